@@ -1,0 +1,297 @@
+"""The answer: frozen values that make up a plan. Money is in the plan's currency, amounts paid are positive.
+
+Months count from 1 (the first month of the plan); `Plan.month_names` gives their calendar names (2026-12).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+StrategyName = Literal["cloud", "onprem", "hybrid"]
+Status = Literal["optimal", "within_gap", "infeasible"]
+Category = Literal[
+    "on_demand", "spot", "commitment", "storage", "egress",
+    "hardware", "power", "space", "staff", "support", "resale",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something that is missing or estimated, and what it ruled out or changed.
+
+    `kind`: no_price, no_specification, no_throughput, no_capacity_figure, memory, not_ownable, estimated, predicted,
+    old_price, renamed, not_planned, budget. `subject` names the thing, `effect` says what follows from it.
+    """
+
+    kind: str
+    subject: str
+    effect: str
+    workload: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read from where: `path` in the request, `place` in the file, the text there and the value it became."""
+
+    path: str
+    place: str
+    read: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRow:
+    """A row of the input that is no workload, with the reason (total, blank, note, hidden ...)."""
+
+    place: str
+    read: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Where the request came from. rows_used + len(rows_refused) = rows_in for a sheet; all zero for a document."""
+
+    name: str
+    format: str
+    sha256: str
+    rows_in: int = 0
+    rows_used: int = 0
+    rows_refused: tuple[RefusedRow, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A figure that no price list holds; `low` and `high` are its published range, None where unknown."""
+
+    name: str
+    meaning: str
+    value: float
+    unit: str
+    low: float | None
+    high: float | None
+    source: str
+    as_of: date
+    overridden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PriceUsed:
+    """A price row that the plan pays, or that its cheapest alternative would pay."""
+
+    provider: str
+    region: str
+    instance_type: str
+    purchase_option: str
+    price_per_hour: float
+    currency: str
+    as_of: date
+    source_id: str
+    source: str
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughputUsed:
+    """Work per hour of one gang of `gang` accelerators; low and high bound 80 % of cases.
+
+    `basis`: measured, definition (accelerator-hours on the named accelerator), predicted_count,
+    predicted_same_architecture, predicted_across_architectures.
+    """
+
+    workload: str
+    accelerator: str
+    gang: float
+    units_per_hour: float
+    low: float
+    high: float
+    basis: str
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """Something bought or committed to: `count` nodes ordered at the start of `month`.
+
+    `what`: owned or commitment. Usable in months usable_from..usable_to (usable_to may pass the horizon).
+    `upfront` is paid at the start of `month` for all nodes; `per_month` is owed in every usable month, used or not.
+    For owned nodes provider and region are "", `name` is the system and `purchase_option` "owned".
+    """
+
+    month: int
+    what: str
+    name: str
+    provider: str
+    region: str
+    purchase_option: str
+    accelerator: str
+    accelerators_per_node: float
+    count: int
+    usable_from: int
+    usable_to: int
+    term_months: int
+    upfront: float
+    per_month: float
+    present_cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Work of one workload on one resource in one month.
+
+    `node_hours` used; `nodes` the most nodes in use at once (a whole number for serving, else node_hours / hours);
+    `units` of work done; `cost` what the use itself costs (zero price for owned and committed nodes, which are paid as
+    purchases, but storage and egress of the share are in it).
+    """
+
+    month: int
+    workload: str
+    what: str
+    name: str
+    provider: str
+    region: str
+    purchase_option: str
+    accelerator: str
+    accelerators_per_node: float
+    node_hours: float
+    nodes: float
+    units: float
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class CashRow:
+    """One payment of a strategy: month 1 start is `month` 1 with `at` start; running costs fall at the end of a month."""
+
+    month: int
+    at: Literal["start", "end"]
+    category: Category
+    what: str
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadCost:
+    """A workload's share of a strategy: direct use plus its share (by node-hours) of owned and committed nodes.
+
+    `cost_per_unit` is cost over the horizon / work units done. The shares of idle hours are included, so that
+    the costs of all workloads add up to the strategy's total.
+    """
+
+    workload: str
+    team: str
+    unit: str
+    units: float
+    cost: float
+    cost_per_unit: float
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """One way to serve the whole demand, solved to proven optimality.
+
+    `present_cost` is the net present cost (less resale), `total_cost` the undiscounted sum of payments (less resale).
+    `bound` is the solver's proven lower bound on present_cost and `gap_fraction` (present_cost - bound) / present_cost.
+    For status infeasible the amounts are 0, the tuples empty and `reasons` says why and what would have to give.
+    """
+
+    name: StrategyName
+    status: Status
+    present_cost: float
+    total_cost: float
+    bound: float
+    gap_fraction: float
+    purchases: tuple[Purchase, ...] = ()
+    uses: tuple[Use, ...] = ()
+    cash: tuple[CashRow, ...] = ()
+    workloads: tuple[WorkloadCost, ...] = ()
+    reasons: tuple[str, ...] = ()
+    candidates: int = 0
+    pruned: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEven:
+    """Owning one node of `system` against renting its equal (`rented`) by the hour.
+
+    `month`: first month in which cumulative cost of owning, from delivery and without resale, is at or below renting at
+    full use; None if never inside the system's life. `utilisation`: share of hours at which both cost the same over the life,
+    with resale, discounted; above 1 means owning never pays.
+    """
+
+    system: str
+    rented: str
+    month: int | None
+    utilisation: float | None
+    own_cost_per_accelerator_hour: float
+    rent_cost_per_accelerator_hour: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """What to do, in one sentence, and what it is worth against the runner-up ("" where there is none)."""
+
+    strategy: StrategyName | None
+    sentence: str
+    runner_up: StrategyName | None
+    worth: float
+    worth_fraction: float
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedWorkload:
+    """The workload as it was understood, for the reader of a plan; `demand` has one total per month in `unit`."""
+
+    name: str
+    team: str
+    kind: str
+    unit: str
+    demand: tuple[float, ...]
+    accelerators: tuple[str, ...]
+    gang: float
+    interruptible: bool
+    place: str
+    budget_per_month: float | None
+    notes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The whole answer. `status` infeasible means that no strategy serves the demand; `reasons` then says why."""
+
+    schema_version: str
+    plan_id: str
+    status: Literal["optimal", "within_gap", "infeasible"]
+    as_of: date
+    start: str
+    months: int
+    month_names: tuple[str, ...]
+    currency: str
+    hours_per_month: float
+    discount_rate_annual: float
+    conventions: tuple[str, ...]
+    recommendation: Recommendation
+    strategies: tuple[Strategy, ...]
+    break_even: tuple[BreakEven, ...]
+    workloads: tuple[RequestedWorkload, ...]
+    throughput: tuple[ThroughputUsed, ...]
+    prices: tuple[PriceUsed, ...]
+    oldest_price: date | None
+    assumptions: tuple[Assumption, ...]
+    gaps: tuple[Gap, ...]
+    inputs: Inputs
+    catalog_digest: str
+    reasons: tuple[str, ...] = ()
+
+    def strategy(self, name: str) -> Strategy:
+        """The strategy called `name`; KeyError if it was not asked for."""
+        for strategy in self.strategies:
+            if strategy.name == name:
+                return strategy
+        raise KeyError(name)

@@ -1,0 +1,225 @@
+"""What the asker wants: the words of the API, of a YAML file and of a sheet once it is read.
+
+Knows nothing of prices: names of accelerators, providers and regions are checked against the catalogue later, so that
+a request can be read and stored without one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from planner.errors import Complaint, InvalidRequest
+
+MONTHS_MAX = 120
+HOURS_IN_SHAPE = (24, 168)
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+YearMonth = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])$")]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+Precision = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "fp4"]
+Monthly = Positive | dict[YearMonth, Amount] | Annotated[list[Amount], Field(min_length=1, max_length=MONTHS_MAX)]
+"""One value for every month, one per calendar month (2026-12), or a list from the first month of the plan on."""
+
+
+def _is_shape(values: list[float]) -> list[float]:
+    if len(values) not in HOURS_IN_SHAPE:
+        raise ValueError(f"a daily shape has 24 values (hours of a day) or 168 (hours of a week), not {len(values)}")
+    if sum(values) <= 0:
+        raise ValueError("a daily shape needs at least one value above 0")
+    return values
+
+
+Shape = Literal["flat", "business_hours", "day_and_evening"] | Annotated[list[Amount], AfterValidator(_is_shape)]
+"""Relative level by hour: flat; business_hours (Monday to Friday, 09 to 18, nothing else); day_and_evening (08 to 23 daily at
+1, else 0.3); or 24 or 168 relative values, the week starting on Monday at midnight."""
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class Measurement(Model):
+    """How fast the workload ran on `count` accelerators: exactly one of units_per_second and units_per_hour."""
+
+    accelerator: Text
+    count: Positive = 1
+    units_per_second: Positive | None = None
+    units_per_hour: Positive | None = None
+    per: Literal["device", "job"] = Field(
+        description="device: the figure is for each accelerator; job: for all of them together"
+    )
+    precision: Precision = "bf16"
+    scaling: Literal["weak", "strong", "replicas"] = Field(
+        "weak",
+        description="what happens at another count: weak keeps the batch per device, strong the job's batch, replicas are independent",
+    )
+    measured_on: date | None = None
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _one_rate(self) -> Self:
+        if (self.units_per_second is None) == (self.units_per_hour is None):
+            raise ValueError("give exactly one of units_per_second and units_per_hour")
+        return self
+
+    @property
+    def job_units_per_hour(self) -> float:
+        """Work per hour of all `count` accelerators together."""
+        rate = self.units_per_hour if self.units_per_hour is not None else (self.units_per_second or 0.0) * 3600
+        return rate * self.count if self.per == "device" else rate
+
+
+class Demand(Model):
+    """How much work: exactly one of the four kinds, in the workload's unit.
+
+    units_per_month: work done in each month. total_units with deadline_month: done by the end of that month (1 is the first).
+    accelerator_hours_per_month on `accelerator`: hours times accelerators, on that accelerator unless the workload allows others.
+    requests_per_second: mean over the month, spread by `daily_shape`, each worth `units_per_request` units.
+    `growth_per_month` multiplies a single value by (1 + growth) every month; months and lists carry their own growth.
+    """
+
+    units_per_month: Monthly | None = None
+    total_units: Positive | None = None
+    deadline_month: Annotated[int, Field(ge=1, le=MONTHS_MAX)] | None = None
+    accelerator_hours_per_month: Monthly | None = None
+    accelerator: Text | None = None
+    requests_per_second: Monthly | None = None
+    units_per_request: Positive = 1
+    daily_shape: Shape = "flat"
+    growth_per_month: Annotated[float, Field(gt=-1, le=1)] = 0
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        given = [name for name in DEMAND_KINDS if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"give exactly one of {', '.join(DEMAND_KINDS)}; given: {', '.join(given) or 'none'}")
+        if (self.total_units is None) != (self.deadline_month is None):
+            raise ValueError("total_units and deadline_month go together")
+        if (self.accelerator_hours_per_month is None) != (self.accelerator is None):
+            raise ValueError("accelerator_hours_per_month and accelerator go together")
+        if self.growth_per_month and not isinstance(self.monthly, float | int):
+            raise ValueError("growth_per_month needs a single value per month, not a value for each month")
+        return self
+
+    @property
+    def monthly(self) -> float | dict[str, float] | list[float] | None:
+        """The value of whichever monthly kind was given; None for total_units."""
+        return next((v for n in DEMAND_KINDS if n != "total_units" and (v := getattr(self, n)) is not None), None)
+
+
+DEMAND_KINDS = ("units_per_month", "total_units", "accelerator_hours_per_month", "requests_per_second")
+
+
+class Workload(Model):
+    """One job or service. Memory is accelerator memory; `gang` accelerators work together as one job or replica."""
+
+    name: Text
+    team: str = ""
+    kind: Literal["training", "batch", "inference", "interactive"] = "batch"
+    unit: str = Field("", description="what is counted: tokens, samples, requests, accelerator-hours ...")
+    demand: Demand
+    measurements: tuple[Measurement, ...] = ()
+    memory_gib_per_accelerator: Positive | None = None
+    memory_gib_total: Positive | None = Field(None, description="accelerator memory of the whole gang")
+    gang: Positive | None = Field(None, description="accelerators that work together; default: the count measured, else 1")
+    accelerators_per_node: Positive | None = Field(
+        None, description="accelerators that must share a node; default: the gang, at most 8"
+    )
+    parallel_jobs: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="gangs that may run at once; default: 1 for training with a deadline, else no limit"
+    )
+    accelerators: tuple[Text, ...] = Field((), description="the only accelerators allowed; empty: any")
+    substitution: bool = Field(False, description="accelerator-hours may be served by another accelerator")
+    providers: tuple[Text, ...] = ()
+    regions: tuple[Text, ...] = ()
+    residency: tuple[Text, ...] = Field((), description="countries (DE) or blocs (EU) where it may run; empty: anywhere")
+    may_be_owned: bool = True
+    interruptible: bool = False
+    checkpoint_minutes: Amount = 5
+    restart_minutes: Amount = 10
+    storage_gb: Amount = 0
+    egress_gb_per_month: Amount = 0
+    budget_per_month: Positive | None = None
+    notes: str = ""
+
+
+class Request(Model):
+    """A portfolio and how to plan it. `as_of` is the date of the plan; `start` its first month (default: the next one)."""
+
+    workloads: Annotated[tuple[Workload, ...], Field(min_length=1, max_length=1000)]
+    months: Annotated[int, Field(ge=1, le=MONTHS_MAX)] = 12
+    as_of: date
+    start: YearMonth | None = None
+    currency: Literal["USD"] = "USD"
+    strategies: tuple[Literal["cloud", "onprem", "hybrid"], ...] = ("cloud", "onprem", "hybrid")
+    providers: tuple[Text, ...] = ()
+    regions: tuple[Text, ...] = ()
+    residency: tuple[Text, ...] = ()
+    discount_rate_annual: Annotated[float, Field(gt=-0.5, le=1)] | None = None
+    measured_only: bool = False
+    allow_estimates: bool = True
+    commitments_beyond_horizon: Literal["full", "pro_rata"] = "full"
+    materiality_fraction: Fraction = 0.02
+    assumptions: dict[str, float] = Field(default_factory=dict, description="values that replace the dated defaults, by name")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        seen: dict[str, int] = {}
+        for index, workload in enumerate(self.workloads):
+            first = seen.setdefault(workload.name.casefold(), index)
+            if first != index:
+                raise ValueError(f"workloads[{index}].name: two workloads of one name, {workload.name!r} (also workloads[{first}])")
+        return self
+
+
+def parse(
+    document: Mapping[str, Any], complaints: Sequence[Complaint] = (), places: Mapping[str, str] | None = None
+) -> Request:
+    """The request in `document`, or InvalidRequest with `complaints` and every further fault.
+
+    `places` maps JSON paths to what the asker sees (a cell, a line); a fault takes the place of the longest path that leads to it.
+    """
+    faults = list(complaints)
+    request = None
+    try:
+        request = Request.model_validate(document)
+    except ValidationError as error:
+        faults += [_complaint(item, places or {}) for item in error.errors(include_url=False)]
+    if faults or request is None:
+        raise InvalidRequest(tuple(faults))
+    return request
+
+
+def locate(path: str, places: Mapping[str, str]) -> str:
+    """The place of the longest known path that leads to `path`; `path` itself where none is known."""
+    candidate = path
+    while candidate:
+        if candidate in places:
+            return places[candidate]
+        candidate = candidate[: max(candidate.rfind("."), candidate.rfind("["), 0)]
+    return places.get("", "") or path
+
+
+def _complaint(item: Any, places: Mapping[str, str]) -> Complaint:
+    path = ""
+    for part in item["loc"]:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif part.isidentifier() and not part.startswith(("function", "constrained", "lax")):
+            path += f".{part}" if path else part
+    message = item["msg"].removeprefix("Value error, ")
+    value = item.get("input")
+    shown = "" if isinstance(value, dict | list | tuple) or value is None else repr(value)[:80]
+    return Complaint(path, locate(path, places), message, shown)
+
+
+def is_whole(value: float) -> bool:
+    """Whether a count is a whole number of accelerators rather than a slice."""
+    return math.isclose(value, round(value))

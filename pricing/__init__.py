@@ -1,0 +1,1 @@
+"""What accelerators cost, where and since when. Knows nothing of plans."""

@@ -1,0 +1,37 @@
+"""An offering: one instance type or slice, what one node of it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["current", "legacy", "retired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Offering:
+    """One instance type of one provider.
+
+    `accelerator` is a canonical name. `accelerator_count` counts what that name counts (dies for K80
+    and M60, chips for TPUs) and may be a fraction (1/6 of an A10); None where no source tells it.
+    `accelerator_memory_gib` is the memory that one whole accelerator has on this type.
+    """
+
+    provider: str
+    family: str
+    instance_type: str
+    accelerator: str
+    accelerator_count: float | None
+    accelerator_memory_gib: float | None
+    vcpus: float | None
+    memory_gib: float | None
+    local_ssd_gb: float | None
+    network_gbps: float | None
+    interconnect: str
+    status: Status
+    successor: str | None
+    source_id: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return (self.provider, self.instance_type)

@@ -1,0 +1,78 @@
+"""Where things run and what surrounds them: regions, transfer and storage tiers, owned systems, sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A provider's region; `country` is ISO 3166-1 alpha-2 in capitals, `blocs` such as EU, EEA, GOV (may be empty)."""
+
+    provider: str
+    region: str
+    name: str
+    country: str
+    blocs: tuple[str, ...]
+    source_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One step of a price per GB: applies to the part of a month's volume above `from_gb` (decimal GB).
+
+    `item` is one of object_storage (per GB-month), block_storage (per GB-month), egress_internet (per GB),
+    transfer_inter_region (per GB).
+    """
+
+    provider: str
+    region: str
+    item: str
+    from_gb: float
+    price_per_gb: float
+    currency: str
+    as_of: date
+    source_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A server that can be owned. `price` buys one node without network, delivery or tax; None where no source tells it."""
+
+    name: str
+    accelerator: str
+    accelerator_count: int
+    max_power_kw: float | None
+    rack_units: float | None
+    price: float | None
+    currency: str
+    price_as_of: date | None
+    source: str
+    notes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where rows with this `source_id` came from; `reference` is a repository, file and commit or a page."""
+
+    source_id: str
+    reference: str
+    as_of: date
+    gave: str
+
+
+def tiered_cost(tiers: tuple[Tier, ...], volume_gb: float) -> float:
+    """Cost of a month's volume where each step prices only the part inside it (marginal, never whole-volume).
+
+    `tiers` ascend by `from_gb`, the first at 0. Raises ValueError otherwise or for a negative volume.
+    """
+    if volume_gb < 0 or not tiers or tiers[0].from_gb != 0:
+        raise ValueError("tiers must start at 0 and the volume must not be negative")
+    cost = 0.0
+    for index, tier in enumerate(tiers):
+        end = tiers[index + 1].from_gb if index + 1 < len(tiers) else float("inf")
+        if end <= tier.from_gb:
+            raise ValueError("tiers must ascend")
+        cost += max(0.0, min(volume_gb, end) - tier.from_gb) * tier.price_per_gb
+    return cost

@@ -128,7 +128,9 @@ class Workload(Model):
     measurements: tuple[Measurement, ...] = ()
     memory_gib_per_accelerator: Positive | None = None
     memory_gib_total: Positive | None = Field(None, description="accelerator memory of the whole gang")
-    gang: Positive | None = Field(None, description="accelerators that work together; default: the count measured, else 1")
+    gang: Positive | None = Field(
+        None, description="accelerators that work together; default: the count measured, else 1"
+    )
     accelerators_per_node: Positive | None = Field(
         None, description="accelerators that must share a node; default: the gang, at most 8"
     )
@@ -139,7 +141,9 @@ class Workload(Model):
     substitution: bool = Field(False, description="accelerator-hours may be served by another accelerator")
     providers: tuple[Text, ...] = ()
     regions: tuple[Text, ...] = ()
-    residency: tuple[Text, ...] = Field((), description="countries (DE) or blocs (EU) where it may run; empty: anywhere")
+    residency: tuple[Text, ...] = Field(
+        (), description="countries (DE) or blocs (EU) where it may run; empty: anywhere"
+    )
     may_be_owned: bool = True
     interruptible: bool = False
     checkpoint_minutes: Amount = 5
@@ -167,7 +171,9 @@ class Request(Model):
     allow_estimates: bool = True
     commitments_beyond_horizon: Literal["full", "pro_rata"] = "full"
     materiality_fraction: Fraction = 0.02
-    assumptions: dict[str, float] = Field(default_factory=dict, description="values that replace the dated defaults, by name")
+    assumptions: dict[str, float] = Field(
+        default_factory=dict, description="values that replace the dated defaults, by name"
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -175,7 +181,9 @@ class Request(Model):
         for index, workload in enumerate(self.workloads):
             first = seen.setdefault(workload.name.casefold(), index)
             if first != index:
-                raise ValueError(f"workloads[{index}].name: two workloads of one name, {workload.name!r} (also workloads[{first}])")
+                raise ValueError(
+                    f"workloads[{index}].name: two workloads of one name, {workload.name!r} (also workloads[{first}])"
+                )
         return self
 
 

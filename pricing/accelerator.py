@@ -1,15 +1,35 @@
-"""Accelerators: one canonical name each, their specifications, and the names that others write."""
+"""Accelerators: one canonical name each, their specifications, and the names that others write.
+
+Reads `data/accelerators.csv` (made by the import command) and `data/aliases.csv` (kept by hand). Knows no price and
+no instance type. A written name is matched without regard to case, spaces, dashes, underscores and a vendor in front;
+beyond that nothing is guessed: what is not listed is unknown.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
+from pathlib import Path
+
+from pricing.errors import BadSnapshot, UnknownName
+from pricing.table import Row, nearest, read_rows
+
+DATA = Path(__file__).parent / "data"
+VENDORS = ("nvidia", "tesla", "geforce", "amd", "instinct", "intel", "habana", "google", "cloud", "aws", "gpu")
+"""Words that may stand in front of a name without changing what it means."""
+
+SLICE = "{n}"
+"""Where the number stands in an alias that names a TPU slice: v3-{n}, ct5lp-hightpu-{n}t."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accelerator:
     """One accelerator as this project counts it (a die for K80 and M60 names ending in -die, a chip for TPUs).
 
-    Rates are dense peaks in TFLOPS, `memory_bandwidth_gbs` in GB/s; None is unknown, never zero.
+    Rates are dense peaks in TFLOPS, `memory_bandwidth_gbs` in GB/s; None is unknown, never zero. `counted_as` says
+    what 1 of it is: device, die, board, module, chip or socket.
     """
 
     name: str
@@ -38,19 +58,130 @@ class Accelerator:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """`written` is how `used_by` (aws, azure, gcp, skypilot, dstack, short ...) writes the accelerator `name`."""
+    """`written` is how `used_by` (aws, azure, gcp, skypilot, dstack, nvidia-smi, short ...) writes the accelerator `name`.
+
+    A TPU slice has {n} where the number stands; `units_per_chip` is then what the number counts: 2 cores or 1 chip.
+    """
 
     written: str
     name: str
     used_by: str
+    units_per_chip: int | None = None
+    source: str = ""
+
+
+class Names:
+    """All accelerators and all that is written for them; a faulty table raises BadSnapshot with every fault."""
+
+    def __init__(self, accelerators: Iterable[Accelerator], aliases: Iterable[Alias]) -> None:
+        self.by_name = {a.name: a for a in sorted(accelerators, key=lambda a: a.name)}
+        self.aliases = tuple(aliases)
+
+    @classmethod
+    def read(cls, folder: Path) -> Names:
+        """From the `data` folder of a catalogue."""
+        faults: list[str] = []
+        accelerators = [
+            accelerator_of(row) for row in read_rows(folder / "accelerators.csv", ACCELERATOR_COLUMNS, faults)
+        ]
+        aliases = [alias_of(row) for row in read_rows(folder / "aliases.csv", ALIAS_COLUMNS, faults)]
+        names = cls([a for a in accelerators if a], [a for a in aliases if a])
+        faults += names.faults()
+        if faults:
+            raise BadSnapshot(tuple(faults))
+        return names
+
+    def faults(self) -> list[str]:
+        """Aliases that name no accelerator, and spellings that would mean two."""
+        found = [
+            f"aliases.csv: {a.written!r} names {a.name!r}, unknown" for a in self.aliases if a.name not in self.by_name
+        ]
+        meant: dict[str, str] = {plain(name): name for name in self.by_name}
+        for alias in self.aliases:
+            other = meant.setdefault(plain(alias.written), alias.name)
+            if other != alias.name:
+                found.append(f"aliases.csv: {alias.written!r} would mean both {other} and {alias.name}")
+        return found
+
+    @cached_property
+    def _meaning(self) -> dict[str, str]:
+        known = {plain(a.written): a.name for a in self.aliases if a.units_per_chip is None}
+        return known | {plain(name): name for name in self.by_name}
+
+    @cached_property
+    def _models(self) -> dict[str, tuple[Accelerator, ...]]:
+        models: dict[str, list[Accelerator]] = {}
+        for accelerator in self.by_name.values():
+            models.setdefault(accelerator.model, []).append(accelerator)
+        return {plain(model): tuple(members) for model, members in models.items()}
+
+    @cached_property
+    def _slices(self) -> list[tuple[re.Pattern[str], Alias]]:
+        heads = [a for a in self.aliases if a.units_per_chip is not None]
+        return [(re.compile(re.escape(plain(a.written)).replace(re.escape(SLICE), r"(\d+)")), a) for a in heads]
+
+    def resolve(self, written: str) -> Accelerator:
+        """See the function of the same name."""
+        name = self._meaning.get(plain(written))
+        if name is not None:
+            return self.by_name[name]
+        members = self._models.get(plain(written), ())
+        if len(members) == 1:
+            return members[0]
+        try:
+            return self.tpu_slice(written)[0]
+        except UnknownName:
+            raise self.unknown(written) from None
+
+    def match(self, written: str) -> tuple[Accelerator, ...]:
+        """See the function of the same name."""
+        members = self._models.get(plain(written))
+        return members if members else (self.resolve(written),)
+
+    def siblings(self, accelerator: Accelerator) -> tuple[Accelerator, ...]:
+        """See the function of the same name."""
+        return tuple(a for a in self._models[plain(accelerator.model)] if a.name != accelerator.name)
+
+    def tpu_slice(self, written: str) -> tuple[Accelerator, int]:
+        """See the function of the same name."""
+        key = plain(written)
+        for pattern, alias in self._slices:
+            found = pattern.fullmatch(key)
+            if found and alias.units_per_chip:
+                chips, rest = divmod(int(found[1]), alias.units_per_chip)
+                if chips and not rest:
+                    return self.by_name[alias.name], chips
+        raise UnknownName("TPU slice", written, nearest(written, [a.written for _, a in self._slices]))
+
+    def unknown(self, written: str) -> UnknownName:
+        """The error for a name that is not here, with the nearest that are."""
+        spelled = {a.written: a.name for a in self.aliases if a.units_per_chip is None}
+        spelled |= {a.model: a.model for a in self.by_name.values()} | {name: name for name in self.by_name}
+        close = nearest(written, spelled, count=8)
+        return UnknownName("accelerator", written, tuple(dict.fromkeys(spelled[c] for c in close))[:5])
+
+
+def plain(written: str) -> str:
+    """A name without case, separators and the vendor in front: what two spellings must share to be the same."""
+    words = [w for w in re.split(r"[\s_\-/,()]+", written.casefold()) if w]
+    while len(words) > 1 and words[0] in VENDORS:
+        words.pop(0)
+    return "".join(words)
+
+
+@cache
+def embedded() -> Names:
+    """The names that are shipped."""
+    return Names.read(DATA)
 
 
 def resolve(written: str) -> Accelerator:
-    """The one accelerator that `written` means: a canonical name or an alias, case and separators aside.
+    """The one accelerator that `written` means: a canonical name, an alias or a TPU slice, case and separators aside.
 
+    A bare model (H100, A100) is what the clouds and SkyPilot mean by it; `siblings` gives the other variants.
     Raises UnknownName with the nearest names; never guesses.
     """
-    raise NotImplementedError
+    return embedded().resolve(written)
 
 
 def match(written: str) -> tuple[Accelerator, ...]:
@@ -58,9 +189,65 @@ def match(written: str) -> tuple[Accelerator, ...]:
 
     Raises UnknownName.
     """
-    raise NotImplementedError
+    return embedded().match(written)
+
+
+def siblings(accelerator: Accelerator) -> tuple[Accelerator, ...]:
+    """The other variants of the same model, by name."""
+    return embedded().siblings(accelerator)
+
+
+def tpu_slice(written: str) -> tuple[Accelerator, int]:
+    """The chip that a slice name means and how many chips: v3-8 is 4 (it counts cores), v5e-8 is 8 (it counts chips).
+
+    Raises UnknownName for anything else, an odd number of cores included.
+    """
+    return embedded().tpu_slice(written)
 
 
 def accelerators() -> tuple[Accelerator, ...]:
     """Every canonical accelerator, by name."""
-    raise NotImplementedError
+    return tuple(embedded().by_name.values())
+
+
+def aliases() -> tuple[Alias, ...]:
+    """Everything that others write, as listed."""
+    return embedded().aliases
+
+
+def accelerator_of(row: Row) -> Accelerator | None:
+    """One row of accelerators.csv; None after its faults were noted."""
+    return row.build(
+        Accelerator,
+        name=row.text("name"),
+        model=row.text("model"),
+        vendor=row.text("vendor"),
+        architecture=row.text("architecture", empty=True),
+        **{key: row.whole(key) for key in ("release_year", "list_price_year")},
+        **{key: row.number(key) for key in _NUMBERS},
+        ecc={"yes": True, "no": False, "": None}.get(row.text("ecc", empty=True)),
+        device_class=row.text("device_class"),
+        counted_as=row.text("counted_as"),
+        source=row.text("source"),
+        notes=row.text("notes", empty=True),
+    )
+
+
+def alias_of(row: Row) -> Alias | None:
+    """One row of aliases.csv; None after its faults were noted."""
+    units = row.whole("units_per_chip")
+    if (units is not None) != (SLICE in row.text("written")):
+        row.fault(f"units_per_chip goes with {SLICE} in the written name")
+    return row.build(
+        Alias,
+        written=row.text("written"),
+        name=row.text("name"),
+        used_by=row.text("used_by"),
+        units_per_chip=units,
+        source=row.text("source", empty=True),
+    )
+
+
+ACCELERATOR_COLUMNS = tuple(f.name for f in fields(Accelerator))
+ALIAS_COLUMNS = tuple(f.name for f in fields(Alias))
+_NUMBERS = tuple(f.name for f in fields(Accelerator) if f.type == "float | None")

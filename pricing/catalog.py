@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
 
-from pricing.accelerator import Accelerator
+from pricing import accelerator as shipped
+from pricing.accelerator import Accelerator, Names
+from pricing.errors import RetiredType, UnknownName
 from pricing.offering import Offering
-from pricing.place import Region, Source, System, Tier
-from pricing.price import Price
+from pricing.place import Provider, Region, Source, System, Tier
+from pricing.price import Price, option_of
+from pricing.store import Store, columns
+from pricing.table import nearest
+
+ROOT = Path(__file__).parent
+_PRICE = ", ".join(columns(Price))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,50 +31,117 @@ class Quote:
     accelerator: Accelerator
 
 
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What is priced: `offerings` have `prices` rows of this option, dated `oldest` to `newest`; retired types apart."""
+
+    provider: str
+    family: str
+    option: str
+    retired: bool
+    offerings: int
+    prices: int
+    oldest: date
+    newest: date
+
+
 class Catalog:
     """Everything the snapshots hold; one instance is safe to share between threads that only read.
 
-    Names given to filters are canonical: use pricing.accelerator.match or the `check_*` methods first.
+    Names given to filters are canonical: use pricing.accelerator.match or the `check_*` methods first. A filter that
+    names something unknown finds nothing. Pickles as its folder: a worker process opens it again, in milliseconds.
     """
+
+    def __init__(self, root: Path, cache: Path | None = None) -> None:
+        self.root = root
+        self._cache = cache
+        self._store = Store(root, cache)
+        self._quotes: dict[int, Quote] = {}
 
     @classmethod
     def embedded(cls) -> Catalog:
         """The catalogue that is shipped, compiled on first use."""
-        raise NotImplementedError
+        return _embedded()
+
+    @classmethod
+    def read(cls, folder: Path, cache: Path | None = None) -> Catalog:
+        """The catalogue in another folder of the same shape; raises BadSnapshot with every fault."""
+        return cls(folder, cache)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_embedded, ()) if self.root == ROOT and self._cache is None else (Catalog, (self.root, self._cache))
 
     @property
     def digest(self) -> str:
         """A short hash of all rows: equal digests give equal plans."""
-        raise NotImplementedError
+        return self._store.digest
+
+    @cached_property
+    def names(self) -> Names:
+        """The accelerators and aliases of this catalogue."""
+        return shipped.embedded() if self.root == ROOT else Names.read(self.root / "data")
 
     @cached_property
     def providers(self) -> tuple[str, ...]:
-        raise NotImplementedError
+        """The providers' names, sorted."""
+        return tuple(self.provider_facts)
+
+    @cached_property
+    def provider_facts(self) -> dict[str, Provider]:
+        """By name: title, billing increment, Terraform module, reference regions."""
+        rows = [Provider(*row[:-1], _pairs(row[-1])) for row in self._store.table("providers")]
+        return {p.name: p for p in rows}
 
     @cached_property
     def offerings(self) -> dict[tuple[str, str], Offering]:
         """By (provider, instance_type); retired types included."""
-        raise NotImplementedError
+        return {o.key: o for o in self._ordered}
+
+    @cached_property
+    def _ordered(self) -> list[Offering]:
+        return [Offering(*row[:-1], bool(row[-1])) for row in self._store.table("offerings")]
 
     @cached_property
     def regions(self) -> dict[tuple[str, str], Region]:
-        raise NotImplementedError
+        """By (provider, region)."""
+        rows = [Region(*row[:4], tuple(row[4].split()), row[5]) for row in self._store.table("regions")]
+        return {(r.provider, r.region): r for r in rows}
 
     @cached_property
     def sources(self) -> dict[str, Source]:
-        raise NotImplementedError
+        """By source_id as rows write it, joined ones (a+b) included."""
+        return {row[0]: Source(row[0], row[1], day(row[2]), row[3]) for row in self._store.table("sources")}
 
     @cached_property
     def systems(self) -> tuple[System, ...]:
-        raise NotImplementedError
+        """Servers that can be owned."""
+        rows = self._store.table("systems")
+        return tuple(
+            System(*r[:7], None if r[7] is None else day(r[7]), *r[8:10], None if r[10] is None else bool(r[10]))
+            for r in rows
+        )
+
+    @cached_property
+    def options(self) -> tuple[str, ...]:
+        """The full names of all purchase options that have a price."""
+        return tuple(row[0] for row in self._store.rows("SELECT DISTINCT purchase_option FROM prices ORDER BY 1"))
+
+    @cached_property
+    def _tiers(self) -> dict[tuple[str, str, str], tuple[Tier, ...]]:
+        found: dict[tuple[str, str, str], list[Tier]] = {}
+        for row in self._store.table("tiers"):
+            tier = Tier(*row[:6], day(row[6]), *row[7:])
+            found.setdefault((tier.provider, tier.region, tier.item), []).append(tier)
+        return {key: tuple(sorted(steps, key=lambda t: t.from_gb)) for key, steps in found.items()}
 
     def tiers(self, provider: str, region: str, item: str) -> tuple[Tier, ...]:
         """Price steps in ascending order; empty where no source has them (no other region's price stands in)."""
-        raise NotImplementedError
+        return self._tiers.get((provider, region, item), ())
 
     def reference_tiers(self, provider: str, item: str) -> tuple[Tier, ...]:
         """The provider's steps in its reference region, for estimates that are labelled as such; empty if none."""
-        raise NotImplementedError
+        facts = self.provider_facts.get(provider)
+        return self.tiers(provider, facts.reference_regions.get(item, ""), item) if facts else ()
 
     def quotes(
         self,
@@ -76,17 +152,121 @@ class Catalog:
         options: Collection[str] | None = None,
         instance_types: Collection[str] | None = None,
         include_retired: bool = False,
+        include_parts: bool = False,
     ) -> list[Quote]:
         """Every price of every offering that passes all filters (None passes all; options match kind or full name).
 
-        Sorted by (price_per_hour, provider, region, instance_type, purchase_option).
+        Sorted by (price_per_hour, provider, region, instance_type, purchase_option). Prices of parts that only run
+        attached to a machine (`Offering.part`) are left out unless asked for.
         """
-        raise NotImplementedError
+        where, values = ["1"], list[object]()
+        for names, condition in (
+            (accelerators, "accelerator IN ({})"),
+            (providers, "provider IN ({})"),
+            (regions, "region IN ({})"),
+            (instance_types, "instance_type IN ({})"),
+            (options, "(kind IN ({0}) OR purchase_option IN ({0}))"),
+        ):
+            if names is not None:
+                chosen = sorted(set(names))
+                where.append(condition.format(", ".join("?" * len(chosen))))
+                values += chosen * condition.count("{")
+        shown = {0} | ({1} if include_retired else set()) | ({2} if include_parts else set())
+        where.append(f"hidden IN ({', '.join(map(str, sorted(shown)))})")
+        found = self._store.rows(
+            f"SELECT rowid, offering, {_PRICE} FROM prices WHERE {' AND '.join(where)} ORDER BY rowid",
+            values,  # noqa: S608 - only marks and our own names
+        )
+        return [self._quotes.get(row[0]) or self._quote(row) for row in found]
+
+    def _quote(self, row: Any) -> Quote:  # noqa: ANN401 - a row of SQLite
+        offering = self._ordered[row[1]]
+        price = Price(*row[2:12], day(row[12]), *row[13:])
+        quote = Quote(offering, price, self.names.by_name[offering.accelerator])
+        self._quotes[row[0]] = quote
+        return quote
 
     def unpriced(self) -> tuple[Offering, ...]:
         """Offerings that are not retired and have no price in any region: gaps, never candidates."""
-        raise NotImplementedError
+        priced = {row[0] for row in self._store.rows("SELECT DISTINCT offering FROM prices")}
+        return tuple(o for n, o in enumerate(self._ordered) if n not in priced and o.status != "retired")
 
     def oldest(self) -> date:
         """The as_of of the oldest price of a current offering."""
-        raise NotImplementedError
+        rows = self._store.rows("SELECT DISTINCT as_of, offering FROM prices ORDER BY as_of")
+        return next(day(row[0]) for row in rows if self._ordered[row[1]].status == "current")
+
+    def coverage(self) -> tuple[Coverage, ...]:
+        """What is priced, by provider, family and purchase option."""
+        rows = self._store.rows(
+            "SELECT o.provider, o.family, p.purchase_option, o.status = 'retired' AS gone, count(DISTINCT p.offering),"
+            " count(*), min(p.as_of), max(p.as_of) FROM prices p JOIN offerings o ON o.rowid = p.offering + 1"
+            " GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+        )
+        return tuple(Coverage(*r[:3], bool(r[3]), r[4], r[5], day(r[6]), day(r[7])) for r in rows)
+
+    def check_provider(self, written: str) -> str:
+        """The provider's name for what was written (its title will do); raises UnknownName with the nearest."""
+        titles = {p.title: p.name for p in self.provider_facts.values()}
+        return _named("provider", written, {name: name for name in self.providers} | titles)
+
+    def check_region(self, written: str, provider: str | None = None) -> tuple[Region, ...]:
+        """The regions of that name or title, one per provider that has it; raises UnknownName with the nearest.
+
+        Dashes count: us-east-1 is AWS, us-east1 is Google Cloud, eastus is Azure.
+        """
+        known = [r for r in self.regions.values() if provider in (None, r.provider)]
+        spelled = {r.name: r.region for r in known} | {r.region: r.region for r in known}
+        name = _named("region", written, spelled)
+        return tuple(r for r in known if r.region == name)
+
+    def check_option(self, written: str) -> str:
+        """A kind (reserved) or full name (reserved_1y_no_upfront) that has prices; raises UnknownName with the nearest."""
+        kinds = {parts.kind for name in self.options if (parts := option_of(name))}
+        return _named("purchase option", written, {name: name for name in (*kinds, *self.options)}, _option_spelling)
+
+    def check_type(self, provider: str, written: str, *, include_retired: bool = False) -> Offering:
+        """The offering of that name; raises UnknownName with the nearest, or RetiredType with its successor."""
+        spelled = {o.instance_type: o.instance_type for o in self._ordered if o.provider == provider}
+        offering = self.offerings[provider, _named("instance type", written, spelled)]
+        if offering.status == "retired" and not include_retired:
+            raise RetiredType(provider, offering.instance_type, offering.successor)
+        return offering
+
+
+@cache
+def _embedded() -> Catalog:
+    return Catalog(ROOT)
+
+
+@cache
+def day(text: str) -> date:
+    """A date, made once: every row of one snapshot shares it."""
+    return date.fromisoformat(text)
+
+
+def _named(
+    what: str,
+    written: str,
+    spelled: Mapping[str, str],
+    alike: Callable[[str], str] = lambda text: text.strip().casefold(),
+) -> str:
+    wanted = alike(written)
+    for spelling, name in spelled.items():
+        if alike(spelling) == wanted:
+            return name
+    close = nearest(written, spelled)
+    raise UnknownName(what, written, tuple(dict.fromkeys(spelled[c] for c in close)))
+
+
+def _option_spelling(text: str) -> str:
+    return "_".join(text.casefold().replace("-", " ").replace("_", " ").split())
+
+
+def _pairs(lines: str) -> dict[str, str]:
+    return dict(_pair(line) for line in lines.splitlines())
+
+
+def _pair(line: str) -> tuple[str, str]:
+    key, _, value = line.partition(" ")
+    return key, value

@@ -14,7 +14,9 @@ class Offering:
 
     `accelerator` is a canonical name. `accelerator_count` counts what that name counts (dies for K80
     and M60, chips for TPUs) and may be a fraction (1/6 of an A10); None where no source tells it.
-    `accelerator_memory_gib` is the memory that one whole accelerator has on this type.
+    `accelerator_memory_gib` is the memory that one whole accelerator has on this type. `successor` is filled for
+    retired types where the provider names one. `source_id` may join several with + (Catalog.sources has those too).
+    `part` marks what is priced alone but runs only attached to a machine (nvidia-tesla-t4): never a node by itself.
     """
 
     provider: str
@@ -31,6 +33,7 @@ class Offering:
     status: Status
     successor: str | None
     source_id: str
+    part: bool = False
 
     @property
     def key(self) -> tuple[str, str]:

@@ -6,6 +6,23 @@ from dataclasses import dataclass
 from datetime import date
 
 
+ITEMS = ("block_storage", "egress_internet", "object_storage", "transfer_inter_region")
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """What holds for a whole provider; `reference_regions` gives per item the region that stands in for estimates."""
+
+    name: str
+    title: str
+    home_page: str
+    currency: str
+    billing_increment_seconds: int
+    billing_minimum_seconds: int
+    terraform_module: str
+    reference_regions: dict[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Region:
     """A provider's region; `country` is ISO 3166-1 alpha-2 in capitals, `blocs` such as EU, EEA, GOV (may be empty)."""
@@ -23,7 +40,8 @@ class Tier:
     """One step of a price per GB: applies to the part of a month's volume above `from_gb` (decimal GB).
 
     `item` is one of object_storage (per GB-month), block_storage (per GB-month), egress_internet (per GB),
-    transfer_inter_region (per GB).
+    transfer_inter_region (per GB). `kind` is the provider's own name of what is priced (gp3, hot LRS ...); `note` says
+    what the source does not cover.
     """
 
     provider: str
@@ -34,11 +52,16 @@ class Tier:
     currency: str
     as_of: date
     source_id: str
+    kind: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A server that can be owned. `price` buys one node without network, delivery or tax; None where no source tells it."""
+    """A server that can be owned. `price` buys one node without network, delivery or tax; None where no source tells it.
+
+    `sold` is whether it can still be bought new: None where no source tells it.
+    """
 
     name: str
     accelerator: str
@@ -50,6 +73,7 @@ class System:
     price_as_of: date | None
     source: str
     notes: str
+    sold: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal
+from functools import cache
+from typing import Literal, NamedTuple, cast
 
 Kind = Literal["on_demand", "spot", "reserved", "committed_use", "capacity_block"]
 Upfront = Literal["", "none", "partial", "all"]
@@ -39,3 +41,36 @@ class Price:
     @property
     def key(self) -> tuple[str, str, str, str]:
         return (self.provider, self.region, self.instance_type, self.purchase_option)
+
+
+class Option(NamedTuple):
+    """The parts of a purchase option's full name."""
+
+    kind: Kind
+    term_months: int
+    upfront: Upfront
+    offering_class: str
+
+
+_OPTION = re.compile(
+    r"(?P<plain>on_demand|spot|capacity_block)"
+    r"|(?P<kind>reserved|committed_use)_(?P<years>[135])y(?P<convertible>_convertible)?(_(?P<upfront>no|partial|all)_upfront)?"
+)
+_UPFRONT: dict[str, Upfront] = {"no": "none", "partial": "partial", "all": "all"}
+
+
+@cache
+def option_of(name: str) -> Option | None:
+    """The parts of reserved_1y_convertible_no_upfront and its like; None for a name outside the grammar.
+
+    `upfront` and `offering_class` stay empty where the name does not say: Azure and Google Cloud rates are the same
+    however they are paid.
+    """
+    found = _OPTION.fullmatch(name)
+    if found is None:
+        return None
+    if found["plain"]:
+        return Option(cast(Kind, found["plain"]), 0, "", "")
+    upfront = _UPFRONT.get(found["upfront"] or "", "")
+    stated = "convertible" if found["convertible"] else "standard"
+    return Option(cast(Kind, found["kind"]), 12 * int(found["years"]), upfront, stated if upfront else "")

@@ -1,0 +1,54 @@
+# make demo: set everything up and run the main job. make test: set everything up and pass the checks and the tests.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+JOBS ?= 2
+
+.PHONY: setup demo test check fix slow bench docs lock clean
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; set PYTHON=python3.11") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+demo: $(STAMP)
+	@mkdir -p out
+	$(BIN)/planner estimate --months 12 --start 2026-12 --as-of 2026-11-21 examples/capacity-review.xlsx \
+	  -o out/plan.xlsx -o out/plan.json -o out/terraform/
+
+test: $(STAMP) check
+	$(BIN)/pytest -n $(JOBS) -m 'not slow and not live' -rs
+
+slow: $(STAMP)
+	$(BIN)/pytest -n $(JOBS) -m slow -rs
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python docs/generate.py --check
+	$(BIN)/python -m planner.service.openapi --check
+
+fix: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(STAMP)
+	$(BIN)/python docs/generate.py
+	$(BIN)/python -m planner.service.openapi
+
+bench: $(STAMP)
+	$(BIN)/python bench/run.py
+
+lock: $(STAMP)
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group dev pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf $(VENV) out dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,83 @@
+"""Figures that no price list holds: dated defaults with their published range, replaced by name in a request."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import difflib
+from collections.abc import Mapping
+from datetime import date
+from importlib import resources
+
+from planner.answer import Assumption
+from planner.errors import Complaint
+
+Assumptions = Mapping[str, Assumption]
+
+
+def defaults() -> dict[str, Assumption]:
+    """Every assumption by name, in the order of assumptions.csv."""
+    text = resources.files("planner").joinpath("assumptions.csv").read_text(encoding="utf-8")
+    return {row["name"]: _assumption(row) for row in csv.DictReader(text.splitlines())}
+
+
+def overridden(base: Assumptions, values: Mapping[str, float], as_of: date) -> dict[str, Assumption]:
+    """`base` with `values` in place of the defaults, marked as the asker's own on `as_of`. Names must be known."""
+    result = dict(base)
+    for name, value in values.items():
+        source = f"given in the request; default {base[name].value:g}"
+        result[name] = dataclasses.replace(base[name], value=value, source=source, as_of=as_of, overridden=True)
+    return result
+
+
+def complaints(values: Mapping[str, float]) -> list[Complaint]:
+    """One complaint for each name that is not an assumption and each value outside what its unit allows."""
+    base = defaults()
+    found = []
+    for name, value in values.items():
+        path = f"assumptions.{name}"
+        if name not in base:
+            nearest = difflib.get_close_matches(name, base, n=3, cutoff=0.5)
+            expected = f"one of {', '.join(nearest or base)}"
+            found.append(Complaint(path, path, "unknown assumption", name, expected))
+        elif fault := _fault(base[name], value):
+            found.append(Complaint(path, path, fault[0], f"{value:g}", fault[1]))
+    return found
+
+
+def _fault(assumption: Assumption, value: float) -> tuple[str, str] | None:
+    may_be_negative = assumption.low is not None and assumption.low < 0
+    if value < 0 and not may_be_negative:
+        return "negative value", f"0 or more {assumption.unit}"
+    if assumption.unit.startswith("fraction") and value >= 1:
+        return "not a fraction", "0 to below 1 (8 % is 0.08)"
+    if value == 0 and assumption.name in MUST_BE_POSITIVE:
+        return "zero value", f"more than 0 {assumption.unit}"
+    if assumption.name == "pue" and value < 1:
+        return "a PUE below 1 is impossible", "1 or more"
+    if assumption.unit == "months" and value != round(value):
+        return "not a whole number of months", "a whole number"
+    return None
+
+
+MUST_BE_POSITIVE = frozenset(
+    {
+        "accelerators_per_staff",
+        "failure_interval_accelerator_hours",
+        "spot_hours_to_interruption",
+        "useful_life_months",
+    }
+)
+
+
+def _assumption(row: Mapping[str, str]) -> Assumption:
+    return Assumption(
+        name=row["name"],
+        meaning=row["meaning"],
+        value=float(row["value"]),
+        unit=row["unit"],
+        low=float(row["low"]) if row["low"] else None,
+        high=float(row["high"]) if row["high"] else None,
+        source=row["source"],
+        as_of=date.fromisoformat(row["as_of"]),
+    )

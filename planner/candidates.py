@@ -1,0 +1,362 @@
+"""Demand x offerings x ways of paying x throughput: what could serve what, and why everything else could not.
+
+A resource is one way to get nodes (an offering in a region bought in one way, or an owned system); a candidate is a workload on a
+resource with the work that one node-hour gives. Nothing is chosen here and nothing is dropped for its price.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from planner import goodput
+from planner.answer import Gap
+from planner.assumptions import Assumptions
+from planner.demand import Demands, Need
+from planner.options import options
+from planner.owned import Node
+from planner.request import Request, Workload
+from planner.throughput import Measured, Throughput, measured, predict
+from pricing import accelerator as names
+from pricing.accelerator import Accelerator
+from pricing.catalog import Catalog, Quote
+from pricing.place import tiered_cost
+
+NODE_MAX = 8
+"""Accelerators of a gang that must share a node unless the request says otherwise: the usual size of a server."""
+GANG_GROWTH = (1, 2, 4, 8, 16, 32, 64)
+"""Multiples of a node tried for one job that may grow to meet its deadline."""
+
+What = Literal["hourly", "commitment", "owned"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One way to get nodes. Exactly one of `quote` and `node` is set; `key` orders resources and breaks ties."""
+
+    key: tuple[str, ...]
+    what: What
+    accelerator: str
+    accelerators_per_node: float
+    quote: Quote | None = None
+    node: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A workload (`need`, an index) on a resource (an index).
+
+    `units_per_node_hour` counts work that stays (goodput). A gang takes `nodes_per_gang` nodes, or 1 / `gangs_per_node` of one.
+    `storage` and `egress` are what the whole of a month's data costs at the resource's place.
+    """
+
+    need: int
+    resource: int
+    gang: float
+    nodes_per_gang: int
+    gangs_per_node: int
+    units_per_node_hour: float
+    storage: float
+    egress: float
+    throughput: Throughput
+
+    @property
+    def granule(self) -> float:
+        """Nodes that one gang takes."""
+        return float(self.nodes_per_gang) if self.nodes_per_gang > 1 else 1 / self.gangs_per_node
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """All that could serve the demands. `refusals[need]` counts why offerings and systems could not serve a workload."""
+
+    resources: tuple[Resource, ...]
+    candidates: tuple[Candidate, ...]
+    refusals: tuple[Counter[str], ...]
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(slots=True)
+class _Build:
+    request: Request
+    catalog: Catalog
+    assumptions: Assumptions
+    resources: dict[tuple[str, ...], Resource] = field(default_factory=dict)
+    numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
+    candidates: list[Candidate] = field(default_factory=list)
+    gaps: dict[Gap, None] = field(default_factory=dict)
+
+    def number(self, resource: Resource) -> int:
+        self.resources.setdefault(resource.key, resource)
+        return self.numbers.setdefault(resource.key, len(self.numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How a gang of a workload sits on one type of node."""
+
+    gang: float
+    nodes_per_gang: int
+    gangs_per_node: int
+    throughput: Throughput
+
+
+def accelerator_hours_rate(workload: Workload) -> float:
+    """Work units per accelerator-hour on the accelerator of the hours: 1 unless it was measured there."""
+    stated = workload.demand
+    if stated.accelerator_hours_per_month is None or not workload.measurements:
+        return 1.0
+    wanted = names.resolve(stated.accelerator or "").name
+    own = next(m for m in workload.measurements if names.resolve(m.accelerator).name == wanted)
+    return own.job_units_per_hour / own.count
+
+
+def market(
+    request: Request, demands: Demands, catalog: Catalog, nodes: Iterable[Node], assumptions: Assumptions
+) -> Market:
+    """Every candidate for every need."""
+    build = _Build(request, catalog, assumptions)
+    owned = tuple(nodes)
+    by_type: dict[tuple[str, str], list[Quote]] = {}
+    for quote in catalog.quotes(providers=request.providers or None, regions=request.regions or None):
+        by_type.setdefault(quote.offering.key, []).append(quote)
+    refusals = []
+    for index, need in enumerate(demands.needs):
+        allowed = _allowed(need.workload)
+        rates: dict[tuple[str, float], Throughput | str] = {}
+        refused: Counter[str] = Counter()
+        for quotes in by_type.values():
+            _rent(build, index, need, quotes, allowed, rates, refused)
+        for node in owned:
+            _own(build, index, need, node, allowed, rates, refused)
+        refusals.append(refused)
+    return Market(tuple(build.resources.values()), tuple(build.candidates), tuple(refusals), tuple(build.gaps))
+
+
+def known(workload: Workload) -> list[Measured]:
+    """What is measured, or the definition that one accelerator gives one accelerator-hour an hour."""
+    found = [measured(m, names.resolve(m.accelerator)) for m in workload.measurements]
+    if not found:
+        found = [Measured(names.resolve(workload.demand.accelerator or ""), 1, 1.0, "bf16", "replicas")]
+    return found
+
+
+def gang_of(workload: Workload) -> float:
+    """Accelerators that work together: as stated, else as measured, else 1."""
+    return workload.gang or (workload.measurements[0].count if workload.measurements else 1)
+
+
+def stays(workload: Workload) -> bool:
+    """Whether the work stays on the accelerator of its hours: no substitution and no measurement to compare by."""
+    return bool(workload.demand.accelerator) and not workload.substitution and not workload.measurements
+
+
+def _allowed(workload: Workload) -> frozenset[str] | None:
+    """Canonical names of the accelerators that may be used; None for any."""
+    if stays(workload):
+        return frozenset({names.resolve(workload.demand.accelerator or "").name})
+    if workload.accelerators:
+        return frozenset(part.name for written in workload.accelerators for part in names.match(written))
+    return None
+
+
+def _rent(
+    build: _Build,
+    index: int,
+    need: Need,
+    quotes: list[Quote],
+    allowed: frozenset[str] | None,
+    rates: dict[tuple[str, float], Throughput | str],
+    refused: Counter[str],
+) -> None:
+    offering, part = quotes[0].offering, quotes[0].accelerator
+    memory = offering.accelerator_memory_gib or part.memory_gib
+    fits = _fits(build, need, part, offering.accelerator_count, memory, allowed, rates)
+    if isinstance(fits, str):
+        refused[fits] += 1
+        return
+    here = 0
+    for quote in quotes:
+        if not _may_run(build, need.workload, quote):
+            continue
+        here += 1
+        option = options().get(quote.price.kind)
+        if option is None or (option.INTERRUPTS and not need.workload.interruptible):
+            continue
+        around = _around(build, need, quote)
+        if around is None:
+            refused["no price for its storage or egress there"] += 1
+            continue
+        what: What = "commitment" if option.COMMITS else "hourly"
+        count = offering.accelerator_count or 0
+        resource = Resource(quote.price.key, what, offering.accelerator, count, quote=quote)
+        number = build.number(resource)
+        for fit in fits:
+            hours = _billed_hours(build, need, fit, option.INTERRUPTS)
+            if math.isfinite(hours):
+                build.candidates.append(_candidate(index, number, fit, hours, around))
+    if not here:
+        refused["not sold in the providers, regions or residency allowed"] += 1
+
+
+def _own(
+    build: _Build,
+    index: int,
+    need: Need,
+    node: Node,
+    allowed: frozenset[str] | None,
+    rates: dict[tuple[str, float], Throughput | str],
+    refused: Counter[str],
+) -> None:
+    if not need.workload.may_be_owned:
+        refused["may not be owned"] += 1
+        return
+    part = names.resolve(node.accelerator)
+    fits = _fits(build, need, part, node.accelerators, part.memory_gib, allowed, rates)
+    if isinstance(fits, str):
+        refused[fits] += 1
+        return
+    a = build.assumptions
+    storage = need.workload.storage_gb * a["own_storage_per_gb_month"].value
+    egress = need.workload.egress_gb_per_month * a["own_egress_per_gb"].value
+    resource = Resource(("~owned", node.name), "owned", node.accelerator, node.accelerators, node=node)
+    number = build.number(resource)
+    for fit in fits:
+        hours = _billed_hours(build, need, fit, interrupts=False)
+        build.candidates.append(_candidate(index, number, fit, hours, (storage, egress)))
+
+
+def _candidate(index: int, number: int, fit: Fit, hours: float, around: tuple[float, float]) -> Candidate:
+    per_node = fit.throughput.units_per_hour * fit.gangs_per_node / fit.nodes_per_gang / hours
+    return Candidate(
+        index, number, fit.gang, fit.nodes_per_gang, fit.gangs_per_node, per_node, *around, throughput=fit.throughput
+    )
+
+
+def _fits(
+    build: _Build,
+    need: Need,
+    part: Accelerator,
+    per_node: float | None,
+    memory_gib: float | None,
+    allowed: frozenset[str] | None,
+    rates: dict[tuple[str, float], Throughput | str],
+) -> list[Fit] | str:
+    """How the workload's gang sits on nodes of `per_node` accelerators, or why it does not."""
+    if allowed is not None and part.name not in allowed:
+        return f"not on {', '.join(sorted(allowed))}"
+    if per_node is None:
+        return "its number of accelerators is unknown"
+    workload = need.workload
+    fits = []
+    for gang in _gangs(need, per_node):
+        if (problem := _memory_problem(workload, part, memory_gib, gang)) is not None:
+            return problem
+        together = min(workload.accelerators_per_node or min(gang, NODE_MAX), gang)
+        if per_node < together * (1 - 1e-9):
+            return f"fewer than {together:g} accelerators a node"
+        rate = rates.get((part.name, gang))
+        if rate is None:
+            rate = rates[part.name, gang] = _rate(build, need, part, gang)
+        if isinstance(rate, str):
+            build.gaps[Gap("no_throughput", part.name, f"cannot serve: {rate}", workload.name)] = None
+            return rate
+        if build.request.measured_only and rate.basis not in ("measured", "definition"):
+            return "its throughput would be a prediction and only measured ones are allowed"
+        per = max(1, math.floor(per_node / gang + 1e-9))
+        fits.append(Fit(gang, max(1, math.ceil(gang / per_node - 1e-9)), per, rate))
+    return fits
+
+
+def _gangs(need: Need, per_node: float) -> Iterator[float]:
+    """The gang stated; for one job with a deadline and no stated gang, also whole nodes in growing numbers."""
+    workload = need.workload
+    stated = gang_of(workload)
+    yield stated
+    if parallel_limit(need) is not None and workload.gang is None and per_node >= 1:
+        for multiple in GANG_GROWTH:
+            if (gang := per_node * multiple) > stated:
+                yield gang
+
+
+def parallel_limit(need: Need) -> int | None:
+    """Gangs that may run at once: as stated; one for training with a deadline; else no limit."""
+    workload = need.workload
+    if workload.parallel_jobs is not None:
+        return workload.parallel_jobs
+    return 1 if workload.kind == "training" and need.deadline is not None else None
+
+
+def _rate(build: _Build, need: Need, part: Accelerator, gang: float) -> Throughput | str:
+    workload = need.workload
+    found = predict(known(workload), part, gang)
+    if workload.measurements or isinstance(found, str):
+        return found
+    if stays(workload) or part.name == names.resolve(workload.demand.accelerator or "").name:
+        words = "an accelerator-hour is one accelerator for one hour"
+        return Throughput(gang, gang, gang, "definition", words)
+    return found
+
+
+def _memory_problem(workload: Workload, part: Accelerator, memory_gib: float | None, gang: float) -> str | None:
+    wanted = workload.memory_gib_per_accelerator
+    if wanted is None and workload.memory_gib_total is not None:
+        wanted = workload.memory_gib_total / gang
+    if wanted is None:
+        return None
+    if memory_gib is None:
+        return f"the memory of {part.name} is unknown"
+    return f"less than {wanted:g} GiB of memory per accelerator" if memory_gib < wanted else None
+
+
+def _may_run(build: _Build, workload: Workload, quote: Quote) -> bool:
+    price = quote.price
+    if workload.providers and price.provider not in workload.providers:
+        return False
+    if workload.regions and price.region not in workload.regions:
+        return False
+    for residency in (workload.residency, build.request.residency):
+        if residency:
+            region = build.catalog.regions[price.provider, price.region]
+            if region.country not in residency and not set(region.blocs) & set(residency):
+                return False
+    return True
+
+
+def _billed_hours(build: _Build, need: Need, fit: Fit, interrupts: bool) -> float:
+    """Hours billed for one useful hour (1 or more); accelerator-hours stated by the asker already hold failures."""
+    a = build.assumptions
+    by_definition = not need.workload.measurements
+    rate = 0.0 if by_definition else fit.gang / a["failure_interval_accelerator_hours"].value
+    if interrupts:
+        rate += fit.nodes_per_gang / a["spot_hours_to_interruption"].value
+    if rate == 0:
+        return 1.0
+    checkpoint = 0.0 if need.serving else need.workload.checkpoint_minutes / 60
+    return goodput.billed_per_useful_hour(checkpoint, need.workload.restart_minutes / 60, 1 / rate)
+
+
+def _around(build: _Build, need: Need, quote: Quote) -> tuple[float, float] | None:
+    """A month's storage and egress at the place of `quote`; None where no price is known and none may be estimated."""
+    amounts = []
+    workload = need.workload
+    volumes = (("object_storage", workload.storage_gb), ("egress_internet", workload.egress_gb_per_month))
+    for item, volume_gb in volumes:
+        if volume_gb == 0:
+            amounts.append(0.0)
+            continue
+        provider, region = quote.price.provider, quote.price.region
+        tiers = build.catalog.tiers(provider, region, item)
+        if not tiers and build.request.allow_estimates:
+            tiers = build.catalog.reference_tiers(provider, item)
+            if tiers:
+                text = f"no {item} price there: that of {tiers[0].region} is used"
+                build.gaps[Gap("estimated", f"{provider} {region} {item}", text)] = None
+        if not tiers:
+            build.gaps[Gap("no_price", f"{provider} {region} {item}", "workloads with data cannot run there")] = None
+            return None
+        amounts.append(tiered_cost(tiers, volume_gb))
+    return amounts[0], amounts[1]

@@ -1,0 +1,75 @@
+"""Dated payments and what they are worth. Every cost in a plan is a sum of payments made by `options` or `owned`.
+
+Time: the start of month m is m - 1 months from now, its end is m. Purchases fall at the start of a month, running costs
+at its end. Amounts paid are positive; a resale is a negative payment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from planner.answer import Category
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """One amount, paid at the start or the end of a month (counted from 1)."""
+
+    month: int
+    at: Literal["start", "end"]
+    category: Category
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What all payments of one plan share: the horizon, the calendar and how prices and commitments are treated."""
+
+    months: int
+    hours_per_month: float
+    discount_rate_annual: float
+    price_change_annual: float
+    partial_upfront_fraction: float
+    charge_beyond_horizon: bool
+
+    @property
+    def discount_rate_monthly(self) -> float:
+        """(1 + r)^(1/12) - 1."""
+        return float((1 + self.discount_rate_annual) ** (1 / 12) - 1)
+
+    def price_factor(self, month: int) -> float:
+        """What uncommitted prices are multiplied by in `month`: 1 in the first, (1 + change)^((month - 1) / 12) later."""
+        return float((1 + self.price_change_annual) ** ((month - 1) / 12))
+
+
+def discount_factor(month: int, at: Literal["start", "end"], rate_monthly: float) -> float:
+    """What one unit of money paid then is worth now: (1 + rate)^-(month - 1) at the start, ^-month at the end."""
+    return float((1 + rate_monthly) ** -(month - 1 if at == "start" else month))
+
+
+def present_cost(payments: Iterable[Payment], rate_monthly: float) -> float:
+    """The payments' worth at the start of month 1.
+
+    >>> paid = [Payment(1, "start", "hardware", 100.0), Payment(12, "end", "power", 110.0)]
+    >>> round(present_cost(paid, 1.10 ** (1 / 12) - 1), 6)
+    200.0
+    """
+    return sum(payment.amount * discount_factor(payment.month, payment.at, rate_monthly) for payment in payments)
+
+
+def first_month_at_or_below(capital: float, own_per_month: float, rent_per_month: float, months: int) -> int | None:
+    """The first month by whose end owning has cost no more than renting, undiscounted and without resale.
+
+    Owning costs `capital` and then `own_per_month`; renting `rent_per_month`. None if not within `months`.
+    """
+    for month in range(1, months + 1):
+        if capital + month * own_per_month <= month * rent_per_month:
+            return month
+    return None
+
+
+def annuity_factor(months: int, rate_monthly: float) -> float:
+    """Present worth of one unit of money at the end of each of `months` months."""
+    return months if rate_monthly == 0 else (1 - (1 + rate_monthly) ** -months) / rate_monthly

@@ -1,0 +1,166 @@
+"""Where a plan goes: which format each output has, and writing all of them or none."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from planner.answer import Plan
+from planner.errors import Complaint, InvalidRequest
+from planner.reports import formats, load
+
+STANDARD_OUTPUT = "-"
+DEFAULT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One output: `path` is "" for standard output; `folder` formats write several files into it."""
+
+    path: str
+    format: str
+    folder: bool = False
+
+
+def choose(format_name: str | None, paths: Sequence[str]) -> tuple[tuple[Output, ...], tuple[Complaint, ...]]:
+    """The outputs that `--format` and `-o` mean, and what is wrong with them.
+
+    Standard output is always one: in `format_name` when it is the only one or named by "-", else as text.
+    """
+    known = tuple(formats())
+    complaints = []
+    if format_name is not None and format_name not in known:
+        nearest = get_close_matches(format_name, known, 1)
+        expected = f"one of {', '.join(known)}" + (f"; nearest: {nearest[0]}" if nearest else "")
+        return (), (Complaint("", "--format", "unknown format", format_name, expected),)
+    files = [path for path in paths if path != STANDARD_OUTPUT]
+    outputs = [Output("", (format_name or DEFAULT) if len(files) < len(paths) or not files else DEFAULT)]
+    by_suffix = {load(name).SUFFIX: name for name in known} if files else {}
+    for path in files:
+        output = _of_path(path, format_name, by_suffix)
+        outputs += [output] if isinstance(output, Output) else []
+        complaints += [output] if isinstance(output, Complaint) else []
+    if not complaints and format_name not in {None, *(output.format for output in outputs)}:
+        said = ", ".join(f"{output.path} ({output.format})" for output in outputs if output.path)
+        message = f"nothing is written in this format: the suffix decides for {said}"
+        complaints.append(
+            Complaint("", "--format", message, str(format_name), "no --format, or -o with a matching suffix")
+        )
+    return tuple(outputs), (*complaints, *_repeated(files))
+
+
+def _of_path(path: str, format_name: str | None, by_suffix: Mapping[str, str]) -> Output | Complaint:
+    folders = [name for name in by_suffix.values() if hasattr(load(name), "files")]
+    if path.endswith(("/", os.sep)) or Path(path).is_dir():
+        wanted = format_name if format_name in folders else None
+        return Output(path, wanted or folders[0], folder=True)
+    if name := by_suffix.get(Path(path).suffix.lower()):
+        return Output(path, name)
+    if format_name is not None:
+        return Output(path, format_name, folder=format_name in folders)
+    expected = f"a suffix of {', '.join(sorted(by_suffix))}, a folder/ for {', '.join(folders)}, or --format"
+    return Complaint("", f"-o {path}", "the name does not say which format is wanted", Path(path).name, expected)
+
+
+def _repeated(files: Sequence[str]) -> list[Complaint]:
+    resolved = [Path(path).resolve() for path in files]
+    return [
+        Complaint("", f"-o {path}", "named twice", path, "a path of its own for each output")
+        for index, path in enumerate(files)
+        if resolved[index] in resolved[:index]
+    ]
+
+
+def refuse_binary_to_terminal(outputs: Sequence[Output]) -> tuple[Complaint, ...]:
+    """A complaint where standard output is a terminal and the format is not text."""
+    found = []
+    for output in outputs:
+        media_type = "" if output.path else load(output.format).MEDIA_TYPE
+        if media_type and not media_type.startswith("text/") and "json" not in media_type and sys.stdout.isatty():
+            advice = f"-o plan{load(output.format).SUFFIX}, or a pipe"
+            found.append(Complaint("", "--format", "a binary format would garble the terminal", output.format, advice))
+    return tuple(found)
+
+
+def deliver(plan: Plan, outputs: Sequence[Output]) -> list[str]:
+    """Write all outputs or none, standard output last; gives one line for each file or folder written.
+
+    Raises InvalidRequest, with nothing written, where a place cannot be written to.
+    """
+    rendered = [(output, _render(plan, output)) for output in outputs]
+    staged: list[tuple[Path, Path]] = []
+    told = []
+    try:
+        for output, files in rendered:
+            if output.path:
+                staged += _stage(output, files)
+                size = sum(len(data) for data in files.values())
+                told.append(f"wrote {output.path} ({output.format}, {max(1, round(size / 1024)):,} KiB)")
+        for temporary, target in staged:
+            temporary.replace(target)
+    finally:
+        for temporary, _ in staged:
+            temporary.unlink(missing_ok=True)
+    for output, files in rendered:
+        if not output.path:
+            _print(b"".join(files.values()))
+    return told
+
+
+def _render(plan: Plan, output: Output) -> dict[str, bytes]:
+    module = load(output.format)
+    if output.folder:
+        files: dict[str, bytes] = module.files(plan)  # type: ignore[attr-defined]  # folder formats offer it, see Format
+        return files
+    return {"": module.render(plan)}
+
+
+def _stage(output: Output, files: Mapping[str, bytes]) -> list[tuple[Path, Path]]:
+    """Write beside each target under a temporary name: what is renamed later is whole, and on the same file system."""
+    root = Path(output.path)
+    if output.folder and (strangers := _strangers(root, files)):
+        message = "holds files that are not of this plan and that would be read along with it"
+        raise InvalidRequest((Complaint("", f"-o {output.path}", message, ", ".join(strangers), "an empty folder"),))
+    staged: list[tuple[Path, Path]] = []
+    try:
+        for name, data in files.items():
+            target = root / name if name else root
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".planner-", delete=False) as file:
+                staged.append((Path(file.name), target))
+                file.write(data)
+            Path(file.name).chmod(0o666 & ~_umask())
+    except BaseException as error:
+        for temporary, _ in staged:
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error)
+            raise InvalidRequest(
+                (Complaint("", f"-o {output.path}", "cannot be written", reason, "a writable path"),)
+            ) from None
+        raise
+    return staged
+
+
+def _strangers(root: Path, files: Mapping[str, bytes]) -> list[str]:
+    """Terraform files beside ours: what is left of an older plan would be applied together with the new one."""
+    present = sorted(path.name for path in root.glob("*.tf"))
+    return [name for name in present if name not in files]
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _print(data: bytes) -> None:
+    """Bytes as they are: a report is UTF-8 whatever the terminal's locale says."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

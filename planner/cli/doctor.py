@@ -1,0 +1,84 @@
+"""`planner doctor`: whether this installation can do its work."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+PACKAGES = ("planner", "pricing")
+
+
+@click.command(short_help="Check this installation.")
+def command() -> int:
+    """Tell what runs here: Python, versions, who owns the import names, the catalogue, Terraform.
+
+    Exits 1 if something that plans need is broken; Terraform may be absent.
+    """
+    problems = [*_python(), *_owners(), *_libraries(), *_catalogue()]
+    _terraform()
+    for problem in problems:
+        click.echo(f"problem: {problem}", err=True)
+    return 1 if problems else 0
+
+
+def _python() -> list[str]:
+    click.echo(f"python       {sys.version.split()[0]} at {sys.executable}")
+    return []
+
+
+def _owners() -> list[str]:
+    """Both import names belong to older projects on the public index too: whose are they here?"""
+    from importlib import import_module
+    from importlib.metadata import packages_distributions, version
+
+    problems = []
+    owners = packages_distributions()
+    click.echo(f"gpu-planner  {version('gpu-planner')}")
+    for name in PACKAGES:
+        place = import_module(name).__file__
+        owned_by = sorted(set(owners.get(name, []))) or ["gpu-planner (editable)"]
+        click.echo(f"{name:12} {', '.join(owned_by)}: {place}")
+        problems += (
+            [f"another distribution also owns the name {name}: {', '.join(owned_by)}"] if len(owned_by) > 1 else []
+        )
+    return problems
+
+
+def _libraries() -> list[str]:
+    from importlib.metadata import PackageNotFoundError, requires, version
+    from re import match
+
+    problems = []
+    told = []
+    for requirement in requires("gpu-planner") or ():
+        found = match(r"[A-Za-z0-9_.-]+", requirement)
+        if not found or "extra ==" in requirement:
+            continue
+        try:
+            told.append(f"{found[0]} {version(found[0])}")
+        except PackageNotFoundError:
+            problems.append(f"{requirement} is missing")
+    click.echo(f"libraries    {', '.join(told)}")
+    return problems
+
+
+def _catalogue() -> list[str]:
+    from planner.clock import today
+    from pricing.catalog import Catalog
+    from pricing.errors import PricingError
+
+    try:
+        catalog = Catalog.embedded()
+        oldest = catalog.oldest()
+    except PricingError as error:
+        return [f"the catalogue cannot be read: {error}"]
+    days = (today() - oldest).days
+    click.echo(f"catalogue    {catalog.digest}, oldest price in use {oldest} ({days} days)")
+    return []
+
+
+def _terraform() -> None:
+    from shutil import which
+
+    click.echo(f"terraform    {which('terraform') or 'not found (needed to provision a plan, not to make one)'}")

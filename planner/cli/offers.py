@@ -1,0 +1,44 @@
+"""`planner offers`: what can be rented, and for how much."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+
+class Filtered(click.Command):
+    """A command whose further options are the fields of a query, made when they are first needed."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        from planner.cli._offers import options
+
+        return [*options(), *super().get_params(ctx)]
+
+
+@click.command(cls=Filtered, short_help="List what can be rented, with price, source and date.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: all figures, sources and gaps.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one line for each price.")
+def command(as_json: bool, as_csv: bool, **given: bool | tuple[str, ...]) -> None:
+    """List every offering that fits, at every price known for it, with source and date.
+
+    Names may be repeated or comma-separated (any of them). Figures per node count all its accelerators; a slice is a
+    fraction (1/6 of an A10). Rows that lack the sort key stand last and are counted. Offerings that fit but have no
+    price are named below as gaps: they are not free, and their absence is no answer.
+
+    \b
+    Examples:
+      planner offers --accelerator H100 --count 8 --sort price
+      planner offers --accelerator H100,H200 --option spot --region us-east-1,us-central1
+      planner offers --min-memory-gib 80 --sort price_per_rate --precision fp8 --limit 10
+      planner offers --type g6f.xlarge --json
+    """
+    from planner.cli import _offers
+    from planner.errors import Complaint, InvalidRequest
+
+    if as_json and as_csv:
+        raise InvalidRequest((Complaint("", "--csv", "two formats", "--json --csv", "one of them"),))
+    texts = {name: ("true",) if isinstance(value, bool) else value for name, value in given.items() if value}
+    show = _offers.json_text if as_json else _offers.csv_text if as_csv else _offers.table
+    sys.stdout.buffer.write(show(_offers.found(texts)).encode())
+    sys.stdout.buffer.flush()

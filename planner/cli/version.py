@@ -1,0 +1,13 @@
+"""`planner version`: which program this is."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(short_help="Print the version.")
+def command() -> None:
+    """Print the version of the program, as `planner --version` does."""
+    from importlib.metadata import version
+
+    click.echo(f"planner, version {version('gpu-planner')}")

@@ -1,0 +1,101 @@
+"""What the solved strategies mean: the recommendation, the runner-up, the break-evens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from planner import owned
+from planner.answer import BreakEven, Recommendation, Strategy
+from planner.assumptions import Assumptions
+from planner.cashflow import Terms, first_month_at_or_below
+from planner.owned import Node
+from pricing.catalog import Quote
+
+SIMPLEST_FIRST = ("cloud", "onprem", "hybrid")
+SAME = 1e-6
+VERBS = {"cloud": "Rent in the cloud", "onprem": "Own the hardware", "hybrid": "Mix owned and rented capacity"}
+
+
+def recommend(strategies: Sequence[Strategy], months: int, currency: str, materiality: float) -> Recommendation:
+    """The simplest strategy whose present cost is within `materiality` (a fraction) of the cheapest one's."""
+    solved = [s for s in strategies if s.status != "infeasible"]
+    if not solved:
+        return Recommendation(None, "No plan is possible.", None, 0.0, 0.0)
+    least = min(s.present_cost for s in solved)
+    within = [s for s in solved if s.present_cost <= least * (1 + materiality) + SAME]
+    chosen = min(within, key=lambda s: SIMPLEST_FIRST.index(s.name))
+    others = [s for s in solved if abs(s.present_cost - chosen.present_cost) > SAME * max(1.0, chosen.present_cost)]
+    runner = min(others, key=lambda s: s.present_cost, default=None)
+    worth = runner.present_cost - chosen.present_cost if runner else 0.0
+    fraction = worth / runner.present_cost if runner and runner.present_cost else 0.0
+    sentence = f"{VERBS[chosen.name]}{_bought(chosen)}: {chosen.total_cost:,.0f} {currency} over {months} months"
+    sentence += f" (present cost {chosen.present_cost:,.0f} {currency})"
+    if runner and worth >= 0:
+        sentence += f", {worth:,.0f} {currency} ({fraction:.1%}) less than {runner.name}."
+    elif runner:
+        sentence += (
+            f"; {runner.name} would save {-worth:,.0f} {currency}, within {materiality:.0%}, for more to manage."
+        )
+    else:
+        sentence += "; no other strategy differs." if len(solved) > 1 else "."
+    return Recommendation(chosen.name, sentence, runner.name if runner else None, worth, fraction)
+
+
+def _bought(strategy: Strategy) -> str:
+    """What is committed to or bought, in words; empty where nothing is."""
+    counts: dict[tuple[str, str], int] = {}
+    for purchase in strategy.purchases:
+        key = (purchase.what, f"{purchase.name} {purchase.purchase_option}".removesuffix(" owned"))
+        counts[key] = counts.get(key, 0) + purchase.count
+    parts = []
+    for what, verb in (("owned", "buying"), ("commitment", "committing to")):
+        listed = [f"{count} x {name}" for (kind, name), count in sorted(counts.items()) if kind == what]
+        if listed:
+            more = f" and {len(listed) - 3} more kinds" if len(listed) > 3 else ""
+            parts.append(f"{verb} {', '.join(listed[:3])}{more}")
+    return f", {' and '.join(parts)}" if parts else ""
+
+
+def break_evens(
+    nodes: Iterable[Node], quotes: Iterable[Quote], assumptions: Assumptions, terms: Terms
+) -> tuple[tuple[BreakEven, ...], tuple[Quote, ...]]:
+    """For every owned node, against the cheapest on-demand price per hour of the same accelerator; with the quotes compared.
+
+    Utilisation is own cost over rent: renting costs its price times the hours used, owning costs the same whatever is used.
+    """
+    cheapest: dict[str, Quote] = {}
+    for quote in quotes:
+        count = quote.offering.accelerator_count
+        if quote.price.kind != "on_demand" or not count:
+            continue
+        best = cheapest.get(quote.offering.accelerator)
+        if best is None or _per_accelerator(quote) < _per_accelerator(best):
+            cheapest[quote.offering.accelerator] = quote
+    rows, used = [], []
+    for node in nodes:
+        rented = cheapest.get(node.accelerator)
+        if rented is None:
+            continue
+        used.append(rented)
+        rows.append(_break_even(node, rented, assumptions, terms))
+    return tuple(rows), tuple(used)
+
+
+def _per_accelerator(quote: Quote) -> float:
+    return quote.price.price_per_hour / (quote.offering.accelerator_count or 1)
+
+
+def _break_even(node: Node, rented: Quote, assumptions: Assumptions, terms: Terms) -> BreakEven:
+    cost = owned.costs(node, assumptions, terms.hours_per_month)
+    life = round(assumptions["useful_life_months"].value)
+    rent_per_month = _per_accelerator(rented) * node.accelerators * terms.hours_per_month
+    level = owned.cost_per_month_over_life(node, assumptions, terms)
+    price = rented.price
+    return BreakEven(
+        system=node.name,
+        rented=f"{price.provider} {price.region} {price.instance_type} {price.purchase_option}",
+        month=first_month_at_or_below(cost.capital, cost.per_month, rent_per_month, life),
+        utilisation=level / rent_per_month,
+        own_cost_per_accelerator_hour=level / node.accelerators / terms.hours_per_month,
+        rent_cost_per_accelerator_hour=_per_accelerator(rented),
+    )

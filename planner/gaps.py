@@ -1,0 +1,152 @@
+"""Everything that a plan had to do without, estimated or read differently: named, with what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from planner.answer import Gap, Strategy
+from planner.assumptions import Assumptions
+from planner.candidates import Market, Resource, stays
+from planner.demand import Demands
+from planner.options import options
+from planner.request import Request, Workload
+from planner.strategy import Setting, Solved, ownable
+from pricing import accelerator as names
+from pricing.catalog import Catalog, Quote
+
+PREDICTED = "predicted_"
+
+
+def gaps(
+    request: Request, setting: Setting, catalog: Catalog, solved: Sequence[Solved], chosen: Strategy | None
+) -> tuple[Gap, ...]:
+    """All gaps of a plan, each once, in a fixed order."""
+    paid = {r.key: r for s in solved for r in s.resources}.values()
+    quotes = [r.quote for r in paid if r.quote is not None]
+    found = [
+        *_renamed(request),
+        *_unpriced(setting.demands, catalog),
+        *_not_planned(request, catalog),
+        *_from_market(setting.market, quotes),
+        *_no_commitment(catalog, paid),
+        *_predicted(setting, solved),
+        *_prices(quotes, setting.assumptions, request.as_of),
+        *_not_ownable(request, setting),
+        *_budgets(setting, chosen),
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def written_accelerators(workload: Workload) -> list[str]:
+    """Accelerators that must be one part: of hours and of measurements, as the asker wrote them."""
+    written = [workload.demand.accelerator] if workload.demand.accelerator else []
+    return [*written, *(m.accelerator for m in workload.measurements)]
+
+
+def _renamed(request: Request) -> Iterable[Gap]:
+    for workload in request.workloads:
+        for written in dict.fromkeys(written_accelerators(workload)):
+            part = names.resolve(written)
+            others = [other.name for other in names.siblings(part)]
+            if written != part.name and others:
+                text = f"read as {part.name}; other variants, if you mean one of them: {', '.join(others)}"
+                yield Gap("renamed", written, text, workload.name)
+
+
+def _wanted(demands: Demands) -> set[str] | None:
+    """Accelerators that some workload could use; None when any could."""
+    wanted: set[str] = set()
+    for need in demands.needs:
+        workload = need.workload
+        if stays(workload):
+            wanted.add(names.resolve(workload.demand.accelerator or "").name)
+        elif workload.accelerators:
+            wanted |= {part.name for written in workload.accelerators for part in names.match(written)}
+        else:
+            return None
+    return wanted
+
+
+def _unpriced(demands: Demands, catalog: Catalog) -> Iterable[Gap]:
+    wanted = _wanted(demands)
+    for offering in catalog.unpriced():
+        if wanted is None or offering.accelerator in wanted:
+            subject = f"{offering.provider} {offering.instance_type} ({offering.accelerator})"
+            yield Gap("no_price", subject, "no price in any region: never a candidate")
+
+
+def _not_planned(request: Request, catalog: Catalog) -> Iterable[Gap]:
+    """Ways of paying that the catalogue prices and this planner does not plan."""
+    kinds = {quote.price.kind for quote in catalog.quotes(providers=request.providers or None)}
+    for kind in sorted(kinds - set(options())):
+        yield Gap("not_planned", kind, "the catalogue has prices for it, but no plan uses them yet")
+
+
+def _from_market(market: Market, quotes: Sequence[Quote]) -> Iterable[Gap]:
+    """What the search met: estimates only where the plan uses them, what is missing always, once for all workloads."""
+    places = {f"{q.price.provider} {q.price.region} " for q in quotes}
+    merged: dict[tuple[str, str, str], list[str]] = {}
+    for gap in market.gaps:
+        if gap.kind == "estimated" and not gap.subject.startswith(tuple(places)):
+            continue
+        merged.setdefault((gap.kind, gap.subject, gap.effect), []).append(gap.workload)
+    for (kind, subject, effect), workloads in sorted(merged.items()):
+        concerned = [w for w in workloads if w]
+        yield Gap(kind, subject, effect, concerned[0] if len(concerned) == 1 else ", ".join(concerned[:3]))
+
+
+def _no_commitment(catalog: Catalog, paid: Iterable[Resource]) -> Iterable[Gap]:
+    """Types that the plan rents by the hour and for which no commitment is priced at all."""
+    hourly = sorted({r.quote.offering.key for r in paid if r.what == "hourly" and r.quote is not None})
+    committed = {
+        q.offering.key
+        for q in catalog.quotes(instance_types=[name for _, name in hourly])
+        if (option := options().get(q.price.kind)) is not None and option.COMMITS
+    }
+    for provider, instance_type in hourly:
+        if (provider, instance_type) not in committed:
+            text = "no reserved, committed or savings-plan price is known: only use by the hour was compared"
+            yield Gap("no_price", f"{provider} {instance_type} commitments", text)
+
+
+def _predicted(setting: Setting, solved: Sequence[Solved]) -> Iterable[Gap]:
+    for candidate in dict.fromkeys(c for s in solved for c in s.candidates):
+        rate = candidate.throughput
+        if rate.basis.startswith(PREDICTED):
+            part = setting.market.resources[candidate.resource].accelerator
+            low, high = rate.low / rate.units_per_hour, rate.high / rate.units_per_hour
+            text = f"throughput is predicted, not measured: 80 % of cases lie between {low:.0%} and {high:.0%} of it"
+            name = setting.demands.needs[candidate.need].workload.name
+            yield Gap("predicted", f"{candidate.gang:g} x {part}", text, name)
+
+
+def _prices(quotes: Sequence[Quote], assumptions: Assumptions, as_of: date) -> Iterable[Gap]:
+    limit = assumptions["old_price_days"].value
+    for price in sorted((q.price for q in quotes), key=lambda p: p.key):
+        subject = " ".join(price.key)
+        if (age := (as_of - price.as_of).days) > limit:
+            yield Gap("old_price", subject, f"priced on {price.as_of}, {age} days before the plan")
+        if price.method == "derived":
+            yield Gap("estimated", subject, f"price derived, not listed: {price.note}")
+
+
+def _not_ownable(request: Request, setting: Setting) -> Iterable[Gap]:
+    if "onprem" not in request.strategies:
+        return
+    for need, owns in zip(setting.demands.needs, ownable(setting), strict=True):
+        if not owns:
+            text = "no owned system that arrives in time can run it: it stays in the cloud in every strategy"
+            yield Gap("not_ownable", need.workload.name, text, need.workload.name)
+
+
+def _budgets(setting: Setting, chosen: Strategy | None) -> Iterable[Gap]:
+    if chosen is None:
+        return
+    cost = {row.workload: row.cost / setting.terms.months for row in chosen.workloads}
+    for need in setting.demands.needs:
+        budget = need.workload.budget_per_month
+        if budget is not None and cost.get(need.workload.name, 0.0) > budget:
+            over = cost[need.workload.name]
+            text = f"costs {over:,.0f} a month on average in the recommended strategy, {over / budget - 1:.0%} over its budget"
+            yield Gap("budget", need.workload.name, text, need.workload.name)

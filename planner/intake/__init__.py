@@ -1,0 +1,67 @@
+"""A file -> a request: one module a format, found by walking this folder.
+
+Turns bytes into a request's JSON with the place of every value; knows no prices, no accelerator names and no doors.
+A format is a public module with SUFFIXES, `claims(data)` (the bytes alone say so) and `read(data, name)`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import PurePath
+
+from planner.intake._read import Read, unreadable
+from planner.intake._text import binary_kind
+
+__all__ = ["Format", "Read", "formats", "read"]
+
+BYTES_MAX = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One way to write a request down: its name, the suffixes it goes by, and how it is recognised and read."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    claims: Callable[[bytes], bool]
+    read: Callable[[bytes, str], Read]
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """Every format that can be read, by name."""
+    found = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in found]
+    return tuple(
+        Format(name, module.SUFFIXES, module.claims, module.read) for name, module in zip(found, modules, strict=True)
+    )
+
+
+def read(data: bytes, name: str) -> Read:
+    """What `data` asks for. `name` is the file's name, or - for standard input, whose format its content tells.
+
+    Never raises for bad input: faults are `complaints`, and a file that is no request at all is one complaint.
+    """
+    name = PurePath(name).name or "-"
+    if not data.strip():
+        return unreadable(data, name, "", "the file is empty", expected=_expected())
+    if len(data) > BYTES_MAX:
+        return unreadable(data, name, "", f"{len(data):,} bytes are too many", expected=f"at most {BYTES_MAX:,}")
+    suffix = PurePath(name).suffix.casefold()
+    claimed = [each for each in formats() if each.claims(data)]
+    named = [each for each in formats() if suffix in each.suffixes]
+    if kind := binary_kind(data):
+        if claimed:
+            return claimed[0].read(data, name)
+        return unreadable(data, name, "", f"this is {kind}, not a sheet or a request", expected=_expected())
+    if chosen := named or claimed:
+        return chosen[0].read(data, name)
+    return unreadable(data, name, "", "neither the name nor the content says what this is", expected=_expected())
+
+
+def _expected() -> str:
+    return "a file with workloads: " + ", ".join(suffix for each in formats() for suffix in each.suffixes)

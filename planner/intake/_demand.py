@@ -1,0 +1,289 @@
+"""How much work a row asks for: exactly one kind of demand, from whichever columns state it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from planner.intake._columns import NEEDED, Column
+from planner.intake._grid import Cell
+from planner.intake._hardware import Hardware
+from planner.intake._line import Found, Line
+from planner.intake._units import Metric, adjusted, metric_of
+
+HOURS_PER_MONTH = 730.0
+HOURS_PER_MONTH_MAX = 744.0
+HOURS_AGREE_WITHIN = 0.01
+_ALWAYS = re.compile(r"24 ?[x/*×] ?7(?:/365)?|always(?: on)?|around the clock|continuous(?:ly)?|full[ -]?time", re.IGNORECASE)
+_KEYS = {
+    "accelerator_hours": "accelerator_hours_per_month",
+    "units": "units_per_month",
+    "requests_per_second": "requests_per_second",
+}
+_SHARE_OF_HOURS = r"share|of (?:hours|time)|uptime|duty|busy|active"
+_OF_THE_CHIP = r"\b(?:gpu|sm|compute|mfu|memory|tensor|accelerator|chip|tpu)\b"
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """One statement of demand: the key in the request, its value, what it counts and the cells it came from."""
+
+    key: str
+    value: float | dict[str, float] | list[float]
+    unit: str
+    cells: tuple[tuple[Cell, str], ...]
+
+    @property
+    def is_zero(self) -> bool:
+        values = self.value.values() if isinstance(self.value, dict) else self.value
+        return not any(values) if not isinstance(values, float) else values == 0
+
+
+def stated_demand(line: Line, hardware: Hardware) -> Stated | None:
+    """The one demand of a row; None after a complaint."""
+    before = len(line.ledger.complaints)
+    hours = _hours(line)
+    found = [
+        each
+        for each in (
+            _accelerator_hours(line, hardware, hours),
+            _by_month(line, hardware, hours),
+            _direct(line, "units_per_month", "units_per_month"),
+            _direct(line, "total_units", "total_units"),
+            _requests(line),
+            _amount(line, hardware, hours),
+        )
+        if each is not None
+    ]
+    if len(line.ledger.complaints) > before:
+        return None
+    found = _months_win(line, found)
+    if not found:
+        cell = line.cell("name") or line.row.cell(0)
+        line.ledger.complain(cell, "nothing in this row says how much work is needed", NEEDED)
+        return None
+    if len(found) > 1:
+        first, second = found[0].cells[0][0], found[1].cells[0][0]
+        message = f"a second kind of demand in one row; the first stands in {first.place}"
+        line.ledger.complain(second, message, "one kind of demand: leave one of the two empty")
+        return None
+    return found[0]
+
+
+def _months_win(line: Line, found: list[Stated]) -> list[Stated]:
+    """Values by month extend the single value of the same kind beside them."""
+    by_month = next((each for each in found if not isinstance(each.value, float)), None)
+    if by_month is None:
+        return found
+    same = [each for each in found if each is not by_month and each.key == by_month.key]
+    for each in same:
+        line.ledger.note(f"{each.cells[0][0].place} is not used: the month columns of its row state the same demand")
+    return [each for each in found if each not in same]
+
+
+def _direct(line: Line, meaning: str, key: str) -> Stated | None:
+    found = line.number(meaning)
+    if found is None:
+        return None
+    metric = found.column.metric or _row_metric(line) or Metric("units")
+    return _stated(line, found, metric, key)
+
+
+def _requests(line: Line) -> Stated | None:
+    found = line.number("requests_per_second")
+    if found is None:
+        return None
+    if re.search(r"\b(?:peak|max(?:imum)?|p9\d)\b", found.column.words):
+        message = "a peak does not say how much work there is; the demand is the mean of the month, spread by a daily shape"
+        line.ledger.complain(found.cell, message, "a column with mean requests per second")
+        return None
+    return _stated(line, found, found.column.metric or Metric("requests_per_second", "requests", 1.0, "second"), "requests_per_second")
+
+
+def _stated(line: Line, found: Found, metric: Metric, key: str) -> Stated | None:
+    scaled = _scaled(line, found, metric)
+    if scaled is None:
+        return None
+    value, metric = scaled
+    if key == "total_units":
+        value = found.value * metric.scale
+    elif not metric.period:
+        line.ledger.note(f"{found.column.header.text!r} ({found.column.header.place}) names no period: read as per month")
+    return Stated(key, value, metric.unit, ((found.cell, f"{value:.15g} {metric.unit}".strip()),))
+
+
+def _scaled(line: Line, found: Found, base: Metric) -> tuple[float, Metric] | None:
+    """The amount per month (per second for requests) and what it finally is counted in; None after a complaint."""
+    metric = adjusted(base, found.quantity.unit)
+    if metric is None or found.quantity.percent or found.quantity.currency:
+        line.ledger.complain(found.cell, f"does not fit {found.column.header.text!r}", f"a number of {base.unit or base.what}")
+        return None
+    return found.value * metric.factor, metric
+
+
+def _row_metric(line: Line) -> Metric | None:
+    text = line.text("unit")
+    return metric_of(text) if text else None
+
+
+def _hours(line: Line) -> tuple[float, Cell] | None:
+    """Hours per accelerator and month."""
+    cell = line.cell("hours")
+    column = line.table.column("hours")
+    if cell is None or column is None:
+        return None
+    if isinstance(cell.value, str) and _ALWAYS.fullmatch(cell.text):
+        return HOURS_PER_MONTH, cell
+    found = line.number_in(column, cell)
+    scaled = _scaled(line, found, column.metric or Metric("hours")) if found else None
+    if scaled is None:
+        return None
+    hours, metric = scaled
+    if not metric.period:
+        line.ledger.note(f"{column.header.text!r} ({column.header.place}) names no period: read as hours per month")
+    if hours > HOURS_PER_MONTH_MAX:
+        message = f"{hours:,.15g} hours a month are more than a month has"
+        line.ledger.complain(cell, message, "hours of one GPU; name the column GPU-hours if it adds up all GPUs")
+        return None
+    return hours, cell
+
+
+def _accelerator_hours(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) -> Stated | None:
+    """GPU-hours as stated, else GPUs x hours (x utilisation where that is a share of the hours)."""
+    found = line.number("accelerator_hours")
+    scaled = _scaled(line, found, found.column.metric or Metric("accelerator_hours")) if found else None
+    product = _product(line, hardware, hours)
+    if found is None:
+        return product
+    if scaled is None:
+        return None
+    value, metric = scaled
+    if product is not None and isinstance(product.value, float) and abs(product.value - value) > HOURS_AGREE_WITHIN * value:
+        cells = " x ".join(cell.place for cell, _ in product.cells)
+        line.ledger.complain(found.cell, f"{value:,.15g} GPU-hours, but {cells} gives {product.value:,.15g}", "one of the two")
+        return None
+    if not metric.period:
+        line.ledger.note(f"{found.column.header.text!r} ({found.column.header.place}) names no period: read as per month")
+    return Stated(_KEYS["accelerator_hours"], value, "", ((found.cell, f"{value:.15g} accelerator-hours"),))
+
+
+def _product(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) -> Stated | None:
+    if hours is None or any(column.meaning == "month" and not line.row.cell(column.index).is_blank for column in line.table.columns):
+        return None
+    if hardware.count is None or hardware.count_cell is None:
+        if line.cell("accelerator_hours") is None:
+            line.ledger.complain(hours[1], "hours, but of how many GPUs?", "a number of GPUs in the row")
+        return None
+    share = _share_of_hours(line, hours[0])
+    if share is None:
+        return None
+    fraction, fraction_cell = share
+    cells = [(hardware.count_cell, f"{hardware.count:g} accelerators"), (hours[1], f"{hours[0]:.15g} hours per month")]
+    if fraction_cell is not None:
+        cells.append((fraction_cell, f"{fraction:g} of the hours"))
+    return Stated(_KEYS["accelerator_hours"], hardware.count * hours[0] * fraction, "", tuple(cells))
+
+
+def _share_of_hours(line: Line, hours: float) -> tuple[float, Cell | None] | None:
+    """The share of the hours that is used; 1 where utilisation is not given or is about the chip. None after a complaint."""
+    column = line.table.column("utilisation")
+    if column is None or line.cell("utilisation") is None:
+        return 1.0, None
+    if re.search(_OF_THE_CHIP, column.words) and not re.search(_SHARE_OF_HOURS, column.words):
+        line.ledger.note(f"{column.header.text!r} ({column.header.place}) is about the chip, not the hours: the hours stand as given")
+        return 1.0, None
+    found = line.fraction("utilisation")
+    if found is None:
+        return None
+    if not re.search(_SHARE_OF_HOURS, column.words) and hours < 0.98 * HOURS_PER_MONTH:
+        message = "does this lower the hours beside it, or is it how busy the chip is in them?"
+        line.ledger.complain(found[1], message, f"the header 'Utilisation (% of hours)' or 'GPU utilisation', not {column.header.text!r}")
+        return None
+    return found
+
+
+def _by_month(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) -> Stated | None:
+    columns = [c for c in line.table.columns if c.meaning == "month" and not line.row.cell(c.index).is_blank]
+    if not columns:
+        return None
+    first = line.row.cell(columns[0].index)
+    metric = _row_metric(line) or columns[0].metric
+    if metric is None:
+        line.ledger.complain(first, "the month columns do not say what they count", "a Unit column, or a heading above them: GPU-hours, tokens ...")
+        return None
+    times = _per_month_of(line, metric, hardware, hours, first)
+    if times is None:
+        return None
+    values: dict[str, float] = {}
+    cells = []
+    for column in columns:
+        value = _month_value(line, column, metric)
+        if value is not None:
+            values[column.month] = value * times
+            cells.append((line.row.cell(column.index), f"{column.month}: {value * times:.15g}"))
+    what = metric.what if metric.what in _KEYS else "accelerator_hours"
+    if any(month.startswith("#") for month in values):
+        if list(values) != [f"#{number}" for number in range(1, len(values) + 1)]:
+            line.ledger.complain(first, "months by number must run from 1 without a hole", "Month 1, Month 2, ...")
+            return None
+        return Stated(_KEYS[what], list(values.values()), metric.unit, tuple(cells))
+    return Stated(_KEYS[what], values, metric.unit, tuple(cells)) if values else None
+
+
+def _per_month_of(line: Line, metric: Metric, hardware: Hardware, hours: tuple[float, Cell] | None, first: Cell) -> float | None:
+    """What turns a month's figure into demand: hours for a number of GPUs, GPUs for hours, else 1."""
+    if metric.what == "accelerators":
+        if hours is None:
+            line.ledger.complain(first, "a number of GPUs by month needs their hours", "a column Hours per month (730 is around the clock)")
+            return None
+        return hours[0]
+    if metric.what == "hours":
+        if hardware.count is None:
+            line.ledger.complain(first, "hours by month, but of how many GPUs?", "a number of GPUs in the row")
+        return hardware.count
+    return 1.0
+
+
+def _month_value(line: Line, column: Column, metric: Metric) -> float | None:
+    """The figure of a month; a dash is a stated zero, as accounts write it."""
+    cell = line.row.cell(column.index)
+    if cell.text in ("-", "–", "—"):
+        return 0.0
+    found = line.number_in(column, cell)
+    scaled = _scaled(line, found, metric) if found else None
+    if scaled is None:
+        return None
+    return scaled[0] if metric.what != "accelerators" else found.value if found else None
+
+
+def _amount(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) -> Stated | None:
+    """A column called demand or amount, counted in what its cell, a unit column or its header says."""
+    found = line.number("amount")
+    if found is None:
+        return None
+    metric = metric_of(found.quantity.unit) or _row_metric(line) or found.column.metric
+    if metric is None or metric.what == "hours":
+        line.ledger.complain(found.cell, "an amount of what?", "a unit beside it: GPU-hours, tokens, requests/s ...")
+        return None
+    if metric.what == "accelerators":
+        if hours is None or hardware.count is not None:
+            line.ledger.complain(found.cell, "a number of GPUs is no amount of work", "a column Hours per month, or GPU-hours")
+            return None
+        return Stated(_KEYS["accelerator_hours"], found.value * hours[0], "", ((found.cell, f"{found.value:g} accelerators"), (hours[1], "hours")))
+    is_total = metric.what == "units" and not metric.period and line.cell("deadline") is not None
+    return _stated(line, found, metric, "total_units" if is_total else _KEYS[metric.what])
+
+
+def as_document(line: Line, stated: Stated) -> dict[str, Any]:
+    """The demand's key and value, with every cell it came from in the ledger."""
+    path = f"{line.path}.demand.{stated.key}"
+    for cell, value in stated.cells:
+        line.ledger.read(path, cell, value)
+    if isinstance(stated.value, dict):
+        for (cell, _), month in zip(stated.cells, stated.value, strict=True):
+            line.ledger.places[f"{path}.{month}"] = cell.place
+    if isinstance(stated.value, list):
+        for index, (cell, _) in enumerate(stated.cells):
+            line.ledger.places[f"{path}[{index}]"] = cell.place
+    return {stated.key: stated.value}

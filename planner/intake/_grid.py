@@ -1,0 +1,87 @@
+"""Sheets as cells with places: the one shape that every kind of sheet is read through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+Value = str | float | bool | date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: what is stored, how it is shown, and what is wrong with it ("#REF!"), if anything."""
+
+    place: str
+    value: Value
+    number_format: str = ""
+    fault: str = ""
+
+    @property
+    def text(self) -> str:
+        """The value as the asker sees it; numbers without a needless .0."""
+        value = self.value
+        if value is None:
+            return ""
+        if isinstance(value, str):
+            return value.strip()
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, date):
+            return value.date().isoformat() if isinstance(value, datetime) else value.isoformat()
+        return f"{value:.15g}"
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.fault and self.text == ""
+
+    @property
+    def is_number(self) -> bool:
+        return isinstance(self.value, int | float) and not isinstance(self.value, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a sheet; `cells` may be shorter than other rows."""
+
+    place: str
+    cells: tuple[Cell, ...]
+    hidden: bool = False
+
+    @property
+    def is_blank(self) -> bool:
+        return all(cell.is_blank for cell in self.cells)
+
+    def cell(self, index: int) -> Cell:
+        return self.cells[index] if index < len(self.cells) else Cell(self.place, None)
+
+    @property
+    def shown(self) -> str:
+        """The row in short, for a list of what was refused."""
+        text = " | ".join(cell.text or cell.fault for cell in self.cells if not cell.is_blank)
+        return text if len(text) <= 120 else text[:117] + "..."
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table-like thing with a name."""
+
+    name: str
+    rows: tuple[Row, ...]
+    hidden: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def column_letters(index: int) -> str:
+    """0 -> A, 25 -> Z, 26 -> AA."""
+    letters = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters
+
+
+def sheet_place(sheet: str, rest: str) -> str:
+    """A place as a spreadsheet writes it: Plan!C5, 'GPU plan'!C5."""
+    return f"{sheet}!{rest}" if sheet.replace("_", "a").isalnum() else f"'{sheet}'!{rest}"

@@ -1,0 +1,40 @@
+"""Keeps account while a sheet is read: what was read from which cell, what is wrong with it, what was refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from planner.answer import Reading, RefusedRow
+from planner.errors import Complaint
+from planner.intake._grid import Cell, Row
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Grows while a file is read; one for a file. Notes are kept once each, in the order they came up."""
+
+    readings: list[Reading] = field(default_factory=list)
+    places: dict[str, str] = field(default_factory=dict)
+    complaints: list[Complaint] = field(default_factory=list)
+    refused: list[RefusedRow] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)
+    rows_used: int = 0
+
+    def read(self, path: str, cell: Cell, value: object) -> None:
+        """`cell` became (part of) the value at `path`; the last cell of a path is the one that complaints point to."""
+        self.places[path] = cell.place
+        shown = f"{value:.15g}" if isinstance(value, float) else str(value)
+        self.readings.append(Reading(path, cell.place, cell.text, shown))
+
+    def complain(self, cell: Cell, message: str, expected: str = "", path: str = "") -> None:
+        self.complaints.append(Complaint(path, cell.place, message, _short(cell.fault or cell.text), expected))
+
+    def refuse(self, row: Row, reason: str) -> None:
+        self.refused.append(RefusedRow(row.place, row.shown, reason))
+
+    def note(self, text: str) -> None:
+        self.notes[text] = None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,148 @@
+"""One row of a table as its cells by meaning: texts, numbers, yes and no. Faults go to the ledger, never to a guess."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from planner.intake._columns import Column
+from planner.intake._grid import Cell, Row
+from planner.intake._ledger import Ledger
+from planner.intake._numbers import Ambiguous, Quantity, currency_of, quantity
+from planner.intake._table import Table
+
+NOTHING = frozenset({"", "-", "–", "—", "n/a", "na", "n.a.", "none", "null", "nil"})
+YES = frozenset({"yes", "y", "true", "1", "x", "✓", "✔", "ok", "allowed"})
+NO = frozenset({"no", "n", "false", "0", "not allowed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A number in a cell: `value` in the column's own unit (header magnitude not yet applied), with what stood around it."""
+
+    cell: Cell
+    column: Column
+    quantity: Quantity
+
+    @property
+    def value(self) -> float:
+        return self.quantity.value
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row that is a workload: number `index` of the request."""
+
+    table: Table
+    row: Row
+    index: int
+    ledger: Ledger
+
+    @property
+    def path(self) -> str:
+        return f"workloads[{self.index}]"
+
+    def cell(self, meaning: str) -> Cell | None:
+        """The cell under the column of that meaning, None where there is no such column or nothing in it."""
+        column = self.table.column(meaning)
+        if column is None:
+            return None
+        cell = self.row.cell(column.index)
+        if cell.fault:
+            return cell
+        return None if cell.text.casefold() in NOTHING else cell
+
+    def text(self, meaning: str) -> str:
+        cell = self.cell(meaning)
+        if cell is None or self._is_faulty(cell, meaning):
+            return ""
+        return cell.text
+
+    def number(self, meaning: str) -> Found | None:
+        """The number under the column of that meaning; None where there is none or it is faulty (then told)."""
+        column = self.table.column(meaning)
+        cell = self.cell(meaning)
+        return self.number_in(column, cell) if column and cell else None
+
+    def number_in(self, column: Column, cell: Cell) -> Found | None:
+        if self._is_faulty(cell, column.header.text):
+            return None
+        if isinstance(cell.value, int | float) and not isinstance(cell.value, bool):
+            currency = currency_of(re.sub(r"\[\$-[0-9A-Fa-f]+\]", "", cell.number_format))
+            percent = "%" in cell.number_format
+            found = Quantity(cell.value * 100 if percent else float(cell.value), "", currency, percent)
+        else:
+            parsed = self._parsed(column, cell)
+            if parsed is None:
+                return None
+            found = parsed
+        if found.value < 0:
+            self.ledger.complain(cell, f"a negative number under {column.header.text!r}", "0 or more")
+            return None
+        return Found(cell, column, found)
+
+    def _parsed(self, column: Column, cell: Cell) -> Quantity | None:
+        decimal = self.table.decimals.get(column.index, "")
+        if not decimal and "," in cell.text:
+            decimal = "."
+        try:
+            parsed = quantity(cell.text, decimal) if isinstance(cell.value, str) else None
+        except Ambiguous:
+            whole, small = cell.text.replace(".", ""), cell.text
+            message = f"could be {whole} or {small}: nothing else under {column.header.text!r} tells which"
+            self.ledger.complain(cell, message, f"{whole} or {small}0")
+            return None
+        if parsed is None:
+            self.ledger.complain(cell, f"text where a number is needed, under {column.header.text!r}", "a number")
+        return parsed
+
+    def fraction(self, meaning: str) -> tuple[float, Cell] | None:
+        """A share under the column of that meaning, 0..1: 45 %, 0.45, or 45 where the column is in percent."""
+        found = self.number(meaning)
+        if found is None:
+            return None
+        if found.quantity.percent:
+            return found.value / 100, found.cell
+        bare = [float(v) for v in self._bare_numbers(found.column)]
+        in_percent = any(value > 1 for value in bare)
+        says_percent = bool(re.search(r"%|\bpercent|\bpct\b", found.column.words))
+        if says_percent == in_percent or found.value == 0:
+            return (found.value / 100 if says_percent else found.value), found.cell
+        if in_percent and found.value >= 1:
+            return found.value / 100, found.cell
+        message = f"is this a share of 1 or a percentage? The header {found.column.header.text!r} does not settle it"
+        self.ledger.complain(found.cell, message, f"{found.value * 100:g}% or {found.value:g}%")
+        return None
+
+    def _bare_numbers(self, column: Column) -> Iterable[float]:
+        for row, reason in self.table.rows:
+            cell = row.cell(column.index)
+            if reason or "%" in cell.number_format:
+                continue
+            if isinstance(cell.value, int | float) and not isinstance(cell.value, bool):
+                yield cell.value
+            elif isinstance(cell.value, str) and re.fullmatch(r"\d+(?:\.\d+)?", cell.text):
+                yield float(cell.text)
+
+    def flag(self, meaning: str) -> bool | None:
+        """Yes or no under the column of that meaning; None where nothing is said or it is faulty (then told)."""
+        cell = self.cell(meaning)
+        if cell is None or self._is_faulty(cell, meaning):
+            return None
+        word = cell.text.casefold().rstrip(".!")
+        if word in YES or word in NO:
+            return word in YES
+        self.ledger.complain(cell, "neither yes nor no", "yes or no")
+        return None
+
+    def names(self, meaning: str) -> tuple[str, ...]:
+        """The names in a cell such as "H100, A100 80GB" or "EU / US"; empty for "any"."""
+        text = self.text(meaning)
+        parts = [part.strip() for part in re.split(r"[,;|\n/]|\bor\b|\band\b", text)]
+        return tuple(part for part in parts if part and part.casefold() not in ("any", "anywhere", "all", "no preference"))
+
+    def _is_faulty(self, cell: Cell, what: str) -> bool:
+        if cell.fault:
+            self.ledger.complain(cell, f"no value can be read, under {what!r}", "a value")
+        return bool(cell.fault)

@@ -1,0 +1,51 @@
+"""Calendar months as people write them in headers and deadlines: 2026-12, Dec-26, December 2026, 12/2026, real dates."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from planner.intake._grid import Cell
+
+NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAME = (
+    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_FORMS = (
+    re.compile(r"(?P<year>20\d\d)[-/. ](?P<month>1[0-2]|0?[1-9])(?:[-/. ]0?1)?(?: 00:00:00)?"),
+    re.compile(r"(?P<month>1[0-2]|0?[1-9])[-/. ](?P<year>20\d\d)"),
+    re.compile(rf"{_NAME}[-/ ,.]*['’]?(?P<year>(?:20)?\d\d)"),
+    re.compile(rf"(?P<year>20\d\d)[-/ ]*{_NAME}"),
+)
+_ORDINAL = re.compile(r"(?:month|m|mo)[ -]?#?(\d{1,3})")
+
+
+def month_of(cell: Cell) -> str:
+    """The calendar month (2026-12) that a header cell names, else empty."""
+    if isinstance(cell.value, date):
+        return f"{cell.value.year}-{cell.value.month:02d}"
+    text = cell.text.casefold()
+    for form in _FORMS:
+        found = form.fullmatch(text)
+        if found:
+            parts = found.groupdict()
+            month = parts.get("month") or str(NAMES.index(_name_in(found)[:3]) + 1)
+            return f"{int(parts['year']) % 100 + 2000}-{int(month):02d}"
+    return ""
+
+
+def ordinal_of(cell: Cell) -> int:
+    """The number of the plan's month that a header names ("Month 3", "M3"), else 0."""
+    found = _ORDINAL.fullmatch(cell.text.casefold())
+    return int(found.group(1)) if found else 0
+
+
+def is_yearless(cell: Cell) -> bool:
+    """Whether a header names a month without a year, or a quarter: neither says which months are meant."""
+    text = cell.text.casefold()
+    return bool(re.fullmatch(_NAME, text) or re.fullmatch(r"q[1-4][-/ ']*(?:20)?\d{0,2}|(?:20)?\d\d[-/ ]?q[1-4]", text))
+
+
+def _name_in(found: re.Match[str]) -> str:
+    return next(part for part in found.groups() if part and part[0].isalpha())

@@ -1,0 +1,135 @@
+"""Numbers as people write them: "1,234.5", "1 234", "45%", "$2,000.00", "(300)", "1.5B tokens", "2 TB".
+
+Never guesses: a text that could be two numbers is Ambiguous unless the caller knows the decimal separator.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+SYMBOLS = {"US$": "USD", "CA$": "CAD", "C$": "CAD", "A$": "AUD", "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR"}
+CODES = (
+    "USD EUR GBP CHF JPY CNY INR CAD AUD NZD SEK NOK DKK PLN CZK HUF RON BRL MXN KRW SGD HKD TWD ZAR ILS TRY AED SAR "
+    "usd eur gbp chf"
+).split()
+_SYMBOL = "|".join(re.escape(symbol) for symbol in SYMBOLS)
+_MONEY = re.compile(rf"{_SYMBOL}|(?<![A-Za-z])(?:{'|'.join(CODES)})(?![A-Za-z])")
+_SPACES = " \u00a0\u2007\u2009\u202f"
+_GROUPED = re.compile(rf"\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?:[.,]\d+)?")
+_CORE = re.compile(rf"(?:\d[\d.,{_SPACES}'’]*|[.,]\d+)")
+_EXPONENT = re.compile(r"[eE][+-]?\d{1,3}(?![\w])")
+_MINUS = "-−–"
+
+
+class Ambiguous(ValueError):
+    """A text that is one number with a decimal comma and another with a decimal point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number with what stood around it: `unit` is the text behind it, `currency` an ISO code or empty.
+
+    `value` is as written: 45 for "45%" (with `percent`), 1.5 for "1.5B tokens".
+    """
+
+    value: float
+    unit: str = ""
+    currency: str = ""
+    percent: bool = False
+
+
+def quantity(text: str, decimal: str = "") -> Quantity | None:
+    """The number in `text`, None where it is not one number. `decimal` is the separator to use when both would do.
+
+    Raises Ambiguous.
+    """
+    rest, currency = _without_money(text.strip())
+    negative = False
+    if rest.startswith("(") and rest.endswith(")"):
+        negative, rest = True, rest[1:-1].strip()
+    if rest[:1] and rest[0] in _MINUS + "+":
+        negative, rest = negative or rest[0] != "+", rest[1:].strip()
+    found = _CORE.match(rest)
+    if not found:
+        return None
+    core = found.group().rstrip(_SPACES + "'’")
+    rest = rest[len(core) :]
+    exponent = _EXPONENT.match(rest)
+    rest = rest[exponent.end() :] if exponent else rest
+    number = _number(core, decimal or ("." if exponent else ""))
+    unit = rest.strip()
+    if number is None or any(sign.isdigit() for sign in unit):
+        return None
+    if unit[:1] and unit[:1] in _MINUS and len(unit) == 1:
+        negative, unit = True, ""
+    percent = unit.startswith("%")
+    unit = unit[1:].strip() if percent else unit
+    if unit[:1] and not (unit[0].isalpha() or unit[0] == "/"):
+        return None
+    value = number * 10.0 ** int(exponent.group()[1:]) if exponent else number
+    return Quantity(-value if negative else value, unit, currency, percent) if math.isfinite(value) else None
+
+
+def decimal_proof(text: str) -> str:
+    """The decimal separator that `text` proves by its form ("." for 1,234.5 or 0.75), else empty."""
+    rest, _ = _without_money(text.strip())
+    found = _CORE.match(rest.lstrip("(+" + _MINUS + " "))
+    core = found.group().strip(_SPACES + "'’") if found else ""
+    if not core or not ({".", ","} & set(core)):
+        return ""
+    try:
+        with_point, with_comma = _number(core, "."), _number(core, ",")
+    except Ambiguous:
+        return ""
+    if with_point is None or with_comma is None or with_point != with_comma:
+        return ""
+    last = "." if core.rfind(".") > core.rfind(",") else ","
+    grouping_only = core.count(last) > 1
+    return {".": ",", ",": "."}[last] if grouping_only else last
+
+
+def currency_of(text: str) -> str:
+    """The currency that a header, a unit or a number format names ("Budget (EUR)" -> EUR), else empty."""
+    found = _MONEY.search(text)
+    return _code(found.group()) if found else ""
+
+
+def _without_money(text: str) -> tuple[str, str]:
+    found = _MONEY.search(text)
+    if not found:
+        return text, ""
+    return (text[: found.start()] + text[found.end() :]).strip(), _code(found.group())
+
+
+def _code(written: str) -> str:
+    return SYMBOLS.get(written, written).upper()
+
+
+def _number(core: str, decimal: str) -> float | None:
+    """The value of digits with separators; None where the grouping is no grouping."""
+    if any(sign in core for sign in _SPACES + "'’"):
+        if not _GROUPED.fullmatch(core):
+            return None
+        return float(re.sub(rf"[{_SPACES}'’]", "", core).replace(",", "."))
+    points, commas = core.count("."), core.count(",")
+    if points and commas:
+        last, other = (".", ",") if core.rfind(".") > core.rfind(",") else (",", ".")
+        whole, _, fraction = core.rpartition(last)
+        return float(f"{whole.replace(other, '')}.{fraction or 0}") if _is_grouped(whole, other) else None
+    separator = "." if points else ","
+    if points + commas > 1:
+        return float(core.replace(separator, "")) if _is_grouped(core, separator) else None
+    if not points and not commas:
+        return float(core)
+    before, after = core.split(separator)
+    if len(after) != 3 or before in ("", "0") or len(before) > 3 or before.startswith("0"):
+        return float(f"{before or 0}.{after or 0}")
+    if not decimal:
+        raise Ambiguous(core)
+    return float(f"{before}.{after}") if decimal == separator else float(before + after)
+
+
+def _is_grouped(whole: str, separator: str) -> bool:
+    return bool(re.fullmatch(rf"\d{{1,3}}(?:{re.escape(separator)}\d{{2,3}})*{re.escape(separator)}\d{{3}}", whole))

@@ -1,0 +1,44 @@
+"""What reading a file gives: the request's JSON, where every value stood, and what could not be read."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from planner.answer import Inputs
+from planner.errors import Complaint
+
+STAND_IN_DEMAND = {"units_per_month": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A file as a request that nobody has validated yet.
+
+    `document` has the keys of a Request and only what the file says. Where there are `complaints`, faulty values are left
+    out of it and stood in for, so that a validator finds the remaining faults and not the same ones again: such a document
+    must not be planned. `places` maps JSON paths to what the asker sees ("Plan!C5", "line 3 column 7").
+    """
+
+    document: dict[str, Any]
+    inputs: Inputs
+    complaints: tuple[Complaint, ...]
+    places: dict[str, str]
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def unreadable(
+    data: bytes, name: str, format_name: str, message: str, *, place: str = "", value: str = "", expected: str = ""
+) -> Read:
+    """A Read of nothing but one complaint about the whole file, or about `place` in it."""
+    complaint = Complaint("", f"{name} {place}".rstrip(), message, value, expected)
+    return Read(stand_in(), Inputs(name, format_name, digest(data)), (complaint,), {})
+
+
+def stand_in() -> dict[str, Any]:
+    """A document in which a validator finds nothing to complain of; only ever beside complaints."""
+    return {"workloads": [{"name": "(unread)", "demand": dict(STAND_IN_DEMAND)}]}

@@ -1,0 +1,178 @@
+"""Finds the tables of a sheet: the header row among titles and notes, and what every row beneath it is.
+
+Every row beneath a header is a workload or is refused with its reason; what a workload's cells say is read elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from planner.intake._columns import Column, columns_of, settle, unknown
+from planner.intake._grid import Cell, Row, Sheet
+from planner.intake._numbers import decimal_proof
+from planner.intake._units import Metric
+
+HEADER_SEARCH_ROWS = 200
+TEXT_MEANINGS = frozenset(
+    "notes source interruptible substitution accelerators may_be_owned residency precision daily_shape scaling per unit"
+    " accelerator team kind provider region name".split()
+)
+DEMAND_MEANINGS = frozenset({"accelerator_hours", "units_per_month", "total_units", "requests_per_second", "amount", "month"})
+_TOTAL = re.compile(r"(?:(?:grand|overall|sub)[ -]?)?totals?\b.*|sum\b.{0,20}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A header with what stands beneath it. `decimals` is the proven decimal separator by column index."""
+
+    sheet: Sheet
+    header: Row
+    columns: tuple[Column, ...]
+    passed_over: tuple[Cell, ...]
+    rows: tuple[tuple[Row, str], ...]
+    decimals: dict[int, str]
+
+    def column(self, meaning: str) -> Column | None:
+        return next((column for column in self.columns if column.meaning == meaning), None)
+
+    @property
+    def meanings(self) -> frozenset[str]:
+        return frozenset(column.meaning for column in self.columns)
+
+    @property
+    def says_demand(self) -> bool:
+        """Whether its columns can say how much work a workload needs."""
+        has_count = bool(self.meanings & {"gpus", "nodes", "accelerator"})
+        return bool(self.meanings & DEMAND_MEANINGS) or (has_count and "hours" in self.meanings)
+
+    @property
+    def is_of_workloads(self) -> bool:
+        return "name" in self.meanings and self.says_demand
+
+
+def tables_of(sheet: Sheet) -> tuple[Table, ...]:
+    """The tables of a sheet, in order; none where no row looks like a header."""
+    found: list[Table] = []
+    start = 0
+    while (at := _header_index(sheet, start)) is not None:
+        above = sheet.rows[at - 1] if at else None
+        header = sheet.rows[at]
+        end = _next_header(sheet, at)
+        columns, passed = settle(_by_content(columns_of(header, above), sheet.rows[at + 1 : end]))
+        left_out = (*(column.header for column in passed), *unknown(header, columns_of(header, above)))
+        found.append(_table(sheet, header, columns, tuple(left_out), sheet.rows[at + 1 : end]))
+        if end >= len(sheet.rows):
+            break
+        start = end
+    return tuple(found)
+
+
+def _table(sheet: Sheet, header: Row, columns: tuple[Column, ...], left_out: tuple[Cell, ...], below: tuple[Row, ...]) -> Table:
+    rows: list[tuple[Row, str]] = []
+    ended = False
+    for row in below:
+        reason = _refusal(row, header, columns, ended=ended)
+        ended = ended or reason in ("total", "blank") or reason.startswith("note")
+        ended = ended and bool(reason)
+        rows.append((row, reason))
+    last = max((index for index, (_, reason) in enumerate(rows) if not reason), default=-1)
+    kept = tuple((row, reason) for index, (row, reason) in enumerate(rows) if reason != "blank" or index < last)
+    return Table(sheet, header, columns, left_out, kept, _decimals(columns, kept))
+
+
+def _header_index(sheet: Sheet, start: int) -> int | None:
+    """The best header row from `start` on: the most different meanings, the first of equals."""
+    best, best_score = None, 1
+    for index in range(start, min(len(sheet.rows), start + HEADER_SEARCH_ROWS)):
+        score = _header_score(sheet.rows[index])
+        if score > best_score:
+            best, best_score = index, score
+    return best
+
+
+def _header_score(row: Row) -> int:
+    cells = [cell for cell in row.cells if not cell.is_blank]
+    if any(cell.is_number or isinstance(cell.value, bool) for cell in cells):
+        return 0
+    columns = columns_of(row)
+    meanings = {column.meaning for column in columns}
+    return len(meanings) if len(meanings) >= 4 or len(columns) * 2 >= len(cells) else 0
+
+
+def _next_header(sheet: Sheet, at: int) -> int:
+    """Where another table with other columns begins, else the end of the sheet. A repeated header begins nothing."""
+    own = {cell.text.casefold() for cell in sheet.rows[at].cells if not cell.is_blank}
+    for index in range(at + 1, len(sheet.rows)):
+        row = sheet.rows[index]
+        texts = {cell.text.casefold() for cell in row.cells if not cell.is_blank}
+        found = {column.meaning for column in columns_of(row)} if len(texts) >= 3 else set()
+        if len(found) >= 3 and "name" in found and _header_score(row) >= 3 and len(texts & own) * 2 < len(texts):
+            return index
+    return len(sheet.rows)
+
+
+def _refusal(row: Row, header: Row, columns: tuple[Column, ...], *, ended: bool) -> str:
+    """Why a row is no workload: "blank", "total", ...; empty for a workload."""
+    if row.is_blank:
+        return "blank"
+    if row.hidden:
+        return "hidden row; unhide it to have it planned"
+    cells = [cell for cell in row.cells if not cell.is_blank]
+    own = {cell.text.casefold() for cell in header.cells if not cell.is_blank}
+    if len(cells) > 1 and sum(cell.text.casefold() in own for cell in cells) * 2 > len(cells):
+        return "repeated header"
+    by_meaning = {column.meaning: row.cell(column.index) for column in columns if column.meaning != "month"}
+    if _is_total(cells, by_meaning):
+        return "total"
+    if len(cells) == 1 and not cells[0].is_number:
+        return "note or heading: a single text"
+    named = "name" in by_meaning and not by_meaning["name"].is_blank
+    numbers = [row.cell(c.index) for c in columns if c.meaning not in TEXT_MEANINGS and not row.cell(c.index).is_blank]
+    described = any(not by_meaning[m].is_blank for m in ("kind", "accelerator") if m in by_meaning)
+    if not numbers and not described and (ended or not named):
+        return "note: no number in it"
+    return ""
+
+
+def _is_total(cells: list[Cell], by_meaning: dict[str, Cell]) -> bool:
+    if any(not by_meaning[meaning].is_blank for meaning in ("accelerator", "kind") if meaning in by_meaning):
+        return False
+    name = by_meaning.get("name")
+    labels = [cell for cell in cells if isinstance(cell.value, str) and _TOTAL.fullmatch(cell.text)]
+    return bool(labels) and (name is None or name.is_blank or name in labels)
+
+
+def _by_content(columns: tuple[Column, ...], rows: tuple[Row, ...]) -> tuple[Column, ...]:
+    """GPU and GPUs are told apart by what stands beneath them where only one of the two columns is there."""
+    meanings = {column.meaning for column in columns}
+    result = []
+    for column in columns:
+        texts = [cell for row in rows if not row.is_blank and not (cell := row.cell(column.index)).is_blank]
+        numbers = sum(cell.is_number or cell.text.replace(".", "").replace(",", "").isdigit() for cell in texts)
+        if column.meaning == "accelerator" and "gpus" not in meanings and texts and numbers * 2 > len(texts):
+            column = replace(column, meaning="gpus")
+        elif column.meaning == "gpus" and "accelerator" not in meanings and texts and numbers * 2 < len(texts):
+            column = replace(column, meaning="accelerator")
+        result.append(column)
+    return tuple(_with_metric(result))
+
+
+def _with_metric(columns: list[Column]) -> list[Column]:
+    """Month columns without a unit of their own extend the one demand column beside them."""
+    demands = [c.metric for c in columns if c.meaning in ("accelerator_hours", "units_per_month", "requests_per_second")]
+    only: Metric | None = demands[0] if len(demands) == 1 else None
+    return [replace(c, metric=only) if c.meaning == "month" and c.metric is None else c for c in columns]
+
+
+def _decimals(columns: tuple[Column, ...], rows: tuple[tuple[Row, str], ...]) -> dict[int, str]:
+    """The decimal separator by column: proven in the column, else by the table as a whole, else empty."""
+    proofs: dict[int, set[str]] = {}
+    for column in columns:
+        if column.meaning in TEXT_MEANINGS:
+            continue
+        texts = [row.cell(column.index).value for row, _ in rows]
+        proofs[column.index] = {decimal_proof(text) for text in texts if isinstance(text, str)} - {""}
+    everywhere = set().union(*proofs.values()) if proofs else set()
+    shared = next(iter(everywhere)) if len(everywhere) == 1 else ""
+    return {index: (next(iter(own)) if len(own) == 1 else "" if own else shared) for index, own in proofs.items()}

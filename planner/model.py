@@ -1,0 +1,249 @@
+"""The plan of one strategy as a mixed-integer linear program, in arrays. Knows no solver.
+
+Sets: months t, load blocks b of h[b] hours, workloads k, candidates j of k with s[j] units per node-hour; shared resources i
+(commitments, owned systems) with starts a, each covering some months.
+
+Decide: y[i,a] nodes started (whole numbers); x[j,t,b] node-hours of work (>= 0; one block where the work may run at any hour and the
+nodes are paid by the hour); r[j,t,b] replicas or nodes ready for a service (whole numbers); z[j,t,b] whether a gang that spans
+nodes uses a shared resource (0 or 1).
+
+Minimise the present cost: sum cost[i,a] y + sum rate[j,t] x (by the hour; on r for services) + sum data[j,t] s x.
+
+Subject to
+    sum_j s x = D[k,t] or D[k,t,b]       all work is done (over all months up to a deadline: = D[k])
+    sum_j x or granule h r <= h sum_a y  shared nodes are not used twice, in every month and block
+    x <= granule h r                     a service has its replicas ready
+    sum_j x / nodes per gang <= P h      at most P gangs of a job at once
+    x <= M z, nodes z <= sum_a y         a gang has all its nodes
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Literal
+
+from planner.candidates import Candidate, parallel_limit
+from planner.cashflow import Terms, discount_factor
+from planner.demand import Demands, Need
+from planner.prune import Choice, Shared, around_per_unit
+
+ANY_HOUR = -1
+"""The block of work by the hour that may run at any hour of its month."""
+
+Kind = Literal["start", "work", "ready", "gang", "short"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a variable stands for; `owner` is the shared resource of a start, else the index of the candidate."""
+
+    kind: Kind
+    owner: int
+    month: int
+    block: int = ANY_HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A candidate as the model uses it: by the hour (`shared` None) or on the shared resource of that index."""
+
+    candidate: Candidate
+    shared: int | None
+
+
+@dataclass(slots=True)
+class Program:
+    """Columns with cost and bounds, rows as lower <= a x <= upper with their entries, ready for a solver."""
+
+    columns: list[Column] = field(default_factory=list)
+    cost: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
+    whole: list[bool] = field(default_factory=list)
+    row_lower: list[float] = field(default_factory=list)
+    row_upper: list[float] = field(default_factory=list)
+    row_need: list[int] = field(default_factory=list)
+    entries: list[tuple[int, int, float]] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+
+    def column(self, column: Column, cost: float, upper: float, whole: bool) -> int:
+        self.columns.append(column)
+        self.cost.append(cost)
+        self.upper.append(upper)
+        self.whole.append(whole)
+        return len(self.columns) - 1
+
+    def row(self, lower: float, upper: float, entries: list[tuple[int, float]], need: int = -1) -> None:
+        """A row scaled so that its largest entry is 1."""
+        scale = max(abs(value) for _, value in entries)
+        number = len(self.row_lower)
+        self.row_lower.append(lower / scale)
+        self.row_upper.append(upper / scale)
+        self.row_need.append(need)
+        self.entries += [(number, column, value / scale) for column, value in entries]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What a strategy may use: `hourly_until[need]` is the last month in which renting by the hour is allowed."""
+
+    shared: tuple[Shared, ...]
+    hourly_until: tuple[int, ...]
+
+
+def build(choice: Choice, allowed: Allowed, demands: Demands, terms: Terms) -> Program:
+    """The program of one strategy."""
+    program = Program()
+    nodes: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for index, item in enumerate(allowed.shared):
+        most = _most_nodes(item, demands)
+        for start in item.starts:
+            column = program.column(Column("start", index, start.month), start.present_cost, most, whole=True)
+            for month in start.covers:
+                nodes[index, month].append(column)
+    for need, candidates in enumerate(choice.hourly):
+        program.steps += [Step(c, None) for c in candidates if allowed.hourly_until[need] >= 1]
+    for index, item in enumerate(allowed.shared):
+        program.steps += [Step(c, index) for c in item.candidates]
+    use: dict[tuple[int, int, int], list[tuple[int, float]]] = defaultdict(list)
+    work: dict[tuple[int, int, int], list[tuple[int, float]]] = defaultdict(list)
+    for number, step in enumerate(program.steps):
+        need = demands.needs[step.candidate.need]
+        for month in range(1, terms.months + 1):
+            if _is_open(step, need, month, allowed, nodes):
+                _use(program, number, month, choice, demands, terms, nodes, use, work)
+    _demand_rows(program, demands, work)
+    for (index, month, block), entries in sorted(use.items()):
+        starts = [(column, -demands.block_hours[block]) for column in nodes[index, month]]
+        program.row(-math.inf, 0.0, entries + starts)
+    _parallel_rows(program, demands)
+    return program
+
+
+def with_shortage(program: Program) -> Program:
+    """The same program where work may be left undone and only that costs: it tells what is short when nothing is feasible."""
+    relaxed = Program(
+        list(program.columns), [0.0] * len(program.cost), list(program.upper), list(program.whole),
+        list(program.row_lower), list(program.row_upper), list(program.row_need), list(program.entries), program.steps,
+    )  # fmt: skip
+    for row, need in enumerate(program.row_need):
+        if need >= 0:
+            column = relaxed.column(Column("short", need, 0), 1.0, math.inf, whole=False)
+            relaxed.entries.append((row, column, 1.0))
+    return relaxed
+
+
+def _is_open(step: Step, need: Need, month: int, allowed: Allowed, nodes: dict[tuple[int, int], list[int]]) -> bool:
+    if need.deadline is None and need.monthly[month - 1] == 0:
+        return False
+    if need.deadline is not None and month > need.deadline:
+        return False
+    if step.shared is None:
+        return month <= allowed.hourly_until[step.candidate.need]
+    return (step.shared, month) in nodes
+
+
+def _use(
+    program: Program,
+    number: int,
+    month: int,
+    choice: Choice,
+    demands: Demands,
+    terms: Terms,
+    nodes: dict[tuple[int, int], list[int]],
+    use: dict[tuple[int, int, int], list[tuple[int, float]]],
+    work: dict[tuple[int, int, int], list[tuple[int, float]]],
+) -> None:
+    """The columns of one step in one month, and where they count."""
+    step = program.steps[number]
+    candidate = step.candidate
+    need = demands.needs[candidate.need]
+    rate = choice.rates[candidate.resource][month - 1] if step.shared is None else 0.0
+    data = sum(around_per_unit(need, candidate, month)) * candidate.units_per_node_hour
+    data *= discount_factor(month, "end", terms.discount_rate_monthly)
+    by_block = need.levels is not None or step.shared is not None or parallel_limit(need) is not None
+    for block in range(len(demands.block_hours)) if by_block else (ANY_HOUR,):
+        if need.levels is not None and need.levels[block] == 0:
+            continue
+        hours = demands.block_hours[block] if by_block else terms.hours_per_month
+        x = program.column(
+            Column("work", number, month, block), data + (0.0 if need.serving else rate), math.inf, whole=False
+        )
+        work[candidate.need, month, block].append((x, candidate.units_per_node_hour))
+        used = (x, 1.0)
+        if need.serving:
+            granule = candidate.granule if step.shared is not None else float(candidate.nodes_per_gang)
+            most = math.ceil(_units_per_hour(need, demands, month, block) / (candidate.units_per_node_hour * granule))
+            r = program.column(Column("ready", number, month, block), rate * granule * hours, most, whole=True)
+            program.row(-math.inf, 0.0, [(x, 1.0), (r, -granule * hours)])
+            used = (r, granule * hours)
+        if step.shared is not None:
+            use[step.shared, month, block].append(used)
+            if candidate.nodes_per_gang > 1:
+                _whole_gang(program, number, month, block, x, nodes[step.shared, month], demands)
+
+
+def _units_per_hour(need: Need, demands: Demands, month: int, block: int) -> float:
+    return need.block_units(month - 1, block, demands.block_hours) / demands.block_hours[block]
+
+
+def _whole_gang(
+    program: Program, number: int, month: int, block: int, x: int, starts: list[int], demands: Demands
+) -> None:
+    """A gang that spans nodes needs them all: x <= M z and nodes z <= sum y."""
+    candidate = program.steps[number].candidate
+    need = demands.needs[candidate.need]
+    most = need.total / candidate.units_per_node_hour
+    z = program.column(Column("gang", number, month, block), 0.0, 1.0, whole=True)
+    program.row(-math.inf, 0.0, [(x, 1.0), (z, -most)])
+    program.row(-math.inf, 0.0, [(z, float(candidate.nodes_per_gang)), *((column, -1.0) for column in starts)])
+
+
+def _demand_rows(program: Program, demands: Demands, work: dict[tuple[int, int, int], list[tuple[int, float]]]) -> None:
+    for index, need in enumerate(demands.needs):
+        mine = {(month, block): entries for (k, month, block), entries in work.items() if k == index}
+        if need.deadline is not None:
+            _must_do(program, index, need.total, [e for entries in mine.values() for e in entries])
+            continue
+        for month in range(1, len(need.monthly) + 1):
+            if need.levels is None:
+                entries = [e for (at, _), found in mine.items() if at == month for e in found]
+                _must_do(program, index, need.monthly[month - 1], entries)
+                continue
+            for block in range(len(demands.block_hours)):
+                due = need.block_units(month - 1, block, demands.block_hours)
+                _must_do(program, index, due, mine.get((month, block), []))
+
+
+def _must_do(program: Program, need: int, units: float, entries: list[tuple[int, float]]) -> None:
+    """All `units` are done; where nothing can do them, a row that no solution fulfils says so."""
+    if units == 0:
+        return
+    if not entries:
+        entries = [(program.column(Column("short", need, 0), 0.0, 0.0, whole=False), units)]
+    program.row(units, units, entries, need)
+
+
+def _parallel_rows(program: Program, demands: Demands) -> None:
+    """At most P gangs of a job run at once, in every month and block."""
+    running: dict[tuple[int, int, int], list[tuple[int, float]]] = defaultdict(list)
+    for number, column in enumerate(program.columns):
+        if column.kind == "work":
+            candidate = program.steps[column.owner].candidate
+            if parallel_limit(demands.needs[candidate.need]) is not None:
+                running[candidate.need, column.month, column.block].append((number, 1 / candidate.granule))
+    for (index, _, block), entries in sorted(running.items()):
+        limit = parallel_limit(demands.needs[index]) or 0
+        program.row(-math.inf, limit * demands.block_hours[block], entries)
+
+
+def _most_nodes(item: Shared, demands: Demands) -> float:
+    """More nodes of a resource than could ever be of use."""
+    shortest = min(hours for hours in demands.block_hours)
+    most = 0.0
+    for candidate in item.candidates:
+        need = demands.needs[candidate.need]
+        peak = max(need.monthly) / candidate.units_per_node_hour / shortest
+        most += max(candidate.nodes_per_gang, math.ceil(peak * (1 + 1e-9)) + 1)
+    return float(most)

@@ -1,0 +1,343 @@
+"""Which offerings fit, at what price: the question behind `planner offers` and `GET /offers`.
+
+Stands beside the plan, not in it: it knows offerings and prices, no workloads. Filters are given as text, as the asker
+wrote them, so that both doors refuse the same things in the same words. Loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from planner.errors import Complaint, InvalidRequest
+from pricing.accelerator import Accelerator
+from pricing.catalog import Catalog, Quote
+from pricing.errors import RetiredType, UnknownName
+from pricing.offering import Offering
+from pricing.table import nearest
+
+COUNT_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One offering at one price; per-node figures count all its accelerators, None is unknown."""
+
+    provider: str
+    region: str
+    instance_type: str
+    accelerator: str
+    accelerator_count: float | None
+    purchase_option: str
+    price_per_hour: float
+    currency: str
+    price_per_accelerator_hour: float | None
+    accelerator_memory_gib: float | None
+    memory_gib_per_node: float | None
+    memory_bandwidth_gbs_per_node: float | None
+    cores_per_node: float | None
+    precision: str
+    tflops_per_node: float | None
+    vcpus: float | None
+    host_memory_gib: float | None
+    status: str
+    as_of: date
+    source_id: str
+    source: str
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """An offering that would fit but has no price (`reason`), so that nobody takes its absence for an answer."""
+
+    provider: str
+    instance_type: str
+    accelerator: str
+    accelerator_count: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """The answer: `rows` after the limit, `total` before it; `unsorted` rows lack the sort key and stand last."""
+
+    rows: tuple[Row, ...]
+    total: int
+    unsorted: int
+    sort: str
+    gaps: tuple[Missing, ...]
+    catalog_digest: str
+
+
+def _ratio(price: float, amount: float | None) -> float | None:
+    return price / amount if amount else None
+
+
+SORTS: dict[str, tuple[Callable[[Row], float | None], bool]] = {
+    "price": (lambda row: row.price_per_hour, False),
+    "price_per_accelerator": (lambda row: row.price_per_accelerator_hour, False),
+    "price_per_memory": (lambda row: _ratio(row.price_per_hour, row.memory_gib_per_node), False),
+    "price_per_bandwidth": (lambda row: _ratio(row.price_per_hour, row.memory_bandwidth_gbs_per_node), False),
+    "price_per_core": (lambda row: _ratio(row.price_per_hour, row.cores_per_node), False),
+    "price_per_rate": (lambda row: _ratio(row.price_per_hour, row.tflops_per_node), False),
+    "memory": (lambda row: row.memory_gib_per_node, True),
+    "bandwidth": (lambda row: row.memory_bandwidth_gbs_per_node, True),
+    "cores": (lambda row: row.cores_per_node, True),
+    "rate": (lambda row: row.tflops_per_node, True),
+}
+"""What rows can be sorted by: the key, and whether the largest comes first."""
+
+RATES = {
+    "bf16": "fp16_tflops",
+    "fp16": "fp16_tflops",
+    "fp8": "fp8_tflops",
+    "fp4": "fp4_tflops",
+    "tf32": "tf32_tflops",
+    "fp32": "fp32_tflops",
+}
+"""The specification that is the peak rate at a precision; bf16 and fp16 run at one rate."""
+
+
+def _filter(help_text: str, *, default: object = (), metavar: str = "NAME", choices: Iterable[str] = ()) -> Any:  # noqa: ANN401  (a dataclass field passes for a value of any type)
+    return field(default=default, metadata={"help": help_text, "metavar": metavar, "choices": tuple(choices)})
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The filters as values; names are canonical. Tuples allow any of theirs, an empty one allows all."""
+
+    accelerator: tuple[str, ...] = _filter(
+        "accelerator as any cloud writes it; a bare model (H100) is all its variants"
+    )
+    provider: tuple[str, ...] = _filter("provider, as aws, azure or gcp")
+    region: tuple[str, ...] = _filter("region as the provider names it")
+    type: tuple[str, ...] = _filter("instance type as the provider names it")
+    option: tuple[str, ...] = _filter(
+        "purchase option: a kind (spot, reserved) or a full name (reserved_1y_no_upfront)"
+    )
+    count: float | None = _filter(
+        "accelerators per node, exactly; a slice is a fraction (1/6)", default=None, metavar="N"
+    )
+    min_count: float | None = _filter("accelerators per node, at least", default=None, metavar="N")
+    min_memory_gib: float | None = _filter(
+        "memory of one accelerator (or of the slice), at least", default=None, metavar="GIB"
+    )
+    min_memory_gib_per_node: float | None = _filter(
+        "memory of all accelerators of a node, at least", default=None, metavar="GIB"
+    )
+    precision: str = _filter(
+        "precision whose dense peak rate is shown and sorted by", default="bf16", metavar="P", choices=RATES
+    )
+    sort: str = _filter(
+        "price keys put the lowest first, amounts the highest", default="price", metavar="KEY", choices=SORTS
+    )
+    reverse: bool = _filter("turn the order around", default=False)
+    limit: int | None = _filter("show only the first N rows", default=None, metavar="N")
+
+
+FIELDS = {item.name: item for item in fields(Query)}
+
+
+def parse_query(given: Mapping[str, Sequence[str]], catalog: Catalog, place: Callable[[str], str] = str) -> Query:
+    """The query in texts by field name (`{"count": ["8"]}`; lists may hold commas), or InvalidRequest with every fault.
+
+    `place` turns a field name into what the asker wrote (--count, ?count).
+    """
+    values: dict[str, Any] = {}
+    complaints: list[Complaint] = []
+    for name, texts in given.items():
+        if name not in FIELDS:
+            complaints.append(Complaint(name, place(name), "unknown filter", name, _one_of(FIELDS, name)))
+            continue
+        parts = tuple(part.strip() for text in texts for part in text.split(",") if part.strip())
+        if parts:
+            values[name], faults = _value(name, parts, catalog)
+            complaints += [
+                Complaint(name, place(name), message, value, expected) for message, value, expected in faults
+            ]
+    if complaints:
+        raise InvalidRequest(tuple(complaints))
+    return Query(**values)
+
+
+Fault = tuple[str, str, str]
+"""What is wrong, what was read, what would be right."""
+
+
+def _value(name: str, parts: tuple[str, ...], catalog: Catalog) -> tuple[Any, list[Fault]]:
+    default = FIELDS[name].default
+    if default == ():
+        return _names(name, parts, catalog)
+    if len(parts) > 1:
+        return default, [("given more than once", ", ".join(parts), "one value")]
+    text = parts[0]
+    if choices := FIELDS[name].metadata["choices"]:
+        return text, [] if text in choices else [("unknown value", text, _one_of(choices, text))]
+    if default is False:
+        known = {"true": True, "1": True, "false": False, "0": False}
+        return known.get(text.lower(), False), [] if text.lower() in known else [
+            ("no yes or no", text, "true or false")
+        ]
+    return _number(name, text)
+
+
+def _one_of(known: Iterable[str], written: str) -> str:
+    close = nearest(written, known)
+    return f"one of {', '.join(known)}" + (f"; nearest: {close[0]}" if close else "")
+
+
+def _number(name: str, text: str) -> tuple[float | int | None, list[Fault]]:
+    whole = name == "limit"
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return None, [("no number", text, "a whole number above 0" if whole else "a number above 0")]
+    if value <= 0 or (whole and value.denominator != 1):
+        return None, [("out of range", text, "a whole number above 0" if whole else "a number above 0")]
+    return int(value) if whole else float(value), []
+
+
+def _names(name: str, parts: tuple[str, ...], catalog: Catalog) -> tuple[tuple[str, ...], list[Fault]]:
+    """The canonical names that the parts mean, without repetition, and a fault for each that means none."""
+    known: dict[str, Callable[[str], Iterable[str]]] = {
+        "accelerator": lambda part: [found.name for found in catalog.names.match(part)],
+        "provider": lambda part: [catalog.check_provider(part)],
+        "region": lambda part: [found.region for found in catalog.check_region(part)],
+        "option": lambda part: [catalog.check_option(part)],
+        "type": lambda part: [_type(part, catalog)],
+    }
+    found: dict[str, None] = {}
+    faults: list[Fault] = []
+    for part in parts:
+        try:
+            found.update(dict.fromkeys(known[name](part)))
+        except UnknownName as error:
+            faults.append(
+                (f"unknown {error.what}", part, f"nearest: {', '.join(error.nearest)}" if error.nearest else "")
+            )
+        except RetiredType as error:
+            right = f"its successor {error.successor}" if error.successor else "another type; no successor is recorded"
+            faults.append((f"{error.provider} retired this type", part, right))
+    return tuple(found), faults
+
+
+def _type(written: str, catalog: Catalog) -> str:
+    """The type of that name, whichever provider has it."""
+    spelled = {name.casefold(): (provider, name) for provider, name in catalog.offerings}
+    if written.casefold() not in spelled:
+        close = nearest(written, spelled)
+        raise UnknownName("instance type", written, tuple(spelled[name][1] for name in close))
+    return catalog.check_type(*spelled[written.casefold()]).instance_type
+
+
+def find(query: Query, catalog: Catalog) -> Offers:
+    """Every price of every current offering that fits, in the order asked for; ties by price and names."""
+    quotes = catalog.quotes(
+        accelerators=query.accelerator or None,
+        providers=query.provider or None,
+        regions=query.region or None,
+        options=query.option or None,
+        instance_types=query.type or None,
+    )
+    rows = [
+        _row(quote, query.precision, catalog) for quote in quotes if _fits(quote.offering, quote.accelerator, query)
+    ]
+    key, largest_first = SORTS[query.sort]
+    keyed = [(value, row) for row in rows if (value := key(row)) is not None]
+    # Both sorts are stable, so rows of one value keep the catalogue's order (price, then names).
+    keyed.sort(key=lambda pair: pair[0], reverse=largest_first != query.reverse)
+    ordered = [row for _, row in keyed] + [row for row in rows if key(row) is None]
+    return Offers(
+        rows=tuple(ordered[: query.limit]),
+        total=len(ordered),
+        unsorted=len(rows) - len(keyed),
+        sort=query.sort,
+        gaps=_gaps(query, catalog, {(row.provider, row.instance_type) for row in rows}),
+        catalog_digest=catalog.digest,
+    )
+
+
+def _fits(offering: Offering, accelerator: Accelerator, query: Query) -> bool:
+    count = offering.accelerator_count
+    each = _memory(offering, accelerator)
+    if query.count is not None and (count is None or abs(count - query.count) > COUNT_TOLERANCE):
+        return False
+    if query.min_count is not None and (count is None or count < query.min_count - COUNT_TOLERANCE):
+        return False
+    smallest = None if each is None else each * min(count or 1.0, 1.0)
+    if query.min_memory_gib is not None and (smallest is None or smallest < query.min_memory_gib):
+        return False
+    total = _times(each, count)
+    return query.min_memory_gib_per_node is None or (total is not None and total >= query.min_memory_gib_per_node)
+
+
+def _memory(offering: Offering, accelerator: Accelerator) -> float | None:
+    """Memory of one whole accelerator: what the provider states for the type, else what the specification says."""
+    return offering.accelerator_memory_gib if offering.accelerator_memory_gib is not None else accelerator.memory_gib
+
+
+def _times(amount: float | None, count: float | None) -> float | None:
+    return None if amount is None or count is None else amount * count
+
+
+def _row(quote: Quote, precision: str, catalog: Catalog) -> Row:
+    offering, price, accelerator = quote.offering, quote.price, quote.accelerator
+    count, each = offering.accelerator_count, _memory(offering, accelerator)
+    source = catalog.sources.get(price.source_id)
+    return Row(
+        provider=price.provider,
+        region=price.region,
+        instance_type=price.instance_type,
+        accelerator=accelerator.name,
+        accelerator_count=count,
+        purchase_option=price.purchase_option,
+        price_per_hour=price.price_per_hour,
+        currency=price.currency,
+        price_per_accelerator_hour=_ratio(price.price_per_hour, count),
+        accelerator_memory_gib=each,
+        memory_gib_per_node=_times(each, count),
+        memory_bandwidth_gbs_per_node=_times(accelerator.memory_bandwidth_gbs, count),
+        cores_per_node=_times(accelerator.cores, count),
+        precision=precision,
+        tflops_per_node=_times(getattr(accelerator, RATES[precision]), count),
+        vcpus=offering.vcpus,
+        host_memory_gib=offering.memory_gib,
+        status=offering.status,
+        as_of=price.as_of,
+        source_id=price.source_id,
+        source=source.reference if source else price.source_id,
+        method=price.method,
+    )
+
+
+def _gaps(query: Query, catalog: Catalog, shown: set[tuple[str, str]]) -> tuple[Missing, ...]:
+    """Offerings that fit but for their price: none at all, or none for the option and region asked for."""
+    unpriced = {offering.key for offering in catalog.unpriced()}
+    specifications = catalog.names.by_name
+    present = {provider for provider, region in catalog.regions if not query.region or region in query.region}
+    asked = " in ".join(part for part in (", ".join(query.option), ", ".join(query.region)) if part)
+    gaps = []
+    for key, offering in sorted(catalog.offerings.items()):
+        specification = specifications.get(offering.accelerator)
+        if (
+            key in shown
+            or offering.part
+            or offering.status == "retired"
+            or specification is None
+            or offering.provider not in present
+        ):
+            continue
+        allowed = (
+            (not query.accelerator or offering.accelerator in query.accelerator)
+            and (not query.provider or offering.provider in query.provider)
+            and (not query.type or offering.instance_type in query.type)
+        )
+        if allowed and _fits(offering, specification, query):
+            reason = "no price in any region" if key in unpriced else f"no price for {asked}"
+            count = offering.accelerator_count
+            gaps.append(Missing(offering.provider, offering.instance_type, offering.accelerator, count, reason))
+    return tuple(gaps)

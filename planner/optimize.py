@@ -1,0 +1,85 @@
+"""The only file that knows the solver: a program in, the best values and the proof out (HiGHS through highspy, plain arrays)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from planner.errors import Defect
+from planner.model import Program
+
+GAP_TARGET = 1e-6
+"""Relative distance of the best plan from the proven bound at which the search ends."""
+TIME_LIMIT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The best values found, by column. `bound` is proven: no solution costs less. Infeasible: no values."""
+
+    status: Literal["optimal", "within_gap", "infeasible"]
+    objective: float
+    bound: float
+    values: tuple[float, ...]
+
+
+def solve(program: Program, time_limit_s: float = TIME_LIMIT_S) -> Solution:
+    """The least-cost solution. One thread and a fixed seed: equal programs give equal values.
+
+    Raises Defect when the solver neither solves nor refutes the program within the time.
+    """
+    import highspy
+
+    highs = highspy.Highs()
+    for option, value in (
+        ("output_flag", False),
+        ("threads", 1),
+        ("random_seed", 0),
+        ("mip_rel_gap", GAP_TARGET),
+        ("mip_abs_gap", 1e-3),
+        ("time_limit", time_limit_s),
+    ):
+        highs.setOptionValue(option, value)
+    highs.passModel(_model(program))
+    highs.run()
+    status = highs.getModelStatus()
+    if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
+        return Solution("infeasible", 0.0, 0.0, ())
+    info = highs.getInfo()
+    if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        raise Defect(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
+    integer = any(program.whole)
+    bound = info.mip_dual_bound if integer else info.objective_function_value
+    proven = status == highspy.HighsModelStatus.kOptimal
+    return Solution(
+        "optimal" if proven else "within_gap",
+        info.objective_function_value,
+        bound if math.isfinite(bound) else 0.0,
+        tuple(highs.getSolution().col_value),
+    )
+
+
+def _model(program: Program):  # type: ignore[no-untyped-def]  # highspy has no types
+    import highspy
+    import numpy as np
+
+    columns, rows = len(program.columns), len(program.row_lower)
+    entries = np.array(program.entries, dtype=float).reshape(-1, 3)
+    order = np.lexsort((entries[:, 0], entries[:, 1]))
+    entries = entries[order]
+    starts = np.searchsorted(entries[:, 1], np.arange(columns + 1))
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = columns, rows
+    lp.col_cost_ = np.array(program.cost)
+    lp.col_lower_ = np.zeros(columns)
+    lp.col_upper_ = np.array(program.upper)
+    lp.row_lower_ = np.array(program.row_lower)
+    lp.row_upper_ = np.array(program.row_upper)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = starts.astype(np.int32)
+    lp.a_matrix_.index_ = entries[:, 0].astype(np.int32)
+    lp.a_matrix_.value_ = entries[:, 2]
+    kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+    lp.integrality_ = [kinds[whole] for whole in program.whole]
+    return lp

@@ -1,0 +1,13 @@
+"""Resource-based committed use (Google Cloud): the parts of one machine type for one or three years, paid monthly.
+
+A commitment of vCPU, memory and accelerators is taken for whole machines, as the catalogue sums them.
+It does not reserve capacity; a reservation does.
+"""
+
+from planner.options._commitment import payments, usable
+
+__all__ = ["COMMITS", "INTERRUPTS", "TITLE", "payments", "usable"]
+
+COMMITS = True
+INTERRUPTS = False
+TITLE = "committed use"

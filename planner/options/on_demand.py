@@ -1,0 +1,18 @@
+"""On demand: billed for the hours used, at the list price, no commitment and no interruption by the provider."""
+
+from __future__ import annotations
+
+from planner.cashflow import Payment, Terms
+from planner.options._hourly import hourly, usable
+from pricing.price import Price
+
+__all__ = ["COMMITS", "INTERRUPTS", "TITLE", "payments", "usable"]
+
+COMMITS = False
+INTERRUPTS = False
+TITLE = "on demand"
+
+
+def payments(price: Price, month: int, quantity: float, terms: Terms) -> tuple[Payment, ...]:
+    """What `quantity` node-hours in `month` cost, paid at its end."""
+    return hourly("on_demand", price, month, quantity, terms)

@@ -1,0 +1,21 @@
+"""Spot: billed for the hours used at a moving price; the provider may take the node back, which costs recomputation.
+
+The dated level of the catalogue stands for the whole horizon, moved by the assumed change of prices.
+"""
+
+from __future__ import annotations
+
+from planner.cashflow import Payment, Terms
+from planner.options._hourly import hourly, usable
+from pricing.price import Price
+
+__all__ = ["COMMITS", "INTERRUPTS", "TITLE", "payments", "usable"]
+
+COMMITS = False
+INTERRUPTS = True
+TITLE = "spot"
+
+
+def payments(price: Price, month: int, quantity: float, terms: Terms) -> tuple[Payment, ...]:
+    """What `quantity` node-hours in `month` cost, paid at its end."""
+    return hourly("spot", price, month, quantity, terms)

@@ -1,0 +1,221 @@
+"""The whole path on one screen: request -> demand -> candidates -> strategies -> plan."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from planner import assumptions as figures
+from planner import owned
+from planner.answer import (
+    Inputs,
+    Plan,
+    PriceUsed,
+    RequestedWorkload,
+    Strategy,
+    StrategyName,
+    ThroughputUsed,
+)
+from planner.candidates import accelerator_hours_rate, gang_of, market
+from planner.cashflow import Terms
+from planner.check import check
+from planner.demand import demands, month_names
+from planner.errors import InvalidRequest
+from planner.explain import break_evens, recommend
+from planner.gaps import gaps, written_accelerators
+from planner.prune import choose_from
+from planner.request import Request
+from planner.strategy import Setting, Solved, ownable, solve_strategy
+from planner.why import unfinished, unserved
+from pricing import accelerator as names
+from pricing.catalog import Catalog, Quote
+from pricing.units import HOURS_PER_MONTH
+
+SCHEMA_VERSION = "1"
+DOCUMENT = Inputs("", "document", "")
+
+
+def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
+    """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every fault of names and months."""
+    if faults := check(request, catalog):
+        raise InvalidRequest(faults)
+    asked, request = request, _in_order(request)
+    assumed = figures.overridden(figures.defaults(), _overrides(request), request.as_of)
+    terms = _terms(request, assumed)
+    rates = {workload.name: accelerator_hours_rate(workload) for workload in request.workloads}
+    needed = demands(request, terms.hours_per_month, rates)
+    parts = {part.name: part for part in names.accelerators()}
+    nodes, node_gaps = owned.nodes(catalog.systems, parts, assumed, request.as_of, request.allow_estimates)
+    found = market(request, needed, catalog, nodes, assumed)
+    setting = Setting(needed, found, choose_from(found, needed, assumed, terms), assumed, terms)
+    missing = unserved(request, needed, found, catalog, nodes, assumed)
+    solved = _solve(request, setting, missing)
+    strategies = tuple(s.strategy for s in solved)
+    advice = recommend(strategies, request.months, request.currency, request.materiality_fraction)
+    chosen = next((s for s in strategies if s.name == advice.strategy), None)
+    quotes = catalog.quotes(providers=request.providers or None, regions=request.regions or None)
+    evens, compared = break_evens(nodes, quotes, assumed, terms)
+    paid = [r.quote for s in solved for r in s.resources if r.quote is not None]
+    prices = _prices([*paid, *compared], catalog)
+    status = chosen.status if chosen else "infeasible"
+    return Plan(
+        schema_version=SCHEMA_VERSION,
+        plan_id=_identity(asked, catalog),
+        status=status,
+        as_of=request.as_of,
+        start=needed.month_names[0],
+        months=request.months,
+        month_names=month_names(request),
+        currency=request.currency,
+        hours_per_month=terms.hours_per_month,
+        discount_rate_annual=terms.discount_rate_annual,
+        conventions=_conventions(request, terms),
+        recommendation=replace(advice, reasons=missing if chosen is None else ()),
+        strategies=tuple(_in_asked_order(s, asked) for s in strategies),
+        break_even=evens,
+        workloads=_workloads(asked, setting, inputs),
+        throughput=_throughput(setting, solved),
+        prices=prices,
+        oldest_price=min((price.as_of for price in prices), default=None),
+        assumptions=tuple(assumed.values()),
+        gaps=(*gaps(request, setting, catalog, solved, chosen), *node_gaps),
+        inputs=inputs,
+        catalog_digest=catalog.digest,
+        reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
+    )
+
+
+def _in_order(request: Request) -> Request:
+    """The workloads by name, so that their order in the input changes nothing."""
+    return request.model_copy(update={"workloads": tuple(sorted(request.workloads, key=lambda w: w.name))})
+
+
+def _in_asked_order(strategy: Strategy, asked: Request) -> Strategy:
+    order = {workload.name: index for index, workload in enumerate(asked.workloads)}
+    return replace(strategy, workloads=tuple(sorted(strategy.workloads, key=lambda row: order[row.workload])))
+
+
+def _overrides(request: Request) -> dict[str, float]:
+    given = dict(request.assumptions)
+    if request.discount_rate_annual is not None:
+        given["discount_rate_annual"] = request.discount_rate_annual
+    return given
+
+
+def _terms(request: Request, assumed: figures.Assumptions) -> Terms:
+    return Terms(
+        months=request.months,
+        hours_per_month=HOURS_PER_MONTH,
+        discount_rate_annual=assumed["discount_rate_annual"].value,
+        price_change_annual=assumed["cloud_price_change_annual"].value,
+        partial_upfront_fraction=assumed["partial_upfront_fraction"].value,
+        charge_beyond_horizon=request.commitments_beyond_horizon == "full",
+    )
+
+
+def _solve(request: Request, setting: Setting, missing: tuple[str, ...]) -> list[Solved]:
+    """Every strategy asked for; those that cannot be say why. Hybrid takes over a cheaper one found for less."""
+    solved: list[Solved] = []
+    for name in request.strategies:
+        if missing:
+            solved.append(Solved(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=missing)))
+            continue
+        result = solve_strategy(name, setting)
+        if result.strategy.status == "infeasible":
+            result = replace(result, strategy=replace(result.strategy, reasons=_reasons(name, setting)))
+        solved.append(result)
+    feasible = [s for s in solved if s.strategy.status != "infeasible"]
+    best = min(feasible, key=lambda s: s.strategy.present_cost, default=None)
+    if best is None:
+        return solved
+    # Each proof holds within the gap; inside it, hybrid may not look dearer than a strategy it contains.
+    return [
+        replace(best, strategy=replace(best.strategy, name="hybrid", bound=s.strategy.bound))
+        if s.strategy.name == "hybrid" and s in feasible and best.strategy.present_cost < s.strategy.present_cost
+        else s
+        for s in solved
+    ]
+
+
+def _reasons(name: StrategyName, setting: Setting) -> tuple[str, ...]:
+    if name == "onprem" and not any(ownable(setting)):
+        lead = round(setting.assumptions["lead_time_months"].value)
+        text = f"no owned system arrives after {lead} months of lead time, within the {setting.terms.months} months planned,"
+        return (f"{text} and can do any of the work",)
+    return unfinished(name, setting)
+
+
+def _workloads(asked: Request, setting: Setting, inputs: Inputs) -> tuple[RequestedWorkload, ...]:
+    needs = {need.workload.name: need for need in setting.demands.needs}
+    places = {reading.path: reading.place for reading in inputs.readings}
+    rows = []
+    for index, workload in enumerate(asked.workloads):
+        need = needs[workload.name]
+        wanted = workload.accelerators or tuple(dict.fromkeys(written_accelerators(workload)))
+        rows.append(
+            RequestedWorkload(
+                name=workload.name,
+                team=workload.team,
+                kind=workload.kind,
+                unit=need.unit,
+                demand=need.monthly,
+                accelerators=wanted,
+                gang=gang_of(workload),
+                interruptible=workload.interruptible,
+                place=places.get(f"workloads[{index}].name", f"workloads[{index}]"),
+                budget_per_month=workload.budget_per_month,
+                notes=workload.notes,
+            )
+        )
+    return tuple(rows)
+
+
+def _throughput(setting: Setting, solved: Sequence[Solved]) -> tuple[ThroughputUsed, ...]:
+    rows = {}
+    for candidate in (c for s in solved for c in s.candidates):
+        rate = candidate.throughput
+        name = setting.demands.needs[candidate.need].workload.name
+        part = setting.market.resources[candidate.resource].accelerator
+        rows[name, part, candidate.gang] = ThroughputUsed(
+            name, part, candidate.gang, rate.units_per_hour, rate.low, rate.high, rate.basis, rate.explanation
+        )
+    return tuple(rows[key] for key in sorted(rows))
+
+
+def _prices(quotes: Iterable[Quote], catalog: Catalog) -> tuple[PriceUsed, ...]:
+    used = {quote.price.key: quote.price for quote in quotes}
+    return tuple(
+        PriceUsed(
+            price.provider,
+            price.region,
+            price.instance_type,
+            price.purchase_option,
+            price.price_per_hour,
+            price.currency,
+            price.as_of,
+            price.source_id,
+            catalog.sources[price.source_id].reference,
+            price.method,
+        )
+        for _, price in sorted(used.items())
+    )
+
+
+def _identity(request: Request, catalog: Catalog) -> str:
+    """A short name of the question and the prices it was asked of: equal inputs, equal name."""
+    text = request.model_dump_json() + catalog.digest
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _conventions(request: Request, terms: Terms) -> tuple[str, ...]:
+    beyond = "in full" if terms.charge_beyond_horizon else "pro rata"
+    return (
+        f"A month is {terms.hours_per_month:g} hours (8,760 / 12).",
+        "Purchases fall at the start of a month, running costs at its end; the monthly rate is (1 + r)^(1/12) - 1.",
+        f"Prices are list prices in {request.currency}, Linux, before tax, support plans and negotiated discounts.",
+        f"Commitments that outlive the plan are charged {beyond}.",
+        "Owned nodes are paid at order, draw power around the clock, and are sold at the end of the plan or of their life.",
+        "Storage and egress are charged where the work runs, in proportion to the work done there in a month.",
+        "Accelerator-hours of training and batch work may run at any hour of their month; services stand ready as whole replicas.",
+    )

@@ -1,0 +1,316 @@
+"""What can be left out without changing the optimum, and the present cost of one node-hour or one node of what stays.
+
+Exact rules only. By the hour: of two candidates of one workload, one that costs no more per unit of work (for serving: per whole
+node, whatever number replaces it) and no more for data. Committed or owned: m nodes of one resource replace one of another where
+they do at least its work for every workload, in at least its months, for no more present cost, whatever the month of the start.
+And a start is useless where it costs at least what all its hours could save against the cheapest use by the hour.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from planner import owned
+from planner.assumptions import Assumptions
+from planner.candidates import Candidate, Market, Resource, parallel_limit
+from planner.cashflow import Payment, Terms, present_cost
+from planner.demand import Demands, Need
+from planner.options import options
+
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Ordering or committing one node at the start of `month`: its present cost and the months it then covers."""
+
+    month: int
+    present_cost: float
+    covers: range
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A resource that workloads share: paid per node from a start, used by any of `candidates`."""
+
+    resource: Resource
+    starts: tuple[Start, ...]
+    candidates: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the solver may choose from. `hourly[need]` are candidates by the hour; `rates` their present cost per node-hour by
+    month (index 0 is month 1), by resource number."""
+
+    hourly: tuple[tuple[Candidate, ...], ...]
+    rates: dict[int, tuple[float, ...]]
+    shared: tuple[Shared, ...]
+    candidates: int
+    pruned: int
+
+
+def payments_of(
+    resource: Resource, month: int, quantity: float, assumptions: Assumptions, terms: Terms
+) -> tuple[Payment, ...]:
+    """What `quantity` of the resource costs: node-hours used in `month` by the hour, else nodes started in `month`."""
+    if resource.node is not None:
+        return owned.payments(resource.node, month, quantity, assumptions, terms)
+    assert resource.quote is not None
+    price = resource.quote.price
+    return options()[price.kind].payments(price, month, quantity, terms)
+
+
+def covers(resource: Resource, month: int, assumptions: Assumptions, terms: Terms) -> range:
+    """The months inside the horizon that a start in `month` covers."""
+    if resource.node is not None:
+        return owned.usable(month, assumptions, terms)
+    assert resource.quote is not None
+    return options()[resource.quote.price.kind].usable(resource.quote.price, month, terms)
+
+
+def choose_from(market: Market, demands: Demands, assumptions: Assumptions, terms: Terms) -> Choice:
+    """The market less what is dominated. Owned starts that renting would beat stay: a strategy may insist on owning."""
+    hourly_rates = _hourly_rates(market, assumptions, terms)
+    hourly: list[tuple[Candidate, ...]] = []
+    grouped: dict[int, list[Candidate]] = {}
+    by_need: list[list[Candidate]] = [[] for _ in demands.needs]
+    for candidate in market.candidates:
+        if market.resources[candidate.resource].what == "hourly":
+            by_need[candidate.need].append(candidate)
+        else:
+            grouped.setdefault(candidate.resource, []).append(candidate)
+    for need, candidates in zip(demands.needs, by_need, strict=True):
+        hourly.append(_best_hourly(need, candidates, market.resources, hourly_rates))
+    shared = _starts(market, grouped, assumptions, terms)
+    shared = _without_useless(shared, demands, hourly, hourly_rates, terms)
+    shared = _without_dominated(shared, demands.needs)
+    kept = sum(len(c) for c in hourly) + sum(len(s.candidates) for s in shared)
+    used = {c.resource: hourly_rates[c.resource] for candidates in hourly for c in candidates}
+    return Choice(tuple(hourly), used, tuple(shared), len(market.candidates), len(market.candidates) - kept)
+
+
+def around_per_unit(need: Need, candidate: Candidate, month: int) -> tuple[float, float]:
+    """Storage and egress per unit of work done in `month` (from 1): the month's whole cost shared over its work.
+
+    For a deadline, the cost of all months up to it shared over the whole work.
+    """
+    if need.deadline is not None:
+        share = need.deadline / need.total
+    else:
+        share = 1 / need.monthly[month - 1] if need.monthly[month - 1] else 0.0
+    return candidate.storage * share, candidate.egress * share
+
+
+def _hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dict[int, tuple[float, ...]]:
+    """Present cost of a node-hour in each month, by resource. Payments are in proportion to the price: one curve per kind."""
+    curves: dict[str, tuple[float, ...]] = {}
+    rates = {}
+    for number, resource in enumerate(market.resources):
+        if resource.what != "hourly" or resource.quote is None:
+            continue
+        price = resource.quote.price
+        if price.kind not in curves:
+            unit = replace(resource, quote=replace(resource.quote, price=replace(price, price_per_hour=1.0)))
+            curves[price.kind] = tuple(
+                present_cost(payments_of(unit, month, 1.0, assumptions, terms), terms.discount_rate_monthly)
+                for month in range(1, terms.months + 1)
+            )
+        rates[number] = tuple(price.price_per_hour * factor for factor in curves[price.kind])
+    return rates
+
+
+def _best_hourly(
+    need: Need, candidates: Iterable[Candidate], resources: Sequence[Resource], rates: dict[int, tuple[float, ...]]
+) -> tuple[Candidate, ...]:
+    """The candidates by the hour that no other of the same workload dominates. Rates of all months move together."""
+    limited = parallel_limit(need) is not None
+
+    def cost(candidate: Candidate) -> float:
+        return rates[candidate.resource][0] * (_nodes_at_least(candidate) if need.serving else 1)
+
+    ordered = sorted(
+        candidates,
+        key=lambda c: (
+            rates[c.resource][0] / c.units_per_node_hour,
+            c.storage + c.egress,
+            -c.units_per_node_hour,
+            resources[c.resource].key,
+            c.gang,
+        ),
+    )
+    kept: list[Candidate] = []
+    for candidate in ordered:
+        data = candidate.storage + candidate.egress
+        for best in kept:
+            if best.storage + best.egress > data:
+                continue
+            if limited and _gang_rate(best) < _gang_rate(candidate) * (1 - TOLERANCE):
+                continue
+            if need.serving and cost(best) * _replacing(best, candidate) > cost(candidate) * (1 + TOLERANCE):
+                continue
+            break
+        else:
+            kept.append(candidate)
+    return tuple(kept)
+
+
+def _nodes_at_least(candidate: Candidate) -> int:
+    """Whole nodes billed for the smallest step of a service by the hour."""
+    return candidate.nodes_per_gang
+
+
+def _replacing(best: Candidate, other: Candidate) -> int:
+    """Steps of `best` that do at least the work of one step of `other`."""
+    work = other.units_per_node_hour * _nodes_at_least(other)
+    return math.ceil(work / (best.units_per_node_hour * _nodes_at_least(best)) - TOLERANCE)
+
+
+def _gang_rate(candidate: Candidate) -> float:
+    """Work per hour of one gang."""
+    return candidate.units_per_node_hour * candidate.granule
+
+
+def _starts(
+    market: Market, grouped: dict[int, list[Candidate]], assumptions: Assumptions, terms: Terms
+) -> list[Shared]:
+    """Every shared resource with all its starts; of rows that differ only in price (regions, say) the cheapest."""
+    cheapest: dict[tuple[object, ...], int] = {}
+    for number, candidates in grouped.items():
+        resource = market.resources[number]
+        if resource.quote is None:
+            cheapest[number,] = number
+            continue
+        price = resource.quote.price
+        like = (price.provider, price.instance_type, price.kind, price.term_months, price.upfront)
+        uses = tuple((c.need, c.gang, c.units_per_node_hour, c.storage, c.egress) for c in candidates)
+        best = cheapest.setdefault((like, uses), number)
+        other = market.resources[best].quote
+        assert other is not None
+        if (price.price_per_hour, resource.key) < (other.price.price_per_hour, market.resources[best].key):
+            cheapest[like, uses] = number
+    curves: dict[tuple[object, ...], list[Start]] = {}
+    shared = []
+    for number in cheapest.values():
+        resource = market.resources[number]
+        starts = _priced_starts(resource, curves, assumptions, terms)
+        if starts:
+            shared.append(Shared(resource, tuple(starts), tuple(grouped[number])))
+    return sorted(shared, key=lambda s: s.resource.key)
+
+
+def _priced_starts(
+    resource: Resource, curves: dict[tuple[object, ...], list[Start]], assumptions: Assumptions, terms: Terms
+) -> list[Start]:
+    """Present cost of one node by month of start; for commitments in proportion to the price, so one curve per term."""
+    if resource.quote is None:
+        return _curve(resource, assumptions, terms)
+    price = resource.quote.price
+    like = (price.kind, price.term_months, price.upfront)
+    if like not in curves:
+        unit = replace(resource, quote=replace(resource.quote, price=replace(price, price_per_hour=1.0)))
+        curves[like] = _curve(unit, assumptions, terms)
+    return [replace(start, present_cost=start.present_cost * price.price_per_hour) for start in curves[like]]
+
+
+def _curve(resource: Resource, assumptions: Assumptions, terms: Terms) -> list[Start]:
+    starts = []
+    for month in range(1, terms.months + 1):
+        if covered := covers(resource, month, assumptions, terms):
+            paid = payments_of(resource, month, 1, assumptions, terms)
+            starts.append(Start(month, present_cost(paid, terms.discount_rate_monthly), covered))
+    return starts
+
+
+def _without_useless(
+    shared: Iterable[Shared],
+    demands: Demands,
+    hourly: Sequence[Sequence[Candidate]],
+    rates: dict[int, tuple[float, ...]],
+    terms: Terms,
+) -> list[Shared]:
+    """Commitments less the starts that cost at least what all their hours could save. Owned systems stay as they are."""
+    kept = []
+    for item in shared:
+        if item.resource.what == "owned":
+            kept.append(item)
+            continue
+        savings = [
+            terms.hours_per_month
+            * max(_saving(demands.needs[c.need], c, hourly[c.need], rates, month) for c in item.candidates)
+            for month in range(1, terms.months + 1)
+        ]
+        starts = tuple(
+            start for start in item.starts if start.present_cost < sum(savings[month - 1] for month in start.covers)
+        )
+        if starts:
+            kept.append(replace(item, starts=starts))
+    return kept
+
+
+def _saving(
+    need: Need, candidate: Candidate, hourly: Sequence[Candidate], rates: dict[int, tuple[float, ...]], month: int
+) -> float:
+    """The most that one node-hour of a shared resource can save in `month`; infinite where hours cannot stand in for it."""
+    if not hourly or parallel_limit(need) is not None:
+        return math.inf
+    # Storage and egress are not discounted here: an upper bound on what a better place can save.
+    own_data = sum(around_per_unit(need, candidate, month)) if need.monthly[month - 1] or need.deadline else 0.0
+    best = math.inf
+    for other in hourly:
+        if need.serving:
+            steps = math.ceil(_gang_rate(candidate) / (other.units_per_node_hour * _nodes_at_least(other)) - TOLERANCE)
+            price = rates[other.resource][month - 1] * _nodes_at_least(other) * steps * candidate.gangs_per_node
+            price /= candidate.nodes_per_gang
+        else:
+            price = rates[other.resource][month - 1] * candidate.units_per_node_hour / other.units_per_node_hour
+        data = sum(around_per_unit(need, other, month)) if need.monthly[month - 1] or need.deadline else 0.0
+        best = min(best, price + max(0.0, data - own_data) * candidate.units_per_node_hour)
+    return best
+
+
+def _without_dominated(shared: Sequence[Shared], needs: Sequence[Need]) -> list[Shared]:
+    """The resources that no other replaces. Cheaper ones are tried first, ties by key, so that one of two equals stays."""
+    ordered = sorted(shared, key=lambda s: (s.starts[0].present_cost, s.resource.key))
+    kept: list[Shared] = []
+    for item in ordered:
+        if not any(_replaces(best, item, needs) for best in kept):
+            kept.append(item)
+    return sorted(kept, key=lambda s: s.resource.key)
+
+
+def _replaces(best: Shared, item: Shared, needs: Sequence[Need]) -> bool:
+    """Whether some whole number of nodes of `best` does all that one node of `item` does, for no more."""
+    if best.resource.what != item.resource.what:
+        return False
+    copies = _copies(best, item, needs)
+    if copies is None:
+        return False
+    starts = {start.month: start for start in best.starts}
+    for start in item.starts:
+        other = starts.get(start.month)
+        if other is None or other.covers.stop < start.covers.stop or other.covers.start > start.covers.start:
+            return False
+        if other.present_cost * copies > start.present_cost * (1 + TOLERANCE):
+            return False
+    return True
+
+
+def _copies(best: Shared, item: Shared, needs: Sequence[Need]) -> int | None:
+    """Nodes of `best` that stand in for one of `item` for every workload; None where they cannot."""
+    offered = {(c.need, c.gang): c for c in best.candidates}
+    copies = 1
+    for candidate in item.candidates:
+        other = offered.get((candidate.need, candidate.gang))
+        if other is None or other.storage > candidate.storage or other.egress > candidate.egress:
+            return None
+        need = needs[candidate.need]
+        same = best.resource.accelerator == item.resource.accelerator
+        if not same and (need.serving or parallel_limit(need) is not None):
+            return None
+        copies = max(copies, math.ceil(candidate.units_per_node_hour / other.units_per_node_hour - TOLERANCE))
+        if copies * candidate.nodes_per_gang < other.nodes_per_gang:
+            return None
+    return copies

@@ -1,0 +1,174 @@
+"""The second half of the readable report: what the decision rests on, and what is missing.
+
+Nothing is left out: every gap, every assumption and every refused row is named here; long lists of prices and readings
+are counted, and say where they stand in full.
+"""
+
+from __future__ import annotations
+
+from planner.answer import Assumption, BreakEven, Gap, Plan, PriceUsed
+from planner.reports._shared.figures import NONE, number, percent, quantity
+from planner.reports._shared.sections import Section, bullets, recommended, table
+
+
+def evidence(plan: Plan) -> list[Section]:
+    """From break-even to the input: why the plan is what it is."""
+    return [
+        _break_even(plan),
+        _throughput(plan),
+        _gaps(plan),
+        _assumptions(plan),
+        _prices(plan),
+        _inputs(plan),
+    ]
+
+
+def age(plan: Plan) -> str:
+    """The oldest price and how old it is at the date of the plan."""
+    if plan.oldest_price is None:
+        return "no price was used"
+    return f"{plan.oldest_price}, {(plan.as_of - plan.oldest_price).days:,d} days before {plan.as_of}"
+
+
+def break_even_months(point: BreakEven) -> str:
+    """How long owning takes to pay; "never" where it does not."""
+    return "never" if point.month is None else number(point.month)
+
+
+def break_even_share(point: BreakEven) -> str:
+    """The share of hours above which owning is cheaper; "never" where not even full use makes it so."""
+    if point.utilisation is None:
+        return "never"
+    return percent(point.utilisation) if point.utilisation <= 1 else f"never ({percent(point.utilisation)})"
+
+
+def _break_even(plan: Plan) -> Section:
+    if not plan.break_even:
+        return Section("Break-even: owning against renting", ("No owned system has an equal to rent.",))
+    rows = [
+        (
+            point.system,
+            point.rented,
+            break_even_months(point),
+            break_even_share(point),
+            f"{point.own_cost_per_accelerator_hour:,.2f}",
+            f"{point.rent_cost_per_accelerator_hour:,.2f}",
+        )
+        for point in plan.break_even
+    ]
+    titles = ("owned", "rented", "months to break even", "at a use of", "own, per hour", "rent, per hour")
+    note = f"Costs are {plan.currency} per accelerator-hour; months count from delivery, at full use, without resale."
+    return Section("Break-even: owning against renting", (table(titles, rows, (2, 3, 4, 5)), note))
+
+
+def _throughput(plan: Plan) -> Section:
+    if not plan.throughput:
+        return Section("Throughput used", ("None.",))
+    rows = [
+        (
+            used.workload,
+            used.accelerator,
+            number(used.gang),
+            quantity(used.units_per_hour),
+            f"{quantity(used.low)} to {quantity(used.high)}",
+            used.basis.replace("_", " "),
+            used.explanation,
+        )
+        for used in plan.throughput
+    ]
+    titles = ("workload", "accelerator", "gang", "units an hour", "80 % interval", "basis", "how")
+    return Section("Throughput used, per gang", (table(titles, rows, (2, 3, 4)),))
+
+
+def _gaps(plan: Plan) -> Section:
+    if not plan.gaps:
+        return Section("Gaps", ("None: nothing was missing or estimated.",))
+    by_kind: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for gap in plan.gaps:
+        subjects = by_kind.setdefault(gap.kind, {}).setdefault(gap.effect, {})
+        subjects.setdefault(gap.subject, []).extend([gap.workload] if gap.workload else [])
+    kinds = [(kind, _count(plan.gaps, kind)) for kind in by_kind]
+    lead = f"{len(plan.gaps)} in all: " + ", ".join(f"{count} {_words(kind)}" for kind, count in kinds) + "."
+    blocks = [lead]
+    items = [
+        f"{_words(kind)} - {'; '.join(_subject(*entry) for entry in subjects.items())}: {effect}"
+        for kind, effects in by_kind.items()
+        for effect, subjects in effects.items()
+    ]
+    return Section("Gaps", (*blocks, bullets(items)))
+
+
+def _count(gaps: tuple[Gap, ...], kind: str) -> int:
+    return sum(gap.kind == kind for gap in gaps)
+
+
+def _words(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _subject(subject: str, workloads: list[str]) -> str:
+    named = ", ".join(dict.fromkeys(workloads))
+    return f"{subject} (for {named})" if named else subject
+
+
+def _assumptions(plan: Plan) -> Section:
+    if not plan.assumptions:
+        return Section("Assumptions", ("None.",))
+    rows = [_assumption(assumption) for assumption in sorted(plan.assumptions, key=lambda a: not a.overridden)]
+    titles = ("name", "value", "unit", "range", "source", "as of")
+    changed = sum(assumption.overridden for assumption in plan.assumptions)
+    note = (
+        f"{changed} of {len(plan.assumptions)} replaced by the request, marked with *."
+        if changed
+        else "All are defaults."
+    )
+    return Section("Assumptions", (table(titles, rows, (1,)), note, bullets(plan.conventions)))
+
+
+def _assumption(a: Assumption) -> tuple[str, ...]:
+    known = f"{_end(a.low)} to {_end(a.high)}" if a.low is not None or a.high is not None else NONE
+    return f"{a.name} *" if a.overridden else a.name, number(a.value, 6), a.unit, known, a.source, str(a.as_of)
+
+
+def _end(value: float | None) -> str:
+    return "?" if value is None else number(value)
+
+
+def _prices(plan: Plan) -> Section:
+    chosen = recommended(plan)
+    paid = {(use.provider, use.region, use.name, use.purchase_option) for use in chosen.uses} if chosen else set()
+    paid |= {(p.provider, p.region, p.name, p.purchase_option) for p in chosen.purchases} if chosen else set()
+    rows = [
+        _price(price)
+        for price in plan.prices
+        if (price.provider, price.region, price.instance_type, price.purchase_option) in paid
+    ]
+    facts = [f"Oldest price used: {age(plan)}.", f"Catalogue digest: {plan.catalog_digest}", f"Plan: {plan.plan_id}"]
+    others = len(plan.prices) - len(rows)
+    if others:
+        facts.insert(1, f"{others:,d} more prices of the alternatives stand in json and xlsx with their sources.")
+    titles = ("where", "node", "option", "per hour", "as of", "source", "method")
+    blocks = (table(titles, rows, (3,)), bullets(facts)) if rows else (bullets(facts),)
+    return Section(f"Prices that the recommendation pays, {plan.currency}", blocks)
+
+
+def _price(price: PriceUsed) -> tuple[str, ...]:
+    source = f"{price.source_id}: {price.source}" if price.source_id else price.source
+    place = f"{price.provider} {price.region}"
+    cost = number(price.price_per_hour, 6)
+    return place, price.instance_type, price.purchase_option, cost, str(price.as_of), source, price.method
+
+
+def _inputs(plan: Plan) -> Section:
+    inputs = plan.inputs
+    facts = [f"{inputs.name} ({inputs.format}), sha256 {inputs.sha256}"]
+    if inputs.rows_in:
+        refused = len(inputs.rows_refused)
+        facts.append(f"{inputs.rows_in:,d} rows in = {inputs.rows_used:,d} used + {refused:,d} refused.")
+    facts += [f"refused {row.place}: {row.reason} (read: {row.read})" for row in inputs.rows_refused]
+    facts += inputs.notes
+    places = "; ".join(f"{w.name} at {w.place}" for w in plan.workloads if w.place)
+    facts += [f"Workloads were read: {places}."] if places else []
+    if inputs.readings:
+        facts.append(f"{len(inputs.readings):,d} cells read; what each became stands in json and xlsx.")
+    return Section("Input", (bullets(facts),))

@@ -1,0 +1,105 @@
+"""Numbers as they are shown: rounded here and nowhere else, so that shown lines add up to the shown total."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from planner.answer import Plan
+
+NONE = "-"
+"""What stands where there is nothing: zero money, no value."""
+
+
+def apportion(amounts: Sequence[float], total: float | None = None) -> list[int]:
+    """The amounts in whole units that add up to the rounded `total` (default: their sum), each less than one unit off.
+
+    Largest remainder: every amount is rounded down, then those with the largest remainders get one more.
+
+    >>> apportion([0.4, 0.4, 0.4])
+    [1, 0, 0]
+    """
+    floors = [math.floor(amount) for amount in amounts]
+    spare = round(math.fsum(amounts) if total is None else total) - sum(floors)
+    order = sorted(range(len(amounts)), key=lambda i: (floors[i] - amounts[i], i))
+    shown = list(floors)
+    for index in order[: max(0, spare)]:
+        shown[index] += 1
+    return shown
+
+
+def money(amount: float) -> str:
+    """Whole units of money with thousands separators; a dash for zero.
+
+    >>> money(1234567.8), money(-0.2), money(-1500)
+    ('1,234,568', '-', '-1,500')
+    """
+    whole = round(amount)
+    return f"{whole:,d}" if whole else NONE
+
+
+def number(value: float, digits: int = 4) -> str:
+    """About `digits` significant digits, thousands separators, no trailing zeros.
+
+    >>> number(2920.0), number(0.000123456), number(12.3456), number(1234567.0)
+    ('2,920', '0.0001235', '12.35', '1,234,567')
+    """
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{min(decimals, 12)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def quantity(value: float) -> str:
+    """Work, in millions and more where it is large: four digits matter.
+
+    >>> quantity(4.38e9), quantity(125000.0), quantity(1e13)
+    ('4.38 billion', '125,000', '10 trillion')
+    """
+    for scale, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if abs(value) >= scale:
+            return f"{number(value / scale)} {word}"
+    return number(value)
+
+
+def percent(fraction: float, decimals: int = 1) -> str:
+    """
+    >>> percent(0.1234), percent(0.5)
+    ('12.3 %', '50 %')
+    """
+    text = f"{fraction * 100:,.{decimals}f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + " %"
+
+
+def unit_cost(cost_per_unit: float, unit: str) -> str:
+    """Cost per unit of work, per thousand or million units where one unit costs next to nothing.
+
+    >>> unit_cost(0.00000025, "tokens"), unit_cost(2.5, "samples")
+    ('0.25 per million tokens', '2.5 per samples')
+    """
+    scale, word = unit_scale(cost_per_unit)
+    return f"{number(cost_per_unit * scale)} per {word}{unit}"
+
+
+def unit_scale(cost_per_unit: float) -> tuple[float, str]:
+    """How many units to quote a cost for, and the word for it: 1, 1,000 or a million, so that a cent is reached."""
+    for scale, word in ((1.0, ""), (1e3, "thousand ")):
+        if cost_per_unit * scale >= 0.01:
+            return scale, word
+    return 1e6, "million "
+
+
+def month_name(plan: Plan, month: int) -> str:
+    """The calendar name of a month of the plan, also of months past its end (commitments that outlast it)."""
+    if 1 <= month <= len(plan.month_names):
+        return plan.month_names[month - 1]
+    year, first = (int(part) for part in plan.start.split("-"))
+    index = year * 12 + first - 1 + month - 1
+    return f"{index // 12}-{index % 12 + 1:02d}"
+
+
+def months_named(plan: Plan, first: int, last: int) -> str:
+    """2026-12, or 2026-12..2027-05 for several."""
+    names = month_name(plan, first), month_name(plan, last)
+    return names[0] if first == last else f"{names[0]}..{names[1]}"

@@ -1,0 +1,273 @@
+"""The readable report as data: what text and markdown both say, in the order a reader needs it.
+
+Holds words and shown figures, no layout. Every text is plain already; a format only has to place and escape it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from planner.answer import Plan, Purchase, Strategy, Use
+from planner.reports._shared.clean import plain
+from planner.reports._shared.figures import (
+    NONE,
+    apportion,
+    money,
+    month_name,
+    months_named,
+    number,
+    percent,
+    quantity,
+    unit_cost,
+)
+from planner.reports._shared.runs import Run, runs, span
+
+LISTED_MAX = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under titles; `numbers` are the columns that stand right; the last row is a total if `has_total`.
+
+    A row of a single cell is a heading over the rows that follow it.
+    """
+
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: frozenset[int] = frozenset()
+    has_total: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """Short statements, one a line."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands under it; texts are paragraphs."""
+
+    title: str
+    blocks: tuple[str | Table | Bullets, ...]
+
+
+def table(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int], has_total: bool = False
+) -> Table:
+    """A table with every cell made plain."""
+    clean = tuple(tuple(plain(cell) for cell in row) for row in rows)
+    return Table(tuple(titles), clean, frozenset(numbers), has_total)
+
+
+def bullets(items: Iterable[str]) -> Bullets:
+    """Statements, each made plain."""
+    return Bullets(tuple(plain(item) for item in items))
+
+
+def headline(plan: Plan) -> str:
+    """The recommendation in one sentence, also where there is none."""
+    return plain(plan.recommendation.sentence) or f"No strategy is recommended: the plan is {plan.status}."
+
+
+def recommended(plan: Plan) -> Strategy | None:
+    """The strategy that the plan recommends."""
+    name = plan.recommendation.strategy
+    return plan.strategy(name) if name else None
+
+
+def decision(plan: Plan) -> list[Section]:
+    """What to do and what it costs: from the recommendation to the cost of each workload."""
+    found = [_recommendation(plan), _strategies(plan)]
+    chosen = recommended(plan)
+    if chosen is not None:
+        found += [_cash(plan, chosen), _purchases(plan, chosen), _uses(plan, chosen), _workloads(plan, chosen)]
+    return found
+
+
+def bought(purchases: Sequence[Purchase]) -> str:
+    """What is bought in all, most first: "12 x dgx-h100; 4 x p5.48xlarge aws us-east-1 reserved_1y"."""
+    counts: Counter[str] = Counter()
+    for purchase in purchases:
+        counts[" ".join(part for part in (purchase.name, where(purchase), _option(purchase)) if part)] += purchase.count
+    listed = [f"{count:,d} x {name}" for name, count in counts.most_common(LISTED_MAX)]
+    if len(counts) > LISTED_MAX:
+        listed.append(f"and {len(counts) - LISTED_MAX} more kinds")
+    return plain("; ".join(listed)) or NONE
+
+
+def where(line: Purchase | Use) -> str:
+    """Provider and region; own site for owned nodes."""
+    return " ".join(part for part in (line.provider, line.region) if part) or "own site"
+
+
+def node(line: Purchase | Use) -> str:
+    """The node and what is in it: "p5.48xlarge (8 x H100)"."""
+    inside = f"{number(line.accelerators_per_node)} x {line.accelerator}"
+    return f"{line.name} ({inside})" if line.name else inside
+
+
+def _option(line: Purchase | Use) -> str:
+    return "" if line.purchase_option == "owned" else line.purchase_option
+
+
+def _recommendation(plan: Plan) -> Section:
+    chosen = plan.recommendation
+    last = plan.month_names[-1] if plan.month_names else plan.start
+    frame = f"Months {plan.start} to {last} ({plan.months}), dated {plan.as_of}; amounts in {plan.currency}; "
+    facts = [frame + f"discount rate {percent(plan.discount_rate_annual, 2)} a year."]
+    if chosen.runner_up:
+        worth = f"{money(chosen.worth)} {plan.currency}" if round(chosen.worth) else "nothing"
+        facts.insert(0, f"Worth {worth} ({percent(chosen.worth_fraction)}) against the runner-up, {chosen.runner_up}.")
+    return Section("Recommendation", (headline(plan), bullets([*facts, *chosen.reasons, *plan.reasons])))
+
+
+def _strategies(plan: Plan) -> Section:
+    lines: list[tuple[str, list[str]]] = [
+        ("status", [_status(s) for s in plan.strategies]),
+        (f"present cost, {plan.currency}", [_if_possible(s, money(s.present_cost)) for s in plan.strategies]),
+        (f"total cost, {plan.currency}", [_if_possible(s, money(s.total_cost)) for s in plan.strategies]),
+        ("owned nodes bought", [_if_possible(s, bought(_kind(s, "owned"))) for s in plan.strategies]),
+        ("commitments", [_if_possible(s, bought(_other(s, "owned"))) for s in plan.strategies]),
+        ("rented node-hours", [_if_possible(s, money(_rented_hours(s))) for s in plan.strategies]),
+        (f"proven bound, {plan.currency}", [_if_possible(s, money(s.bound)) for s in plan.strategies]),
+        ("gap to the bound", [_if_possible(s, percent(s.gap_fraction, 3)) for s in plan.strategies]),
+        ("candidates (pruned)", [f"{s.candidates:,d} ({s.pruned:,d})" for s in plan.strategies]),
+    ]
+    names = [f"{s.name} *" if s.name == plan.recommendation.strategy else s.name for s in plan.strategies]
+    side_by_side = table(("", *names), [(label, *cells) for label, cells in lines], range(1, len(names) + 1))
+    blocks: list[str | Table | Bullets] = [side_by_side]
+    if plan.recommendation.strategy:
+        blocks.append("* recommended. The present cost cannot fall below the proven bound.")
+    reasons = [f"{s.name}: {reason}" for s in plan.strategies for reason in s.reasons]
+    if reasons:
+        blocks.append(bullets(reasons))
+    return Section("Strategies", tuple(blocks))
+
+
+def _status(strategy: Strategy) -> str:
+    return {"optimal": "proven optimal", "within_gap": "within the gap"}.get(strategy.status, strategy.status)
+
+
+def _if_possible(strategy: Strategy, shown: str) -> str:
+    return NONE if strategy.status == "infeasible" else shown
+
+
+def _kind(strategy: Strategy, what: str) -> list[Purchase]:
+    return [purchase for purchase in strategy.purchases if purchase.what == what]
+
+
+def _other(strategy: Strategy, what: str) -> list[Purchase]:
+    return [purchase for purchase in strategy.purchases if purchase.what != what]
+
+
+def _rented_hours(strategy: Strategy) -> float:
+    return sum(use.node_hours for use in strategy.uses if use.what not in ("owned", "commitment"))
+
+
+def _cash(plan: Plan, chosen: Strategy) -> Section:
+    categories = list(dict.fromkeys(row.category for row in chosen.cash))
+    after = plan.months + 1  # what falls due after the plan's last month stands in one line
+    months = sorted({*range(1, after), *(min(row.month, after) for row in chosen.cash)})
+    by_cell: defaultdict[tuple[int, str], float] = defaultdict(float)
+    for row in chosen.cash:
+        by_cell[min(row.month, after), row.category] += row.amount
+    totals = apportion([sum(by_cell[month, c] for c in categories) for month in months], chosen.total_cost)
+    shown = [
+        apportion([by_cell[month, c] for c in categories], total) for month, total in zip(months, totals, strict=True)
+    ]
+    last = max([after, *(row.month for row in chosen.cash)])
+    names = [month_name(plan, month) if month < after else months_named(plan, after, last) for month in months]
+    rows = [(name, *map(money, cells), money(sum(cells))) for name, cells in zip(names, shown, strict=True)]
+    rows.append(("total", *(money(sum(column)) for column in zip(*shown, strict=True)), money(sum(totals))))
+    titles = ("month", *(category.replace("_", " ") for category in categories), "total")
+    cash = table(titles, rows, range(1, len(titles)), has_total=True)
+    return Section(f"Cash by month, strategy {chosen.name}, {plan.currency}", (cash,))
+
+
+def _purchases(plan: Plan, chosen: Strategy) -> Section:
+    title = "Purchases and commitments by month"
+    if not chosen.purchases:
+        return Section(title, ("Nothing is bought and nothing is committed to.",))
+    rows = [
+        (
+            month_name(plan, p.month),
+            p.what,
+            f"{p.count:,d}",
+            node(p),
+            where(p),
+            _option(p) or NONE,
+            months_named(plan, p.usable_from, p.usable_to),
+            money(p.upfront),
+            money(p.per_month),
+            money(p.present_cost),
+        )
+        for p in sorted(chosen.purchases, key=lambda p: (p.month, p.what, p.name, p.provider, p.region))
+    ]
+    titles = ("order", "what", "nodes", "node", "where", "option", "usable", "upfront", "a month", "present cost")
+    return Section(f"{title}, {plan.currency}", (table(titles, rows, (2, 7, 8, 9)),))
+
+
+def _uses(plan: Plan, chosen: Strategy) -> Section:
+    found, is_joined = runs(chosen, plan)
+    costs = apportion([run.cost for run in found])
+    rows: list[tuple[str, ...]] = []
+    workload = None
+    for run, cost in zip(found, costs, strict=True):
+        if run.uses[0].workload != workload:
+            workload = run.uses[0].workload
+            rows.append((workload,))
+        rows.append(_run(plan, run, cost))
+    hours = money(sum(use.node_hours for use in chosen.uses))
+    rows.append(("total", "", "", "", "", hours, money(sum(costs))))
+    titles = ("months", "node", "where", "option", "nodes", "node-hours", "cost")
+    note = "Owned and committed nodes are paid as purchases; their use costs nothing more than storage and egress."
+    if is_joined:
+        note += (
+            " Unlike months are joined here, with their fewest and most nodes; each month stands in csv, json and xlsx."
+        )
+    shown = table(titles, rows, (4, 5, 6), has_total=True)
+    return Section(f"Rentals and use of nodes by month, by workload, {plan.currency}", (shown, note))
+
+
+def _run(plan: Plan, run: Run, cost: int) -> tuple[str, ...]:
+    first, last = run.uses[0], run.uses[-1]
+    return (
+        months_named(plan, first.month, last.month),
+        node(first),
+        where(first),
+        first.purchase_option,
+        span([use.nodes for use in run.uses], lambda v: number(v, 3)),
+        money(sum(use.node_hours for use in run.uses)),
+        money(cost),
+    )
+
+
+def _workloads(plan: Plan, chosen: Strategy) -> Section:
+    budgets = {workload.name: workload.budget_per_month for workload in plan.workloads}
+    costs = apportion([w.cost for w in chosen.workloads], chosen.total_cost)
+    rows = [
+        (
+            w.workload,
+            w.team or NONE,
+            f"{quantity(w.units)} {w.unit}",
+            money(cost),
+            unit_cost(w.cost_per_unit, w.unit),
+            _against(budgets.get(w.workload), w.cost / plan.months),
+            w.where,
+        )
+        for w, cost in zip(chosen.workloads, costs, strict=True)
+    ]
+    rows.append(("total", "", "", money(sum(costs)), "", "", ""))
+    titles = ("workload", "team", "work", "cost", "cost per unit", "mean against budget", "where")
+    return Section(f"Workloads, {plan.currency}", (table(titles, rows, (3,), has_total=True),))
+
+
+def _against(budget: float | None, cost_per_month: float) -> str:
+    if budget is None:
+        return NONE
+    over = cost_per_month / budget - 1
+    return f"OVER by {percent(over)} of {money(budget)}" if over > 0 else f"within {money(budget)}"

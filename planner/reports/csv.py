@@ -1,0 +1,82 @@
+"""The plan as one tidy table: a row for each month, strategy and line. UTF-8 with a byte-order mark, for spreadsheets.
+
+Three kinds of rows share the columns: `cash` (the only ones with an `amount`, so that a strategy's amounts add up to
+its total cost), `purchase` and `use`, whose own money stands in columns of their own and is in the cash rows already.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from planner.answer import CashRow, Plan, Purchase, Strategy, Use
+from planner.reports._shared.clean import for_spreadsheet
+from planner.reports._shared.figures import month_name
+
+MEDIA_TYPE = "text/csv; charset=utf-8"
+SUFFIX = ".csv"
+
+COLUMNS = (
+    "strategy", "status", "month", "month_name", "at", "kind", "category", "workload", "name", "provider", "region",
+    "purchase_option", "accelerator", "accelerators_per_node", "nodes", "node_hours", "units", "usable_from",
+    "usable_to", "upfront", "per_month", "use_cost", "amount", "currency",
+)  # fmt: skip
+
+Row = dict[str, str | float]
+
+
+def render(plan: Plan) -> bytes:
+    """The table of all strategies; one that cannot serve the demand is one row with its reasons."""
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, COLUMNS, restval="")
+    writer.writeheader()
+    for strategy in plan.strategies:
+        for row in _rows(plan, strategy):
+            writer.writerow({key: _cell(value) for key, value in row.items()})
+    return table.getvalue().encode("utf-8-sig")
+
+
+def _rows(plan: Plan, strategy: Strategy) -> Iterator[Row]:
+    common: Row = {"strategy": strategy.name, "status": strategy.status, "currency": plan.currency}
+    if strategy.status == "infeasible":
+        yield common | {"kind": "infeasible", "name": "; ".join(strategy.reasons)}
+    lines = [
+        *((purchase.month, _purchase(purchase)) for purchase in strategy.purchases),
+        *((use.month, _use(use)) for use in strategy.uses),
+        *((cash.month, _cash(cash)) for cash in strategy.cash),
+    ]
+    for month, line in sorted(lines, key=lambda entry: entry[0]):
+        yield common | {"month": month, "month_name": month_name(plan, month)} | line
+
+
+def _resource(line: Purchase | Use) -> Row:
+    return {
+        "category": line.what,
+        "name": line.name,
+        "provider": line.provider,
+        "region": line.region,
+        "purchase_option": line.purchase_option,
+        "accelerator": line.accelerator,
+        "accelerators_per_node": line.accelerators_per_node,
+    }
+
+
+def _purchase(line: Purchase) -> Row:
+    own: Row = {"nodes": line.count, "usable_from": line.usable_from, "usable_to": line.usable_to}
+    money: Row = {"upfront": line.upfront, "per_month": line.per_month}
+    return {"kind": "purchase", "at": "start"} | _resource(line) | own | money
+
+
+def _use(line: Use) -> Row:
+    work: Row = {"workload": line.workload, "nodes": line.nodes, "node_hours": line.node_hours, "units": line.units}
+    return {"kind": "use"} | _resource(line) | work | {"use_cost": line.cost}
+
+
+def _cash(line: CashRow) -> Row:
+    return {"kind": "cash", "at": line.at, "category": line.category, "name": line.what, "amount": line.amount}
+
+
+def _cell(value: str | float) -> str:
+    """Numbers in full (a spreadsheet adds them up), texts harmless."""
+    return for_spreadsheet(value) if isinstance(value, str) else repr(value)

@@ -1,0 +1,59 @@
+"""The plan as JSON, whole and exact: keys in the order of the values' fields, dates ISO, floats in full.
+
+The other formats are for people; this one can be read back (`loads`) and has a schema (`schema`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from datetime import date
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from planner.answer import Plan
+from planner.errors import Complaint, Defect, InvalidRequest
+
+MEDIA_TYPE = "application/json"
+SUFFIX = ".json"
+
+
+def render(plan: Plan) -> bytes:
+    """The plan as indented UTF-8 JSON with a newline at its end. Defect if a number is not finite."""
+    document = dataclasses.asdict(_adapter().validate_python(dataclasses.asdict(plan)))
+    try:
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2, default=_iso)
+    except ValueError as error:
+        raise Defect(f"a figure of plan {plan.plan_id} is not a finite number") from error
+    return f"{text}\n".encode()
+
+
+def loads(data: bytes) -> Plan:
+    """The plan that `render` wrote. InvalidRequest with every fault and its JSON path if it is none."""
+    try:
+        return _adapter().validate_json(data, strict=True)
+    except ValidationError as error:
+        raise InvalidRequest(tuple(_complaint(fault["loc"], fault["msg"]) for fault in error.errors())) from error
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema (2020-12) of what `render` writes."""
+    return _adapter().json_schema(mode="serialization")
+
+
+@functools.cache
+def _adapter() -> TypeAdapter[Plan]:
+    return TypeAdapter(Plan)
+
+
+def _iso(value: object) -> str:
+    if isinstance(value, date):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no place in a plan")
+
+
+def _complaint(steps: tuple[int | str, ...], message: str) -> Complaint:
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+    return Complaint(path, path or "the document", message)

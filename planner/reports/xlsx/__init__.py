@@ -1,0 +1,30 @@
+"""The plan as a workbook for a review: totals, cumulative and discounted costs are formulas over the planner's amounts.
+
+Values from outside are written as numbers and strings only: no text becomes a formula or a link. Formulas are made of
+addresses and our own names, and each is stored with its computed value. The same plan gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from planner.answer import Plan
+from planner.reports.xlsx import _assumptions, _cash, _checks, _lists, _sources, _summary, _workloads
+from planner.reports.xlsx._book import Book
+
+MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+SUFFIX = ".xlsx"
+
+
+def render(plan: Plan) -> bytes:
+    """The workbook: Summary first, then its grounds, Checks last."""
+    book = Book(plan.as_of)
+    summary, assumptions, cash = book.sheet("Summary"), book.sheet("Assumptions"), book.sheet("Cash flow")
+    workloads, demand = book.sheet("Workloads"), book.sheet("Demand")
+    rate = _assumptions.write(assumptions, plan)
+    blocks = _cash.write(cash, plan, rate)
+    cost = _workloads.write(workloads, plan)
+    months = _workloads.write_demand(demand, plan)
+    _lists.write(book, plan)
+    rows = _sources.write(book.sheet("Sources"), plan)
+    failed = _checks.write(book.sheet("Checks"), plan, _checks.Grounds(rate, blocks, cost, months, rows))
+    _summary.write(summary, plan, blocks, failed)
+    return book.to_bytes()

@@ -1,0 +1,99 @@
+"""The sheet Checks: what the workbook adds up to against what the plan says, and one master check over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from planner.answer import Plan
+from planner.reports.xlsx._assumptions import Rate
+from planner.reports.xlsx._book import HEADER_ROW, Formula, Sheet, at, down
+from planner.reports.xlsx._cash import Block
+
+TITLES = ("check", "in this workbook", "should be", "difference", "allowed", "failed (1) or not (0)")
+CENT = 0.01
+RATE_OF_PLAN = "discount_rate_of_plan"
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What the other sheets add up to."""
+
+    rate: Rate
+    blocks: tuple[Block, ...]
+    cost_of_workloads: Formula | None
+    months: Formula
+    rows: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One comparison; `at_most`: the left side may be below the right; `needs_rate`: void once the rate was changed."""
+
+    name: str
+    left: Formula
+    right: Formula | float
+    allowed: float = CENT
+    at_most: bool = False
+    needs_rate: bool = False
+
+
+def write(sheet: Sheet, plan: Plan, grounds: Grounds) -> Formula:
+    """Writes the sheet; how many checks fail, which the Summary shows."""
+    checks = list(_checks(plan, grounds))
+    sheet.widths((52, 20, 20, 16, 12, 14))
+    note = "A check fails if the difference is above what is allowed; those of present costs rest once the rate is changed."
+    sheet.heading("Checks", note)
+    sheet.header(TITLES)
+    first = HEADER_ROW + 1
+    failures = [_line(sheet, first + index, check, grounds.rate) for index, check in enumerate(checks)]
+    master = first + len(checks) + 1
+    sheet.put(master, 0, "checks failed (master check)", "total_text")
+    total = Formula(f"=SUM({down(5, first, master - 2)})", sum(failures))
+    sheet.put(master, 5, total, "count")
+    sheet.mark(master, 5, good_if_zero=at(master, 5))
+    sheet.put(master + 1, 0, "discount rate of the plan, a year")
+    sheet.put(master + 1, 1, plan.discount_rate_annual, "rate")
+    sheet.book.name(RATE_OF_PLAN, sheet.name, master + 1, 1)
+    sheet.put(master + 2, 0, "months of the plan")
+    sheet.put(master + 2, 1, plan.months, "count")
+    sheet.book.name("months_of_plan", sheet.name, master + 2, 1)
+    return Formula(f"={sheet.address(master, 5)}", total.value)
+
+
+def _checks(plan: Plan, grounds: Grounds) -> Iterator[Check]:
+    present = {block.strategy.name: block.present_cost for block in grounds.blocks}
+    for block in grounds.blocks:
+        s = block.strategy
+        yield Check(f"{s.name}: total cost", block.total_cost, s.total_cost)
+        yield Check(f"{s.name}: present cost", block.present_cost, s.present_cost, needs_rate=True)
+        bound = Formula(f"={s.bound!r}", s.bound)
+        yield Check(f"{s.name}: proven bound is not above present cost", bound, block.present_cost, CENT, True, True)
+        if s.name == plan.recommendation.strategy and grounds.cost_of_workloads is not None:
+            yield Check("workloads: their costs add up to the total", grounds.cost_of_workloads, s.total_cost)
+        others = [other for name, other in present.items() if name != "hybrid"]
+        if s.name == "hybrid" and others:
+            least = min(others, key=lambda other: float(other.value))
+            allowed = max(CENT, s.present_cost - s.bound)
+            yield Check("hybrid costs no more than the others", block.present_cost, least, allowed, True, True)
+    yield Check("months in sheet Demand", grounds.months, plan.months, 0)
+    yield Check("rows used + rows refused = rows in", grounds.rows, plan.inputs.rows_in, 0)
+
+
+def _line(sheet: Sheet, row: int, check: Check, rate: Rate) -> int:
+    right = check.right.value if isinstance(check.right, Formula) else check.right
+    difference = float(check.left.value) - float(right)
+    text = f"{at(row, 1)}-{at(row, 2)}"
+    if check.at_most:
+        difference, text = max(0.0, difference), f"MAX(0,{text})"
+    if check.needs_rate:
+        text = f"IF({rate.annual}={RATE_OF_PLAN},{text},0)"
+    failed = int(abs(difference) > check.allowed)
+    sheet.put(row, 0, check.name)
+    sheet.put(row, 1, check.left, "money")
+    sheet.put(row, 2, check.right, "money")
+    sheet.put(row, 3, Formula(f"={text}", difference), "money")
+    sheet.put(row, 4, check.allowed, "money")
+    sheet.put(row, 5, Formula(f"=IF(ABS({at(row, 3)})>{at(row, 4)},1,0)", failed), "count")
+    sheet.mark(row, 5, good_if_zero=at(row, 5))
+    return failed

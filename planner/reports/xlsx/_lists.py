@@ -1,0 +1,136 @@
+"""The sheets that are lists as the plan has them: Resources, Purchases, Break-even, Throughput, Prices and Gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from planner.answer import Plan
+from planner.reports._shared.evidence import break_even_months, break_even_share
+from planner.reports._shared.figures import month_name
+from planner.reports.xlsx._book import Book, Cell
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """A sheet that is one list: its columns are (head, width, style)."""
+
+    name: str
+    note: str
+    columns: Sequence[tuple[str, float, str]]
+    rows: Iterable[Sequence[Cell]]
+
+
+def write(book: Book, plan: Plan) -> None:
+    """Writes the lists, each to a sheet of its own."""
+    for one in (_resources(plan), _purchases(plan), _break_even(plan), _throughput(plan), _prices(plan), _gaps(plan)):
+        sheet = book.sheet(one.name)
+        sheet.widths([width for _, width, _ in one.columns])
+        sheet.heading(one.name, one.note)
+        sheet.table([head for head, _, _ in one.columns], [style for _, _, style in one.columns], one.rows)
+
+
+_NODE = (
+    ("node", 20, "wrap"), ("provider", 10, "text"), ("region", 14, "wrap"), ("option", 15, "wrap"),
+    ("accelerator", 13, "wrap"), ("accelerators per node", 12, "figure"),
+)  # fmt: skip
+
+
+def _resources(plan: Plan) -> List:
+    columns = (
+        ("strategy", 9, "text"), ("month", 7, "count"), ("month name", 9, "text"), ("workload", 26, "wrap"),
+        ("what", 12, "text"),
+        *_NODE, ("nodes at most", 10, "figure"), ("node-hours", 12, "figure"), ("work, units", 18, "count"),
+        (f"cost of use, {plan.currency}", 15, "money"),
+    )  # fmt: skip
+    rows = [
+        (
+            s.name, u.month, month_name(plan, u.month), u.workload, u.what, u.name, u.provider, u.region,
+            u.purchase_option, u.accelerator, u.accelerators_per_node, u.nodes, u.node_hours, u.units, u.cost,
+        )
+        for s in plan.strategies for u in s.uses
+    ]  # fmt: skip
+    return List(
+        "Resources",
+        "Which workload runs on what in each month; owned and committed nodes are paid as purchases.",
+        columns,
+        rows,
+    )
+
+
+def _purchases(plan: Plan) -> List:
+    money = plan.currency
+    columns = (
+        ("strategy", 9, "text"), ("order month", 9, "text"), ("what", 12, "text"), *_NODE, ("nodes", 8, "count"),
+        ("usable from", 9, "text"), ("usable to", 9, "text"), ("term, months", 9, "count"), (f"upfront, {money}", 16, "money"),
+        (f"owed a month, {money}", 15, "money"), (f"present cost, {money}", 16, "money"),
+    )  # fmt: skip
+    rows = [
+        (
+            s.name, month_name(plan, p.month), p.what, p.name, p.provider, p.region, p.purchase_option,
+            p.accelerator, p.accelerators_per_node, p.count, month_name(plan, p.usable_from), month_name(plan, p.usable_to),
+            p.term_months, p.upfront, p.per_month, p.present_cost,
+        )
+        for s in plan.strategies for p in s.purchases
+    ]  # fmt: skip
+    return List(
+        "Purchases",
+        "What is bought or committed to, by order month; amounts are for all nodes of the row.",
+        columns,
+        rows,
+    )
+
+
+def _break_even(plan: Plan) -> List:
+    money = plan.currency
+    columns = (
+        ("owned system", 26, "wrap"), ("rented equal", 40, "wrap"), ("months from delivery", 14, "right"),
+        ("at a share of hours used", 16, "right"), (f"owning, {money} per accelerator-hour", 18, "figure"),
+        (f"renting, {money} per accelerator-hour", 18, "figure"),
+    )  # fmt: skip
+    rows = [
+        (
+            b.system, b.rented, break_even_months(b), break_even_share(b), b.own_cost_per_accelerator_hour,
+            b.rent_cost_per_accelerator_hour,
+        )
+        for b in plan.break_even
+    ]  # fmt: skip
+    note = "Months: at full use, without resale. Share of hours used: over the life, with resale, discounted."
+    return List("Break-even", note, columns, rows)
+
+
+def _throughput(plan: Plan) -> List:
+    columns = (
+        ("workload", 28, "wrap"), ("accelerator", 16, "wrap"), ("gang, accelerators", 12, "figure"),
+        ("units an hour", 18, "figure"),
+        ("low", 18, "figure"), ("high", 18, "figure"), ("basis", 28, "wrap"), ("how", 50, "wrap"),
+    )  # fmt: skip
+    rows = [
+        (t.workload, t.accelerator, t.gang, t.units_per_hour, t.low, t.high, t.basis.replace("_", " "), t.explanation)
+        for t in plan.throughput
+    ]
+    return List("Throughput", "Work per hour of one gang; low and high bound 80 % of cases.", columns, rows)
+
+
+def _prices(plan: Plan) -> List:
+    columns = (
+        ("provider", 10, "text"), ("region", 16, "wrap"), ("instance type", 24, "wrap"), ("option", 18, "wrap"),
+        ("price per hour", 14, "figure"), ("currency", 9, "text"), ("as of", 11, "date"), ("source", 10, "wrap"),
+        ("what the source is", 46, "wrap"), ("how it was read", 24, "wrap"),
+    )  # fmt: skip
+    rows = [
+        (p.provider, p.region, p.instance_type, p.purchase_option, p.price_per_hour, p.currency, p.as_of, p.source_id,
+         p.source, p.method)
+        for p in plan.prices
+    ]  # fmt: skip
+    return List("Prices", "Prices that the plan pays, or that its cheapest alternative would pay.", columns, rows)
+
+
+def _gaps(plan: Plan) -> List:
+    columns = (
+        ("kind", 18, "text"), ("what is missing or estimated", 40, "wrap"), ("what follows", 70, "wrap"),
+        ("workload", 28, "wrap"),
+    )  # fmt: skip
+    rows = [(g.kind.replace("_", " "), g.subject, g.effect, g.workload) for g in plan.gaps]
+    note = "What is missing or estimated, and what it ruled out or changed. No gap was filled with a zero."
+    return List("Gaps", note, columns, rows)

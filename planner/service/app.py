@@ -1,0 +1,183 @@
+"""The routes: who asks what, and which answer that is. Nothing is computed here but offers, which are quick."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import date
+from functools import cache
+from importlib.metadata import version
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field, TypeAdapter
+
+from planner.clock import today
+from planner.errors import Complaint, InvalidRequest
+from planner.offers import Offers, find, parse_query
+from planner.reports import formats
+from planner.service import documents, problems
+from planner.service.pool import BusyError, Limits, Pool, TooLongError
+from planner.service.problems import Stop
+from planner.service.solve import Failed, Refused, solve, warm_up
+from pricing import accelerator
+from pricing.accelerator import Accelerator
+from pricing.catalog import Catalog, Coverage
+
+
+class Health(BaseModel):
+    """Whether the service answers."""
+
+    status: str
+    version: str
+
+
+class CatalogAge(BaseModel):
+    """What the catalogue covers and how old it is; `digest` names it, equal digests give equal plans."""
+
+    digest: str
+    oldest_price: date
+    age_days: int
+    coverage: tuple[Coverage, ...]
+    unpriced: tuple[tuple[str, str], ...] = Field(description="provider and type without any price: gaps")
+
+
+def create(limits: Limits | None = None) -> FastAPI:
+    """The service; its workers start with the first plan and end with it."""
+    limits = limits or Limits()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.pool = Pool(limits, warm_up)
+        yield
+        app.state.pool.close()
+
+    app = FastAPI(
+        title="gpu-planner",
+        version=version("gpu-planner"),
+        description=documents.DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,  # its page loads scripts from elsewhere; this service works without a network
+        redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    app.state.limits = limits
+    problems.install(app)
+    app.add_api_route("/plan", plan, methods=["POST"], **documents.PLAN)
+    app.add_api_route("/offers", offers, **documents.OFFERS)
+    app.add_api_route("/accelerators", accelerators, response_model=list[Accelerator])
+    app.add_api_route("/catalog", catalog, response_model=CatalogAge)
+    app.add_api_route("/healthz", healthz, response_model=Health)
+    documents.install(app)
+    return app
+
+
+async def plan(request: Request) -> Response:
+    """Plan one workload, a list of workloads or a whole request.
+
+    The query may hold settings of a request (?months=24); they win over the body. An infeasible demand is an answer:
+    200 with `status` infeasible and the reasons. The report is the one that ?format= names, else the best of the Accept
+    header, else JSON.
+    """
+    query = _lists(request)
+    format_name = _format(query.pop("format", []), request.headers.get("accept", "*/*"))
+    limits: Limits = request.app.state.limits
+    body = await _body(request, limits.body_bytes)
+    try:
+        answer = await request.app.state.pool.run(solve, body, query, format_name)
+    except BusyError:
+        detail = "As many plans wait as may; try again in a few seconds."
+        return problems.problem(503, "busy", "Busy", detail)
+    except TooLongError:
+        detail = f"No plan was proven in {limits.seconds:g} seconds; ask for fewer workloads, months or regions."
+        return problems.problem(504, "too-long", "Too long", detail)
+    if isinstance(answer, Failed):
+        return problems.bug(answer.details)
+    if isinstance(answer, Refused):
+        return problems.refused(answer.complaints, readable=answer.readable)
+    return Response(answer.data, media_type=answer.media_type)
+
+
+def offers(request: Request) -> Response:
+    """Every offering that fits, at every price known for it, with source and date; gaps by name."""
+    opened = Catalog.embedded()
+    found = find(parse_query(_lists(request), opened, lambda name: f"?{name}"), opened)
+    return Response(_offers().dump_json(found), media_type="application/json")
+
+
+def accelerators() -> tuple[Accelerator, ...]:
+    """Every accelerator by its canonical name, with its specification; null is unknown."""
+    return accelerator.accelerators()
+
+
+def catalog() -> CatalogAge:
+    """What the catalogue covers and how old it is."""
+    opened = Catalog.embedded()
+    oldest = opened.oldest()
+    return CatalogAge(
+        digest=opened.digest,
+        oldest_price=oldest,
+        age_days=(today() - oldest).days,
+        coverage=opened.coverage(),
+        unpriced=tuple(offering.key for offering in opened.unpriced()),
+    )
+
+
+def healthz() -> Health:
+    """Whether the service answers."""
+    return Health(status="ok", version=version("gpu-planner"))
+
+
+@cache
+def _offers() -> TypeAdapter[Offers]:
+    return TypeAdapter(Offers)
+
+
+def _lists(request: Request) -> dict[str, list[str]]:
+    return {name: request.query_params.getlist(name) for name in request.query_params}
+
+
+async def _body(request: Request, limit: int) -> bytes:
+    """The body; refused if it says that it is no JSON, and as soon as it is known to be larger than `limit`."""
+    content_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if content_type != "application/json" and not content_type.endswith("+json"):
+        detail = f"The body is declared as {content_type}; send it as application/json."
+        raise Stop(problems.problem(415, "media-type", "Not JSON", detail))
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > limit:
+            raise Stop(problems.problem(413, "too-large", "Too large", f"A request may have {limit:,} bytes."))
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _format(asked: Sequence[str], accept: str) -> str:
+    """The report asked for by ?format= or by the Accept header."""
+    known = tuple(formats())
+    if asked:
+        if asked[-1] in known:
+            return asked[-1]
+        fault = Complaint("?format", "?format", "unknown format", asked[-1], f"one of {', '.join(known)}")
+        raise InvalidRequest((fault,))
+    by_media_type = documents.media_types()
+    for wanted in _by_preference(accept):
+        kind, _, sub = wanted.partition("/")
+        for media_type, name in by_media_type.items():
+            if wanted in ("*/*", media_type) or (sub == "*" and media_type.startswith(f"{kind}/")):
+                return name
+    detail = f"There are {', '.join(by_media_type)}."
+    raise Stop(problems.problem(406, "not-acceptable", "No such report", detail))
+
+
+def _by_preference(accept: str) -> list[str]:
+    """The media ranges of an Accept header, the most wanted first; those of quality 0 are left out."""
+    ranges = []
+    for part in accept.split(","):
+        media_range, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        quality = next((p.removeprefix("q=") for p in parameters if p.startswith("q=")), "1")
+        try:
+            ranges.append((float(quality), media_range))
+        except ValueError:
+            continue
+    return [media_range for quality, media_range in sorted(ranges, key=lambda item: -item[0]) if quality > 0]

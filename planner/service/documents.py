@@ -1,0 +1,171 @@
+"""What the OpenAPI document says beyond the routes: request and answer schemas, parameters, examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import TypeAdapter
+
+from planner.answer import Plan
+from planner.offers import FIELDS, Offers
+from planner.reports import formats
+from planner.request import Request, Workload
+from planner.service import problems
+from planner.service.problems import Problem
+from planner.service.solve import SETTINGS
+
+DESCRIPTION = """Plans GPU capacity over months: what to rent, commit to or buy, where, at what cost.
+
+Every figure carries its source and date; what is missing is a gap in the answer, never a zero. The same request on the
+same catalogue gives the same bytes. Errors are RFC 9457 problems that name every fault with its place at once.
+Requests and their answers stand in examples/ beside this document; they are its tests."""
+
+SCHEMA = "#/components/schemas/"
+EXAMPLES = {
+    "measured": "one measured workload: what it costs on anything it can run on",
+    "portfolio": "several teams' workloads, planned together",
+    "bad": "a request with several faults: all are named at once",
+    "infeasible": "a demand that nothing can serve: the reasons, and what would have to give",
+}
+"""The request and answer pairs in examples/: NAME.request.json and NAME.answer.json."""
+REFUSED = ("bad",)
+"""The pairs whose answer is a 422."""
+
+
+def media_types() -> dict[str, str]:
+    """The name of each report by its media type; JSON, the default, first."""
+    found: dict[str, str] = {}
+    for name in sorted(formats(), key=lambda name: (name != "json", name)):
+        found.setdefault(formats()[name].MEDIA_TYPE.partition(";")[0], name)
+    return found
+
+
+def _problems(**told: str) -> dict[int | str, dict[str, Any]]:
+    """Responses in the form of a problem: status_415="why"."""
+    return {
+        int(status.removeprefix("status_")): {
+            "description": why,
+            "content": {problems.MEDIA_TYPE: {"schema": {"$ref": f"{SCHEMA}Problem"}}},
+        }
+        for status, why in told.items()
+    }
+
+
+def _examples(kind: str, *, refused: bool | None = None) -> dict[str, dict[str, str]]:
+    return {
+        name: {"summary": summary, "externalValue": f"examples/{name}.{kind}.json"}
+        for name, summary in EXAMPLES.items()
+        if refused is None or (name in REFUSED) == refused
+    }
+
+
+def _parameter(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": False, "description": description, "schema": dict(schema)}
+
+
+def _format_parameter() -> dict[str, Any]:
+    return _parameter("format", "report to answer with; wins over the Accept header", {"enum": list(formats())})
+
+
+def _setting(name: str) -> dict[str, Any]:
+    described = SETTINGS[name].description or f"as `{name}` of the request, and wins over it"
+    is_list = isinstance(SETTINGS[name].default, tuple)
+    return _parameter(name, f"{described}{'; comma-separated' if is_list else ''}", {"type": "string"})
+
+
+def _filter(name: str) -> dict[str, Any]:
+    item = FIELDS[name]
+    schema: dict[str, Any] = {"type": "string"}
+    if item.default == ():
+        schema = {"type": "array", "items": {"type": "string"}}
+    elif item.metadata["choices"]:
+        schema = {"enum": list(item.metadata["choices"]), "default": item.default}
+    elif item.default is False:
+        schema = {"type": "boolean", "default": False}
+    return _parameter(name, item.metadata["help"], schema)
+
+
+def _plan_responses() -> dict[int | str, dict[str, Any]]:
+    content: dict[str, Any] = {media_type: {} for media_type in media_types()} | {
+        "application/json": {"schema": {"$ref": f"{SCHEMA}Plan"}, "examples": _examples("answer", refused=False)}
+    }
+    told = _problems(
+        status_400="the body is no JSON",
+        status_406="no report has an acceptable media type",
+        status_413="the body is too large",
+        status_415="the body is declared to be something else than JSON",
+        status_422="the request cannot be planned; `errors` names every fault",
+        status_500="a bug; `id` is in the log",
+        status_503="as many plans wait as may",
+        status_504="no plan was proven in time",
+    )
+    told[422]["content"][problems.MEDIA_TYPE]["examples"] = _examples("answer", refused=True)
+    return {200: {"description": "The plan; `status` tells whether there is one.", "content": content}, **told}
+
+
+PLAN: dict[str, Any] = {
+    "responses": _plan_responses(),
+    "openapi_extra": {
+        "parameters": [_format_parameter(), *(_setting(name) for name in SETTINGS)],
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {
+                    "schema": {
+                        "anyOf": [
+                            {"$ref": f"{SCHEMA}Request"},
+                            {"$ref": f"{SCHEMA}Workload"},
+                            {"type": "array", "items": {"$ref": f"{SCHEMA}Workload"}},
+                        ]
+                    },
+                    "examples": _examples("request"),
+                }
+            },
+        },
+    },
+}
+
+OFFERS: dict[str, Any] = {
+    "responses": {
+        200: {
+            "description": "The offerings.",
+            "content": {"application/json": {"schema": {"$ref": f"{SCHEMA}Offers"}}},
+        },
+        **_problems(status_422="unknown names or values; `errors` names every one"),
+    },
+    "openapi_extra": {"parameters": [_filter(name) for name in FIELDS]},
+}
+
+
+def install(app: FastAPI) -> None:
+    """Have `app` describe itself with the schemas that its handlers read and write by hand."""
+
+    def document() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            described = get_openapi(
+                title=app.title, version=app.version, description=app.description, routes=app.routes
+            )
+            described["components"]["schemas"] = dict(
+                sorted({**described["components"]["schemas"], **_schemas()}.items())
+            )
+            app.openapi_schema = described
+        return app.openapi_schema
+
+    app.openapi = document  # type: ignore[method-assign]  # the way that FastAPI documents for it
+
+
+def _schemas() -> dict[str, Any]:
+    described: dict[type, Literal["validation", "serialization"]] = {
+        Request: "validation",
+        Workload: "validation",
+        Plan: "serialization",
+        Offers: "serialization",
+        Problem: "serialization",
+    }
+    adapters = [(kind.__name__, mode, TypeAdapter(kind)) for kind, mode in described.items()]
+    _, found = TypeAdapter.json_schemas(adapters, ref_template=f"{SCHEMA}{{model}}")
+    schemas: dict[str, Any] = found["$defs"]
+    return schemas

@@ -1,0 +1,104 @@
+"""Errors as RFC 9457 problem details; a bug is an id here and a traceback in the log."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import traceback
+from collections.abc import Sequence
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from planner.errors import Complaint, InvalidRequest
+
+MEDIA_TYPE = "application/problem+json"
+log = logging.getLogger("planner.service")
+
+
+class Fault(BaseModel):
+    """One fault of a request."""
+
+    path: str = Field(description="where: a JSON path in the body as sent, or ?name for a query parameter")
+    message: str
+    value: str = Field("", description="what was read there")
+    expected: str = Field("", description="what would be right, with the nearest valid value")
+
+
+class Problem(BaseModel):
+    """An RFC 9457 problem; `errors` holds every fault of the request, `id` is in the log of the service."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[Fault] = []
+    id: str = ""
+
+
+class Stop(Exception):  # noqa: N818  (an answer, not an error of ours)
+    """Ends the handling of a request with `response`."""
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
+        super().__init__(response.status_code)
+
+
+def problem(
+    status: int, kind: str, title: str, detail: str, *, errors: Sequence[Complaint] = (), identity: str = ""
+) -> Response:
+    """The response; `errors` and `id` only where there are any."""
+    document: dict[str, object] = {
+        "type": f"urn:gpu-planner:problem:{kind}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+    }
+    if errors:
+        document["errors"] = [
+            {"path": c.path or c.place, "message": c.message, "value": c.value, "expected": c.expected} for c in errors
+        ]
+    if identity:
+        document["id"] = identity
+    headers = {"retry-after": "5"} if status == 503 else None
+    return Response(json.dumps(document, ensure_ascii=False).encode(), status, headers, MEDIA_TYPE)
+
+
+def refused(complaints: Sequence[Complaint], *, readable: bool = True) -> Response:
+    """422 for a request that cannot be planned, 400 for one that cannot be read."""
+    detail = f"{len(complaints)} fault{'s' if len(complaints) != 1 else ''}; nothing was planned"
+    if readable:
+        return problem(422, "invalid-request", "The request cannot be planned", detail, errors=complaints)
+    return problem(400, "unreadable", "The request cannot be read", detail, errors=complaints)
+
+
+def bug(details: str) -> Response:
+    """500 with an id; `details` go to the log under it."""
+    identity = secrets.token_hex(6)
+    log.error("bug %s\n%s", identity, details)
+    return problem(500, "bug", "A bug of the service", "The details are in its log under this id.", identity=identity)
+
+
+def install(app: FastAPI) -> None:
+    """Have every error of `app` answered as a problem."""
+
+    @app.exception_handler(HTTPException)
+    def http(_: Request, error: HTTPException) -> Response:
+        response = problem(error.status_code, "http", str(error.detail), str(error.detail))
+        response.headers.update(error.headers or {})
+        return response
+
+    @app.exception_handler(InvalidRequest)
+    def invalid(_: Request, error: InvalidRequest) -> Response:
+        return refused(error.complaints)
+
+    @app.exception_handler(Stop)
+    def stop(_: Request, error: Stop) -> Response:
+        return error.response
+
+    @app.exception_handler(Exception)
+    def unexpected(_: Request, error: Exception) -> Response:
+        return bug("".join(traceback.format_exception(error)))

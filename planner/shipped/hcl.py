@@ -1,0 +1,118 @@
+"""Terraform text: values written so that nothing in them is code, blocks laid out as `terraform fmt` wants them, and just
+enough reading to know what a module of ours declares. Knows no cloud.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+SURROGATE = re.compile("[\ud800-\udfff]")
+BLOCK = re.compile(r'^(?P<kind>\w+)(?: "(?P<label>[\w-]+)")?(?: "[\w-]+")? \{\n(?P<body>.*?)^\}', re.M | re.S)
+ATTRIBUTE = re.compile(r"^  (?P<name>\w+)\s+= (?P<value>.*?)(?=\n  \S|\n\n|\n\Z)", re.M | re.S)
+PROVIDER = re.compile(r'([\w-]+) = \{\s*source\s*= "([^"]+)"\s*version\s*= "([^"]+)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """An expression that is written as it is: only ever made from names that this package chose."""
+
+    text: str
+
+
+Value = Raw | str | bool | int | float | None | Sequence["Value"] | Mapping[str, "Value"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`kind "label" ... { items }`; an item is a (name, value) pair, or a block inside. None values are left out."""
+
+    header: str
+    items: tuple[tuple[str, Value] | Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable that a module declares; `type` as written there, on one line."""
+
+    name: str
+    type: str
+    description: str
+    required: bool
+
+
+def quote(text: str) -> str:
+    """`text` as a quoted string in which no template, quote or line end is left alive. Lone surrogates become U+FFFD."""
+    clean = SURROGATE.sub("\ufffd", text)
+    quoted = "".join(ESCAPES.get(char) or (char if char.isprintable() else _code(char)) for char in clean)
+    return '"' + quoted.replace("${", "$${").replace("%{", "%%{") + '"'
+
+
+def _code(char: str) -> str:
+    return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"
+
+
+def expression(value: Value) -> str:
+    """`value` on one line. Mapping keys are quoted unless they are names."""
+    match value:
+        case Raw():
+            return value.text
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return quote(value)
+        case int() | float():
+            return repr(value)
+        case Mapping():
+            pairs = (
+                f"{name if name.isidentifier() else quote(name)} = {expression(item)}" for name, item in value.items()
+            )
+            inside = ", ".join(pairs)
+            return f"{{ {inside} }}" if inside else "{}"
+        case _:
+            return "[" + ", ".join(expression(item) for item in value) + "]"
+
+
+def document(blocks: Sequence[Block], comment: str = "") -> str:
+    """The text of a file; `comment` stands above it and must be ours, not a user's."""
+    head = [f"# {line}".rstrip() for line in comment.splitlines()]
+    parts = ["\n".join(head)] if head else []
+    parts += ["\n".join(_lines(block)) for block in blocks]
+    return "\n\n".join(parts) + "\n"
+
+
+def _lines(block: Block) -> Iterator[str]:
+    """A block's lines: neighbouring attributes have their equal signs in one column, inner blocks an empty line around."""
+    pairs = [item for item in block.items if isinstance(item, tuple) and item[1] is not None]
+    inner = [item for item in block.items if isinstance(item, Block)]
+    width = max((len(name) for name, _ in pairs), default=0)
+    yield f"{block.header} {{"
+    for name, value in pairs:
+        yield f"  {name:<{width}} = {expression(value)}"
+    for index, item in enumerate(inner):
+        if pairs or index:
+            yield ""
+        yield from (f"  {line}".rstrip() for line in _lines(item))
+    yield "}"
+
+
+def variables(text: str) -> dict[str, Variable]:
+    """The variables that a file of ours declares, by name. Reads the layout of `terraform fmt`, not any HCL."""
+    found = {}
+    for block in BLOCK.finditer(text):
+        if block["kind"] != "variable":
+            continue
+        attributes = {item["name"]: " ".join(item["value"].split()) for item in ATTRIBUTE.finditer(block["body"])}
+        description = attributes["description"].strip('"').replace('\\"', '"')
+        required = "default" not in attributes
+        found[block["label"]] = Variable(block["label"], attributes["type"], description, required)
+    return found
+
+
+def required_providers(text: str) -> dict[str, tuple[str, str]]:
+    """(source, version constraint) of each provider that a versions.tf of ours asks for, by local name."""
+    return {name: (source, version) for name, source, version in PROVIDER.findall(text)}

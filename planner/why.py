@@ -1,0 +1,114 @@
+"""Why a workload cannot be served, and the smallest change that would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from planner.answer import StrategyName
+from planner.assumptions import Assumptions
+from planner.candidates import Market, market, parallel_limit, stays
+from planner.demand import Demands, Need
+from planner.owned import Node
+from planner.request import Request, Workload
+from planner.strategy import Setting, shortage
+from pricing import accelerator as names
+from pricing.catalog import Catalog
+
+SHOWN = 6
+
+
+def unserved(
+    request: Request,
+    demands: Demands,
+    found: Market,
+    catalog: Catalog,
+    nodes: tuple[Node, ...],
+    assumptions: Assumptions,
+) -> tuple[str, ...]:
+    """For each workload without any candidate: why, and which single limits would have to give."""
+    served = {candidate.need for candidate in found.candidates}
+    lines = []
+    for index, need in enumerate(demands.needs):
+        if index in served:
+            continue
+        name = need.workload.name
+        counted = [f"{reason} ({count})" for reason, count in found.refusals[index].most_common(SHOWN)]
+        lines.append(f"{name}: nothing can serve it: {'; '.join(counted) or 'no offering is priced'}")
+        lines += [f"{name}: {text}" for text in _retired(need.workload, catalog)]
+        lines += [f"{name}: {text}" for text in _relaxations(request, demands, index, catalog, nodes, assumptions)]
+    return tuple(lines)
+
+
+def unfinished(name: StrategyName, setting: Setting) -> tuple[str, ...]:
+    """For each workload that a strategy leaves work of undone: how much, and what would do."""
+    lines = []
+    for index, share in shortage(name, setting).items():
+        need = setting.demands.needs[index]
+        text = f"{need.workload.name}: {share:.1%} of its work cannot be done in time"
+        lines.append(f"{text}{_sooner(need, index, setting)}")
+    return tuple(lines)
+
+
+def _sooner(need: Need, index: int, setting: Setting) -> str:
+    limit = parallel_limit(need)
+    if limit is None:
+        return ""
+    fastest = max(
+        (c.units_per_node_hour * c.granule for c in setting.market.candidates if c.need == index), default=0.0
+    )
+    if not fastest:
+        return ""
+    months = need.total / (fastest * limit * setting.terms.hours_per_month)
+    deadline = need.deadline or setting.terms.months
+    jobs = -(-limit * months // deadline)
+    return (
+        f": {limit} job at a time takes {months:.1f} months at the fastest offering ({fastest:,.0f} {need.unit} an hour);"
+        f" a deadline in month {-(-months // 1):.0f} or parallel_jobs of {jobs:.0f} would do"
+    )
+
+
+def _retired(workload: Workload, catalog: Catalog) -> Iterator[str]:
+    """Types of the accelerators asked for that can no longer be started, with their successors."""
+    written = [workload.demand.accelerator or ""] if stays(workload) else list(workload.accelerators)
+    wanted = {part.name for name in written if name for part in names.match(name)}
+    for offering in catalog.offerings.values():
+        if offering.accelerator in wanted and offering.status == "retired":
+            successor = f"its successor is {offering.successor}" if offering.successor else "no successor is recorded"
+            yield f"{offering.provider} {offering.instance_type} ({offering.accelerator}) is retired; {successor}"
+
+
+def _relaxations(
+    request: Request, demands: Demands, index: int, catalog: Catalog, nodes: tuple[Node, ...], assumptions: Assumptions
+) -> Iterator[str]:
+    """Each single limit whose removal lets something serve the workload."""
+    need = demands.needs[index]
+    for text, on_request, on_workload in _limits(request, need.workload):
+        workload = need.workload.model_copy(update=on_workload)
+        asked = request.model_copy(update={**on_request, "workloads": (workload,)})
+        alone = Demands((Need(workload, need.unit, need.monthly, need.levels, need.serving, need.deadline),),
+                        demands.block_hours, demands.month_names)  # fmt: skip
+        found = market(asked, alone, catalog, nodes, assumptions)
+        if found.candidates:
+            parts = sorted({found.resources[c.resource].accelerator for c in found.candidates})
+            listed = ", ".join(parts[:SHOWN]) + (" ..." if len(parts) > SHOWN else "")
+            yield f"would be served {text} ({len(found.candidates)} candidates on {listed})"
+
+
+def _limits(request: Request, workload: Workload) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    memory = {"memory_gib_per_accelerator": None, "memory_gib_total": None}
+    if workload.memory_gib_per_accelerator or workload.memory_gib_total:
+        yield "with less memory", {}, memory
+    for field in ("providers", "regions", "residency"):
+        if getattr(request, field) or getattr(workload, field):
+            yield f"without its limit of {field}", {field: ()}, {field: ()}
+    if workload.accelerators:
+        yield "without its limit of accelerators", {}, {"accelerators": ()}
+    if stays(workload):
+        yield "on another accelerator (substitution: true)", {}, {"substitution": True}
+    if workload.accelerators_per_node or (workload.gang or 1) > 1:
+        yield "on nodes with fewer accelerators (accelerators_per_node: 1)", {}, {"accelerators_per_node": 1.0}
+    if request.measured_only:
+        yield "with predicted throughput (measured_only: false)", {"measured_only": False}, {}
+    if not request.allow_estimates:
+        yield "with estimates (allow_estimates: true)", {"allow_estimates": True}, {}

@@ -1,0 +1,252 @@
+"""The fact tables and the hand-kept files of a target, read and checked together. Writes nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from pricing import snapshot
+from pricing.accelerator import ACCELERATOR_COLUMNS, ALIAS_COLUMNS, Accelerator, Names, accelerator_of, alias_of
+from pricing.errors import UnknownName
+from pricing.place import Source
+from pricing.price import option_of
+from pricing.providers import walk
+from pricing.table import Row, read_rows
+
+TABLES: dict[str, tuple[str, ...]] = {
+    "accelerators.csv": (
+        "name", "vendor", "architecture", "release_year", "memory_gib", "memory_bandwidth_gbs", "cores", "fp32_tflops",
+        "tf32_tflops", "fp16_bf16_tflops", "fp8_tflops", "fp4_tflops", "tdp_w", "interconnect_gbs", "ecc", "class",
+        "list_price_usd", "list_price_year", "source", "notes",
+    ),
+    "offerings.csv": (
+        "provider", "family", "instance_type", "accelerator", "accelerator_count", "accelerator_memory_gib", "vcpus",
+        "memory_gib", "local_ssd_gb", "network_gbps", "interconnect", "status", "source_ids",
+    ),
+    "prices.csv": (
+        "provider", "region", "instance_type", "purchase_option", "price_usd_per_hour", "as_of", "source_id", "method", "note",
+    ),
+    "sources.csv": ("source_id", "repo", "path", "commit", "as_of", "gave"),
+    "systems.csv": (
+        "name", "accelerator", "count", "max_power_kw", "rack_units", "list_price_usd", "list_price_year", "source", "notes",
+    ),
+    "transfer_storage_prices.csv": ("provider", "region", "item", "unit", "tier", "price_usd", "as_of", "source_id"),
+}  # fmt: skip
+COUNTED = ("price_history.csv", "price_suspect.csv")
+"""Superseded and doubtful prices: counted, never imported."""
+
+KEPT_NAMES = ("provider", "written", "instance_types", "name", "source")
+KEPT_SYSTEMS = ("name", "sold", "price_as_of", "source")
+SUCCESSORS = ("provider", "instance_type", "successor", "source_id")
+SMALLEST_SHARE = 8
+"""The finest fraction of an accelerator that any provider rents is an eighth."""
+
+COUNTED_AS = {"-die": "die", "-board": "board"}
+_SUFFIXES = re.compile(r"-(\d+(\.\d+)?GB|SXM\d?|PCIe|NVL|die|board|SE|WS|GDDR5|Ironwood)(?=-|$)")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All rows, each still with its place, and what the kept files say about them."""
+
+    folder: Path
+    target: Path
+    names: Names
+    accelerators: list[Accelerator]
+    sources: dict[str, Source]
+    offerings: list[tuple[Row, str]]
+    prices: list[tuple[Row, str]]
+    systems: list[Row]
+    tiers: list[Row]
+    kept_systems: dict[str, Row]
+    successors: dict[tuple[str, str], str]
+    providers: dict[str, dict[str, Any]]
+    superseded: int
+    suspect: int
+
+    @property
+    def options(self) -> set[tuple[str, str]]:
+        """(provider, purchase option) as we name it."""
+        return {(row.values["provider"], option) for row, option in self.prices}
+
+    @classmethod
+    def read(cls, folder: Path, target: Path, faults: list[str]) -> Facts:
+        """Reads and checks; what is wrong is added to `faults`, and the value is then not to be used."""
+        tables = {name: list(read_rows(folder / name, columns, faults)) for name, columns in TABLES.items()}
+        kept = target / "data" / "kept"
+        own = {path.name: snapshot.provider_facts(path, faults) for path in walk(target)}
+        if not own:
+            faults.append(f"{target}: no provider folder with a provider.toml")
+        accelerators = _accelerators(tables["accelerators.csv"], kept, faults)
+        aliases = [alias_of(row) for row in read_rows(target / "data" / "aliases.csv", ALIAS_COLUMNS, faults)]
+        names = Names(accelerators, [a for a in aliases if a])
+        faults += names.faults()
+        sources = _sources(tables["sources.csv"], kept, faults)
+        offerings = _offerings(tables["offerings.csv"], kept, names, own, faults)
+        prices = _prices(tables["prices.csv"], {_key(row) for row, _ in offerings}, own)
+        _check_sources([*(r for r, _ in prices), *tables["transfer_storage_prices.csv"]], "source_id", sources)
+        _check_sources([r for r, _ in offerings], "source_ids", sources)
+        for row in tables["systems.csv"]:
+            if row.text("accelerator") not in names.by_name:
+                row.fault(f"accelerator {row.values['accelerator']!r} is unknown")
+        return cls(
+            folder=folder,
+            target=target,
+            names=names,
+            accelerators=list(names.by_name.values()),
+            sources=sources,
+            offerings=offerings,
+            prices=prices,
+            systems=tables["systems.csv"],
+            tiers=tables["transfer_storage_prices.csv"],
+            kept_systems={r.values["name"]: r for r in read_rows(kept / "systems.csv", KEPT_SYSTEMS, faults)},
+            successors=_successors(target, {_key(row) for row, _ in offerings}, sources, faults),
+            providers=own,
+            superseded=len(list(read_rows(folder / COUNTED[0], (), faults))),
+            suspect=len(list(read_rows(folder / COUNTED[1], (), faults))),
+        )
+
+
+def share(row: Row, column: str) -> str:
+    """A count as we write it: 8, 1/6; empty where unknown. 0.167 is the sixth that the source rounded."""
+    written = row.text(column, empty=True)
+    if not written:
+        return ""
+    number = row.positive(column)
+    if number >= 1 and number.is_integer():
+        return str(int(number))
+    exact = Fraction(number).limit_denominator(SMALLEST_SHARE)
+    if abs(float(exact) - number) > 0.0005:
+        row.fault(f"{column} is {written!r}, no whole number and no fraction down to 1/{SMALLEST_SHARE}")
+    return str(exact)
+
+
+def _key(row: Row) -> tuple[str, str]:
+    return row.values["provider"], row.values["instance_type"]
+
+
+def _accelerators(rows: list[Row], kept: Path, faults: list[str]) -> list[Accelerator]:
+    ours = [_accelerator(row) for row in rows]
+    ours += [accelerator_of(row) for row in read_rows(kept / "accelerators.csv", ACCELERATOR_COLUMNS, faults)]
+    found: dict[str, Accelerator] = {}
+    for accelerator in ours:
+        if accelerator and found.setdefault(accelerator.name, accelerator) is not accelerator:
+            faults.append(f"accelerators.csv: {accelerator.name} stands twice, in the facts or among the kept rows")
+    return list(found.values())
+
+
+def _accelerator(row: Row) -> Accelerator | None:
+    renamed = {
+        **row.values,
+        "model": _SUFFIXES.sub("", row.values["name"]),
+        "fp16_tflops": row.values["fp16_bf16_tflops"],
+        "device_class": row.values["class"],
+        "counted_as": _counted_as(row.values["name"], row.values["class"], row.values["notes"]),
+        "list_price": row.values["list_price_usd"],
+    }
+    return accelerator_of(Row(row.path, row.line, renamed, row.faults))
+
+
+def _counted_as(name: str, device_class: str, notes: str) -> str:
+    for ending, what in COUNTED_AS.items():
+        if name.endswith(ending):
+            return what
+    if notes.startswith("per module"):
+        return "module"
+    return {"tpu": "chip", "cpu": "socket"}.get(device_class, "device")
+
+
+def _sources(rows: list[Row], kept: Path, faults: list[str]) -> dict[str, Source]:
+    found: dict[str, Source] = {}
+    for row in rows:
+        reference = " ".join(part for part in (row.text("repo"), row.values["path"], row.values["commit"]) if part)
+        renamed = Row(row.path, row.line, {**row.values, "reference": reference}, row.faults)
+        _keep(found, renamed, snapshot.source_of(renamed))
+    for row in read_rows(kept / "sources.csv", snapshot.SOURCE_COLUMNS, faults):
+        _keep(found, row, snapshot.source_of(row))
+    return found
+
+
+def _keep(found: dict[str, Source], row: Row, source: Source | None) -> None:
+    if source and found.setdefault(source.source_id, source) is not source:
+        row.fault(f"source {source.source_id!r} stands twice")
+
+
+def _offerings(
+    rows: list[Row], kept: Path, names: Names, own: dict[str, dict[str, Any]], faults: list[str]
+) -> list[tuple[Row, str]]:
+    decided = list(read_rows(kept / "offering_accelerators.csv", KEPT_NAMES, faults))
+    for row in decided:
+        if row.text("name") not in names.by_name:
+            row.fault(f"accelerator {row.values['name']!r} is unknown")
+    found, seen = [], set()
+    for row in rows:
+        if row.text("provider") not in own:
+            row.fault(f"provider {row.values['provider']!r} has no folder with a provider.toml")
+        if _key(row) in seen:
+            row.fault(f"{' '.join(_key(row))} stands twice")
+        seen.add(_key(row))
+        share(row, "accelerator_count")
+        found.append((row, _accelerator_name(row, decided, names)))
+    return found
+
+
+def _accelerator_name(row: Row, decided: list[Row], names: Names) -> str:
+    """The canonical name: by the kept row for this instance type where a short name could be two parts, else by name."""
+    for rule in decided:
+        wanted = rule.values
+        if (wanted["provider"], wanted["written"]) == (
+            row.values["provider"],
+            row.values["accelerator"],
+        ) and fnmatchcase(row.values["instance_type"], wanted["instance_types"]):
+            return wanted["name"]
+    try:
+        return names.resolve(row.text("accelerator")).name
+    except UnknownName as unknown:
+        row.fault(str(unknown))
+        return ""
+
+
+def _prices(rows: list[Row], types: set[tuple[str, str]], own: dict[str, dict[str, Any]]) -> list[tuple[Row, str]]:
+    found, seen = [], {}
+    for row in rows:
+        provider = row.text("provider")
+        if provider not in own:
+            row.fault(f"provider {provider!r} has no folder with a provider.toml")
+        elif _key(row) not in types:
+            row.fault(f"instance_type {row.values['instance_type']!r} is not in offerings.csv")
+        written = row.text("purchase_option")
+        option = own.get(provider, {}).get("import", {}).get("options", {}).get(written, written)
+        if option_of(option) is None:
+            row.fault(f"purchase_option {written!r} is unknown")
+        row.positive("price_usd_per_hour")
+        row.day("as_of")
+        key = (*_key(row), row.text("region"), option)
+        if seen.setdefault(key, row.place) != row.place:
+            row.fault(f"the same price stands in {seen[key]}")
+        found.append((row, option))
+    return found
+
+
+def _check_sources(rows: list[Row], column: str, sources: dict[str, Source]) -> None:
+    for row in rows:
+        if unknown := [part for part in row.text(column).split("+") if part not in sources]:
+            row.fault(f"{column} {', '.join(unknown)!r} is not in sources.csv")
+
+
+def _successors(
+    target: Path, types: set[tuple[str, str]], sources: dict[str, Source], faults: list[str]
+) -> dict[tuple[str, str], str]:
+    found = {}
+    for row in read_rows(target / "data" / "successors.csv", SUCCESSORS, faults):
+        for name in (row.text("instance_type"), row.text("successor")):
+            if (row.values["provider"], name) not in types:
+                row.fault(f"instance type {name!r} of {row.values['provider']!r} is not among the offerings")
+        if row.text("source_id") not in sources:
+            row.fault(f"source_id {row.values['source_id']!r} is unknown")
+        found[_key(row)] = row.values["successor"]
+    return found

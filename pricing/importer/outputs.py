@@ -1,0 +1,175 @@
+"""Checked facts -> the bytes of our tables: columns, order and spelling of every file that an import makes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from datetime import date
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from typing import Any
+
+from pricing import snapshot
+from pricing.accelerator import ACCELERATOR_COLUMNS
+from pricing.importer.facts import TABLES, Facts, share
+from pricing.importer.tiers import region_rows, tiers_of
+from pricing.place import Tier
+from pricing.table import table_text
+
+MADE_BY = "planner prices import"
+
+
+def build(facts: Facts, faults: list[str]) -> tuple[dict[str, bytes], int, dict[str, int]]:
+    """Every file to write by its path below the target, how many tier rows were used, and why the others were not."""
+    files = {
+        "data/accelerators.csv": _accelerators(facts),
+        "data/sources.csv": _table(snapshot.SOURCE_COLUMNS, (asdict(s) for s in facts.sources.values())),
+        "data/systems.csv": _systems(facts),
+    }
+    left: Counter[str] = Counter()
+    strangers = [row for row in facts.tiers if row.text("provider") not in facts.providers]
+    for row in strangers:
+        row.fault(f"provider {row.values['provider']!r} has no folder with a provider.toml")
+    for name, own in facts.providers.items():
+        rows = [row for row in facts.tiers if row.values["provider"] == name]
+        regions = region_rows(facts.target / "providers" / name / "regions.csv", faults)
+        tiers = tiers_of(name, own, rows, regions, left)
+        tables = {
+            "offerings.csv": _offerings(facts, name),
+            "prices.csv": _prices(facts, name),
+            "tiers.csv": _table(snapshot.TIER_COLUMNS, (_tier(t) for t in tiers), number=("from_gb",)),
+        }
+        files |= {f"providers/{name}/{file}": content for file, content in tables.items()}
+        files[f"providers/{name}/snapshot.toml"] = _snapshot(facts, name, tables, tiers)
+    return files, len(facts.tiers) - left.total(), dict(sorted(left.items()))
+
+
+def _accelerators(facts: Facts) -> bytes:
+    rows = [{**asdict(a), "ecc": {True: "yes", False: "no", None: ""}[a.ecc]} for a in facts.accelerators]
+    return _table(ACCELERATOR_COLUMNS, rows)
+
+
+def _systems(facts: Facts) -> bytes:
+    rows = []
+    for row in facts.systems:
+        kept = facts.kept_systems.get(row.text("name"))
+        year = row.values["list_price_year"]
+        dated = kept.values["price_as_of"] if kept else ""
+        rows.append(
+            {
+                "name": row.values["name"],
+                "accelerator": row.values["accelerator"],
+                "accelerator_count": row.text("count"),
+                "max_power_kw": row.number("max_power_kw"),
+                "rack_units": row.number("rack_units"),
+                "price": row.number("list_price_usd"),
+                "currency": "USD",
+                "price_as_of": dated or (f"{year}-01-01" if year else ""),
+                "source": "; ".join(filter(None, (row.text("source"), kept.values["source"] if kept else ""))),
+                "notes": row.values["notes"]
+                + ("" if dated or not year else f" (of the price only the year {year} is known)"),
+                "sold": kept.values["sold"] if kept else "",
+            }
+        )
+    return _table(snapshot.SYSTEM_COLUMNS, rows)
+
+
+def _offerings(facts: Facts, provider: str) -> bytes:
+    parts = facts.providers[provider]["import"].get("parts", [])
+    rows = []
+    for row, accelerator in facts.offerings:
+        values = row.values
+        if values["provider"] != provider:
+            continue
+        numbers = ("accelerator_memory_gib", "vcpus", "memory_gib", "local_ssd_gb", "network_gbps")
+        rows.append(
+            {
+                **values,
+                "accelerator": accelerator,
+                "accelerator_count": share(row, "accelerator_count"),
+                **{column: row.number(column) for column in numbers},
+                "interconnect": "" if values["interconnect"] == "none" else values["interconnect"],
+                "successor": facts.successors.get((provider, values["instance_type"]), ""),
+                "source_id": values["source_ids"],
+                "part": "yes" if any(fnmatchcase(values["instance_type"], part) for part in parts) else "no",
+            }
+        )
+    return _table(snapshot.OFFERING_COLUMNS, rows, key=("family", "instance_type"))
+
+
+def _prices(facts: Facts, provider: str) -> bytes:
+    currency = facts.providers[provider]["currency"]
+    rows = [
+        {
+            **row.values,
+            "purchase_option": option,
+            "price_per_hour": row.values["price_usd_per_hour"],
+            "currency": currency,
+        }
+        for row, option in facts.prices
+        if row.values["provider"] == provider
+    ]
+    return _table(snapshot.PRICE_COLUMNS, rows)
+
+
+def _tier(tier: Tier) -> dict[str, Any]:
+    return {f.name: getattr(tier, f.name) for f in fields(tier)}
+
+
+def _table(
+    columns: Sequence[str],
+    rows: Iterable[dict[str, Any]],
+    *,
+    key: Sequence[str] = (),
+    number: Sequence[str] = (),
+) -> bytes:
+    """Rows sorted by `key` (else by their columns from the left), the `number` columns by value."""
+    order = (*key, *columns)
+
+    def rank(row: dict[str, Any]) -> list[Any]:
+        return [row[column] if column in number else _spell(row[column]) for column in order]
+
+    spelled = [[_spell(row[column]) for column in columns] for row in sorted(rows, key=rank)]
+    return table_text(columns, spelled).encode()
+
+
+def _spell(value: object) -> str:
+    """A cell: numbers without needless digits, dates as ISO, nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _snapshot(facts: Facts, provider: str, tables: dict[str, bytes], tiers: list[Tier]) -> bytes:
+    """What the tables beside it were made from: nothing of this machine or of the time of the run."""
+    rows = [row for row, _ in facts.prices if row.values["provider"] == provider]
+    offered = [row for row, _ in facts.offerings if row.values["provider"] == provider]
+    dates = sorted({row.values["as_of"] for row in rows}) or ["", ""]
+    used = {row.values["source_id"] for row in rows} | {t.source_id for t in tiers}
+    used |= {part for row in offered for part in row.values["source_ids"].split("+")}
+    lines = [
+        f"# Made by `{MADE_BY}`; not to be edited.",
+        f'made_by = "{MADE_BY}"',
+        f'oldest = "{dates[0]}"',
+        f'newest = "{dates[-1]}"',
+        f"sources = [{', '.join(_quoted(sorted(used)))}]",
+        "",
+        "[rows]",
+        f"offerings = {len(offered)}",
+        f"prices = {len(rows)}",
+        f"tiers = {len(tiers)}",
+        "",
+        "[sha256]",
+        *(f'"{name}" = "{sha256(content).hexdigest()}"' for name, content in tables.items()),
+        "",
+        "[facts] # sha256 of the tables that were read",
+        *(f'"{name}" = "{sha256((facts.folder / name).read_bytes()).hexdigest()}"' for name in TABLES),
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _quoted(values: Iterable[str]) -> list[str]:
+    return [f'"{value}"' for value in values]

@@ -1,0 +1,191 @@
+"""The compiled catalogue: CSV snapshots -> one indexed SQLite file in the user's cache, keyed by the CSVs' content.
+
+Knows tables and files, not what a price means. Any number of processes may compile at once: each writes its own file
+and moves it into place. A file that is damaged is made again; where the cache cannot be written, memory serves.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from datetime import date
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from pricing.errors import BadSnapshot
+from pricing.offering import Offering
+from pricing.place import Provider, Region, Source, System, Tier
+from pricing.price import Price
+from pricing.providers import files
+
+if TYPE_CHECKING:
+    from pricing.snapshot import Snapshot
+
+VERSION = 1
+"""Raised whenever the tables change, so that an older file is never read."""
+
+KEPT_FILES = 8
+"""How many compiled catalogues stay in the cache; the oldest go."""
+
+TABLES: dict[str, type] = {
+    "providers": Provider,
+    "regions": Region,
+    "offerings": Offering,
+    "prices": Price,
+    "tiers": Tier,
+    "systems": System,
+    "sources": Source,
+}
+INDEXES = (
+    "CREATE INDEX by_accelerator ON prices (accelerator, hidden)",
+    "CREATE INDEX by_type ON prices (instance_type, provider)",
+    "CREATE INDEX by_region ON prices (region, provider)",
+)
+
+
+def columns(kind: type) -> tuple[str, ...]:
+    """A table's columns: the fields of its values, in order."""
+    return tuple(f.name for f in fields(kind))
+
+
+class Store:
+    """One catalogue folder behind SQL; safe to share between threads that read. Opens, and compiles if needed, at once."""
+
+    def __init__(self, root: Path, cache: Path | None = None) -> None:
+        self.root = root
+        self.cache = cache_folder() if cache is None else cache
+        self._lock = Lock()
+        self._open()
+
+    def _open(self) -> None:
+        self.digest = digest_of(self.root)
+        self.path = self.cache / f"catalog-{VERSION}-{self.digest}.sqlite"
+        self._connection = _connect(self.path) or self._compile()
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        """The rows of a query; a file that turns out to be damaged is made again, once."""
+        with self._lock:
+            try:
+                return self._connection.execute(sql, values).fetchall()
+            except sqlite3.DatabaseError:
+                with suppress(OSError):
+                    self.path.unlink(missing_ok=True)
+                self._open()
+                return self._connection.execute(sql, values).fetchall()
+
+    def table(self, name: str) -> list[Any]:
+        """All rows of a table, in the order of its file."""
+        return self.rows(f"SELECT {', '.join(columns(TABLES[name]))} FROM {name} ORDER BY rowid")  # noqa: S608 - names are ours
+
+    def _compile(self) -> sqlite3.Connection:
+        from pricing.snapshot import read  # noqa: PLC0415 - only a compile needs the readers
+
+        connection = sqlite3.connect(":memory:", check_same_thread=False)
+        fill(connection, read(self.root))
+        return (_connect(self.path) if self._write(connection) else None) or connection
+
+    def _write(self, connection: sqlite3.Connection) -> bool:
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+        try:
+            self.cache.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(connection.serialize())
+            temporary.replace(self.path)
+            _tidy(self.cache)
+        except OSError:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            return False
+        return True
+
+
+def cache_folder() -> Path:
+    """Where compiled catalogues are kept: XDG_CACHE_HOME or ~/.cache, below it gpu-planner."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    if given.startswith("/"):
+        return Path(given) / "gpu-planner"
+    with suppress(RuntimeError):
+        return Path.home() / ".cache" / "gpu-planner"
+    return Path(os.devnull) / "gpu-planner"
+
+
+def digest_of(root: Path) -> str:
+    """A short hash of all that a catalogue folder says: names and bytes of its tables."""
+    hashed = blake2b(digest_size=8)
+    for path in files(root):
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise BadSnapshot((f"{path.parent.name}/{path.name}: cannot be read: {error.strerror}",)) from None
+        hashed.update(f"{path.parent.name}/{path.name}:{len(content)}\n".encode())
+        hashed.update(content)
+    return hashed.hexdigest()
+
+
+def fill(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
+    """Puts a snapshot into an empty database; prices get their rank as row number, so that rowid is the answer's order."""
+    numbers = {o.key: number for number, o in enumerate(snapshot.offerings)}
+    ranked = sorted(
+        snapshot.prices, key=lambda p: (p.price_per_hour, p.provider, p.region, p.instance_type, p.purchase_option)
+    )
+    for name, kind in TABLES.items():
+        extra = ", offering, accelerator, hidden" if name == "prices" else ""
+        connection.execute(f"CREATE TABLE {name} ({', '.join(columns(kind))}{extra})")
+        if name != "prices":
+            _insert(connection, name, [_cells(value) for value in getattr(snapshot, name)])
+    priced = []
+    for price in ranked:
+        number = numbers[price.provider, price.instance_type]
+        offering = snapshot.offerings[number]
+        hidden = 2 if offering.part else int(offering.status == "retired")
+        priced.append((*_cells(price), number, offering.accelerator, hidden))
+    _insert(connection, "prices", priced)
+    for index in INDEXES:
+        connection.execute(index)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.commit()
+    connection.execute("PRAGMA optimize")
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Sequence[object]]) -> None:
+    if rows:
+        marks = ", ".join("?" * len(rows[0]))
+        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608 - names are ours
+
+
+def _cells(value: object) -> tuple[object, ...]:
+    return tuple(_cell(getattr(value, f.name)) for f in fields(value))  # type: ignore[arg-type] # always a dataclass
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return " ".join(value)
+    if isinstance(value, dict):
+        return "\n".join(f"{key} {entry}" for key, entry in sorted(value.items()))
+    return value
+
+
+def _connect(path: Path) -> sqlite3.Connection | None:
+    """The compiled file, read only; None where there is none or it is damaged at its head."""
+    if not path.is_file():
+        return None
+    try:
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, check_same_thread=False)
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        whole = connection.execute("SELECT count(*) FROM prices").fetchone()[0] > 0
+    except sqlite3.Error:
+        return None
+    return connection if version == VERSION and whole else None
+
+
+def _tidy(cache: Path) -> None:
+    with suppress(OSError):
+        compiled: Iterable[Path] = sorted(cache.glob("catalog-*.sqlite"), key=lambda p: p.stat().st_mtime, reverse=True)
+        for old in list(compiled)[KEPT_FILES:]:
+            old.unlink(missing_ok=True)

@@ -1,0 +1,184 @@
+variable "name" {
+  description = "Name of the pool; every resource is named after it. Lower case, at most 40 characters."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z][-a-z0-9]{0,38}[a-z0-9]$", var.name))
+    error_message = "name is 2 to 40 lower-case letters, digits and hyphens, starting with a letter and not ending in a hyphen."
+  }
+}
+
+variable "plan_id" {
+  description = "Plan that this pool belongs to; becomes the label plan."
+  type        = string
+}
+
+variable "workloads" {
+  description = "Workloads that the plan puts on this pool; become the label workloads."
+  type        = list(string)
+  default     = []
+  nullable    = false
+}
+
+variable "teams" {
+  description = "Teams that own these workloads; become the label team."
+  type        = list(string)
+  default     = []
+  nullable    = false
+}
+
+variable "labels" {
+  description = "Further labels on everything that is created."
+  type        = map(string)
+  default     = {}
+  nullable    = false
+}
+
+variable "purchase_option" {
+  description = "How nodes are paid for: on_demand (also under committed use, which bills by itself) or spot."
+  type        = string
+  default     = "on_demand"
+  nullable    = false
+
+  validation {
+    condition     = contains(["on_demand", "spot"], var.purchase_option)
+    error_message = "purchase_option is on_demand or spot."
+  }
+}
+
+variable "node_count" {
+  description = "Nodes to keep running."
+  type        = number
+
+  validation {
+    condition     = var.node_count >= 0 && floor(var.node_count) == var.node_count
+    error_message = "node_count is a whole number of nodes, 0 or more."
+  }
+}
+
+variable "project" {
+  description = "Project that everything is created in."
+  type        = string
+
+  validation {
+    condition     = can(regex("^([a-z0-9.-]+:)?[a-z][-a-z0-9]{4,28}[a-z0-9]$", var.project))
+    error_message = "project is a project id: 6 to 30 lower-case letters, digits and hyphens."
+  }
+}
+
+variable "region" {
+  description = "Region, such as us-central1."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z]+-[a-z]+[0-9]+$", var.region))
+    error_message = "region is a region such as us-central1."
+  }
+}
+
+variable "zones" {
+  description = "Zones of the region that offer the machine: one makes a zonal group, several are spread over; empty lets the region choose."
+  type        = list(string)
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for zone in var.zones : can(regex("^[a-z]+-[a-z]+[0-9]+-[a-z]$", zone))])
+    error_message = "zones holds zones such as us-central1-a."
+  }
+}
+
+variable "machine_type" {
+  description = "Machine type, such as a2-highgpu-1g or n1-standard-8."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z0-9]+-[a-z0-9-]+$", var.machine_type))
+    error_message = "machine_type is a machine type such as a2-highgpu-1g."
+  }
+}
+
+variable "accelerator_type" {
+  description = "Accelerator to attach to an N1 machine, such as nvidia-tesla-t4; null for machine types that bring theirs."
+  type        = string
+  default     = null
+}
+
+variable "accelerator_count" {
+  description = "Accelerators to attach to each N1 machine."
+  type        = number
+  default     = 1
+  nullable    = false
+
+  validation {
+    condition     = contains([1, 2, 4, 8], var.accelerator_count)
+    error_message = "accelerator_count is 1, 2, 4 or 8."
+  }
+}
+
+variable "subnetwork" {
+  description = "Subnetwork of the nodes, as a self link or projects/P/regions/R/subnetworks/S. It needs Private Google Access or Cloud NAT."
+  type        = string
+}
+
+variable "image" {
+  description = "Boot image. The default is the current Deep Learning VM image with an NVIDIA 580 driver and CUDA 12.9."
+  type        = string
+  default     = "projects/deeplearning-platform-release/global/images/family/common-cu129-ubuntu-2204-nvidia-580"
+  nullable    = false
+}
+
+variable "boot_disk_type" {
+  description = "Type of the boot disk; A3 Ultra, A4 and G4 machines take hyperdisk-balanced only."
+  type        = string
+  default     = "pd-balanced"
+  nullable    = false
+
+  validation {
+    condition     = contains(["pd-balanced", "pd-ssd", "hyperdisk-balanced"], var.boot_disk_type)
+    error_message = "boot_disk_type is pd-balanced, pd-ssd or hyperdisk-balanced."
+  }
+}
+
+variable "boot_disk_gb" {
+  description = "Size of the boot disk in GB."
+  type        = number
+  default     = 200
+  nullable    = false
+
+  validation {
+    condition     = var.boot_disk_gb >= 50 && var.boot_disk_gb <= 65536
+    error_message = "boot_disk_gb is between 50 and 65536."
+  }
+}
+
+variable "termination_action" {
+  description = "What happens to a spot node that is taken back: STOP (its disk is kept and paid, and it starts again) or DELETE."
+  type        = string
+  default     = "STOP"
+  nullable    = false
+
+  validation {
+    condition     = contains(["STOP", "DELETE"], var.termination_action)
+    error_message = "termination_action is STOP or DELETE."
+  }
+}
+
+variable "secure_boot" {
+  description = "Whether nodes boot signed code only. Off by default: most images carry an NVIDIA driver that is not signed for it."
+  type        = bool
+  default     = false
+  nullable    = false
+}
+
+variable "service_account_email" {
+  description = "Service account of the nodes; null gives them no rights."
+  type        = string
+  default     = null
+}
+
+variable "startup_script" {
+  description = "Script run at every boot; null for none."
+  type        = string
+  default     = null
+}

@@ -1,0 +1,116 @@
+variable "name" {
+  description = "Name of the pool; every resource is named after it. Lower case, at most 40 characters."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z][-a-z0-9]{0,38}[a-z0-9]$", var.name))
+    error_message = "name is 2 to 40 lower-case letters, digits and hyphens, starting with a letter and not ending in a hyphen."
+  }
+}
+
+variable "plan_id" {
+  description = "Plan that this pool belongs to; becomes the label plan."
+  type        = string
+}
+
+variable "workloads" {
+  description = "Workloads that the plan puts on this pool; become the label workloads."
+  type        = list(string)
+  default     = []
+  nullable    = false
+}
+
+variable "teams" {
+  description = "Teams that own these workloads; become the label team."
+  type        = list(string)
+  default     = []
+  nullable    = false
+}
+
+variable "labels" {
+  description = "Further labels on everything that is created."
+  type        = map(string)
+  default     = {}
+  nullable    = false
+}
+
+variable "purchase_option" {
+  description = "How nodes are paid for: on_demand (also under committed use, which bills by itself) or spot."
+  type        = string
+  default     = "on_demand"
+  nullable    = false
+
+  validation {
+    condition     = contains(["on_demand", "spot"], var.purchase_option)
+    error_message = "purchase_option is on_demand or spot."
+  }
+}
+
+variable "node_count" {
+  description = "Nodes to keep running."
+  type        = number
+
+  validation {
+    condition     = var.node_count >= 0 && floor(var.node_count) == var.node_count
+    error_message = "node_count is a whole number of nodes, 0 or more."
+  }
+}
+
+variable "project" {
+  description = "Project that everything is created in."
+  type        = string
+
+  validation {
+    condition     = can(regex("^([a-z0-9.-]+:)?[a-z][-a-z0-9]{4,28}[a-z0-9]$", var.project))
+    error_message = "project is a project id: 6 to 30 lower-case letters, digits and hyphens."
+  }
+}
+
+variable "zone" {
+  description = "Zone that offers the accelerator type, such as us-central1-a."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z]+-[a-z]+[0-9]+-[a-z]$", var.zone))
+    error_message = "zone is a zone such as us-central1-a."
+  }
+}
+
+variable "accelerator_type" {
+  description = "TPU slice as the Cloud TPU API names it, such as v5litepod-8. The number counts cores up to v4 and for v5p, chips for v5e and v6e."
+  type        = string
+
+  validation {
+    condition     = can(regex("^(v2|v3|v4|v5litepod|v5p|v6e)-[0-9]+$", var.accelerator_type))
+    error_message = "accelerator_type is v2-, v3-, v4-, v5litepod-, v5p- or v6e- and a number."
+  }
+}
+
+variable "runtime_version" {
+  description = "TPU software version; null takes the common one for the generation."
+  type        = string
+  default     = null
+}
+
+variable "network" {
+  description = "Network of the nodes; null is the project's default network."
+  type        = string
+  default     = null
+}
+
+variable "subnetwork" {
+  description = "Subnetwork of the nodes, as a self link or projects/P/regions/R/subnetworks/S. It needs Private Google Access or Cloud NAT."
+  type        = string
+}
+
+variable "service_account_email" {
+  description = "Service account of the nodes; null is the project's default account, as the service demands one."
+  type        = string
+  default     = null
+}
+
+variable "startup_script" {
+  description = "Script run at every boot; null for none."
+  type        = string
+  default     = null
+}

@@ -1,0 +1,358 @@
+"""Plans made by hand: one small enough to add up in the head, one that is impossible, one hostile, one large."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import date
+
+import pytest
+
+from planner.answer import (
+    Assumption,
+    BreakEven,
+    CashRow,
+    Gap,
+    Inputs,
+    Plan,
+    PriceUsed,
+    Purchase,
+    Reading,
+    Recommendation,
+    RefusedRow,
+    RequestedWorkload,
+    Strategy,
+    ThroughputUsed,
+    Use,
+    WorkloadCost,
+)
+from planner.cashflow import discount_factor
+
+RATE = 0.08
+MONTHLY = (1 + RATE) ** (1 / 12) - 1
+
+HOSTILE = (
+    "=cmd|'/c calc'!A0",
+    '+HYPERLINK("http://evil.example","x")',
+    "@SUM(1+1)*cmd",
+    "-2+3",
+    "\t=1+1",
+    "＝1+1",
+    "{=1+1}",
+    "http://evil.example/?q=1",
+    "[click](javascript:alert(1)) | <script>alert(1)</script> `x`",
+    "\x1b[31mred\x1b[0m\x1b]8;;http://evil.example\x07link\x1b]8;;\x07",
+    "bell\x07 null\x00 override\u202e two\r\nlines",
+    "<r><t>rich</t></r>",
+    "x" * 200,
+    "### @everyone #1 www.evil.example a@evil.example",
+)
+
+
+def present(cash):
+    return sum(row.amount * discount_factor(row.month, row.at, MONTHLY) for row in cash)
+
+
+def strategy(name, cash, *, status="optimal", **more):
+    worth, total = present(cash), sum(row.amount for row in cash)
+    return Strategy(
+        name, status, worth, total, bound=worth * 0.9999, gap_fraction=0.0001, cash=tuple(cash),
+        candidates=412, pruned=377, **more,
+    )  # fmt: skip
+
+
+def assumptions():
+    def one(name, value, unit, low, high, **more):
+        return Assumption(
+            name, f"what {name} means", value, unit, low, high, "a survey of 2026", date(2026, 1, 15), **more
+        )
+
+    return (
+        one("discount_rate_annual", RATE, "fraction per year", 0.06, 0.14),
+        one("pue", 1.25, "ratio", 1.1, 1.65, overridden=True),
+        one("lead_time_months", 8, "months", 4.0, None),
+    )
+
+
+def use(month, workload, option, node_hours, nodes, cost, **more):
+    what = more.pop("what", "rental")
+    fields = {
+        "name": "p5.48xlarge", "provider": "aws", "region": "us-east-1", "accelerator": "H100", "accelerators_per_node": 8.0
+    } | more  # fmt: skip
+    return Use(month, workload, what, purchase_option=option, node_hours=node_hours, nodes=nodes,
+               units=node_hours * 1e6, cost=cost, **fields)  # fmt: skip
+
+
+def small():
+    """Three months. Cloud, a month: training 2 nodes x 730 h x 40 = 58,400; embedding 500 h x 10 = 5,000 spot; egress 12.50.
+
+    Hybrid, a month: one node committed at 25 x 730 = 18,250, one on demand 29,200, embedding 5,000, egress 12.50.
+    """
+    months = range(1, 4)
+    cloud_cash = [
+        CashRow(m, "end", category, what, amount)
+        for m in months
+        for category, what, amount in (
+            ("on_demand", "p5.48xlarge aws us-east-1", 58400.0),
+            ("spot", "p5.48xlarge aws us-east-1", 5000.0),
+            ("egress", "aws us-east-1", 12.5),
+        )
+    ]
+    cloud = strategy(
+        "cloud",
+        cloud_cash,
+        uses=tuple(
+            line
+            for m in months
+            for line in (
+                use(m, "llm training", "on_demand", 1460.0, 2.0, 58400.0),
+                use(m, "embedding", "spot", 500.0, 500 / 730, 5012.5),
+            )
+        ),
+        workloads=(
+            WorkloadCost("llm training", "research", "tokens", 4.38e9, 175200.0, 175200 / 4.38e9, "aws us-east-1"),
+            WorkloadCost("embedding", "search", "samples", 1.5e9, 15037.5, 15037.5 / 1.5e9, "aws us-east-1"),
+        ),
+    )
+    hybrid_cash = [
+        CashRow(m, "end", category, what, amount)
+        for m in months
+        for category, what, amount in (
+            ("commitment", "p5.48xlarge aws us-east-1 reserved_1y", 18250.0),
+            ("on_demand", "p5.48xlarge aws us-east-1", 29200.0),
+            ("spot", "p5.48xlarge aws us-east-1", 5000.0),
+            ("egress", "aws us-east-1", 12.5),
+        )
+    ]
+    commitment = Purchase(
+        1, "commitment", "p5.48xlarge", "aws", "us-east-1", "reserved_1y", "H100", 8.0, 1, 1, 12, 12, 0.0, 18250.0,
+        present([CashRow(m, "end", "commitment", "", 18250.0) for m in months]),
+    )  # fmt: skip
+    hybrid = strategy(
+        "hybrid",
+        hybrid_cash,
+        purchases=(commitment,),
+        uses=tuple(
+            line
+            for m in months
+            for line in (
+                use(m, "llm training", "reserved_1y", 730.0, 1.0, 0.0, what="commitment"),
+                use(m, "llm training", "on_demand", 730.0, 1.0, 29200.0),
+                use(m, "embedding", "spot", 500.0, 500 / 730, 5012.5),
+            )
+        ),
+        workloads=(
+            WorkloadCost("llm training", "research", "tokens", 4.38e9, 142350.0, 142350 / 4.38e9, "aws us-east-1"),
+            WorkloadCost("embedding", "search", "samples", 1.5e9, 15037.5, 15037.5 / 1.5e9, "aws us-east-1"),
+        ),
+    )
+    onprem = Strategy("onprem", "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=("embedding may not be owned",))
+    saving = cloud.present_cost - hybrid.present_cost
+    return Plan(
+        schema_version="1",
+        plan_id="0123456789abcdef",
+        status="optimal",
+        as_of=date(2026, 11, 21),
+        start="2026-12",
+        months=3,
+        month_names=("2026-12", "2027-01", "2027-02"),
+        currency="USD",
+        hours_per_month=730.0,
+        discount_rate_annual=RATE,
+        conventions=("A month is 730 hours.", "Purchases fall at the start of a month, running costs at its end."),
+        recommendation=Recommendation(
+            "hybrid",
+            "Commit to one p5.48xlarge for a year and rent the rest by the hour.",
+            "cloud",
+            saving,
+            saving / cloud.present_cost,
+            ("The committed node is busy all the time.",),
+        ),
+        strategies=(cloud, onprem, hybrid),
+        break_even=(
+            BreakEven("DGX H100", "p5.48xlarge aws us-east-1", 14, 0.41, 1.97, 5.0),
+            BreakEven("DGX A100", "p4d.24xlarge aws us-east-1", None, 1.2, 3.4, 2.8),
+        ),
+        workloads=(
+            RequestedWorkload(
+                "llm training", "research", "training", "tokens", (1.46e9,) * 3, ("H100",), 16.0, False, "Plan!A5", 40000.0, "",
+            ),
+            RequestedWorkload(
+                "embedding", "search", "batch", "samples", (5e8,) * 3, (), 1.0, True, "Plan!A6", 9000.0, "checkpoints often"
+            ),
+        ),
+        throughput=(
+            ThroughputUsed("llm training", "H100", 16.0, 2e6, 1.8e6, 2.2e6, "measured", "as measured on 16"),
+            ThroughputUsed(
+                "embedding", "H100", 1.0, 1.25e5, 1.0e5, 1.5e5, "predicted_same_architecture", "from H200 by memory bandwidth"
+            ),
+        ),
+        prices=(
+            PriceUsed("aws", "us-east-1", "p5.48xlarge", "on_demand", 40.0, "USD", date(2026, 8, 1), "P1", "price page", "read"),
+            PriceUsed("aws", "us-east-1", "p5.48xlarge", "spot", 10.0, "USD", date(2026, 11, 1), "P2", "price page", "read"),
+            PriceUsed("gcp", "us-east4", "a3-highgpu-8g", "on_demand", 88.0, "USD", date(2026, 9, 1), "P3", "price page", "read"),
+        ),
+        oldest_price=date(2026, 8, 1),
+        assumptions=assumptions(),
+        gaps=(
+            Gap("no_price", "B200 in us-west-2", "not considered there"),
+            Gap("no_price", "B200 in us-west-1", "not considered there"),
+            Gap("predicted", "H100", "throughput is predicted", "embedding"),
+            Gap("budget", "llm training", "costs 7,450 a month more than its budget", "llm training"),
+        ),
+        inputs=Inputs(
+            "capacity.xlsx", "xlsx", "ab" * 32, 4, 2,
+            (RefusedRow("Plan!A7", "Total", "total"), RefusedRow("Plan!A9", "", "blank")),
+            (Reading("workloads[0].name", "Plan!A5", "llm training", "llm training"),),
+            ("the header was found in row 4",),
+        ),
+        catalog_digest="cd" * 32,
+    )  # fmt: skip
+
+
+def impossible():
+    """No strategy serves the demand."""
+    plan = small()
+    none = tuple(
+        Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=(f"{name}: no accelerator has 2,000 GiB",))
+        for name in ("cloud", "onprem", "hybrid")
+    )
+    return dataclasses.replace(
+        plan,
+        status="infeasible",
+        recommendation=Recommendation(None, "No plan is possible: no accelerator has 2,000 GiB.", None, 0.0, 0.0),
+        strategies=none,
+        break_even=(),
+        throughput=(),
+        prices=(),
+        oldest_price=None,
+        reasons=("no accelerator has 2,000 GiB; 288 GiB would do",),
+    )
+
+
+def hostile():
+    """The small plan with every text that may come from outside replaced by something nasty."""
+    nasty = iter(HOSTILE * 40)
+    outside = {
+        "name", "team", "place", "notes", "read", "value", "reason", "subject", "effect", "workload", "system", "rented",
+        "where", "explanation", "source", "what", "unit", "meaning", "sentence", "region", "path", "reasons", "conventions",
+    }  # fmt: skip
+    renamed = {}
+
+    def swap(text):
+        return renamed.setdefault(text, next(nasty))
+
+    def walk(value, field=""):
+        if isinstance(value, Strategy):
+            return dataclasses.replace(value, **{f.name: walk(getattr(value, f.name), f.name) for f in dataclasses.fields(value)
+                                                 if f.name not in ("name", "status")})  # fmt: skip
+        if dataclasses.is_dataclass(value):
+            keep = ("name", "unit") if isinstance(value, Assumption) else ("strategy",)
+            changes = {
+                f.name: walk(getattr(value, f.name), f.name) for f in dataclasses.fields(value) if f.name not in keep
+            }
+            return dataclasses.replace(value, **changes)
+        if isinstance(value, tuple):
+            return tuple(walk(item, field) for item in value)
+        return swap(value) if isinstance(value, str) and value and field in outside else value
+
+    return walk(small())
+
+
+def large():
+    """Twelve growing workloads over twelve months, owned nodes, a commitment that outlasts the horizon, many gaps."""
+    months = 12
+    names = tuple(f"2026-{m}" if m == 12 else f"2027-{m:02d}" for m in [12, *range(1, 12)])
+    jobs = [f"team-{i // 3}/workload-{i:02d}-with-a-rather-long-name" for i in range(12)]
+    uses, cash = [], []
+    for index, job in enumerate(jobs):
+        for month in range(1, months + 1):
+            hours = (index + 1) * 137.5 * 1.04**month
+            option = ("on_demand", "spot", "reserved_3y")[index % 3]
+            cost = 0.0 if index % 3 == 2 else hours * (31.333 + index)
+            what = "commitment" if index % 3 == 2 else "rental"
+            uses.append(
+                use(month, job, option, hours, hours / 730, cost, what=what, provider="gcp", name="a3-ultragpu-8g")
+            )
+            if month > 9:
+                uses.append(use(month, job, "owned", hours / 3, hours / 2190, 0.0, what="owned", name="DGX H200",
+                                provider="", region="", accelerator="H200"))  # fmt: skip
+            if cost:
+                cash.append(CashRow(month, "end", option, "a3-ultragpu-8g gcp us-east-1", cost))
+    cash += [CashRow(m, "end", "commitment", "reserved_3y", 143210.987) for m in range(1, 37)]
+    cash.append(CashRow(2, "start", "hardware", "DGX H200", 2_401_333.333))
+    for month in range(10, months + 1):
+        for category, amount in (("power", 9876.543), ("space", 12000.01), ("staff", 8666.667), ("support", 15999.99)):
+            cash.append(CashRow(month, "end", category, "DGX H200", amount))
+        cash.append(CashRow(month, "end", "storage", "own", 1234.5))
+        cash.append(CashRow(month, "end", "egress", "gcp", 999.999))
+    cash.append(CashRow(12, "end", "resale", "DGX H200", -1_777_777.777))
+    cash.sort(key=lambda row: (row.month, row.at, row.category))
+    plain = [row for row in cash if row.category not in ("hardware", "power", "space", "staff", "support", "resale")]
+    total = sum(row.amount for row in cash)
+    weights = [i + 1 for i in range(12)]
+    workloads = tuple(
+        WorkloadCost(job, f"team {i // 3}", "tokens", 1e12 * (i + 1), total * w / sum(weights),
+                     total * w / sum(weights) / (1e12 * (i + 1)), "gcp us-east-1 and own site")
+        for i, (job, w) in enumerate(zip(jobs, weights, strict=True))
+    )  # fmt: skip
+    purchases = (
+        Purchase(2, "owned", "DGX H200", "", "", "owned", "H200", 8.0, 8, 10, 69, 60, 2_401_333.333, 46543.21, 2_300_000.5),
+        Purchase(1, "commitment", "a3-ultragpu-8g", "gcp", "us-east-1", "reserved_3y", "H200", 8.0, 4, 1, 36, 36, 0.0,
+                 143210.987, 4_500_000.25),
+    )  # fmt: skip
+    hybrid = strategy("hybrid", cash, uses=tuple(uses), purchases=purchases, workloads=workloads)
+    scale = sum(row.amount for row in plain) / total
+    cloud_uses = tuple(line for line in uses if line.what != "owned")
+    cloud = strategy("cloud", plain, uses=cloud_uses, purchases=purchases[1:], workloads=tuple(
+        dataclasses.replace(w, cost=w.cost * scale, cost_per_unit=w.cost_per_unit * scale) for w in workloads))  # fmt: skip
+    first, runner_up = sorted((cloud, hybrid), key=lambda s: s.present_cost)
+    plan = small()
+    return dataclasses.replace(
+        plan,
+        months=months,
+        month_names=names,
+        strategies=(cloud, plan.strategy("onprem"), hybrid),
+        recommendation=Recommendation(
+            first.name, "Rent on demand and commit to four nodes for three years.", runner_up.name,
+            runner_up.present_cost - first.present_cost, 1 - first.present_cost / runner_up.present_cost,
+        ),
+        workloads=tuple(
+            RequestedWorkload(job, f"team {i // 3}", "batch", "tokens", (1e12 / 12 * (i + 1),) * 12, ("H100", "H200"), 8.0,
+                              True, f"Plan!A{i + 5}", None, "") for i, job in enumerate(jobs)
+        ),
+        throughput=tuple(
+            ThroughputUsed(job, "H200", 8.0, 3.3e9, 2.9e9, 3.8e9, "predicted_count", "from 4 H200 with a weak scaling of 0.97")
+            for job in jobs
+        ),
+        gaps=plan.gaps + tuple(
+            Gap("no_price", f"B300 in region-{i:02d}", "not considered there", jobs[i % 12]) for i in range(40)
+        ),
+    )  # fmt: skip
+
+
+PLANS = {"small": small, "impossible": impossible, "hostile": hostile, "large": large}
+
+
+@pytest.fixture(params=list(PLANS))
+def plan(request):
+    return PLANS[request.param]()
+
+
+@pytest.fixture
+def small_plan():
+    return small()
+
+
+@pytest.fixture
+def hostile_plan():
+    return hostile()
+
+
+@pytest.fixture
+def large_plan():
+    return large()
+
+
+@pytest.fixture
+def impossible_plan():
+    return impossible()

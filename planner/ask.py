@@ -5,7 +5,7 @@ Joins form, names and planning, and gives every complaint its place; knows neith
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -19,6 +19,8 @@ from planner.plan import plan
 from planner.request import Request, Workload, locate, parse
 from pricing.catalog import Catalog
 
+SHOULD_BE = "Input should be "
+"""How pydantic begins to say what it expects."""
 STAND_IN = {"name": "-", "demand": {"units_per_month": 1}}
 
 
@@ -38,9 +40,8 @@ def ask(
     try:
         request = parse(document, complaints, places)
     except InvalidRequest as error:
-        raise InvalidRequest(
-            error.complaints + _located(_of_names(document, error.complaints, catalog), places)
-        ) from None
+        names = _located(_of_names(document, error.complaints, catalog), places)
+        raise InvalidRequest(_merged(error.complaints) + names) from None
     try:
         return plan(request, catalog, inputs or Inputs("", "", ""))
     except InvalidRequest as error:
@@ -52,17 +53,37 @@ def _located(complaints: Iterable[Complaint], places: Mapping[str, str]) -> tupl
     return tuple(c if c.place not in ("", c.path) else replace(c, place=locate(c.path, places)) for c in complaints)
 
 
+def _merged(complaints: Sequence[Complaint]) -> tuple[Complaint, ...]:
+    """One complaint for each value: a field that takes several forms is refused once for each of them."""
+    found: dict[tuple[str, ...], Complaint] = {}
+    for each in complaints:
+        if each.path == "workloads" and any(other.path.startswith("workloads[") for other in complaints):
+            continue  # "at least 1 item, not 0": what is wrong with the items is told already
+        if not each.message.startswith(SHOULD_BE):
+            found[each.path, each.place, each.value, each.message] = each
+            continue
+        key = (each.path, each.place, each.value)
+        earlier = f"{found[key].expected}, or " if key in found else ""
+        wanted = (
+            each.message.removeprefix(SHOULD_BE)
+            .replace("tuple", "list")
+            .replace("dictionary", "mapping")
+            .partition(" or instance of ")[0]
+        )
+        found[key] = replace(each, message="not valid", expected=earlier + wanted)
+    return tuple(found.values())
+
+
 def _of_names(document: Mapping[str, Any], told: Sequence[Complaint], catalog: Catalog) -> list[Complaint]:
     """Unknown names in a document whose form is faulty too, so that one answer tells both.
 
     Only what is well-formed is looked at; a complaint that has no value may be owed to what was left out.
     """
     faulty = {complaint.path for complaint in told}
-    settings = {
-        name: value
-        for name, value in document.items()
-        if name in Request.model_fields.keys() - {"workloads"} and not _touches(name, faulty)
-    }
+    settings = _sound(document, "", Request.model_fields.keys() - {"workloads", "assumptions"}, faulty)
+    values = document.get("assumptions")
+    if isinstance(values, Mapping):
+        settings["assumptions"] = _sound(values, "assumptions.", values.keys(), faulty)
     base = Request.model_validate({"as_of": date.min, **settings, "workloads": [STAND_IN]})
     given = document.get("workloads")
     items = given if isinstance(given, list | tuple) else ()
@@ -74,15 +95,15 @@ def _of_names(document: Mapping[str, Any], told: Sequence[Complaint], catalog: C
 def _sound_part(item: object, path: str, faulty: set[str]) -> Workload:
     """The workload without its faulty fields, so that it keeps its index; a stand-in where nothing can be kept."""
     fields = item if isinstance(item, Mapping) else {}
-    sound = {
-        name: value
-        for name, value in fields.items()
-        if name in Workload.model_fields and not _touches(f"{path}.{name}", faulty)
-    }
     try:
-        return Workload.model_validate({**STAND_IN, **sound})
+        return Workload.model_validate({**STAND_IN, **_sound(fields, f"{path}.", Workload.model_fields.keys(), faulty)})
     except ValidationError:
         return Workload.model_validate(STAND_IN)
+
+
+def _sound(fields: Mapping[str, Any], prefix: str, known: Collection[str], faulty: set[str]) -> dict[str, Any]:
+    """The known fields at and below whose path no fault was told."""
+    return {name: value for name, value in fields.items() if name in known and not _touches(f"{prefix}{name}", faulty)}
 
 
 def _touches(path: str, faulty: set[str]) -> bool:

@@ -20,8 +20,7 @@ from planner.options import options
 from planner.owned import Node
 from planner.request import Request, Workload
 from planner.throughput import Measured, Throughput, measured, predict
-from pricing import accelerator as names
-from pricing.accelerator import Accelerator
+from pricing.accelerator import Accelerator, Names
 from pricing.catalog import Catalog, Quote
 from pricing.place import tiered_cost
 
@@ -104,7 +103,7 @@ class Fit:
     throughput: Throughput
 
 
-def accelerator_hours_rate(workload: Workload) -> float:
+def accelerator_hours_rate(workload: Workload, names: Names) -> float:
     """Work units per accelerator-hour on the accelerator of the hours: 1 unless it was measured there."""
     stated = workload.demand
     if stated.accelerator_hours_per_month is None or not workload.measurements:
@@ -125,7 +124,7 @@ def market(
         by_type.setdefault(quote.offering.key, []).append(quote)
     refusals = []
     for index, need in enumerate(demands.needs):
-        allowed = _allowed(need.workload)
+        allowed = _allowed(need.workload, catalog.names)
         rates: dict[tuple[str, float], Throughput | str] = {}
         refused: Counter[str] = Counter()
         for quotes in by_type.values():
@@ -136,7 +135,7 @@ def market(
     return Market(tuple(build.resources.values()), tuple(build.candidates), tuple(refusals), tuple(build.gaps))
 
 
-def known(workload: Workload) -> list[Measured]:
+def known(workload: Workload, names: Names) -> list[Measured]:
     """What is measured, or the definition that one accelerator gives one accelerator-hour an hour."""
     found = [measured(m, names.resolve(m.accelerator)) for m in workload.measurements]
     if not found:
@@ -154,7 +153,12 @@ def stays(workload: Workload) -> bool:
     return bool(workload.demand.accelerator) and not workload.substitution and not workload.measurements
 
 
-def _allowed(workload: Workload) -> frozenset[str] | None:
+def _vendors(workload: Workload, names: Names) -> frozenset[str]:
+    """Whose accelerators run the job as it is: those it was measured on, or its hours are on."""
+    return frozenset(base.accelerator.vendor for base in known(workload, names))
+
+
+def _allowed(workload: Workload, names: Names) -> frozenset[str] | None:
     """Canonical names of the accelerators that may be used; None for any."""
     if stays(workload):
         return frozenset({names.resolve(workload.demand.accelerator or "").name})
@@ -214,7 +218,7 @@ def _own(
     if not need.workload.may_be_owned:
         refused["may not be owned"] += 1
         return
-    part = names.resolve(node.accelerator)
+    part = build.catalog.names.by_name[node.accelerator]
     fits = _fits(build, need, part, node.accelerators, part.memory_gib, allowed, rates)
     if isinstance(fits, str):
         refused[fits] += 1
@@ -248,6 +252,8 @@ def _fits(
     """How the workload's gang sits on nodes of `per_node` accelerators, or why it does not."""
     if allowed is not None and part.name not in allowed:
         return f"not on {', '.join(sorted(allowed))}"
+    if allowed is None and part.vendor not in _vendors(need.workload, build.catalog.names):
+        return "another vendor's software stack, neither measured nor allowed by name"
     if per_node is None:
         return "its number of accelerators is unknown"
     workload = need.workload
@@ -292,7 +298,8 @@ def parallel_limit(need: Need) -> int | None:
 
 def _rate(build: _Build, need: Need, part: Accelerator, gang: float) -> Throughput | str:
     workload = need.workload
-    found = predict(known(workload), part, gang)
+    names = build.catalog.names
+    found = predict(known(workload, names), part, gang)
     if workload.measurements or isinstance(found, str):
         return found
     if stays(workload) or part.name == names.resolve(workload.demand.accelerator or "").name:

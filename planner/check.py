@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from planner import assumptions, demand
 from planner.errors import Complaint
 from planner.request import DEMAND_KINDS, MONTHS_MAX, Request, Workload
-from pricing import accelerator
+from pricing.accelerator import Names
 from pricing.catalog import Catalog
 from pricing.errors import UnknownName
 
@@ -21,9 +21,9 @@ def check(request: Request, catalog: Catalog) -> tuple[Complaint, ...]:
     for index, workload in enumerate(request.workloads):
         path = f"workloads[{index}]"
         found += _lists(f"{path}.", workload.providers, workload.regions, workload.residency, catalog)
-        found += _accelerators(path, workload)
+        found += _accelerators(path, workload, catalog.names)
         found += _months(f"{path}.demand", workload, names)
-        found += _contradictions(path, workload)
+        found += _contradictions(path, workload, catalog.names)
     return tuple(found)
 
 
@@ -49,14 +49,14 @@ def _lists(
                 yield Complaint(path, path, f"unknown {field.removesuffix('s')}", name, _one_of(nearest))
 
 
-def _accelerators(path: str, workload: Workload) -> Iterator[Complaint]:
+def _accelerators(path: str, workload: Workload, accelerators: Names) -> Iterator[Complaint]:
     written = [(f"{path}.accelerators[{i}]", name) for i, name in enumerate(workload.accelerators)]
     written += [(f"{path}.measurements[{i}].accelerator", m.accelerator) for i, m in enumerate(workload.measurements)]
     if workload.demand.accelerator:
         written.append((f"{path}.demand.accelerator", workload.demand.accelerator))
     for at, name in written:
         try:
-            accelerator.match(name)
+            accelerators.match(name)
         except UnknownName as error:
             yield Complaint(at, at, "unknown accelerator", name, _one_of(error.nearest))
 
@@ -79,14 +79,14 @@ def _months(path: str, workload: Workload, names: tuple[str, ...]) -> Iterator[C
         yield Complaint(path, path, "no demand in any month of the plan", "0", "at least one month above 0")
 
 
-def _contradictions(path: str, workload: Workload) -> Iterator[Complaint]:
+def _contradictions(path: str, workload: Workload, accelerators: Names) -> Iterator[Complaint]:
     stated = workload.demand
     by_hours = stated.accelerator_hours_per_month is not None
     if not by_hours and not workload.measurements:
         at = f"{path}.measurements"
         expected = "a measured throughput on at least one accelerator, or demand in accelerator-hours"
         yield Complaint(at, at, "work without a measured throughput", "", expected)
-    if by_hours and workload.measurements and not _measured_on(workload, stated.accelerator or ""):
+    if by_hours and workload.measurements and not _measured_on(workload, stated.accelerator or "", accelerators):
         at = f"{path}.measurements"
         text = "the hours cannot be turned into work: no measurement is on the accelerator of the hours"
         yield Complaint(at, at, text, "", f"a measurement on {stated.accelerator}")
@@ -104,9 +104,9 @@ def _contradictions(path: str, workload: Workload) -> Iterator[Complaint]:
         )
 
 
-def _measured_on(workload: Workload, written: str) -> bool:
+def _measured_on(workload: Workload, written: str, accelerators: Names) -> bool:
     try:
-        wanted = accelerator.resolve(written).name
-        return any(accelerator.resolve(m.accelerator).name == wanted for m in workload.measurements)
+        wanted = accelerators.resolve(written).name
+        return any(accelerators.resolve(m.accelerator).name == wanted for m in workload.measurements)
     except UnknownName:
         return True  # the unknown name has a complaint of its own

@@ -12,8 +12,9 @@ from planner.demand import Demands
 from planner.options import options
 from planner.request import Request, Workload
 from planner.strategy import Setting, Solved, ownable
-from pricing import accelerator as names
+from pricing.accelerator import Names
 from pricing.catalog import Catalog, Quote
+from pricing.errors import UnknownName
 
 PREDICTED = "predicted_"
 
@@ -25,7 +26,7 @@ def gaps(
     paid = {r.key: r for s in solved for r in s.resources}.values()
     quotes = [r.quote for r in paid if r.quote is not None]
     found = [
-        *_renamed(request),
+        *_renamed(request, catalog.names),
         *_unpriced(setting.demands, catalog),
         *_not_planned(request, catalog),
         *_from_market(setting.market, quotes),
@@ -44,17 +45,27 @@ def written_accelerators(workload: Workload) -> list[str]:
     return [*written, *(m.accelerator for m in workload.measurements)]
 
 
-def _renamed(request: Request) -> Iterable[Gap]:
+def _renamed(request: Request, names: Names) -> Iterable[Gap]:
     for workload in request.workloads:
         for written in dict.fromkeys(written_accelerators(workload)):
             part = names.resolve(written)
             others = [other.name for other in names.siblings(part)]
-            if written != part.name and others:
+            if _is_slice(written, names):
+                text = f"read as {part.name}; hours and counts are of chips, not of slices"
+                yield Gap("renamed", written, text, workload.name)
+            elif written != part.name and others:
                 text = f"read as {part.name}; other variants, if you mean one of them: {', '.join(others)}"
                 yield Gap("renamed", written, text, workload.name)
 
 
-def _wanted(demands: Demands) -> set[str] | None:
+def _is_slice(written: str, names: Names) -> bool:
+    try:
+        return names.tpu_slice(written)[1] > 0
+    except UnknownName:
+        return False
+
+
+def _wanted(demands: Demands, names: Names) -> set[str] | None:
     """Accelerators that some workload could use; None when any could."""
     wanted: set[str] = set()
     for need in demands.needs:
@@ -69,7 +80,7 @@ def _wanted(demands: Demands) -> set[str] | None:
 
 
 def _unpriced(demands: Demands, catalog: Catalog) -> Iterable[Gap]:
-    wanted = _wanted(demands)
+    wanted = _wanted(demands, catalog.names)
     for offering in catalog.unpriced():
         if wanted is None or offering.accelerator in wanted:
             subject = f"{offering.provider} {offering.instance_type} ({offering.accelerator})"

@@ -4,8 +4,8 @@ Sets: months t, load blocks b of h[b] hours, workloads k, candidates j of k with
 (commitments, owned systems) with starts a, each covering some months.
 
 Decide: y[i,a] nodes started (whole numbers); x[j,t,b] node-hours of work (>= 0; one block where the work may run at any hour and the
-nodes are paid by the hour); r[j,t,b] replicas or nodes ready for a service (whole numbers); z[j,t,b] whether a gang that spans
-nodes uses a shared resource (0 or 1).
+nodes are paid by the hour); r[j,t,b] replicas or nodes ready for a service (whole numbers); z[j,t] whether a gang that spans nodes
+uses a shared resource (0 or 1).
 
 Minimise the present cost: sum cost[i,a] y + sum rate[j,t] x (by the hour; on r for services) + sum data[j,t] s x.
 
@@ -14,7 +14,7 @@ Subject to
     sum_j x or granule h r <= h sum_a y  shared nodes are not used twice, in every month and block
     x <= granule h r                     a service has its replicas ready
     sum_j x / nodes per gang <= P h      at most P gangs of a job at once
-    x <= M z, nodes z <= sum_a y         a gang has all its nodes
+    sum_b x <= M z, nodes z <= sum_a y   a gang has all its nodes
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ def build(choice: Choice, allowed: Allowed, demands: Demands, terms: Terms) -> P
             column = program.column(Column("start", index, start.month), start.present_cost, most, whole=True)
             for month in start.covers:
                 nodes[index, month].append(column)
-    for need, candidates in enumerate(choice.hourly):
-        program.steps += [Step(c, None) for c in candidates if allowed.hourly_until[need] >= 1]
+    for candidates in choice.hourly:
+        program.steps += [Step(c, None) for c in candidates if allowed.hourly_until[c.need] >= 1]
     for index, item in enumerate(allowed.shared):
         program.steps += [Step(c, index) for c in item.candidates]
     use: dict[tuple[int, int, int], list[tuple[int, float]]] = defaultdict(list)
@@ -113,11 +113,13 @@ def build(choice: Choice, allowed: Allowed, demands: Demands, terms: Terms) -> P
         for month in range(1, terms.months + 1):
             if _is_open(step, need, month, allowed, nodes):
                 _use(program, number, month, choice, demands, terms, nodes, use, work)
+    _whole_gangs(program, nodes, demands)
     _demand_rows(program, demands, work)
     for (index, month, block), entries in sorted(use.items()):
         starts = [(column, -demands.block_hours[block]) for column in nodes[index, month]]
         program.row(-math.inf, 0.0, entries + starts)
     _parallel_rows(program, demands)
+    _ready_rows(program, demands)
     return program
 
 
@@ -173,31 +175,36 @@ def _use(
         work[candidate.need, month, block].append((x, candidate.units_per_node_hour))
         used = (x, 1.0)
         if need.serving:
-            granule = candidate.granule if step.shared is not None else float(candidate.nodes_per_gang)
+            granule = step_nodes(step)
             most = math.ceil(_units_per_hour(need, demands, month, block) / (candidate.units_per_node_hour * granule))
             r = program.column(Column("ready", number, month, block), rate * granule * hours, most, whole=True)
             program.row(-math.inf, 0.0, [(x, 1.0), (r, -granule * hours)])
             used = (r, granule * hours)
         if step.shared is not None:
             use[step.shared, month, block].append(used)
-            if candidate.nodes_per_gang > 1:
-                _whole_gang(program, number, month, block, x, nodes[step.shared, month], demands)
 
 
 def _units_per_hour(need: Need, demands: Demands, month: int, block: int) -> float:
     return need.block_units(month - 1, block, demands.block_hours) / demands.block_hours[block]
 
 
-def _whole_gang(
-    program: Program, number: int, month: int, block: int, x: int, starts: list[int], demands: Demands
-) -> None:
-    """A gang that spans nodes needs them all: x <= M z and nodes z <= sum y."""
-    candidate = program.steps[number].candidate
-    need = demands.needs[candidate.need]
-    most = need.total / candidate.units_per_node_hour
-    z = program.column(Column("gang", number, month, block), 0.0, 1.0, whole=True)
-    program.row(-math.inf, 0.0, [(x, 1.0), (z, -most)])
-    program.row(-math.inf, 0.0, [(z, float(candidate.nodes_per_gang)), *((column, -1.0) for column in starts)])
+def _whole_gangs(program: Program, nodes: dict[tuple[int, int], list[int]], demands: Demands) -> None:
+    """A gang that spans nodes of a shared resource needs them all in a month it works: x <= M z and nodes z <= sum y."""
+    working: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for index, column in enumerate(program.columns):
+        if column.kind == "work":
+            step = program.steps[column.owner]
+            if step.shared is not None and step.candidate.nodes_per_gang > 1:
+                working[column.owner, column.month].append(index)
+    for (number, month), columns in sorted(working.items()):
+        step = program.steps[number]
+        candidate, need = step.candidate, demands.needs[step.candidate.need]
+        assert step.shared is not None
+        most = (need.total if need.deadline is not None else need.monthly[month - 1]) / candidate.units_per_node_hour
+        z = program.column(Column("gang", number, month), 0.0, 1.0, whole=True)
+        program.row(-math.inf, 0.0, [*((x, 1.0) for x in columns), (z, -most)])
+        starts = [(column, -1.0) for column in nodes[step.shared, month]]
+        program.row(-math.inf, 0.0, [(z, float(candidate.nodes_per_gang)), *starts])
 
 
 def _demand_rows(program: Program, demands: Demands, work: dict[tuple[int, int, int], list[tuple[int, float]]]) -> None:
@@ -236,6 +243,24 @@ def _parallel_rows(program: Program, demands: Demands) -> None:
     for (index, _, block), entries in sorted(running.items()):
         limit = parallel_limit(demands.needs[index]) or 0
         program.row(-math.inf, limit * demands.block_hours[block], entries)
+
+
+def _ready_rows(program: Program, demands: Demands) -> None:
+    """What is ready is enough for what is due: sum granule s r >= D / h. It follows from the other rows; stated by itself, it
+    lets the solver cut fractions of replicas (ten times faster on a portfolio with two services)."""
+    ready: dict[tuple[int, int, int], list[tuple[int, float]]] = defaultdict(list)
+    for number, column in enumerate(program.columns):
+        if column.kind == "ready":
+            candidate = program.steps[column.owner].candidate
+            work = candidate.units_per_node_hour * step_nodes(program.steps[column.owner])
+            ready[candidate.need, column.month, column.block].append((number, work))
+    for (index, month, block), entries in sorted(ready.items()):
+        program.row(_units_per_hour(demands.needs[index], demands, month, block), math.inf, entries)
+
+
+def step_nodes(step: Step) -> float:
+    """Nodes that one more replica takes: its part of a shared node, whole nodes by the hour."""
+    return step.candidate.granule if step.shared is not None else float(step.candidate.nodes_per_gang)
 
 
 def _most_nodes(item: Shared, demands: Demands) -> float:

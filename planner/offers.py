@@ -102,7 +102,7 @@ RATES = {
 """The specification that is the peak rate at a precision; bf16 and fp16 run at one rate."""
 
 
-def _filter(help_text: str, *, default: object = (), metavar: str = "NAME", choices: Iterable[str] = ()) -> Any:  # noqa: ANN401  (a dataclass field passes for a value of any type)
+def _filter(help_text: str, *, default: object = (), metavar: str = "NAME", choices: Iterable[str] = ()) -> Any:
     return field(default=default, metadata={"help": help_text, "metavar": metavar, "choices": tuple(choices)})
 
 
@@ -151,14 +151,12 @@ def parse_query(given: Mapping[str, Sequence[str]], catalog: Catalog, place: Cal
     complaints: list[Complaint] = []
     for name, texts in given.items():
         if name not in FIELDS:
-            complaints.append(Complaint(name, place(name), "unknown filter", name, _one_of(FIELDS, name)))
+            complaints.append(Complaint("", place(name), "unknown filter", name, _one_of(FIELDS, name)))
             continue
         parts = tuple(part.strip() for text in texts for part in text.split(",") if part.strip())
         if parts:
             values[name], faults = _value(name, parts, catalog)
-            complaints += [
-                Complaint(name, place(name), message, value, expected) for message, value, expected in faults
-            ]
+            complaints += [Complaint("", place(name), message, value, expected) for message, value, expected in faults]
     if complaints:
         raise InvalidRequest(tuple(complaints))
     return Query(**values)

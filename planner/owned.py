@@ -7,14 +7,14 @@ or of the horizon, whichever comes first, and only the server, not the network, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
 from planner.answer import Assumption, Gap
 from planner.assumptions import Assumptions
 from planner.cashflow import Payment, Terms, annuity_factor
-from pricing.accelerator import Accelerator
+from planner.request import Request
+from pricing.catalog import Catalog
 from pricing.place import System
 
 
@@ -48,24 +48,27 @@ class Costs:
 
 
 def nodes(
-    systems: Iterable[System],
-    accelerators: dict[str, Accelerator],
+    catalog: Catalog,
     assumptions: Assumptions,
-    as_of: date,
-    allow_estimates: bool,
+    request: Request,
 ) -> tuple[tuple[Node, ...], tuple[Gap, ...]]:
     """The systems that can be planned, and a gap for each that cannot."""
     found, gaps = [], []
     max_age = assumptions["owned_price_max_age_years"].value
-    for system in systems:
+    for system in catalog.systems:
+        if system.sold is False:
+            gaps.append(Gap("not_planned", system.name, "not planned as an owned system: not sold as one"))
+            continue
         if system.price is None or system.price_as_of is None:
             gaps.append(Gap("no_price", system.name, "not planned as an owned system: no price is known"))
             continue
-        if (as_of - system.price_as_of).days > max_age * 366:
+        if (request.as_of - system.price_as_of).days > max_age * 366:
             text = f"not planned as an owned system: its price is of {system.price_as_of}, older than {max_age:g} years"
             gaps.append(Gap("old_price", system.name, text))
             continue
-        power, basis = _power(system, accelerators, assumptions["server_power_over_accelerator_power"], allow_estimates)
+        power, basis = _power(
+            system, catalog, assumptions["server_power_over_accelerator_power"], request.allow_estimates
+        )
         if power is None:
             gaps.append(Gap("no_specification", system.name, "not planned as an owned system: its power is unknown"))
             continue
@@ -137,12 +140,10 @@ def cost_per_month_over_life(node: Node, assumptions: Assumptions, terms: Terms)
     return (cost.capital - resale) / annuity_factor(life, rate) + cost.per_month
 
 
-def _power(
-    system: System, accelerators: dict[str, Accelerator], ratio: Assumption, allow_estimates: bool
-) -> tuple[float | None, str]:
+def _power(system: System, catalog: Catalog, ratio: Assumption, allow_estimates: bool) -> tuple[float | None, str]:
     if system.max_power_kw is not None:
         return system.max_power_kw, "published"
-    part = accelerators.get(system.accelerator)
+    part = catalog.names.by_name.get(system.accelerator)
     if part is None or part.tdp_w is None or not allow_estimates:
         return None, ""
     power = part.tdp_w * system.accelerator_count / 1000 * ratio.value

@@ -28,7 +28,6 @@ from planner.prune import choose_from
 from planner.request import Request
 from planner.strategy import Setting, Solved, ownable, solve_strategy
 from planner.why import unfinished, unserved
-from pricing import accelerator as names
 from pricing.catalog import Catalog, Quote
 from pricing.units import HOURS_PER_MONTH
 
@@ -43,10 +42,9 @@ def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
     asked, request = request, _in_order(request)
     assumed = figures.overridden(figures.defaults(), _overrides(request), request.as_of)
     terms = _terms(request, assumed)
-    rates = {workload.name: accelerator_hours_rate(workload) for workload in request.workloads}
+    rates = {workload.name: accelerator_hours_rate(workload, catalog.names) for workload in request.workloads}
     needed = demands(request, terms.hours_per_month, rates)
-    parts = {part.name: part for part in names.accelerators()}
-    nodes, node_gaps = owned.nodes(catalog.systems, parts, assumed, request.as_of, request.allow_estimates)
+    nodes, node_gaps = owned.nodes(catalog, assumed, request)
     found = market(request, needed, catalog, nodes, assumed)
     setting = Setting(needed, found, choose_from(found, needed, assumed, terms), assumed, terms)
     missing = unserved(request, needed, found, catalog, nodes, assumed)

@@ -134,9 +134,9 @@ def _best_hourly(
     ordered = sorted(
         candidates,
         key=lambda c: (
-            rates[c.resource][0] / c.units_per_node_hour,
+            float(f"{rates[c.resource][0] / c.units_per_node_hour:.9g}"),  # equal but for rounding is equal
             c.storage + c.egress,
-            -c.units_per_node_hour,
+            resources[c.resource].accelerators_per_node,
             resources[c.resource].key,
             c.gang,
         ),

@@ -18,7 +18,7 @@ from planner.candidates import Candidate, Market, Resource
 from planner.cashflow import Payment, Terms, present_cost
 from planner.demand import Demands
 from planner.errors import Defect
-from planner.model import Allowed, Program, build, with_shortage
+from planner.model import Allowed, Program, build, step_nodes, with_shortage
 from planner.optimize import Solution, solve
 from planner.prune import Choice, around_per_unit, covers, payments_of
 
@@ -179,7 +179,7 @@ def _shares(setting: Setting, program: Program, solution: Solution) -> list[_Sha
                 whole = step.candidate.nodes_per_gang if step.candidate.nodes_per_gang > 1 else 0.0
                 nodes[key] = max(nodes[key], value / length, whole)
         else:
-            granule = step.candidate.granule if step.shared is not None else float(step.candidate.nodes_per_gang)
+            granule = step_nodes(step)
             hours[key] += round(value) * granule * length
             nodes[key] = max(nodes[key], round(value) * granule)
     found = [

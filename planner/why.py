@@ -12,7 +12,6 @@ from planner.demand import Demands, Need
 from planner.owned import Node
 from planner.request import Request, Workload
 from planner.strategy import Setting, shortage
-from pricing import accelerator as names
 from pricing.catalog import Catalog
 
 SHOWN = 6
@@ -71,7 +70,7 @@ def _sooner(need: Need, index: int, setting: Setting) -> str:
 def _retired(workload: Workload, catalog: Catalog) -> Iterator[str]:
     """Types of the accelerators asked for that can no longer be started, with their successors."""
     written = [workload.demand.accelerator or ""] if stays(workload) else list(workload.accelerators)
-    wanted = {part.name for name in written if name for part in names.match(name)}
+    wanted = {part.name for name in written if name for part in catalog.names.match(name)}
     for offering in catalog.offerings.values():
         if offering.accelerator in wanted and offering.status == "retired":
             successor = f"its successor is {offering.successor}" if offering.successor else "no successor is recorded"

@@ -58,7 +58,7 @@ class Accelerator:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """`written` is how `used_by` (aws, azure, gcp, skypilot, dstack, nvidia-smi, short ...) writes the accelerator `name`.
+    """`written` is how `used_by` (aws, azure, gcp, skypilot, dstack, nvidia-smi, short ...) writes `name`.
 
     A TPU slice has {n} where the number stands; `units_per_chip` is then what the number counts: 2 cores or 1 chip.
     """
@@ -76,6 +76,7 @@ class Names:
     def __init__(self, accelerators: Iterable[Accelerator], aliases: Iterable[Alias]) -> None:
         self.by_name = {a.name: a for a in sorted(accelerators, key=lambda a: a.name)}
         self.aliases = tuple(aliases)
+        self._usable = tuple(a for a in self.aliases if a.name in self.by_name)
 
     @classmethod
     def read(cls, folder: Path) -> Names:
@@ -105,7 +106,7 @@ class Names:
 
     @cached_property
     def _meaning(self) -> dict[str, str]:
-        known = {plain(a.written): a.name for a in self.aliases if a.units_per_chip is None}
+        known = {plain(a.written): a.name for a in self._usable if a.units_per_chip is None}
         return known | {plain(name): name for name in self.by_name}
 
     @cached_property
@@ -117,8 +118,8 @@ class Names:
 
     @cached_property
     def _slices(self) -> list[tuple[re.Pattern[str], Alias]]:
-        heads = [a for a in self.aliases if a.units_per_chip is not None]
-        return [(re.compile(re.escape(plain(a.written)).replace(re.escape(SLICE), r"(\d+)")), a) for a in heads]
+        heads = [a for a in self._usable if a.units_per_chip is not None]
+        return [(re.compile(re.escape(plain(a.written)).replace(re.escape(SLICE), "([0-9]{1,6})")), a) for a in heads]
 
     def resolve(self, written: str) -> Accelerator:
         """See the function of the same name."""
@@ -126,7 +127,7 @@ class Names:
         if name is not None:
             return self.by_name[name]
         members = self._models.get(plain(written), ())
-        if len(members) == 1:
+        if len(members) == 1 and members[0].counted_as not in {"die", "board"}:
             return members[0]
         try:
             return self.tpu_slice(written)[0]
@@ -136,7 +137,7 @@ class Names:
     def match(self, written: str) -> tuple[Accelerator, ...]:
         """See the function of the same name."""
         members = self._models.get(plain(written))
-        return members if members else (self.resolve(written),)
+        return members or (self.resolve(written),)
 
     def siblings(self, accelerator: Accelerator) -> tuple[Accelerator, ...]:
         """See the function of the same name."""
@@ -155,18 +156,23 @@ class Names:
 
     def unknown(self, written: str) -> UnknownName:
         """The error for a name that is not here, with the nearest that are."""
-        spelled = {a.written: a.name for a in self.aliases if a.units_per_chip is None}
-        spelled |= {a.model: a.model for a in self.by_name.values()} | {name: name for name in self.by_name}
+        spelled = {a.written: a.name for a in self._usable if a.units_per_chip is None}
+        for members in self._models.values():
+            spelled[members[0].model] = members[0].model if len(members) > 1 else members[0].name
+        spelled |= {name: name for name in self.by_name}
         close = nearest(written, spelled, count=8)
         return UnknownName("accelerator", written, tuple(dict.fromkeys(spelled[c] for c in close))[:5])
 
 
 def plain(written: str) -> str:
-    """A name without case, separators and the vendor in front: what two spellings must share to be the same."""
+    """A name without case, separators and the vendor in front: what two spellings must share to be the same.
+
+    Between two digits a separator stays: A100-80GB is A100 80GB, but neither v3-8-8 nor A10 0 is run together.
+    """
     words = [w for w in re.split(r"[\s_\-/,()]+", written.casefold()) if w]
     while len(words) > 1 and words[0] in VENDORS:
         words.pop(0)
-    return "".join(words)
+    return re.sub(r"(?<=\d) (?=[\d{])|( )", lambda found: "" if found[1] else "-", " ".join(words))
 
 
 @cache

@@ -33,7 +33,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What is priced: `offerings` have `prices` rows of this option, dated `oldest` to `newest`; retired types apart."""
+    """What is priced: `offerings` have `prices` rows of `option`, dated `oldest` to `newest`; retired types apart."""
 
     provider: str
     family: str
@@ -89,7 +89,7 @@ class Catalog:
     @cached_property
     def provider_facts(self) -> dict[str, Provider]:
         """By name: title, billing increment, Terraform module, reference regions."""
-        rows = [Provider(*row[:-1], _pairs(row[-1])) for row in self._store.table("providers")]
+        rows = [Provider(*(*row[:-1], _pairs(row[-1]))) for row in self._store.table("providers")]
         return {p.name: p for p in rows}
 
     @cached_property
@@ -99,12 +99,12 @@ class Catalog:
 
     @cached_property
     def _ordered(self) -> list[Offering]:
-        return [Offering(*row[:-1], bool(row[-1])) for row in self._store.table("offerings")]
+        return [Offering(*(*row[:-1], bool(row[-1]))) for row in self._store.table("offerings")]
 
     @cached_property
     def regions(self) -> dict[tuple[str, str], Region]:
         """By (provider, region)."""
-        rows = [Region(*row[:4], tuple(row[4].split()), row[5]) for row in self._store.table("regions")]
+        rows = [Region(*(*row[:4], tuple(row[4].split()), row[5])) for row in self._store.table("regions")]
         return {(r.provider, r.region): r for r in rows}
 
     @cached_property
@@ -115,10 +115,9 @@ class Catalog:
     @cached_property
     def systems(self) -> tuple[System, ...]:
         """Servers that can be owned."""
-        rows = self._store.table("systems")
         return tuple(
-            System(*r[:7], None if r[7] is None else day(r[7]), *r[8:10], None if r[10] is None else bool(r[10]))
-            for r in rows
+            System(*(*row[:7], row[7] and day(row[7]), *row[8:10], row[10] if row[10] is None else bool(row[10])))
+            for row in self._store.table("systems")
         )
 
     @cached_property
@@ -130,7 +129,7 @@ class Catalog:
     def _tiers(self) -> dict[tuple[str, str, str], tuple[Tier, ...]]:
         found: dict[tuple[str, str, str], list[Tier]] = {}
         for row in self._store.table("tiers"):
-            tier = Tier(*row[:6], day(row[6]), *row[7:])
+            tier = Tier(*(*row[:6], day(row[6]), *row[7:]))
             found.setdefault((tier.provider, tier.region, tier.item), []).append(tier)
         return {key: tuple(sorted(steps, key=lambda t: t.from_gb)) for key, steps in found.items()}
 
@@ -173,18 +172,19 @@ class Catalog:
                 values += chosen * condition.count("{")
         shown = {0} | ({1} if include_retired else set()) | ({2} if include_parts else set())
         where.append(f"hidden IN ({', '.join(map(str, sorted(shown)))})")
-        found = self._store.rows(
-            f"SELECT rowid, offering, {_PRICE} FROM prices WHERE {' AND '.join(where)} ORDER BY rowid",
-            values,  # noqa: S608 - only marks and our own names
-        )
-        return [self._quotes.get(row[0]) or self._quote(row) for row in found]
+        passed = f"FROM prices WHERE {' AND '.join(where)} ORDER BY rowid"
+        found = self._store.rows(f"SELECT rowid {passed}", values)
+        known = self._quotes
+        if any(row[0] not in known for row in found):
+            for row in self._store.rows(f"SELECT rowid, offering, {_PRICE} {passed}", values):
+                if row[0] not in known:
+                    known[row[0]] = self._quote(row)
+        return [known[row[0]] for row in found]
 
-    def _quote(self, row: Any) -> Quote:  # noqa: ANN401 - a row of SQLite
+    def _quote(self, row: tuple[Any, ...]) -> Quote:
         offering = self._ordered[row[1]]
-        price = Price(*row[2:12], day(row[12]), *row[13:])
-        quote = Quote(offering, price, self.names.by_name[offering.accelerator])
-        self._quotes[row[0]] = quote
-        return quote
+        price = Price(*(*row[2:12], day(row[12]), *row[13:]))
+        return Quote(offering, price, self.names.by_name[offering.accelerator])
 
     def unpriced(self) -> tuple[Offering, ...]:
         """Offerings that are not retired and have no price in any region: gaps, never candidates."""
@@ -203,7 +203,7 @@ class Catalog:
             " count(*), min(p.as_of), max(p.as_of) FROM prices p JOIN offerings o ON o.rowid = p.offering + 1"
             " GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
         )
-        return tuple(Coverage(*r[:3], bool(r[3]), r[4], r[5], day(r[6]), day(r[7])) for r in rows)
+        return tuple(Coverage(*(*r[:3], bool(r[3]), *r[4:6], day(r[6]), day(r[7]))) for r in rows)
 
     def check_provider(self, written: str) -> str:
         """The provider's name for what was written (its title will do); raises UnknownName with the nearest."""
@@ -221,12 +221,13 @@ class Catalog:
         return tuple(r for r in known if r.region == name)
 
     def check_option(self, written: str) -> str:
-        """A kind (reserved) or full name (reserved_1y_no_upfront) that has prices; raises UnknownName with the nearest."""
+        """A kind (reserved) or full name (reserved_1y_no_upfront) with prices; raises UnknownName with the nearest."""
         kinds = {parts.kind for name in self.options if (parts := option_of(name))}
         return _named("purchase option", written, {name: name for name in (*kinds, *self.options)}, _option_spelling)
 
     def check_type(self, provider: str, written: str, *, include_retired: bool = False) -> Offering:
         """The offering of that name; raises UnknownName with the nearest, or RetiredType with its successor."""
+        provider = self.check_provider(provider)
         spelled = {o.instance_type: o.instance_type for o in self._ordered if o.provider == provider}
         offering = self.offerings[provider, _named("instance type", written, spelled)]
         if offering.status == "retired" and not include_retired:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-
 ITEMS = ("block_storage", "egress_internet", "object_storage", "transfer_inter_region")
 
 
@@ -58,7 +57,7 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A server that can be owned. `price` buys one node without network, delivery or tax; None where no source tells it.
+    """A server that can be owned. `price` buys one node without network, delivery or tax; None where none is known.
 
     `sold` is whether it can still be bought new: None where no source tells it.
     """

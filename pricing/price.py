@@ -52,9 +52,9 @@ class Option(NamedTuple):
     offering_class: str
 
 
-_OPTION = re.compile(
-    r"(?P<plain>on_demand|spot|capacity_block)"
-    r"|(?P<kind>reserved|committed_use)_(?P<years>[135])y(?P<convertible>_convertible)?(_(?P<upfront>no|partial|all)_upfront)?"
+_OPTION = (
+    r"(?P<plain>on_demand|spot|capacity_block)|(?P<kind>reserved|committed_use)_(?P<years>[135])y"
+    r"(?P<convertible>_convertible)?(_(?P<upfront>no|partial|all)_upfront)?"
 )
 _UPFRONT: dict[str, Upfront] = {"no": "none", "partial": "partial", "all": "all"}
 
@@ -66,7 +66,7 @@ def option_of(name: str) -> Option | None:
     `upfront` and `offering_class` stay empty where the name does not say: Azure and Google Cloud rates are the same
     however they are paid.
     """
-    found = _OPTION.fullmatch(name)
+    found = re.fullmatch(_OPTION, name)
     if found is None:
         return None
     if found["plain"]:

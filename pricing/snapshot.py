@@ -73,7 +73,7 @@ def read(root: Path) -> Snapshot:
 
 def provider_facts(folder: Path, faults: list[str]) -> dict[str, Any]:
     """What provider.toml says; empty after its fault was noted."""
-    import tomllib  # noqa: PLC0415 - only a compile or an import reads it
+    import tomllib
 
     try:
         return tomllib.loads((folder / "provider.toml").read_text(encoding="utf-8"))
@@ -113,7 +113,15 @@ class _Folder:
         self.types = {o.instance_type for o in offerings}
         prices = self._unique("prices.csv", PRICE_COLUMNS, self.price, lambda p: p.key)
         tiers = self._unique("tiers.csv", TIER_COLUMNS, self.tier, lambda t: (t.region, t.item, t.from_gb))
-        return Snapshot((provider,) if provider else (), *map(tuple, (regions, offerings, prices, tiers)), (), ())  # type: ignore[arg-type] # map loses which tuple is which
+        return Snapshot(
+            providers=(provider,) if provider else (),
+            regions=tuple(regions),
+            offerings=tuple(offerings),
+            prices=tuple(prices),
+            tiers=tuple(tiers),
+            systems=(),
+            sources=(),
+        )
 
     def _unique(
         self, name: str, columns: tuple[str, ...], make: Callable[[Row], T | None], key: Callable[[T], object]

@@ -17,7 +17,6 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from pricing.errors import BadSnapshot
 from pricing.offering import Offering
 from pricing.place import Provider, Region, Source, System, Tier
 from pricing.price import Price
@@ -54,7 +53,7 @@ def columns(kind: type) -> tuple[str, ...]:
 
 
 class Store:
-    """One catalogue folder behind SQL; safe to share between threads that read. Opens, and compiles if needed, at once."""
+    """One catalogue folder behind SQL; safe to share between threads that read. Opens, and compiles if needed."""
 
     def __init__(self, root: Path, cache: Path | None = None) -> None:
         self.root = root
@@ -83,7 +82,7 @@ class Store:
         return self.rows(f"SELECT {', '.join(columns(TABLES[name]))} FROM {name} ORDER BY rowid")  # noqa: S608 - names are ours
 
     def _compile(self) -> sqlite3.Connection:
-        from pricing.snapshot import read  # noqa: PLC0415 - only a compile needs the readers
+        from pricing.snapshot import read
 
         connection = sqlite3.connect(":memory:", check_same_thread=False)
         fill(connection, read(self.root))
@@ -114,20 +113,19 @@ def cache_folder() -> Path:
 
 
 def digest_of(root: Path) -> str:
-    """A short hash of all that a catalogue folder says: names and bytes of its tables."""
+    """A short hash of all that a catalogue folder says: names and bytes of its tables; missing ones count as empty."""
     hashed = blake2b(digest_size=8)
     for path in files(root):
-        try:
+        content = b""
+        with suppress(OSError):
             content = path.read_bytes()
-        except OSError as error:
-            raise BadSnapshot((f"{path.parent.name}/{path.name}: cannot be read: {error.strerror}",)) from None
         hashed.update(f"{path.parent.name}/{path.name}:{len(content)}\n".encode())
         hashed.update(content)
     return hashed.hexdigest()
 
 
 def fill(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
-    """Puts a snapshot into an empty database; prices get their rank as row number, so that rowid is the answer's order."""
+    """Puts a snapshot into an empty database; a price's row number is its rank, so that rowid is the answer's order."""
     numbers = {o.key: number for number, o in enumerate(snapshot.offerings)}
     ranked = sorted(
         snapshot.prices, key=lambda p: (p.price_per_hour, p.provider, p.region, p.instance_type, p.purchase_option)
@@ -172,11 +170,11 @@ def _cell(value: object) -> object:
 
 
 def _connect(path: Path) -> sqlite3.Connection | None:
-    """The compiled file, read only; None where there is none or it is damaged at its head."""
+    """The compiled file, read only and without locks (it is replaced, never changed); None where none can be used."""
     if not path.is_file():
         return None
     try:
-        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, check_same_thread=False)
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         whole = connection.execute("SELECT count(*) FROM prices").fetchone()[0] > 0
     except sqlite3.Error:

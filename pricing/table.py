@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Row:
-    """One row of a table: getters note a fault and give a harmless value; `build` gives None once anything was wrong."""
+    """One row of a table: getters note a fault and give a harmless value; `build` gives None once one was wrong."""
 
     __slots__ = ("bad", "faults", "line", "path", "values")
 
@@ -71,7 +71,7 @@ class Row:
         value = self.values[column]
         if not value:
             return None
-        if not value.isdecimal():
+        if not (value.isascii() and value.isdecimal() and len(value) < 16):
             self.fault(f"{column} is {value!r}, expected a whole number")
             return None
         return int(value)
@@ -83,7 +83,7 @@ class Row:
             self.fault(f"{column} is {self.values[column]!r}, expected a date such as 2026-07-20")
             return date.min
 
-    def build(self, kind: type[T], /, **values: Any) -> T | None:  # noqa: ANN401 - the columns of any table
+    def build(self, kind: type[T], /, **values: Any) -> T | None:
         return None if self.bad else kind(**values)
 
 
@@ -139,7 +139,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 def nearest(written: str, known: Iterable[str], count: int = 5) -> tuple[str, ...]:
     """The known names closest to what was written, best first; none where nothing is close."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only errors need it
+    from difflib import get_close_matches
 
     spelled = {name.casefold(): name for name in known}
     return tuple(spelled[match] for match in get_close_matches(written.casefold(), spelled, n=count, cutoff=0.5))

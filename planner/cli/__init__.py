@@ -6,7 +6,7 @@ Commands are imported when they are named (all of them for the help, so none imp
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import os
 import sys
 
 import click
@@ -18,7 +18,9 @@ class Commands(click.Group):
     """The commands found by walking this package; each module offers `command`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
-        return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+        # Listing the folder is what pkgutil would do; importing that costs a tenth of the whole start.
+        names = {name.removesuffix(".py") for name in os.listdir(__path__[0]) if name.endswith(".py")}  # noqa: PTH208  (pathlib: the same)
+        return sorted(name for name in names if not name.startswith("_"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
@@ -51,6 +53,6 @@ def commands() -> None:
 
 def main() -> None:
     """The entry point `planner`."""
-    from planner.cli._run import run  # noqa: PLC0415  (keeps this module importable without its error handling)
+    from planner.cli._run import run
 
     sys.exit(run(sys.argv[1:]))

@@ -1,19 +1,11 @@
-"""Runs a command and turns whatever happens into an exit code and words; no traceback ever reaches a user."""
+"""Runs a command and gives its exit code; no traceback ever reaches a user."""
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
-import traceback
-from collections.abc import Callable, Sequence
-from pathlib import Path
-
-import click
+from collections.abc import Sequence
 
 from planner.cli import commands
-from planner.errors import InvalidRequest
-from pricing.errors import PricingError
 
 DONE, BUG, ASKED_WRONGLY, INFEASIBLE, INTERRUPTED, READER_GONE = 0, 1, 2, 3, 130, 141
 
@@ -23,60 +15,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = commands.main(args=list(arguments), prog_name="planner", standalone_mode=False)
         sys.stdout.flush()
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (the last line of defence: a bug is told with an id)
-        end = next(end for kind, end in ENDS if isinstance(error, kind))
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (the last line of defence: a bug is told by an id)
+        from planner.cli._ends import end
+
         return end(error, arguments)
     return result if isinstance(result, int) else DONE
-
-
-def refuse(complaints: Sequence[object]) -> int:
-    """Tell every fault on standard error, one a line."""
-    number = len(complaints)
-    click.echo(f"planner: asked wrongly, {number} fault{'s' if number > 1 else ''}; nothing was written", err=True)
-    for complaint in complaints:
-        click.echo(f"  {complaint}", err=True)
-    return ASKED_WRONGLY
-
-
-def _refuse_request(error: BaseException, _: Sequence[str]) -> int:
-    return refuse(error.complaints if isinstance(error, InvalidRequest) else (error,))
-
-
-def _show_usage(error: BaseException, _: Sequence[str]) -> int:
-    if isinstance(error, click.ClickException):
-        error.show()
-    return ASKED_WRONGLY
-
-
-def _interrupted(*_: object) -> int:
-    click.echo("planner: interrupted; nothing half-written is left", err=True)
-    return INTERRUPTED
-
-
-def _reader_gone(*_: object) -> int:
-    # What is still buffered must not fail again when Python closes standard output.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return READER_GONE
-
-
-def _confess(_: BaseException, arguments: Sequence[str]) -> int:
-    """Tell a bug by an id; its details go to a file of the user's own that the message names."""
-    handle, name = tempfile.mkstemp(prefix="planner-", suffix=".log")
-    with os.fdopen(handle, "w", encoding="utf-8") as log:
-        log.write(f"planner {' '.join(arguments)}\npython {sys.version}\n\n{traceback.format_exc()}")
-    identity = Path(name).stem.removeprefix("planner-")
-    click.echo(f"planner: a bug of ours, not a fault of yours (id {identity})", err=True)
-    click.echo(f"  details for a bug report: {name}", err=True)
-    return BUG
-
-
-ENDS: tuple[tuple[type[BaseException], Callable[[BaseException, Sequence[str]], int]], ...] = (
-    (click.ClickException, _show_usage),
-    (InvalidRequest, _refuse_request),
-    (PricingError, _refuse_request),
-    (click.Abort, _interrupted),
-    (KeyboardInterrupt, _interrupted),
-    (BrokenPipeError, _reader_gone),
-    (Exception, _confess),
-)
-"""What ends a command early, and how each ends; the first kind that fits."""

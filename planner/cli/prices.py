@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from datetime import date
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from pricing.catalog import Coverage
 
 
@@ -58,19 +57,23 @@ def _age(day: date, today: date) -> str:
 
 
 @command.command("import", short_help="Make the catalogue from a folder of fact tables.")
-@click.argument("folder", type=click.Path(path_type=Path))
-def import_(folder: Path) -> int:
+@click.argument("folder")
+def import_(folder: str) -> int:
     """Turn the fact tables in FOLDER into the provider folders of the catalogue.
 
     The tables are read and judged whole; one fault and nothing is written.
     """
-    from planner.cli._run import DONE, refuse
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from planner.cli._ends import refuse
+    from planner.cli._run import DONE
     from pricing.catalog import ROOT
     from pricing.errors import BadSnapshot
     from pricing.importer import import_facts
 
     try:
-        report = import_facts(folder, ROOT)
+        report = import_facts(Path(folder), ROOT)
     except BadSnapshot as error:
         return refuse(error.faults)
     for name, value in asdict(report).items():

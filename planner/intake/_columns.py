@@ -9,59 +9,11 @@ import re
 from dataclasses import dataclass
 
 from planner.intake._grid import Cell, Row
+from planner.intake._meanings import MEANINGS
 from planner.intake._months import is_yearless, month_of, ordinal_of
 from planner.intake._numbers import currency_of
-from planner.intake._units import ACCELERATOR as ACC
-from planner.intake._units import WORK, Metric, metric_of, plain, seconds_of, work_unit
+from planner.intake._units import Metric, metric_of, plain, seconds_of, work_unit
 
-_COUNT = r"(?:number of|no\.? of|nr\.? of|num|count of|how many|quantity of|qty of)"
-_DONE = r"measured|throughput|sustain|capacity|benchmark|achieved|observed"
-_TRAFFIC = r"requests?|reqs?|quer(?:y|ies)|calls?|inferences|prompts?"
-
-MEANINGS: tuple[tuple[str, str], ...] = (
-    ("notes", r"^(?:notes?|comments?|remarks?|justification|description|details|rationale)\b"),
-    ("source", r"^(?:source|benchmark|measured (?:with|by)|measurement source|evidence)\b"),
-    ("measured_on", r"\bmeasured (?:on|at)\b|measurement date|date measured"),
-    ("interruptible", r"interruptib|pre ?emptib|\bspot\b|can be interrupted"),
-    ("substitution", rf"substitut|\b(?:other|any) {ACC} (?:ok|allowed|possible|acceptable)|may move to other"),
-    ("accelerators", rf"\b(?:allowed|acceptable|approved|permitted|eligible|alternative) {ACC}|\b{ACC} (?:allowed|options)\b"),
-    ("may_be_owned", r"\bowned\b|\bon ?prem|\bownable\b"),
-    ("residency", r"residen|data location|\bdata (?:must )?stays?\b|sovereign|jurisdiction"),
-    ("checkpoint_minutes", r"checkpoint"),
-    ("restart_minutes", r"\brestart"),
-    ("memory", r"\bmemory\b|\bvram\b|\bhbm\b"),
-    ("egress", r"\begress\b|\boutbound\b|\bdata (?:transfer )?out\b"),
-    ("storage", r"\bstorage\b|\bdata ?set size\b|\bdisk\b"),
-    ("budget", r"\bbudget|\b(?:cost|spend|spending) (?:cap|limit|ceiling)\b|\bmax(?:imum)? (?:cost|spend)"),
-    ("growth", r"\bgrowth\b|\bmom\b|\bgrows\b"),
-    ("deadline", r"\bdeadline\b|\bdue\b|\b(?:needed|finish|finished|complete|done) by\b|\btarget (?:date|month)\b"),
-    ("precision", r"\bprecision\b|\bdtype\b"),
-    ("utilisation", r"\butili[sz]ation\b|\butil\b|\bduty cycle\b|\buptime\b|\bshare of (?:hours|time)\b|% of (?:hours|time)"),
-    ("daily_shape", r"\bshape\b|\b(?:traffic|load|daily|usage) (?:pattern|profile)\b|^(?:pattern|profile)$"),
-    ("scaling", r"^scaling\b"),
-    ("parallel_jobs", r"\bparallel\b|\bconcurren"),
-    ("gang", rf"\b{ACC}(?: per |/)(?:job|replica|gang|instance of the model)\b|\bgang\b|\btensor parallel"),
-    ("accelerators_per_node", rf"\b{ACC}(?: per |/)(?:node|server|host|machine)\b"),
-    ("nodes", rf"^(?:{_COUNT} )?(?:nodes|servers|hosts|machines)(?: count)?$|^node count$"),
-    ("units_per_request", rf"\b{WORK}(?: per |/)(?:request|query|call|prompt)\b"),
-    ("per", rf"^(?:per|basis|measured per|(?:rate|throughput|speed) (?:basis|per|is per|for|is for)|per {ACC} or job)$"),
-    ("throughput", rf"\bthroughput\b|\b(?:{_TRAFFIC}|rps|qps)\b.*\b(?:{_DONE}|per {ACC}|per replica|per job)|(?:{_DONE}).*\b(?:rps|qps)\b"),
-    ("requests_per_second", rf"\b(?:{_TRAFFIC})(?: per |/)(?:s|sec|second)s?\b|\brps\b|\bqps\b|\btraffic\b"),
-    ("accelerator_hours", rf"\b{ACC} ?(?:hours?|hrs?|h)\b"),
-    ("throughput", rf"\b{WORK}(?: per |/)(?:s|secs?|seconds?|h|hr|hours?|mins?|minutes?)\b|\b(?:tps|ips)\b|\bit/s\b"),
-    ("total_units", rf"\btotal (?:{WORK}|work|units)\b|\b(?:{WORK}|work|units) (?:in )?total\b|\btotal work\b|^(?:[kmbt] )?{WORK}(?: [kmbt]| (?:m|b|tr)illions?)?$|\b{WORK} to (?:train|process)\b|^(?:training|target) {WORK}\b"),
-    ("units_per_month", rf"\b(?:{WORK}|work|units|volume)\b.*(?:per |/)(?:day|week|month|mo|mth|quarter|year|yr)\b|\b(?:daily|weekly|monthly|annual|yearly) (?:{WORK}|work|units|volume)\b|^(?:[kmbt] )?{WORK} monthly\b"),
-    ("hours", r"\b(?:hours?|hrs?|runtime)\b"),
-    ("unit", r"^(?:unit|units|uom|metric|measure)(?: of .*)?$|^(?:demand|work) (?:unit|metric)$"),
-    ("amount", r"^(?:demand|amount|usage|need|forecast|work needed|quantity needed)\b"),
-    ("accelerator", rf"\b(?:{ACC}|hardware) (?:type|model|name|kind|sku|family)\b|^(?:gpu|accelerator|chip|tpu|device|card|hardware)(?: required| requested| needed)?$|^(?:gpu/tpu|gpu or tpu|accelerator type)$"),
-    ("gpus", rf"^{_COUNT} {ACC}\b|\b{ACC} (?:count|qty|quantity|number)\b|^(?:gpus|accelerators|tpus|chips|devices|cards)(?: (?:needed|required|requested))?$|^(?:count|qty|quantity)$"),
-    ("team", r"\bteam\b|\bowner\b|\bcost cent(?:er|re)\b|\bdepartment\b|\bdept\b|\brequest(?:er|or|ed by)\b|\bbusiness unit\b|\bsquad\b|^group$|\bdivision\b"),
-    ("kind", r"\bkind\b|\b(?:workload|job) (?:type|class|category)\b|^(?:type|category|class)$"),
-    ("provider", r"\bprovider\b|\bcloud\b|\bvendor\b|\bcsp\b"),
-    ("region", r"\bregions?\b|\blocation\b"),
-    ("name", r"\bworkload\b|\bjob\b|\bservice\b|\bname\b|\bproject\b|\bapplication\b|^app$|^model$|\buse case\b|^task$"),
-)  # fmt: skip
 NAME_RANK = ("workload", "job", "name", "service", "application", "app", "model", "use case", "task", "project")
 FIRST_WINS = frozenset({"name", "team", "kind", "notes", "region", "provider", "source"})
 NEEDED = "GPU-hours, GPUs with hours, work per month (tokens/month), total work with a deadline, or requests per second"
@@ -71,7 +23,7 @@ NEEDED = "GPU-hours, GPUs with hours, work per month (tokens/month), total work 
 class Column:
     """A column that means something. `month` is set for "month" columns ("2026-12" or "#3" for the plan's third month).
 
-    `words` is the header in plain words; `metric` what a demand in it is counted in, as far as header and headers above say.
+    `words` is the header in plain words; `metric` what a demand in it is counted in, as far as its headers say.
     """
 
     index: int
@@ -85,7 +37,7 @@ class Column:
 
 def columns_of(row: Row, above: Row | None = None) -> tuple[Column, ...]:
     """The columns that a header row names, one or more for a meaning; `above` may hold the unit of month columns."""
-    found = []
+    found: list[Column] = []
     over = ""
     for index, cell in enumerate(row.cells):
         text = above.cell(index).text if above else ""
@@ -138,10 +90,7 @@ def _column(index: int, cell: Cell, over: str) -> Column | None:
 
 def meaning_of(words: str) -> str:
     """What a header in plain words means, else empty."""
-    for meaning, pattern in MEANINGS:
-        if re.search(pattern, words):
-            return meaning
-    return ""
+    return next((meaning for meaning, patterns in MEANINGS if any(re.search(each, words) for each in patterns)), "")
 
 
 def rate_of(column: Column) -> tuple[str, float | None]:
@@ -150,4 +99,6 @@ def rate_of(column: Column) -> tuple[str, float | None]:
 
 
 def _name_rank(column: Column) -> int:
-    return next((rank for rank, word in enumerate(NAME_RANK) if re.search(rf"\b{word}\b", column.words)), len(NAME_RANK))
+    return next(
+        (rank for rank, word in enumerate(NAME_RANK) if re.search(rf"\b{word}\b", column.words)), len(NAME_RANK)
+    )

@@ -15,7 +15,9 @@ from planner.intake._units import Metric, adjusted, metric_of
 HOURS_PER_MONTH = 730.0
 HOURS_PER_MONTH_MAX = 744.0
 HOURS_AGREE_WITHIN = 0.01
-_ALWAYS = re.compile(r"24 ?[x/*×] ?7(?:/365)?|always(?: on)?|around the clock|continuous(?:ly)?|full[ -]?time", re.IGNORECASE)
+_ALWAYS = re.compile(
+    r"24 ?[x/*×] ?7(?:/365)?|always(?: on)?|around the clock|continuous(?:ly)?|full[ -]?time", re.IGNORECASE
+)
 _KEYS = {
     "accelerator_hours": "accelerator_hours_per_month",
     "units": "units_per_month",
@@ -95,10 +97,17 @@ def _requests(line: Line) -> Stated | None:
     if found is None:
         return None
     if re.search(r"\b(?:peak|max(?:imum)?|p9\d)\b", found.column.words):
-        message = "a peak does not say how much work there is; the demand is the mean of the month, spread by a daily shape"
+        message = (
+            "a peak does not say how much work there is; the demand is the mean of the month, spread by a daily shape"
+        )
         line.ledger.complain(found.cell, message, "a column with mean requests per second")
         return None
-    return _stated(line, found, found.column.metric or Metric("requests_per_second", "requests", 1.0, "second"), "requests_per_second")
+    return _stated(
+        line,
+        found,
+        found.column.metric or Metric("requests_per_second", "requests", 1.0, "second"),
+        "requests_per_second",
+    )
 
 
 def _stated(line: Line, found: Found, metric: Metric, key: str) -> Stated | None:
@@ -109,7 +118,9 @@ def _stated(line: Line, found: Found, metric: Metric, key: str) -> Stated | None
     if key == "total_units":
         value = found.value * metric.scale
     elif not metric.period:
-        line.ledger.note(f"{found.column.header.text!r} ({found.column.header.place}) names no period: read as per month")
+        line.ledger.note(
+            f"{found.column.header.text!r} ({found.column.header.place}) names no period: read as per month"
+        )
     return Stated(key, value, metric.unit, ((found.cell, f"{value:.15g} {metric.unit}".strip()),))
 
 
@@ -117,7 +128,9 @@ def _scaled(line: Line, found: Found, base: Metric) -> tuple[float, Metric] | No
     """The amount per month (per second for requests) and what it finally is counted in; None after a complaint."""
     metric = adjusted(base, found.quantity.unit)
     if metric is None or found.quantity.percent or found.quantity.currency:
-        line.ledger.complain(found.cell, f"does not fit {found.column.header.text!r}", f"a number of {base.unit or base.what}")
+        line.ledger.complain(
+            found.cell, f"does not fit {found.column.header.text!r}", f"a number of {base.unit or base.what}"
+        )
         return None
     return found.value * metric.factor, metric
 
@@ -159,17 +172,27 @@ def _accelerator_hours(line: Line, hardware: Hardware, hours: tuple[float, Cell]
     if scaled is None:
         return None
     value, metric = scaled
-    if product is not None and isinstance(product.value, float) and abs(product.value - value) > HOURS_AGREE_WITHIN * value:
+    if (
+        product is not None
+        and isinstance(product.value, float)
+        and abs(product.value - value) > HOURS_AGREE_WITHIN * value
+    ):
         cells = " x ".join(cell.place for cell, _ in product.cells)
-        line.ledger.complain(found.cell, f"{value:,.15g} GPU-hours, but {cells} gives {product.value:,.15g}", "one of the two")
+        line.ledger.complain(
+            found.cell, f"{value:,.15g} GPU-hours, but {cells} gives {product.value:,.15g}", "one of the two"
+        )
         return None
     if not metric.period:
-        line.ledger.note(f"{found.column.header.text!r} ({found.column.header.place}) names no period: read as per month")
+        line.ledger.note(
+            f"{found.column.header.text!r} ({found.column.header.place}) names no period: read as per month"
+        )
     return Stated(_KEYS["accelerator_hours"], value, "", ((found.cell, f"{value:.15g} accelerator-hours"),))
 
 
 def _product(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) -> Stated | None:
-    if hours is None or any(column.meaning == "month" and not line.row.cell(column.index).is_blank for column in line.table.columns):
+    if hours is None or any(
+        column.meaning == "month" and not line.row.cell(column.index).is_blank for column in line.table.columns
+    ):
         return None
     if hardware.count is None or hardware.count_cell is None:
         if line.cell("accelerator_hours") is None:
@@ -186,19 +209,23 @@ def _product(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) -
 
 
 def _share_of_hours(line: Line, hours: float) -> tuple[float, Cell | None] | None:
-    """The share of the hours that is used; 1 where utilisation is not given or is about the chip. None after a complaint."""
+    """The share of the hours used; 1 where utilisation is not given or is about the chip. None after a complaint."""
     column = line.table.column("utilisation")
     if column is None or line.cell("utilisation") is None:
         return 1.0, None
     if re.search(_OF_THE_CHIP, column.words) and not re.search(_SHARE_OF_HOURS, column.words):
-        line.ledger.note(f"{column.header.text!r} ({column.header.place}) is about the chip, not the hours: the hours stand as given")
+        line.ledger.note(
+            f"{column.header.text!r} ({column.header.place}) is about the chip, not the hours: the hours stand as given"
+        )
         return 1.0, None
     found = line.fraction("utilisation")
     if found is None:
         return None
     if not re.search(_SHARE_OF_HOURS, column.words) and hours < 0.98 * HOURS_PER_MONTH:
         message = "does this lower the hours beside it, or is it how busy the chip is in them?"
-        line.ledger.complain(found[1], message, f"the header 'Utilisation (% of hours)' or 'GPU utilisation', not {column.header.text!r}")
+        line.ledger.complain(
+            found[1], message, f"the header 'Utilisation (% of hours)' or 'GPU utilisation', not {column.header.text!r}"
+        )
         return None
     return found
 
@@ -210,7 +237,11 @@ def _by_month(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) 
     first = line.row.cell(columns[0].index)
     metric = _row_metric(line) or columns[0].metric
     if metric is None:
-        line.ledger.complain(first, "the month columns do not say what they count", "a Unit column, or a heading above them: GPU-hours, tokens ...")
+        line.ledger.complain(
+            first,
+            "the month columns do not say what they count",
+            "a Unit column, or a heading above them: GPU-hours, tokens ...",
+        )
         return None
     times = _per_month_of(line, metric, hardware, hours, first)
     if times is None:
@@ -231,11 +262,17 @@ def _by_month(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) 
     return Stated(_KEYS[what], values, metric.unit, tuple(cells)) if values else None
 
 
-def _per_month_of(line: Line, metric: Metric, hardware: Hardware, hours: tuple[float, Cell] | None, first: Cell) -> float | None:
+def _per_month_of(
+    line: Line, metric: Metric, hardware: Hardware, hours: tuple[float, Cell] | None, first: Cell
+) -> float | None:
     """What turns a month's figure into demand: hours for a number of GPUs, GPUs for hours, else 1."""
     if metric.what == "accelerators":
         if hours is None:
-            line.ledger.complain(first, "a number of GPUs by month needs their hours", "a column Hours per month (730 is around the clock)")
+            line.ledger.complain(
+                first,
+                "a number of GPUs by month needs their hours",
+                "a column Hours per month (730 is around the clock)",
+            )
             return None
         return hours[0]
     if metric.what == "hours":
@@ -268,9 +305,16 @@ def _amount(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) ->
         return None
     if metric.what == "accelerators":
         if hours is None or hardware.count is not None:
-            line.ledger.complain(found.cell, "a number of GPUs is no amount of work", "a column Hours per month, or GPU-hours")
+            line.ledger.complain(
+                found.cell, "a number of GPUs is no amount of work", "a column Hours per month, or GPU-hours"
+            )
             return None
-        return Stated(_KEYS["accelerator_hours"], found.value * hours[0], "", ((found.cell, f"{found.value:g} accelerators"), (hours[1], "hours")))
+        return Stated(
+            _KEYS["accelerator_hours"],
+            found.value * hours[0],
+            "",
+            ((found.cell, f"{found.value:g} accelerators"), (hours[1], "hours")),
+        )
     is_total = metric.what == "units" and not metric.period and line.cell("deadline") is not None
     return _stated(line, found, metric, "total_units" if is_total else _KEYS[metric.what])
 

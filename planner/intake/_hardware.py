@@ -28,7 +28,7 @@ class Hardware:
 
 
 def split(text: str) -> tuple[str, float | None]:
-    """"8x H100" -> (H100, 8), "H100:8" -> (H100, 8), "A100 80GB" -> (A100 80GB, None)."""
+    """ "8x H100" -> (H100, 8), "H100:8" -> (H100, 8), "A100 80GB" -> (A100 80GB, None)."""
     for form in _COUNTED:
         if found := form.fullmatch(text.strip()):
             return found["name"].strip(), float(found["count"])

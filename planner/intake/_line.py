@@ -19,7 +19,7 @@ NO = frozenset({"no", "n", "false", "0", "not allowed"})
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A number in a cell: `value` in the column's own unit (header magnitude not yet applied), with what stood around it."""
+    """A number in a cell as written (the magnitude of its header not yet applied), with what stood around it."""
 
     cell: Cell
     column: Column
@@ -140,7 +140,9 @@ class Line:
         """The names in a cell such as "H100, A100 80GB" or "EU / US"; empty for "any"."""
         text = self.text(meaning)
         parts = [part.strip() for part in re.split(r"[,;|\n/]|\bor\b|\band\b", text)]
-        return tuple(part for part in parts if part and part.casefold() not in ("any", "anywhere", "all", "no preference"))
+        return tuple(
+            part for part in parts if part and part.casefold() not in ("any", "anywhere", "all", "no preference")
+        )
 
     def _is_faulty(self, cell: Cell, what: str) -> bool:
         if cell.fault:

@@ -1,4 +1,4 @@
-"""Calendar months as people write them in headers and deadlines: 2026-12, Dec-26, December 2026, 12/2026, real dates."""
+"""Calendar months as people write them in headers: 2026-12, Dec-26, December 2026, 12/2026, real dates."""
 
 from __future__ import annotations
 

@@ -9,11 +9,51 @@ import math
 import re
 from dataclasses import dataclass
 
-SYMBOLS = {"US$": "USD", "CA$": "CAD", "C$": "CAD", "A$": "AUD", "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR"}
-CODES = (
-    "USD EUR GBP CHF JPY CNY INR CAD AUD NZD SEK NOK DKK PLN CZK HUF RON BRL MXN KRW SGD HKD TWD ZAR ILS TRY AED SAR "
-    "usd eur gbp chf"
-).split()
+SYMBOLS = {
+    "US$": "USD",
+    "CA$": "CAD",
+    "C$": "CAD",
+    "A$": "AUD",
+    "$": "USD",
+    "€": "EUR",
+    "£": "GBP",
+    "¥": "JPY",
+    "₹": "INR",
+}
+CODES = [
+    "USD",
+    "EUR",
+    "GBP",
+    "CHF",
+    "JPY",
+    "CNY",
+    "INR",
+    "CAD",
+    "AUD",
+    "NZD",
+    "SEK",
+    "NOK",
+    "DKK",
+    "PLN",
+    "CZK",
+    "HUF",
+    "RON",
+    "BRL",
+    "MXN",
+    "KRW",
+    "SGD",
+    "HKD",
+    "TWD",
+    "ZAR",
+    "ILS",
+    "TRY",
+    "AED",
+    "SAR",
+    "usd",
+    "eur",
+    "gbp",
+    "chf",
+]
 _SYMBOL = "|".join(re.escape(symbol) for symbol in SYMBOLS)
 _MONEY = re.compile(rf"{_SYMBOL}|(?<![A-Za-z])(?:{'|'.join(CODES)})(?![A-Za-z])")
 _SPACES = " \u00a0\u2007\u2009\u202f"
@@ -110,25 +150,28 @@ def _code(written: str) -> str:
 def _number(core: str, decimal: str) -> float | None:
     """The value of digits with separators; None where the grouping is no grouping."""
     if any(sign in core for sign in _SPACES + "'’"):
-        if not _GROUPED.fullmatch(core):
-            return None
-        return float(re.sub(rf"[{_SPACES}'’]", "", core).replace(",", "."))
+        digits = re.sub(rf"[{_SPACES}'’]", "", core).replace(",", ".")
+        return float(digits) if _GROUPED.fullmatch(core) else None
     points, commas = core.count("."), core.count(",")
     if points and commas:
         last, other = (".", ",") if core.rfind(".") > core.rfind(",") else (",", ".")
         whole, _, fraction = core.rpartition(last)
         return float(f"{whole.replace(other, '')}.{fraction or 0}") if _is_grouped(whole, other) else None
-    separator = "." if points else ","
     if points + commas > 1:
+        separator = "." if points else ","
         return float(core.replace(separator, "")) if _is_grouped(core, separator) else None
-    if not points and not commas:
-        return float(core)
+    return _once_separated(core, "." if points else ",", decimal) if points or commas else float(core)
+
+
+def _once_separated(core: str, separator: str, decimal: str) -> float:
+    """One separator: a decimal one unless exactly three digits follow one to three; then `decimal` decides."""
     before, after = core.split(separator)
-    if len(after) != 3 or before in ("", "0") or len(before) > 3 or before.startswith("0"):
-        return float(f"{before or 0}.{after or 0}")
-    if not decimal:
+    could_group = len(after) == 3 and 1 <= len(before) <= 3 and not before.startswith("0")
+    if could_group and not decimal:
         raise Ambiguous(core)
-    return float(f"{before}.{after}") if decimal == separator else float(before + after)
+    if could_group and decimal != separator:
+        return float(before + after)
+    return float(f"{before or 0}.{after or 0}")
 
 
 def _is_grouped(whole: str, separator: str) -> bool:

@@ -16,15 +16,23 @@ STAND_IN_DEMAND = {"units_per_month": 1}
 class Read:
     """A file as a request that nobody has validated yet.
 
-    `document` has the keys of a Request and only what the file says. Where there are `complaints`, faulty values are left
-    out of it and stood in for, so that a validator finds the remaining faults and not the same ones again: such a document
-    must not be planned. `places` maps JSON paths to what the asker sees ("Plan!C5", "line 3 column 7").
+    `document` has the keys of a Request and only what the file says. Where there are `complaints`, faulty values are
+    left out of it and stood in for, so that a validator finds the remaining faults and not the same ones again: such a
+    document must not be planned. `places` maps JSON paths to what the asker sees ("Plan!C5", "line 3 column 7").
     """
 
     document: dict[str, Any]
     inputs: Inputs
     complaints: tuple[Complaint, ...]
     places: dict[str, str]
+
+
+class Unreadable(ValueError):
+    """The bytes are not of the format they are read as; `place` is where that shows, empty for the file as a whole."""
+
+    def __init__(self, message: str, place: str = "") -> None:
+        self.place = place
+        super().__init__(message)
 
 
 def digest(data: bytes) -> str:

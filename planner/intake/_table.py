@@ -15,10 +15,30 @@ from planner.intake._units import Metric
 
 HEADER_SEARCH_ROWS = 200
 TEXT_MEANINGS = frozenset(
-    "notes source interruptible substitution accelerators may_be_owned residency precision daily_shape scaling per unit"
-    " accelerator team kind provider region name".split()
+    [
+        "notes",
+        "source",
+        "interruptible",
+        "substitution",
+        "accelerators",
+        "may_be_owned",
+        "residency",
+        "precision",
+        "daily_shape",
+        "scaling",
+        "per",
+        "unit",
+        "accelerator",
+        "team",
+        "kind",
+        "provider",
+        "region",
+        "name",
+    ]
 )
-DEMAND_MEANINGS = frozenset({"accelerator_hours", "units_per_month", "total_units", "requests_per_second", "amount", "month"})
+DEMAND_MEANINGS = frozenset(
+    {"accelerator_hours", "units_per_month", "total_units", "requests_per_second", "amount", "month"}
+)
 _TOTAL = re.compile(r"(?:(?:grand|overall|sub)[ -]?)?totals?\b.*|sum\b.{0,20}", re.IGNORECASE)
 
 
@@ -68,13 +88,14 @@ def tables_of(sheet: Sheet) -> tuple[Table, ...]:
     return tuple(found)
 
 
-def _table(sheet: Sheet, header: Row, columns: tuple[Column, ...], left_out: tuple[Cell, ...], below: tuple[Row, ...]) -> Table:
+def _table(
+    sheet: Sheet, header: Row, columns: tuple[Column, ...], left_out: tuple[Cell, ...], below: tuple[Row, ...]
+) -> Table:
     rows: list[tuple[Row, str]] = []
     ended = False
     for row in below:
         reason = _refusal(row, header, columns, ended=ended)
-        ended = ended or reason in ("total", "blank") or reason.startswith("note")
-        ended = ended and bool(reason)
+        ended = bool(reason) and (ended or reason in ("total", "blank") or reason.startswith("note"))
         rows.append((row, reason))
     last = max((index for index, (_, reason) in enumerate(rows) if not reason), default=-1)
     kept = tuple((row, reason) for index, (row, reason) in enumerate(rows) if reason != "blank" or index < last)
@@ -113,34 +134,39 @@ def _next_header(sheet: Sheet, at: int) -> int:
 
 
 def _refusal(row: Row, header: Row, columns: tuple[Column, ...], *, ended: bool) -> str:
-    """Why a row is no workload: "blank", "total", ...; empty for a workload."""
-    if row.is_blank:
-        return "blank"
-    if row.hidden:
-        return "hidden row; unhide it to have it planned"
+    """Why a row is no workload: "blank", "total", ...; empty for a workload. `ended`: the table may be over."""
     cells = [cell for cell in row.cells if not cell.is_blank]
-    own = {cell.text.casefold() for cell in header.cells if not cell.is_blank}
-    if len(cells) > 1 and sum(cell.text.casefold() in own for cell in cells) * 2 > len(cells):
-        return "repeated header"
     by_meaning = {column.meaning: row.cell(column.index) for column in columns if column.meaning != "month"}
-    if _is_total(cells, by_meaning):
-        return "total"
-    if len(cells) == 1 and not cells[0].is_number:
-        return "note or heading: a single text"
+    reasons = (
+        ("blank", not cells),
+        ("hidden row; unhide it to have it planned", row.hidden),
+        ("repeated header", _is_header_again(cells, header)),
+        ("total", _is_total(cells, by_meaning)),
+        ("note or heading: a single text", len(cells) == 1 and not cells[0].is_number),
+        ("note: no number in it", _is_note(row, columns, by_meaning, ended=ended)),
+    )
+    return next((reason for reason, holds in reasons if holds), "")
+
+
+def _is_header_again(cells: list[Cell], header: Row) -> bool:
+    own = {cell.text.casefold() for cell in header.cells if not cell.is_blank}
+    return len(cells) > 1 and sum(cell.text.casefold() in own for cell in cells) * 2 > len(cells)
+
+
+def _is_note(row: Row, columns: tuple[Column, ...], by_meaning: dict[str, Cell], *, ended: bool) -> bool:
+    """A row that says nothing of work: no figure, no kind, no accelerator, and no name or the table is over."""
+    if any(not row.cell(c.index).is_blank for c in columns if c.meaning not in TEXT_MEANINGS):
+        return False
+    described = any(not by_meaning[meaning].is_blank for meaning in ("kind", "accelerator") if meaning in by_meaning)
     named = "name" in by_meaning and not by_meaning["name"].is_blank
-    numbers = [row.cell(c.index) for c in columns if c.meaning not in TEXT_MEANINGS and not row.cell(c.index).is_blank]
-    described = any(not by_meaning[m].is_blank for m in ("kind", "accelerator") if m in by_meaning)
-    if not numbers and not described and (ended or not named):
-        return "note: no number in it"
-    return ""
+    return not described and (ended or not named)
 
 
 def _is_total(cells: list[Cell], by_meaning: dict[str, Cell]) -> bool:
-    if any(not by_meaning[meaning].is_blank for meaning in ("accelerator", "kind") if meaning in by_meaning):
-        return False
-    name = by_meaning.get("name")
+    """A label such as "Grand total" in any column, and nothing beside it that a workload would have."""
     labels = [cell for cell in cells if isinstance(cell.value, str) and _TOTAL.fullmatch(cell.text)]
-    return bool(labels) and (name is None or name.is_blank or name in labels)
+    own = [by_meaning[meaning] for meaning in ("name", "accelerator", "kind") if meaning in by_meaning]
+    return bool(labels) and all(cell.is_blank or cell in labels for cell in own)
 
 
 def _by_content(columns: tuple[Column, ...], rows: tuple[Row, ...]) -> tuple[Column, ...]:
@@ -150,17 +176,20 @@ def _by_content(columns: tuple[Column, ...], rows: tuple[Row, ...]) -> tuple[Col
     for column in columns:
         texts = [cell for row in rows if not row.is_blank and not (cell := row.cell(column.index)).is_blank]
         numbers = sum(cell.is_number or cell.text.replace(".", "").replace(",", "").isdigit() for cell in texts)
-        if column.meaning == "accelerator" and "gpus" not in meanings and texts and numbers * 2 > len(texts):
-            column = replace(column, meaning="gpus")
-        elif column.meaning == "gpus" and "accelerator" not in meanings and texts and numbers * 2 < len(texts):
-            column = replace(column, meaning="accelerator")
-        result.append(column)
+        meaning = column.meaning
+        if meaning == "accelerator" and "gpus" not in meanings and numbers * 2 > len(texts):
+            meaning = "gpus"
+        elif meaning == "gpus" and "accelerator" not in meanings and numbers * 2 < len(texts):
+            meaning = "accelerator"
+        result.append(replace(column, meaning=meaning))
     return tuple(_with_metric(result))
 
 
 def _with_metric(columns: list[Column]) -> list[Column]:
     """Month columns without a unit of their own extend the one demand column beside them."""
-    demands = [c.metric for c in columns if c.meaning in ("accelerator_hours", "units_per_month", "requests_per_second")]
+    demands = [
+        c.metric for c in columns if c.meaning in ("accelerator_hours", "units_per_month", "requests_per_second")
+    ]
     only: Metric | None = demands[0] if len(demands) == 1 else None
     return [replace(c, metric=only) if c.meaning == "month" and c.metric is None else c for c in columns]
 

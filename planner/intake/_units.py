@@ -45,7 +45,10 @@ SINGULAR = {"tok": "token", "img": "image", "seq": "sequence", "req": "request",
 
 def plain(text: str) -> str:
     """Lower case, brackets and underscores as spaces, GPU-hours as "gpu hours", # as "number of"."""
-    text = text.casefold().replace("#", " number of ").replace("№", " number of ").replace("accelerators'", "accelerators")
+    text = (
+        text.casefold().replace("#", " number of ").replace("№", " number of ").replace("accelerators'", "accelerators")
+    )
+    text = re.sub(r"(?<![a-z])([km])(?=gpu|accelerator|tpu)", r"\1 ", text)
     text = re.sub(r"[\[\](){}_:;,\n\r\t\u00a0*]|(?<=\w)[-‐–](?=\w)", " ", text)
     return re.sub(r"\s*/\s*", "/", re.sub(r"\s+", " ", text)).strip()
 
@@ -56,7 +59,7 @@ def period_of(text: str) -> str:
 
 
 def seconds_of(text: str) -> float | None:
-    """The seconds in the time that a rate is per ("tokens/s" -> 1, "samples per hour" -> 3600), None where it is no rate."""
+    """The seconds that a rate is per ("tokens/s" -> 1, "samples per hour" -> 3600), None where it is no rate."""
     return next((seconds for seconds, pattern in SECONDS if re.search(pattern, text)), None)
 
 
@@ -113,7 +116,10 @@ def per_of(text: str) -> str:
     """Whether a rate is for each accelerator ("device") or for all together ("job"), as `text` says; else empty."""
     if re.search(rf"(?:per|/|each|a) ?{ACCELERATOR}\b|^(?:{ACCELERATOR}|each|single)$", text):
         return "device"
-    if re.search(r"\b(?:whole|entire|total|aggregate|combined|overall|all)\b|(?:per|/) ?(?:job|cluster|run|gang|workload)\b|^job$", text):
+    if re.search(
+        r"\b(?:whole|entire|total|aggregate|combined|overall|all)\b|(?:per|/) ?(?:job|cluster|run|gang)\b|^job$",
+        text,
+    ):
         return "job"
     return ""
 
@@ -122,8 +128,8 @@ def per_of(text: str) -> str:
 class Metric:
     """What an amount of demand is counted in.
 
-    `what`: accelerator_hours, units, requests_per_second, accelerators or hours. An amount times `scale` (a magnitude; for
-    requests also 1 / seconds) is per `period`, where an empty one was not named.
+    `what`: accelerator_hours, units, requests_per_second, accelerators or hours. An amount times `scale` (a magnitude;
+    for requests also 1 / seconds) is per `period`, where an empty one was not named.
     """
 
     what: str
@@ -138,7 +144,7 @@ class Metric:
 
 
 def metric_of(written: str) -> Metric | None:
-    """What a header, a unit column or the text behind a number says that is counted; None where it says nothing known."""
+    """What a header, a unit column or the text behind a number says is counted; None where it says nothing known."""
     text = plain(written)
     period, scale, seconds, unit = period_of(text), header_magnitude(text, written), seconds_of(text), work_unit(text)
     if re.search(rf"\b{ACCELERATOR} ?(?:hours?|hrs?|h)\b", text):
@@ -155,7 +161,7 @@ def metric_of(written: str) -> Metric | None:
 
 
 def adjusted(base: Metric, suffix: str) -> Metric | None:
-    """`base` as the text behind a number changes it ("1.5B", "20 GPU-hours/day"); None where that text does not fit it."""
+    """`base` as the text behind a number changes it ("1.5B", "20 GPU-hours/day"); None where it does not fit."""
     text = plain(suffix)
     if not text:
         return base
@@ -168,4 +174,6 @@ def adjusted(base: Metric, suffix: str) -> Metric | None:
         return None
     if own.what == "requests_per_second":
         return own
-    return Metric(base.what, own.unit or base.unit, own.scale if own.scale != 1 else base.scale, own.period or base.period)
+    return Metric(
+        base.what, own.unit or base.unit, own.scale if own.scale != 1 else base.scale, own.period or base.period
+    )

@@ -1,0 +1,112 @@
+"""YAML: a request, one workload or a list of workloads; every value with its line and column.
+
+Plain data only. Words mean what YAML 1.2 says: NO is a country, 010 is ten, 1e12 is a number, 12:30 is text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from planner.intake._document import DEPTH_MAX, NODES_MAX, Node, document_text, finish
+from planner.intake._read import Read, Unreadable, unreadable
+from planner.intake._text import binary_kind
+
+if TYPE_CHECKING:
+    import yaml
+
+SUFFIXES = (".yaml", ".yml")
+_PLAIN = (
+    ("tag:yaml.org,2002:null", r"~|null|Null|NULL|", [*"~nN", ""]),
+    ("tag:yaml.org,2002:bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("tag:yaml.org,2002:int", r"[-+]?[0-9][0-9_]*", list("-+0123456789")),
+    (
+        "tag:yaml.org,2002:float",
+        r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?",
+        list("-+.0123456789"),
+    ),
+    ("tag:yaml.org,2002:timestamp", r"[0-9]{4}-[0-9]{2}-[0-9]{2}", list("0123456789")),
+)
+_MAKE: dict[str, Callable[[str], Any]] = {
+    "tag:yaml.org,2002:null": lambda _: None,
+    "tag:yaml.org,2002:bool": lambda text: text.casefold() == "true",
+    "tag:yaml.org,2002:int": lambda text: int(text.replace("_", "")),
+    "tag:yaml.org,2002:float": lambda text: float(text.replace("_", "")),
+    "tag:yaml.org,2002:timestamp": date.fromisoformat,
+}
+
+
+def claims(data: bytes) -> bool:
+    """Whether the bytes begin as a mapping or a list in YAML's block style."""
+    if binary_kind(data):
+        return False
+    lines = (line for line in data[:4096].decode("utf-8", "replace").lstrip("\ufeff").splitlines())
+    first = next((line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
+    return first == "---" or first.startswith("- ") or bool(re.match(r"[A-Za-z_][\w-]*:(?:\s|$)", first))
+
+
+def read(data: bytes, name: str) -> Read:
+    """The request in a YAML document; places are lines and columns."""
+    try:
+        root = _root(data)
+    except Unreadable as fault:
+        return unreadable(data, name, "yaml", str(fault), place=fault.place, expected="a YAML request")
+    return finish(data, name, "yaml", root)
+
+
+def _root(data: bytes) -> Node:
+    import yaml
+
+    try:
+        composed = yaml.compose(document_text(data), Loader=_loader())
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"line {mark.line + 1} column {mark.column + 1}" if mark else ""
+        raise Unreadable(f"not YAML: {error.problem or error.context}", place) from None
+    except yaml.YAMLError as error:
+        raise Unreadable(f"not YAML: {' '.join(str(error).split())[:120]}") from None
+    except RecursionError:
+        raise Unreadable("nested too deep") from None
+    if composed is None:
+        raise Unreadable("there is nothing in it")
+    return _node(composed, 0, [0])
+
+
+@cache
+def _loader() -> Any:
+    """A composer with YAML 1.2's plain words; the fast one where the library has it."""
+    import yaml
+
+    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader: Any = type("Loader", (base,), {"yaml_implicit_resolvers": {}})
+    for tag, pattern, first in _PLAIN:
+        loader.add_implicit_resolver(tag, re.compile(rf"(?:{pattern})\Z"), first)
+    return loader
+
+
+def _node(node: yaml.Node, depth: int, count: list[int]) -> Node:
+    import yaml
+
+    count[0] += 1
+    if depth > DEPTH_MAX or count[0] > NODES_MAX:
+        raise Unreadable("nested too deep, or aliases that grow without end")
+    place = f"line {node.start_mark.line + 1} column {node.start_mark.column + 1}"
+    if isinstance(node, yaml.MappingNode):
+        pairs = [(_node(key, depth + 1, count), _node(value, depth + 1, count)) for key, value in node.value]
+        return Node(place, pairs, "map")
+    if isinstance(node, yaml.SequenceNode):
+        return Node(place, [_node(item, depth + 1, count) for item in node.value], "list")
+    return Node(place, _scalar(node))
+
+
+def _scalar(node: Any) -> Any:
+    """The value of a scalar; whatever is not plain data stays a text."""
+    text = str(node.value)
+    make = _MAKE.get(str(node.tag))
+    try:
+        return make(text) if make else text
+    except ValueError:
+        return text

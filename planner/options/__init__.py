@@ -34,4 +34,4 @@ class Option(Protocol):
 def options() -> dict[str, Option]:
     """Every way of paying, by the `Price.kind` that it bills."""
     names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
-    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}  # type: ignore[misc]  # modules
+    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}

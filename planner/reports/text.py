@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from planner.answer import Plan
 from planner.reports._shared.clean import width
@@ -14,8 +15,12 @@ SUFFIX = ".txt"
 
 COLUMNS_MAX = 110
 BETWEEN = "  "
+INDENT = "    "
 NARROWEST = 9
 """A column of words is not squeezed below this; a table still too wide is set in several parts."""
+
+KEY = 16
+"""The first column keeps room for a range of months."""
 
 
 def render(plan: Plan) -> bytes:
@@ -40,16 +45,21 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    """The table; too many number columns continue below, the first column repeated."""
+    """The table; too many columns continue below, the first one repeated. Prose stands indented under its row."""
+    prose: tuple[str, ...] = ()
+    if table.has_prose:
+        prose = tuple(row[-1] if len(row) > 1 else "" for row in table.rows)
+        rows = tuple(row[:-1] if len(row) > 1 else row for row in table.rows)
+        table = replace(table, titles=table.titles[:-1], rows=rows)
     widths = _widths(table)
     parts = _parts(widths)
     for number, part in enumerate(parts):
         if number:
             yield ""
-        yield from _part(table, widths, part)
+        yield from _part(table, widths, part, () if number else prose)
 
 
-def _part(table: Table, widths: Sequence[int], part: Sequence[int]) -> Iterator[str]:
+def _part(table: Table, widths: Sequence[int], part: Sequence[int], prose: Sequence[str]) -> Iterator[str]:
     rule = BETWEEN.join("-" * widths[column] for column in part)
     yield from _row(table.titles, table, widths, part)
     yield rule
@@ -60,6 +70,8 @@ def _part(table: Table, widths: Sequence[int], part: Sequence[int]) -> Iterator[
             yield from _wrapped(row[0], COLUMNS_MAX)
         else:
             yield from _row(row, table, widths, part)
+        if prose and prose[index]:
+            yield from (f"{INDENT}{line}" for line in _wrapped(prose[index], COLUMNS_MAX - len(INDENT)))
 
 
 def _row(cells: Sequence[str], table: Table, widths: Sequence[int], part: Sequence[int]) -> Iterator[str]:
@@ -82,8 +94,9 @@ def _widths(table: Table) -> list[int]:
     """Natural widths, the widest columns squeezed until the table fits; figures are never broken."""
     columns = range(len(table.titles))
     words = [max(width(word) for word in (table.titles[c].split() or [""])) for c in columns]
-    widest = [max([words[c], *(width(row[c]) for row in table.rows if len(row) > 1)]) for c in columns]
+    widest = [max([width(table.titles[c]), *(width(row[c]) for row in table.rows if len(row) > 1)]) for c in columns]
     floors = [min(widest[c], max(NARROWEST, words[c], _longest_figure(table, c))) for c in columns]
+    floors[0] = min(widest[0], max(floors[0], KEY))
     widths = list(widest)
     while sum(widths) + len(BETWEEN) * (len(widths) - 1) > COLUMNS_MAX:
         loose = [c for c in columns if widths[c] > floors[c]]

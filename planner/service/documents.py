@@ -21,8 +21,10 @@ DESCRIPTION = """Plans GPU capacity over months: what to rent, commit to or buy,
 
 Every figure carries its source and date; what is missing is a gap in the answer, never a zero. The same request on the
 same catalogue gives the same bytes. Errors are RFC 9457 problems that name every fault with its place at once.
-Requests and their answers stand in examples/ beside this document; they are its tests."""
+Requests and their answers stand in examples/ beside this document; they are its tests. They are sent to
+/plan?as_of=2026-11-21, so that the answers stay the same whatever day it is."""
 
+Mode = Literal["validation", "serialization"]
 SCHEMA = "#/components/schemas/"
 EXAMPLES = {
     "measured": "one measured workload: what it costs on anything it can run on",
@@ -30,7 +32,8 @@ EXAMPLES = {
     "bad": "a request with several faults: all are named at once",
     "infeasible": "a demand that nothing can serve: the reasons, and what would have to give",
 }
-"""The request and answer pairs in examples/: NAME.request.json and NAME.answer.json."""
+"""The request and answer pairs in examples/: NAME.request.json, posted with QUERY, and NAME.answer.json."""
+QUERY = {"as_of": "2026-11-21"}
 REFUSED = ("bad",)
 """The pairs whose answer is a 422."""
 
@@ -158,14 +161,16 @@ def install(app: FastAPI) -> None:
 
 
 def _schemas() -> dict[str, Any]:
-    described: dict[type, Literal["validation", "serialization"]] = {
+    described: dict[type, Mode] = {
         Request: "validation",
         Workload: "validation",
         Plan: "serialization",
         Offers: "serialization",
         Problem: "serialization",
     }
-    adapters = [(kind.__name__, mode, TypeAdapter(kind)) for kind, mode in described.items()]
+    adapters: list[tuple[str, Mode, TypeAdapter[Any]]] = [
+        (kind.__name__, mode, TypeAdapter(kind)) for kind, mode in described.items()
+    ]
     _, found = TypeAdapter.json_schemas(adapters, ref_template=f"{SCHEMA}{{model}}")
     schemas: dict[str, Any] = found["$defs"]
     return schemas

@@ -1,13 +1,17 @@
-"""Writes openapi/: the document, and the answers to its examples. `python -m planner.service.openapi [FOLDER]`."""
+"""Makes openapi/: the document, and the answers to its examples.
+
+`python -m planner.service.openapi` writes them, `--check` only tells which are out of date; a folder may follow.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from planner.service.app import create
-from planner.service.documents import EXAMPLES
+from planner.service.documents import EXAMPLES, QUERY
 from planner.service.problems import refused
 from planner.service.solve import Failed, Refused, solve
 
@@ -19,7 +23,7 @@ def document() -> bytes:
 
 def answer(request: bytes) -> bytes:
     """What POST /plan answers to a body, without a service around it; RuntimeError for a bug."""
-    result = solve(request, {}, "json")
+    result = solve(request, {name: [text] for name, text in QUERY.items()}, "json")
     if isinstance(result, Failed):
         raise RuntimeError(result.details)
     if isinstance(result, Refused):
@@ -27,13 +31,28 @@ def answer(request: bytes) -> bytes:
     return result.data
 
 
-def write(folder: Path) -> None:
-    """Write openapi.json and the answer beside each examples/NAME.request.json in `folder`."""
-    (folder / "openapi.json").write_bytes(document())
-    for name in EXAMPLES:
-        request = (folder / "examples" / f"{name}.request.json").read_bytes()
-        (folder / "examples" / f"{name}.answer.json").write_bytes(answer(request))
+def made(folder: Path) -> dict[Path, bytes]:
+    """Every file that is made, with its content; the requests in `folder` are its input."""
+    examples = folder / "examples"
+    answers = {
+        examples / f"{name}.answer.json": answer((examples / f"{name}.request.json").read_bytes()) for name in EXAMPLES
+    }
+    return {folder / "openapi.json": document(), **answers}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """0, or 1 where `--check` finds a file that is not as it would be written."""
+    folders = [argument for argument in arguments if argument != "--check"]
+    files = made(Path(folders[0] if folders else "openapi"))
+    stale = [path for path, content in files.items() if not path.is_file() or path.read_bytes() != content]
+    if "--check" not in arguments:
+        for path in stale:
+            path.write_bytes(files[path])
+        return 0
+    for path in stale:
+        sys.stderr.write(f"{path} is out of date: run python -m planner.service.openapi\n")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1] if len(sys.argv) > 1 else "openapi"))
+    sys.exit(main(sys.argv[1:]))

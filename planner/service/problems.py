@@ -39,7 +39,7 @@ class Problem(BaseModel):
     id: str = ""
 
 
-class Stop(Exception):  # noqa: N818  (an answer, not an error of ours)
+class Stop(Exception):
     """Ends the handling of a request with `response`."""
 
     def __init__(self, response: Response) -> None:
@@ -64,14 +64,14 @@ def problem(
     if identity:
         document["id"] = identity
     headers = {"retry-after": "5"} if status == 503 else None
-    return Response(json.dumps(document, ensure_ascii=False).encode(), status, headers, MEDIA_TYPE)
+    return Response((json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode(), status, headers, MEDIA_TYPE)
 
 
 def refused(complaints: Sequence[Complaint], *, readable: bool = True) -> Response:
     """422 for a request that cannot be planned, 400 for one that cannot be read."""
-    detail = f"{len(complaints)} fault{'s' if len(complaints) != 1 else ''}; nothing was planned"
+    detail = f"{len(complaints)} fault{'s' if len(complaints) != 1 else ''}"
     if readable:
-        return problem(422, "invalid-request", "The request cannot be planned", detail, errors=complaints)
+        return problem(422, "invalid-request", "The request is not valid", detail, errors=complaints)
     return problem(400, "unreadable", "The request cannot be read", detail, errors=complaints)
 
 

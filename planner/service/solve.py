@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any
 
-from planner.answer import Inputs
 from planner.ask import ask
 from planner.clock import today
 from planner.errors import Complaint, InvalidRequest
+from planner.intake import Read
+from planner.intake.json import read
 from planner.reports import load
 from planner.request import Request
 from pricing.catalog import Catalog
@@ -61,45 +60,34 @@ def solve(body: bytes, query: Mapping[str, Sequence[str]], format_name: str) -> 
 
 
 def _solve(body: bytes, query: Mapping[str, Sequence[str]], format_name: str) -> Solved | Refused:
-    try:
-        value = json.loads(body, object_pairs_hook=_unique, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        fault = Complaint(
-            "", "body", str(error) or "nested too deeply", "", "a JSON request, workload or list of workloads"
-        )
-        return Refused((fault,), readable=False)
-    document, prefix = _document(value)
+    source = read(body, "request")
+    if source.complaints and not source.places:
+        return Refused(source.complaints, readable=False)
     settings, faults = _settings(query)
-    places = {name: f"?{name}" for name in settings}
     try:
         plan = ask(
-            {"as_of": today().isoformat(), **document, **settings},
+            {"as_of": today().isoformat(), **source.document, **settings},
             Catalog.embedded(),
-            inputs=Inputs("request", "json", hashlib.sha256(body).hexdigest()),
-            complaints=faults,
-            places=places,
+            inputs=source.inputs,
+            complaints=(*faults, *source.complaints),
+            places={name: f"?{name}" for name in settings},
         )
     except InvalidRequest as error:
-        return Refused(tuple(_as_sent(complaint, prefix) for complaint in error.complaints))
+        return Refused(tuple(_as_sent(complaint, _wrapping(body, source)) for complaint in error.complaints))
     report = load(format_name)
     return Solved(report.render(plan), report.MEDIA_TYPE)
 
 
-def _document(value: object) -> tuple[dict[str, Any], str]:
-    """The request in what was sent, and what its JSON paths start with that the sender did not write."""
-    if isinstance(value, list):
-        return {"workloads": value}, "workloads"
-    if not isinstance(value, dict):
-        fault = Complaint("", "body", "neither an object nor a list", json.dumps(value)[:80], "a request or a workload")
-        raise InvalidRequest((fault,))
-    if "workloads" in value or not {"demand", "name"} & value.keys():
-        return value, ""
-    return {"workloads": [value]}, "workloads[0]"
+def _wrapping(body: bytes, source: Read) -> str:
+    """What the paths in the request start with that the sender of one workload, or of a list of them, did not write."""
+    if body.lstrip()[:1] == b"[":
+        return "workloads"
+    return "workloads[0]" if "workloads" in source.document and "workloads" not in source.places else ""
 
 
-def _as_sent(complaint: Complaint, prefix: str) -> Complaint:
-    path = complaint.place if complaint.place.startswith("?") else complaint.path.removeprefix(prefix).lstrip(".")
-    return replace(complaint, path=path, place=path)
+def _as_sent(complaint: Complaint, wrapping: str) -> Complaint:
+    path = complaint.place if complaint.place.startswith("?") else complaint.path.removeprefix(wrapping).lstrip(".")
+    return replace(complaint, path=path or complaint.place, place=path or complaint.place)
 
 
 def _settings(query: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[Complaint]]:
@@ -115,16 +103,3 @@ def _settings(query: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[
         else:
             settings[name] = texts[-1]
     return settings, faults
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in result:
-            raise ValueError(f"the key {name!r} stands twice in one object")
-        result[name] = value
-    return result
-
-
-def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON number")

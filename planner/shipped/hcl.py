@@ -1,17 +1,20 @@
-"""Terraform text: values written so that nothing in them is code, blocks laid out as `terraform fmt` wants them, and just
-enough reading to know what a module of ours declares. Knows no cloud.
+"""Terraform text: values written so that nothing in them is code, blocks laid out as `terraform fmt` wants them, and
+just enough reading to know what a module of ours declares. Knows no cloud.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 SURROGATE = re.compile("[\ud800-\udfff]")
-BLOCK = re.compile(r'^(?P<kind>\w+)(?: "(?P<label>[\w-]+)")?(?: "[\w-]+")? \{\n(?P<body>.*?)^\}', re.M | re.S)
-ATTRIBUTE = re.compile(r"^  (?P<name>\w+)\s+= (?P<value>.*?)(?=\n  \S|\n\n|\n\Z)", re.M | re.S)
+BLOCK = re.compile(
+    r'^(?P<kind>\w+)(?: "(?P<label>[\w-]+)")?(?: "[\w-]+")? \{\n(?P<body>.*?)^\}', re.MULTILINE | re.DOTALL
+)
+ATTRIBUTE = re.compile(r"^  (?P<name>\w+)\s+= (?P<value>.*?)(?=\n  \w|\n\n|\n\Z)", re.MULTILINE | re.DOTALL)
 PROVIDER = re.compile(r'([\w-]+) = \{\s*source\s*= "([^"]+)"\s*version\s*= "([^"]+)"')
 
 
@@ -44,7 +47,7 @@ class Variable:
 
 
 def quote(text: str) -> str:
-    """`text` as a quoted string in which no template, quote or line end is left alive. Lone surrogates become U+FFFD."""
+    """`text` as a quoted string: no template, quote or line end is left alive. Lone surrogates become U+FFFD."""
     clean = SURROGATE.sub("\ufffd", text)
     quoted = "".join(ESCAPES.get(char) or (char if char.isprintable() else _code(char)) for char in clean)
     return '"' + quoted.replace("${", "$${").replace("%{", "%%{") + '"'
@@ -59,14 +62,10 @@ def expression(value: Value) -> str:
     match value:
         case Raw():
             return value.text
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
+        case None | bool() | int() | float():
+            return json.dumps(value)
         case str():
             return quote(value)
-        case int() | float():
-            return repr(value)
         case Mapping():
             pairs = (
                 f"{name if name.isidentifier() else quote(name)} = {expression(item)}" for name, item in value.items()
@@ -86,9 +85,12 @@ def document(blocks: Sequence[Block], comment: str = "") -> str:
 
 
 def _lines(block: Block) -> Iterator[str]:
-    """A block's lines: neighbouring attributes have their equal signs in one column, inner blocks an empty line around."""
+    """A block's lines: attributes with their equal signs in one column, then inner blocks, an empty line between."""
     pairs = [item for item in block.items if isinstance(item, tuple) and item[1] is not None]
     inner = [item for item in block.items if isinstance(item, Block)]
+    if not pairs and not inner:
+        yield f"{block.header} {{}}"
+        return
     width = max((len(name) for name, _ in pairs), default=0)
     yield f"{block.header} {{"
     for name, value in pairs:

@@ -1,5 +1,5 @@
-"""What the Terraform modules beside the code take: which offerings, with which arguments, and what only the reader of a plan
-can fill in. Found by walking `terraform/<provider>/<module>/pool.toml`; knows nothing of plans.
+"""What the Terraform modules beside the code take: which offerings, with which arguments, and what only the reader of a
+plan can fill in. Found by walking `terraform/<provider>/<module>/pool.toml`; knows nothing of plans.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SHARED = ("name", "plan_id", "workloads", "teams", "purchase_option", "node_coun
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A value that no plan holds. A root variable named `root` holds one for the plan, or a map by region or by pool."""
+    """A value that no plan holds. The root variable `root` holds one for the plan, or a map by region or by pool."""
 
     name: str
     root: str
@@ -30,11 +30,6 @@ class Input:
     description: str
     required: bool
     example: Any
-
-    @property
-    def root_type(self) -> str:
-        """The type of the root variable."""
-        return self.type if self.scope == "plan" else f"map({self.type})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +68,7 @@ class PoolModule:
 
 @dataclass(frozen=True, slots=True)
 class ProviderBlock:
-    """How a root sets a provider up: fixed `arguments`, `inputs` of the cloud, empty `blocks`; once, or once a region."""
+    """How a root sets a provider up: `arguments`, `inputs` of the cloud, empty `blocks`; once, or once a region."""
 
     name: str
     each_region: bool

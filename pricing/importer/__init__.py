@@ -23,7 +23,7 @@ from pricing.table import write_atomically
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an import took in and left out; `tiers_left` counts rows of transfer and storage by the reason they were left."""
+    """What an import took in; `tiers_left` counts the rows of transfer and storage left out, by reason."""
 
     providers: tuple[str, ...]
     offerings: int
@@ -51,7 +51,7 @@ def import_facts(folder: Path, target: Path) -> Report:
     facts = Facts.read(folder, target, faults)
     if faults:
         raise BadSnapshot(tuple(faults))
-    files, used, left = build(facts, faults)
+    files, used, left = build(facts)
     if faults:
         raise BadSnapshot(tuple(faults))
     snapshot = _rehearse(target, files)
@@ -98,7 +98,7 @@ def _count(facts: Facts, snapshot: Snapshot) -> None:
         ("offerings", len(facts.offerings), len(snapshot.offerings)),
         ("prices", len(facts.prices), len(snapshot.prices)),
         ("options", len(facts.options), len({(p.provider, p.purchase_option) for p in snapshot.prices})),
-        ("systems", len(facts.systems), len(snapshot.systems)),
+        ("systems", len(facts.systems) + len(facts.servers), len(snapshot.systems)),
     )
     lost = tuple(f"{what}: {before} read, {after} written" for what, before, after in pairs if before != after)
     if lost:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
@@ -12,7 +13,8 @@ from typing import Any
 from pricing import snapshot
 from pricing.accelerator import ACCELERATOR_COLUMNS, ALIAS_COLUMNS, Accelerator, Names, accelerator_of, alias_of
 from pricing.errors import UnknownName
-from pricing.place import Source
+from pricing.importer.tiers import GB_PER_STEP_UNIT
+from pricing.place import ITEMS, Source
 from pricing.price import option_of
 from pricing.providers import walk
 from pricing.table import Row, read_rows
@@ -28,11 +30,13 @@ TABLES: dict[str, tuple[str, ...]] = {
         "memory_gib", "local_ssd_gb", "network_gbps", "interconnect", "status", "source_ids",
     ),
     "prices.csv": (
-        "provider", "region", "instance_type", "purchase_option", "price_usd_per_hour", "as_of", "source_id", "method", "note",
+        "provider", "region", "instance_type", "purchase_option", "price_usd_per_hour", "as_of", "source_id", "method",
+        "note",
     ),
     "sources.csv": ("source_id", "repo", "path", "commit", "as_of", "gave"),
     "systems.csv": (
-        "name", "accelerator", "count", "max_power_kw", "rack_units", "list_price_usd", "list_price_year", "source", "notes",
+        "name", "accelerator", "count", "max_power_kw", "rack_units", "list_price_usd", "list_price_year", "source",
+        "notes",
     ),
     "transfer_storage_prices.csv": ("provider", "region", "item", "unit", "tier", "price_usd", "as_of", "source_id"),
 }  # fmt: skip
@@ -41,6 +45,8 @@ COUNTED = ("price_history.csv", "price_suspect.csv")
 
 KEPT_NAMES = ("provider", "written", "instance_types", "name", "source")
 KEPT_SYSTEMS = ("name", "sold", "price_as_of", "source")
+"""What more is known of systems in the facts; servers that the facts lack stand whole in kept/servers.csv."""
+REGIONS = ("region", "country")
 SUCCESSORS = ("provider", "instance_type", "successor", "source_id")
 SMALLEST_SHARE = 8
 """The finest fraction of an accelerator that any provider rents is an eighth."""
@@ -63,8 +69,10 @@ class Facts:
     systems: list[Row]
     tiers: list[Row]
     kept_systems: dict[str, Row]
+    servers: list[Row]
     successors: dict[tuple[str, str], str]
     providers: dict[str, dict[str, Any]]
+    regions: dict[str, list[Row]]
     superseded: int
     suspect: int
 
@@ -79,15 +87,15 @@ class Facts:
         tables = {name: list(read_rows(folder / name, columns, faults)) for name, columns in TABLES.items()}
         kept = target / "data" / "kept"
         own = {path.name: snapshot.provider_facts(path, faults) for path in walk(target)}
-        if not own:
-            faults.append(f"{target}: no provider folder with a provider.toml")
+        faults += _provider_faults(target, own)
         accelerators = _accelerators(tables["accelerators.csv"], kept, faults)
         aliases = [alias_of(row) for row in read_rows(target / "data" / "aliases.csv", ALIAS_COLUMNS, faults)]
         names = Names(accelerators, [a for a in aliases if a])
         faults += names.faults()
         sources = _sources(tables["sources.csv"], kept, faults)
+        regions = {name: list(read_rows(_regions_file(target, name), REGIONS, faults)) for name in own}
         offerings = _offerings(tables["offerings.csv"], kept, names, own, faults)
-        prices = _prices(tables["prices.csv"], {_key(row) for row, _ in offerings}, own)
+        prices = _prices(tables["prices.csv"], {_key(row) for row, _ in offerings}, own, regions)
         _check_sources([*(r for r, _ in prices), *tables["transfer_storage_prices.csv"]], "source_id", sources)
         _check_sources([r for r, _ in offerings], "source_ids", sources)
         for row in tables["systems.csv"]:
@@ -104,8 +112,10 @@ class Facts:
             systems=tables["systems.csv"],
             tiers=tables["transfer_storage_prices.csv"],
             kept_systems={r.values["name"]: r for r in read_rows(kept / "systems.csv", KEPT_SYSTEMS, faults)},
+            servers=list(read_rows(kept / "servers.csv", snapshot.SYSTEM_COLUMNS, faults)),
             successors=_successors(target, {_key(row) for row, _ in offerings}, sources, faults),
             providers=own,
+            regions=regions,
             superseded=len(list(read_rows(folder / COUNTED[0], (), faults))),
             suspect=len(list(read_rows(folder / COUNTED[1], (), faults))),
         )
@@ -125,6 +135,30 @@ def share(row: Row, column: str) -> str:
     return str(exact)
 
 
+def _provider_faults(target: Path, own: dict[str, dict[str, Any]]) -> list[str]:
+    """What an import needs of each provider.toml."""
+    found = [] if own else [f"{target}: no provider folder with a provider.toml"]
+    for name, facts in own.items():
+        place = f"{name}/provider.toml"
+        how = facts.get("import", {})
+        if facts and not facts.get("currency"):
+            found.append(f"{place}: currency is missing")
+        if facts and how.get("step_unit") not in GB_PER_STEP_UNIT:
+            found.append(
+                f"{place}: import.step_unit is {how.get('step_unit')!r}, expected {' or '.join(GB_PER_STEP_UNIT)}"
+            )
+        for rule in how.get("tiers", []):
+            if missing := [key for key in ("item", "fact", "kind", "steps") if key not in rule]:
+                found.append(f"{place}: an import.tiers entry has no {', '.join(missing)}")
+            elif rule["item"] not in ITEMS:
+                found.append(f"{place}: import.tiers item is {rule['item']!r}, expected one of {', '.join(ITEMS)}")
+    return found
+
+
+def _regions_file(target: Path, provider: str) -> Path:
+    return target / "providers" / provider / "regions.csv"
+
+
 def _key(row: Row) -> tuple[str, str]:
     return row.values["provider"], row.values["instance_type"]
 
@@ -132,11 +166,13 @@ def _key(row: Row) -> tuple[str, str]:
 def _accelerators(rows: list[Row], kept: Path, faults: list[str]) -> list[Accelerator]:
     ours = [_accelerator(row) for row in rows]
     ours += [accelerator_of(row) for row in read_rows(kept / "accelerators.csv", ACCELERATOR_COLUMNS, faults)]
-    found: dict[str, Accelerator] = {}
-    for accelerator in ours:
-        if accelerator and found.setdefault(accelerator.name, accelerator) is not accelerator:
-            faults.append(f"accelerators.csv: {accelerator.name} stands twice, in the facts or among the kept rows")
-    return list(found.values())
+    times = Counter(accelerator.name for accelerator in ours if accelerator)
+    faults += [
+        f"accelerators.csv: {name} stands {n} times, in the facts or among the kept rows"
+        for name, n in times.items()
+        if n > 1
+    ]
+    return [accelerator for accelerator in ours if accelerator]
 
 
 def _accelerator(row: Row) -> Accelerator | None:
@@ -196,7 +232,7 @@ def _offerings(
 
 
 def _accelerator_name(row: Row, decided: list[Row], names: Names) -> str:
-    """The canonical name: by the kept row for this instance type where a short name could be two parts, else by name."""
+    """The canonical name: by the kept row for this type where a short name could be two parts, else by the name."""
     for rule in decided:
         wanted = rule.values
         if (wanted["provider"], wanted["written"]) == (
@@ -211,21 +247,26 @@ def _accelerator_name(row: Row, decided: list[Row], names: Names) -> str:
         return ""
 
 
-def _prices(rows: list[Row], types: set[tuple[str, str]], own: dict[str, dict[str, Any]]) -> list[tuple[Row, str]]:
-    found, seen = [], {}
+def _prices(
+    rows: list[Row], types: set[tuple[str, str]], own: dict[str, dict[str, Any]], regions: dict[str, list[Row]]
+) -> list[tuple[Row, str]]:
+    places = {(name, row.values["region"]) for name, found in regions.items() for row in found}
+    found: list[tuple[Row, str]] = []
+    seen: dict[tuple[str, ...], str] = {}
     for row in rows:
-        provider = row.text("provider")
+        provider, written = row.text("provider"), row.text("purchase_option")
         if provider not in own:
             row.fault(f"provider {provider!r} has no folder with a provider.toml")
         elif _key(row) not in types:
             row.fault(f"instance_type {row.values['instance_type']!r} is not in offerings.csv")
-        written = row.text("purchase_option")
+        elif (provider, row.values["region"]) not in places:
+            row.fault(f"region {row.values['region']!r} is not in {provider}/regions.csv")
         option = own.get(provider, {}).get("import", {}).get("options", {}).get(written, written)
         if option_of(option) is None:
             row.fault(f"purchase_option {written!r} is unknown")
         row.positive("price_usd_per_hour")
         row.day("as_of")
-        key = (*_key(row), row.text("region"), option)
+        key = (*_key(row), row.values["region"], option)
         if seen.setdefault(key, row.place) != row.place:
             row.fault(f"the same price stands in {seen[key]}")
         found.append((row, option))

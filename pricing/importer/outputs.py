@@ -13,14 +13,14 @@ from typing import Any
 from pricing import snapshot
 from pricing.accelerator import ACCELERATOR_COLUMNS
 from pricing.importer.facts import TABLES, Facts, share
-from pricing.importer.tiers import region_rows, tiers_of
+from pricing.importer.tiers import tiers_of
 from pricing.place import Tier
 from pricing.table import table_text
 
 MADE_BY = "planner prices import"
 
 
-def build(facts: Facts, faults: list[str]) -> tuple[dict[str, bytes], int, dict[str, int]]:
+def build(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, int]]:
     """Every file to write by its path below the target, how many tier rows were used, and why the others were not."""
     files = {
         "data/accelerators.csv": _accelerators(facts),
@@ -33,8 +33,7 @@ def build(facts: Facts, faults: list[str]) -> tuple[dict[str, bytes], int, dict[
         row.fault(f"provider {row.values['provider']!r} has no folder with a provider.toml")
     for name, own in facts.providers.items():
         rows = [row for row in facts.tiers if row.values["provider"] == name]
-        regions = region_rows(facts.target / "providers" / name / "regions.csv", faults)
-        tiers = tiers_of(name, own, rows, regions, left)
+        tiers = tiers_of(name, own, rows, facts.regions[name], left)
         tables = {
             "offerings.csv": _offerings(facts, name),
             "prices.csv": _prices(facts, name),
@@ -51,7 +50,7 @@ def _accelerators(facts: Facts) -> bytes:
 
 
 def _systems(facts: Facts) -> bytes:
-    rows = []
+    rows: list[dict[str, Any]] = [dict(row.values) for row in facts.servers]
     for row in facts.systems:
         kept = facts.kept_systems.get(row.text("name"))
         year = row.values["list_price_year"]

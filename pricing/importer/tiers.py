@@ -1,4 +1,4 @@
-"""Transfer and storage prices: the facts' items and step names -> our items with numeric steps, as provider.toml maps them."""
+"""Transfer and storage prices: the items and step names of the facts -> ours, as each provider.toml says."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
+from itertools import pairwise
 from typing import Any
 
 from pricing.place import Tier
-from pricing.table import Row, read_rows
+from pricing.table import Row
 from pricing.units import GB, GIB
 
 GB_PER_STEP_UNIT = {"TB": 1024.0, "TiB": 1024 * GIB / GB}
-"""AWS and Azure write TB for 1,024 of the GB they bill (the ranges of their lists begin at 10240); a TiB converts exactly."""
+"""AWS and Azure write TB for 1,024 billed GB (the lists begin ranges at 10240); a TiB converts exactly."""
 
 UNITS = {
     "block_storage": "gb_month",
@@ -86,7 +86,7 @@ def _best(provider: str, facts: Mapping[str, Any], steps: list[_Step], unit: flo
     chosen = max(by_source, key=lambda source: (len(by_source[source]), source[1], source[0]))
     left["another source has more steps"] += len(steps) - len(by_source[chosen])
     found = sorted(by_source[chosen], key=lambda s: s.start)
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         if before.start == after.start:
             after.row.fault(f"the same step stands in {before.row.place}")
     if found[0].start:
@@ -117,10 +117,7 @@ def _note(step: _Step, found: list[_Step], unit: float) -> str:
 
 
 def _next(step: _Step, unit: float) -> float:
-    later = [s * unit for s in (*step.rule["steps"].values(), step.rule["last_step"]) if s * unit > step.start]
+    later: list[float] = [
+        s * unit for s in (*step.rule["steps"].values(), step.rule["last_step"]) if s * unit > step.start
+    ]
     return min(later)
-
-
-def region_rows(path: Path, faults: list[str]) -> list[Row]:
-    """The kept regions of a provider folder."""
-    return list(read_rows(path, ("region", "country"), faults))

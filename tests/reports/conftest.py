@@ -76,14 +76,21 @@ def assumptions():
 def use(month, workload, option, node_hours, nodes, cost, **more):
     what = more.pop("what", "rental")
     fields = {
-        "name": "p5.48xlarge", "provider": "aws", "region": "us-east-1", "accelerator": "H100", "accelerators_per_node": 8.0
+        "name": "p5.48xlarge", "provider": "aws", "region": "us-east-1", "accelerator": "H100",
+        "accelerators_per_node": 8.0,
     } | more  # fmt: skip
     return Use(month, workload, what, purchase_option=option, node_hours=node_hours, nodes=nodes,
                units=node_hours * 1e6, cost=cost, **fields)  # fmt: skip
 
 
+def price(provider, region, instance_type, option, per_hour, as_of):
+    return PriceUsed(
+        provider, region, instance_type, option, per_hour, "USD", as_of, "P1", "a price page", "read from the page"
+    )
+
+
 def small():
-    """Three months. Cloud, a month: training 2 nodes x 730 h x 40 = 58,400; embedding 500 h x 10 = 5,000 spot; egress 12.50.
+    """Three months. Cloud, a month: training 2 nodes x 730 h x 40 = 58,400; embedding 500 h x 10 = 5,000; egress 12.50.
 
     Hybrid, a month: one node committed at 25 x 730 = 18,250, one on demand 29,200, embedding 5,000, egress 12.50.
     """
@@ -174,22 +181,23 @@ def small():
         ),
         workloads=(
             RequestedWorkload(
-                "llm training", "research", "training", "tokens", (1.46e9,) * 3, ("H100",), 16.0, False, "Plan!A5", 40000.0, "",
+                "llm training", "research", "training", "tokens", (1.46e9,) * 3, ("H100",), 16.0, False, "Plan!A5",
+                40000.0, "",
             ),
             RequestedWorkload(
-                "embedding", "search", "batch", "samples", (5e8,) * 3, (), 1.0, True, "Plan!A6", 9000.0, "checkpoints often"
+                "embedding", "search", "batch", "samples", (5e8,) * 3, (), 1.0, True, "Plan!A6", 9000.0, "checkpoints",
             ),
         ),
         throughput=(
             ThroughputUsed("llm training", "H100", 16.0, 2e6, 1.8e6, 2.2e6, "measured", "as measured on 16"),
             ThroughputUsed(
-                "embedding", "H100", 1.0, 1.25e5, 1.0e5, 1.5e5, "predicted_same_architecture", "from H200 by memory bandwidth"
+                "embedding", "H100", 1.0, 1.25e5, 1.0e5, 1.5e5, "predicted_same_architecture", "from H200 by bandwidth"
             ),
         ),
         prices=(
-            PriceUsed("aws", "us-east-1", "p5.48xlarge", "on_demand", 40.0, "USD", date(2026, 8, 1), "P1", "price page", "read"),
-            PriceUsed("aws", "us-east-1", "p5.48xlarge", "spot", 10.0, "USD", date(2026, 11, 1), "P2", "price page", "read"),
-            PriceUsed("gcp", "us-east4", "a3-highgpu-8g", "on_demand", 88.0, "USD", date(2026, 9, 1), "P3", "price page", "read"),
+            price("aws", "us-east-1", "p5.48xlarge", "on_demand", 40.0, date(2026, 8, 1)),
+            price("aws", "us-east-1", "p5.48xlarge", "spot", 10.0, date(2026, 11, 1)),
+            price("gcp", "us-east4", "a3-highgpu-8g", "on_demand", 88.0, date(2026, 9, 1)),
         ),
         oldest_price=date(2026, 8, 1),
         assumptions=assumptions(),
@@ -233,8 +241,9 @@ def hostile():
     """The small plan with every text that may come from outside replaced by something nasty."""
     nasty = iter(HOSTILE * 40)
     outside = {
-        "name", "team", "place", "notes", "read", "value", "reason", "subject", "effect", "workload", "system", "rented",
-        "where", "explanation", "source", "what", "unit", "meaning", "sentence", "region", "path", "reasons", "conventions",
+        "name", "team", "place", "notes", "read", "value", "reason", "subject", "effect", "workload", "system",
+        "rented", "where", "explanation", "source", "unit", "meaning", "sentence", "region", "path", "reasons",
+        "conventions",
     }  # fmt: skip
     renamed = {}
 
@@ -242,15 +251,10 @@ def hostile():
         return renamed.setdefault(text, next(nasty))
 
     def walk(value, field=""):
-        if isinstance(value, Strategy):
-            return dataclasses.replace(value, **{f.name: walk(getattr(value, f.name), f.name) for f in dataclasses.fields(value)
-                                                 if f.name not in ("name", "status")})  # fmt: skip
         if dataclasses.is_dataclass(value):
-            keep = ("name", "unit") if isinstance(value, Assumption) else ("strategy",)
-            changes = {
-                f.name: walk(getattr(value, f.name), f.name) for f in dataclasses.fields(value) if f.name not in keep
-            }
-            return dataclasses.replace(value, **changes)
+            ours = ("name", "unit", "strategy") if isinstance(value, Assumption | Strategy) else ("strategy",)
+            fields = [f.name for f in dataclasses.fields(value) if f.name not in ours]
+            return dataclasses.replace(value, **{name: walk(getattr(value, name), name) for name in fields})
         if isinstance(value, tuple):
             return tuple(walk(item, field) for item in value)
         return swap(value) if isinstance(value, str) and value and field in outside else value
@@ -287,7 +291,9 @@ def large():
         cash.append(CashRow(month, "end", "egress", "gcp", 999.999))
     cash.append(CashRow(12, "end", "resale", "DGX H200", -1_777_777.777))
     cash.sort(key=lambda row: (row.month, row.at, row.category))
-    plain = [row for row in cash if row.category not in ("hardware", "power", "space", "staff", "support", "resale")]
+    rented = ("on_demand", "spot", "commitment", "storage", "egress")
+    plain = [row for row in cash if row.category in rented]
+    plain += [CashRow(m, "end", "on_demand", "instead of owned nodes", 345678.901) for m in range(10, months + 1)]
     total = sum(row.amount for row in cash)
     weights = [i + 1 for i in range(12)]
     workloads = tuple(
@@ -296,15 +302,18 @@ def large():
         for i, (job, w) in enumerate(zip(jobs, weights, strict=True))
     )  # fmt: skip
     purchases = (
-        Purchase(2, "owned", "DGX H200", "", "", "owned", "H200", 8.0, 8, 10, 69, 60, 2_401_333.333, 46543.21, 2_300_000.5),
+        Purchase(2, "owned", "DGX H200", "", "", "owned", "H200", 8.0, 8, 10, 69, 60, 2_401_333.333, 46543.21,
+                 2_300_000.5),
         Purchase(1, "commitment", "a3-ultragpu-8g", "gcp", "us-east-1", "reserved_3y", "H200", 8.0, 4, 1, 36, 36, 0.0,
                  143210.987, 4_500_000.25),
     )  # fmt: skip
     hybrid = strategy("hybrid", cash, uses=tuple(uses), purchases=purchases, workloads=workloads)
     scale = sum(row.amount for row in plain) / total
     cloud_uses = tuple(line for line in uses if line.what != "owned")
-    cloud = strategy("cloud", plain, uses=cloud_uses, purchases=purchases[1:], workloads=tuple(
-        dataclasses.replace(w, cost=w.cost * scale, cost_per_unit=w.cost_per_unit * scale) for w in workloads))  # fmt: skip
+    scaled = tuple(
+        dataclasses.replace(w, cost=w.cost * scale, cost_per_unit=w.cost_per_unit * scale) for w in workloads
+    )
+    cloud = strategy("cloud", plain, uses=cloud_uses, purchases=purchases[1:], workloads=scaled)
     first, runner_up = sorted((cloud, hybrid), key=lambda s: s.present_cost)
     plan = small()
     return dataclasses.replace(
@@ -317,11 +326,11 @@ def large():
             runner_up.present_cost - first.present_cost, 1 - first.present_cost / runner_up.present_cost,
         ),
         workloads=tuple(
-            RequestedWorkload(job, f"team {i // 3}", "batch", "tokens", (1e12 / 12 * (i + 1),) * 12, ("H100", "H200"), 8.0,
-                              True, f"Plan!A{i + 5}", None, "") for i, job in enumerate(jobs)
+            RequestedWorkload(job, f"team {i // 3}", "batch", "tokens", (1e12 / 12 * (i + 1),) * 12, ("H100", "H200"),
+                              8.0, True, f"Plan!A{i + 5}", None, "") for i, job in enumerate(jobs)
         ),
         throughput=tuple(
-            ThroughputUsed(job, "H200", 8.0, 3.3e9, 2.9e9, 3.8e9, "predicted_count", "from 4 H200 with a weak scaling of 0.97")
+            ThroughputUsed(job, "H200", 8.0, 3.3e9, 2.9e9, 3.8e9, "predicted_count", "from 4 H200, weak scaling 0.97")
             for job in jobs
         ),
         gaps=plan.gaps + tuple(

@@ -6,7 +6,7 @@ are counted, and say where they stand in full.
 
 from __future__ import annotations
 
-from planner.answer import Assumption, BreakEven, Gap, Plan, PriceUsed
+from planner.answer import Assumption, BreakEven, Plan, PriceUsed, RefusedRow, ThroughputUsed
 from planner.reports._shared.figures import NONE, number, percent, quantity
 from planner.reports._shared.sections import Section, bullets, recommended, table
 
@@ -64,20 +64,22 @@ def _break_even(plan: Plan) -> Section:
 def _throughput(plan: Plan) -> Section:
     if not plan.throughput:
         return Section("Throughput used", ("None.",))
+    by_workload: dict[str, list[ThroughputUsed]] = {}
+    for used in plan.throughput:
+        by_workload.setdefault(used.workload, []).append(used)
     rows = [
-        (
-            used.workload,
-            used.accelerator,
-            number(used.gang),
-            quantity(used.units_per_hour),
-            f"{quantity(used.low)} to {quantity(used.high)}",
-            used.basis.replace("_", " "),
-            used.explanation,
-        )
-        for used in plan.throughput
+        row
+        for workload, its in by_workload.items()
+        for row in [(workload,), *(_rate(used) for used in sorted(its, key=lambda used: used.basis != "measured"))]
     ]
-    titles = ("workload", "accelerator", "gang", "units an hour", "80 % interval", "basis", "how")
-    return Section("Throughput used, per gang", (table(titles, rows, (2, 3, 4)),))
+    titles = ("accelerator", "gang", "units an hour", "80 % interval", "basis", "how")
+    return Section("Throughput used, per gang, by workload", (table(titles, rows, (1, 2, 3), has_prose=True),))
+
+
+def _rate(used: ThroughputUsed) -> tuple[str, ...]:
+    interval = f"{quantity(used.low)} to {quantity(used.high)}" if used.low < used.high else NONE
+    rate = quantity(used.units_per_hour)
+    return used.accelerator, number(used.gang), rate, interval, used.basis.replace("_", " "), used.explanation
 
 
 def _gaps(plan: Plan) -> Section:
@@ -87,19 +89,15 @@ def _gaps(plan: Plan) -> Section:
     for gap in plan.gaps:
         subjects = by_kind.setdefault(gap.kind, {}).setdefault(gap.effect, {})
         subjects.setdefault(gap.subject, []).extend([gap.workload] if gap.workload else [])
-    kinds = [(kind, _count(plan.gaps, kind)) for kind in by_kind]
-    lead = f"{len(plan.gaps)} in all: " + ", ".join(f"{count} {_words(kind)}" for kind, count in kinds) + "."
-    blocks = [lead]
-    items = [
-        f"{_words(kind)} - {'; '.join(_subject(*entry) for entry in subjects.items())}: {effect}"
+    kinds = [f"{sum(gap.kind == kind for gap in plan.gaps)} {_words(kind)}" for kind in by_kind]
+    rows = [
+        (_words(kind), f"{len(subjects):,d}", effect, "; ".join(_subject(*entry) for entry in subjects.items()))
         for kind, effects in by_kind.items()
         for effect, subjects in effects.items()
     ]
-    return Section("Gaps", (*blocks, bullets(items)))
-
-
-def _count(gaps: tuple[Gap, ...], kind: str) -> int:
-    return sum(gap.kind == kind for gap in gaps)
+    titles = ("kind", "how many", "what follows", "for what")
+    found = table(titles, rows, (1,), has_prose=True)
+    return Section("Gaps", (f"{len(plan.gaps)} in all: {', '.join(kinds)}.", found))
 
 
 def _words(kind: str) -> str:
@@ -107,7 +105,7 @@ def _words(kind: str) -> str:
 
 
 def _subject(subject: str, workloads: list[str]) -> str:
-    named = ", ".join(dict.fromkeys(workloads))
+    named = ", ".join(workload for workload in dict.fromkeys(workloads) if workload != subject)
     return f"{subject} (for {named})" if named else subject
 
 
@@ -115,19 +113,19 @@ def _assumptions(plan: Plan) -> Section:
     if not plan.assumptions:
         return Section("Assumptions", ("None.",))
     rows = [_assumption(assumption) for assumption in sorted(plan.assumptions, key=lambda a: not a.overridden)]
-    titles = ("name", "value", "unit", "range", "source", "as of")
+    titles = ("name", "value", "unit", "range", "as of", "source")
     changed = sum(assumption.overridden for assumption in plan.assumptions)
     note = (
         f"{changed} of {len(plan.assumptions)} replaced by the request, marked with *."
         if changed
         else "All are defaults."
     )
-    return Section("Assumptions", (table(titles, rows, (1,)), note, bullets(plan.conventions)))
+    return Section("Assumptions", (table(titles, rows, (1,), has_prose=True), note, bullets(plan.conventions)))
 
 
 def _assumption(a: Assumption) -> tuple[str, ...]:
     known = f"{_end(a.low)} to {_end(a.high)}" if a.low is not None or a.high is not None else NONE
-    return f"{a.name} *" if a.overridden else a.name, number(a.value, 6), a.unit, known, a.source, str(a.as_of)
+    return f"{a.name} *" if a.overridden else a.name, number(a.value, 6), a.unit, known, str(a.as_of), a.source
 
 
 def _end(value: float | None) -> str:
@@ -146,17 +144,17 @@ def _prices(plan: Plan) -> Section:
     facts = [f"Oldest price used: {age(plan)}.", f"Catalogue digest: {plan.catalog_digest}", f"Plan: {plan.plan_id}"]
     others = len(plan.prices) - len(rows)
     if others:
-        facts.insert(1, f"{others:,d} more prices of the alternatives stand in json and xlsx with their sources.")
-    titles = ("where", "node", "option", "per hour", "as of", "source", "method")
-    blocks = (table(titles, rows, (3,)), bullets(facts)) if rows else (bullets(facts),)
+        facts.insert(1, f"Prices compared besides these: {others:,d}; json and xlsx have them with their sources.")
+    titles = ("where", "node", "option", "per hour", "as of", "source")
+    blocks = (table(titles, rows, (3,), has_prose=True), bullets(facts)) if rows else (bullets(facts),)
     return Section(f"Prices that the recommendation pays, {plan.currency}", blocks)
 
 
 def _price(price: PriceUsed) -> tuple[str, ...]:
-    source = f"{price.source_id}: {price.source}" if price.source_id else price.source
+    source = ": ".join(part for part in (price.source_id, price.source, price.method) if part)
     place = f"{price.provider} {price.region}"
     cost = number(price.price_per_hour, 6)
-    return place, price.instance_type, price.purchase_option, cost, str(price.as_of), source, price.method
+    return place, price.instance_type, price.purchase_option, cost, str(price.as_of), source
 
 
 def _inputs(plan: Plan) -> Section:
@@ -165,10 +163,15 @@ def _inputs(plan: Plan) -> Section:
     if inputs.rows_in:
         refused = len(inputs.rows_refused)
         facts.append(f"{inputs.rows_in:,d} rows in = {inputs.rows_used:,d} used + {refused:,d} refused.")
-    facts += [f"refused {row.place}: {row.reason} (read: {row.read})" for row in inputs.rows_refused]
+    facts += [_refused(row) for row in inputs.rows_refused]
     facts += inputs.notes
     places = "; ".join(f"{w.name} at {w.place}" for w in plan.workloads if w.place)
     facts += [f"Workloads were read: {places}."] if places else []
     if inputs.readings:
-        facts.append(f"{len(inputs.readings):,d} cells read; what each became stands in json and xlsx.")
+        facts.append(f"Cells read: {len(inputs.readings):,d}; what each became stands in json and xlsx.")
     return Section("Input", (bullets(facts),))
+
+
+def _refused(row: RefusedRow) -> str:
+    read = f" (read: {row.read})" if row.read else ""
+    return f"refused {row.place}: {row.reason}{read}"

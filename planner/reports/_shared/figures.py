@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from planner.answer import Plan
+from pricing.money import rounded_shares
 
 NONE = "-"
 """What stands where there is nothing: zero money, no value."""
@@ -14,18 +15,11 @@ NONE = "-"
 def apportion(amounts: Sequence[float], total: float | None = None) -> list[int]:
     """The amounts in whole units that add up to the rounded `total` (default: their sum), each less than one unit off.
 
-    Largest remainder: every amount is rounded down, then those with the largest remainders get one more.
-
     >>> apportion([0.4, 0.4, 0.4])
     [1, 0, 0]
     """
-    floors = [math.floor(amount) for amount in amounts]
-    spare = round(math.fsum(amounts) if total is None else total) - sum(floors)
-    order = sorted(range(len(amounts)), key=lambda i: (floors[i] - amounts[i], i))
-    shown = list(floors)
-    for index in order[: max(0, spare)]:
-        shown[index] += 1
-    return shown
+    difference = 0.0 if total is None else total - math.fsum(amounts)  # of the last bit: it may decide a half
+    return [int(share) for share in rounded_shares([*amounts, difference], 0)[:-1]]
 
 
 def money(amount: float) -> str:

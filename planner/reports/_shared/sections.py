@@ -31,13 +31,15 @@ LISTED_MAX = 5
 class Table:
     """Rows under titles; `numbers` are the columns that stand right; the last row is a total if `has_total`.
 
-    A row of a single cell is a heading over the rows that follow it.
+    A row of a single cell is a heading over the rows that follow it. With `has_prose` the last column is running text,
+    which a format may set under its row.
     """
 
     titles: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numbers: frozenset[int] = frozenset()
     has_total: bool = False
+    has_prose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,16 @@ class Section:
 
 
 def table(
-    titles: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int], has_total: bool = False
+    titles: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Iterable[int],
+    *,
+    has_total: bool = False,
+    has_prose: bool = False,
 ) -> Table:
     """A table with every cell made plain."""
     clean = tuple(tuple(plain(cell) for cell in row) for row in rows)
-    return Table(tuple(titles), clean, frozenset(numbers), has_total)
+    return Table(tuple(titles), clean, frozenset(numbers), has_total, has_prose)
 
 
 def bullets(items: Iterable[str]) -> Bullets:
@@ -92,7 +99,8 @@ def bought(purchases: Sequence[Purchase]) -> str:
     """What is bought in all, most first: "12 x dgx-h100; 4 x p5.48xlarge aws us-east-1 reserved_1y"."""
     counts: Counter[str] = Counter()
     for purchase in purchases:
-        counts[" ".join(part for part in (purchase.name, where(purchase), _option(purchase)) if part)] += purchase.count
+        parts = (purchase.name, purchase.provider, purchase.region, _option(purchase))
+        counts[" ".join(part for part in parts if part)] += purchase.count
     listed = [f"{count:,d} x {name}" for name, count in counts.most_common(LISTED_MAX)]
     if len(counts) > LISTED_MAX:
         listed.append(f"and {len(counts) - LISTED_MAX} more kinds")
@@ -120,9 +128,17 @@ def _recommendation(plan: Plan) -> Section:
     frame = f"Months {plan.start} to {last} ({plan.months}), dated {plan.as_of}; amounts in {plan.currency}; "
     facts = [frame + f"discount rate {percent(plan.discount_rate_annual, 2)} a year."]
     if chosen.runner_up:
-        worth = f"{money(chosen.worth)} {plan.currency}" if round(chosen.worth) else "nothing"
-        facts.insert(0, f"Worth {worth} ({percent(chosen.worth_fraction)}) against the runner-up, {chosen.runner_up}.")
+        facts.insert(0, _against_runner_up(plan))
     return Section("Recommendation", (headline(plan), bullets([*facts, *chosen.reasons, *plan.reasons])))
+
+
+def _against_runner_up(plan: Plan) -> str:
+    chosen = plan.recommendation
+    amount = f"{money(abs(chosen.worth))} {plan.currency} ({percent(abs(chosen.worth_fraction))})"
+    compared = f"{amount} less than" if chosen.worth > 0 else f"{amount} more than"
+    if not round(chosen.worth):
+        compared = "the same as"
+    return f"Present cost of {chosen.strategy}: {compared} the runner-up, {chosen.runner_up}."
 
 
 def _strategies(plan: Plan) -> Section:
@@ -175,15 +191,17 @@ def _cash(plan: Plan, chosen: Strategy) -> Section:
     by_cell: defaultdict[tuple[int, str], float] = defaultdict(float)
     for row in chosen.cash:
         by_cell[min(row.month, after), row.category] += row.amount
-    totals = apportion([sum(by_cell[month, c] for c in categories) for month in months], chosen.total_cost)
-    shown = [
-        apportion([by_cell[month, c] for c in categories], total) for month, total in zip(months, totals, strict=True)
-    ]
+    cells = [(month, category) for month in months for category in categories]
+    shown = dict(zip(cells, apportion([by_cell[cell] for cell in cells], chosen.total_cost), strict=True))
     last = max([after, *(row.month for row in chosen.cash)])
-    names = [month_name(plan, month) if month < after else months_named(plan, after, last) for month in months]
-    rows = [(name, *map(money, cells), money(sum(cells))) for name, cells in zip(names, shown, strict=True)]
-    rows.append(("total", *(money(sum(column)) for column in zip(*shown, strict=True)), money(sum(totals))))
-    titles = ("month", *(category.replace("_", " ") for category in categories), "total")
+    rows = []
+    for month in months:
+        name = month_name(plan, month) if month < after else months_named(plan, after, last)
+        amounts = [shown[month, category] for category in categories]
+        rows.append((name, money(sum(amounts)), *map(money, amounts)))
+    sums = [sum(shown[month, category] for month in months) for category in categories]
+    rows.append(("total", money(sum(sums)), *map(money, sums)))
+    titles = ("month", "total", *(category.replace("_", " ") for category in categories))
     cash = table(titles, rows, range(1, len(titles)), has_total=True)
     return Section(f"Cash by month, strategy {chosen.name}, {plan.currency}", (cash,))
 
@@ -263,7 +281,7 @@ def _workloads(plan: Plan, chosen: Strategy) -> Section:
     ]
     rows.append(("total", "", "", money(sum(costs)), "", "", ""))
     titles = ("workload", "team", "work", "cost", "cost per unit", "mean against budget", "where")
-    return Section(f"Workloads, {plan.currency}", (table(titles, rows, (3,), has_total=True),))
+    return Section(f"Workloads, {plan.currency}", (table(titles, rows, (3,), has_total=True, has_prose=True),))
 
 
 def _against(budget: float | None, cost_per_month: float) -> str:

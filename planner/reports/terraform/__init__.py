@@ -1,7 +1,7 @@
-"""The recommended strategy's cloud part as Terraform: a root that calls the modules under `terraform/`, with them beside it.
+"""The recommended strategy's cloud part as Terraform: a root that calls the modules of `terraform/`, copied beside it.
 
-Refuses to know any cloud: which module takes an offering, with which arguments, and what a reader has to fill in is read from
-the modules themselves. Writes no resource; a user's text reaches Terraform as a quoted argument and as nothing else.
+Refuses to know any cloud: which module takes an offering, with which arguments, and what a reader has to fill in is
+read from the modules themselves. Writes no resource; a user's text reaches Terraform only as a quoted argument.
 """
 
 from __future__ import annotations

@@ -6,17 +6,17 @@ Writes no Terraform; says what is in a pool, which module provisions it, and wha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import groupby
-from math import ceil, fsum
+from math import ceil, fsum, inf
 
 from planner.answer import Plan, Strategy, Use
 from planner.shipped.pools import Cloud, Input, Match, clouds, match
 
 STARTED_AS = ("spot", "capacity_block")
-"""Purchase options that nodes must be started with; under every other one they start on demand and are billed otherwise."""
+"""Purchase options that nodes must be started with; all others are ways of billing nodes that start on demand."""
 NODE_ROUNDING = 1e-6
 NAME_STEM_MAX = 24
 
@@ -25,7 +25,10 @@ Key = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Rented:
-    """Nodes of one type in one region that are started in one way. `nodes` and `cost` (of use) have one value a month."""
+    """Nodes of one type in one region, started in one way.
+
+    `nodes` (at once, at most), `node_hours` and `cost` (of use) have one value a month.
+    """
 
     provider: str
     region: str
@@ -35,6 +38,7 @@ class Rented:
     accelerator: str
     accelerators_per_node: float
     nodes: tuple[int, ...]
+    node_hours: tuple[float, ...]
     cost: tuple[float, ...]
     workloads: tuple[str, ...]
     teams: tuple[str, ...]
@@ -55,7 +59,7 @@ class Rented:
 
         The plan is not in it, so that a later plan changes a pool in place instead of replacing it.
         """
-        stem = slug(f"{self.instance_type}-{self.region}", "-")[:NAME_STEM_MAX].strip("-")
+        stem = slug(self.instance_type, "-")[:NAME_STEM_MAX].strip("-")
         return f"{stem}-{sha256('|'.join(self.key).encode()).hexdigest()[:8]}"
 
     @property
@@ -89,11 +93,12 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class RootInput:
-    """A root variable: the keys (regions or pools) that must have a value, and those that may."""
+    """A root variable: the keys (regions or pools) that must have a value, those that may, and each key's region."""
 
     input: Input
     needed: tuple[str, ...]
     allowed: tuple[str, ...]
+    regions: Mapping[str, str]
 
     @property
     def required(self) -> bool:
@@ -108,10 +113,10 @@ def rented(plan: Plan, strategy: Strategy) -> tuple[Rented, ...]:
         if use.provider and use.nodes > 0:
             started = use.purchase_option if use.purchase_option in STARTED_AS else "on_demand"
             groups.setdefault((use.provider, use.region, use.name, started), []).append(use)
-    return tuple(_rented(plan, key, groups[key]) for key in sorted(groups))
+    return tuple(_rented(plan, strategy, key, groups[key]) for key in sorted(groups))
 
 
-def _rented(plan: Plan, key: Key, uses: Sequence[Use]) -> Rented:
+def _rented(plan: Plan, strategy: Strategy, key: Key, uses: Sequence[Use]) -> Rented:
     names = {use.workload for use in uses}
     monthly = [[use for use in uses if use.month == month] for month in range(1, plan.months + 1)]
     return Rented(
@@ -119,18 +124,39 @@ def _rented(plan: Plan, key: Key, uses: Sequence[Use]) -> Rented:
         paid=tuple(sorted({use.purchase_option for use in uses})),
         accelerator=uses[0].accelerator,
         accelerators_per_node=uses[0].accelerators_per_node,
-        nodes=tuple(_nodes(plan, month) for month in monthly),
+        nodes=tuple(_nodes(plan, strategy, month) for month in monthly),
+        node_hours=tuple(fsum(use.node_hours for use in month) for month in monthly),
         cost=tuple(fsum(use.cost for use in month) for month in monthly),
         workloads=tuple(sorted(names)),
         teams=tuple(sorted({item.team for item in plan.workloads if item.name in names and item.team})),
     )
 
 
-def _nodes(plan: Plan, uses: Sequence[Use]) -> int:
-    """Whole nodes that serve `uses` at once: a gang that works a tenth of the month needs all its nodes while it does."""
+def _nodes(plan: Plan, strategy: Strategy, uses: Sequence[Use]) -> int:
+    """Whole nodes that serve the `uses` of a month at once, at most.
+
+    Workloads that take turns on committed nodes never use more than are committed; whether they take turns on others is
+    not in a plan. A gang that works a tenth of the month needs all its nodes while it does.
+    """
+    by_option: dict[str, float] = {}
+    for use in uses:
+        by_option[use.purchase_option] = by_option.get(use.purchase_option, 0) + use.nodes
+    at_once = fsum(min(nodes, _committed(strategy, uses[0], option)) for option, nodes in by_option.items())
     gangs = {item.name: item.gang for item in plan.workloads}
     needed = [gangs.get(use.workload, 0) / use.accelerators_per_node for use in uses]
-    return ceil(max(fsum(use.nodes for use in uses), *needed, 0) - NODE_ROUNDING)
+    return ceil(max(at_once, *needed, 0) - NODE_ROUNDING)
+
+
+def _committed(strategy: Strategy, use: Use, option: str) -> float:
+    """Nodes like those of `use` that are committed under `option` in its month; no limit where none is bought so."""
+    same = (use.provider, use.region, use.name, option)
+    counts = [
+        item.count
+        for item in strategy.purchases
+        if (item.provider, item.region, item.name, item.purchase_option) == same
+        and item.usable_from <= use.month <= item.usable_to
+    ]
+    return sum(counts) if counts else inf
 
 
 def divide(parts: Iterable[Rented]) -> tuple[tuple[Pool, ...], tuple[tuple[Rented, str], ...]]:
@@ -152,13 +178,13 @@ def divide(parts: Iterable[Rented]) -> tuple[tuple[Pool, ...], tuple[tuple[Rente
 
 def root_inputs(pools: Sequence[Pool]) -> tuple[RootInput, ...]:
     """What the reader fills in, one per root variable, needed ones first."""
-    uses = [(item, required, pool.key(item)) for pool in pools for item, required in pool.inputs()]
+    uses = [(item, required, pool) for pool in pools for item, required in pool.inputs()]
     found = []
     for _, group in groupby(sorted(uses, key=lambda use: use[0].root), key=lambda use: use[0].root):
-        same = list(group)
-        needed = {key for item, required, key in same if required}
-        allowed = {key for _, _, key in same} - needed
-        found.append(RootInput(same[0][0], tuple(sorted(needed)), tuple(sorted(allowed))))
+        same = [(item, required, pool.key(item), pool.rented.region) for item, required, pool in group]
+        regions = {key: region for _, _, key, region in same}
+        needed = {key for _, required, key, _ in same if required}
+        found.append(RootInput(same[0][0], tuple(sorted(needed)), tuple(sorted(set(regions) - needed)), regions))
     return tuple(sorted(found, key=lambda item: not item.required))
 
 

@@ -46,12 +46,14 @@ def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def _steps(plan: Plan, strategy: Strategy) -> list[str]:
     return [
-        f"Strategy {strategy.name}, {months_named(plan, 1, plan.months)}. Amounts are in {plan.currency}, as the plan has them.",
+        f"Strategy {strategy.name}, {months_named(plan, 1, plan.months)}. Amounts are the plan's, in {plan.currency}.",
         "",
-        "1. Copy `terraform.tfvars.example` to `terraform.tfvars` and fill it in; credentials come from the environment.",
+        "1. Copy `terraform.tfvars.example` to `terraform.tfvars`, fill it in. Credentials come from the environment.",
         "2. `terraform init`, `terraform plan`, read what it would create, `terraform apply`.",
-        "3. Nodes are paid for as long as they exist. The counts start at each pool's busiest month: set `node_counts` at the"
-        " start of a month to what the tables below say, and apply; 0 for a month without work.",
+        "3. Each pool starts with the nodes of its busiest month. At the start of a month set `node_counts` to what",
+        "   the tables below say (0 for a month without work), and apply.",
+        "4. Nodes are paid for as long as they exist, the plan pays for the node-hours below. Where these are fewer",
+        "   than the nodes for a whole month, stop idle nodes, or the bill is higher than the plan.",
         "",
     ]
 
@@ -67,7 +69,7 @@ def _inputs(inputs: Sequence[RootInput]) -> list[str]:
 def _keys(item: RootInput) -> str:
     if item.input.scope == "plan":
         return "the plan"
-    return ", ".join(f"`{key}`" for key in item.needed or item.allowed)
+    return ", ".join(f"`{key}`" for key in item.needed) or f"any {item.input.scope}"
 
 
 def _table_of_pools(plan: Plan, pools: Sequence[Pool]) -> list[str]:
@@ -84,7 +86,8 @@ def _table_of_pools(plan: Plan, pools: Sequence[Pool]) -> list[str]:
         )
         for pool in pools
     ]
-    return ["## Pools", "", *_table(titles, rows)]
+    told = "Use is rented hours with storage and egress; committed nodes are paid for as commitments, further down."
+    return ["## Pools", "", told, "", *_table(titles, rows)]
 
 
 def _pool(plan: Plan, pool: Pool) -> list[str]:
@@ -96,10 +99,10 @@ def _pool(plan: Plan, pool: Pool) -> list[str]:
     lines += [f"- teams: {', '.join(map(_text, part.teams))}"] if part.teams else []
     lines += [f"- note: {pool.found.note}"] if pool.found.note else []
     months = [
-        (month_name(plan, month), str(nodes), money(cost))
-        for month, (nodes, cost) in enumerate(zip(part.nodes, part.cost, strict=True), start=1)
+        (month_name(plan, month), str(nodes), money(hours), money(cost))
+        for month, (nodes, hours, cost) in enumerate(zip(part.nodes, part.node_hours, part.cost, strict=True), start=1)
     ]
-    return [*lines, "", *_table(("month", "nodes", f"cost of use, {plan.currency}"), months)]
+    return [*lines, "", *_table(("month", "nodes at once", "node-hours", f"cost of use, {plan.currency}"), months)]
 
 
 def _refused(refused: Refused) -> list[str]:
@@ -131,7 +134,7 @@ def _commitments(plan: Plan, strategy: Strategy) -> list[str]:
         )
         for item in bought
     ]
-    told = "Terraform does not buy these: they spend for years. Once bought, they pay for matching on-demand nodes by themselves."
+    told = "Terraform does not buy these. Once bought, they pay for matching on-demand nodes by themselves."
     return ["## Commitments to buy", "", told, "", *_table(titles, rows)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from planner.answer import Plan
 from planner.reports.terraform._pools import Pool, RootInput, slug
@@ -121,8 +122,13 @@ def example(inputs: Sequence[RootInput]) -> str:
     """Values to copy into terraform.tfvars: what must be filled in, then, commented out, what may be."""
     lines = ["# Copy to terraform.tfvars and put your own values in. Every value here is made up."]
     for item in inputs:
-        keys = item.needed or item.allowed
-        value = item.input.example if item.input.scope == "plan" else dict.fromkeys(keys, item.input.example)
+        keys = item.needed or item.allowed[:1]
+        values = {key: _placed(item.input.example, item.regions[key]) for key in keys}
+        value = values[""] if item.input.scope == "plan" else values
         mark = "" if item.required else "# "
         lines += ["", f"# {item.input.description}", f"{mark}{item.input.root} = {hcl.expression(value)}"]
     return "\n".join(lines) + "\n"
+
+
+def _placed(value: Any, region: str) -> Any:
+    return value.replace("{region}", region) if isinstance(value, str) else value

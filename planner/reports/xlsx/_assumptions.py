@@ -25,7 +25,7 @@ class Rate:
 def write(sheet: Sheet, plan: Plan) -> Rate:
     """Writes the sheet and names its values."""
     sheet.widths((36, 38, 13, 18, 10, 10, 60, 11, 11))
-    note = "Blue values are inputs of the planner: plan again to see their effect. Only discount_rate_annual is live here: "
+    note = "Blue values are inputs: plan again to see their effect. Only discount_rate_annual is live here: "
     sheet.heading("Assumptions", note + "it discounts the cash flow anew, but does not change what is bought.")
     given = [a for a in plan.assumptions if a.name != DISCOUNT or a.value == plan.discount_rate_annual]
     rows = [_row(a) for a in given]

@@ -6,6 +6,7 @@ Knows nothing of plans. Rows and columns count from 0 here, as in the writer; ad
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,11 @@ HEADER_ROW = 3
 """Every sheet has its title in row 1, a note in row 2 and its column heads in row 4."""
 TEXT_MAX = 32_000
 """A cell holds 32,767 characters; the writer drops a longer text without a word, so it is cut here, and says so."""
+
+PAGE_CHARACTERS = 190.0
+LINE_POINTS = 16.0
+LINES_MAX = 27
+"""A row can be 409 points high."""
 
 _MONEY = '#,##0.00_);[Red](#,##0.00);"-"_)'
 _INPUT: dict[str, object] = {
@@ -42,22 +48,24 @@ _STYLES: dict[str, dict[str, object]] = {
         "font_color": "#FFFFFF",
         "text_wrap": True,
         "valign": "vcenter",
+        "align": "center",
         "border": 1,
     },
-    "block": {"bold": True, "bg_color": "#D9E2F3"},
-    "text": _TOP,
-    "wrap": _TOP | {"text_wrap": True},
+    "block": {"bold": True, "align": "left", "indent": 1, "bg_color": "#D9E2F3"},
+    "text": _TOP | {"align": "left", "indent": 1},
+    "wrap": _TOP | {"align": "left", "indent": 1, "text_wrap": True},
     "input": _TOP | _INPUT,
-    "date": _TOP | {"num_format": "yyyy-mm-dd", "align": "left"},
+    "date": _TOP | {"num_format": "yyyy-mm-dd", "align": "left", "indent": 1},
     "money": _TOP | {"num_format": _MONEY},
     "total": _TOP | {"num_format": _MONEY, "bold": True, "top": 1},
-    "total_text": _TOP | {"bold": True, "top": 1},
+    "total_text": _TOP | {"bold": True, "top": 1, "align": "left", "indent": 1},
     "count": _TOP | {"num_format": '#,##0_);[Red](#,##0);"-"_)'},
     "figure": _TOP | {"num_format": '#,##0.0###_);[Red](#,##0.0###);"-"_)'},
+    "flag": _TOP | {"num_format": "0", "align": "center"},
     "rate": _TOP | {"num_format": "0.000000"},
     "percent": _TOP | {"num_format": '0.0%_);[Red](0.0%);"-"_)'},
     "percent_fine": _TOP | {"num_format": '0.0000%_);[Red](0.0000%);"-"_)'},
-    "right": _TOP | {"align": "right", "text_wrap": True},
+    "right": _TOP | {"align": "right", "text_wrap": True, "indent": 1},
     "good": {"bold": True, "font_color": "#006100", "bg_color": "#C6EFCE"},
     "bad": {"bold": True, "font_color": "#9C0006", "bg_color": "#FFC7CE"},
 }
@@ -87,19 +95,19 @@ class Book:
         }
         self._book: Workbook = xlsxwriter.Workbook(self._buffer, options)
         self._book.set_properties({"title": "GPU capacity plan", "created": datetime.combine(as_of, time())})
-        self._book.set_calc_mode("auto")
+        self._names: set[str] = set()
         self.styles: dict[str, Format] = {name: self._book.add_format(style) for name, style in _STYLES.items()}
 
     def sheet(self, name: str) -> Sheet:
         """A new sheet after the others, set up for print."""
         return Sheet(self, self._book.add_worksheet(name), name)
 
-    def name(self, name: str, sheet: str, row: int, column: int) -> bool:
-        """Gives a cell a name for formulas; False where the text could be read as an address or is no name."""
-        if not re.fullmatch(r"[a-z_][a-z0-9_]{3,}", name) or re.fullmatch(r"[a-z]{1,3}\d+|r\d*c\d*", name):
-            return False
-        self._book.define_name(name, f"='{sheet}'!{xl_rowcol_to_cell(row, column, True, True)}")
-        return True
+    def name(self, name: str, sheet: str, row: int, column: int) -> None:
+        """Gives a cell a name for formulas, unless the name is taken or could be read as an address."""
+        is_name = re.fullmatch(r"[a-z_][a-z0-9_]+", name) and not re.fullmatch(r"[a-z]{1,3}\d+|r\d*c\d*", name)
+        if is_name and name not in self._names:
+            self._names.add(name)
+            self._book.define_name(name, f"='{sheet}'!{xl_rowcol_to_cell(row, column, True, True)}")
 
     def line_chart(self, title: str, axis: str, series: Iterable[dict[str, object]]) -> object:
         """A line chart to be put on a sheet with `Sheet.chart`."""
@@ -127,20 +135,24 @@ class Sheet:
     def __init__(self, book: Book, sheet: Worksheet, name: str) -> None:
         self.book, self.name = book, name
         self._sheet = sheet
+        self._widths: Sequence[float] = ()
+        self._lines: dict[int, int] = {}
         sheet.set_landscape()
         sheet.set_paper(9)  # A4
         sheet.set_margins(left=0.4, right=0.4, top=0.7, bottom=0.6)
         sheet.set_header("&LGPU capacity plan&R&A")
         sheet.set_footer("&L&F&CPage &P of &N&R&A")
         sheet.hide_gridlines(2)
+        sheet.set_default_row(LINE_POINTS)
         self.pages_wide(1)
 
-    def pages_wide(self, pages: int) -> None:
-        """How many pages the sheet takes across; as many as it needs down."""
-        self._sheet.fit_to_pages(pages, 0)
+    def pages_wide(self, pages: int, down: int = 0) -> None:
+        """How many pages the sheet takes across, and down (0: as many as it needs)."""
+        self._sheet.fit_to_pages(pages, down)
 
     def widths(self, widths: Sequence[float]) -> None:
-        """Column widths in characters, from the first column on."""
+        """Column widths in characters, from the first column on; to be set before texts that wrap are put."""
+        self._widths = widths
         for column, width in enumerate(widths):
             self._sheet.set_column(column, column, width)
 
@@ -166,6 +178,8 @@ class Sheet:
     def put(self, row: int, column: int, value: Cell, style: str = "text") -> None:
         """One value: text as text whatever it looks like, a formula with its value, nothing for None."""
         chosen = self.book.styles[style]
+        if isinstance(value, str) and "text_wrap" in _STYLES[style]:
+            self._make_room(row, value, self._widths[column])
         if isinstance(value, Formula):
             self._sheet.write_formula(row, column, value.text, chosen, value.value)
         elif isinstance(value, str):
@@ -182,12 +196,18 @@ class Sheet:
         for column, (cell, style) in enumerate(zip(cells, styles, strict=True)):
             self.put(row, column, cell, style)
 
-    def across(self, row: int, columns: int, text: str, style: str, characters: int) -> None:
-        """A text over several columns, the row as high as `characters` a line need."""
-        lines = -(-len(plain(text)) // characters)
+    def across(self, row: int, columns: int, text: str, style: str) -> None:
+        """A text over several columns, from the first on."""
         self._sheet.merge_range(row, 0, row, columns - 1, "", self.book.styles[style])
-        self._sheet.set_row(row, 16.0 * max(1, lines))
-        self.put(row, 0, text, style)
+        self._sheet.write_string(row, 0, _cell_text(text), self.book.styles[style])
+        self._make_room(row, text, sum(self._widths[:columns]))
+
+    def _make_room(self, row: int, text: str, width: float) -> None:
+        """Makes the row high enough: not every program does so by itself for a text that wraps."""
+        lines = min(math.ceil(1.15 * len(plain(text)) / width), LINES_MAX)
+        if lines > self._lines.get(row, 1):
+            self._lines[row] = lines
+            self._sheet.set_row(row, LINE_POINTS * lines)
 
     def table(self, titles: Sequence[str], styles: Sequence[str], rows: Iterable[Sequence[Cell]]) -> int:
         """A list under the header row, with a filter; the row after its last."""
@@ -226,6 +246,16 @@ class Sheet:
     def column(self, column: int, first: int, last: int) -> str:
         """A range in one column as other sheets name it."""
         return f"{self.address(first, column)}:{xl_rowcol_to_cell(last, column, True, True)}"
+
+
+def room_for(amounts: Iterable[float], decimals: int = 2) -> float:
+    """The column width in which all amounts can be read: their longest form, brackets and a margin."""
+    return max([12.0, *(len(f"{amount:,.{decimals}f}") + 3.0 for amount in amounts)])
+
+
+def pages_for(columns: int, width: float) -> int:
+    """How many pages across keep columns of this width readable in print."""
+    return max(1, math.ceil(columns * width / PAGE_CHARACTERS))
 
 
 def at(row: int, column: int) -> str:

@@ -9,11 +9,10 @@ from itertools import accumulate
 from planner.answer import Plan, Strategy
 from planner.reports._shared.figures import month_name
 from planner.reports.xlsx._assumptions import Rate
-from planner.reports.xlsx._book import HEADER_ROW, Formula, Sheet, along, at, down
+from planner.reports.xlsx._book import HEADER_ROW, Formula, Sheet, along, at, down, pages_for, room_for
 
 TOTAL, FIRST = 2, 3
 """The column of totals and that of the first month."""
-MONTHS_A_PAGE = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,9 @@ def write(sheet: Sheet, plan: Plan, rate: Rate) -> tuple[Block, ...]:
     """Writes every strategy that can serve the demand and says where its totals are."""
     last_month = max([plan.months, *(row.month for s in plan.strategies for row in s.cash)])
     months = range(1, last_month + 1)
-    sheet.widths((30, 8, 17, *(14 for _ in months)))
-    sheet.pages_wide(-(-last_month // MONTHS_A_PAGE))
+    total, width = room_for([s.total_cost for s in plan.strategies]), _month_width(plan)
+    sheet.widths((32, 9, total, *(width for _ in months)))
+    sheet.pages_wide(pages_for(last_month, width))
     note = (
         "Amounts by month are the planner's; totals, cumulative and discounted costs are formulas. Resale is negative."
     )
@@ -66,6 +66,12 @@ def write(sheet: Sheet, plan: Plan, rate: Rate) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
+def _month_width(plan: Plan) -> float:
+    """Cumulative costs are the longest amounts of a month."""
+    by_month = [sorted(strategy.cash, key=lambda row: row.month) for strategy in plan.strategies]
+    return max((room_for(accumulate(row.amount for row in rows)) for rows in by_month), default=room_for(()))
+
+
 class _Writer:
     """Writes one block, row by row."""
 
@@ -78,9 +84,8 @@ class _Writer:
         start = self._payments(strategy, "start", row)
         end = self._payments(strategy, "end", start.row + 1)
         both = [a + b for a, b in zip(start.amounts, end.amounts, strict=True)]
-        total = self._line(
-            end.row + 1, "total", [f"={at(start.row, c)}+{at(end.row, c)}" for c in self._columns()], both
-        )
+        formulas = [f"={at(start.row, c)}+{at(end.row, c)}" for c in self._columns()]
+        total = self._line(end.row + 1, "total", formulas, both, "total")
         cumulative = self._cumulative(total)
         discounted = self._discounted(start, end, cumulative.row + 1)
         block = Block(
@@ -114,11 +119,13 @@ class _Writer:
         return self._line(end, f"paid at the {when} of the month", formulas, sums)
 
     def _cumulative(self, total: Line) -> Line:
-        row = total.row + 1
-        formulas = [
-            f"={at(total.row, c)}" if c == FIRST else f"={at(row, c - 1)}+{at(total.row, c)}" for c in self._columns()
-        ]
-        return self._line(row, "cumulative", formulas, list(accumulate(total.amounts)), is_sum=False)
+        """The running sum of the totals; it has no total of its own."""
+        row, values = total.row + 1, tuple(accumulate(total.amounts))
+        self.sheet.put(row, 0, "cumulative")
+        for column, value in zip(self._columns(), values, strict=True):
+            before = "" if column == FIRST else f"{at(row, column - 1)}+"
+            self.sheet.put(row, column, Formula(f"={before}{at(total.row, column)}", value), "money")
+        return Line(row, values)
 
     def _discounted(self, start: Line, end: Line, row: int) -> Line:
         month = [f"{at(HEADER_ROW + 1, c)}" for c in self._columns()]
@@ -133,12 +140,12 @@ class _Writer:
         ]
         return self._line(row, "discounted (present cost)", formulas, values)
 
-    def _line(self, row: int, label: str, formulas: list[str], values: list[float], *, is_sum: bool = True) -> Line:
-        """A row of formulas with their values; the column of totals adds them up where that means something."""
-        self.sheet.put(row, 0, label, "total_text")
-        self.sheet.put(row, 1, None, "total_text")
-        total = Formula(f"=SUM({along(row, FIRST, self.last)})", sum(values)) if is_sum else None
-        self.sheet.put(row, TOTAL, total, "total")
+    def _line(self, row: int, label: str, formulas: list[str], values: list[float], style: str = "money") -> Line:
+        """A row of formulas with their values, and their sum in the column of totals."""
+        words = "total_text" if style == "total" else "text"
+        self.sheet.put(row, 0, label, words)
+        self.sheet.put(row, 1, None, words)
+        self.sheet.put(row, TOTAL, Formula(f"=SUM({along(row, FIRST, self.last)})", sum(values)), style)
         for column, formula, value in zip(self._columns(), formulas, values, strict=True):
-            self.sheet.put(row, column, Formula(formula, value), "total")
+            self.sheet.put(row, column, Formula(formula, value), style)
         return Line(row, tuple(values))

@@ -42,7 +42,7 @@ def write(sheet: Sheet, plan: Plan, grounds: Grounds) -> Formula:
     """Writes the sheet; how many checks fail, which the Summary shows."""
     checks = list(_checks(plan, grounds))
     sheet.widths((52, 20, 20, 16, 12, 14))
-    note = "A check fails if the difference is above what is allowed; those of present costs rest once the rate is changed."
+    note = "A check fails above the difference allowed; those of present costs rest once the rate is changed."
     sheet.heading("Checks", note)
     sheet.header(TITLES)
     first = HEADER_ROW + 1
@@ -50,7 +50,7 @@ def write(sheet: Sheet, plan: Plan, grounds: Grounds) -> Formula:
     master = first + len(checks) + 1
     sheet.put(master, 0, "checks failed (master check)", "total_text")
     total = Formula(f"=SUM({down(5, first, master - 2)})", sum(failures))
-    sheet.put(master, 5, total, "count")
+    sheet.put(master, 5, total, "flag")
     sheet.mark(master, 5, good_if_zero=at(master, 5))
     sheet.put(master + 1, 0, "discount rate of the plan, a year")
     sheet.put(master + 1, 1, plan.discount_rate_annual, "rate")
@@ -94,6 +94,6 @@ def _line(sheet: Sheet, row: int, check: Check, rate: Rate) -> int:
     sheet.put(row, 2, check.right, "money")
     sheet.put(row, 3, Formula(f"={text}", difference), "money")
     sheet.put(row, 4, check.allowed, "money")
-    sheet.put(row, 5, Formula(f"=IF(ABS({at(row, 3)})>{at(row, 4)},1,0)", failed), "count")
+    sheet.put(row, 5, Formula(f"=IF(ABS({at(row, 3)})>{at(row, 4)},1,0)", failed), "flag")
     sheet.mark(row, 5, good_if_zero=at(row, 5))
     return failed

@@ -62,14 +62,15 @@ def _purchases(plan: Plan) -> List:
     money = plan.currency
     columns = (
         ("strategy", 9, "text"), ("order month", 9, "text"), ("what", 12, "text"), *_NODE, ("nodes", 8, "count"),
-        ("usable from", 9, "text"), ("usable to", 9, "text"), ("term, months", 9, "count"), (f"upfront, {money}", 16, "money"),
+        ("usable from", 9, "text"), ("usable to", 9, "text"), ("term, months", 9, "count"),
+        (f"upfront, {money}", 16, "money"),
         (f"owed a month, {money}", 15, "money"), (f"present cost, {money}", 16, "money"),
     )  # fmt: skip
     rows = [
         (
             s.name, month_name(plan, p.month), p.what, p.name, p.provider, p.region, p.purchase_option,
-            p.accelerator, p.accelerators_per_node, p.count, month_name(plan, p.usable_from), month_name(plan, p.usable_to),
-            p.term_months, p.upfront, p.per_month, p.present_cost,
+            p.accelerator, p.accelerators_per_node, p.count, month_name(plan, p.usable_from),
+            month_name(plan, p.usable_to), p.term_months, p.upfront, p.per_month, p.present_cost,
         )
         for s in plan.strategies for p in s.purchases
     ]  # fmt: skip

@@ -19,10 +19,11 @@ def write(sheet: Sheet, plan: Plan, blocks: tuple[Block, ...], failed: Formula) 
     """Writes the sheet, chart inside the print area."""
     columns = 1 + max(3, len(plan.strategies))
     sheet.widths((LABEL, *(WIDE for _ in range(columns - 1))))
+    sheet.pages_wide(1, down=1)
     sheet.put(0, 0, f"GPU capacity plan {plan.start}, {plan.months} months", "title")
-    sheet.across(1, columns, headline(plan), "lead", 105)
+    sheet.across(1, columns, headline(plan), "lead")
     reasons = "; ".join((*plan.recommendation.reasons, *plan.reasons))
-    sheet.across(2, columns, reasons, "wrap", 120)
+    sheet.across(2, columns, reasons, "wrap")
     row = _side_by_side(sheet, plan, {block.strategy.name: block for block in blocks})
     row = _facts(sheet, plan, failed, row + 1)
     row = _break_even(sheet, plan, row + 1)
@@ -43,7 +44,7 @@ def _side_by_side(sheet: Sheet, plan: Plan, blocks: dict[str, Block]) -> int:
         row += 1
     for s in strategies:
         for reason in s.reasons:
-            sheet.across(row, len(strategies) + 1, f"{s.name}: {reason}", "wrap", 120)
+            sheet.across(row, len(strategies) + 1, f"{s.name}: {reason}", "wrap")
             row += 1
     return row
 

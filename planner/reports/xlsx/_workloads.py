@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.answer import Plan, RequestedWorkload, WorkloadCost
 from planner.reports._shared.figures import unit_scale
 from planner.reports._shared.sections import recommended
-from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, along, at, down
+from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, along, at, down, pages_for, room_for
 
 STYLES = (
     "wrap", "wrap", "text", "wrap", "wrap", "figure", "text", "wrap", "count", "money", "count", "figure", "money",
@@ -18,7 +18,7 @@ def write(sheet: Sheet, plan: Plan) -> Formula | None:
     """Writes the sheet; the address and value of the workloads' total cost, None where nothing is recommended."""
     chosen = recommended(plan)
     costs = {cost.workload: cost for cost in chosen.workloads} if chosen else {}
-    sheet.widths((26, 14, 11, 14, 18, 8, 10, 16, 18, 15, 11, 13, 14, 14, 14, 24, 24))
+    sheet.widths((26, 14, 11, 14, 18, 8, 10, 16, 22, 16, 11, 13, 14, 14, 14, 24, 24))
     name = f"recommended strategy, {chosen.name}" if chosen else "no strategy is recommended"
     sheet.heading(
         "Workloads", f"As they were read, and what they cost in the {name}. Costs include shares of idle nodes."
@@ -76,8 +76,10 @@ def _row(w: RequestedWorkload, cost: WorkloadCost | None, months: int, row: int)
 
 def write_demand(sheet: Sheet, plan: Plan) -> Formula:
     """Writes the work asked for by month; the count of months in it."""
-    sheet.widths((30, 16, 18, *(14 for _ in plan.month_names)))
-    sheet.pages_wide(-(-plan.months // 13))
+    width = room_for((max(w.demand, default=0.0) for w in plan.workloads), decimals=0)
+    total = room_for((sum(w.demand) for w in plan.workloads), decimals=0)
+    sheet.widths((30, 16, total, *(width for _ in plan.month_names)))
+    sheet.pages_wide(pages_for(plan.months, width))
     sheet.heading(
         "Demand", "Work asked for by month, in each workload's own unit; work with a deadline stands in its last month."
     )

@@ -1,0 +1,127 @@
+"""Behind `planner estimate`: options and a file become a document, a plan of it, and the outputs asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from planner.answer import Plan
+from planner.ask import ask
+from planner.cli._outputs import choose, deliver, refuse_binary_to_terminal
+from planner.cli._run import DONE, INFEASIBLE
+from planner.clock import today
+from planner.errors import Complaint, InvalidRequest
+from planner.intake import read
+from pricing.catalog import Catalog
+
+STANDARD_INPUT = "-"
+Option = str | bool | tuple[str, ...] | None
+Settings = tuple[dict[str, Any], dict[str, str], list[Complaint]]
+FIELDS = {"discount_rate": "discount_rate_annual"}
+"""Options whose field in the request has another name."""
+
+
+def estimate(file: str, format_name: str | None, paths: Sequence[str], options: Mapping[str, Option]) -> int:
+    """The exit code, once the plan of `file` is printed and written; InvalidRequest with every fault of all of it."""
+    outputs, faults = choose(format_name, paths)
+    settings, places, more = _settings(options)
+    complaints = [*faults, *refuse_binary_to_terminal(outputs), *more]
+    plan = _plan(file, settings, places, complaints)
+    _progress("writing")
+    for line in deliver(plan, outputs):
+        click.echo(line, err=True)
+    return INFEASIBLE if plan.status == "infeasible" else DONE
+
+
+def _plan(file: str, settings: dict[str, Any], places: dict[str, str], complaints: Sequence[Complaint]) -> Plan:
+    _progress(f"reading {'standard input' if file == STANDARD_INPUT else file}")
+    data = _bytes(file, complaints)
+    source = read(data, file)
+    document = {"as_of": today().isoformat(), **source.document, **settings}
+    stated = source.document.get("assumptions")
+    if isinstance(stated, dict):
+        document["assumptions"] = {**stated, **settings.get("assumptions", {})}
+    workloads = document.get("workloads") or ()
+    _progress(f"planning {len(workloads)} workload{'s' if len(workloads) != 1 else ''}")
+    return ask(
+        document,
+        Catalog.embedded(),
+        inputs=source.inputs,
+        complaints=(*complaints, *source.complaints),
+        places={**source.places, **places},
+    )
+
+
+def _bytes(file: str, complaints: Sequence[Complaint]) -> bytes:
+    if file == STANDARD_INPUT:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise InvalidRequest((*complaints, _unreadable(file, error))) from None
+
+
+def _unreadable(place: str, error: OSError) -> Complaint:
+    return Complaint("", place, f"cannot be read: {error.strerror or error}")
+
+
+def _settings(options: Mapping[str, Option]) -> Settings:
+    """What the options put into the request, the place of each, and faults. Texts are judged with the request."""
+    settings: dict[str, Any] = {}
+    places: dict[str, str] = {}
+    complaints: list[Complaint] = []
+    for option, value in options.items():
+        if not value:
+            continue
+        field, place = FIELDS.get(option, option), f"--{option.replace('_', '-')}"
+        if option == "assumptions":
+            settings[field], more, faults = _assumptions(str(value))
+            places |= more
+            complaints += faults
+        elif option == "no_estimates":
+            field = "allow_estimates"
+            settings[field] = False
+        elif isinstance(value, tuple):
+            settings[field] = [part.strip() for text in value for part in text.split(",") if part.strip()]
+        else:
+            settings[field] = _rate(str(value)) if option == "discount_rate" else value
+        places[field] = place
+    return settings, places, complaints
+
+
+def _rate(text: str) -> float | str:
+    """8% as 0.08; a text that is no percentage stays as it is, for the request to judge."""
+    number = text.strip().removesuffix("%")
+    try:
+        return float(number) / 100 if number != text.strip() else text
+    except ValueError:
+        return text
+
+
+def _assumptions(path: str) -> Settings:
+    """The names and values of an assumptions file, with the line of each."""
+    import yaml
+
+    try:
+        data = Path(path).read_bytes()
+        node = yaml.compose(data, Loader=yaml.SafeLoader)
+        values = yaml.safe_load(data)
+    except OSError as error:
+        return {}, {}, [_unreadable(f"--assumptions {path}", error)]
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"{path} line {mark.line + 1} column {mark.column + 1}" if mark else path
+        return {}, {}, [Complaint("assumptions", place, "neither YAML nor JSON", "", "one `name: value` a line")]
+    if not isinstance(node, yaml.MappingNode) or not isinstance(values, dict):
+        return {}, {}, [Complaint("assumptions", path, "no list of assumptions", "", "one `name: value` a line")]
+    lines = {f"assumptions.{key.value}": f"{path} line {key.start_mark.line + 1}" for key, _ in node.value}
+    return {str(name): value for name, value in values.items()}, lines, []
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"{text} ...", err=True)

@@ -1,0 +1,82 @@
+"""CSV: text cells with any of the usual separators and encodings, read as one sheet.
+
+Every field stays text; what it means is decided by the columns.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from planner.intake._grid import Cell, Row, Sheet
+from planner.intake._read import Read, Unreadable, unreadable
+from planner.intake._sheets import read_sheets
+from planner.intake._text import binary_kind, decode
+
+SUFFIXES = (".csv", ".tsv", ".txt")
+SEPARATORS = (",", ";", "\t", "|")
+CELLS_MAX = 2_000_000
+SAMPLE_LINES = 60
+
+
+def claims(data: bytes) -> bool:
+    """Whether the bytes alone look like rows of separated fields."""
+    if binary_kind(data):
+        return False
+    try:
+        text, _ = decode(data, "cp1252")
+    except UnicodeDecodeError:
+        return False
+    lines = [line for line in text.splitlines()[:SAMPLE_LINES] if line.strip()]
+    if lines and lines[0].lstrip("\ufeff").lstrip()[:1] in ("{", "[", "#"):
+        return False
+    return any(line.count(separator) >= 1 for line in lines for separator in SEPARATORS) and not _is_mapping(lines)
+
+
+def read(data: bytes, name: str) -> Read:
+    """The workloads of a CSV file; places are its lines and columns."""
+    try:
+        text, encoding = decode(data, "cp1252")
+        rows = tuple(_rows(text.removeprefix("\ufeff"), _separator(text)))
+    except UnicodeDecodeError as error:
+        message = f"no text: byte {error.start} fits neither UTF-8 nor Windows-1252"
+        return unreadable(data, name, "csv", message, expected="a text file")
+    except (csv.Error, Unreadable) as error:
+        return unreadable(data, name, "csv", f"not readable as CSV: {error}", expected="fields and quotes in pairs")
+    notes = ["not UTF-8: read as Windows-1252"] if encoding == "cp1252" else []
+    return read_sheets(data, name, "csv", (Sheet("", rows),), notes)
+
+
+def _rows(text: str, separator: str) -> Iterator[Row]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=False)
+    line = cells = 0
+    for fields in reader:
+        place = f"line {line + 1}"
+        line = reader.line_num
+        cells += len(fields)
+        if cells > CELLS_MAX:
+            raise Unreadable(f"more than {CELLS_MAX:,} fields")
+        yield Row(place, tuple(Cell(f"{place} column {index + 1}", field) for index, field in enumerate(fields)))
+
+
+def _separator(text: str) -> str:
+    """The separator that splits most lines into the same number of fields; a comma where none does."""
+    sample = [line for line in text.splitlines()[:SAMPLE_LINES] if line.strip()]
+
+    def score(separator: str) -> tuple[int, int]:
+        counts = [len(fields) for fields in csv.reader(sample, delimiter=separator) if len(fields) > 1]
+        common = max((counts.count(count) for count in set(counts)), default=0)
+        return common, max(counts, default=0)
+
+    try:
+        return max(SEPARATORS, key=score)
+    except csv.Error:
+        return ","
+
+
+def _is_mapping(lines: list[str]) -> bool:
+    """Whether the first line is one of a YAML mapping or list."""
+    first = lines[0].strip() if lines else ""
+    key, colon, _ = first.partition(":")
+    return first in ("---", "-") or first.startswith("- ") or bool(colon and key.strip().isidentifier())

@@ -1,0 +1,95 @@
+"""The command line in this process, as its entry point runs it, and files that users would hand to it."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from planner.cli._run import run
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+    data: bytes
+
+
+class Keyboard(io.TextIOWrapper):
+    """Standard input that holds bytes and is no terminal."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(io.BytesIO(data), "utf-8")
+
+
+@pytest.fixture
+def planner(capfdbinary, monkeypatch, tmp_path) -> Callable[..., Ran]:
+    """Runs `planner ARGUMENTS` in an empty folder: exit code and what was printed. A bug's details would be shown."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+
+    def invoke(*arguments: str, stdin: bytes = b"") -> Ran:
+        monkeypatch.setattr(sys, "stdin", Keyboard(stdin))
+        code = run(arguments)
+        sys.stdout.flush()
+        data, err = capfdbinary.readouterr()
+        return Ran(code, data.decode("utf-8", "replace"), err.decode(), data)
+
+    return invoke
+
+
+@pytest.fixture
+def written(tmp_path) -> Callable[[], list[str]]:
+    """The files below the folder, to show that nothing was written."""
+    return lambda: sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
+
+
+HOURS = {
+    "as_of": "2026-11-21",
+    "months": 2,
+    "strategies": ["cloud"],
+    "workloads": [{"name": "batch", "demand": {"accelerator_hours_per_month": 1460, "accelerator": "L4"}}],
+}
+IMPOSSIBLE = {
+    **HOURS,
+    "workloads": [
+        {
+            "name": "too large",
+            "demand": {"accelerator_hours_per_month": 10, "accelerator": "T4"},
+            "memory_gib_per_accelerator": 300,
+        }
+    ],
+}
+
+
+@pytest.fixture
+def job(tmp_path) -> Path:
+    """A request that is quickly planned: 1,460 hours a month on an L4, that is two of them around the clock."""
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(HOURS))
+    return path
+
+
+@pytest.fixture
+def hours() -> dict:
+    return json.loads(json.dumps(HOURS))
+
+
+@pytest.fixture
+def impossible() -> dict:
+    return json.loads(json.dumps(IMPOSSIBLE))
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    return REPOSITORY

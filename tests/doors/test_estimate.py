@@ -1,0 +1,226 @@
+"""`planner estimate` on good input: what is printed, what is written, and where."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from planner.cli._outputs import choose
+from planner.reports import formats
+
+SCRIPT = Path(sys.executable).with_name("planner")
+
+
+def test_it_prints_the_report_and_exits_with_0(planner, job, written):
+    ran = planner("estimate", str(job))
+    assert ran.code == 0
+    assert ran.out.startswith("Recommendation")
+    assert "batch" in ran.out
+    assert ran.err == ""
+    assert written() == ["job.json"]
+
+
+@pytest.mark.parametrize("name", sorted(formats()))
+def test_every_format_is_printed(planner, job, name):
+    ran = planner("estimate", str(job), "--format", name)
+    assert ran.code == 0, ran.err
+    if name in {"xlsx", "terraform"}:
+        assert zipfile.ZipFile(io.BytesIO(ran.data)).testzip() is None
+    else:
+        assert "batch" in ran.out
+
+
+def test_json_is_the_plan(planner, job):
+    plan = json.loads(planner("estimate", str(job), "--format", "json").out)
+    assert plan["status"] == "optimal"
+    assert plan["inputs"]["name"] == "job.json"
+    # 1,460 hours a month for two months on the cheapest L4 by the hour, whatever that costs today:
+    units = sum(use["units"] for use in plan["strategies"][0]["uses"])
+    assert units == pytest.approx(2 * 1460)
+
+
+def test_standard_input_is_read_whatever_its_format(planner, job):
+    as_json = planner("estimate", "-", "--format", "json", stdin=job.read_bytes())
+    assert as_json.code == 0
+    yaml = b"""
+    as_of: 2026-11-21
+    months: 2
+    strategies: [cloud]
+    workloads:
+      - name: batch
+        demand: {accelerator_hours_per_month: 1460, accelerator: L4}
+    """
+    as_yaml = planner("estimate", "--format", "json", stdin=yaml)
+    assert as_yaml.code == 0, as_yaml.err
+    cost = [json.loads(ran.out)["strategies"][0]["total_cost"] for ran in (as_json, as_yaml)]
+    assert cost[0] == cost[1] > 0
+
+
+def test_several_outputs_in_one_run(planner, job, tmp_path):
+    ran = planner("estimate", str(job), "-o", "out/plan.xlsx", "-o", "out/plan.json", "-o", "out/terraform/")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("Recommendation")
+    assert [line.split()[:3] for line in ran.err.splitlines()] == [
+        ["wrote", "out/plan.xlsx", "(xlsx,"],
+        ["wrote", "out/plan.json", "(json,"],
+        ["wrote", "out/terraform/", "(terraform,"],
+    ]
+    assert (tmp_path / "out/plan.xlsx").read_bytes()[:2] == b"PK"
+    assert json.loads((tmp_path / "out/plan.json").read_bytes())["status"] == "optimal"
+    assert (tmp_path / "out/terraform/main.tf").is_file()
+    assert not list(tmp_path.rglob(".planner-*"))
+
+
+def test_a_file_holds_what_standard_output_would(planner, job, tmp_path):
+    printed = planner("estimate", str(job), "--format", "json").data
+    planner("estimate", str(job), "-o", "plan.json")
+    assert (tmp_path / "plan.json").read_bytes() == printed
+
+
+def test_minus_o_minus_prints_the_format_beside_the_files(planner, job, tmp_path):
+    ran = planner("estimate", str(job), "-o", "plan.csv", "-o", "-", "--format", "json")
+    assert json.loads(ran.out)["status"] == "optimal"
+    assert (tmp_path / "plan.csv").is_file()
+
+
+def test_an_existing_file_is_replaced_and_keeps_no_leftovers(planner, job, tmp_path):
+    (tmp_path / "plan.json").write_text("old " * 100_000)
+    assert planner("estimate", str(job), "-o", "plan.json").code == 0
+    assert json.loads((tmp_path / "plan.json").read_bytes())["months"] == 2
+
+
+def test_terraform_of_another_plan_is_not_mixed_with_this_one(planner, job, tmp_path):
+    (tmp_path / "infra").mkdir()
+    (tmp_path / "infra/network.tf").write_text("# theirs")
+    ran = planner("estimate", str(job), "-o", "infra/", "-o", "plan.json")
+    assert ran.code == 2
+    assert "network.tf" in ran.err
+    assert not (tmp_path / "plan.json").exists()
+    assert [path.name for path in (tmp_path / "infra").iterdir()] == ["network.tf"]
+
+
+def test_options_win_over_the_file(planner, job):
+    arguments = ("--months", "3", "--start", "2027-02", "--regions", "us-east-1,us-west-2", "--providers", "aws")
+    more = ("--discount-rate", "9%", "--as-of", "2026-12-24", "--strategies", "cloud,hybrid", "--no-estimates")
+    plan = json.loads(planner("estimate", str(job), "--format", "json", *arguments, *more).out)
+    assert plan["month_names"] == ["2027-02", "2027-03", "2027-04"]
+    assert plan["discount_rate_annual"] == pytest.approx(0.09)
+    assert plan["as_of"] == "2026-12-24"
+    assert [strategy["name"] for strategy in plan["strategies"]] == ["cloud", "hybrid"]
+    used = {(use["provider"], use["region"]) for strategy in plan["strategies"] for use in strategy["uses"]}
+    assert used <= {("aws", "us-east-1"), ("aws", "us-west-2"), ("", "")}
+
+
+def test_a_list_may_be_repeated(planner, job):
+    once = planner("estimate", str(job), "--providers", "aws,gcp", "--format", "json")
+    twice = planner("estimate", str(job), "--providers", "aws", "--providers", "gcp", "--format", "json")
+    assert once.out == twice.out
+
+
+def test_assumptions_of_a_file_replace_defaults(planner, job, tmp_path):
+    (tmp_path / "ours.yaml").write_text("# ours\nelectricity_price_per_kwh: 0.31\n")
+    plan = json.loads(planner("estimate", str(job), "--assumptions", "ours.yaml", "--format", "json").out)
+    [ours] = [a for a in plan["assumptions"] if a["overridden"]]
+    assert (ours["name"], ours["value"]) == ("electricity_price_per_kwh", 0.31)
+
+
+def test_assumptions_of_the_option_are_added_to_those_of_the_request(planner, hours, tmp_path):
+    (tmp_path / "job.json").write_text(json.dumps(hours | {"assumptions": {"pue": 1.3, "lead_time_months": 4}}))
+    (tmp_path / "ours.json").write_text('{"pue": 1.2}')
+    plan = json.loads(planner("estimate", "job.json", "--assumptions", "ours.json", "--format", "json").out)
+    assert {a["name"]: a["value"] for a in plan["assumptions"] if a["overridden"]} == {
+        "pue": 1.2,
+        "lead_time_months": 4.0,
+    }
+
+
+def test_the_date_is_today_unless_said(planner, hours, monkeypatch):
+    from datetime import date
+
+    monkeypatch.setattr("planner.cli._estimate.today", lambda: date(2027, 3, 4))
+    del hours["as_of"]
+    plan = json.loads(planner("estimate", "--format", "json", stdin=json.dumps(hours).encode()).out)
+    assert (plan["as_of"], plan["start"]) == ("2027-03-04", "2027-04")
+
+
+def test_no_plan_possible_is_exit_code_3_and_still_told_and_written(planner, impossible, tmp_path):
+    ran = planner("estimate", "-o", "plan.json", stdin=json.dumps(impossible).encode())
+    assert ran.code == 3
+    assert "too large" in ran.out
+    assert "memory" in ran.out
+    plan = json.loads((tmp_path / "plan.json").read_bytes())
+    assert plan["status"] == "infeasible"
+    assert plan["reasons"]
+
+
+def test_same_input_same_bytes(planner, job):
+    runs = [planner("estimate", str(job), "--format", name).data for name in ("xlsx", "xlsx", "json", "json")]
+    assert runs[0] == runs[1]
+    assert runs[2] == runs[3]
+
+
+def test_a_folder_without_a_slash_is_a_folder_when_it_exists(tmp_path):
+    outputs, complaints = choose(None, [str(tmp_path)])
+    assert not complaints
+    assert (outputs[1].format, outputs[1].folder) == ("terraform", True)
+
+
+def test_the_installed_command_answers_a_pipe():
+    request = b"name: x\ndemand: {accelerator_hours_per_month: 100, accelerator: L4}\n"
+    done = subprocess.run(
+        [SCRIPT, "estimate", "--as-of", "2026-11-21", "--months", "1", "-", "--format", "json"],
+        input=request,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["months"] == 1
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    head = subprocess.run(f"'{SCRIPT}' offers --csv | head -1", shell=True, capture_output=True, check=False, text=True)
+    assert head.stdout.startswith("provider,region")
+    assert head.stderr == ""
+
+
+def test_binary_formats_are_refused_on_a_terminal(job):
+    leader, follower = pty.openpty()
+    done = subprocess.run(
+        [SCRIPT, "estimate", job, "--format", "xlsx"], stdout=follower, stderr=subprocess.PIPE, check=False, text=True
+    )
+    os.close(follower)
+    os.close(leader)
+    assert done.returncode == 2
+    assert "--format: a binary format would garble the terminal; read xlsx; expected -o plan.xlsx" in done.stderr
+
+
+def test_ctrl_c_is_exit_code_130_and_leaves_nothing(tmp_path):
+    read, write = os.pipe()
+    running = subprocess.Popen(
+        [SCRIPT, "estimate", "-", "-o", tmp_path / "plan.json"], stdin=read, stderr=subprocess.PIPE, text=True
+    )
+    os.close(read)
+    # It waits for its input: CPU time that stands still says that it has come that far.
+    settled, before = 0, -1.0
+    while settled < 5:
+        time.sleep(0.1)
+        fields = Path(f"/proc/{running.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        now = float(fields[11]) + float(fields[12])
+        settled, before = (settled + 1 if now == before and now > 0 else 0), now
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate()
+    os.close(write)
+    assert running.returncode == 130
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,103 @@
+"""The help: names every option, has examples that run, and loads nothing heavy."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from planner.cli import commands
+from planner.offers import FIELDS
+from planner.reports import formats
+
+HEAVY = {"numpy", "highspy", "pydantic", "fastapi", "openpyxl", "xlsxwriter", "yaml", "python_calamine", "sqlite3"}
+
+
+def every_command(command: click.Command = commands, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from every_command(command.get_command(context, name), (*path, name))
+
+
+COMMANDS = list(every_command())
+
+
+def test_commands_are_found_by_walking_the_folder():
+    assert {path[0] for path in COMMANDS if path} == {"doctor", "estimate", "offers", "prices", "serve", "version"}
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_the_help_names_every_option_and_says_what_it_does(planner, path):
+    ran = planner(*path, "--help")
+    assert ran.code == 0
+    assert planner(*path, "-h").out == ran.out
+    command = commands
+    for name in path:
+        command = command.get_command(click.Context(command), name)
+    for parameter in command.get_params(click.Context(command)):
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.name
+            assert all(name in ran.out for name in parameter.opts)
+
+
+@pytest.mark.parametrize("name", ["estimate", "offers", "serve", "prices"])
+def test_the_help_has_examples(planner, name):
+    out = planner(name, "--help").out
+    assert "Examples:" in out
+    assert f"planner {name}" in out.partition("Examples:")[2]
+
+
+def examples_of_offers() -> list[str]:
+    text = commands.get_command(click.Context(commands), "offers").help or ""
+    return re.findall(r"planner offers .*", text)
+
+
+@pytest.mark.parametrize("example", examples_of_offers())
+def test_the_examples_of_offers_run(planner, example):
+    ran = planner(*shlex.split(example)[1:])
+    assert ran.code == 0, ran.err
+    assert ran.out
+
+
+def test_choices_come_from_the_walk(planner):
+    assert f"[{'|'.join(formats())}]" in planner("estimate", "--help").out
+    out = planner("offers", "--help").out
+    assert all(f"--{name.replace('_', '-')}" in out for name in FIELDS)
+
+
+def test_exit_codes_are_told(planner):
+    out = planner("--help").out
+    assert re.findall(r"^ +(\d+)  ", out, re.MULTILINE) == ["0", "1", "2", "3", "130"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "allowed"),
+    [(("--help",), set()), (("offers", "--accelerator", "H100", "--limit", "1"), {"sqlite3"})],
+)
+def test_nothing_heavy_is_loaded(arguments, allowed):
+    code = f"import sys\nfrom planner.cli._run import run\ncode = run({arguments!r})\nprint(code, *sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    code, *modules = done.stdout.splitlines()[-1].split()
+    assert code == "0"
+    loaded = {name.partition(".")[0] for name in modules}
+    assert loaded & (HEAVY - allowed) == set()
+    if not allowed:
+        assert "pricing" not in loaded
+
+
+def test_version(planner):
+    assert planner("version").out == planner("--version").out
+    assert planner("version").out.startswith("planner, version ")
+
+
+def test_no_arguments_shows_the_help(planner):
+    ran = planner()
+    assert ran.code == 2
+    assert "Commands:" in ran.err

@@ -1,0 +1,185 @@
+"""Offers: what fits, in which order, at what price per what; by the query, the command and the service alike."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.errors import InvalidRequest
+from planner.offers import FIELDS, SORTS, Query, find, parse_query
+from pricing.catalog import Catalog
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return Catalog.embedded()
+
+
+def rows(catalog, **filters):
+    return find(Query(**filters), catalog).rows
+
+
+def test_figures_per_node_are_those_of_all_its_accelerators(catalog):
+    [row] = rows(catalog, type=("p5.48xlarge",), region=("us-east-1",), option=("on_demand",))
+    [quote] = catalog.quotes(instance_types=["p5.48xlarge"], regions=["us-east-1"], options=["on_demand"])
+    # p5.48xlarge: 8 x H100 of 80 GiB, 3,350 GB/s and 16,896 cores: 640 GiB, 26,800 GB/s, 135,168 cores
+    assert (row.accelerator, row.accelerator_count) == ("H100-80GB-SXM", 8)
+    assert row.memory_gib_per_node == 640
+    assert row.memory_bandwidth_gbs_per_node == pytest.approx(26_800)
+    assert row.cores_per_node == 135_168
+    assert row.price_per_hour == quote.price.price_per_hour
+    assert row.price_per_accelerator_hour == pytest.approx(quote.price.price_per_hour / 8)
+    assert row.as_of == quote.price.as_of
+    assert row.source_id == quote.price.source_id
+    assert row.source
+
+
+def test_a_slice_is_a_fraction(catalog):
+    found = rows(catalog, type=("Standard_NV6ads_A10_v5",), option=("on_demand",))
+    assert found
+    # a sixth of an A10 of 24 GiB: 4 GiB
+    assert {round(row.accelerator_count, 6) for row in found} == {round(1 / 6, 6)}
+    assert {round(row.memory_gib_per_node, 6) for row in found} == {4}
+    assert found == rows(catalog, type=("Standard_NV6ads_A10_v5",), option=("on_demand",), count=1 / 6)
+
+
+@pytest.mark.parametrize("sort", SORTS)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_every_sort_orders_what_is_known_and_puts_the_rest_last(catalog, sort, reverse):
+    everything = find(Query(provider=("aws",), option=("on_demand",), sort=sort, reverse=reverse), catalog)
+    key, largest_first = SORTS[sort]
+    values = [key(row) for row in everything.rows]
+    known = [value for value in values if value is not None]
+    assert values == known + [None] * everything.unsorted
+    assert known == sorted(known, reverse=largest_first != reverse)
+    assert len(values) == everything.total
+
+
+def test_sorting_drops_no_row(catalog):
+    totals = {sort: find(Query(sort=sort), catalog).total for sort in SORTS}
+    assert set(totals.values()) == {len(catalog.quotes())}
+
+
+def test_an_unknown_rate_is_counted_not_dropped(catalog):
+    found = find(Query(accelerator=("V100-16GB-SXM2",), sort="price_per_rate", precision="fp8"), catalog)
+    assert found.unsorted == found.total > 0
+
+
+def test_the_limit_cuts_after_sorting_and_tells_the_total(catalog):
+    everything = find(Query(sort="price_per_memory"), catalog)
+    some = find(Query(sort="price_per_memory", limit=7), catalog)
+    assert some.rows == everything.rows[:7]
+    assert (some.total, some.unsorted) == (everything.total, everything.unsorted)
+
+
+def test_a_bare_model_is_all_its_variants(catalog):
+    query = parse_query({"accelerator": ["H100"]}, catalog)
+    assert len(query.accelerator) > 1
+    assert all(name.startswith("H100") for name in query.accelerator)
+
+
+def test_offerings_without_a_price_are_named(catalog):
+    found = find(Query(), catalog)
+    assert {(gap.provider, gap.instance_type) for gap in found.gaps} <= {o.key for o in catalog.unpriced()}
+    assert found.gaps
+    spot = find(parse_query({"accelerator": ["T4"], "option": ["spot"], "provider": ["aws"]}, catalog), catalog)
+    assert {gap.instance_type for gap in spot.gaps} >= {"g4dn.xlarge"}
+    assert {gap.reason for gap in spot.gaps} == {"no price for spot"}
+
+
+def test_filters_narrow(catalog):
+    for row in rows(catalog, min_memory_gib=80, min_count=4, provider=("aws", "gcp")):
+        assert row.accelerator_memory_gib >= 80
+        assert row.accelerator_count >= 4
+        assert row.provider in {"aws", "gcp"}
+    for row in rows(catalog, min_memory_gib_per_node=1000):
+        assert row.memory_gib_per_node >= 1000
+
+
+def test_every_fault_of_a_query_is_told_at_once(catalog):
+    given = {
+        "accelerator": ["H1000"], "provider": ["awz"], "region": ["us-esat-1"], "option": ["spto"], "count": ["eight"],
+        "min_count": ["0"], "limit": ["1.5"], "sort": ["prize"], "precision": ["int3"], "reverse": ["maybe"], "gpu": ["x"],
+    }  # fmt: skip
+    with pytest.raises(InvalidRequest) as refused:
+        parse_query(given, catalog, lambda name: f"?{name}")
+    assert {complaint.place for complaint in refused.value.complaints} == {f"?{name}" for name in given}
+    assert all(complaint.value and complaint.expected for complaint in refused.value.complaints)
+
+
+def test_a_retired_type_is_named_with_its_successor_or_its_absence(catalog):
+    retired = [offering for offering in catalog.offerings.values() if offering.status == "retired"]
+    assert retired
+    for offering in retired:
+        with pytest.raises(InvalidRequest) as refused:
+            parse_query({"type": [offering.instance_type]}, catalog)
+        [complaint] = refused.value.complaints
+        assert "retired" in complaint.message
+        assert (offering.successor or "no successor is recorded") in complaint.expected
+
+
+def test_retired_types_are_never_offered(catalog):
+    assert all(row.status != "retired" for row in rows(catalog))
+
+
+@given(st.dictionaries(st.sampled_from([*FIELDS, "other"]), st.lists(st.text(max_size=12), max_size=3)))
+def test_any_text_is_a_query_or_refused_with_its_place(given):
+    catalog = Catalog.embedded()
+    try:
+        query = parse_query(given, catalog)
+    except InvalidRequest as refused:
+        assert {complaint.place for complaint in refused.complaints} <= set(given)
+    else:
+        find(query, catalog)
+
+
+def test_the_command_prints_a_table_with_source_and_date(planner):
+    ran = planner("offers", "--accelerator", "H100", "--count", "8", "--limit", "3", "--sort", "price_per_accelerator")
+    assert ran.code == 0
+    head, *body = ran.out.splitlines()
+    assert head.split()[:4] == ["provider", "region", "type", "accelerator"]
+    assert len(body[:3]) == 3
+    for line in body[:3]:
+        date.fromisoformat(line.split()[-2])
+    assert "3 of " in ran.out
+    assert "unknown, never zero" in ran.out
+
+
+def test_fractions_are_printed_as_fractions(planner):
+    ran = planner("offers", "--type", "Standard_NV6ads_A10_v5", "--limit", "1")
+    assert ran.out.splitlines()[1].split()[4] == "1/6"
+
+
+def test_the_command_as_json_and_csv(planner):
+    arguments = ("offers", "--accelerator", "L4", "--option", "spot", "--limit", "5")
+    document = json.loads(planner(*arguments, "--json").out)
+    table = list(csv.DictReader(io.StringIO(planner(*arguments, "--csv").out)))
+    assert len(document["rows"]) == len(table) == 5
+    for row, line in zip(document["rows"], table, strict=True):
+        assert float(line["price_per_hour"]) == row["price_per_hour"] > 0
+        assert line["as_of"] == row["as_of"]
+        assert row["source"]
+    assert document["total"] >= 5
+    assert document["catalog_digest"]
+
+
+def test_the_command_refuses_unknown_names_all_at_once(planner):
+    ran = planner(
+        "offers", "--accelerator", "H1000", "--region", "us-esat-1", "--sort", "prize", "--json", "--limit", "x"
+    )
+    assert ran.code == 2
+    assert ran.out == ""
+    for piece in ("--accelerator: unknown accelerator; read H1000", "H100", "--region: ", "--sort: ", "--limit: "):
+        assert piece in ran.err
+
+
+def test_nothing_that_fits_is_an_answer(planner):
+    ran = planner("offers", "--accelerator", "H100", "--count", "7")
+    assert ran.code == 0
+    assert ran.out.startswith("no offering with a price fits")

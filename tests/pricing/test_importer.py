@@ -1,0 +1,253 @@
+"""Fact tables -> catalogue: what arrives, that nothing is lost, that nothing changes twice, and every complaint."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from pricing.catalog import Catalog
+from pricing.errors import BadSnapshot
+from pricing.importer import import_facts
+from pricing.offering import Offering
+
+
+def tree(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def complaints(small):
+    before = tree(small.target)
+    with pytest.raises(BadSnapshot) as caught:
+        import_facts(small.facts, small.target)
+    assert tree(small.target) == before, "nothing is written when anything is wrong"
+    return caught.value.faults
+
+
+def test_every_row_arrives_or_is_counted(small, tmp_path):
+    report = import_facts(small.facts, small.target)
+    assert (report.providers, report.offerings, report.prices, report.regions) == (("acme",), 4, 5, 2)
+    assert report.options == ("committed_use_1y", "on_demand", "spot")
+    assert (report.accelerators, report.systems, report.superseded, report.suspect) == (4, 2, 1, 2)
+    assert report.tiers_read == 7
+    assert report.tiers_left == {
+        "a narrower price than the one plans use": 1,
+        "an item that no plan uses": 1,
+        "another source has more steps": 1,
+    }
+    assert report.tiers_used == 4
+    assert (report.oldest, report.newest) == (date(2017, 11, 12), date(2026, 7, 20))
+    made = Catalog.read(small.target, tmp_path / "cache")
+    assert made.offerings["acme", "a.large"] == Offering(
+        provider="acme",
+        family="A",
+        instance_type="a.large",
+        accelerator="X1-16GB-SXM",
+        accelerator_count=8,
+        accelerator_memory_gib=16,
+        vcpus=64,
+        memory_gib=1360,
+        local_ssd_gb=None,
+        network_gbps=None,
+        interconnect="",
+        status="current",
+        successor=None,
+        source_id="src1+src2",
+        part=False,
+    )
+    assert made.offerings["acme", "a.sixth"].accelerator_count == 1 / 6
+    old = made.offerings["acme", "b.old"]
+    assert (old.accelerator, old.accelerator_count, old.successor) == ("X1-16GB-PCIe", None, "a.large")
+    assert [q.offering.instance_type for q in made.quotes()] == ["a.sixth", "a.large", "a.large"]
+    assert [q.offering.instance_type for q in made.quotes(include_parts=True)] == [
+        "a.sixth",
+        "c.card",
+        "a.large",
+        "a.large",
+    ]
+    assert made.sources["src1+src2"].as_of == date(2026, 5, 20)
+    box = {s.name: s for s in made.systems}
+    assert (box["Box 8"].price_as_of, box["Box 8"].sold) == (date(2020, 5, 14), True)
+    assert (box["Box 16"].price, box["Box 16"].price_as_of, box["Box 16"].sold) == (None, None, None)
+
+
+def test_tiers_are_numeric_and_say_where_the_source_ends(small, tmp_path):
+    import_facts(small.facts, small.target)
+    made = Catalog.read(small.target, tmp_path / "cache")
+    # the source with more steps wins though it is older: 0 and 10 TB = 10 x 1,024 GB
+    here = made.tiers("acme", "here-1", "egress_internet")
+    assert [(t.from_gb, t.price_per_gb, t.as_of) for t in here] == [
+        (0, 0.09, date(2024, 9, 25)),
+        (10240, 0.085, date(2024, 9, 25)),
+    ]
+    assert here[0].note == ""
+    assert here[1].note == "the source has no price from 51200 GB on: this one goes on"
+    south = made.tiers("acme", "there-1", "egress_internet")
+    assert [t.price_per_gb for t in south] == [0.2]
+    assert made.tiers("acme", "there-1", "block_storage") == ()
+    assert made.reference_tiers("acme", "egress_internet") == here
+    assert made.reference_tiers("acme", "block_storage") == ()
+
+
+def test_a_second_run_changes_nothing_and_rows_may_come_in_any_order(small):
+    first = import_facts(small.facts, small.target)
+    made = tree(small.target)
+    assert set(first.changed) == {
+        name for name in made if name.endswith(("offerings.csv", "prices.csv", "tiers.csv"))
+    } | {
+        "data/accelerators.csv",
+        "data/sources.csv",
+        "data/systems.csv",
+        "providers/acme/snapshot.toml",
+    }
+    assert import_facts(small.facts, small.target).changed == ()
+    assert tree(small.target) == made
+    prices = small.facts / "prices.csv"
+    head, *rows = prices.read_text().splitlines(keepends=True)
+    prices.write_text(head + "".join(reversed(rows)))
+    assert import_facts(small.facts, small.target).changed == ("providers/acme/snapshot.toml",), "only the facts' hash"
+
+
+def test_hand_kept_files_are_never_written(small):
+    kept = {name: content for name, content in tree(small.target).items() if name != "nothing"}
+    import_facts(small.facts, small.target)
+    after = tree(small.target)
+    assert {name: after[name] for name in kept} == kept
+
+
+FACT_FAULTS = [
+    ("offerings.csv", 2, "accelerator", "X2", "facts/offerings.csv:2: unknown accelerator 'X2'"),
+    ("offerings.csv", 3, "instance_type", "a.large", "facts/offerings.csv:3: acme a.large stands twice"),
+    ("offerings.csv", 2, "accelerator_count", "0.29", "facts/offerings.csv:2: accelerator_count is '0.29'"),
+    ("offerings.csv", 2, "accelerator_count", "-1", "facts/offerings.csv:2: accelerator_count is '-1'"),
+    ("offerings.csv", 2, "vcpus", "many", "facts/offerings.csv:2: vcpus is 'many', expected a number"),
+    ("offerings.csv", 2, "provider", "zeus", "facts/offerings.csv:2: provider 'zeus' has no folder"),
+    ("offerings.csv", 2, "source_ids", "src1+src9", "facts/offerings.csv:2: source_ids 'src9' is not in sources.csv"),
+    ("offerings.csv", 2, "status", "ancient", "acme/offerings.csv:2: status is 'ancient', expected one of"),
+    (
+        "prices.csv",
+        2,
+        "price_usd_per_hour",
+        "0",
+        "facts/prices.csv:2: price_usd_per_hour is '0', expected a number above 0",
+    ),
+    ("prices.csv", 2, "price_usd_per_hour", "nan", "facts/prices.csv:2: price_usd_per_hour is 'nan'"),
+    ("prices.csv", 2, "price_usd_per_hour", "", "facts/prices.csv:2: price_usd_per_hour is ''"),
+    ("prices.csv", 2, "purchase_option", "lease_2y", "facts/prices.csv:2: purchase_option 'lease_2y' is unknown"),
+    (
+        "prices.csv",
+        3,
+        "purchase_option",
+        "on_demand",
+        "facts/prices.csv:3: the same price stands in facts/prices.csv:2",
+    ),
+    (
+        "prices.csv",
+        2,
+        "instance_type",
+        "a.small",
+        "facts/prices.csv:2: instance_type 'a.small' is not in offerings.csv",
+    ),
+    ("prices.csv", 2, "region", "nowhere", "facts/prices.csv:2: region 'nowhere' is not in acme/regions.csv"),
+    ("prices.csv", 2, "provider", "zeus", "facts/prices.csv:2: provider 'zeus' has no folder"),
+    ("prices.csv", 2, "as_of", "last year", "facts/prices.csv:2: as_of is 'last year', expected a date"),
+    ("prices.csv", 2, "source_id", "rumour", "facts/prices.csv:2: source_id 'rumour' is not in sources.csv"),
+    ("prices.csv", 2, "method", "guessed", "acme/prices.csv:3: method is 'guessed', expected one of listed, derived"),
+    ("sources.csv", 3, "source_id", "src1", "facts/sources.csv:3: source 'src1' stands twice"),
+    ("sources.csv", 2, "as_of", "2026-02-30", "facts/sources.csv:2: as_of is '2026-02-30', expected a date"),
+    ("accelerators.csv", 2, "memory_gib", "lots", "facts/accelerators.csv:2: memory_gib is 'lots'"),
+    ("accelerators.csv", 2, "name", "Z9-4GB", "accelerators.csv: Z9-4GB stands 2 times"),
+    ("systems.csv", 2, "accelerator", "X1", "facts/systems.csv:2: accelerator 'X1' is unknown"),
+    (
+        "transfer_storage_prices.csv",
+        2,
+        "tier",
+        "next 5TB",
+        "facts/transfer_storage_prices.csv:2: tier 'next 5TB' of out",
+    ),
+    ("transfer_storage_prices.csv", 2, "unit", "tb", "facts/transfer_storage_prices.csv:2: unit is 'tb', expected gb"),
+    ("transfer_storage_prices.csv", 2, "price_usd", "-1", "facts/transfer_storage_prices.csv:2: price_usd is '-1'"),
+    ("transfer_storage_prices.csv", 2, "region", "mars", "facts/transfer_storage_prices.csv:2: region 'mars' is not"),
+    (
+        "transfer_storage_prices.csv",
+        2,
+        "provider",
+        "zeus",
+        "facts/transfer_storage_prices.csv:2: provider 'zeus' has no",
+    ),
+    (
+        "transfer_storage_prices.csv",
+        3,
+        "tier",
+        "first 10TB",
+        "facts/transfer_storage_prices.csv:3: the same step stands in",
+    ),
+    ("transfer_storage_prices.csv", 2, "tier", "over 50TB", "egress_internet of here-1 has no step from 0 on"),
+]
+
+
+@pytest.mark.parametrize(("table", "line", "column", "value", "expected"), FACT_FAULTS)
+def test_a_fault_in_the_facts_is_named_with_its_place(small, table, line, column, value, expected):
+    small.change(small.facts / table, line, column, value)
+    assert any(expected in fault for fault in complaints(small)), complaints(small)
+
+
+KEPT_FAULTS = [
+    ("data/aliases.csv", 2, "name", "D3", "'D2' names 'D3', unknown"),
+    ("data/aliases.csv", 2, "written", "x1", "'X1' would mean both D2-8GB-die and X1-16GB-SXM"),
+    ("data/aliases.csv", 2, "units_per_chip", "2", "data/aliases.csv:2: units_per_chip goes with {n}"),
+    ("data/successors.csv", 2, "successor", "a.huge", "data/successors.csv:2: instance type 'a.huge'"),
+    ("data/successors.csv", 2, "source_id", "gossip", "data/successors.csv:2: source_id 'gossip' is unknown"),
+    (
+        "data/kept/offering_accelerators.csv",
+        2,
+        "name",
+        "X3",
+        "kept/offering_accelerators.csv:2: accelerator 'X3' is unknown",
+    ),
+    ("providers/acme/regions.csv", 2, "country", "Germany", "acme/regions.csv:2: country is 'Germany'"),
+]
+
+
+@pytest.mark.parametrize(("table", "line", "column", "value", "expected"), KEPT_FAULTS)
+def test_a_fault_in_a_kept_file_is_named_with_its_place(small, table, line, column, value, expected):
+    small.change(small.target / table, line, column, value)
+    assert any(expected in fault for fault in complaints(small)), complaints(small)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (lambda s: (s.facts / "prices.csv").unlink(), "facts/prices.csv: the file is missing"),
+        (lambda s: (s.facts / "prices.csv").write_text(""), "facts/prices.csv:1: missing column provider, region"),
+        (lambda s: (s.facts / "prices.csv").write_bytes(b"\xff\xfe\x00"), "facts/prices.csv: cannot be read"),
+        (lambda s: (s.facts / "price_history.csv").unlink(), "facts/price_history.csv: the file is missing"),
+        (lambda s: (s.target / "providers/acme/provider.toml").unlink(), "no provider folder with a provider.toml"),
+        (
+            lambda s: (s.target / "providers/acme/provider.toml").write_text("name = "),
+            "acme/provider.toml: cannot be read",
+        ),
+        (lambda s: (s.target / "providers/acme/provider.toml").write_text('name = "acme"'), "currency is missing"),
+        (lambda s: (s.target / "providers/acme/regions.csv").unlink(), "acme/regions.csv: the file is missing"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_one_clear_fault(small, spoil, expected):
+    spoil(small)
+    assert any(expected in fault for fault in complaints(small))
+
+
+def test_a_row_of_another_width_and_an_unclosed_quote_are_faults(small):
+    prices = small.facts / "prices.csv"
+    prices.write_text(prices.read_text() + "acme,here-1\n")
+    assert "facts/prices.csv:7: 2 cells, expected 10" in complaints(small)
+    prices.write_text(prices.read_text().replace('"half, of a third"', '"half, of a third'))
+    assert any("not a CSV table" in fault for fault in complaints(small))
+
+
+def test_all_faults_come_at_once(small):
+    for table, line, column, value, _ in (FACT_FAULTS[0], FACT_FAULTS[8], FACT_FAULTS[11]):
+        small.change(small.facts / table, line, column, value)
+    small.change(small.target / "data/aliases.csv", 2, "name", "D3")
+    found = "\n".join(complaints(small))
+    for expected in ("'X2'", "price_usd_per_hour is '0'", "'lease_2y'", "'D3'"):
+        assert expected in found

@@ -1,0 +1,63 @@
+"""The tidy table: columns, sums and safety in a spreadsheet."""
+
+import csv
+import io
+import math
+
+import pytest
+
+from planner.reports.csv import COLUMNS, render
+
+NUMBERS = {
+    "month", "accelerators_per_node", "nodes", "node_hours", "units", "usable_from", "usable_to", "upfront",
+    "per_month", "use_cost", "amount",
+}  # fmt: skip
+
+
+def rows(plan):
+    data = render(plan)
+    assert data.startswith(b"\xef\xbb\xbf")
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+def test_amounts_add_up_to_the_total_cost(plan):
+    table = rows(plan)
+    for strategy in plan.strategies:
+        own = [row for row in table if row["strategy"] == strategy.name]
+        total = math.fsum(float(row["amount"]) for row in own if row["amount"])
+        assert total == pytest.approx(strategy.total_cost, abs=1e-6)
+        assert {row["kind"] for row in own if row["amount"]} <= {"cash"}
+
+
+def test_one_row_for_each_line(small_plan):
+    # cloud: 9 cash + 6 uses; hybrid: 12 cash + 9 uses + 1 purchase; onprem: 1 row that says why not
+    assert len(rows(small_plan)) == 15 + 22 + 1
+
+
+def test_sums_by_hand(small_plan):
+    cash = [row for row in rows(small_plan) if row["strategy"] == "hybrid" and row["kind"] == "cash"]
+    # 3 x (18,250 + 29,200 + 5,000 + 12.50) = 157,387.50
+    assert sum(float(row["amount"]) for row in cash) == 157387.5
+    first = next(row for row in cash if row["category"] == "on_demand")
+    assert (first["month"], first["month_name"], first["at"], first["amount"]) == ("1", "2026-12", "end", "29200.0")
+
+
+def test_months_after_the_plan_have_their_names(large_plan):
+    late = [row for row in rows(large_plan) if row["month"] == "36" and row["strategy"] == "hybrid"]
+    assert [row["month_name"] for row in late] == ["2029-11"]
+
+
+def test_numbers_are_numbers_and_texts_are_no_formulas(hostile_plan):
+    for row in rows(hostile_plan):
+        assert tuple(row) == COLUMNS
+        for column, cell in row.items():
+            if column in NUMBERS:
+                assert cell == "" or math.isfinite(float(cell))
+            else:
+                assert not cell.startswith(tuple("=+-@\t\r＝＋－＠"))
+                assert "\n" not in cell
+
+
+def test_a_negative_amount_stays_a_number(large_plan):
+    resale = [row["amount"] for row in rows(large_plan) if row["category"] == "resale"]
+    assert resale == ["-1777777.777"]

@@ -1,0 +1,63 @@
+"""What every format must do, whatever the walk finds."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from planner.reports import formats, load
+
+NAMES = list(formats())
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+IN_WORDS = [name for name in NAMES if name in ("text", "markdown", "json")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_format_says_what_it_is(name):
+    assert re.fullmatch(r"[a-z]+/[a-z0-9.+-]+(; charset=utf-8)?", load(name).MEDIA_TYPE)
+    assert re.fullmatch(r"\.[a-z]+", load(name).SUFFIX)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_plan_gives_the_same_bytes(name, plan):
+    first = load(name).render(plan)
+    assert first
+    assert load(name).render(plan) == first
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_output_has_no_control_characters(name, hostile_plan):
+    data = load(name).render(hostile_plan)
+    if data[:2] == b"PK":
+        pytest.skip(f"{name} is no text; its own tests look inside")
+    text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    if name == "json":
+        text = re.sub(
+            r"[\u202a-\u202e\u2066-\u2069]", "", text
+        )  # JSON is exact: it escapes what must be, keeps the rest
+    assert CONTROL.search(text) is None
+
+
+@pytest.mark.parametrize("name", IN_WORDS)
+def test_every_strategy_and_every_gap_is_named(name, large_plan):
+    text = load(name).render(large_plan).decode().replace("\n", " ")
+    squeezed = re.sub(r"\s+", " ", text)
+    for strategy in large_plan.strategies:
+        assert strategy.name in squeezed
+    for gap in large_plan.gaps:
+        assert gap.subject in squeezed
+        assert gap.effect in squeezed
+
+
+def test_listing_the_formats_imports_none_of_them():
+    code = "import sys, planner.reports as r; list(r.formats()); print(sorted(m for m in sys.modules if 'xlsx' in m))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_an_unknown_format_is_a_key_error():
+    with pytest.raises(KeyError):
+        load("_shared")
+    with pytest.raises(KeyError):
+        load("pdf")

@@ -1,0 +1,53 @@
+"""Markdown: tables keep their shape and text from outside stays text."""
+
+import re
+
+import pytest
+
+from planner.reports.markdown import escaped, render
+
+
+def cells(line):
+    return len(re.findall(r"(?<!\\)\|", line))
+
+
+def test_every_row_of_a_table_has_as_many_cells_as_its_head(plan):
+    lines = render(plan).decode().split("\n")
+    for i, line in enumerate(lines):
+        if re.fullmatch(r"\|( -+:? \|)+", line):
+            head = cells(lines[i - 1])
+            following = iter(lines[i:])
+            while (row := next(following)).startswith("|"):
+                assert cells(row) == head
+
+
+def test_sums_are_those_of_the_plan(small_plan):
+    text = render(small_plan).decode()
+    assert "| **total** | **157,388** | **54,750** | **87,600** | **15,000** | **38** |" in text
+    assert "| present cost, USD | 187,816 | - | 155,384 |" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a|b", r"a\|b"),
+        ("<script>", "&lt;script&gt;"),
+        ("[x](javascript:y)", r"\[x\](javascript:y)"),
+        ("![x](y)", r"\!\[x\](y)"),
+        ("`x`", r"\`x\`"),
+        ("on_demand", "on_demand"),
+        ("_x_", r"\_x\_"),
+        ("http://x", "http:<!-- -->//x"),
+        ("www.x.y", "www<!-- -->.x.y"),
+        ("a@b.c", "a@<!-- -->b.c"),
+        ("#12", "#<!-- -->12"),
+        ("&amp;", "&amp;amp;"),
+    ],
+)
+def test_markup_is_made_literal(text, expected):
+    assert escaped(text) == expected
+
+
+def test_hostile_text_makes_no_link_tag_or_mention(hostile_plan):
+    text = render(hostile_plan).decode().replace("<!-- -->", "\0")
+    assert not re.search(r"<|://|@\w|#\d|(?<!\\)\[|(?<!\\)`|www\.", text)

@@ -4,15 +4,15 @@ Sets: months t, load blocks b of h[b] hours, workloads k, candidates j of k with
 (commitments, owned systems) with starts a, each covering some months.
 
 Decide: y[i,a] nodes started (whole numbers); x[j,t,b] node-hours of work (>= 0; one block where the work may run at any hour and the
-nodes are paid by the hour); r[j,t,b] replicas or nodes ready for a service (whole numbers); z[j,t] whether a gang that spans nodes
+nodes are paid by the hour); r[j,t,b] gangs of nodes ready by the hour for a service (whole numbers); z[j,t] whether a gang that spans nodes
 uses a shared resource (0 or 1).
 
 Minimise the present cost: sum cost[i,a] y + sum rate[j,t] x (by the hour; on r for services) + sum data[j,t] s x.
 
 Subject to
     sum_j s x = D[k,t] or D[k,t,b]       all work is done (over all months up to a deadline: = D[k])
-    sum_j x or granule h r <= h sum_a y  shared nodes are not used twice, in every month and block
-    x <= granule h r                     a service has its replicas ready
+    sum_j x <= h sum_a y                 shared nodes are not used twice, in every month and block
+    x <= nodes h r                       a service by the hour has whole nodes ready (on shared nodes others use the rest)
     sum_j x / nodes per gang <= P h      at most P gangs of a job at once
     sum_b x <= M z, nodes z <= sum_a y   a gang has all its nodes
 """
@@ -169,23 +169,19 @@ def _use(
         if need.levels is not None and need.levels[block] == 0:
             continue
         hours = demands.block_hours[block] if by_block else terms.hours_per_month
-        x = program.column(
-            Column("work", number, month, block), data + (0.0 if need.serving else rate), math.inf, whole=False
-        )
+        whole_nodes = need.serving and step.shared is None
+        cost = data if whole_nodes else data + rate
+        x = program.column(Column("work", number, month, block), cost, math.inf, whole=False)
         work[candidate.need, month, block].append((x, candidate.units_per_node_hour))
-        used = (x, 1.0)
-        if need.serving:
-            granule = step_nodes(step)
-            most = math.ceil(_units_per_hour(need, demands, month, block) / (candidate.units_per_node_hour * granule))
-            r = program.column(Column("ready", number, month, block), rate * granule * hours, most, whole=True)
-            program.row(-math.inf, 0.0, [(x, 1.0), (r, -granule * hours)])
-            used = (r, granule * hours)
+        if whole_nodes:
+            step_hours = candidate.nodes_per_gang * hours
+            most = math.ceil(
+                need.block_units(month - 1, block, demands.block_hours) / (candidate.units_per_node_hour * step_hours)
+            )
+            r = program.column(Column("ready", number, month, block), rate * step_hours, most, whole=True)
+            program.row(-math.inf, 0.0, [(x, 1.0), (r, -step_hours)])
         if step.shared is not None:
-            use[step.shared, month, block].append(used)
-
-
-def _units_per_hour(need: Need, demands: Demands, month: int, block: int) -> float:
-    return need.block_units(month - 1, block, demands.block_hours) / demands.block_hours[block]
+            use[step.shared, month, block].append((x, 1.0))
 
 
 def _whole_gangs(program: Program, nodes: dict[tuple[int, int], list[int]], demands: Demands) -> None:
@@ -246,21 +242,21 @@ def _parallel_rows(program: Program, demands: Demands) -> None:
 
 
 def _ready_rows(program: Program, demands: Demands) -> None:
-    """What is ready is enough for what is due: sum granule s r >= D / h. It follows from the other rows; stated by itself, it
-    lets the solver cut fractions of replicas (ten times faster on a portfolio with two services)."""
+    """Whole nodes ready by the hour and work on shared nodes are enough for what is due. It follows from the other rows; stated by
+    itself, it lets the solver cut fractions of nodes (ten times faster on a portfolio with two services)."""
     ready: dict[tuple[int, int, int], list[tuple[int, float]]] = defaultdict(list)
     for number, column in enumerate(program.columns):
-        if column.kind == "ready":
-            candidate = program.steps[column.owner].candidate
-            work = candidate.units_per_node_hour * step_nodes(program.steps[column.owner])
-            ready[candidate.need, column.month, column.block].append((number, work))
+        if column.kind not in ("ready", "work"):
+            continue
+        step = program.steps[column.owner]
+        if not demands.needs[step.candidate.need].serving or (column.kind == "work" and step.shared is None):
+            continue
+        hours = step.candidate.nodes_per_gang * demands.block_hours[column.block] if column.kind == "ready" else 1.0
+        entries = ready[step.candidate.need, column.month, column.block]
+        entries.append((number, step.candidate.units_per_node_hour * hours))
     for (index, month, block), entries in sorted(ready.items()):
-        program.row(_units_per_hour(demands.needs[index], demands, month, block), math.inf, entries)
-
-
-def step_nodes(step: Step) -> float:
-    """Nodes that one more replica takes: its part of a shared node, whole nodes by the hour."""
-    return step.candidate.granule if step.shared is not None else float(step.candidate.nodes_per_gang)
+        due = demands.needs[index].block_units(month - 1, block, demands.block_hours)
+        program.row(due, math.inf, entries)
 
 
 def _most_nodes(item: Shared, demands: Demands) -> float:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from planner.errors import Defect
 from planner.model import Program
 
-GAP_TARGET = 1e-4
+GAP_TARGET = 1e-6
 """Relative distance of the best plan from the proven bound at which the search ends: 0.01 %, shown with every plan."""
 TIME_LIMIT_S = 300.0
 """A last resort: a plan cut off by it says within_gap, as the cut depends on the machine."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from planner import assumptions as figures
@@ -114,15 +115,17 @@ def _terms(request: Request, assumed: figures.Assumptions) -> Terms:
 
 def _solve(request: Request, setting: Setting, missing: tuple[str, ...]) -> list[Solved]:
     """Every strategy asked for; those that cannot be say why. Hybrid takes over a cheaper one found for less."""
-    solved: list[Solved] = []
-    for name in request.strategies:
+
+    def one(name: StrategyName) -> Solved:
         if missing:
-            solved.append(Solved(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=missing)))
-            continue
+            return Solved(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=missing))
         result = solve_strategy(name, setting)
         if result.strategy.status == "infeasible":
-            result = replace(result, strategy=replace(result.strategy, reasons=_reasons(name, setting)))
-        solved.append(result)
+            return replace(result, strategy=replace(result.strategy, reasons=_reasons(name, setting)))
+        return result
+
+    with ThreadPoolExecutor(len(request.strategies)) as pool:  # the solver works outside the interpreter's lock
+        solved = list(pool.map(one, request.strategies))
     feasible = [s for s in solved if s.strategy.status != "infeasible"]
     best = min(feasible, key=lambda s: s.strategy.present_cost, default=None)
     if best is None:

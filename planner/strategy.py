@@ -18,7 +18,7 @@ from planner.candidates import Candidate, Market, Resource
 from planner.cashflow import Payment, Terms, present_cost
 from planner.demand import Demands
 from planner.errors import Defect
-from planner.model import Allowed, Program, build, step_nodes, with_shortage
+from planner.model import Allowed, Program, build, with_shortage
 from planner.optimize import Solution, solve
 from planner.prune import Choice, around_per_unit, covers, payments_of
 
@@ -174,14 +174,13 @@ def _shares(setting: Setting, program: Program, solution: Solution) -> list[_Sha
         length = setting.demands.block_hours[column.block] if column.block >= 0 else setting.terms.hours_per_month
         if column.kind == "work":
             units[key] += value * step.candidate.units_per_node_hour
-            if not need.serving:
+            if not (need.serving and step.shared is None):
                 hours[key] += value
                 whole = step.candidate.nodes_per_gang if step.candidate.nodes_per_gang > 1 else 0.0
                 nodes[key] = max(nodes[key], value / length, whole)
         else:
-            granule = step_nodes(step)
-            hours[key] += round(value) * granule * length
-            nodes[key] = max(nodes[key], round(value) * granule)
+            hours[key] += round(value) * step.candidate.nodes_per_gang * length
+            nodes[key] = max(nodes[key], round(value) * step.candidate.nodes_per_gang)
     found = [
         _Share(month, program.steps[number].candidate, hours[number, month], nodes[number, month], units[number, month])
         for number, month in hours

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import click
 from planner.answer import Plan
 from planner.ask import ask
 from planner.cli._outputs import choose, deliver, refuse_binary_to_terminal
-from planner.cli._run import DONE, INFEASIBLE
+from planner.cli._run import DONE, INFEASIBLE, INTERRUPTED
 from planner.clock import today
 from planner.errors import Complaint, InvalidRequest
 from planner.intake import read
@@ -47,13 +49,27 @@ def _plan(file: str, settings: dict[str, Any], places: dict[str, str], complaint
         document["assumptions"] = {**stated, **settings.get("assumptions", {})}
     workloads = document.get("workloads") or ()
     _progress(f"planning {len(workloads)} workload{'s' if len(workloads) != 1 else ''}")
-    return ask(
-        document,
-        Catalog.embedded(),
-        inputs=source.inputs,
-        complaints=(*complaints, *source.complaints),
-        places={**source.places, **places},
+    return _interruptible(
+        lambda: ask(
+            document,
+            Catalog.embedded(),
+            inputs=source.inputs,
+            complaints=(*complaints, *source.complaints),
+            places={**source.places, **places},
+        )
     )
+
+
+def _interruptible(work: Callable[[], Plan]) -> Plan:
+    """What `work` gives. Ctrl-C ends the program at once, though the solver would not hear of it before it is done."""
+    with ThreadPoolExecutor(1) as threads:
+        future = threads.submit(work)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            # Nothing is written yet. The solver cannot be stopped, so the usual way out would wait for it.
+            click.echo("planner: interrupted; nothing was written", err=True)
+            os._exit(INTERRUPTED)
 
 
 def _bytes(file: str, complaints: Sequence[Complaint]) -> bytes:

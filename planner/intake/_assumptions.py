@@ -6,7 +6,7 @@ import re
 
 from planner.intake._grid import Cell, Row, Sheet
 from planner.intake._ledger import Ledger
-from planner.intake._numbers import Ambiguous, currency_of, quantity
+from planner.intake._numbers import Ambiguous, currency_of, currency_of_format, quantity
 
 _NAME = re.compile(r"(?:name|assumption|parameter|input|item|driver)s?(?: name)?")
 _VALUE = re.compile(r"(?:value|our value|figure|override|used|base)s?")
@@ -50,7 +50,10 @@ def _read_row(row: Row, name: Cell, cell: Cell, found: dict[str, float], ledger:
 
 
 def _value(row: Row, cell: Cell, ledger: Ledger) -> float | None:
-    currency = next((code for other in row.cells if (code := currency_of(other.text + " " + other.number_format))), "")
+    currency = next(
+        (code for other in row.cells if (code := currency_of(other.text) or currency_of_format(other.number_format))),
+        "",
+    )
     if cell.fault:
         ledger.complain(cell, "no value can be read", "a value")
         return None

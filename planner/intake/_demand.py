@@ -42,9 +42,8 @@ class Stated:
         return not any(values) if not isinstance(values, float) else values == 0
 
 
-def stated_demand(line: Line, hardware: Hardware) -> Stated | None:
-    """The one demand of a row; None after a complaint."""
-    before = len(line.ledger.complaints)
+def stated_demand(line: Line, hardware: Hardware, told: int) -> Stated | None:
+    """The one demand of a row; None after a complaint. `told` complaints were there before the row."""
     hours = _hours(line)
     found = [
         each
@@ -58,7 +57,7 @@ def stated_demand(line: Line, hardware: Hardware) -> Stated | None:
         )
         if each is not None
     ]
-    if len(line.ledger.complaints) > before:
+    if len(line.ledger.complaints) > told:
         return None
     found = _months_win(line, found)
     if not found:
@@ -195,7 +194,7 @@ def _product(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) -
     ):
         return None
     if hardware.count is None or hardware.count_cell is None:
-        if line.cell("accelerator_hours") is None:
+        if all(line.cell(meaning) is None for meaning in ("accelerator_hours", "gpus", "nodes")):
             line.ledger.complain(hours[1], "hours, but of how many GPUs?", "a number of GPUs in the row")
         return None
     share = _share_of_hours(line, hours[0])

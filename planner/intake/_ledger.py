@@ -23,8 +23,7 @@ class Ledger:
     def read(self, path: str, cell: Cell, value: object) -> None:
         """`cell` became (part of) the value at `path`; the last cell of a path is the one that complaints point to."""
         self.places[path] = cell.place
-        shown = f"{value:.15g}" if isinstance(value, float) else str(value)
-        self.readings.append(Reading(path, cell.place, cell.text, shown))
+        self.readings.append(Reading(path, cell.place, cell.text, _shown(value)))
 
     def complain(self, cell: Cell, message: str, expected: str = "", path: str = "") -> None:
         self.complaints.append(Complaint(path, cell.place, message, _short(cell.fault or cell.text), expected))
@@ -34,6 +33,12 @@ class Ledger:
 
     def note(self, text: str) -> None:
         self.notes[text] = None
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _short(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from planner.intake._columns import Column
 from planner.intake._grid import Cell, Row
 from planner.intake._ledger import Ledger
-from planner.intake._numbers import Ambiguous, Quantity, currency_of, quantity
+from planner.intake._numbers import Ambiguous, Quantity, currency_of_format, quantity
 from planner.intake._table import Table
 
 NOTHING = frozenset({"", "-", "–", "—", "n/a", "na", "n.a.", "none", "null", "nil"})
@@ -69,7 +70,7 @@ class Line:
         if self._is_faulty(cell, column.header.text):
             return None
         if isinstance(cell.value, int | float) and not isinstance(cell.value, bool):
-            currency = currency_of(re.sub(r"\[\$-[0-9A-Fa-f]+\]", "", cell.number_format))
+            currency = currency_of_format(cell.number_format)
             percent = "%" in cell.number_format
             found = Quantity(cell.value * 100 if percent else float(cell.value), "", currency, percent)
         else:
@@ -77,6 +78,9 @@ class Line:
             if parsed is None:
                 return None
             found = parsed
+        if not math.isfinite(found.value):
+            self.ledger.complain(cell, f"no finite number under {column.header.text!r}", "a number")
+            return None
         if found.value < 0:
             self.ledger.complain(cell, f"a negative number under {column.header.text!r}", "0 or more")
             return None

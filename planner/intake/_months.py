@@ -13,7 +13,7 @@ _NAME = (
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
 )
 _FORMS = (
-    re.compile(r"(?P<year>20\d\d)[-/. ](?P<month>1[0-2]|0?[1-9])(?:[-/. ]0?1)?(?: 00:00:00)?"),
+    re.compile(r"(?P<year>20\d\d)[-/. ](?P<month>1[0-2]|0?[1-9])(?:[-/. ][0-3]?\d)?(?:[ T]00:00:00)?"),
     re.compile(r"(?P<month>1[0-2]|0?[1-9])[-/. ](?P<year>20\d\d)"),
     re.compile(rf"{_NAME}[-/ ,.]*['’]?(?P<year>(?:20)?\d\d)"),
     re.compile(rf"(?P<year>20\d\d)[-/ ]*{_NAME}"),

@@ -61,6 +61,7 @@ _GROUPED = re.compile(rf"\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?:[.,]\d+)?")
 _CORE = re.compile(rf"(?:\d[\d.,{_SPACES}'’]*|[.,]\d+)")
 _EXPONENT = re.compile(r"[eE][+-]?\d{1,3}(?![\w])")
 _MINUS = "-−–"
+_POWER_MAX = 300
 
 
 class Ambiguous(ValueError):
@@ -108,7 +109,8 @@ def quantity(text: str, decimal: str = "") -> Quantity | None:
     unit = unit[1:].strip() if percent else unit
     if unit[:1] and not (unit[0].isalpha() or unit[0] == "/"):
         return None
-    value = number * 10.0 ** int(exponent.group()[1:]) if exponent else number
+    power = int(exponent.group()[1:]) if exponent else 0
+    value = number * 10.0**power if abs(power) <= _POWER_MAX else math.inf
     return Quantity(-value if negative else value, unit, currency, percent) if math.isfinite(value) else None
 
 
@@ -134,6 +136,12 @@ def currency_of(text: str) -> str:
     """The currency that a header, a unit or a number format names ("Budget (EUR)" -> EUR), else empty."""
     found = _MONEY.search(text)
     return _code(found.group()) if found else ""
+
+
+def currency_of_format(number_format: str) -> str:
+    """The currency that a number format shows ("[$€-407]#,##0" -> EUR), else empty; [$-409] is only a language."""
+    named = re.search(r"\[\$([^\]-]+)(?:-[^\]]*)?\]", number_format)
+    return currency_of(named.group(1) if named else re.sub(r"\[[^\]]*\]", "", number_format))
 
 
 def _without_money(text: str) -> tuple[str, str]:

@@ -40,6 +40,8 @@ def read_sheets(data: bytes, name: str, format_name: str, sheets: Sequence[Sheet
     seen: dict[str, str] = {}
     tables = [(sheet, () if is_of_assumptions(sheet) else tables_of(sheet)) for sheet in sheets]
     for sheet, found in tables:
+        for note in sheet.notes:
+            ledger.note(note)
         if sheet.hidden:
             _refuse_hidden(sheet, found, ledger)
         elif is_of_assumptions(sheet):
@@ -207,6 +209,16 @@ def _agree(value: float, other: float) -> bool:
     return math.isclose(value, other, rel_tol=AGREE_WITHIN)
 
 
+def _known_export(sheets: Sequence[Sheet]) -> tuple[str, Row | None]:
+    """What the file is an export of, by the words of one of its rows, and that row."""
+    for sheet in sheets:
+        for row in sheet.rows:
+            words = {cell.text.casefold() for cell in row.cells}
+            if known := next((what for what, signs in KNOWN_EXPORTS if signs <= words), ""):
+                return known, row
+    return "", None
+
+
 def _nothing(name: str, tables: list[Table], sheets: Sequence[Sheet]) -> Complaint:
     """Why a file holds no workload: the nearest thing to a table in it, and what that lacks."""
     usable = next((table for table in tables if table.is_of_workloads), None)
@@ -214,10 +226,11 @@ def _nothing(name: str, tables: list[Table], sheets: Sequence[Sheet]) -> Complai
         return Complaint(
             "", usable.header.place, "no row beneath the header is a workload", usable.header.shown, "at least one"
         )
-    words = {cell.text.casefold() for sheet in sheets for row in sheet.rows for cell in row.cells}
-    known = next((what for what, signs in KNOWN_EXPORTS if signs <= words), "")
+    known, known_row = _known_export(sheets)
     best = max(tables, key=lambda table: len(table.meanings), default=None)
     what = f"this is {known}: it lists prices or charges, not workloads" if known else "no table of workloads was found"
+    if best is None and known_row is not None:
+        return Complaint("", known_row.place, what, known_row.shown, f"a name (workload, job) and {NEEDED}")
     if best is None:
         return Complaint(
             "",

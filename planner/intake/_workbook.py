@@ -25,6 +25,8 @@ AREA_MAX = 2_000_000
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
 _BUILT_IN_PERCENT = {9: "0%", 10: "0.00%"}
 
+_DAMAGED = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, KeyError, ValueError)
+
 
 class Refused(ValueError):
     """The bytes are no workbook that may be opened; the message says why."""
@@ -32,9 +34,10 @@ class Refused(ValueError):
 
 @dataclass(slots=True)
 class Marks:
-    """What one sheet's part says of its cells, by reference ("C5"); rows count from 1."""
+    """What one sheet's part says of its cells, by reference ("C5"); rows and columns count from 1."""
 
     hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: list[tuple[int, int]] = field(default_factory=list)
     faults: dict[str, str] = field(default_factory=dict)
     styles: dict[str, int] = field(default_factory=dict)
     rows: int = 0
@@ -56,19 +59,12 @@ def examine(data: bytes) -> Parts:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return _examine(archive)
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        NotImplementedError,
-        RuntimeError,
-        EOFError,
-        OSError,
-        KeyError,
-        UnicodeError,
-    ) as error:
-        raise Refused(f"a damaged workbook ({error})") from None
+    except Refused:
+        raise
     except expat.ExpatError as error:
         raise Refused(f"a damaged workbook (part not well-formed: {error})") from None
+    except _DAMAGED as error:
+        raise Refused(f"a damaged workbook ({error})") from None
 
 
 def _examine(archive: zipfile.ZipFile) -> Parts:
@@ -89,12 +85,10 @@ def _examine(archive: zipfile.ZipFile) -> Parts:
     targets = scans["xl/_rels/workbook.xml.rels"].targets if "xl/_rels/workbook.xml.rels" in scans else {}
     sheets = {}
     for name, link in book.sheets:
-        part = (
-            posixpath.normpath(posixpath.join("xl", targets.get(link, "")))
-            if targets.get(link, "")[:1] != "/"
-            else targets[link][1:]
-        )
-        sheets[name] = scans[part].marks if part in scans else Marks()
+        part = _part(targets.get(link, ""))
+        if part not in scans:
+            raise Refused(f"the sheet {name[:40]!r} is in no part of it")
+        sheets[name] = scans[part].marks
     styles = scans.get("xl/styles.xml")
     return Parts(
         sheets,
@@ -102,6 +96,13 @@ def _examine(archive: zipfile.ZipFile) -> Parts:
         any(name.casefold().endswith("vbaproject.bin") for name in names),
         any(name.startswith("xl/externalLinks/") for name in names),
     )
+
+
+def _part(target: str) -> str:
+    """The part that a relationship of the workbook points to."""
+    if target.startswith("/"):
+        return target[1:]
+    return target if target.startswith("xl/") else posixpath.normpath(posixpath.join("xl", target))
 
 
 class _Scan:
@@ -115,7 +116,7 @@ class _Scan:
         self.style_formats: list[int] = []
         self._in_cell_styles = False
         self._cell = ""
-        self._error = self._formula = self._valued = self._text = False
+        self._error = self._formula = self._valued = self._text = self._in_value = False
         self._row = self._column = 0
 
     def formats(self) -> list[str]:
@@ -129,13 +130,23 @@ class _Scan:
 
     def end(self, tag: str) -> None:
         name = tag.rpartition(":")[2]
-        if name == "c":
+        if name == "v":
+            self._in_value = False
+        elif name == "c":
             if self._error:
                 self.marks.faults[self._cell] = "an error value"
             elif self._formula and not self._valued and not self._text:
                 self.marks.faults[self._cell] = "a formula without a stored value"
         elif name == "cellXfs":
             self._in_cell_styles = False
+
+    def text(self, text: str) -> None:
+        self._valued = self._valued or (self._in_value and not text.isspace())
+
+    def _start_col(self, attributes: dict[str, str]) -> None:
+        first, last = attributes.get("min", ""), attributes.get("max", "")
+        if attributes.get("hidden") in ("1", "true") and first.isdigit() and last.isdigit():
+            self.marks.hidden_columns.append((int(first), int(last)))
 
     def _start_row(self, attributes: dict[str, str]) -> None:
         self._row = int(attributes["r"]) if attributes.get("r", "").isdigit() else self._row + 1
@@ -165,7 +176,7 @@ class _Scan:
         self._formula = True
 
     def _start_v(self, _: dict[str, str]) -> None:
-        self._valued = True
+        self._in_value = True
 
     def _start_sheet(self, attributes: dict[str, str]) -> None:
         link = next((value for key, value in attributes.items() if key.rpartition(":")[2] == "id"), "")
@@ -193,15 +204,17 @@ class _Scan:
             raise Refused(f"a cell as far out as column {marks.columns:,}, row {marks.rows:,}")
 
 
-_HANDLED = frozenset({"row", "c", "f", "v", "sheet", "Relationship", "numFmt", "cellXfs", "xf"})
+_HANDLED = frozenset({"row", "col", "c", "f", "v", "sheet", "Relationship", "numFmt", "cellXfs", "xf"})
 
 
 def _scan(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Scan:
     scan = _Scan()
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate("utf-8")
     parser.StartElementHandler = scan.start
     parser.EndElementHandler = scan.end
+    parser.CharacterDataHandler = scan.text
     parser.StartDoctypeDeclHandler = _refuse_doctype
+    parser.XmlDeclHandler = _refuse_encoding
     parser.buffer_text = True
     with archive.open(info) as part:
         _feed(parser, part, info.filename)
@@ -221,6 +234,12 @@ def _feed(parser: expat.XMLParserType, part: IO[bytes], name: str) -> None:
 
 def _refuse_doctype(*_: object) -> None:
     raise Refused("a part declares a document type, as no workbook does")
+
+
+def _refuse_encoding(_version: str, encoding: str | None, _standalone: int) -> None:
+    """Another reader might believe a declared encoding and see other cells than were examined here."""
+    if encoding is not None and encoding.casefold() not in ("utf-8", "us-ascii"):
+        raise Refused(f"a part in the encoding {encoding[:20]}")
 
 
 def _column_number(letters: str) -> int:

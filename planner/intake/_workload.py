@@ -30,9 +30,10 @@ SHAPES = (
 
 def workload_of(line: Line, name: str, source: str) -> tuple[dict[str, Any], Stated | None]:
     """The workload as a request writes it, and its demand; after complaints parts of it are stood in for."""
+    told = len(line.ledger.complaints)
     hardware = hardware_of(line)
     workload: dict[str, Any] = {"name": name}
-    stated = stated_demand(line, hardware)
+    stated = stated_demand(line, hardware, told)
     measured = measurement_of(line, hardware, source)
     workload |= _texts(line)
     kind = _kind(line, stated)

@@ -6,7 +6,7 @@ Formulas and macros never run.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -77,7 +77,15 @@ def _sheet(
     for index in range(height):
         cells = grid[index] if index < len(grid) else []
         rows.append(_row(name, index, cells, marks, formats))
-    return Sheet(name, tuple(rows), hidden)
+    return Sheet(name, tuple(rows), hidden, tuple(_hidden_columns(name, rows, marks)))
+
+
+def _hidden_columns(sheet: str, rows: Sequence[Row], marks: Marks) -> Iterator[str]:
+    """A note for each hidden column with something in it: it is read, since the columns beside it may need it."""
+    for index in range(marks.columns):
+        is_hidden = any(first <= index + 1 <= last for first, last in marks.hidden_columns)
+        if is_hidden and any(not row.cell(index).is_blank for row in rows):
+            yield f"column {column_letters(index)} of {sheet} is hidden; it was read"
 
 
 def _row(sheet: str, index: int, values: Sequence[Value], marks: Marks, formats: tuple[str, ...]) -> Row:

@@ -11,6 +11,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -77,15 +78,17 @@ class Pool:
     def close(self) -> None:
         """End all workers, busy or not."""
         for worker in self._workers:
-            worker.end()
+            worker.end(for_good=True)
         self._threads.shutdown(wait=True, cancel_futures=True)
 
 
 class _Worker:
-    """One process, started when first called; used by one thread at a time."""
+    """One process, started when first called. One thread calls at a time; another may end it meanwhile."""
 
     def __init__(self, warm_up: Callable[[], object]) -> None:
         self._warm_up = warm_up
+        self._lock = threading.Lock()
+        self._closed = False
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
 
@@ -96,7 +99,7 @@ class _Worker:
             if not connection.poll(seconds):
                 raise TooLongError
             result: Result = connection.recv()
-        except (EOFError, ConnectionError) as error:
+        except (EOFError, OSError) as error:
             self.end()
             raise DiedError from error
         except TooLongError:
@@ -106,14 +109,21 @@ class _Worker:
 
     def _start(self) -> Connection:
         context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, self._warm_up), daemon=True)
-        self._process.start()
-        theirs.close()
-        return self._connection
+        with self._lock:
+            if self._closed:
+                raise DiedError
+            ours, theirs = context.Pipe()
+            self._process = context.Process(target=_serve, args=(theirs, self._warm_up), daemon=True)
+            self._process.start()
+            theirs.close()
+            self._connection = ours
+            return ours
 
-    def end(self) -> None:
-        process, self._process, connection, self._connection = self._process, None, self._connection, None
+    def end(self, *, for_good: bool = False) -> None:
+        """End the process, busy or not; the next call starts another unless it was for good."""
+        with self._lock:
+            self._closed = self._closed or for_good
+            process, self._process, connection, self._connection = self._process, None, self._connection, None
         if process is not None:
             process.kill()
             process.join()

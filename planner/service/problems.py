@@ -12,6 +12,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from planner.errors import Complaint, InvalidRequest
 
@@ -99,6 +100,26 @@ def install(app: FastAPI) -> None:
     def stop(_: Request, error: Stop) -> Response:
         return error.response
 
-    @app.exception_handler(Exception)
-    def unexpected(_: Request, error: Exception) -> Response:
-        return bug("".join(traceback.format_exception(error)))
+    app.add_middleware(Bugs)
+
+
+class Bugs:
+    """Answers with a problem where the service itself fails, so that the connection and the next request survive it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except Exception:
+            if begun or scope["type"] != "http":
+                raise
+            await bug(traceback.format_exc())(scope, receive, send)

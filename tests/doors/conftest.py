@@ -5,13 +5,22 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import httpx
 import pytest
+import uvicorn
 
 from planner.cli._run import run
+
+if TYPE_CHECKING:
+    from planner.service import Limits
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -93,3 +102,31 @@ def impossible() -> dict:
 @pytest.fixture(scope="session")
 def repository() -> Path:
     return REPOSITORY
+
+
+@contextmanager
+def serving(limits: Limits) -> Iterator[httpx.Client]:
+    """The service on a free port of the loopback, in a thread of this process, and a client of it."""
+    from planner.service import create
+
+    server = uvicorn.Server(uvicorn.Config(create(limits), port=0, log_config=None, ws="none", lifespan="on"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started and thread.is_alive():
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[httpx.Client]:
+    """A client of a service with one worker that takes bodies of 20,000 bytes."""
+    from planner.service import Limits
+
+    with serving(Limits(workers=1, body_bytes=20_000)) as client:
+        yield client

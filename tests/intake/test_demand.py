@@ -27,12 +27,24 @@ def demand(read: Callable[..., Read], **cells: Any) -> dict[str, Any]:
         ({"GPU": "8x H100", "Hours / month": "500"}, {HOURS: 4000, "accelerator": "H100"}),  # 8 x 500
         ({"GPU": "H100:8", "Hours / month": "500"}, {HOURS: 4000, "accelerator": "H100"}),
         ({"GPU": "8 x A100 80GB", "Hours / month": "500"}, {HOURS: 4000, "accelerator": "A100 80GB"}),
-        ({"GPU": "H100", "Nodes": "2", "GPUs per node": "8", "Hours per day": "12"}, {HOURS: 5840, "accelerator": "H100"}),  # 16 x 12 x 365/12
+        (
+            {"GPU": "H100", "Nodes": "2", "GPUs per node": "8", "Hours per day": "12"},
+            {HOURS: 5840, "accelerator": "H100"},
+        ),  # 16 x 12 x 365/12
         ({"GPU": "L4", "GPUs": "2", "Hours per week": "84"}, {HOURS: 730, "accelerator": "L4"}),  # 2 x 84 x 365/84
         ({"GPU": "L4", "GPUs": "2", "Hours": "24/7"}, {HOURS: 1460, "accelerator": "L4"}),  # 2 x 730
-        ({"GPU": "L4", "GPUs": "2", "Hours": "730", "Utilisation": "45%"}, {HOURS: 657, "accelerator": "L4"}),  # 2 x 730 x 0.45
-        ({"GPU": "L4", "GPUs": "2", "Hours / month": "400", "% of hours": "50"}, {HOURS: 400, "accelerator": "L4"}),  # 2 x 400 x 0.5
-        ({"GPU": "L4", "GPUs": "2", "Hours / month": "400", "GPU utilisation": "85%"}, {HOURS: 800, "accelerator": "L4"}),
+        (
+            {"GPU": "L4", "GPUs": "2", "Hours": "730", "Utilisation": "45%"},
+            {HOURS: 657, "accelerator": "L4"},
+        ),  # 2 x 730 x 0.45
+        (
+            {"GPU": "L4", "GPUs": "2", "Hours / month": "400", "% of hours": "50"},
+            {HOURS: 400, "accelerator": "L4"},
+        ),  # 2 x 400 x 0.5
+        (
+            {"GPU": "L4", "GPUs": "2", "Hours / month": "400", "GPU utilisation": "85%"},
+            {HOURS: 800, "accelerator": "L4"},
+        ),
         ({"GPU": "L4", "Demand": "2,000 GPU-hours"}, {HOURS: 2000, "accelerator": "L4"}),
         ({"GPU": "L4", "Demand": "2.5", "Unit": "thousand GPU-hours"}, {HOURS: 2500, "accelerator": "L4"}),
         ({"Tokens per month": "120B"}, {"units_per_month": 120e9}),
@@ -42,18 +54,36 @@ def demand(read: Callable[..., Read], **cells: Any) -> dict[str, Any]:
         ({"Demand": "20B", "Unit": "tokens/month"}, {"units_per_month": 20e9}),
         ({"Total tokens": "2T", "Deadline (month)": "6"}, {"total_units": 2e12, "deadline_month": 6}),
         ({"Demand": "600B tokens", "Due (plan month)": "3"}, {"total_units": 600e9, "deadline_month": 3}),
-        ({"Requests per second": "35", "Daily shape": "business hours"}, {"requests_per_second": 35, "daily_shape": "business_hours"}),
+        (
+            {"Requests per second": "35", "Daily shape": "business hours"},
+            {"requests_per_second": 35, "daily_shape": "business_hours"},
+        ),
         ({"Requests per minute": "120"}, {"requests_per_second": 2}),
         ({"Demand": "35", "Unit": "req/s", "Pattern": "24/7"}, {"requests_per_second": 35, "daily_shape": "flat"}),
         ({"RPS": "35", "Tokens per request": "250"}, {"requests_per_second": 35, "units_per_request": 250}),
         ({"RPS": "35", "Growth / month": "3%"}, {"requests_per_second": 35, "growth_per_month": 0.03}),
-        ({"RPS": "35", "Growth (% per year)": "21%"}, {"requests_per_second": 35, "growth_per_month": 1.21 ** (1 / 12) - 1}),
-        ({"GPU": "H100", "Unit": "GPU-hours", "Dec-26": "100", "Jan-27": "-"}, {HOURS: {"2026-12": 100, "2027-01": 0}, "accelerator": "H100"}),
-        ({"Unit": "B tokens", "2026-12": "1", "2027-01": "2.5"}, {"units_per_month": {"2026-12": 1e9, "2027-01": 2.5e9}}),
-        ({"GPU": "H100", "Hours / month": "700", "Unit": "GPUs", "12/2026": "8", "01/2027": "16"}, {HOURS: {"2026-12": 5600, "2027-01": 11200}, "accelerator": "H100"}),
-        ({"GPU": "H100", "GPU-hours / month": "", "Month 1": "10", "Month 2": "20"}, {HOURS: [10, 20], "accelerator": "H100"}),
+        (
+            {"RPS": "35", "Growth (% per year)": "21%"},
+            {"requests_per_second": 35, "growth_per_month": 1.21 ** (1 / 12) - 1},
+        ),
+        (
+            {"GPU": "H100", "Unit": "GPU-hours", "Dec-26": "100", "Jan-27": "-"},
+            {HOURS: {"2026-12": 100, "2027-01": 0}, "accelerator": "H100"},
+        ),
+        (
+            {"Unit": "B tokens", "2026-12": "1", "2027-01": "2.5"},
+            {"units_per_month": {"2026-12": 1e9, "2027-01": 2.5e9}},
+        ),
+        (
+            {"GPU": "H100", "Hours / month": "700", "Unit": "GPUs", "12/2026": "8", "01/2027": "16"},
+            {HOURS: {"2026-12": 5600, "2027-01": 11200}, "accelerator": "H100"},
+        ),
+        (
+            {"GPU": "H100", "GPU-hours / month": "", "Month 1": "10", "Month 2": "20"},
+            {HOURS: [10, 20], "accelerator": "H100"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_demand(read_texts: Callable[..., Read], cells: dict[str, str], expected: dict[str, Any]) -> None:
     found = demand(read_texts, **cells)
     assert found.keys() == expected.keys()
@@ -138,21 +168,51 @@ def test_measured_gpu_hours_keep_hours_and_measurement(read_texts: Callable[...,
 
 def test_the_other_fields(read_texts: Callable[..., Read]) -> None:
     cells = {
-        "Workload": "W", "Team": "Search", "Type": "Fine-tuning", "GPU": "H100", "GPUs": "8", "GPU-hours / month": "100", "Region": "us-east-1, eu-west-1",
-        "Cloud": "AWS", "Data location": "EU / US", "Spot OK?": "x", "Checkpoint (min)": "15", "Restart (s)": "90", "Memory per GPU (GB)": "80",
-        "Storage (TB)": "2.5", "Egress (GB / month)": "1,200", "Budget (USD / year)": "$120,000", "On-prem allowed": "no", "Substitution allowed": "yes",
-        "Allowed GPUs": "H100, A100 80GB", "Notes": "=1+1 stays text",
-    }  # fmt: skip
+        "Workload": "W",
+        "Team": "Search",
+        "Type": "Fine-tuning",
+        "GPU": "H100",
+        "GPUs": "8",
+        "GPU-hours / month": "100",
+        "Region": "us-east-1, eu-west-1",
+        "Cloud": "AWS",
+        "Data location": "EU / US",
+        "Spot OK?": "x",
+        "Checkpoint (min)": "15",
+        "Restart (s)": "90",
+        "Memory per GPU (GB)": "80",
+        "Storage (TB)": "2.5",
+        "Egress (GB / month)": "1,200",
+        "Budget (USD / year)": "$120,000",
+        "On-prem allowed": "no",
+        "Substitution allowed": "yes",
+        "Allowed GPUs": "H100, A100 80GB",
+        "Notes": "=1+1 stays text",
+    }
     found = read_texts([list(cells), list(cells.values())])
     assert found.complaints == ()
     workload = found.document["workloads"][0]
     assert workload.pop("memory_gib_per_accelerator") == pytest.approx(80e9 / 2**30)  # GB is decimal, GiB is not
     assert workload == {
-        "name": "W", "team": "Search", "kind": "training", "demand": {HOURS: 100, "accelerator": "H100"}, "gang": 8, "regions": ["us-east-1", "eu-west-1"],
-        "providers": ["AWS"], "residency": ["EU", "US"], "interruptible": True, "checkpoint_minutes": 15, "restart_minutes": 1.5, "storage_gb": 2500,
-        "egress_gb_per_month": 1200, "budget_per_month": 10000, "may_be_owned": False, "substitution": True, "accelerators": ["H100", "A100 80GB"],
+        "name": "W",
+        "team": "Search",
+        "kind": "training",
+        "demand": {HOURS: 100, "accelerator": "H100"},
+        "gang": 8,
+        "regions": ["us-east-1", "eu-west-1"],
+        "providers": ["AWS"],
+        "residency": ["EU", "US"],
+        "interruptible": True,
+        "checkpoint_minutes": 15,
+        "restart_minutes": 1.5,
+        "storage_gb": 2500,
+        "egress_gb_per_month": 1200,
+        "budget_per_month": 10000,
+        "may_be_owned": False,
+        "substitution": True,
+        "accelerators": ["H100", "A100 80GB"],
         "notes": "=1+1 stays text",
-    }  # fmt: skip
+    }
 
 
 def test_a_kind_is_never_guessed_from_a_name(read_texts: Callable[..., Read]) -> None:

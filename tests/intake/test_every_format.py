@@ -28,9 +28,17 @@ HEADER = [
 ]
 ROW = ["Ranking", "Search", "training", "A100-80GB", 8, 1200.5, "us-east-1", "yes", 15, 400, "naïve, weekly"]
 WORKLOAD: dict[str, Any] = {
-    "name": "Ranking", "team": "Search", "kind": "training", "demand": {"accelerator_hours_per_month": 1200.5, "accelerator": "A100-80GB"}, "gang": 8,
-    "regions": ["us-east-1"], "interruptible": True, "checkpoint_minutes": 15, "storage_gb": 400, "notes": "naïve, weekly",
-}  # fmt: skip
+    "name": "Ranking",
+    "team": "Search",
+    "kind": "training",
+    "demand": {"accelerator_hours_per_month": 1200.5, "accelerator": "A100-80GB"},
+    "gang": 8,
+    "regions": ["us-east-1"],
+    "interruptible": True,
+    "checkpoint_minutes": 15,
+    "storage_gb": 400,
+    "notes": "naïve, weekly",
+}
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +49,16 @@ def written(as_csv: Callable[..., bytes], as_xlsx: Callable[..., bytes]) -> dict
     return {
         "csv": [texts.encode(), texts.replace("\r\n", "\n").encode(), *others, *marked],
         "xlsx": [as_xlsx([HEADER, ROW]), as_xlsx([["Review"], [], HEADER, ROW])],
-        "json": [json.dumps(form, ensure_ascii=ascii).encode() for form in ({"workloads": [WORKLOAD]}, WORKLOAD, [WORKLOAD]) for ascii in (True, False)],
-        "yaml": [yaml.safe_dump(form, allow_unicode=True).encode() for form in ({"workloads": [WORKLOAD]}, WORKLOAD, [WORKLOAD])],
-    }  # fmt: skip
+        "json": [
+            json.dumps(form, ensure_ascii=escaped).encode()
+            for form in ({"workloads": [WORKLOAD]}, WORKLOAD, [WORKLOAD])
+            for escaped in (True, False)
+        ],
+        "yaml": [
+            yaml.safe_dump(form, allow_unicode=True).encode()
+            for form in ({"workloads": [WORKLOAD]}, WORKLOAD, [WORKLOAD])
+        ],
+    }
 
 
 @pytest.mark.parametrize("format_name", [each.name for each in formats()])
@@ -61,9 +76,6 @@ def test_the_same_workload_in_every_format(format_name: str, written: dict[str, 
 @pytest.mark.parametrize("format_name", [each.name for each in formats()])
 def test_standard_input_is_told_by_its_content(format_name: str, written: dict[str, list[bytes]]) -> None:
     for data in written[format_name]:
-        if data.startswith(b"- "):
-            continue
-        assert read(data, "-").inputs.format in (format_name, "csv" if format_name == "yaml" else format_name)
         assert read(data, "-").inputs.format == format_name
 
 

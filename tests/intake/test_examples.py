@@ -39,7 +39,7 @@ def test_the_review_is_what_a_reviewer_would_see() -> None:
         ("Plan!25", "note or heading: a single text"),
     ]
     ramp = workloads["Video model training"]["demand"]["accelerator_hours_per_month"]
-    assert list(ramp)[0] == "2026-12"
+    assert next(iter(ramp)) == "2026-12"
     assert list(ramp)[-1] == "2027-11"
     assert workloads["Data-science notebooks"]["demand"]["accelerator_hours_per_month"] == 12 * 190
     assert found.document["assumptions"] == {

@@ -1,4 +1,4 @@
-"""Exports that people try: price calculators and bills. They hold no workloads, and the answer says so and what would."""
+"""Exports that people try: price calculators and bills. They hold no workloads, and the answer says so."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Upfront cost,Monthly cost,Total 12 months cost,Currency
 
 Detailed Estimate
 Group hierarchy,Region,Description,Service,Upfront,Monthly,First 12 months total,Currency,Status,Configuration summary
-My Estimate,US East (Ohio),,Amazon EC2 ,0,120.5,1446,USD,,"Tenancy (Shared Instances), Number of instances: 1, Advance EC2 instance (g5.xlarge)"
+My Estimate,US East (Ohio),,Amazon EC2 ,0,120.5,1446,USD,,"Number of instances: 1, Advance EC2 instance (g5.xlarge)"
 
 
 Acknowledgement

@@ -24,11 +24,33 @@ MEANINGS = {
     "hours": ["Hours", "hrs", "Hours / month", "Hours per day", "Runtime (hours)"],
     "accelerator_hours": ["GPU-hours", "GPU hours / month", "GPU hrs", "Accelerator-hours per day", "TPU hours"],
     "utilisation": ["Utilisation", "Utilization %", "GPU util", "% of hours", "Duty cycle"],
-    "throughput": ["Tokens/s (per GPU)", "Samples per second", "Images/sec", "Throughput", "Measured requests/s", "Requests/s per GPU", "Steps/s"],
-    "requests_per_second": ["Requests per second", "RPS", "QPS", "Requests / s (mean)", "Queries per second", "Traffic"],
+    "throughput": [
+        "Tokens/s (per GPU)",
+        "Samples per second",
+        "Images/sec",
+        "Throughput",
+        "Measured requests/s",
+        "Requests/s per GPU",
+        "Steps/s",
+    ],
+    "requests_per_second": [
+        "Requests per second",
+        "RPS",
+        "QPS",
+        "Requests / s (mean)",
+        "Queries per second",
+        "Traffic",
+    ],
     "daily_shape": ["Daily shape", "Traffic pattern", "Load profile"],
     "units_per_request": ["Tokens per request"],
-    "units_per_month": ["Tokens per month", "Tokens / month (B)", "Samples/month", "Work / month", "Monthly tokens", "Images per day"],
+    "units_per_month": [
+        "Tokens per month",
+        "Tokens / month (B)",
+        "Samples/month",
+        "Work / month",
+        "Monthly tokens",
+        "Images per day",
+    ],
     "total_units": ["Total tokens", "Total work", "Tokens (B)", "Training tokens"],
     "deadline": ["Deadline", "Deadline (month)", "Due", "Needed by"],
     "amount": ["Demand", "Usage", "Forecast"],
@@ -51,7 +73,7 @@ MEANINGS = {
     "precision": ["Precision"],
     "notes": ["Notes", "Comments", "Description"],
     "": ["Priority", "Status", "Estimated monthly cost", "Colour", "Hourly rate", "Approved?"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,26 @@ def test_hidden_sheets_are_refused_row_by_row(read_rows: Callable[..., Read]) ->
     assert reasons(found) == [("'Old plan'!2", "hidden sheet; unhide it to have it planned")]
 
 
+def test_hidden_columns_are_read_and_noted() -> None:
+    import io
+
+    import openpyxl
+
+    from planner.intake import read
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Plan"
+    sheet.append(HEADER)
+    sheet.append(ONE)
+    sheet.column_dimensions["D"].hidden = True
+    target = io.BytesIO()
+    book.save(target)
+    found = read(target.getvalue(), "review.xlsx")
+    assert found.complaints == ()
+    assert "column D of Plan is hidden; it was read" in found.inputs.notes
+
+
 def test_every_sheet_with_a_table_is_read_and_others_are_noted(read_rows: Callable[..., Read]) -> None:
     found = read_rows([HEADER, ONE], more={"More": [["title"], HEADER, TWO], "Contacts": [["Jo", "jo@example.com"]]})
     assert [w["name"] for w in found.document["workloads"]] == ["Train", "Serve"]
@@ -137,12 +157,23 @@ ROWS = st.lists(
         st.just(["Total", "", "", 5, 10, ""]),
         st.just(HEADER),
         st.just(["a remark", "", "", "", "", ""]),
-        st.tuples(st.uuids().map(str), st.just("A"), st.just("H100"), st.integers(1, 9), st.integers(0, 5000), st.just("x")).map(list),
-        st.tuples(st.just("Twin"), st.just("A"), st.just("H100"), st.integers(1, 9), st.sampled_from(["lots", "-5", "10"]), st.just("")).map(list),
-        st.lists(st.sampled_from(["", "8", "H100", "n/a", "#REF!", "12%", "Dec-26", "(3)", "total"]), min_size=6, max_size=6),
+        st.tuples(
+            st.uuids().map(str), st.just("A"), st.just("H100"), st.integers(1, 9), st.integers(0, 5000), st.just("x")
+        ).map(list),
+        st.tuples(
+            st.just("Twin"),
+            st.just("A"),
+            st.just("H100"),
+            st.integers(1, 9),
+            st.sampled_from(["lots", "-5", "10"]),
+            st.just(""),
+        ).map(list),
+        st.lists(
+            st.sampled_from(["", "8", "H100", "n/a", "#REF!", "12%", "Dec-26", "(3)", "total"]), min_size=6, max_size=6
+        ),
     ),
     max_size=12,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=150, deadline=None)

@@ -79,6 +79,11 @@ def test_a_part_in_a_wide_encoding(book: bytes) -> None:
     assert "is not UTF-8" in message(changed(book, SHEET, b"", b"", {"xl/x.xml": "<a/>".encode("utf-16")}))
 
 
+def test_a_sheet_outside_the_parts_that_were_examined(book: bytes) -> None:
+    data = changed(book, "xl/_rels/workbook.xml.rels", b"worksheets/sheet1.xml", b"worksheets/sheet1.dat")
+    assert "'Plan' is in no part of it" in message(data)
+
+
 def test_macros_and_links_are_said_and_never_run(book: bytes) -> None:
     found = read(
         changed(book, SHEET, b"", b"", {"xl/vbaProject.bin": b"x", "xl/externalLinks/externalLink1.xml": b"<a/>"}),
@@ -96,7 +101,7 @@ def test_a_workbook_is_read_whatever_its_suffix(book: bytes) -> None:
     assert (found.inputs.format, found.complaints) == ("xlsx", ())
 
 
-def test_number_formats_carry_percent_and_currency(as_xlsx: Callable[..., bytes]) -> None:
+def test_number_formats_carry_percent_and_currency() -> None:
     import openpyxl
 
     workbook = openpyxl.Workbook()

@@ -215,18 +215,17 @@ def _purchases(plan: Plan, chosen: Strategy) -> Section:
             month_name(plan, p.month),
             p.what,
             f"{p.count:,d}",
-            node(p),
-            where(p),
-            _option(p) or NONE,
             months_named(plan, p.usable_from, p.usable_to),
             money(p.upfront),
             money(p.per_month),
             money(p.present_cost),
+            ", ".join(part for part in (node(p), where(p), _option(p)) if part),
         )
         for p in sorted(chosen.purchases, key=lambda p: (p.month, p.what, p.name, p.provider, p.region))
     ]
-    titles = ("order", "what", "nodes", "node", "where", "option", "usable", "upfront", "a month", "present cost")
-    return Section(f"{title}, {plan.currency}", (table(titles, rows, (2, 7, 8, 9)),))
+    titles = ("order", "what", "nodes", "usable", "upfront", "owed a month", "present cost", "node")
+    bought_nodes = table(titles, rows, (2, 4, 5, 6), has_prose=True)
+    return Section(f"{title}, {plan.currency}", (bought_nodes,))
 
 
 def _uses(plan: Plan, chosen: Strategy) -> Section:

@@ -120,7 +120,7 @@ class Book:
         )
         chart.set_x_axis({"num_font": {"rotation": -45}})
         chart.set_legend({"position": "bottom"})
-        chart.set_size({"width": 900, "height": 340})
+        chart.set_size({"width": 1080, "height": 340})
         return chart
 
     def to_bytes(self) -> bytes:
@@ -161,17 +161,18 @@ class Sheet:
         self.put(0, 0, title, "title")
         self.put(1, 0, note, "note")
 
-    def header(self, titles: Sequence[str], row: int = HEADER_ROW) -> None:
-        """Column heads; those in the header row stay in sight and repeat on every printed page."""
+    def header(self, titles: Sequence[str], row: int = HEADER_ROW, *, stays: bool = True) -> None:
+        """Column heads; those in the header row stay in sight and repeat on every page, unless told otherwise."""
         for column, title in enumerate(titles):
             self.put(row, column, title, "header")
-        if row == HEADER_ROW:
+        if row == HEADER_ROW and stays:
             self.freeze(row + 1)
 
     def freeze(self, row: int, column: int = 0) -> None:
         """Keeps what stands above `row` and left of `column` in sight and on every page."""
         self._sheet.freeze_panes(row, column)
-        self._sheet.repeat_rows(HEADER_ROW, row - 1)
+        if row > HEADER_ROW:
+            self._sheet.repeat_rows(HEADER_ROW, row - 1)
         if column:
             self._sheet.repeat_columns(0, column - 1)
 

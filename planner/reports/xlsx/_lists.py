@@ -116,8 +116,8 @@ def _throughput(plan: Plan) -> List:
 def _prices(plan: Plan) -> List:
     columns = (
         ("provider", 10, "text"), ("region", 16, "wrap"), ("instance type", 24, "wrap"), ("option", 18, "wrap"),
-        ("price per hour", 14, "figure"), ("currency", 9, "text"), ("as of", 11, "date"), ("source", 10, "wrap"),
-        ("what the source is", 46, "wrap"), ("how it was read", 24, "wrap"),
+        ("price per hour", 14, "figure"), ("currency", 9, "text"), ("as of", 11, "date"), ("source", 18, "wrap"),
+        ("what the source is", 70, "wrap"), ("how it was read", 24, "wrap"),
     )  # fmt: skip
     rows = [
         (p.provider, p.region, p.instance_type, p.purchase_option, p.price_per_hour, p.currency, p.as_of, p.source_id,

@@ -28,7 +28,8 @@ def write(sheet: Sheet, plan: Plan) -> Formula:
         *(("note", note) for note in inputs.notes),
         *(("convention", convention) for convention in plan.conventions),
     ]
-    sheet.header(("what", "value"))
+    sheet.header(("what", "value"), stays=False)  # other lists with other heads follow below
+    sheet.freeze(HEADER_ROW)
     for row, (label, value) in enumerate(facts, start=HEADER_ROW + 1):
         sheet.put(row, 0, label)
         sheet.put(row, 1, value, "text" if isinstance(value, str) else "count")

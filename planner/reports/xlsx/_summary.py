@@ -8,7 +8,7 @@ from planner.reports._shared.sections import bought, headline
 from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, at
 from planner.reports.xlsx._cash import FIRST, Block
 
-LABEL, WIDE = 30, 32
+LABEL, WIDE = 32, 42
 BREAK_EVENS_MAX = 5
 COLOURS = {"cloud": "#2E75B6", "onprem": "#C55A11", "hybrid": "#548235"}
 

@@ -18,7 +18,7 @@ def write(sheet: Sheet, plan: Plan) -> Formula | None:
     """Writes the sheet; the address and value of the workloads' total cost, None where nothing is recommended."""
     chosen = recommended(plan)
     costs = {cost.workload: cost for cost in chosen.workloads} if chosen else {}
-    sheet.widths((26, 14, 11, 14, 18, 8, 10, 16, 22, 16, 11, 13, 14, 14, 14, 24, 24))
+    sheet.widths((26, 14, 11, 14, 18, 8, 10, 16, 22, 16, 11, 13, 14, 14, 14, 60, 30))
     name = f"recommended strategy, {chosen.name}" if chosen else "no strategy is recommended"
     sheet.heading(
         "Workloads", f"As they were read, and what they cost in the {name}. Costs include shares of idle nodes."

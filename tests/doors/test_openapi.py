@@ -1,0 +1,82 @@
+"""openapi/: the committed document is the one the service gives, and its examples are what it answers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from planner.service.documents import EXAMPLES, QUERY, REFUSED
+from planner.service.openapi import main
+
+
+@pytest.fixture(scope="module")
+def document(repository):
+    return json.loads((repository / "openapi/openapi.json").read_bytes())
+
+
+def test_the_committed_document_is_current(client, document):
+    assert client.get("/openapi.json").json() == document, "run python -m planner.service.openapi"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_committed_answer_is_the_answer(client, repository, name):
+    request = (repository / f"openapi/examples/{name}.request.json").read_bytes()
+    answer = client.post("/plan", content=request, params=QUERY, headers={"content-type": "application/json"})
+    assert answer.status_code == (422 if name in REFUSED else 200)
+    expected = (repository / f"openapi/examples/{name}.answer.json").read_bytes()
+    assert answer.content == expected, "run python -m planner.service.openapi"
+
+
+def test_every_pair_in_the_folder_is_an_example_of_the_document(document, repository):
+    files = {path.name for path in (repository / "openapi/examples").iterdir()}
+    assert files == {f"{name}.{kind}.json" for name in EXAMPLES for kind in ("request", "answer")}
+    text = json.dumps(document)
+    assert all(f'"examples/{name}"' in text for name in files)
+
+
+def test_operations_are_named_after_their_functions(document):
+    operations = {
+        operation["operationId"]: (method, path)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+    assert operations == {
+        "plan": ("post", "/plan"),
+        "offers": ("get", "/offers"),
+        "accelerators": ("get", "/accelerators"),
+        "catalog": ("get", "/catalog"),
+        "healthz": ("get", "/healthz"),
+    }
+
+
+def test_every_reference_leads_somewhere(document):
+    def references(value):
+        if isinstance(value, dict):
+            yield from ([value["$ref"]] if isinstance(value.get("$ref"), str) else [])
+            for item in value.values():
+                yield from references(item)
+        elif isinstance(value, list):
+            for item in value:
+                yield from references(item)
+
+    names = {reference.removeprefix("#/components/schemas/") for reference in references(document)}
+    assert names <= document["components"]["schemas"].keys()
+    assert {"Plan", "Request", "Workload", "Offers", "Problem"} <= names
+
+
+def test_the_answer_has_the_fields_of_the_schema(document, repository):
+    schema = document["components"]["schemas"]["Plan"]
+    answer = json.loads((repository / "openapi/examples/portfolio.answer.json").read_bytes())
+    assert set(schema["properties"]) == answer.keys()
+
+
+def test_a_stale_file_is_told(repository, tmp_path, capsys):
+    import shutil
+
+    shutil.copytree(repository / "openapi", tmp_path / "openapi")
+    (tmp_path / "openapi/examples/bad.answer.json").write_text("{}")
+    assert main(["--check", str(tmp_path / "openapi")]) == 1
+    assert "bad.answer.json is out of date" in capsys.readouterr().err
+    assert main([str(tmp_path / "openapi")]) == 0
+    assert main(["--check", str(tmp_path / "openapi")]) == 0

@@ -218,5 +218,6 @@ def _conventions(request: Request, terms: Terms) -> tuple[str, ...]:
         f"Commitments that outlive the plan are charged {beyond}.",
         "Owned nodes are paid at order, draw power around the clock, and are sold at the end of the plan or of their life.",
         "Storage and egress are charged where the work runs, in proportion to the work done there in a month.",
-        "Accelerator-hours of training and batch work may run at any hour of their month; services stand ready as whole replicas.",
+        "Training and batch work may run at any hour of its month; services and interactive work follow their daily shape.",
+        "A service by the hour has whole nodes ready; on nodes committed to or owned, other work may use what it leaves.",
     )

@@ -177,6 +177,8 @@ class Request(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if len(set(self.strategies)) != len(self.strategies) or not self.strategies:
+            raise ValueError("strategies: each of cloud, onprem and hybrid at most once, and at least one")
         seen: dict[str, int] = {}
         for index, workload in enumerate(self.workloads):
             first = seen.setdefault(workload.name.casefold(), index)

@@ -309,4 +309,9 @@ def _where(work: Mapping[str, float]) -> str:
     """Where the work is done, largest part first, with its percentage."""
     total = sum(work.values())
     ordered = sorted(work.items(), key=lambda item: (-item[1], item[0]))
-    return "; ".join(f"{name} ({amount / total:.0%})" if len(work) > 1 else name for name, amount in ordered)
+    shares = ((name, amount / total) for name, amount in ordered)
+    return "; ".join(f"{name} ({_percent(share)})" if len(work) > 1 else name for name, share in shares)
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.01 else "under 1%"

@@ -72,6 +72,8 @@ def import_(folder: str) -> int:
     from pricing.errors import BadSnapshot
     from pricing.importer import import_facts
 
+    if not Path(folder).is_dir():
+        return refuse([f"{folder}: there is no such folder"])
     try:
         report = import_facts(Path(folder), ROOT)
     except BadSnapshot as error:

@@ -224,3 +224,16 @@ def test_ctrl_c_is_exit_code_130_and_leaves_nothing(tmp_path):
     assert "interrupted" in err
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_during_the_solve_ends_it_at_once():
+    # The solver would run on for minutes before Python hears of the signal; a sleeping thread stands for it.
+    code = (
+        "import os, signal, threading, time\n"
+        "from planner.cli._estimate import _interruptible\n"
+        "threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "_interruptible(lambda: time.sleep(3600))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr == "planner: interrupted; nothing was written\n"

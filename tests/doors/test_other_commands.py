@@ -42,10 +42,19 @@ def test_status_counts_every_price_of_a_current_type(planner):
     assert f"{len(catalog.unpriced())} types have no price" in ran.out
 
 
+def test_an_import_from_nowhere_is_one_fault(planner):
+    ran = planner("prices", "import", "nowhere")
+    assert ran.code == 2
+    assert ran.err.splitlines()[1:] == ["  nowhere: there is no such folder"]
+
+
 def test_an_import_of_faulty_tables_tells_every_fault_and_changes_nothing(planner, tmp_path):
     before = Catalog.embedded().digest
-    ran = planner("prices", "import", str(tmp_path / "nowhere"))
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts/prices.csv").write_text("provider,price\naws,much\n")
+    ran = planner("prices", "import", "facts")
     assert ran.code == 2
     assert "Traceback" not in ran.err
-    assert ran.err.startswith("planner: asked wrongly")
+    assert "facts/prices.csv" in ran.err
+    assert "facts/offerings.csv: the file is missing" in ran.err
     assert Catalog.read(Catalog.embedded().root).digest == before

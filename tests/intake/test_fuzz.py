@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -73,3 +76,41 @@ WORDS = [
 def test_any_grid_is_answered(rows: list[list[str]], separator: str) -> None:
     text = "\n".join(separator.join(row) for row in rows)
     assert is_an_answer(read(text.encode(), "x.csv"))
+
+
+REVIEW = zipfile.ZipFile(EXAMPLES / "capacity-review.xlsx")
+PARTS = {name: REVIEW.read(name) for name in REVIEW.namelist()}
+VALUES = re.compile(rb'(?<==")[^"]*(?=")|(?<=>)[^<>]+(?=<)')
+ODD = [
+    b"",
+    b"0",
+    b"-1",
+    b"1e400",
+    b"9" * 20,
+    b"e",
+    b"d",
+    b"str",
+    b"A1:XFD1048576",
+    b"AAA1",
+    b"NaN",
+    b"rId1",
+    b"../x",
+    b"[h]:mm",
+]
+
+
+@SMALL
+@given(
+    st.sampled_from(sorted(PARTS)), st.lists(st.tuples(st.floats(0, 1), st.sampled_from(ODD)), min_size=1, max_size=3)
+)
+def test_a_workbook_with_odd_values_in_its_parts_is_answered(part: str, edits: list[tuple[float, bytes]]) -> None:
+    body = PARTS[part]
+    for at, new in edits:
+        spans = [found.span() for found in VALUES.finditer(body)]
+        start, end = spans[int(at * (len(spans) - 1))]
+        body = body[:start] + new + body[end:]
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in PARTS.items():
+            archive.writestr(name, body if name == part else content)
+    assert is_an_answer(read(target.getvalue(), "capacity-review.xlsx"))

@@ -1,0 +1,104 @@
+"""Small catalogues in the real layout, and requests that leave only what a test is about."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+import pricing
+from planner.request import Request, parse
+from pricing.catalog import Catalog
+
+ROOT = Path(pricing.__file__).parent
+AS_OF = "2026-11-21"
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    return Catalog.embedded()
+
+
+@pytest.fixture(scope="session")
+def priced(tmp_path_factory):
+    """A catalogue with the real offerings and only these prices: (provider, region, type, option) -> price per hour."""
+    root = tmp_path_factory.mktemp("catalogues")
+    made = 0
+
+    def make(prices: dict[tuple[str, str, str, str], float]) -> Catalog:
+        nonlocal made
+        made += 1
+        folder = root / str(made)
+        shutil.copytree(ROOT / "data", folder / "data")
+        shutil.copytree(ROOT / "providers", folder / "providers", ignore=shutil.ignore_patterns("__pycache__", "*.py"))
+        for path in sorted((folder / "providers").iterdir()):
+            _only(path / "prices.csv", path.name, prices)
+        return Catalog.read(folder, cache=root / "cache")
+
+    return make
+
+
+def _only(path: Path, provider: str, prices: dict[tuple[str, str, str, str], float]) -> None:
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    wanted = {key[1:]: price for key, price in prices.items() if key[0] == provider}
+    kept = []
+    for key, price in wanted.items():
+        template = next((r for r in rows if (r["region"], r["instance_type"], r["purchase_option"]) == key), None)
+        template = template or next(r for r in rows if r["region"] == key[0])
+        changed = dict(zip(("region", "instance_type", "purchase_option"), key, strict=True))
+        kept.append({**template, **changed, "price_per_hour": repr(price)})
+    order = {(r["region"], r["instance_type"], r["purchase_option"]): n for n, r in enumerate(rows)}
+    kept.sort(key=lambda r: order.get((r["region"], r["instance_type"], r["purchase_option"]), 0))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(kept)
+    path.write_text(out.getvalue(), encoding="utf-8")
+
+
+@pytest.fixture
+def ask():
+    """A request from workloads and settings; as of one day, 12 months."""
+
+    def make(*workloads: dict, **settings) -> Request:
+        return parse({"as_of": AS_OF, "months": 12, "workloads": list(workloads), **settings})
+
+    return make
+
+
+@pytest.fixture
+def hours():
+    """A workload of accelerator-hours a month on one accelerator."""
+
+    def make(accelerator: str, per_month: float, name: str = "job", **more) -> dict:
+        demand = {"accelerator_hours_per_month": per_month, "accelerator": accelerator}
+        return {"name": name, "kind": "training", "demand": demand, **more}
+
+    return make
+
+
+@pytest.fixture
+def measured():
+    """A workload of units a month, measured on one accelerator."""
+
+    def make(accelerator: str, count: float, per_second: float, units: float, name: str = "job", **more) -> dict:
+        measurement = {"accelerator": accelerator, "count": count, "units_per_second": per_second, "per": "job"}
+        return {
+            "name": name,
+            "kind": "training",
+            "unit": "tokens",
+            "demand": {"units_per_month": units},
+            "measurements": [measurement],
+            **more,
+        }
+
+    return make
+
+
+@pytest.fixture
+def as_of() -> date:
+    return date.fromisoformat(AS_OF)

@@ -165,7 +165,8 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class CashRow:
-    """One payment of a strategy: month 1 start is `month` 1 with `at` start; running costs fall at the end of a month."""
+    """One payment of a strategy: month 1 start is `month` 1 with `at` start; running costs fall at the end of a
+    month."""
 
     month: int
     at: Literal["start", "end"]
@@ -220,8 +221,8 @@ class BreakEven:
     """Owning one node of `system` against renting its equal (`rented`) by the hour.
 
     `month`: first month in which cumulative cost of owning, from delivery and without resale, is at or below renting at
-    full use; None if never inside the system's life. `utilisation`: share of hours at which both cost the same over the life,
-    with resale, discounted; above 1 means owning never pays.
+    full use; None if never inside the system's life. `utilisation`: share of hours at which both cost the same over
+    the life, with resale, discounted; above 1 means owning never pays.
     """
 
     system: str

@@ -1,7 +1,8 @@
 """Demand x offerings x ways of paying x throughput: what could serve what, and why everything else could not.
 
-A resource is one way to get nodes (an offering in a region bought in one way, or an owned system); a candidate is a workload on a
-resource with the work that one node-hour gives. Nothing is chosen here and nothing is dropped for its price.
+A resource is one way to get nodes (an offering in a region bought in one way, or an owned system); a candidate is a
+workload on a resource with the work that one node-hour gives. Nothing is chosen here and nothing is dropped for its
+price.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class Resource:
 class Candidate:
     """A workload (`need`, an index) on a resource (an index).
 
-    `units_per_node_hour` counts work that stays (goodput). A gang takes `nodes_per_gang` nodes, or 1 / `gangs_per_node` of one.
-    `storage` and `egress` are what the whole of a month's data costs at the resource's place.
+    `units_per_node_hour` counts work that stays (goodput). A gang takes `nodes_per_gang` nodes, or 1 /
+    `gangs_per_node` of one. `storage` and `egress` are what the whole of a month's data costs at the resource's place.
     """
 
     need: int
@@ -70,7 +71,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """All that could serve the demands. `refusals[need]` counts why offerings and systems could not serve a workload."""
+    """All that could serve the demands. `refusals[need]` counts why offerings and systems could not serve a
+    workload."""
 
     resources: tuple[Resource, ...]
     candidates: tuple[Candidate, ...]
@@ -250,31 +252,31 @@ def _fits(
     rates: dict[tuple[str, float], Throughput | str],
 ) -> list[Fit] | str:
     """How the workload's gang sits on nodes of `per_node` accelerators, or why it does not."""
+    workload = need.workload
     if allowed is not None and part.name not in allowed:
         return f"not on {', '.join(sorted(allowed))}"
-    if allowed is None and part.vendor not in _vendors(need.workload, build.catalog.names):
+    if allowed is None and part.vendor not in _vendors(workload, build.catalog.names):
         return "another vendor's software stack, neither measured nor allowed by name"
     if per_node is None:
         return "its number of accelerators is unknown"
-    workload = need.workload
     fits = []
     for gang in _gangs(need, per_node):
-        if (problem := _memory_problem(workload, part, memory_gib, gang)) is not None:
+        problem = _memory_problem(workload, part, memory_gib, gang) or _node_problem(workload, per_node, gang)
+        if problem is not None:
             return problem
-        together = min(workload.accelerators_per_node or min(gang, NODE_MAX), gang)
-        if per_node < together * (1 - 1e-9):
-            return f"fewer than {together:g} accelerators a node"
         rate = rates.get((part.name, gang))
         if rate is None:
             rate = rates[part.name, gang] = _rate(build, need, part, gang)
         if isinstance(rate, str):
-            build.gaps[Gap("no_throughput", part.name, f"cannot serve: {rate}", workload.name)] = None
             return rate
-        if build.request.measured_only and rate.basis not in ("measured", "definition"):
-            return "its throughput would be a prediction and only measured ones are allowed"
         per = max(1, math.floor(per_node / gang + 1e-9))
         fits.append(Fit(gang, max(1, math.ceil(gang / per_node - 1e-9)), per, rate))
     return fits
+
+
+def _node_problem(workload: Workload, per_node: float, gang: float) -> str | None:
+    together = min(workload.accelerators_per_node or min(gang, NODE_MAX), gang)
+    return f"fewer than {together:g} accelerators a node" if per_node < together * (1 - 1e-9) else None
 
 
 def _gangs(need: Need, per_node: float) -> Iterator[float]:
@@ -297,14 +299,17 @@ def parallel_limit(need: Need) -> int | None:
 
 
 def _rate(build: _Build, need: Need, part: Accelerator, gang: float) -> Throughput | str:
-    workload = need.workload
-    names = build.catalog.names
+    """Work per hour of a gang, or why it is not known; what no measurement can tell becomes a gap."""
+    workload, names = need.workload, build.catalog.names
+    own = part.name == names.resolve(workload.demand.accelerator or part.name).name
+    if not workload.measurements and (stays(workload) or own):
+        return Throughput(gang, gang, gang, "definition", "an accelerator-hour is one accelerator for one hour")
     found = predict(known(workload, names), part, gang)
-    if workload.measurements or isinstance(found, str):
+    if isinstance(found, str):
+        build.gaps[Gap("no_throughput", part.name, f"cannot serve: {found}", workload.name)] = None
         return found
-    if stays(workload) or part.name == names.resolve(workload.demand.accelerator or "").name:
-        words = "an accelerator-hour is one accelerator for one hour"
-        return Throughput(gang, gang, gang, "definition", words)
+    if build.request.measured_only and found.basis != "measured":
+        return "its throughput would be a prediction and only measured ones are allowed"
     return found
 
 

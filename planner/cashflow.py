@@ -40,7 +40,8 @@ class Terms:
         return float((1 + self.discount_rate_annual) ** (1 / 12) - 1)
 
     def price_factor(self, month: int) -> float:
-        """What uncommitted prices are multiplied by in `month`: 1 in the first, (1 + change)^((month - 1) / 12) later."""
+        """What uncommitted prices are multiplied by in `month`: 1 in the first, (1 + change)^((month - 1) / 12)
+        later."""
         return float((1 + self.price_change_annual) ** ((month - 1) / 12))
 
 

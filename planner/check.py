@@ -64,10 +64,10 @@ def _accelerators(path: str, workload: Workload, accelerators: Names) -> Iterato
 def _months(path: str, workload: Workload, names: tuple[str, ...]) -> Iterator[Complaint]:
     stated = workload.demand
     if stated.deadline_month is not None:
-        if stated.deadline_month > len(names):
+        if demand.deadline(stated, names) is None:
             at = f"{path}.deadline_month"
-            expected = f"1 to {len(names)}, or more months (at most {MONTHS_MAX})"
-            yield Complaint(at, at, "deadline after the last month", str(stated.deadline_month), expected)
+            expected = f"1 to {len(names)} or {names[0]} to {names[-1]}, or more months (at most {MONTHS_MAX})"
+            yield Complaint(at, at, "deadline outside the plan", str(stated.deadline_month), expected)
         return
     try:
         values = demand.monthly_values(stated, names)

@@ -1,7 +1,8 @@
 """From a request to the work needed per month and load block.
 
-Hours of the week that are alike for every workload form one load block, so that peaks, nights and idle capacity show without
-24 x 7 copies of everything. Work that may run at any hour of its month (training, batch) has no level per block.
+Hours of the week that are alike for every workload form one load block, so that peaks, nights and idle capacity show
+without 24 x 7 copies of everything. Work that may run at any hour of its month (training, batch) has no level per
+block.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ class Need:
     """What one workload needs. `monthly` is work units per month (for a deadline: none before the last, all in it).
 
     `levels[block]` is the relative level (mean 1 over the month), None for work that may run at any hour of the month.
-    `serving`: whole replicas must stand ready in each block. `deadline` is the month by whose end all of `monthly` is done.
+    `serving`: whole replicas must stand ready in each block. `deadline` is the month by whose end all of `monthly` is
+    done.
     """
 
     workload: Workload
@@ -57,7 +59,8 @@ def month_names(request: Request) -> tuple[str, ...]:
 
 
 def demands(request: Request, hours_per_month: float, units_per_accelerator_hour: dict[str, float]) -> Demands:
-    """The needs of all workloads. `units_per_accelerator_hour` turns accelerator-hours into measured units, by workload."""
+    """The needs of all workloads. `units_per_accelerator_hour` turns accelerator-hours into measured units, by
+    workload."""
     names = month_names(request)
     shapes = [_weekly_shape(w.demand, w.kind) for w in request.workloads]
     distinct = sorted({shape for shape in shapes if shape is not None})
@@ -87,6 +90,14 @@ def monthly_values(demand: Demand, names: tuple[str, ...]) -> tuple[float, ...]:
     return tuple(value * (1 + demand.growth_per_month) ** index for index in range(len(names)))
 
 
+def deadline(demand: Demand, names: tuple[str, ...]) -> int | None:
+    """The month of the plan (from 1) by whose end total work is due; None where it lies outside the plan."""
+    stated = demand.deadline_month
+    if isinstance(stated, str):
+        return names.index(stated) + 1 if stated in names else None
+    return stated if stated is not None and stated <= len(names) else None
+
+
 def is_serving(workload: Workload) -> bool:
     """Whether whole replicas must stand ready: requests per second, or inference counted in work units."""
     demand = workload.demand
@@ -99,9 +110,10 @@ def _need(
     workload: Workload, names: tuple[str, ...], levels: tuple[float, ...] | None, hours_per_month: float, factor: float
 ) -> Need:
     demand = workload.demand
-    if demand.total_units is not None and demand.deadline_month is not None:
-        monthly = tuple(demand.total_units if i == demand.deadline_month else 0.0 for i in range(1, len(names) + 1))
-        return Need(workload, workload.unit or "units", monthly, None, False, demand.deadline_month)
+    if demand.total_units is not None:
+        last = deadline(demand, names)
+        monthly = tuple(demand.total_units if month == last else 0.0 for month in range(1, len(names) + 1))
+        return Need(workload, workload.unit or "units", monthly, None, False, last)
     values = monthly_values(demand, names)
     unit = workload.unit
     if demand.requests_per_second is not None:
@@ -137,7 +149,8 @@ def _levels(shape: str | list[float]) -> list[float]:
 
 
 def _at_most(count: int, week: list[float]) -> list[float]:
-    """The week with at most `count` distinct levels; groups of neighbouring levels rise to their highest, so no peak is lost."""
+    """The week with at most `count` distinct levels; groups of neighbouring levels rise to their highest, so no peak
+    is lost."""
     distinct = sorted(set(week))
     if len(distinct) <= count:
         return week

@@ -59,9 +59,11 @@ def _bought(strategy: Strategy) -> str:
 def break_evens(
     nodes: Iterable[Node], quotes: Iterable[Quote], assumptions: Assumptions, terms: Terms
 ) -> tuple[tuple[BreakEven, ...], tuple[Quote, ...]]:
-    """For every owned node, against the cheapest on-demand price per hour of the same accelerator; with the quotes compared.
+    """For every owned node, against the cheapest on-demand price per hour of the same accelerator; with the quotes
+    compared.
 
-    Utilisation is own cost over rent: renting costs its price times the hours used, owning costs the same whatever is used.
+    Utilisation is own cost over rent: renting costs its price times the hours used, owning costs the same whatever is
+    used.
     """
     cheapest: dict[str, Quote] = {}
     for quote in quotes:

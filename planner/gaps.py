@@ -159,5 +159,6 @@ def _budgets(setting: Setting, chosen: Strategy | None) -> Iterable[Gap]:
         budget = need.workload.budget_per_month
         if budget is not None and cost.get(need.workload.name, 0.0) > budget:
             over = cost[need.workload.name]
-            text = f"costs {over:,.0f} a month on average in the recommended strategy, {over / budget - 1:.0%} over its budget"
+            text = f"costs {over:,.0f} a month on average in the recommended strategy"
+            text += f", {over / budget - 1:.0%} over its budget"
             yield Gap("budget", need.workload.name, text, need.workload.name)

@@ -1,7 +1,8 @@
 """How many hours are billed for each hour that advances a job when nodes fail or are taken back.
 
-J. T. Daly, A higher order estimate of the optimum checkpoint interval for restart dumps (2006): with mean time to interruption M,
-checkpoint time d and restart time R, a job of useful time Ts that writes a checkpoint after every t of work takes
+J. T. Daly, A higher order estimate of the optimum checkpoint interval for restart dumps (2006): with mean time to
+interruption M, checkpoint time d and restart time R, a job of useful time Ts that writes a checkpoint after every t
+of work takes
 
     W = M * exp(R / M) * (exp((t + d) / M) - 1) * Ts / t
 

@@ -1,18 +1,18 @@
 """The plan of one strategy as a mixed-integer linear program, in arrays. Knows no solver.
 
-Sets: months t, load blocks b of h[b] hours, workloads k, candidates j of k with s[j] units per node-hour; shared resources i
-(commitments, owned systems) with starts a, each covering some months.
+Sets: months t, load blocks b of h[b] hours, workloads k, candidates j of k with s[j] units per node-hour; shared
+resources i (commitments, owned systems) with starts a, each covering some months.
 
-Decide: y[i,a] nodes started (whole numbers); x[j,t,b] node-hours of work (>= 0; one block where the work may run at any hour and the
-nodes are paid by the hour); r[j,t,b] gangs of nodes ready by the hour for a service (whole numbers); z[j,t] whether a gang that spans nodes
-uses a shared resource (0 or 1).
+Decide: y[i,a] nodes started (whole numbers); x[j,t,b] node-hours of work (>= 0; one block where the work may run at
+any hour and the nodes are paid by the hour); r[j,t,b] gangs of nodes ready by the hour for a service (whole numbers);
+z[j,t] whether a gang that spans nodes uses a shared resource (0 or 1).
 
 Minimise the present cost: sum cost[i,a] y + sum rate[j,t] x (by the hour; on r for services) + sum data[j,t] s x.
 
 Subject to
     sum_j s x = D[k,t] or D[k,t,b]       all work is done (over all months up to a deadline: = D[k])
     sum_j x <= h sum_a y                 shared nodes are not used twice, in every month and block
-    x <= nodes h r                       a service by the hour has whole nodes ready (on shared nodes others use the rest)
+    x <= nodes h r                       a service by the hour has whole nodes ready
     sum_j x / nodes per gang <= P h      at most P gangs of a job at once
     sum_b x <= M z, nodes z <= sum_a y   a gang has all its nodes
 """
@@ -112,7 +112,7 @@ def build(choice: Choice, allowed: Allowed, demands: Demands, terms: Terms) -> P
         need = demands.needs[step.candidate.need]
         for month in range(1, terms.months + 1):
             if _is_open(step, need, month, allowed, nodes):
-                _use(program, number, month, choice, demands, terms, nodes, use, work)
+                _use(program, number, month, choice, demands, terms, use, work)
     _whole_gangs(program, nodes, demands)
     _demand_rows(program, demands, work)
     for (index, month, block), entries in sorted(use.items()):
@@ -124,7 +124,8 @@ def build(choice: Choice, allowed: Allowed, demands: Demands, terms: Terms) -> P
 
 
 def with_shortage(program: Program) -> Program:
-    """The same program where work may be left undone and only that costs: it tells what is short when nothing is feasible."""
+    """The same program where work may be left undone and only that costs: it tells what is short when nothing is
+    feasible."""
     relaxed = Program(
         list(program.columns), [0.0] * len(program.cost), list(program.upper), list(program.whole),
         list(program.row_lower), list(program.row_upper), list(program.row_need), list(program.entries), program.steps,
@@ -153,7 +154,6 @@ def _use(
     choice: Choice,
     demands: Demands,
     terms: Terms,
-    nodes: dict[tuple[int, int], list[int]],
     use: dict[tuple[int, int, int], list[tuple[int, float]]],
     work: dict[tuple[int, int, int], list[tuple[int, float]]],
 ) -> None:
@@ -185,7 +185,8 @@ def _use(
 
 
 def _whole_gangs(program: Program, nodes: dict[tuple[int, int], list[int]], demands: Demands) -> None:
-    """A gang that spans nodes of a shared resource needs them all in a month it works: x <= M z and nodes z <= sum y."""
+    """A gang that spans nodes of a shared resource needs them all in a month it works: x <= M z and nodes z <= sum
+    y."""
     working: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, column in enumerate(program.columns):
         if column.kind == "work":
@@ -242,8 +243,9 @@ def _parallel_rows(program: Program, demands: Demands) -> None:
 
 
 def _ready_rows(program: Program, demands: Demands) -> None:
-    """Whole nodes ready by the hour and work on shared nodes are enough for what is due. It follows from the other rows; stated by
-    itself, it lets the solver cut fractions of nodes (ten times faster on a portfolio with two services)."""
+    """Whole nodes ready by the hour and work on shared nodes are enough for what is due. It follows from the other
+    rows; stated by itself, it lets the solver cut fractions of nodes (ten times faster on a portfolio with two
+    services)."""
     ready: dict[tuple[int, int, int], list[tuple[int, float]]] = defaultdict(list)
     for number, column in enumerate(program.columns):
         if column.kind not in ("ready", "work"):

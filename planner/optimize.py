@@ -1,4 +1,5 @@
-"""The only file that knows the solver: a program in, the best values and the proof out (HiGHS through highspy, plain arrays)."""
+"""The only file that knows the solver: a program in, the best values and the proof out (HiGHS through highspy, plain
+arrays)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Owned nodes: what one costs from its order to its sale, and when it can be used.
 
-Conventions, printed with every plan: the price is paid at the order, the node works after the lead time; running costs start
-with use and do not stop when it idles (power is charged around the clock at the average draw); it is sold at the end of its life
-or of the horizon, whichever comes first, and only the server, not the network, has a resale value.
+Conventions, printed with every plan: the price is paid at the order, the node works after the lead time; running
+costs start with use and do not stop when it idles (power is charged around the clock at the average draw); it is sold
+at the end of its life or of the horizon, whichever comes first, and only the server, not the network, has a resale
+value.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from pricing.place import System
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An owned system with every figure it takes to plan it. Powers in kW at the wall of the server, money in the plan's currency."""
+    """An owned system with every figure it takes to plan it. Powers in kW at the wall of the server, money in the
+    plan's currency."""
 
     name: str
     accelerator: str
@@ -34,7 +36,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """One node's costs: `capital` at the order, the rest per month of use; `energy` in the first month, before growth."""
+    """One node's costs: `capital` at the order, the rest per month of use; `energy` in the first month, before
+    growth."""
 
     capital: float
     space: float
@@ -83,7 +86,8 @@ def nodes(
 
 
 def costs(node: Node, assumptions: Assumptions, hours_per_month: float) -> Costs:
-    """What one node costs. Network adds f / (1 - f) of the server's price; energy is average draw x PUE x hours x tariff."""
+    """What one node costs. Network adds f / (1 - f) of the server's price; energy is average draw x PUE x hours x
+    tariff."""
     a = {name: assumption.value for name, assumption in assumptions.items()}
     network = node.price * a["network_fraction_of_capex"] / (1 - a["network_fraction_of_capex"])
     draw_kw = node.max_power_kw * a["server_power_fraction"]
@@ -105,7 +109,8 @@ def usable(month: int, assumptions: Assumptions, terms: Terms) -> range:
 
 
 def payments(node: Node, month: int, quantity: float, assumptions: Assumptions, terms: Terms) -> tuple[Payment, ...]:
-    """All that `quantity` nodes ordered at the start of `month` cost within the horizon, less what they are sold for."""
+    """All that `quantity` nodes ordered at the start of `month` cost within the horizon, less what they are sold
+    for."""
     cost = costs(node, assumptions, terms.hours_per_month)
     working = usable(month, assumptions, terms)
     growth = 1 + assumptions["electricity_price_growth_annual"].value
@@ -131,7 +136,8 @@ def resale_value(node: Node, months_used: int, assumptions: Assumptions) -> floa
 def cost_per_month_over_life(node: Node, assumptions: Assumptions, terms: Terms) -> float:
     """The level monthly payment, from delivery to the end of its life, that is worth what one node costs.
 
-    (capital - resale x discount) / annuity + running costs; the lead time is left out and the tariff is the first month's.
+    (capital - resale x discount) / annuity + running costs; the lead time is left out and the tariff is the first
+    month's.
     """
     cost = costs(node, assumptions, terms.hours_per_month)
     life = round(assumptions["useful_life_months"].value)

@@ -70,7 +70,7 @@ def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
         hours_per_month=terms.hours_per_month,
         discount_rate_annual=terms.discount_rate_annual,
         conventions=_conventions(request, terms),
-        recommendation=replace(advice, reasons=missing if chosen is None else ()),
+        recommendation=advice,
         strategies=tuple(_in_asked_order(s, asked) for s in strategies),
         break_even=evens,
         workloads=_workloads(asked, setting, inputs),
@@ -131,19 +131,23 @@ def _solve(request: Request, setting: Setting, missing: tuple[str, ...]) -> list
     if best is None:
         return solved
     # Each proof holds within the gap; inside it, hybrid may not look dearer than a strategy it contains.
-    return [
-        replace(best, strategy=replace(best.strategy, name="hybrid", bound=s.strategy.bound))
-        if s.strategy.name == "hybrid" and s in feasible and best.strategy.present_cost < s.strategy.present_cost
-        else s
-        for s in solved
-    ]
+    return [_as_hybrid(best, s) if s.strategy.name == "hybrid" and s in feasible else s for s in solved]
+
+
+def _as_hybrid(best: Solved, hybrid: Solved) -> Solved:
+    cost = best.strategy.present_cost
+    if cost >= hybrid.strategy.present_cost:
+        return hybrid
+    bound = min(hybrid.strategy.bound, cost)
+    gap = (cost - bound) / cost if cost else 0.0
+    return replace(best, strategy=replace(best.strategy, name="hybrid", bound=bound, gap_fraction=gap))
 
 
 def _reasons(name: StrategyName, setting: Setting) -> tuple[str, ...]:
     if name == "onprem" and not any(ownable(setting)):
         lead = round(setting.assumptions["lead_time_months"].value)
-        text = f"no owned system arrives after {lead} months of lead time, within the {setting.terms.months} months planned,"
-        return (f"{text} and can do any of the work",)
+        text = f"no owned system arrives after {lead} months of lead time"
+        return (f"{text}, within the {setting.terms.months} months planned, and can do any of the work",)
     return unfinished(name, setting)
 
 
@@ -213,11 +217,11 @@ def _conventions(request: Request, terms: Terms) -> tuple[str, ...]:
     beyond = "in full" if terms.charge_beyond_horizon else "pro rata"
     return (
         f"A month is {terms.hours_per_month:g} hours (8,760 / 12).",
-        "Purchases fall at the start of a month, running costs at its end; the monthly rate is (1 + r)^(1/12) - 1.",
+        "Purchases fall at the start of a month, running costs at its end; the monthly rate is (1+r)^(1/12)-1.",
         f"Prices are list prices in {request.currency}, Linux, before tax, support plans and negotiated discounts.",
         f"Commitments that outlive the plan are charged {beyond}.",
-        "Owned nodes are paid at order, draw power around the clock, and are sold at the end of the plan or of their life.",
+        "Owned nodes are paid at order, draw power around the clock, and are sold at the end of the plan or their life.",
         "Storage and egress are charged where the work runs, in proportion to the work done there in a month.",
-        "Training and batch work may run at any hour of its month; services and interactive work follow their daily shape.",
-        "A service by the hour has whole nodes ready; on nodes committed to or owned, other work may use what it leaves.",
+        "Training and batch work may run at any hour of its month; services and interactive work follow their shape.",
+        "A service by the hour has whole nodes ready; on nodes committed or owned, other work may use what it leaves.",
     )

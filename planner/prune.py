@@ -1,9 +1,10 @@
 """What can be left out without changing the optimum, and the present cost of one node-hour or one node of what stays.
 
-Exact rules only. By the hour: of two candidates of one workload, one that costs no more per unit of work (for serving: per whole
-node, whatever number replaces it) and no more for data. Committed or owned: m nodes of one resource replace one of another where
-they do at least its work for every workload, in at least its months, for no more present cost, whatever the month of the start.
-And a start is useless where it costs at least what all its hours could save against the cheapest use by the hour.
+Exact rules only. By the hour: of two candidates of one workload, one that costs no more per unit of work (for
+serving: per whole node, whatever number replaces it) and no more for data. Committed or owned: m nodes of one
+resource replace one of another where they do at least its work for every workload, in at least its months, for no
+more present cost, whatever the month of the start. And a start is useless where it costs at least what all its hours
+could save against the cheapest use by the hour.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the solver may choose from. `hourly[need]` are candidates by the hour; `rates` their present cost per node-hour by
-    month (index 0 is month 1), by resource number."""
+    """What the solver may choose from. `hourly[need]` are candidates by the hour; `rates` their present cost per
+    node-hour by month (index 0 is month 1), by resource number."""
 
     hourly: tuple[tuple[Candidate, ...], ...]
     rates: dict[int, tuple[float, ...]]
@@ -105,7 +106,8 @@ def around_per_unit(need: Need, candidate: Candidate, month: int) -> tuple[float
 
 
 def _hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dict[int, tuple[float, ...]]:
-    """Present cost of a node-hour in each month, by resource. Payments are in proportion to the price: one curve per kind."""
+    """Present cost of a node-hour in each month, by resource. Payments are in proportion to the price: one curve per
+    kind."""
     curves: dict[str, tuple[float, ...]] = {}
     rates = {}
     for number, resource in enumerate(market.resources):
@@ -128,9 +130,6 @@ def _best_hourly(
     """The candidates by the hour that no other of the same workload dominates. Rates of all months move together."""
     limited = parallel_limit(need) is not None
 
-    def cost(candidate: Candidate) -> float:
-        return rates[candidate.resource][0] * (_nodes_at_least(candidate) if need.serving else 1)
-
     ordered = sorted(
         candidates,
         key=lambda c: (
@@ -149,7 +148,9 @@ def _best_hourly(
                 continue
             if limited and _gang_rate(best) < _gang_rate(candidate) * (1 - TOLERANCE):
                 continue
-            if need.serving and cost(best) * _replacing(best, candidate) > cost(candidate) * (1 + TOLERANCE):
+            step = candidate.nodes_per_gang  # the fewest nodes by the hour that a service takes at a time
+            instead = _replacing(best, candidate.units_per_node_hour * step, need) * rates[best.resource][0]
+            if instead > rates[candidate.resource][0] * step * (1 + TOLERANCE):
                 continue
             break
         else:
@@ -157,15 +158,13 @@ def _best_hourly(
     return tuple(kept)
 
 
-def _nodes_at_least(candidate: Candidate) -> int:
-    """Whole nodes billed for the smallest step of a service by the hour."""
-    return candidate.nodes_per_gang
-
-
-def _replacing(best: Candidate, other: Candidate) -> int:
-    """Steps of `best` that do at least the work of one step of `other`."""
-    work = other.units_per_node_hour * _nodes_at_least(other)
-    return math.ceil(work / (best.units_per_node_hour * _nodes_at_least(best)) - TOLERANCE)
+def _replacing(best: Candidate, units_per_hour: float, need: Need) -> float:
+    """Nodes of `best` by the hour that do `units_per_hour`: whole gangs of nodes for a service, else any part of
+    one."""
+    nodes = units_per_hour / best.units_per_node_hour
+    if not need.serving:
+        return nodes
+    return math.ceil(nodes / best.nodes_per_gang - TOLERANCE) * best.nodes_per_gang
 
 
 def _gang_rate(candidate: Candidate) -> float:
@@ -231,16 +230,15 @@ def _without_useless(
     rates: dict[int, tuple[float, ...]],
     terms: Terms,
 ) -> list[Shared]:
-    """Commitments less the starts that cost at least what all their hours could save. Owned systems stay as they are."""
+    """Commitments less the starts that cost at least what all their hours could save. Owned systems stay as they
+    are."""
     kept = []
     for item in shared:
         if item.resource.what == "owned":
             kept.append(item)
             continue
         savings = [
-            terms.hours_per_month
-            * max(_saving(demands.needs[c.need], c, hourly[c.need], rates, month) for c in item.candidates)
-            for month in range(1, terms.months + 1)
+            terms.hours_per_month * _saving(item, demands, hourly, rates, month) for month in range(1, terms.months + 1)
         ]
         starts = tuple(
             start for start in item.starts if start.present_cost < sum(savings[month - 1] for month in start.covers)
@@ -251,28 +249,40 @@ def _without_useless(
 
 
 def _saving(
-    need: Need, candidate: Candidate, hourly: Sequence[Candidate], rates: dict[int, tuple[float, ...]], month: int
+    item: Shared,
+    demands: Demands,
+    hourly: Sequence[Sequence[Candidate]],
+    rates: dict[int, tuple[float, ...]],
+    month: int,
 ) -> float:
-    """The most that one node-hour of a shared resource can save in `month`; infinite where hours cannot stand in for it."""
-    if not hourly or parallel_limit(need) is not None:
-        return math.inf
-    # Storage and egress are not discounted here: an upper bound on what a better place can save.
-    own_data = sum(around_per_unit(need, candidate, month)) if need.monthly[month - 1] or need.deadline else 0.0
-    best = math.inf
-    for other in hourly:
+    """The most that an hour of one node can save in `month`; infinite where hours cannot stand in for it.
+
+    Its hour is divided among workloads: the part of services saves whole nodes, so each may save as much as the whole
+    hour would; the others share the rest, which saves no more than all of it on the best of them.
+    """
+    services, rest = 0.0, 0.0
+    for candidate in item.candidates:
+        need, others = demands.needs[candidate.need], hourly[candidate.need]
+        if not need.monthly[month - 1] and need.deadline is None:
+            continue
+        if not others or parallel_limit(need) is not None:
+            return math.inf
+        own_data = sum(around_per_unit(need, candidate, month))
+        saved = min(
+            _replacing(other, candidate.units_per_node_hour, need) * rates[other.resource][month - 1]
+            + max(0.0, sum(around_per_unit(need, other, month)) - own_data) * candidate.units_per_node_hour
+            for other in others
+        )  # storage and egress are not discounted here: an upper bound on what a better place can save
         if need.serving:
-            steps = math.ceil(_gang_rate(candidate) / (other.units_per_node_hour * _nodes_at_least(other)) - TOLERANCE)
-            price = rates[other.resource][month - 1] * _nodes_at_least(other) * steps * candidate.gangs_per_node
-            price /= candidate.nodes_per_gang
+            services += saved
         else:
-            price = rates[other.resource][month - 1] * candidate.units_per_node_hour / other.units_per_node_hour
-        data = sum(around_per_unit(need, other, month)) if need.monthly[month - 1] or need.deadline else 0.0
-        best = min(best, price + max(0.0, data - own_data) * candidate.units_per_node_hour)
-    return best
+            rest = max(rest, saved)
+    return services + rest
 
 
 def _without_dominated(shared: Sequence[Shared], needs: Sequence[Need]) -> list[Shared]:
-    """The resources that no other replaces. Cheaper ones are tried first, ties by key, so that one of two equals stays."""
+    """The resources that no other replaces. Cheaper ones are tried first, ties by key, so that one of two equals
+    stays."""
     ordered = sorted(shared, key=lambda s: (s.starts[0].present_cost, s.resource.key))
     kept: list[Shared] = []
     for item in ordered:
@@ -308,7 +318,7 @@ def _copies(best: Shared, item: Shared, needs: Sequence[Need]) -> int | None:
             return None
         need = needs[candidate.need]
         same = best.resource.accelerator == item.resource.accelerator
-        if not same and (need.serving or parallel_limit(need) is not None):
+        if not same and parallel_limit(need) is not None:
             return None
         copies = max(copies, math.ceil(candidate.units_per_node_hour / other.units_per_node_hour - TOLERANCE))
         if copies * candidate.nodes_per_gang < other.nodes_per_gang:

@@ -37,8 +37,8 @@ def _is_shape(values: list[float]) -> list[float]:
 
 
 Shape = Literal["flat", "business_hours", "day_and_evening"] | Annotated[list[Amount], AfterValidator(_is_shape)]
-"""Relative level by hour: flat; business_hours (Monday to Friday, 09 to 18, nothing else); day_and_evening (08 to 23 daily at
-1, else 0.3); or 24 or 168 relative values, the week starting on Monday at midnight."""
+"""Relative level by hour: flat; business_hours (Monday to Friday, 09 to 18, nothing else); day_and_evening (08 to 23
+daily at 1, else 0.3); or 24 or 168 relative values, the week starting on Monday at midnight."""
 
 
 class Model(BaseModel):
@@ -58,7 +58,7 @@ class Measurement(Model):
     precision: Precision = "bf16"
     scaling: Literal["weak", "strong", "replicas"] = Field(
         "weak",
-        description="what happens at another count: weak keeps the batch per device, strong the job's batch, replicas are independent",
+        description="at another count: weak keeps the batch per device, strong the job's batch, replicas are independent",
     )
     measured_on: date | None = None
     source: str = ""
@@ -79,15 +79,17 @@ class Measurement(Model):
 class Demand(Model):
     """How much work: exactly one of the four kinds, in the workload's unit.
 
-    units_per_month: work done in each month. total_units with deadline_month: done by the end of that month (1 is the first).
-    accelerator_hours_per_month on `accelerator`: hours times accelerators, on that accelerator unless the workload allows others.
-    requests_per_second: mean over the month, spread by `daily_shape`, each worth `units_per_request` units.
-    `growth_per_month` multiplies a single value by (1 + growth) every month; months and lists carry their own growth.
+    units_per_month: work done in each month. total_units with deadline_month: done by the end of that month, by
+    number (1 is the first of the plan) or name (2027-03).
+    accelerator_hours_per_month on `accelerator`: hours times accelerators, on that accelerator unless the workload
+    allows others. requests_per_second: mean over the month, spread by `daily_shape`, each worth `units_per_request`
+    units. `growth_per_month` multiplies a single value by (1 + growth) every month; months and lists carry their own
+    growth.
     """
 
     units_per_month: Monthly | None = None
     total_units: Positive | None = None
-    deadline_month: Annotated[int, Field(ge=1, le=MONTHS_MAX)] | None = None
+    deadline_month: Annotated[int, Field(ge=1, le=MONTHS_MAX)] | YearMonth | None = None
     accelerator_hours_per_month: Monthly | None = None
     accelerator: Text | None = None
     requests_per_second: Monthly | None = None
@@ -155,7 +157,8 @@ class Workload(Model):
 
 
 class Request(Model):
-    """A portfolio and how to plan it. `as_of` is the date of the plan; `start` its first month (default: the next one)."""
+    """A portfolio and how to plan it. `as_of` is the date of the plan; `start` its first month (default: the next
+    one)."""
 
     workloads: Annotated[tuple[Workload, ...], Field(min_length=1, max_length=1000)]
     months: Annotated[int, Field(ge=1, le=MONTHS_MAX)] = 12
@@ -194,7 +197,8 @@ def parse(
 ) -> Request:
     """The request in `document`, or InvalidRequest with `complaints` and every further fault.
 
-    `places` maps JSON paths to what the asker sees (a cell, a line); a fault takes the place of the longest path that leads to it.
+    `places` maps JSON paths to what the asker sees (a cell, a line); a fault takes the place of the longest path that
+    leads to it.
     """
     faults = list(complaints)
     request = None

@@ -1,7 +1,7 @@
 """One strategy: what it may use, the solved program, and the purchases, uses and payments that follow from it.
 
-Every amount shown comes from the payments of `options` and `owned`; the solver only says how many. The replayed payments must
-be worth what the solver minimised, or nothing is shown.
+Every amount shown comes from the payments of `options` and `owned`; the solver only says how many. The replayed
+payments must be worth what the solver minimised, or nothing is shown.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def ownable(setting: Setting) -> tuple[bool, ...]:
 
 
 def allowed(name: StrategyName, setting: Setting) -> Allowed:
-    """What `name` may use. Cloud: nothing owned. Hybrid: anything. Onprem: workloads that can be owned may be rented by the hour only
-    until the first delivery; the others, named as gaps, stay in the cloud."""
+    """What `name` may use. Cloud: nothing owned. Hybrid: anything. Onprem: workloads that can be owned may be rented
+    by the hour only until the first delivery; the others, named as gaps, stay in the cloud."""
     months = setting.terms.months
     everywhere = tuple(months for _ in setting.demands.needs)
     if name == "hybrid":
@@ -83,7 +83,8 @@ def allowed(name: StrategyName, setting: Setting) -> Allowed:
 
 
 def solve_strategy(name: StrategyName, setting: Setting) -> Solved:
-    """The least-cost way to serve all demands under `name`; status infeasible (with no reasons yet) where there is none."""
+    """The least-cost way to serve all demands under `name`; status infeasible (with no reasons yet) where there is
+    none."""
     empty = Solved(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0))
     if name == "onprem" and not any(ownable(setting)):
         return empty

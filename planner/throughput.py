@@ -4,9 +4,10 @@ The rule for another accelerator b and count n2, from y measured on accelerator 
 
     y(b, n2) = y(a, n1) * (n2 / n1) * e^log2(n2 / n1) * (F_b / F_a)^0.4 * (B_b / B_a)^0.6 * k_b / k_a
 
-F is the dense peak at the precision used, B the memory bandwidth, k the efficiency in efficiency.csv (1 where no row exists) and e
-what is kept at each doubling. Constants were fitted on 73 groups of public benchmarks and checked on 52 groups left out of the
-fit: median error 17.6 %, 90th percentile 50 % across accelerators. Memory is unknown to the rule: candidates check it.
+F is the dense peak at the precision used, B the memory bandwidth, k the efficiency in efficiency.csv (1 where no row
+exists) and e what is kept at each doubling. Constants were fitted on 73 groups of public benchmarks and checked on 52
+groups left out of the fit: median error 17.6 %, 90th percentile 50 % across accelerators. Memory is unknown to the
+rule: candidates check it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ STRONG_RATIO = 8
 INTERVAL_SAME_ARCHITECTURE = (1 / 1.33, 1.33)
 INTERVAL_ACROSS = (1 / 1.48, 1.48)
 INTERVAL_COUNT = {"weak": (0.83, 1.08), "replicas": (0.83, 1.08), "strong": (0.56, 1.28)}
-"""What 80 % of the pairs left out of the fit showed, actual over predicted; replicas take the wider one of weak scaling."""
+"""What 80 % of the pairs left out of the fit showed, actual over predicted; replicas take the wider one of weak
+scaling."""
 PRECISION_FALLBACKS = {
     "fp4": ("fp4", "fp8", "fp16"),
     "fp8": ("fp8", "fp16"),
@@ -43,7 +45,8 @@ PRECISION_FALLBACKS = {
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Work units per hour of one gang, the bounds of 80 % of cases, and where it comes from (see answer.ThroughputUsed)."""
+    """Work units per hour of one gang, the bounds of 80 % of cases, and where it comes from (see
+    answer.ThroughputUsed)."""
 
     units_per_hour: float
     low: float
@@ -73,7 +76,8 @@ def measured(measurement: Measurement, accelerator: Accelerator) -> Measured:
 def predict(known: Sequence[Measured], target: Accelerator, gang: float) -> Throughput | str:
     """Throughput of `gang` accelerators `target`, or why it cannot be told.
 
-    The nearest measurement is used: the same accelerator before the same architecture before any other, then the nearest count.
+    The nearest measurement is used: the same accelerator before the same architecture before any other, then the
+    nearest count.
     """
     base = min(known, key=lambda m: (_distance(m.accelerator, target), abs(math.log2(gang / m.count)), -m.count))
     kept = _kept_per_doubling(known, base)
@@ -140,7 +144,8 @@ def _accelerator_ratio(base: Measured, target: Accelerator) -> float | str:
 
 
 def _peak(accelerator: Accelerator, precision: str) -> float | None:
-    """Dense peak at `precision`, or at the next wider one the part has; FP32 where half precision is slower (Pascal)."""
+    """Dense peak at `precision`, or at the next wider one the part has; FP32 where half precision is slower
+    (Pascal)."""
     rates = (getattr(accelerator, f"{name}_tflops") for name in PRECISION_FALLBACKS[precision])
     rate: float | None = next((rate for rate in rates if rate is not None), None)
     if accelerator.fp32_tflops is not None and (rate is None or rate < accelerator.fp32_tflops):

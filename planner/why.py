@@ -62,7 +62,8 @@ def _sooner(need: Need, index: int, setting: Setting) -> str:
     deadline = need.deadline or setting.terms.months
     jobs = -(-limit * months // deadline)
     return (
-        f": {limit} job at a time takes {months:.1f} months at the fastest offering ({fastest:,.0f} {need.unit} an hour);"
+        f": {limit} job at a time takes {months:.1f} months at the fastest offering"
+        f" ({fastest:,.0f} {need.unit} an hour);"
         f" a deadline in month {-(-months // 1):.0f} or parallel_jobs of {jobs:.0f} would do"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from datetime import date
 
@@ -33,6 +34,24 @@ def month_of(cell: Cell) -> str:
             month = parts.get("month") or str(NAMES.index(_name_in(found)[:3]) + 1)
             return f"{int(parts['year']) % 100 + 2000}-{int(month):02d}"
     return ""
+
+
+def done_by(cell: Cell) -> str:
+    """The last month that ends by a deadline: a month is its own, a day in the middle of one leaves the month
+    before."""
+    month = month_of(cell)
+    if not month or not isinstance(cell.value, date):
+        day = re.fullmatch(r"20\d\d-\d\d-(\d\d)(?:[ T]00:00:00)?", cell.text)
+        return _before_middle(month, int(day.group(1))) if month and day else month
+    return _before_middle(month, cell.value.day)
+
+
+def _before_middle(month: str, day: int) -> str:
+    year, number = (int(part) for part in month.split("-"))
+    if day in (1, calendar.monthrange(year, number)[1]):
+        # Sheets store a bare month as its first day.
+        return month
+    return f"{year - (number == 1)}-{(number - 2) % 12 + 1:02d}"
 
 
 def ordinal_of(cell: Cell) -> int:

@@ -10,7 +10,7 @@ from planner.intake._demand import Stated, as_document, stated_demand
 from planner.intake._hardware import Hardware, hardware_of, split
 from planner.intake._line import Found, Line
 from planner.intake._measurement import measurement_of
-from planner.intake._months import month_of
+from planner.intake._months import done_by
 from planner.intake._read import STAND_IN_DEMAND
 from planner.intake._units import PER_MONTH, bytes_of, minutes_of, per_of, period_of, plain
 
@@ -139,13 +139,14 @@ def _deadline(line: Line, stated: Stated) -> dict[str, Any]:
         return {}
     if cell is None:
         line.ledger.complain(
-            stated.cells[0][0], "total work by when?", "a deadline: the number of the plan's month (1 is the first)"
+            stated.cells[0][0],
+            "total work by when?",
+            "a deadline: a month (2027-03) or its number in the plan (1 is the first)",
         )
         return {"deadline_month": 1}
-    if month := month_of(cell):
-        message = f"a calendar date ({month}) is not tied to the months of the plan"
-        line.ledger.complain(cell, message, "the number of the plan's month (1 is the first)")
-        return {"deadline_month": 1}
+    if month := done_by(cell):
+        line.ledger.read(f"{line.path}.demand.deadline_month", cell, f"by the end of {month}")
+        return {"deadline_month": month}
     found = line.number("deadline")
     if found is None:
         return {"deadline_month": 1}

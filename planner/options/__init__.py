@@ -1,10 +1,10 @@
 """Ways of paying: one file each, found by walking this folder, named by the kind of price it bills.
 
 By the hour (`COMMITS` false): `payments(price, month, node_hours, terms)` is what that use costs in that month.
-By commitment (`COMMITS` true): `payments(price, month, nodes, terms)` is all that is owed when `nodes` are committed at the
-start of `month`, used or not, and `usable(price, month, terms)` the months it covers inside the horizon.
-`billed_per_useful_hour(workload, nodes, accelerators, terms)` is hours billed for an hour that advances the job, None where the
-workload cannot run this way.
+By commitment (`COMMITS` true): `payments(price, month, nodes, terms)` is all that is owed when `nodes` are committed
+at the start of `month`, used or not, and `usable(price, month, terms)` the months it covers inside the horizon.
+`billed_per_useful_hour(workload, nodes, accelerators, terms)` is hours billed for an hour that advances the job, None
+where the workload cannot run this way.
 """
 
 from __future__ import annotations

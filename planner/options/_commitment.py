@@ -15,9 +15,9 @@ def usable(price: Price, month: int, terms: Terms) -> range:
 def payments(price: Price, month: int, quantity: float, terms: Terms) -> tuple[Payment, ...]:
     """All that `quantity` nodes committed at the start of `month` owe.
 
-    The catalogue's rate is the effective one, (upfront + hourly x term hours) / term hours with 8,760 hours a year, so the
-    whole term costs rate x 8,760 x years. What falls beyond the horizon is owed at its end in full, or left out with its part
-    of the upfront where the request says pro rata.
+    The catalogue's rate is the effective one, (upfront + hourly x term hours) / term hours with 8,760 hours a year,
+    so the whole term costs rate x 8,760 x years. What falls beyond the horizon is owed at its end in full, or left
+    out with its part of the upfront where the request says pro rata.
     """
     whole = price.price_per_hour * HOURS_PER_YEAR * price.term_months / 12 * quantity
     upfront = whole * {"all": 1.0, "partial": terms.partial_upfront_fraction}.get(price.upfront, 0.0)

@@ -145,11 +145,6 @@ def test_a_missing_column_or_header_says_what_was_found_and_what_is_needed(
         ),
         ({"Total tokens": "1B"}, "line 2 column 2", "total work by when?"),
         (
-            {"Total tokens": "1B", "Deadline": "2027-03-31"},
-            "line 2 column 3",
-            "a calendar date (2027-03) is not tied to the months of the plan",
-        ),
-        (
             {"Peak RPS": "50"},
             "line 2 column 2",
             "a peak does not say how much work there is; the demand is the mean of the month, spread by a daily shape",

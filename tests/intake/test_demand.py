@@ -54,6 +54,10 @@ def demand(read: Callable[..., Read], **cells: Any) -> dict[str, Any]:
         ({"Demand": "20B", "Unit": "tokens/month"}, {"units_per_month": 20e9}),
         ({"Total tokens": "2T", "Deadline (month)": "6"}, {"total_units": 2e12, "deadline_month": 6}),
         ({"Demand": "600B tokens", "Due (plan month)": "3"}, {"total_units": 600e9, "deadline_month": 3}),
+        ({"Total tokens": "1B", "Deadline": "2027-03-31"}, {"total_units": 1e9, "deadline_month": "2027-03"}),
+        ({"Total tokens": "1B", "Deadline": "2027-03-15"}, {"total_units": 1e9, "deadline_month": "2027-02"}),
+        ({"Total tokens": "1B", "Deadline": "2027-01-15"}, {"total_units": 1e9, "deadline_month": "2026-12"}),
+        ({"Total tokens": "1B", "Deadline": "Mar-27"}, {"total_units": 1e9, "deadline_month": "2027-03"}),
         (
             {"Requests per second": "35", "Daily shape": "business hours"},
             {"requests_per_second": 35, "daily_shape": "business_hours"},

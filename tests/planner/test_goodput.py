@@ -50,7 +50,8 @@ def test_young_is_the_limit_of_cheap_checkpoints():
 
 
 def test_a_simulated_spot_job_takes_the_expected_time():
-    """Segments of 2 h work and 5 min checkpoint under exponential interruptions every 24 h, restarts of 10 min (also interruptible)."""
+    """Segments of 2 h work and 5 min checkpoint under exponential interruptions every 24 h, restarts of 10 min (also
+    interruptible)."""
     chance = random.Random(7)
     work, checkpoint, restart, mean = 2.0, 5 / 60, 10 / 60, 24.0
 

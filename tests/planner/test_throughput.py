@@ -47,14 +47,16 @@ def test_more_of_the_same_keeps_976_of_1000_at_each_doubling(part):
 
 
 def test_a_fixed_job_far_beyond_its_count_follows_amdahl(part):
-    """8 to 128 (16 times) with serial fraction 0.0034: S(n) = 1 / (0.0034 + 0.9966 / n); S(128) / S(8) = 89.37 / 7.8138 = 11.437."""
+    """8 to 128 (16 times) with serial fraction 0.0034: S(n) = 1 / (0.0034 + 0.9966 / n); S(128) / S(8) = 89.37 /
+    7.8138 = 11.437."""
     found = predict([on(part("H100-80GB-SXM"), 8, 100.0, scaling="strong")], part("H100-80GB-SXM"), 128)
     assert found.units_per_hour == pytest.approx(100 * (1 / (0.0034 + 0.9966 / 128)) / (1 / (0.0034 + 0.9966 / 8)))
     assert found.units_per_hour == pytest.approx(1143.7, abs=1)
 
 
 def test_two_counts_bring_the_asker_s_own_efficiency(part):
-    """100 on 1 and 180 on 2: 0.9 kept. With the default 0.976: sqrt(0.9 x 0.976) = 0.93723. From 2 to 4: 180 x 2 x 0.93723."""
+    """100 on 1 and 180 on 2: 0.9 kept. With the default 0.976: sqrt(0.9 x 0.976) = 0.93723. From 2 to 4: 180 x 2 x
+    0.93723."""
     h100 = part("H100-80GB-SXM")
     found = predict([on(h100, 1, 100.0), on(h100, 2, 180.0)], h100, 4)
     assert found.units_per_hour == pytest.approx(360 * math.sqrt(0.9 * 0.976))
@@ -67,7 +69,8 @@ def test_the_nearest_measurement_is_used(part):
 
 
 def test_pascal_without_fast_half_precision_counts_at_fp32(part):
-    """P4: fp16 0.089 TFLOPS, fp32 5.704. T4: fp16 65. (65 / 5.704)^0.4 x (320 / 192.3)^0.6 x 0.72 = 2.646 x 1.3574 x 0.72 = 2.587."""
+    """P4: fp16 0.089 TFLOPS, fp32 5.704. T4: fp16 65. (65 / 5.704)^0.4 x (320 / 192.3)^0.6 x 0.72 = 2.646 x 1.3574 x
+    0.72 = 2.587."""
     found = predict([on(part("P4-8GB"), 1, 100.0)], part("T4-16GB"), 1)
     assert found.units_per_hour == pytest.approx(258.7, abs=0.5)
 

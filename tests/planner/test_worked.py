@@ -30,7 +30,8 @@ def test_one_cloud_job(catalog, ask, hours):
 def test_storage_and_egress_are_paid_where_the_job_runs(catalog, ask, hours):
     """The same job with 2,000 GB kept and 12,000 GB sent out a month, us-east-1.
 
-    Storage 2,000 x 0.023 = 46. Egress: the first 10,240 GB at 0.09 = 921.60, the other 1,760 at 0.085 = 149.60: 1,071.20.
+    Storage 2,000 x 0.023 = 46. Egress: the first 10,240 GB at 0.09 = 921.60, the other 1,760 at 0.085 = 149.60:
+    1,071.20.
     """
     job = hours("H100", 4000, gang=8, storage_gb=2000, egress_gb_per_month=12_000)
     request = ask(job, providers=["aws"], regions=["us-east-1"], strategies=["cloud"], months=1)
@@ -40,10 +41,11 @@ def test_storage_and_egress_are_paid_where_the_job_runs(catalog, ask, hours):
 
 @pytest.mark.parametrize(("hours_used", "committed"), [(455, False), (465, True)])
 def test_reserved_against_on_demand_break_even(catalog, ask, hours, hours_used, committed):
-    """One T4 on g4dn.xlarge, us-east-1: 0.526 an hour on demand (2026-07-20), 0.331 reserved for a year with nothing upfront.
+    """One T4 on g4dn.xlarge, us-east-1: 0.526 an hour on demand (2026-07-20), 0.331 reserved for a year with nothing
+    upfront.
 
-    A reserved year is paid for every hour: 0.331 x 730 = 241.63 a month. On demand costs that at 241.63 / 0.526 = 459.4 hours,
-    so 455 hours a month are rented on demand and 465 are reserved.
+    A reserved year is paid for every hour: 0.331 x 730 = 241.63 a month. On demand costs that at 241.63 / 0.526 =
+    459.4 hours, so 455 hours a month are rented on demand and 465 are reserved.
     """
     request = ask(hours("T4", hours_used), providers=["aws"], regions=["us-east-1"], strategies=["cloud"])
     cloud = plan(request, catalog).strategy("cloud")
@@ -55,15 +57,16 @@ def test_reserved_against_on_demand_break_even(catalog, ask, hours, hours_used, 
 
 
 def test_owned_against_rented_break_even(catalog, ask, hours):
-    """An 8x H100 server (250,142; LP2368) against AWS on demand at 6.88 per H100-hour (55.04 / 8), with the default assumptions.
+    """An 8x H100 server (250,142; LP2368) against AWS on demand at 6.88 per H100-hour (55.04 / 8), with the default
+    assumptions.
 
     Capital: 250,142 + network 0.19 / 0.81 of it = 308,817.28.
     A month: space 10.2 kW x 195 = 1,989.00; staff 8 / 75 x 130,000 / 12 = 1,155.56; support and insurance
     250,142 x (0.08 + 0.005) / 12 = 1,771.84; power 10.2 x 0.75 kW x 1.54 x 730 h x 0.146 = 1,255.62. Together 6,172.01.
     Rent at full use: 8 x 6.88 x 730 = 40,179.20. 308,817.28 / (40,179.20 - 6,172.01) = 9.08: paid back in month 10.
     Over a life of 60 months, discounted (r = 0.0064340301, annuity (1 - 1.08^-5) / r = 49.6449), the server resold for
-    250,142 x 0.724^5 = 49,760 (worth 33,866 now): (308,817 - 33,866) / 49.6449 + 6,172 = 11,710 a month, so owning pays from
-    11,710 / 40,179 = 29.1 % of the hours on.
+    250,142 x 0.724^5 = 49,760 (worth 33,866 now): (308,817 - 33,866) / 49.6449 + 6,172 = 11,710 a month, so owning
+    pays from 11,710 / 40,179 = 29.1 % of the hours on.
     """
     request = ask(hours("H100", 5840, gang=8), providers=["aws"], regions=["us-east-1"])
     row = next(b for b in plan(request, catalog).break_even if b.system == "8x H100 server")
@@ -84,8 +87,9 @@ def test_owned_against_rented_break_even(catalog, ask, hours):
 def test_the_plan_buys_from_its_break_even_on(catalog, ask, hours, factor, owned):
     """The same server without lead time, planned over 12 months and then resold for 250,142 x 0.724.
 
-    Owning costs capital + 12 months of running - resale, all discounted; renting 55.04 a node-hour at the end of each month.
-    They meet at h = own / (55.04 x annuity) node-hours a month; 2 % below nothing is bought, 2 % above the server is.
+    Owning costs capital + 12 months of running - resale, all discounted; renting 55.04 a node-hour at the end of each
+    month. They meet at h = own / (55.04 x annuity) node-hours a month; 2 % below nothing is bought, 2 % above the
+    server is.
     """
     rate = 1.08 ** (1 / 12) - 1
     annuity = (1 - 1 / 1.08) / rate
@@ -108,10 +112,12 @@ def test_the_plan_buys_from_its_break_even_on(catalog, ask, hours, factor, owned
 
 
 def test_spot_pays_for_what_it_throws_away(priced, ask, measured):
-    """40 GB A100 spot at 10 an hour against on demand at 20; checkpoints of 5 minutes, restarts of 10, one interruption in 24 h.
+    """40 GB A100 spot at 10 an hour against on demand at 20; checkpoints of 5 minutes, restarts of 10, one
+    interruption in 24 h.
 
-    Daly's exact optimum: t solves (1 - t/M) exp((t + d)/M) = 1, here 1.9448 h, and W/Ts = 24 e^(0.1667/24) (e^(2.0282/24) - 1) / 1.9448
-    = 24 x 1.006969 x 0.088166 / 1.9448 = 1.09558. So an hour of progress costs 10.96, and 730 of them 7,998.
+    Daly's exact optimum: t solves (1 - t/M) exp((t + d)/M) = 1, here 1.9448 h, and W/Ts = 24 e^(0.1667/24)
+    (e^(2.0282/24) - 1) / 1.9448 = 24 x 1.006969 x 0.088166 / 1.9448 = 1.09558. So an hour of progress costs 10.96,
+    and 730 of them 7,998.
     """
     prices = {
         ("aws", "us-east-1", "p4d.24xlarge", "on_demand"): 20.0,
@@ -143,8 +149,8 @@ def test_an_upfront_commitment_is_paid_at_once_and_a_partial_one_in_part(priced,
 
 
 def test_a_commitment_beyond_the_horizon_is_owed_in_full_or_pro_rata(priced, ask, hours):
-    """Six months of one V100. A year at 1 an hour owes 8,760; on demand at 1.5 costs 6 x 730 x 1.5 = 6,570 and wins in full;
-    pro rata the commitment owes 6 x 730 = 4,380 and wins."""
+    """Six months of one V100. A year at 1 an hour owes 8,760; on demand at 1.5 costs 6 x 730 x 1.5 = 6,570 and wins
+    in full; pro rata the commitment owes 6 x 730 = 4,380 and wins."""
     prices = {
         ("aws", "us-east-1", "p3.2xlarge", "on_demand"): 1.5,
         ("aws", "us-east-1", "p3.2xlarge", "reserved_1y_no_upfront"): 1.0,

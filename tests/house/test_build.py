@@ -1,0 +1,107 @@
+"""What the project is made with: pinned libraries, used libraries, import contracts, the commands that everybody runs."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+IMPORT_NAMES = {"pyyaml": "yaml", "python-calamine": "python_calamine"}
+COMES_WITH = {"starlette": "fastapi, which is made of it and hands its types out"}
+PINNED = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)((?: ;.*?)?) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M)
+
+
+@pytest.fixture(scope="module")
+def lock(root) -> str:
+    return (root / "requirements.lock").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def pinned(lock) -> dict[str, str]:
+    return {canonicalize_name(name): version for name, version, *_ in PINNED.findall(lock)}
+
+
+def test_every_line_of_the_lock_has_a_hash_and_no_host(lock, pinned):
+    assert len(re.findall(r"^\S+==", lock, re.MULTILINE)) == len(PINNED.findall(lock))
+    assert len(pinned) > 20
+    assert not re.search(r"https?://|--index-url|--find-links|--extra-index|@ ?file:", lock)
+
+
+def test_the_lock_covers_what_the_project_asks_for(project, pinned):
+    asked = [
+        *project["project"]["dependencies"],
+        *project["dependency-groups"]["dev"],
+        *project["build-system"]["requires"],  # it is built without isolation, from the lock
+    ]
+    for requirement in map(Requirement, asked):
+        version = pinned.get(canonicalize_name(requirement.name))
+        assert version is not None, f"{requirement} is not in requirements.lock: run make lock"
+        assert requirement.specifier.contains(version), f"{requirement}, but {version} is locked"
+
+
+def test_dependencies_are_what_the_product_imports(project, parsed):
+    """No library is asked for that only tests use, and none is used that is not asked for."""
+    imported = set()
+    for path, tree in parsed.items():
+        if path.parts[0] in ("planner", "pricing"):
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Import):
+                    imported |= {alias.name.partition(".")[0] for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    imported.add(node.module.partition(".")[0])
+    foreign = imported - set(sys.stdlib_module_names) - {"planner", "pricing"}
+    names = {canonicalize_name(Requirement(text).name) for text in project["project"]["dependencies"]}
+    asked = {IMPORT_NAMES.get(name, name) for name in names}
+    assert foreign - asked == set(COMES_WITH)
+    assert asked - foreign == set(), "asked for, but never imported by the product"
+
+
+def test_dependencies_have_an_upper_bound(project):
+    for text in (*project["project"]["dependencies"], *project["dependency-groups"]["dev"]):
+        operators = {each.operator for each in Requirement(text).specifier}
+        assert {">=", "<"} <= operators, text
+
+
+def test_imports_run_one_way(root, tmp_path):
+    """The contracts in pyproject.toml hold."""
+    tool = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([tool, "--cache-dir", tmp_path], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_import_contract_of_the_house_is_there(project):
+    names = {contract["name"] for contract in project["tool"]["importlinter"]["contracts"]}
+    assert {
+        "The planner is read from top to bottom",
+        "Prices know nothing of plans",
+        "No provider knows another",
+        "No purchase option knows another",
+        "No output format knows another",
+        "One file knows the solver",
+        "One file knows the workbook writer",
+    } <= names
+
+
+def test_the_continuous_integration_runs_the_tests(root):
+    script = root / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    text = script.read_text(encoding="utf-8")
+    assert text.startswith("#!")
+    assert re.search(r"^exec make test$", text, re.MULTILINE)
+    assert "set -euo pipefail" in text
+
+
+def test_make_checks_what_is_generated(root):
+    makefile = (root / "Makefile").read_text(encoding="utf-8")
+    check = makefile.partition("\ncheck:")[2].partition("\n\n")[0]
+    for command in ("ruff format --check", "ruff check", "mypy", "lint-imports", "docs/generate.py --check"):
+        assert command in check
+    assert "planner.service.openapi --check" in check
+    assert re.search(r"^test:.*\bcheck\b", makefile, re.MULTILINE)

@@ -1,0 +1,82 @@
+"""Files and functions stay small enough to be read in one go, and say what they are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+FILE_LINES = 400
+FUNCTION_LINES = 50
+
+LONGER = {
+    "tests/reports/conftest.py::large": "a plan written out, value by value: a table, not a procedure",
+    "tests/reports/conftest.py::small": "a plan written out, value by value: a table, not a procedure",
+    "tests/terraform/conftest.py::make_plan": "a plan written out, value by value: a table, not a procedure",
+    "tests/terraform/test_terraform.py::test_what_would_be_created_is_what_the_plan_rents": (
+        "one run of terraform, from which everything is checked"
+    ),
+    "tests/tfcheck/build_schemas.py::block": "a tool kept as it was made and tried, no part of the product",
+    "tests/tfcheck/tfcheck.py::main": "a tool kept as it was made and tried, no part of the product",
+}
+"""Functions that are longer than they should be, each with its reason. None of the product's may stand here."""
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def is_product(path: Path) -> bool:
+    return path.parts[0] in ("planner", "pricing")
+
+
+def test_no_file_is_long(parsed, root):
+    counts = {path: len((root / path).read_bytes().splitlines()) for path in parsed}
+    assert {str(path): count for path, count in counts.items() if count > FILE_LINES} == {}
+
+
+def test_no_function_is_long(parsed):
+    found = {f"{path}::{node.name}" for path, tree in parsed.items() for node in functions(tree)
+             if lines(node) > FUNCTION_LINES}  # fmt: skip
+    assert found - LONGER.keys() == set()
+
+
+def test_every_exception_is_still_needed(parsed):
+    long = {f"{path}::{node.name}" for path, tree in parsed.items() for node in functions(tree)
+            if lines(node) > FUNCTION_LINES}  # fmt: skip
+    assert LONGER.keys() - long == set()
+    assert not any(is_product(Path(name)) for name in LONGER)
+
+
+def test_every_module_says_what_it_is(parsed):
+    """An empty __init__.py has nothing to say."""
+    silent = [str(path) for path, tree in parsed.items() if tree.body and not ast.get_docstring(tree)]
+    assert silent == []
+
+
+def test_public_classes_say_what_they_are(parsed):
+    silent = [
+        f"{path}:{node.lineno} {node.name}"
+        for path, tree in parsed.items()
+        if is_product(path)
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and not ast.get_docstring(node)
+    ]
+    assert silent == []
+
+
+def test_silenced_rules_have_a_reason(parsed, root):
+    """`noqa` and `type: ignore` name what they silence, and say why beside it."""
+    bare = [
+        f"{path}:{number}: {line.strip()}"
+        for path in parsed
+        if is_product(path)
+        for number, line in enumerate((root / path).read_text(encoding="utf-8").splitlines(), 1)
+        for mark in ("# noqa", "# type: ignore")
+        if mark in line and len(line.partition(mark)[2].lstrip(":[]").split()) < 3
+    ]
+    assert bare == []

@@ -1,0 +1,99 @@
+"""Every module that a folder walk finds has what the protocol of its folder promises."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from types import ModuleType
+from typing import get_args
+
+import click
+import pytest
+
+from planner import intake, reports
+from planner.cli import commands
+from planner.options import Option, options
+from planner.reports import Format
+from pricing.catalog import ROOT, Catalog
+from pricing.price import Kind
+from pricing.providers import TABLES, walk
+
+NO_OPTION_YET = {"capacity_block"}
+"""Kinds of price that no way of paying bills; a plan names them as gaps."""
+
+
+def takes(function: object, protocol: object) -> bool:
+    """Whether a module's function takes what the protocol's method takes (less self)."""
+    wanted = [name for name in inspect.signature(protocol).parameters if name != "self"]
+    return list(inspect.signature(function).parameters) == wanted
+
+
+@pytest.mark.parametrize(("name", "option"), options().items(), ids=list(options()))
+def test_a_way_of_paying(name: str, option: Option):
+    assert name in get_args(Kind), "it must be named by the kind of price that it bills"
+    assert isinstance(option.COMMITS, bool)
+    assert isinstance(option.INTERRUPTS, bool)
+    assert option.TITLE
+    assert takes(option.payments, Option.payments)
+    assert takes(option.usable, Option.usable)
+
+
+def test_kinds_without_a_way_of_paying_are_known():
+    assert set(get_args(Kind)) - options().keys() == NO_OPTION_YET
+
+
+@pytest.mark.parametrize("name", list(reports.formats()))
+def test_an_output_format(name: str):
+    module = reports.load(name)
+    assert re.fullmatch(r"\.[a-z0-9]+", module.SUFFIX)
+    assert "/" in module.MEDIA_TYPE
+    assert takes(module.render, Format.render)
+    if hasattr(module, "files"):
+        assert list(inspect.signature(module.files).parameters) == ["plan"]
+
+
+def test_output_formats_are_told_apart():
+    modules = [reports.load(name) for name in reports.formats()]
+    assert len({module.SUFFIX for module in modules}) == len(modules)
+    assert len({module.MEDIA_TYPE for module in modules}) == len(modules)
+
+
+@pytest.mark.parametrize("form", intake.formats(), ids=lambda form: form.name)
+def test_an_input_format(form: intake.Format):
+    assert form.suffixes
+    assert all(re.fullmatch(r"\.[a-z0-9]+", suffix) for suffix in form.suffixes)
+    assert list(inspect.signature(form.claims).parameters) == ["data"]
+    assert list(inspect.signature(form.read).parameters) == ["data", "name"]
+    assert form.claims(b"") is False
+    broken = form.read(b"\x00\x01 not this", f"file{form.suffixes[0]}")
+    assert broken.complaints
+    assert all(complaint.message and complaint.place for complaint in broken.complaints)
+
+
+def test_input_formats_are_told_apart():
+    suffixes = [suffix for form in intake.formats() for suffix in form.suffixes]
+    assert len(set(suffixes)) == len(suffixes)
+
+
+@pytest.mark.parametrize("name", commands.list_commands(click.Context(commands)))
+def test_a_command(name: str):
+    command = commands.get_command(click.Context(commands), name)
+    assert isinstance(command, click.Command)
+    assert command.short_help
+    assert command.help
+
+
+@pytest.mark.parametrize("folder", walk(ROOT), ids=lambda folder: folder.name)
+def test_a_provider_folder_is_like_the_others(folder):
+    assert {path.name for path in folder.iterdir() if path.name != "testdata"} == {*TABLES, "snapshot.toml"}
+    assert Catalog.embedded().provider_facts[folder.name].name == folder.name
+
+
+@pytest.mark.parametrize("name", ["options", "reports", "intake", "cli"])
+def test_every_module_of_a_walk_says_what_it_is(name: str):
+    package = import_module(f"planner.{name}")
+    found = [path.stem for path in __import__("pathlib").Path(package.__path__[0]).glob("[a-z]*.py")]
+    modules: list[ModuleType] = [import_module(f"planner.{name}.{stem}") for stem in found]
+    assert modules
+    assert [module.__name__ for module in modules if not (module.__doc__ or "").strip()] == []

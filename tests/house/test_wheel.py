@@ -1,0 +1,101 @@
+"""What is installed: two packages, their data and the shipped folders, and a program that works without the checkout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def wheel(root, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=root, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def names(wheel) -> set[PurePosixPath]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {PurePosixPath(name) for name in archive.namelist()}
+
+
+def test_only_two_import_names_are_taken(names, project):
+    version = project["project"]["version"]
+    assert {path.parts[0] for path in names} == {"planner", "pricing", f"gpu_planner-{version}.dist-info"}
+
+
+def test_everything_that_the_packages_need_is_in_it(names, files):
+    data = {path for path in files if path.parts[0] in ("planner", "pricing") and "testdata" not in path.parts}
+    assert {path.suffix for path in data} >= {".py", ".csv", ".toml"}
+    assert {PurePosixPath(path) for path in data} - names == set()
+
+
+@pytest.mark.parametrize("folder", ["terraform", "openapi"])
+def test_shipped_folders_are_whole(folder, names, files):
+    shipped = {PurePosixPath("planner/_shipped") / path for path in files if path.parts[0] == folder}
+    assert len(shipped) > 5
+    assert shipped - names == set()
+
+
+def test_nothing_else_is_in_it(names):
+    strays = [path for path in names if path.suffix in (".pyc", ".sqlite", ".log") or "testdata" in path.parts]
+    assert strays == []
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """The Python of an environment that has the wheel and our libraries, but not the checkout.
+
+    The libraries are those of this environment: a .pth file names their folder, whose own .pth files are then not read.
+    """
+    folder = tmp_path_factory.mktemp("installed") / "venv"
+    venv.create(folder, with_pip=False)
+    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    where = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    site = Path(subprocess.run(where, capture_output=True, text=True, check=True).stdout.strip())
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return python
+
+
+def planner(python: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    code = "import sys; from planner.cli import main; sys.argv[0] = 'planner'; main()"
+    return subprocess.run(
+        [str(python), "-c", code, *arguments], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_the_wheel_works_without_the_checkout(installed, root, tmp_path):
+    where = "import planner, pricing; print(planner.__file__, pricing.__file__)"
+    found = subprocess.run([str(installed), "-c", where], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert all(str(root) not in path for path in found.stdout.split())
+
+    assert planner(installed, tmp_path, "--version").stdout.startswith("planner, version ")
+    offers = planner(installed, tmp_path, "offers", "--accelerator", "H100", "--limit", "1", "--csv")
+    assert (offers.returncode, len(offers.stdout.splitlines())) == (0, 2)
+
+    (tmp_path / "job.yaml").write_text("name: job\ndemand: {accelerator_hours_per_month: 730, accelerator: L4}\n")
+    plan = ("estimate", "--strategies", "cloud", "--months", "1", "job.yaml", "-o", "terraform/", "-o", "plan.xlsx")
+    answered = planner(installed, tmp_path, *plan)
+    assert answered.returncode == 0, answered.stderr
+    assert list(tmp_path.glob("terraform/modules/*/*/main.tf"))
+    assert (tmp_path / "plan.xlsx").read_bytes()[:2] == b"PK"
+
+
+@pytest.mark.slow
+def test_pip_installs_it_into_an_empty_environment(wheel, tmp_path):
+    """With the libraries that pip chooses today: needs the package registry."""
+    venv.create(tmp_path / "venv", with_pip=True)
+    bin_folder = tmp_path / "venv" / "bin"
+    subprocess.run([bin_folder / "pip", "install", "--quiet", wheel], check=True, timeout=600)
+    doctor = subprocess.run([bin_folder / "planner", "doctor"], capture_output=True, text=True, cwd=tmp_path)
+    assert (doctor.returncode, doctor.stderr) == (0, "")

@@ -1,0 +1,62 @@
+"""What no file may hold: places outside the repository, hosts of registries, secrets, our retired words."""
+
+from __future__ import annotations
+
+import re
+
+# Written in parts, or this file would hold them too.
+FOREIGN = re.compile(
+    "|".join(
+        [
+            r"(?<![\w.])/wo" r"rk/",
+            r"\.\./sha" r"red",
+            r"\.libr" r"ary/",
+            r"files\.python" r"hosted\.org",
+            r"(?<![\w])py" r"pi\.org",
+            r"registry\.npm" r"js",
+            r"proxy\.go" r"lang",
+            r"registry\.terra" r"form\.io",
+        ]
+    )
+)
+SECRET = re.compile(
+    "|".join([r"AK" r"IA[0-9A-Z]{16}", r"-----BEGIN [A-Z ]*PRI" r"VATE KEY", r"gh[pousr]_[A-Za-z0-9]{36}"])
+)
+ALLOWED = {
+    ("tests/tfcheck/tfcheck.py", "registry.terraform.io"): "what terraform calls a provider; nothing is contacted",
+}
+FOLDERS = {"planner", "pricing", "terraform", "openapi", "tests", "docs", "examples", "bench", ".ci"}
+FILES = {"pyproject.toml", "requirements.lock", "Makefile", "README.md", "CHANGELOG.md", ".gitignore"}
+REAL_SHEET_SUFFIXES = {".xlsx", ".xlsm"}
+
+
+def texts(files, root):
+    for path in files:
+        data = (root / path).read_bytes()
+        if b"\0" not in data[:8000]:
+            yield path, data.decode("utf-8")
+
+
+def test_every_text_is_utf_8_with_unix_line_ends(files, root):
+    carriage = [str(path) for path, text in texts(files, root) if "\r\n" in text and "testdata" not in path.parts]
+    assert carriage == []
+
+
+def test_no_file_names_a_place_outside(files, root):
+    found = {(str(path), match) for path, text in texts(files, root) for match in FOREIGN.findall(text)}
+    assert found - ALLOWED.keys() == set()
+    assert ALLOWED.keys() - found == set(), "an exception that is no longer needed"
+
+
+def test_no_file_holds_a_secret(files, root):
+    assert [str(path) for path, text in texts(files, root) if SECRET.search(text)] == []
+
+
+def test_the_top_level_is_the_house(files):
+    assert {path.parts[0] for path in files if len(path.parts) > 1} == FOLDERS
+    assert {str(path) for path in files if len(path.parts) == 1} == FILES
+
+
+def test_no_large_file_slips_in(files, root):
+    """The catalogue is text that can be reviewed; a megabyte in one file is something else."""
+    assert {str(path) for path in files if (root / path).stat().st_size > 2**20} == set()

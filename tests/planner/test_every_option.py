@@ -1,0 +1,65 @@
+"""What every way of paying promises, for whatever the folder holds."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.cashflow import Terms, present_cost
+from planner.options import options
+from pricing.price import Price
+
+TERMS = Terms(12, 730.0, 0.08, -0.1, 0.5, charge_beyond_horizon=True)
+every_option = pytest.mark.parametrize("kind", options())
+quantities = st.floats(0.01, 1000)
+
+
+def price_of(kind: str, per_hour: float = 2.0, upfront: str = "none", term_months: int = 12) -> Price:
+    term = term_months if options()[kind].COMMITS else 0
+    paid = upfront if options()[kind].COMMITS else ""
+    return Price("aws", "r", "t", kind, kind, term, paid, "", per_hour, "USD", date(2026, 1, 1), "s", "listed", "")
+
+
+@every_option
+@given(quantities, st.integers(1, 12), st.sampled_from(["none", "partial", "all"]))
+def test_payments_are_in_proportion_to_quantity_and_price(kind, quantity, month, upfront):
+    one = present_cost(options()[kind].payments(price_of(kind, upfront=upfront), month, 1, TERMS), 0.01)
+    many = present_cost(options()[kind].payments(price_of(kind, upfront=upfront), month, quantity, TERMS), 0.01)
+    dear = present_cost(options()[kind].payments(price_of(kind, 6.0, upfront), month, 1, TERMS), 0.01)
+    assert many == pytest.approx(one * quantity)
+    assert dear == pytest.approx(one * 3)
+
+
+@every_option
+@given(st.integers(1, 12))
+def test_nothing_is_paid_before_it_starts_or_after_the_horizon(kind, month):
+    paid = options()[kind].payments(price_of(kind), month, 1, TERMS)
+    assert paid
+    assert all(month <= p.month <= TERMS.months and p.amount > 0 for p in paid)
+    assert all(month <= m <= TERMS.months for m in options()[kind].usable(price_of(kind), month, TERMS))
+
+
+@every_option
+@given(st.sampled_from(["none", "partial", "all"]), st.sampled_from([12, 36]), st.integers(1, 12))
+def test_a_commitment_owes_its_whole_term_however_it_is_paid(kind, upfront, term, month):
+    if not options()[kind].COMMITS:
+        pytest.skip("by the hour")
+    paid = options()[kind].payments(price_of(kind, 2.0, upfront, term), month, 1, TERMS)
+    assert sum(p.amount for p in paid) == pytest.approx(2.0 * 8760 * term / 12)
+
+
+@every_option
+def test_it_says_what_it_is(kind):
+    option = options()[kind]
+    assert option.TITLE
+    assert not (option.COMMITS and option.INTERRUPTS)
+    assert option.__doc__
+
+
+def test_uncommitted_prices_follow_the_assumed_change():
+    """-10 % a year: in month 7 half a year has passed, 2 x 0.9^0.5 = 1.8974 an hour."""
+    (paid,) = options()["on_demand"].payments(price_of("on_demand"), 7, 1, TERMS)
+    assert paid.amount == pytest.approx(2 * 0.9**0.5)

@@ -1,0 +1,197 @@
+"""The optimum against enumeration, and against the same market without pruning."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import pytest
+
+from planner import assumptions as figures
+from planner.candidates import Candidate, accelerator_hours_rate, market
+from planner.cashflow import Terms, present_cost
+from planner.demand import demands
+from planner.model import Allowed, build
+from planner.optimize import solve
+from planner.owned import nodes
+from planner.plan import plan
+from planner.prune import Choice, Shared, _curve, _hourly_rates, choose_from, payments_of
+
+TYPES = {"g4dn.xlarge": 1, "g4dn.12xlarge": 4, "g4dn.metal": 8}
+COMMITMENTS = ("reserved_1y_no_upfront", "reserved_1y_all_upfront", "reserved_3y_no_upfront")
+PLACE = ("aws", "us-east-1")
+
+
+def some_prices(chance: random.Random) -> dict[tuple[str, str, str, str], float]:
+    """On-demand prices near 0.5 a T4-hour, some commitments at a discount, sometimes spot."""
+    prices = {}
+    for name, count in TYPES.items():
+        base = 0.5 * count * chance.uniform(0.8, 1.3)
+        prices[*PLACE, name, "on_demand"] = base
+        for option in COMMITMENTS:
+            if chance.random() < 0.6:
+                prices[*PLACE, name, option] = base * chance.uniform(0.3, 0.8)
+        if chance.random() < 0.3:
+            prices[*PLACE, name, "spot"] = base * chance.uniform(0.2, 0.9)
+    return prices
+
+
+def some_job(chance: random.Random, name: str, months: int) -> dict:
+    kind = chance.choice(["hours", "gang", "service", "deadline", "night"])
+    if kind in ("hours", "gang", "night"):
+        per_month = [round(chance.uniform(0, 5000), 1) for _ in range(months - 1)] + [chance.uniform(1, 5000)]
+        job = {
+            "name": name,
+            "kind": "interactive" if kind == "night" else "training",
+            "demand": {"accelerator_hours_per_month": per_month, "accelerator": "T4"},
+            "interruptible": chance.random() < 0.5,
+        }
+        if kind == "night":
+            job["demand"]["daily_shape"] = chance.choice(["business_hours", "day_and_evening"])
+        return {**job, "gang": chance.choice([2, 4, 8, 16])} if kind == "gang" else job
+    measurement = {"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": chance.choice([1, 2])}
+    if kind == "service":
+        demand = {
+            "requests_per_second": [chance.uniform(0.5, 20) for _ in range(months)],
+            "daily_shape": chance.choice(["flat", "business_hours", "day_and_evening"]),
+        }
+        return {"name": name, "kind": "inference", "demand": demand, "measurements": [measurement]}
+    due = chance.randint(1, months)
+    demand = {"total_units": chance.uniform(0.1, 0.9) * due * 730 * 3600 * 2.0, "deadline_month": due}
+    return {"name": name, "kind": "training", "demand": demand, "measurements": [measurement], "accelerators": ["T4"]}
+
+
+def setting(request, catalog):
+    assumed = figures.overridden(figures.defaults(), request.assumptions, request.as_of)
+    terms = Terms(request.months, 730.0, 0.08, 0.0, 0.5, request.commitments_beyond_horizon == "full")
+    rates = {w.name: accelerator_hours_rate(w, catalog.names) for w in request.workloads}
+    needed = demands(request, 730.0, rates)
+    systems, _ = nodes(catalog, assumed, request)
+    return needed, market(request, needed, catalog, systems, assumed), assumed, terms
+
+
+def unpruned(found, needed, assumed, terms) -> Choice:
+    """Everything that the market holds, nothing left out."""
+    rates = _hourly_rates(found, assumed, terms)
+    hourly: list[list[Candidate]] = [[] for _ in needed.needs]
+    shared: dict[int, list[Candidate]] = {}
+    for candidate in found.candidates:
+        resource = found.resources[candidate.resource]
+        (hourly[candidate.need] if resource.what == "hourly" else shared.setdefault(candidate.resource, [])).append(
+            candidate
+        )
+    rows = [
+        Shared(found.resources[number], tuple(starts), tuple(candidates))
+        for number, candidates in shared.items()
+        if (starts := _curve(found.resources[number], assumed, terms))
+    ]
+    return Choice(tuple(tuple(h) for h in hourly), rates, tuple(rows), 0, 0)
+
+
+def least(choice, needed, terms):
+    rules = Allowed(choice.shared, tuple(terms.months for _ in needed.needs))
+    return solve(build(choice, rules, needed, terms))
+
+
+FOUND = 493
+"""A seed on which an earlier rule dropped a commitment whose last hours saved whole nodes of a service."""
+
+
+@pytest.mark.parametrize(
+    "seed", [FOUND, *range(40), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40, 400))]
+)
+def test_pruning_never_changes_the_optimum(priced, ask, seed):
+    chance = random.Random(seed)
+    months = chance.choice([1, 3, 6, 12, 14])
+    jobs = [some_job(chance, f"job {n}", months) for n in range(chance.choice([1, 1, 2, 3]))]
+    beyond = chance.choice(["full", "pro_rata"])
+    request = ask(*jobs, months=months, commitments_beyond_horizon=beyond, providers=["aws"])
+    needed, found, assumed, terms = setting(request, priced(some_prices(chance)))
+    kept = choose_from(found, needed, assumed, terms)
+    every = unpruned(found, needed, assumed, terms)
+    a, b = least(kept, needed, terms), least(every, needed, terms)
+    assert a.status == b.status
+    assert a.objective == pytest.approx(b.objective, rel=3e-6, abs=1e-6)
+
+
+def enumerated(request, catalog) -> float:
+    """The least present cost of one job of accelerator-hours by trying every number of nodes started in every month.
+
+    Committed hours cost nothing more, so in each month the rest is rented at the cheapest price per accelerator-hour.
+    """
+    needed, found, assumed, terms = setting(request, catalog)
+    (need,) = needed.needs
+    monthly = terms.discount_rate_monthly
+    offers, rents = [], []
+    for candidate in found.candidates:
+        resource = found.resources[candidate.resource]
+        if resource.what == "hourly":
+            rents.append(resource.quote.price.price_per_hour / candidate.units_per_node_hour)
+            continue
+        for start in range(1, terms.months + 1):
+            paid = payments_of(resource, start, 1, assumed, terms)
+            covered = range(start, min(start + resource.quote.price.term_months, terms.months + 1))
+            offers.append((present_cost(paid, monthly), candidate.units_per_node_hour * 730, covered))
+    most = 2
+    best = math.inf
+    for counts in itertools.product(range(most + 1), repeat=len(offers)):
+        cost = sum(count * offer[0] for count, offer in zip(counts, offers, strict=True))
+        for month in range(1, terms.months + 1):
+            covered = sum(n * units for n, (_, units, months) in zip(counts, offers, strict=True) if month in months)
+            cost += max(0.0, need.monthly[month - 1] - covered) * min(rents) * (1 + monthly) ** -month
+        best = min(best, cost)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_optimum_equals_enumeration(priced, ask, seed):
+    """One job, up to three months, one type with one or two commitments: at most 3^6 plans, and no need for a third
+    node."""
+    chance = random.Random(1000 + seed)
+    months = chance.choice([2, 3])
+    chosen = chance.sample(COMMITMENTS, chance.choice([1, 2]))
+    prices = {(*PLACE, "g4dn.xlarge", "on_demand"): 0.5}
+    prices |= {(*PLACE, "g4dn.xlarge", option): chance.uniform(0.05, 0.5) for option in chosen}
+    per_month = [chance.uniform(0, 1400) for _ in range(months)]
+    job = {
+        "name": "job",
+        "kind": "training",
+        "demand": {"accelerator_hours_per_month": per_month, "accelerator": "T4"},
+        "may_be_owned": False,
+    }
+    request = ask(job, months=months, commitments_beyond_horizon="pro_rata", strategies=["cloud"])
+    catalog = priced(prices)
+    found = plan(request, catalog).strategy("cloud")
+    assert found.present_cost == pytest.approx(enumerated(request, catalog), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_a_service_equals_enumeration(priced, ask, seed):
+    """Whole nodes of three sizes by the hour: the cheapest mix that carries the load, found by trying all mixes."""
+    chance = random.Random(2000 + seed)
+    prices = {(*PLACE, name, "on_demand"): 0.5 * count * chance.uniform(0.5, 1.1) for name, count in TYPES.items()}
+    per_second = chance.uniform(0.5, 40)
+    job = {
+        "name": "api",
+        "kind": "inference",
+        "demand": {"requests_per_second": per_second},
+        "measurements": [{"accelerator": "T4", "units_per_second": 2.0, "per": "job"}],
+        "may_be_owned": False,
+        "accelerators": ["T4"],
+        "restart_minutes": 0,
+    }
+    request = ask(
+        job,
+        months=1,
+        strategies=["cloud"],
+        discount_rate_annual=0.0,
+        assumptions={"failure_interval_accelerator_hours": 1e12},
+    )
+    found = plan(request, priced(prices)).strategy("cloud")
+    best = min(
+        730 * sum(n * prices[*PLACE, name, "on_demand"] for n, name in zip(counts, TYPES, strict=True))
+        for counts in itertools.product(range(22), range(8), range(5))
+        if sum(n * size for n, size in zip(counts, TYPES.values(), strict=True)) * 2.0 >= per_second - 1e-9
+    )
+    assert found.total_cost == pytest.approx(best, rel=1e-6)

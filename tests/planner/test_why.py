@@ -1,0 +1,134 @@
+"""What cannot be served says why and what would have to give; what was asked wrongly says where."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.errors import InvalidRequest
+from planner.plan import plan
+
+
+def reasons(found) -> str:
+    assert found.status == "infeasible"
+    assert found.recommendation.strategy is None
+    assert all(s.status == "infeasible" and not s.cash for s in found.strategies)
+    return "\n".join(found.reasons)
+
+
+def test_memory_that_fits_nothing(catalog, ask, measured):
+    job = measured("H100", 8, 1000, 1e9, memory_gib_per_accelerator=400)
+    text = reasons(plan(ask(job), catalog))
+    assert "less than 400 GiB of memory per accelerator" in text
+    assert "would be served with less memory" in text
+
+
+def test_an_accelerator_that_nobody_rents_names_the_successor(catalog, ask, hours):
+    text = reasons(plan(ask(hours("P40", 100)), catalog))
+    assert "Standard_ND6s (P40-24GB) is retired; its successor is" in text
+    assert "substitution: true" in text
+
+
+def test_a_residency_that_rules_all_out(catalog, ask, hours):
+    text = reasons(plan(ask(hours("TPU-v5p", 100, residency=["CH"])), catalog))
+    assert "not sold in the providers, regions or residency allowed" in text
+    assert "would be served without its limit of residency" in text
+
+
+def test_a_deadline_that_no_offering_meets(catalog, ask):
+    job = {
+        "name": "pretrain",
+        "kind": "training",
+        "unit": "tokens",
+        "demand": {"total_units": 1e12, "deadline_month": 1},
+        "gang": 8,
+        "measurements": [{"accelerator": "A100-80GB-SXM", "count": 8, "units_per_second": 20000, "per": "job"}],
+        "accelerators": ["A100-80GB-SXM"],
+    }
+    text = reasons(plan(ask(job, strategies=["cloud"]), catalog))
+    assert "of its work cannot be done in time" in text
+    # 1e12 / (20,000 x 3,600 x 730) = 19.03 months at best; a little more with failures.
+    assert "19.1 months" in text
+    assert "parallel_jobs of 20 would do" in text
+
+
+def test_more_jobs_at_once_meet_it(catalog, ask):
+    job = {
+        "name": "pretrain",
+        "kind": "training",
+        "demand": {"total_units": 1e12, "deadline_month": 1},
+        "gang": 8,
+        "parallel_jobs": 20,
+        "measurements": [{"accelerator": "A100-80GB-SXM", "count": 8, "units_per_second": 20000, "per": "job"}],
+        "accelerators": ["A100-80GB-SXM"],
+    }
+    assert plan(ask(job, strategies=["cloud"]), catalog).status == "optimal"
+
+
+def test_owning_that_comes_too_late_is_infeasible_alone(catalog, ask, hours):
+    found = plan(ask(hours("H100", 800), months=6), catalog)
+    onprem = found.strategy("onprem")
+    assert onprem.status == "infeasible"
+    assert "no owned system arrives after 8 months of lead time" in onprem.reasons[0]
+    assert found.strategy("cloud").status == found.strategy("hybrid").status == "optimal"
+
+
+def test_what_cannot_be_owned_stays_in_the_cloud_and_is_named(catalog, ask, hours):
+    found = plan(ask(hours("H100", 5840, gang=8), hours("T4", 500, "nb")), catalog)
+    assert any(gap.kind == "not_ownable" and gap.workload == "nb" for gap in found.gaps)
+    assert {u.what for u in found.strategy("onprem").uses if u.workload == "nb"} <= {"hourly", "commitment"}
+
+
+def test_another_vendor_is_a_candidate_only_by_name(catalog, ask, measured):
+    job = measured("A100-80GB-SXM", 8, 1000, 1e9)
+    used = {u.accelerator for s in plan(ask(job), catalog).strategies for u in s.uses}
+    vendors = {catalog.names.by_name[name].vendor for name in used}
+    assert vendors == {"NVIDIA"}
+    named = plan(ask({**job, "accelerators": ["MI300X"]}, strategies=["cloud"]), catalog)
+    assert {u.accelerator for u in named.strategy("cloud").uses} == {"MI300X-192GB"}
+
+
+def test_hours_stay_on_their_accelerator(catalog, ask, hours):
+    found = plan(ask(hours("L4", 1000)), catalog)
+    assert {u.accelerator for s in found.strategies for u in s.uses} == {"L4-24GB"}
+
+
+def test_measured_only_refuses_predictions(catalog, ask, measured):
+    found = plan(ask(measured("A100-80GB-SXM", 8, 1000, 1e9), measured_only=True), catalog)
+    assert {t.basis for t in found.throughput} == {"measured"}
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "said"),
+    [
+        ({"providers": ["awz"]}, "workloads[0].providers[0]", "aws"),
+        ({"regions": ["us-esat-1"]}, "workloads[0].regions[0]", "us-east-1"),
+        ({"residency": ["Germany"]}, "workloads[0].residency[0]", "one of"),
+        ({"accelerators": ["H1000"]}, "workloads[0].accelerators[0]", "H100"),
+        ({"demand": {"units_per_month": {"2026-12": 1}}}, "workloads[0].demand.units_per_month", "fewer months"),
+        ({"demand": {"units_per_month": [0] * 12}}, "workloads[0].demand", "at least one month above 0"),
+        ({"demand": {"total_units": 5, "deadline_month": 13}}, "workloads[0].demand.deadline_month", "1 to 12"),
+        ({"demand": {"total_units": 5, "deadline_month": "2028-01"}}, "workloads[0].demand.deadline_month", "2026-12"),
+        ({"measurements": []}, "workloads[0].measurements", "a measured throughput"),
+        ({"memory_gib_per_accelerator": 1, "memory_gib_total": 8}, "workloads[0].memory_gib_total", "or"),
+    ],
+)
+def test_a_fault_is_named_with_its_path_and_what_is_expected(catalog, ask, measured, change, path, said):
+    with pytest.raises(InvalidRequest) as caught:
+        plan(ask({**measured("H100", 8, 1000, 1e9), **change}), catalog)
+    (complaint,) = caught.value.complaints
+    assert complaint.path == path
+    assert said in complaint.expected
+
+
+def test_all_faults_come_at_once(catalog, ask, measured):
+    jobs = [measured("H1000", 8, 1, 1, name=f"job {n}", providers=["awz"]) for n in range(3)]
+    with pytest.raises(InvalidRequest) as caught:
+        plan(ask(*jobs, assumptions={"pu": 1}), catalog)
+    assert len(caught.value.complaints) == 7
+
+
+def test_assumptions_are_checked(catalog, ask, hours):
+    wrong = {"pue": 0.9, "value_loss_annual": 1.5, "lead_time_months": 2.5, "useful_life_months": 0}
+    with pytest.raises(InvalidRequest) as caught:
+        plan(ask(hours("H100", 1), assumptions=wrong), catalog)
+    assert {c.path.removeprefix("assumptions.") for c in caught.value.complaints} == set(wrong)

@@ -132,7 +132,7 @@ def accelerators() -> str:
             "# Accelerators",
             "",
             "One name each. Case, spaces, dashes, underscores and a vendor in front do not matter; beyond that nothing",
-            "is guessed: a name that is not listed is unknown, and the nearest are suggested. A bare model (H100) means",
+            "is guessed: a name that is not listed is unknown, and the nearest are told. A bare model (H100) means",
             "all its variants as a filter. `-` is unknown, never zero. `{n}` in a TPU slice is its size.",
             "",
             *_table(

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001  (a script beside the files it makes, no package)
 """Writes examples/capacity-review.xlsx, the sheet that a capacity review hands in. Run it as a script.
 
 Throughputs are published benchmark results, named in the Benchmark column; teams, demands and budgets are made up.
@@ -35,6 +34,8 @@ HEADERS = (
     "Checkpoint\n(min)",
     "Data location",
     "Growth\n/ month",
+    "Memory per GPU\n(GB)",
+    "Data kept\n(GB)",
     "Budget\n(USD / month)",
 )
 LLM_FOUNDRY = "llm-foundry table, MPT-{size}, seq 2048, bf16"
@@ -46,6 +47,8 @@ MLPERF_GPTJ = "MLPerf Inference v4.1, gptj-99 offline, Fujitsu (100.171/s on 8)"
 ROWS: tuple[dict[str, Any], ...] = (
     {
         "Workload": "Support LLM continued pre-training (7B)",
+        "Memory": 70,
+        "Storage": 4000,
         "Team": "Foundation Models",
         "Type": "Training",
         "GPU": "H100",
@@ -59,6 +62,8 @@ ROWS: tuple[dict[str, Any], ...] = (
     },
     {
         "Workload": "Code model pre-training (30B)",
+        "Memory": 75,
+        "Storage": 12000,
         "Team": "Foundation Models",
         "Type": "Training",
         "GPU": "H100",
@@ -81,6 +86,7 @@ ROWS: tuple[dict[str, Any], ...] = (
     },
     {
         "Workload": "Customer LoRA fine-tunes (70B)",
+        "Memory": 75,
         "Team": "Applied AI",
         "Type": "Fine-tuning",
         "GPU": "H100",
@@ -104,6 +110,8 @@ ROWS: tuple[dict[str, Any], ...] = (
     },
     {
         "Workload": "Document embedding backfill",
+        "Memory": 8,
+        "Storage": 6500,
         "Team": "Search",
         "Type": "Batch",
         "GPU": "L4",
@@ -116,6 +124,8 @@ ROWS: tuple[dict[str, Any], ...] = (
     },
     {
         "Workload": "Product image generation",
+        "Memory": 30,
+        "Storage": 900,
         "Team": "Marketing Tech",
         "Type": "Batch inference",
         "GPU": "H100",
@@ -128,6 +138,7 @@ ROWS: tuple[dict[str, Any], ...] = (
     },
     {
         "Workload": "Customer chat assistant",
+        "Memory": 24,
         "Team": "Support Platform",
         "Type": "Inference",
         "GPU": "L40S",
@@ -142,6 +153,7 @@ ROWS: tuple[dict[str, Any], ...] = (
     },
     {
         "Workload": "Agent-assist summaries",
+        "Memory": 24,
         "Team": "Support Platform",
         "Type": "Inference",
         "GPU": "L40S",
@@ -237,6 +249,8 @@ KEYS = (
     "Checkpoint",
     "Location",
     "Growth",
+    "Memory",
+    "Storage",
     "Budget",
 )
 FOOTNOTES = (
@@ -267,7 +281,7 @@ def _plan(book: Any) -> None:
     month = book.add_format(
         {"bold": True, "bottom": 1, "num_format": "mmm-yy", "bg_color": "#DDE6F0", "align": "right"}
     )
-    formats = {"GPU-hours": thousands, "Growth": percent, "Budget": money}
+    formats = {"GPU-hours": thousands, "Growth": percent, "Storage": thousands, "Budget": money}
     sheet.write(0, FIRST_COLUMN, "GPU capacity review FY27", title)
     sheet.write(1, FIRST_COLUMN, "All teams; first plan month is December 2026")
     first_month = FIRST_COLUMN + len(HEADERS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -143,6 +143,11 @@ def known(workload: Workload, names: Names) -> list[Measured]:
     if not found:
         found = [Measured(names.resolve(workload.demand.accelerator or ""), 1, 1.0, "bf16", "replicas")]
     return found
+
+
+def team(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str, float]:
+    """The accelerator and the size of gang that a candidate runs on: what one job keeps from start to end."""
+    return resources[candidate.resource].accelerator, candidate.gang
 
 
 def gang_of(workload: Workload) -> float:

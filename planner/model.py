@@ -14,6 +14,8 @@ Subject to
     sum_j x <= h sum_a y                 shared nodes are not used twice, in every month and block
     x <= nodes h r                       a service by the hour has whole nodes ready
     sum_j x / nodes per gang <= P h      at most P gangs of a job at once
+    sum_j s x <= D v[k,g], sum_g v = 1   such a job keeps one accelerator and size of gang g (v is 0 or 1)
+    r <= most w[k,j], sum_j w <= 1       a service rents one type in one place by the hour (w is 0 or 1)
     sum_b x <= M z, nodes z <= sum_a y   a gang has all its nodes
 """
 
@@ -21,10 +23,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from planner.candidates import Candidate, parallel_limit
+from planner.candidates import Candidate, Resource, parallel_limit, team
 from planner.cashflow import Terms, discount_factor
 from planner.demand import Demands, Need
 from planner.prune import Choice, Shared, around_per_unit
@@ -32,7 +35,7 @@ from planner.prune import Choice, Shared, around_per_unit
 ANY_HOUR = -1
 """The block of work by the hour that may run at any hour of its month."""
 
-Kind = Literal["start", "work", "ready", "gang", "short"]
+Kind = Literal["start", "work", "ready", "gang", "team", "short"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +95,8 @@ class Allowed:
     hourly_until: tuple[int, ...]
 
 
-def build(choice: Choice, allowed: Allowed, demands: Demands, terms: Terms) -> Program:
-    """The program of one strategy."""
+def build(choice: Choice, allowed: Allowed, demands: Demands, terms: Terms, resources: Sequence[Resource]) -> Program:
+    """The program of one strategy; `resources` are those of the market that the candidates name."""
     program = Program()
     nodes: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, item in enumerate(allowed.shared):
@@ -119,6 +122,8 @@ def build(choice: Choice, allowed: Allowed, demands: Demands, terms: Terms) -> P
         starts = [(column, -demands.block_hours[block]) for column in nodes[index, month]]
         program.row(-math.inf, 0.0, entries + starts)
     _parallel_rows(program, demands)
+    _one_team_rows(program, demands, resources)
+    _one_rental_rows(program, demands)
     _ready_rows(program, demands)
     return program
 
@@ -240,6 +245,48 @@ def _parallel_rows(program: Program, demands: Demands) -> None:
     for (index, _, block), entries in sorted(running.items()):
         limit = parallel_limit(demands.needs[index]) or 0
         program.row(-math.inf, limit * demands.block_hours[block], entries)
+
+
+def _one_team_rows(program: Program, demands: Demands, resources: Sequence[Resource]) -> None:
+    """A job that runs a stated number of gangs at once keeps one accelerator and gang from start to end: sum x <= M
+    v, sum v = 1.
+
+    Its parallelism and batch are set for them; without this, the optimum would swap hardware within a month.
+    """
+    teams: dict[int, dict[tuple[str, float], list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, column in enumerate(program.columns):
+        if column.kind == "work":
+            candidate = program.steps[column.owner].candidate
+            if parallel_limit(demands.needs[candidate.need]) is not None:
+                teams[candidate.need][team(candidate, resources)].append(number)
+    for index, found in sorted(teams.items()):
+        chosen = []
+        for _, columns in sorted(found.items()):
+            v = program.column(Column("team", index, 0), 0.0, 1.0, whole=True)
+            chosen.append((v, 1.0))
+            need = demands.needs[index]
+            done = [(x, program.steps[program.columns[x].owner].candidate.units_per_node_hour) for x in columns]
+            program.row(-math.inf, 0.0, [*done, (v, -need.total)])
+        program.row(1.0, 1.0, chosen)
+
+
+def _one_rental_rows(program: Program, demands: Demands) -> None:
+    """A service rents one type of node in one place by the hour, beside the nodes it shares: r <= most w, sum w <=
+    1."""
+    rented: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, column in enumerate(program.columns):
+        if column.kind == "ready":
+            rented[program.steps[column.owner].candidate.need][column.owner].append(number)
+    for need, found in sorted(rented.items()):
+        if len(found) == 1:
+            continue
+        chosen = []
+        for columns in found.values():
+            w = program.column(Column("team", need, 0), 0.0, 1.0, whole=True)
+            chosen.append((w, 1.0))
+            for r in columns:
+                program.row(-math.inf, 0.0, [(r, 1.0), (w, -program.upper[r])])
+        program.row(-math.inf, 1.0, chosen)
 
 
 def _ready_rows(program: Program, demands: Demands) -> None:

@@ -223,5 +223,6 @@ def _conventions(request: Request, terms: Terms) -> tuple[str, ...]:
         "Owned nodes are paid at order, draw power around the clock, and are sold at the end of the plan or their life.",
         "Storage and egress are charged where the work runs, in proportion to the work done there in a month.",
         "Training and batch work may run at any hour of its month; services and interactive work follow their shape.",
-        "A service by the hour has whole nodes ready; on nodes committed or owned, other work may use what it leaves.",
+        "A service rents whole nodes of one type in one place; on committed or owned nodes others use what it leaves.",
+        "A job that runs a stated number of gangs at once keeps one accelerator and size of gang from start to end.",
     )

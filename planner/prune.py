@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from planner import owned
 from planner.assumptions import Assumptions
-from planner.candidates import Candidate, Market, Resource, parallel_limit
+from planner.candidates import Candidate, Market, Resource, parallel_limit, team
 from planner.cashflow import Payment, Terms, present_cost
 from planner.demand import Demands, Need
 from planner.options import options
@@ -146,7 +146,7 @@ def _best_hourly(
         for best in kept:
             if best.storage + best.egress > data:
                 continue
-            if limited and _gang_rate(best) < _gang_rate(candidate) * (1 - TOLERANCE):
+            if limited and not _runs_the_same(best, candidate, resources):
                 continue
             step = candidate.nodes_per_gang  # the fewest nodes by the hour that a service takes at a time
             instead = _replacing(best, candidate.units_per_node_hour * step, need) * rates[best.resource][0]
@@ -165,6 +165,11 @@ def _replacing(best: Candidate, units_per_hour: float, need: Need) -> float:
     if not need.serving:
         return nodes
     return math.ceil(nodes / best.nodes_per_gang - TOLERANCE) * best.nodes_per_gang
+
+
+def _runs_the_same(best: Candidate, other: Candidate, resources: Sequence[Resource]) -> bool:
+    """Whether a job on `other` could go on on `best`: the same accelerator and gang, no slower."""
+    return team(best, resources) == team(other, resources) and _gang_rate(best) >= _gang_rate(other) * (1 - TOLERANCE)
 
 
 def _gang_rate(candidate: Candidate) -> float:
@@ -268,7 +273,8 @@ def _saving(
         if not others or parallel_limit(need) is not None:
             return math.inf
         own_data = sum(around_per_unit(need, candidate, month))
-        saved = min(
+        worst = max if need.serving else min  # a service rents one type only, whichever the plan picks
+        saved = worst(
             _replacing(other, candidate.units_per_node_hour, need) * rates[other.resource][month - 1]
             + max(0.0, sum(around_per_unit(need, other, month)) - own_data) * candidate.units_per_node_hour
             for other in others

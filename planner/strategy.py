@@ -89,7 +89,7 @@ def solve_strategy(name: StrategyName, setting: Setting) -> Solved:
     if name == "onprem" and not any(ownable(setting)):
         return empty
     rules = allowed(name, setting)
-    program = build(setting.choice, rules, setting.demands, setting.terms)
+    program = build(setting.choice, rules, setting.demands, setting.terms, setting.market.resources)
     solution = solve(program)
     if solution.status == "infeasible":
         return empty
@@ -98,7 +98,8 @@ def solve_strategy(name: StrategyName, setting: Setting) -> Solved:
 
 def shortage(name: StrategyName, setting: Setting) -> dict[int, float]:
     """By workload index, the share of its work that cannot be done at best under `name` (only those above 0)."""
-    program = build(setting.choice, allowed(name, setting), setting.demands, setting.terms)
+    rules = allowed(name, setting)
+    program = build(setting.choice, rules, setting.demands, setting.terms, setting.market.resources)
     relaxed = with_shortage(program)
     solution = solve(relaxed)
     missing: dict[int, float] = defaultdict(float)

@@ -51,6 +51,7 @@ def shell(tmp_path) -> Callable[[str], subprocess.CompletedProcess[str]]:
 
     def run(line: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PATH": path, "COLUMNS": "200"}
-        return subprocess.run(["bash", "-c", line], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        command = ["bash", "-c", line]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
     return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pkgutil
 import re
 from importlib import import_module
 from types import ModuleType
@@ -93,7 +94,8 @@ def test_a_provider_folder_is_like_the_others(folder):
 @pytest.mark.parametrize("name", ["options", "reports", "intake", "cli"])
 def test_every_module_of_a_walk_says_what_it_is(name: str):
     package = import_module(f"planner.{name}")
-    found = [path.stem for path in __import__("pathlib").Path(package.__path__[0]).glob("[a-z]*.py")]
-    modules: list[ModuleType] = [import_module(f"planner.{name}.{stem}") for stem in found]
+    modules: list[ModuleType] = [
+        import_module(f"planner.{name}.{found.name}") for found in pkgutil.iter_modules(package.__path__)
+    ]
     assert modules
     assert [module.__name__ for module in modules if not (module.__doc__ or "").strip()] == []

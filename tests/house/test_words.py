@@ -1,33 +1,18 @@
-"""What no file may hold: places outside the repository, hosts of registries, secrets, our retired words."""
+"""What no file may hold: places outside the repository, hosts of registries, secrets."""
 
 from __future__ import annotations
 
 import re
 
-# Written in parts, or this file would hold them too.
+# A letter in brackets keeps these patterns from finding themselves.
 FOREIGN = re.compile(
-    "|".join(
-        [
-            r"(?<![\w.])/wo" r"rk/",
-            r"\.\./sha" r"red",
-            r"\.libr" r"ary/",
-            r"files\.python" r"hosted\.org",
-            r"(?<![\w])py" r"pi\.org",
-            r"registry\.npm" r"js",
-            r"proxy\.go" r"lang",
-            r"registry\.terra" r"form\.io",
-        ]
-    )
+    r"(?<![\w.])/wor[k]/|\.\./share[d]|\.librar[y]/|pythonhoste[d]\.|(?<![\w])pyp[i]\.org|registry\.npmj[s]"
+    r"|proxy\.golan[g]|registry\.terrafor[m]\.io"
 )
-SECRET = re.compile(
-    "|".join([r"AK" r"IA[0-9A-Z]{16}", r"-----BEGIN [A-Z ]*PRI" r"VATE KEY", r"gh[pousr]_[A-Za-z0-9]{36}"])
-)
-ALLOWED = {
-    ("tests/tfcheck/tfcheck.py", "registry.terraform.io"): "what terraform calls a provider; nothing is contacted",
-}
+SECRET = re.compile(r"AKI[A][0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIVAT[E] KEY|gh[pousr]_[A-Za-z0-9]{36}")
+ALLOWED = {"tests/tfcheck/tfcheck.py": "the name under which terraform knows its providers; nothing is contacted"}
 FOLDERS = {"planner", "pricing", "terraform", "openapi", "tests", "docs", "examples", "bench", ".ci"}
 FILES = {"pyproject.toml", "requirements.lock", "Makefile", "README.md", "CHANGELOG.md", ".gitignore"}
-REAL_SHEET_SUFFIXES = {".xlsx", ".xlsm"}
 
 
 def texts(files, root):
@@ -43,7 +28,7 @@ def test_every_text_is_utf_8_with_unix_line_ends(files, root):
 
 
 def test_no_file_names_a_place_outside(files, root):
-    found = {(str(path), match) for path, text in texts(files, root) for match in FOREIGN.findall(text)}
+    found = {str(path) for path, text in texts(files, root) if FOREIGN.search(text)}
     assert found - ALLOWED.keys() == set()
     assert ALLOWED.keys() - found == set(), "an exception that is no longer needed"
 

@@ -1,0 +1,222 @@
+"""The documents are true: commands run and print what is shown, links lead somewhere, lists are whole.
+
+In README.md and docs/guides/ a ```console block holds `$ command` lines, run in order in an empty folder that has the
+examples in it, each followed by lines that must appear in its output in that order (`...` stands for any). A comment
+`# exit code 2` after a command is checked too. A block such as ```yaml job.yaml is written to that file first.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+
+import click
+import pytest
+
+from planner import assumptions
+from planner.cli import commands
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+RUN = sorted([ROOT / "README.md", *(ROOT / "docs" / "guides").glob("*.md")])
+BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<file>\S+))?\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+SAME = 2e-3
+"""How far a number may be from the one shown: plans are proven to 1e-6, their parts may move between equals."""
+
+
+@dataclass
+class Step:
+    """A command with what its output must show, or a file to write."""
+
+    line: str
+    shown: list[str] = field(default_factory=list)
+    file: str = ""
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def steps(path: Path) -> Iterator[Step]:
+    for block in BLOCK.finditer(path.read_text(encoding="utf-8")):
+        if block["file"]:
+            yield Step(block["body"], file=block["file"])
+        elif block["kind"] == "console":
+            yield from _commands(block["body"])
+
+
+def _commands(body: str) -> Iterator[Step]:
+    step = None
+    for line in body.splitlines():
+        if line.startswith("$ "):
+            if step:
+                yield step
+            step = Step(line.removeprefix("$ "))
+        elif step and step.line.endswith("\\"):
+            step.line = step.line.removesuffix("\\") + line.strip()
+        elif step and line.strip() not in ("", "..."):
+            step.shown.append(line)
+    if step:
+        yield step
+
+
+def made(line: str) -> str:
+    """`make demo` as the Makefile runs it, with the program of this environment."""
+    if not line.startswith("make demo"):
+        return line
+    rest = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ndemo:")[2].splitlines()[1:]
+    recipe = "\n".join(takewhile(lambda text: text.startswith(("\t", " ")), rest)).replace("\\\n", " ")
+    return recipe.replace("$(BIN)/", "").replace("\t@", "").replace("\t", "")
+
+
+def agrees(shown: str, printed: str) -> bool:
+    """Whether a shown line is part of a printed one: words alike, numbers close, spaces of any width."""
+    shown, printed = (" ".join(text.split()) for text in (shown, printed))
+    wanted, found = NUMBER.sub("#", shown), NUMBER.sub("#", printed)
+    if wanted not in found:
+        return False
+    first = found[: found.index(wanted)].count("#")
+    numbers = NUMBER.findall(shown)
+    values = NUMBER.findall(printed)[first : first + len(numbers)]
+    return all(_close(one, other) for one, other in zip(numbers, values, strict=True))
+
+
+def _close(one: str, other: str) -> bool:
+    if "-" in one[1:] or one.startswith("0") or len(one) < 4:
+        return one == other
+    a, b = (float(text.replace(",", "")) for text in (one, other))
+    return a == b or abs(a - b) <= SAME * abs(a)
+
+
+@pytest.mark.parametrize("path", RUN, ids=name)
+def test_commands_print_what_the_document_shows(path, shell, tmp_path):
+    for step in steps(path):
+        if step.file:
+            (tmp_path / step.file).write_text(step.line, encoding="utf-8")
+            continue
+        done = shell(made(step.line))
+        code = re.search(r"# exit code (\d+)", step.line)
+        told = f"$ {step.line}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode == (int(code[1]) if code else 0), told
+        lines = iter((done.stdout + done.stderr).splitlines())
+        for shown in step.shown:
+            assert any(agrees(shown, printed) for printed in lines), (
+                f"not printed in its turn: {shown!r}\n{told[:4000]}"
+            )
+
+
+def test_the_guides_have_commands_to_run():
+    assert sum(not step.file for path in RUN for step in steps(path)) >= 10
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_links_lead_somewhere(path):
+    prose = BLOCK.sub("", path.read_text(encoding="utf-8"))
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose)
+    missing = [link for link in links if "://" not in link and not (path.parent / link).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("path", [path for path in RUN if path.suffix == ".md"], ids=name)
+def test_options_that_are_told_exist(path):
+    known = {option for _, command in every_command() for option in options_of(command)}
+    told = set()
+    for line in re.findall(r"`([^`\n]+)`|^\$ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+        text = "".join(line)
+        if text.startswith(("planner ", "--")):
+            told |= set(re.findall(r"(?<!\S)--[a-z][a-z-]+", text))
+    assert told - known == set()
+
+
+def every_command(command: click.Command = commands, path: str = "planner") -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for child in command.list_commands(context):
+            yield from every_command(command.get_command(context, child), f"{path} {child}")
+
+
+def options_of(command: click.Command) -> set[str]:
+    return {
+        option
+        for parameter in command.get_params(click.Context(command))
+        if isinstance(parameter, click.Option)
+        for option in parameter.opts
+    } | {"--help"}
+
+
+def test_every_command_and_option_is_documented():
+    text = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
+    for path, command in every_command():
+        section = text.partition(f"\n## {path}\n")[2].partition("\n## ")[0]
+        assert section, path
+        assert [option for option in options_of(command) if option not in section] == []
+
+
+def test_every_assumption_is_documented_with_its_source():
+    text = (ROOT / "docs/reference/assumptions.md").read_text(encoding="utf-8")
+    for assumption in assumptions.defaults().values():
+        (row,) = re.findall(rf"^\| `{assumption.name}` .*$", text, re.MULTILINE)
+        assert assumption.source in row
+        assert f"{assumption.value:g}" in row
+        assert assumption.as_of.isoformat() in row
+
+
+def test_generated_pages_are_up_to_date(capsys):
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    assert generate.main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_a_stale_page_is_told_by_name(tmp_path, monkeypatch, capsys):
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    monkeypatch.setattr(generate, "REFERENCE", tmp_path / "docs")
+    monkeypatch.setattr(generate, "HERE", tmp_path / "docs")
+    assert generate.main([]) == 0
+    assert generate.main(["--check"]) == 0
+    (tmp_path / "docs/errors.md").write_text("old")
+    (tmp_path / "docs/gone.md").write_text("nobody makes this")
+    capsys.readouterr()
+    assert generate.main(["--check"]) == 1
+    told = capsys.readouterr().err
+    assert [name for name in ("errors.md", "gone.md", "cli.md") if name in told] == ["errors.md", "gone.md"]
+
+
+def test_decisions_are_numbered_and_have_three_parts():
+    pages = sorted((ROOT / "docs/decisions").glob("*.md"))
+    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith(f"# {page.name[:4]} ")
+        assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Context", "Choice", "Price paid"], page.name
+
+
+def test_the_change_log_tells_of_this_version(project):
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$", text, re.MULTILINE)
+    assert versions[0] == project["project"]["version"]
+    assert text.index("## [Unreleased]") < text.index(f"## [{versions[0]}]")
+
+
+def test_make_targets_that_are_told_exist():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for path in PAGES:
+        told = set(re.findall(r"(?:`|^\$ )make ([a-z]+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+        assert told - targets == set(), name(path)
+
+
+def test_numbers_may_differ_a_little_and_words_not():
+    assert agrees("total cost, USD 1,122,549", "total  cost,  USD   1,122,700   7")
+    assert not agrees("total cost, USD 1,122,549", "total cost, USD 1,222,549")
+    assert not agrees("total cost 5", "present cost 5")
+    assert not agrees("dated 2026-11-21", "dated 2026-11-22")
+    assert shlex.split(made("make demo").splitlines()[-1])[0] == "planner"

@@ -92,7 +92,20 @@ def _relaxations(
         if found.candidates:
             parts = sorted({found.resources[c.resource].accelerator for c in found.candidates})
             listed = ", ".join(parts[:SHOWN]) + (" ..." if len(parts) > SHOWN else "")
+            if "memory_gib_total" in on_workload:
+                text += f", at most {_most_memory(found, catalog):g} GiB per accelerator"
             yield f"would be served {text} ({len(found.candidates)} candidates on {listed})"
+
+
+def _most_memory(found: Market, catalog: Catalog) -> float:
+    """The most memory that an accelerator of any candidate has, in GiB; 0 where none is known."""
+    most = 0.0
+    for candidate in found.candidates:
+        resource = found.resources[candidate.resource]
+        known = catalog.names.by_name[resource.accelerator].memory_gib
+        offered = resource.quote.offering.accelerator_memory_gib if resource.quote else None
+        most = max(most, offered or known or 0.0)
+    return most
 
 
 def _limits(request: Request, workload: Workload) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:

@@ -181,6 +181,9 @@ def test_a_stale_page_is_told_by_name(tmp_path, monkeypatch, capsys):
     spec.loader.exec_module(generate)
     monkeypatch.setattr(generate, "REFERENCE", tmp_path / "docs")
     monkeypatch.setattr(generate, "HERE", tmp_path / "docs")
+    monkeypatch.setattr(generate, "README", tmp_path / "README.md")
+    (tmp_path / "README.md").write_text("no demo in it")
+    (tmp_path / "docs").mkdir()
     assert generate.main([]) == 0
     assert generate.main(["--check"]) == 0
     (tmp_path / "docs/errors.md").write_text("old")

@@ -19,7 +19,7 @@ def test_memory_that_fits_nothing(catalog, ask, measured):
     job = measured("H100", 8, 1000, 1e9, memory_gib_per_accelerator=400)
     text = reasons(plan(ask(job), catalog))
     assert "less than 400 GiB of memory per accelerator" in text
-    assert "would be served with less memory" in text
+    assert "would be served with less memory, at most 270 GiB per accelerator" in text
 
 
 def test_an_accelerator_that_nobody_rents_names_the_successor(catalog, ask, hours):

@@ -233,8 +233,10 @@ def test_a_retired_type_names_its_successor_where_the_provider_does(catalog):
     with pytest.raises(RetiredType) as caught:
         catalog.check_type("azure", "Standard_NC6s_v2")
     assert caught.value.successor == "Standard_NC24ads_A100_v4"
-    with pytest.raises(RetiredType, match="no successor is recorded"):
+    with pytest.raises(RetiredType, match="its successor is p3.2xlarge"):
         catalog.check_type("aws", "p2.xlarge")
+    with pytest.raises(RetiredType, match="no successor is recorded"):
+        catalog.check_type("aws", "g2.2xlarge")
     assert catalog.check_type("aws", "p2.xlarge", include_retired=True).status == "retired"
 
 

@@ -1,7 +1,7 @@
 """The second half of the readable report: what the decision rests on, and what is missing.
 
-Nothing is left out: every gap, every assumption and every refused row is named here; long lists of prices and readings
-are counted, and say where they stand in full.
+Every gap, every assumption and every refused row is named here; prices, rates and readings that the recommendation does
+not rest on are counted, and say where they stand in full.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from __future__ import annotations
 from planner.answer import Assumption, BreakEven, Plan, PriceUsed, RefusedRow, ThroughputUsed
 from planner.reports._shared.figures import NONE, number, percent, quantity
 from planner.reports._shared.sections import Section, bullets, recommended, table
+
+
+DEFINITION = "definition"
 
 
 def evidence(plan: Plan) -> list[Section]:
@@ -62,18 +65,27 @@ def _break_even(plan: Plan) -> Section:
 
 
 def _throughput(plan: Plan) -> Section:
-    if not plan.throughput:
-        return Section("Throughput used", ("None.",))
+    """What the recommendation rests on; accelerator-hours by definition and the other strategies' rates are counted."""
+    chosen = recommended(plan)
+    paid = {(use.workload, use.accelerator) for use in chosen.uses} if chosen else set()
     by_workload: dict[str, list[ThroughputUsed]] = {}
     for used in plan.throughput:
-        by_workload.setdefault(used.workload, []).append(used)
+        if used.basis != DEFINITION and (used.workload, used.accelerator) in paid:
+            by_workload.setdefault(used.workload, []).append(used)
     rows = [
         row
         for workload, its in by_workload.items()
         for row in [(workload,), *(_rate(used) for used in sorted(its, key=lambda used: used.basis != "measured"))]
     ]
+    defined = len({used.workload for used in plan.throughput if used.basis == DEFINITION})
+    facts = [f"Stated in accelerator-hours, so without a throughput: {defined} workloads."] if defined else []
+    others = len(plan.throughput) - sum(len(its) for its in by_workload.values())
+    facts += [f"Rates besides these: {others:,d}; json and xlsx have them with how each was found."] if others else []
     titles = ("accelerator", "gang", "units an hour", "80 % interval", "basis", "how")
-    return Section("Throughput used, per gang, by workload", (table(titles, rows, (1, 2, 3), has_prose=True),))
+    blocks = (table(titles, rows, (1, 2, 3), has_prose=True),) if rows else ()
+    return Section(
+        "Throughput used, per gang, by workload", (*blocks, bullets(facts or (["None."] if not rows else [])))
+    )
 
 
 def _rate(used: ThroughputUsed) -> tuple[str, ...]:

@@ -158,7 +158,7 @@ def _strategies(plan: Plan) -> Section:
     blocks: list[str | Table | Bullets] = [side_by_side]
     if plan.recommendation.strategy:
         blocks.append("* recommended. The present cost cannot fall below the proven bound.")
-    reasons = [f"{s.name}: {reason}" for s in plan.strategies for reason in s.reasons]
+    reasons = [f"{s.name}: {r}" for s in plan.strategies for r in s.reasons if r not in plan.reasons]
     if reasons:
         blocks.append(bullets(reasons))
     return Section("Strategies", tuple(blocks))

@@ -25,6 +25,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 import httpx
+from made import by_the_hour, made_catalogue
 
 from planner.offers import Query, find
 from planner.service.solve import Solved, solve, warm_up
@@ -42,6 +43,7 @@ GPUHUNT_COLUMNS = (
 )  # fmt: skip
 USUAL = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 """Where it is set, Python compiles all of our modules at every start, which no user's does."""
+LARGE = 60_000
 COLD_RUNS, WARM_RUNS, LOAD_RUNS = 11, 15, 60
 
 
@@ -84,7 +86,7 @@ def medians(works: Sequence[Callable[[], object]], runs: int) -> list[float]:
 def run(*command: str | Path) -> str:
     """What a command prints; an exception where it fails."""
     words = [str(word) for word in command]
-    return subprocess.run(words, check=True, capture_output=True, text=True, cwd=ROOT, env=USUAL).stdout  # noqa: S603  (our own)
+    return subprocess.run(words, check=True, capture_output=True, text=True, cwd=ROOT, env=USUAL).stdout
 
 
 def cold() -> Iterator[Figure]:
@@ -137,7 +139,7 @@ def server(*command: str | Path) -> Iterator[str]:
         port = str(free.getsockname()[1])
     words = [str(part).replace("PORT", port) for part in command]
     nowhere = subprocess.DEVNULL
-    running = subprocess.Popen(words, cwd=ROOT, env=USUAL, stdout=nowhere, stderr=nowhere)  # noqa: S603  (our own)
+    running = subprocess.Popen(words, cwd=ROOT, env=USUAL, stdout=nowhere, stderr=nowhere)
     address = f"http://127.0.0.1:{port}"
     try:
         for _ in range(300):
@@ -197,31 +199,43 @@ def echo() -> Iterator[str]:
         yield at
 
 
-def gpuhunt() -> Iterator[Figure]:
+def large() -> Iterator[Figure]:
+    """A catalogue of 60,000 prices, made for this run (synthetic: the shipped ones in made regions)."""
+    names = [item.name for item in match("H100")]
+    with tempfile.TemporaryDirectory() as folder:
+        catalog = made_catalogue(Path(folder), LARGE)
+        code = f"from pathlib import Path;from pricing.catalog import Catalog;c=Catalog.read(Path({folder!r}),Path({folder!r})/'cache');"
+        question = f"c.quotes(accelerators={names!r}, options=['on_demand'])"
+        bare, opened = medians(
+            [partial(run, sys.executable, "-c", "pass"), partial(run, sys.executable, "-c", code + question)], COLD_RUNS
+        )
+        yield Figure("catalogue query, 60,000 prices, cold", opened, opened / bare, "bare")
+        [ours] = medians([lambda: asked(catalog, names)], 5 * WARM_RUNS)
+        yield Figure("catalogue query, 60,000 prices, warm", ours)
+        if "--peers" in sys.argv:
+            yield from gpuhunt(catalog, names)
+
+
+def gpuhunt(catalog: Catalog, names: Sequence[str]) -> Iterator[Figure]:
     """The same rows and the same question in gpuhunt's memory, in an environment that is thrown away."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         venv.create(place / "venv", with_pip=True)
         python = place / "venv/bin/python"
         run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "gpuhunt")
-        rows = export(place / "catalog")
+        rows = export(catalog, place / "catalog")
         theirs = json.loads(run(python, HERE / "gpuhunt_query.py", place / "catalog"))
-    catalog, names = Catalog.embedded(), [item.name for item in match("H100")]
     [ours] = medians([lambda: asked(catalog, names)], 5 * WARM_RUNS)
     yield Figure(f"gpuhunt {theirs['version']} query of {rows:,} rows in memory", theirs["milliseconds"])
     against = f"faster ({len(asked(catalog, names))} against {theirs['rows']} rows)"
     yield Figure("our query of the same", ours, theirs["milliseconds"] / ours, against, 40.0, at_most=False)
 
 
-def export(folder: Path) -> int:
-    """Our prices by the hour as gpuhunt's files; gives the number of rows."""
+def export(catalog: Catalog, folder: Path) -> int:
+    """Prices by the hour as gpuhunt's files; gives the number of rows."""
     folder.mkdir()
-    quotes = [
-        quote
-        for quote in Catalog.embedded().quotes(options=["on_demand", "spot"])
-        if quote.accelerator.vendor == "NVIDIA" and (quote.offering.accelerator_count or 0) >= 1
-    ]
-    for provider in Catalog.embedded().providers:
+    quotes = by_the_hour(catalog)
+    for provider in catalog.providers:
         with (folder / f"{provider}.csv").open("w", newline="") as file:
             writer = csv.DictWriter(file, GPUHUNT_COLUMNS, restval="")
             writer.writeheader()
@@ -247,8 +261,7 @@ def gpuhunt_row(quote: Quote) -> dict[str, object]:
 
 def main(arguments: Sequence[str]) -> None:
     out = sys.stdout
-    groups: list[Callable[[], Iterator[Figure]]] = [cold, warm, service]
-    groups += [gpuhunt] if "--peers" in arguments else []
+    groups: list[Callable[[], Iterator[Figure]]] = [cold, warm, large, service]
     for group in groups:
         out.write(f"\n{(group.__doc__ or '').splitlines()[0]}\n")
         for figure in group():

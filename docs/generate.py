@@ -1,6 +1,6 @@
 """Makes docs/reference/ from the program itself: help texts, folder walks, the catalogue, the tables of defaults.
 
-`python docs/generate.py` writes the pages, and what `make demo` prints into README.md; `--check` writes nothing, names
+`python docs/generate.py` writes the pages, and what `make demo` prints into the README; `--check` writes nothing, names
 the pages that are out of date and exits 1 (a test looks after the README). The same checkout gives the same bytes:
 no clock, no terminal width, no order of a file system.
 """
@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from runpy import run_path
 
 import click
 
@@ -30,8 +29,6 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 REFERENCE = HERE / "reference"
 SERVICE = ROOT / "planner" / "service"
-README = ROOT / "README.md"
-SECTIONS_SHOWN = 2
 WIDTH = 110
 MARK = "<!-- Made by docs/generate.py from the program. Change that, then run `make docs`. -->"
 
@@ -230,7 +227,8 @@ def _catalog() -> Catalog:
 def _every_command(
     command: click.Command = commands, name: str = "planner", parent: click.Context | None = None
 ) -> Iterator[tuple[str, click.Command, click.Context]]:
-    context = click.Context(command, parent, name, terminal_width=WIDTH, max_content_width=WIDTH)
+    settings = {**command.context_settings, "terminal_width": WIDTH, "max_content_width": WIDTH}
+    context = click.Context(command, parent, name, **settings)
     yield context.command_path, command, context
     if isinstance(command, click.Group):
         for child in command.list_commands(context):
@@ -357,23 +355,6 @@ def _problems() -> Iterator[tuple[str, str, str]]:
                 yield "any other", "`urn:gpu-planner:problem:http`", "as HTTP names the status (404, 405 ...)"
 
 
-def demo() -> str:
-    """The first sections of what `make demo` prints."""
-    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ndemo:")[2].partition("\n\n")[0]
-    command = recipe[recipe.index("planner estimate") :].replace("\\\n", " ").split()
-    with TemporaryDirectory() as folder:
-        (Path(folder) / "examples").symlink_to(ROOT / "examples")
-        program = [sys.executable, "-c", "from planner.cli import main; main()", *command[1:]]
-        printed = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=True).stdout  # noqa: S603  our own command
-    return "\n\n".join(printed.split("\n\n")[:SECTIONS_SHOWN])
-
-
-def with_demo(readme: str) -> str:
-    """The README with what the demo prints now."""
-    before, mark, rest = readme.partition("```console\n$ make demo\n")
-    return f"{before}{mark}{demo()}\n...\n```{rest.partition('```')[2]}" if mark else readme
-
-
 def main(arguments: Sequence[str]) -> int:
     """0, or 1 where `--check` finds a page that is not as it would be written."""
     made = pages()
@@ -389,9 +370,11 @@ def main(arguments: Sequence[str]) -> int:
         print(f"wrote {path.relative_to(HERE.parent)}")
     for path in orphans:
         path.unlink()
-    README.write_text(with_demo(README.read_text(encoding="utf-8")), encoding="utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    status = main(sys.argv[1:])
+    if "--check" not in sys.argv:
+        run_path(str(HERE / "demo.py"), run_name="__main__")
+    sys.exit(status)

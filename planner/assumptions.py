@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import dataclasses
 import difflib
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from datetime import date
 from importlib import resources
 
@@ -22,22 +23,30 @@ def defaults() -> dict[str, Assumption]:
 
 
 def overridden(base: Assumptions, values: Mapping[str, float], as_of: date) -> dict[str, Assumption]:
-    """`base` with `values` in place of the defaults, marked as the asker's own on `as_of`. Names must be known."""
+    """`base` with `values` in place of the defaults, marked as the asker's own on `as_of`."""
     result = dict(base)
     for name, value in values.items():
+        if name not in base:
+            continue  # a figure of one owned system
         source = f"given in the request; default {base[name].value:g}"
         result[name] = dataclasses.replace(base[name], value=value, source=source, as_of=as_of, overridden=True)
     return result
 
 
-def complaints(values: Mapping[str, float]) -> list[Complaint]:
-    """One complaint for each name that is not an assumption and each value outside what its unit allows."""
+def complaints(values: Mapping[str, float], more: Collection[str] = ()) -> list[Complaint]:
+    """One complaint for each name that is not an assumption and each value outside what its unit allows.
+
+    `more` are names that take any value above 0: prices and powers of owned systems.
+    """
     base = defaults()
     found = []
     for name, value in values.items():
         path = f"assumptions.{name}"
-        if name not in base:
-            nearest = difflib.get_close_matches(name, base, n=3, cutoff=0.5)
+        if name in more:
+            if not 0 < value < math.inf:
+                found.append(Complaint(path, path, "not a positive value", f"{value:g}", "more than 0"))
+        elif name not in base:
+            nearest = difflib.get_close_matches(name, [*base, *more], n=3, cutoff=0.5)
             expected = f"one of {', '.join(nearest or base)}"
             found.append(Complaint(path, path, "unknown assumption", name, expected))
         elif fault := _fault(base[name], value):

@@ -123,7 +123,8 @@ def market(
     owned = tuple(nodes)
     by_type: dict[tuple[str, str], list[Quote]] = {}
     for quote in catalog.quotes(providers=request.providers or None, regions=request.regions or None):
-        by_type.setdefault(quote.offering.key, []).append(quote)
+        if request.allow_estimates or quote.price.method == "listed":
+            by_type.setdefault(quote.offering.key, []).append(quote)
     refusals = []
     for index, need in enumerate(demands.needs):
         allowed = _allowed(need.workload, catalog.names)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from planner import assumptions, demand
 from planner.errors import Complaint
+from planner.owned import own_figures
 from planner.request import DEMAND_KINDS, MONTHS_MAX, Request, Workload
 from pricing.accelerator import Names
 from pricing.catalog import Catalog
@@ -16,7 +17,8 @@ from pricing.errors import UnknownName
 def check(request: Request, catalog: Catalog) -> tuple[Complaint, ...]:
     """Every fault of names, months and figures that contradict each other; empty when the request can be planned."""
     found = list(_lists("", request.providers, request.regions, request.residency, catalog))
-    found += assumptions.complaints(request.assumptions)
+    figures = [name for system in catalog.systems for name in own_figures(system.name)]
+    found += assumptions.complaints(request.assumptions, figures)
     names = demand.month_names(request)
     for index, workload in enumerate(request.workloads):
         path = f"workloads[{index}]"

@@ -123,7 +123,7 @@ def build(choice: Choice, allowed: Allowed, demands: Demands, terms: Terms, reso
         program.row(-math.inf, 0.0, entries + starts)
     _parallel_rows(program, demands)
     _one_team_rows(program, demands, resources)
-    _one_rental_rows(program, demands)
+    _one_rental_rows(program)
     _ready_rows(program, demands)
     return program
 
@@ -202,7 +202,8 @@ def _whole_gangs(program: Program, nodes: dict[tuple[int, int], list[int]], dema
         step = program.steps[number]
         candidate, need = step.candidate, demands.needs[step.candidate.need]
         assert step.shared is not None
-        most = (need.total if need.deadline is not None else need.monthly[month - 1]) / candidate.units_per_node_hour
+        due = need.total if need.deadline is not None else need.month_units(month - 1, demands.block_hours)
+        most = due / candidate.units_per_node_hour
         z = program.column(Column("gang", number, month), 0.0, 1.0, whole=True)
         program.row(-math.inf, 0.0, [*((x, 1.0) for x in columns), (z, -most)])
         starts = [(column, -1.0) for column in nodes[step.shared, month]]
@@ -265,12 +266,13 @@ def _one_team_rows(program: Program, demands: Demands, resources: Sequence[Resou
             v = program.column(Column("team", index, 0), 0.0, 1.0, whole=True)
             chosen.append((v, 1.0))
             need = demands.needs[index]
+            due = sum(need.month_units(month, demands.block_hours) for month in range(len(need.monthly)))
             done = [(x, program.steps[program.columns[x].owner].candidate.units_per_node_hour) for x in columns]
-            program.row(-math.inf, 0.0, [*done, (v, -need.total)])
+            program.row(-math.inf, 0.0, [*done, (v, -due)])
         program.row(1.0, 1.0, chosen)
 
 
-def _one_rental_rows(program: Program, demands: Demands) -> None:
+def _one_rental_rows(program: Program) -> None:
     """A service rents one type of node in one place by the hour, beside the nodes it shares: r <= most w, sum w <=
     1."""
     rented: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
-from fractions import Fraction
 from typing import Any
 
 from planner.errors import Complaint, InvalidRequest
@@ -17,7 +16,7 @@ from pricing.accelerator import Accelerator
 from pricing.catalog import Catalog, Quote
 from pricing.errors import RetiredType, UnknownName
 from pricing.offering import Offering
-from pricing.table import nearest
+from pricing.table import nearest, number_in
 
 COUNT_TOLERANCE = 1e-6
 
@@ -190,13 +189,13 @@ def _one_of(known: Iterable[str], written: str) -> str:
 
 def _number(name: str, text: str) -> tuple[float | int | None, list[Fault]]:
     whole = name == "limit"
-    try:
-        value = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        return None, [("no number", text, "a whole number above 0" if whole else "a number above 0")]
-    if value <= 0 or (whole and value.denominator != 1):
-        return None, [("out of range", text, "a whole number above 0" if whole else "a number above 0")]
-    return int(value) if whole else float(value), []
+    expected = "a whole number above 0" if whole else "a number above 0"
+    value = number_in(text)
+    if value is None:
+        return None, [("no number", text, expected)]
+    if value <= 0 or (whole and not value.is_integer()):
+        return None, [("out of range", text, expected)]
+    return int(value) if whole else value, []
 
 
 def _names(name: str, parts: tuple[str, ...], catalog: Catalog) -> tuple[tuple[str, ...], list[Fault]]:

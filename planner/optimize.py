@@ -11,7 +11,7 @@ from planner.errors import Defect
 from planner.model import Program
 
 GAP_TARGET = 1e-6
-"""Relative distance of the best plan from the proven bound at which the search ends: 0.01 %, shown with every plan."""
+"""Relative distance of the best plan from the proven bound at which the search ends: 0.0001 %."""
 TIME_LIMIT_S = 300.0
 """A last resort: a plan cut off by it says within_gap, as the cut depends on the machine."""
 
@@ -26,9 +26,10 @@ class Solution:
     values: tuple[float, ...]
 
 
-def solve(program: Program, time_limit_s: float = TIME_LIMIT_S) -> Solution:
+def solve(program: Program, time_limit_s: float = TIME_LIMIT_S, start: Solution | None = None) -> Solution:
     """The least-cost solution. One thread and a fixed seed: equal programs give equal values.
 
+    `start` is a solution to begin from, of a program with the same columns.
     Raises Defect when the solver neither solves nor refutes the program within the time.
     """
     import highspy
@@ -43,6 +44,10 @@ def solve(program: Program, time_limit_s: float = TIME_LIMIT_S) -> Solution:
     ):
         highs.setOptionValue(option, value)
     highs.passModel(_model(program))
+    if start is not None and start.values:
+        known = highspy.HighsSolution()
+        known.col_value = list(start.values)
+        highs.setSolution(known)
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):

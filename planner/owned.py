@@ -8,7 +8,9 @@ value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
 from datetime import date
 
 from planner.answer import Assumption, Gap
@@ -55,34 +57,64 @@ def nodes(
     assumptions: Assumptions,
     request: Request,
 ) -> tuple[tuple[Node, ...], tuple[Gap, ...]]:
-    """The systems that can be planned, and a gap for each that cannot."""
+    """The systems that can be planned, at the asker's price and power where given, and a gap for each that cannot."""
     found, gaps = [], []
-    max_age = assumptions["owned_price_max_age_years"].value
-    for system in catalog.systems:
-        if system.sold is False:
-            gaps.append(Gap("not_planned", system.name, "not planned as an owned system: not sold as one"))
+    for system in (_as_given(system, request) for system in catalog.systems):
+        why_not = _not_planned(system, assumptions, request.as_of)
+        power, basis = _power(system, catalog, assumptions, request.allow_estimates)
+        if why_not is None and power is None:
+            why_not = "no_specification", "its power is unknown"
+        if why_not is not None or power is None or system.price is None or system.price_as_of is None:
+            kind, text = why_not or ("no_price", "no price is known")
+            gaps.append(Gap(kind, system.name, f"not planned as an owned system: {text}"))
             continue
-        if system.price is None or system.price_as_of is None:
-            gaps.append(Gap("no_price", system.name, "not planned as an owned system: no price is known"))
-            continue
-        if (request.as_of - system.price_as_of).days > max_age * 366:
-            text = f"not planned as an owned system: its price is of {system.price_as_of}, older than {max_age:g} years"
-            gaps.append(Gap("old_price", system.name, text))
-            continue
-        power, basis = _power(
-            system, catalog, assumptions["server_power_over_accelerator_power"], request.allow_estimates
-        )
-        if power is None:
-            gaps.append(Gap("no_specification", system.name, "not planned as an owned system: its power is unknown"))
-            continue
-        if basis != "published":
+        if basis:
             gaps.append(Gap("estimated", system.name, f"maximum power {power:.2f} kW {basis}"))
-        count = system.accelerator_count
-        row = Node(
-            system.name, system.accelerator, count, system.price, system.price_as_of, system.source, power, basis
-        )
-        found.append(row)
+        part, count = system.accelerator, system.accelerator_count
+        found.append(Node(system.name, part, count, system.price, system.price_as_of, system.source, power, basis))
     return tuple(found), tuple(gaps)
+
+
+def _as_given(system: System, request: Request) -> System:
+    """The system with the asker's own price and power; who quotes a price can buy it."""
+    quoted, power_kw = (request.assumptions.get(name) for name in own_figures(system.name))
+    if quoted is not None:
+        system = replace(system, price=quoted, price_as_of=request.as_of, source="given in the request", sold=True)
+    return system if power_kw is None else replace(system, max_power_kw=power_kw)
+
+
+def own_figures(system: str) -> tuple[str, str]:
+    """The names of the assumptions that replace a system's price and maximum power: price_of_8x_h100_server ..."""
+    key = re.sub(r"[^a-z0-9]+", "_", system.casefold()).strip("_")
+    return f"price_of_{key}", f"power_kw_of_{key}"
+
+
+def as_assumptions(found: Iterable[Node], given: Container[str]) -> tuple[Assumption, ...]:
+    """Price and power of every system planned, as figures that a reader of the plan can see and replace."""
+    rows = []
+    for node in found:
+        price, power = own_figures(node.name)
+        basis = node.power_basis or node.source
+        for name, meaning, value, unit, source in (
+            (price, f"price of one {node.name}, without network", node.price, "USD", node.source),
+            (power, f"maximum power of one {node.name}", node.max_power_kw, "kW", basis),
+        ):
+            own = name in given
+            text = "given in the request" if own else source
+            rows.append(Assumption(name, meaning, value, unit, None, None, text, node.price_as_of, own))
+    return tuple(rows)
+
+
+def _not_planned(system: System, assumptions: Assumptions, as_of: date) -> tuple[str, str] | None:
+    """The kind of gap and the reason why a system's price cannot be used; None where it can."""
+    if system.sold is False:
+        return "not_planned", "not sold as one"
+    if system.price is None or system.price_as_of is None:
+        return "no_price", "no price is known"
+    max_age = assumptions["owned_price_max_age_years"].value
+    if (as_of - system.price_as_of).days > max_age * 366:
+        return "old_price", f"its price is of {system.price_as_of}, older than {max_age:g} years"
+    return None
 
 
 def costs(node: Node, assumptions: Assumptions, hours_per_month: float) -> Costs:
@@ -146,11 +178,15 @@ def cost_per_month_over_life(node: Node, assumptions: Assumptions, terms: Terms)
     return (cost.capital - resale) / annuity_factor(life, rate) + cost.per_month
 
 
-def _power(system: System, catalog: Catalog, ratio: Assumption, allow_estimates: bool) -> tuple[float | None, str]:
+def _power(
+    system: System, catalog: Catalog, assumptions: Assumptions, allow_estimates: bool
+) -> tuple[float | None, str]:
+    """Maximum power in kW with the basis of an estimate, "" where it is published or given; None where unknown."""
     if system.max_power_kw is not None:
-        return system.max_power_kw, "published"
+        return system.max_power_kw, ""
     part = catalog.names.by_name.get(system.accelerator)
     if part is None or part.tdp_w is None or not allow_estimates:
         return None, ""
-    power = part.tdp_w * system.accelerator_count / 1000 * ratio.value
-    return power, f"estimated as {ratio.value:g} x that of its accelerators"
+    ratio = assumptions["server_power_over_accelerator_power"].value
+    power = part.tdp_w * system.accelerator_count / 1000 * ratio
+    return power, f"estimated as {ratio:g} x that of its accelerators"

@@ -86,7 +86,7 @@ def choose_from(market: Market, demands: Demands, assumptions: Assumptions, term
     for need, candidates in zip(demands.needs, by_need, strict=True):
         hourly.append(_best_hourly(need, candidates, market.resources, hourly_rates))
     shared = _starts(market, grouped, assumptions, terms)
-    shared = _without_useless(shared, demands, hourly, hourly_rates, terms)
+    shared = _without_useless(shared, demands, hourly, hourly_rates, market.resources, terms)
     shared = _without_dominated(shared, demands.needs)
     kept = sum(len(c) for c in hourly) + sum(len(s.candidates) for s in shared)
     used = {c.resource: hourly_rates[c.resource] for candidates in hourly for c in candidates}
@@ -233,6 +233,7 @@ def _without_useless(
     demands: Demands,
     hourly: Sequence[Sequence[Candidate]],
     rates: dict[int, tuple[float, ...]],
+    resources: Sequence[Resource],
     terms: Terms,
 ) -> list[Shared]:
     """Commitments less the starts that cost at least what all their hours could save. Owned systems stay as they
@@ -243,7 +244,8 @@ def _without_useless(
             kept.append(item)
             continue
         savings = [
-            terms.hours_per_month * _saving(item, demands, hourly, rates, month) for month in range(1, terms.months + 1)
+            terms.hours_per_month * _saving(item, demands, hourly, rates, resources, month)
+            for month in range(1, terms.months + 1)
         ]
         starts = tuple(
             start for start in item.starts if start.present_cost < sum(savings[month - 1] for month in start.covers)
@@ -258,6 +260,7 @@ def _saving(
     demands: Demands,
     hourly: Sequence[Sequence[Candidate]],
     rates: dict[int, tuple[float, ...]],
+    resources: Sequence[Resource],
     month: int,
 ) -> float:
     """The most that an hour of one node can save in `month`; infinite where hours cannot stand in for it.
@@ -267,10 +270,11 @@ def _saving(
     """
     services, rest = 0.0, 0.0
     for candidate in item.candidates:
-        need, others = demands.needs[candidate.need], hourly[candidate.need]
+        need = demands.needs[candidate.need]
         if not need.monthly[month - 1] and need.deadline is None:
             continue
-        if not others or parallel_limit(need) is not None:
+        others = _stand_ins(item, candidate, need, hourly[candidate.need], resources)
+        if not others:
             return math.inf
         own_data = sum(around_per_unit(need, candidate, month))
         worst = max if need.serving else min  # a service rents one type only, whichever the plan picks
@@ -284,6 +288,18 @@ def _saving(
         else:
             rest = max(rest, saved)
     return services + rest
+
+
+def _stand_ins(
+    item: Shared, candidate: Candidate, need: Need, hourly: Sequence[Candidate], resources: Sequence[Resource]
+) -> list[Candidate]:
+    """Candidates by the hour that could do what `candidate` does: any, or for a job that keeps its accelerator and gang
+    those of the same, no slower."""
+    if parallel_limit(need) is None:
+        return list(hourly)
+    rate = _gang_rate(candidate) * (1 - TOLERANCE)
+    mine = (item.resource.accelerator, candidate.gang)
+    return [other for other in hourly if team(other, resources) == mine and _gang_rate(other) >= rate]
 
 
 def _without_dominated(shared: Sequence[Shared], needs: Sequence[Need]) -> list[Shared]:

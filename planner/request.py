@@ -58,7 +58,7 @@ class Measurement(Model):
     precision: Precision = "bf16"
     scaling: Literal["weak", "strong", "replicas"] = Field(
         "weak",
-        description="at another count: weak keeps the batch per device, strong the job's batch, replicas are independent",
+        description="at another count: weak keeps the batch per device, strong that of the job; replicas stand alone",
     )
     measured_on: date | None = None
     source: str = ""
@@ -174,7 +174,7 @@ class Request(Model):
     allow_estimates: bool = True
     commitments_beyond_horizon: Literal["full", "pro_rata"] = "full"
     materiality_fraction: Fraction = 0.02
-    assumptions: dict[str, float] = Field(
+    assumptions: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(
         default_factory=dict, description="values that replace the dated defaults, by name"
     )
 

@@ -90,10 +90,19 @@ def solve_strategy(name: StrategyName, setting: Setting) -> Solved:
         return empty
     rules = allowed(name, setting)
     program = build(setting.choice, rules, setting.demands, setting.terms, setting.market.resources)
-    solution = solve(program)
+    solution = solve(program, start=_without_purchases(program))
     if solution.status == "infeasible":
         return empty
     return _solved(name, setting, rules, program, solution)
+
+
+def _without_purchases(program: Program) -> Solution | None:
+    """The best plan that only rents by the hour, a sound place to begin; None where there is none."""
+    uppers = [0.0 if c.kind == "start" else u for c, u in zip(program.columns, program.upper, strict=True)]
+    if uppers == program.upper:
+        return None
+    solution = solve(replace(program, upper=uppers))
+    return None if solution.status == "infeasible" else solution
 
 
 def shortage(name: StrategyName, setting: Setting) -> dict[int, float]:

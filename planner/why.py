@@ -92,9 +92,8 @@ def _relaxations(
         if found.candidates:
             parts = sorted({found.resources[c.resource].accelerator for c in found.candidates})
             listed = ", ".join(parts[:SHOWN]) + (" ..." if len(parts) > SHOWN else "")
-            if "memory_gib_total" in on_workload:
-                text += f", at most {_most_memory(found, catalog):g} GiB per accelerator"
-            yield f"would be served {text} ({len(found.candidates)} candidates on {listed})"
+            most = f", at most {_most_memory(found, catalog):g} GiB" if "memory_gib_total" in on_workload else ""
+            yield f"would be served {text}{most} ({len(found.candidates)} candidates on {listed})"
 
 
 def _most_memory(found: Market, catalog: Catalog) -> float:
@@ -111,7 +110,7 @@ def _most_memory(found: Market, catalog: Catalog) -> float:
 def _limits(request: Request, workload: Workload) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     memory = {"memory_gib_per_accelerator": None, "memory_gib_total": None}
     if workload.memory_gib_per_accelerator or workload.memory_gib_total:
-        yield "with less memory", {}, memory
+        yield "with less memory per accelerator", {}, memory
     for field in ("providers", "regions", "residency"):
         if getattr(request, field) or getattr(workload, field):
             yield f"without its limit of {field}", {field: ()}, {field: ()}

@@ -117,9 +117,10 @@ class Names:
         return {plain(model): tuple(members) for model, members in models.items()}
 
     @cached_property
-    def _slices(self) -> list[tuple[re.Pattern[str], Alias]]:
-        heads = [a for a in self._usable if a.units_per_chip is not None]
-        return [(re.compile(re.escape(plain(a.written)).replace(re.escape(SLICE), "([0-9]{1,6})")), a) for a in heads]
+    def _slices(self) -> list[tuple[str, str, Alias]]:
+        """What stands before and after the number, for every alias that names a slice."""
+        split = [(plain(a.written).partition(SLICE), a) for a in self._usable if a.units_per_chip is not None]
+        return [(before, after, alias) for (before, _, after), alias in split]
 
     def resolve(self, written: str) -> Accelerator:
         """See the function of the same name."""
@@ -146,13 +147,13 @@ class Names:
     def tpu_slice(self, written: str) -> tuple[Accelerator, int]:
         """See the function of the same name."""
         key = plain(written)
-        for pattern, alias in self._slices:
-            found = pattern.fullmatch(key)
-            if found and alias.units_per_chip:
-                chips, rest = divmod(int(found[1]), alias.units_per_chip)
+        for before, after, alias in self._slices:
+            number = key.removeprefix(before).removesuffix(after)
+            if f"{before}{number}{after}" == key and re.fullmatch("[0-9]{1,6}", number) and alias.units_per_chip:
+                chips, rest = divmod(int(number), alias.units_per_chip)
                 if chips and not rest:
                     return self.by_name[alias.name], chips
-        raise UnknownName("TPU slice", written, nearest(written, [a.written for _, a in self._slices]))
+        raise UnknownName("TPU slice", written, nearest(written, [alias.written for *_, alias in self._slices]))
 
     def unknown(self, written: str) -> UnknownName:
         """The error for a name that is not here, with the nearest that are."""

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from pricing import accelerator as shipped
-from pricing.accelerator import Accelerator, Names
+from pricing.accelerator import Accelerator, Alias, Names
 from pricing.errors import RetiredType, UnknownName
 from pricing.offering import Offering
 from pricing.place import Provider, Region, Source, System, Tier
 from pricing.price import Price, option_of
-from pricing.store import Store, columns
+from pricing.store import Store, columns, day, values
 from pricing.table import nearest
 
 ROOT = Path(__file__).parent
 _PRICE = ", ".join(columns(Price))
+_PRICED = "SELECT DISTINCT offering FROM prices {} ORDER BY offering"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,7 @@ class Catalog:
         self._cache = cache
         self._store = Store(root, cache)
         self._quotes: dict[int, Quote] = {}
+        self._by_type: dict[tuple[str, str], tuple[Quote, ...]] = {}
 
     @classmethod
     def embedded(cls) -> Catalog:
@@ -79,7 +80,7 @@ class Catalog:
     @cached_property
     def names(self) -> Names:
         """The accelerators and aliases of this catalogue."""
-        return shipped.embedded() if self.root == ROOT else Names.read(self.root / "data")
+        return Names(self._store.table(Accelerator), self._store.table(Alias))
 
     @cached_property
     def providers(self) -> tuple[str, ...]:
@@ -89,8 +90,7 @@ class Catalog:
     @cached_property
     def provider_facts(self) -> dict[str, Provider]:
         """By name: title, billing increment, Terraform module, reference regions."""
-        rows = [Provider(*(*row[:-1], _pairs(row[-1]))) for row in self._store.table("providers")]
-        return {p.name: p for p in rows}
+        return {p.name: p for p in self._store.table(Provider)}
 
     @cached_property
     def offerings(self) -> dict[tuple[str, str], Offering]:
@@ -99,26 +99,22 @@ class Catalog:
 
     @cached_property
     def _ordered(self) -> list[Offering]:
-        return [Offering(*(*row[:-1], bool(row[-1]))) for row in self._store.table("offerings")]
+        return self._store.table(Offering)
 
     @cached_property
     def regions(self) -> dict[tuple[str, str], Region]:
         """By (provider, region)."""
-        rows = [Region(*(*row[:4], tuple(row[4].split()), row[5])) for row in self._store.table("regions")]
-        return {(r.provider, r.region): r for r in rows}
+        return {(r.provider, r.region): r for r in self._store.table(Region)}
 
     @cached_property
     def sources(self) -> dict[str, Source]:
         """By source_id as rows write it, joined ones (a+b) included."""
-        return {row[0]: Source(row[0], row[1], day(row[2]), row[3]) for row in self._store.table("sources")}
+        return {s.source_id: s for s in self._store.table(Source)}
 
     @cached_property
     def systems(self) -> tuple[System, ...]:
         """Servers that can be owned."""
-        return tuple(
-            System(*(*row[:7], row[7] and day(row[7]), *row[8:10], row[10] if row[10] is None else bool(row[10])))
-            for row in self._store.table("systems")
-        )
+        return tuple(self._store.table(System))
 
     @cached_property
     def options(self) -> tuple[str, ...]:
@@ -128,8 +124,7 @@ class Catalog:
     @cached_property
     def _tiers(self) -> dict[tuple[str, str, str], tuple[Tier, ...]]:
         found: dict[tuple[str, str, str], list[Tier]] = {}
-        for row in self._store.table("tiers"):
-            tier = Tier(*(*row[:6], day(row[6]), *row[7:]))
+        for tier in self._store.table(Tier):
             found.setdefault((tier.provider, tier.region, tier.item), []).append(tier)
         return {key: tuple(sorted(steps, key=lambda t: t.from_gb)) for key, steps in found.items()}
 
@@ -158,7 +153,7 @@ class Catalog:
         Sorted by (price_per_hour, provider, region, instance_type, purchase_option). Prices of parts that only run
         attached to a machine (`Offering.part`) are left out unless asked for.
         """
-        where, values = ["1"], list[object]()
+        where, given = ["1"], list[object]()
         for names, condition in (
             (accelerators, "accelerator IN ({})"),
             (providers, "provider IN ({})"),
@@ -169,26 +164,49 @@ class Catalog:
             if names is not None:
                 chosen = sorted(set(names))
                 where.append(condition.format(", ".join("?" * len(chosen))))
-                values += chosen * condition.count("{")
+                given += chosen * condition.count("{")
         shown = {0} | ({1} if include_retired else set()) | ({2} if include_parts else set())
         where.append(f"hidden IN ({', '.join(map(str, sorted(shown)))})")
-        passed = f"FROM prices WHERE {' AND '.join(where)} ORDER BY rowid"
-        found = self._store.rows(f"SELECT rowid {passed}", values)
-        known = self._quotes
-        if any(row[0] not in known for row in found):
-            for row in self._store.rows(f"SELECT rowid, offering, {_PRICE} {passed}", values):
-                if row[0] not in known:
-                    known[row[0]] = self._quote(row)
-        return [known[row[0]] for row in found]
+        return self._found(" AND ".join(where), given)
 
-    def _quote(self, row: tuple[Any, ...]) -> Quote:
-        offering = self._ordered[row[1]]
-        price = Price(*(*row[2:12], day(row[12]), *row[13:]))
-        return Quote(offering, price, self.names.by_name[offering.accelerator])
+    def _found(self, where: str, given: Sequence[object]) -> list[Quote]:
+        """The quotes that meet a condition; each is made once, when it is first asked for."""
+        passed = f"FROM prices WHERE {where} ORDER BY rowid"
+        numbers = [row[0] for row in self._store.rows(f"SELECT rowid {passed}", given)]
+        known = self._quotes
+        if not all(map(known.__contains__, numbers)):
+            rows = self._store.rows(f"SELECT rowid, offering, {_PRICE} {passed}", given)
+            prices = values(Price, (row[2:] for row in rows))
+            for (number, index, *_), price in zip(rows, prices, strict=True):
+                offering = self._ordered[index]
+                known.setdefault(number, Quote(offering, price, self.names.by_name[offering.accelerator]))
+        return [known[number] for number in numbers]
+
+    @cached_property
+    def kinds(self) -> dict[str, frozenset[str]]:
+        """By provider, the kinds of purchase option that can be rented (prices of retired types and parts aside)."""
+        found: dict[str, set[str]] = {name: set() for name in self.providers}
+        for provider, kind in self._store.rows("SELECT DISTINCT provider, kind FROM prices WHERE hidden = 0"):
+            found[provider].add(kind)
+        return {name: frozenset(kinds) for name, kinds in found.items()}
+
+    @cached_property
+    def priced(self) -> tuple[Offering, ...]:
+        """The offerings that have a price somewhere, without retired types and parts: all that can be rented."""
+        return tuple(self._ordered[row[0]] for row in self._store.rows(_PRICED.format("WHERE hidden = 0")))
+
+    def of_type(self, offering: Offering) -> tuple[Quote, ...]:
+        """Every price of one offering, in the order of `quotes`; read when first asked for, then kept."""
+        found = self._by_type.get(offering.key)
+        if found is None:
+            key = [offering.instance_type, offering.provider]
+            found = tuple(self._found("instance_type = ? AND provider = ?", key))
+            self._by_type[offering.key] = found
+        return found
 
     def unpriced(self) -> tuple[Offering, ...]:
         """Offerings that are not retired and have no price in any region: gaps, never candidates."""
-        priced = {row[0] for row in self._store.rows("SELECT DISTINCT offering FROM prices")}
+        priced = {row[0] for row in self._store.rows(_PRICED.format(""))}
         return tuple(o for n, o in enumerate(self._ordered) if n not in priced and o.status != "retired")
 
     def oldest(self) -> date:
@@ -240,12 +258,6 @@ def _embedded() -> Catalog:
     return Catalog(ROOT)
 
 
-@cache
-def day(text: str) -> date:
-    """A date, made once: every row of one snapshot shares it."""
-    return date.fromisoformat(text)
-
-
 def _named(
     what: str,
     written: str,
@@ -262,12 +274,3 @@ def _named(
 
 def _option_spelling(text: str) -> str:
     return "_".join(text.casefold().replace("-", " ").replace("_", " ").split())
-
-
-def _pairs(lines: str) -> dict[str, str]:
-    return dict(_pair(line) for line in lines.splitlines())
-
-
-def _pair(line: str) -> tuple[str, str]:
-    key, _, value = line.partition(" ")
-    return key, value

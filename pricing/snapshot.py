@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
-from pricing.accelerator import Names
+from pricing.accelerator import Accelerator, Alias, Names
 from pricing.errors import BadSnapshot
 from pricing.offering import Offering, Status
 from pricing.place import ITEMS, Provider, Region, Source, System, Tier
@@ -36,6 +36,8 @@ YES_NO = {"yes": True, "no": False, "": None}
 class Snapshot:
     """Everything in one catalogue folder, checked: what the compiled file is made from."""
 
+    accelerators: tuple[Accelerator, ...]
+    aliases: tuple[Alias, ...]
     providers: tuple[Provider, ...]
     regions: tuple[Region, ...]
     offerings: tuple[Offering, ...]
@@ -58,9 +60,11 @@ def read(root: Path) -> Snapshot:
     if not folders:
         faults.append(f"{root}: no provider folder")
     parts = [folder.read() for folder in folders]
-    if faults:
+    if faults or names is None:
         raise BadSnapshot(tuple(faults))
     return Snapshot(
+        accelerators=tuple(names.by_name.values()),
+        aliases=names.aliases,
         providers=tuple(p for part in parts for p in part.providers),
         regions=tuple(r for part in parts for r in part.regions),
         offerings=tuple(o for part in parts for o in part.offerings),
@@ -114,6 +118,8 @@ class _Folder:
         prices = self._unique("prices.csv", PRICE_COLUMNS, self.price, lambda p: p.key)
         tiers = self._unique("tiers.csv", TIER_COLUMNS, self.tier, lambda t: (t.region, t.item, t.from_gb))
         return Snapshot(
+            accelerators=(),
+            aliases=(),
             providers=(provider,) if provider else (),
             regions=tuple(regions),
             offerings=tuple(offerings),

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from datetime import date
-from hashlib import blake2b
+from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from pricing.accelerator import Accelerator, Alias
 from pricing.offering import Offering
 from pricing.place import Provider, Region, Source, System, Tier
 from pricing.price import Price
@@ -25,21 +26,26 @@ from pricing.providers import files
 if TYPE_CHECKING:
     from pricing.snapshot import Snapshot
 
-VERSION = 1
+T = TypeVar("T")
+
+VERSION = 2
 """Raised whenever the tables change, so that an older file is never read."""
 
 KEPT_FILES = 8
 """How many compiled catalogues stay in the cache; the oldest go."""
 
-TABLES: dict[str, type] = {
-    "providers": Provider,
-    "regions": Region,
-    "offerings": Offering,
-    "prices": Price,
-    "tiers": Tier,
-    "systems": System,
-    "sources": Source,
+TABLES: dict[type, str] = {
+    Accelerator: "accelerators",
+    Alias: "aliases",
+    Provider: "providers",
+    Region: "regions",
+    Offering: "offerings",
+    Price: "prices",
+    Tier: "tiers",
+    System: "systems",
+    Source: "sources",
 }
+"""The table of each kind of value; a snapshot has them under the same names."""
 INDEXES = (
     "CREATE INDEX by_accelerator ON prices (accelerator, hidden)",
     "CREATE INDEX by_type ON prices (instance_type, provider)",
@@ -77,9 +83,10 @@ class Store:
                 self._open()
                 return self._connection.execute(sql, values).fetchall()
 
-    def table(self, name: str) -> list[Any]:
-        """All rows of a table, in the order of its file."""
-        return self.rows(f"SELECT {', '.join(columns(TABLES[name]))} FROM {name} ORDER BY rowid")  # noqa: S608 - names are ours
+    def table(self, kind: type[T]) -> list[T]:
+        """All values of a kind, in the order of their file."""
+        cells = self.rows(f"SELECT {', '.join(columns(kind))} FROM {TABLES[kind]} ORDER BY rowid")  # noqa: S608 - names are ours
+        return list(values(kind, cells))
 
     def _compile(self) -> sqlite3.Connection:
         from pricing.snapshot import read
@@ -114,6 +121,8 @@ def cache_folder() -> Path:
 
 def digest_of(root: Path) -> str:
     """A short hash of all that a catalogue folder says: names and bytes of its tables; missing ones count as empty."""
+    from hashlib import blake2b
+
     hashed = blake2b(digest_size=8)
     for path in files(root):
         content = b""
@@ -130,7 +139,7 @@ def fill(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     ranked = sorted(
         snapshot.prices, key=lambda p: (p.price_per_hour, p.provider, p.region, p.instance_type, p.purchase_option)
     )
-    for name, kind in TABLES.items():
+    for kind, name in TABLES.items():
         extra = ", offering, accelerator, hidden" if name == "prices" else ""
         connection.execute(f"CREATE TABLE {name} ({', '.join(columns(kind))}{extra})")
         if name != "prices":
@@ -160,6 +169,7 @@ def _cells(value: object) -> tuple[object, ...]:
 
 
 def _cell(value: object) -> object:
+    """What stands in a table for a value; `_READ` turns it back."""
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, tuple):
@@ -167,6 +177,33 @@ def _cell(value: object) -> object:
     if isinstance(value, dict):
         return "\n".join(f"{key} {entry}" for key, entry in sorted(value.items()))
     return value
+
+
+def values(kind: type[T], rows: Iterable[Sequence[Any]]) -> Iterator[T]:
+    """The values of a kind from the cells of their columns."""
+    converted = [(index, _READ[str(f.type)]) for index, f in enumerate(fields(kind)) if f.type in _READ]  # type: ignore[arg-type] # always a dataclass
+    for row in rows:
+        cells = list(row)
+        for index, read in converted:
+            cells[index] = read(cells[index])
+        yield kind(*cells)
+
+
+@cache
+def day(text: str) -> date:
+    """A date, made once: every row of one snapshot shares it."""
+    return date.fromisoformat(text)
+
+
+_READ: dict[str, Callable[[Any], object]] = {
+    "bool": bool,
+    "bool | None": lambda cell: None if cell is None else bool(cell),
+    "date": day,
+    "date | None": lambda cell: None if cell is None else day(cell),
+    "tuple[str, ...]": lambda cell: tuple(cell.split()),
+    "dict[str, str]": lambda cell: dict(line.split(" ", 1) for line in cell.splitlines()),
+}
+"""By the type of a field: its value from the cell, where they differ."""
 
 
 def _connect(path: Path) -> sqlite3.Connection | None:

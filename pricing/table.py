@@ -48,15 +48,10 @@ class Row:
         value = self.values[column]
         if not value:
             return None
-        over, _, under = value.partition("/")
-        try:
-            number = float(over) / float(under or 1)
-        except (ValueError, ZeroDivisionError):
-            number = math.nan
-        if not math.isfinite(number) or "_" in value:
+        number = number_in(value)
+        if number is None:
             self.fault(f"{column} is {value!r}, expected a number")
-            return None
-        if number < 0:
+        elif number < 0:
             self.fault(f"{column} is {value!r}, expected no negative number")
         return number
 
@@ -85,6 +80,16 @@ class Row:
 
     def build(self, kind: type[T], /, **values: Any) -> T | None:
         return None if self.bad else kind(**values)
+
+
+def number_in(text: str) -> float | None:
+    """The value of a decimal or of a fraction such as 1/6; None where it is neither, or not finite."""
+    over, slash, under = text.partition("/")
+    try:
+        number = float(over) / (float(under) if slash else 1)
+    except (ValueError, ZeroDivisionError):
+        return None
+    return number if math.isfinite(number) and "_" not in text else None
 
 
 def read_rows(path: Path, columns: Sequence[str], faults: list[str], *, optional: bool = False) -> Iterator[Row]:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,23 +120,22 @@ def _rate(text: str) -> float | str:
 
 
 def _assumptions(path: str) -> Settings:
-    """The names and values of an assumptions file, with the line of each."""
-    import yaml
+    """The names and values of an assumptions file, with the place of each; read as a request in YAML (or JSON) is."""
+    from planner.intake import yaml
 
     try:
-        data = Path(path).read_bytes()
-        node = yaml.compose(data, Loader=yaml.SafeLoader)
-        values = yaml.safe_load(data)
+        source = yaml.read(Path(path).read_bytes(), path)
     except OSError as error:
         return {}, {}, [_unreadable(f"--assumptions {path}", error)]
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f"{path} line {mark.line + 1} column {mark.column + 1}" if mark else path
-        return {}, {}, [Complaint("assumptions", place, "neither YAML nor JSON", "", "one `name: value` a line")]
-    if not isinstance(node, yaml.MappingNode) or not isinstance(values, dict):
-        return {}, {}, [Complaint("assumptions", path, "no list of assumptions", "", "one `name: value` a line")]
-    lines = {f"assumptions.{key.value}": f"{path} line {key.start_mark.line + 1}" for key, _ in node.value}
-    return {str(name): value for name, value in values.items()}, lines, []
+    faults = [
+        replace(fault, place=fault.place if fault.place.startswith(path) else f"{path} {fault.place}")
+        for fault in source.complaints
+    ]
+    if "workloads" in source.document:  # nothing could be read, or it is a request or a list
+        faults = faults or [Complaint("", path, "no list of assumptions")]
+        return {}, {}, [replace(fault, path="assumptions", expected="one `name: value` a line") for fault in faults]
+    places = {f"assumptions.{name}": f"{path} {place}" for name, place in source.places.items()}
+    return dict(source.document), places, faults
 
 
 def _progress(text: str) -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from fractions import Fraction
 from functools import cache
 
 import click
@@ -44,10 +40,15 @@ def found(texts: Mapping[str, Sequence[str]]) -> Offers:
 
 
 def json_text(offers: Offers) -> str:
+    import json
+
     return json.dumps(asdict(offers), indent=2, default=str, ensure_ascii=False) + "\n"
 
 
 def csv_text(offers: Offers) -> str:
+    import csv
+    import io
+
     lines = io.StringIO(newline="")
     writer = csv.DictWriter(lines, [item.name for item in fields(Row)])
     writer.writeheader()
@@ -103,7 +104,13 @@ def _figure(value: float | None, digits: int) -> str:
 
 def count_text(count: float | None) -> str:
     """8, 1/6 or ? where no source tells it."""
-    return "?" if count is None else str(Fraction(count).limit_denominator(64))
+    if count is None:
+        return "?"
+    if count.is_integer():
+        return f"{count:.0f}"
+    from fractions import Fraction
+
+    return str(Fraction(count).limit_denominator(64))
 
 
 def _notes(offers: Offers) -> Sequence[str]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from planner.answer import Plan
 from planner.errors import Complaint, InvalidRequest
 from planner.reports import formats, load
+from pricing.table import nearest
 
 STANDARD_OUTPUT = "-"
 DEFAULT = "text"
@@ -35,8 +34,8 @@ def choose(format_name: str | None, paths: Sequence[str]) -> tuple[tuple[Output,
     known = tuple(formats())
     complaints = []
     if format_name is not None and format_name not in known:
-        nearest = get_close_matches(format_name, known, 1)
-        expected = f"one of {', '.join(known)}" + (f"; nearest: {nearest[0]}" if nearest else "")
+        close = nearest(format_name, known)
+        expected = f"one of {', '.join(known)}" + (f"; nearest: {close[0]}" if close else "")
         return (), (Complaint("", "--format", "unknown format", format_name, expected),)
     files = [path for path in paths if path != STANDARD_OUTPUT]
     outputs = [Output("", (format_name or DEFAULT) if len(files) < len(paths) or not files else DEFAULT)]
@@ -122,6 +121,8 @@ def _render(plan: Plan, output: Output) -> dict[str, bytes]:
 
 def _stage(output: Output, files: Mapping[str, bytes]) -> list[tuple[Path, Path]]:
     """Write beside each target under a temporary name: what is renamed later is whole, and on the same file system."""
+    import tempfile
+
     root = Path(output.path)
     if output.folder and (strangers := _strangers(root, files)):
         message = "holds files that are not of this plan and that would be read along with it"

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-if TYPE_CHECKING:
-    pass
-
-STANDARD_INPUT = "-"
 OUTPUT_HELP = (
     "Also write a file (its suffix names the format) or a folder/ (Terraform); may be repeated. - is standard output."
 )

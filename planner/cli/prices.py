@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import date
 
     from pricing.catalog import Coverage
+    from pricing.importer import Report
 
 
 @click.group(short_help="Import prices; tell what the catalogue covers and how old it is.")
@@ -63,7 +65,6 @@ def import_(folder: str) -> int:
 
     The tables are read and judged whole; one fault and nothing is written.
     """
-    from dataclasses import asdict
     from pathlib import Path
 
     from planner.cli._ends import refuse
@@ -78,6 +79,20 @@ def import_(folder: str) -> int:
         report = import_facts(Path(folder), ROOT)
     except BadSnapshot as error:
         return refuse(error.faults)
-    for name, value in asdict(report).items():
-        click.echo(f"{name.replace('_', ' '):12} {', '.join(value) if isinstance(value, tuple) else value}")
+    for line in told(report):
+        click.echo(line)
     return DONE
+
+
+def told(report: Report) -> Iterator[str]:
+    """What an import took in, one figure a line."""
+    from dataclasses import fields
+
+    for field in fields(report):
+        value = getattr(report, field.name)
+        text = f"{value:,}" if isinstance(value, int) else str(value)
+        if isinstance(value, tuple):
+            text = ", ".join(value) or "nothing"
+        elif isinstance(value, dict):
+            text = "; ".join(f"{count:,} {reason}" for reason, count in value.items()) or "nothing"
+        yield f"{field.name.replace('_', ' '):12} {text}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -136,6 +137,7 @@ def _serve(connection: Connection, warm_up: Callable[[], object]) -> None:
     """The life of a worker: calls in, results out, until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the service, which then ends its workers
     warm_up()
+    gc.freeze()  # the catalogue stays for good: no search for cycles need look at it again
     with contextlib.suppress(EOFError, ConnectionError):
         while True:
             function, arguments = connection.recv()

@@ -45,8 +45,10 @@ class Failed:
 
 
 def warm_up() -> None:
-    """Open the catalogue, so that the first plan of a worker need not."""
-    Catalog.embedded().quotes()
+    """Read the whole catalogue, so that no plan of a worker need."""
+    catalog = Catalog.embedded()
+    for offering in catalog.priced:
+        catalog.of_type(offering)
 
 
 def solve(body: bytes, query: Mapping[str, Sequence[str]], format_name: str) -> Solved | Refused | Failed:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pricing import snapshot
 from pricing.accelerator import ACCELERATOR_COLUMNS, ALIAS_COLUMNS, Accelerator, Names, accelerator_of, alias_of
-from pricing.errors import UnknownName
+from pricing.errors import BadSnapshot, UnknownName
 from pricing.importer.tiers import GB_PER_STEP_UNIT
 from pricing.place import ITEMS, Source
 from pricing.price import option_of
@@ -43,9 +43,14 @@ TABLES: dict[str, tuple[str, ...]] = {
 COUNTED = ("price_history.csv", "price_suspect.csv")
 """Superseded and doubtful prices: counted, never imported."""
 
-KEPT_NAMES = ("provider", "written", "instance_types", "name", "source")
-KEPT_SYSTEMS = ("name", "sold", "price_as_of", "source")
-"""What more is known of systems in the facts; servers that the facts lack stand whole in kept/servers.csv."""
+KEPT: dict[str, tuple[str, ...]] = {
+    "accelerators.csv": ACCELERATOR_COLUMNS,
+    "offering_accelerators.csv": ("provider", "written", "instance_types", "name", "source"),
+    "servers.csv": snapshot.SYSTEM_COLUMNS,
+    "sources.csv": snapshot.SOURCE_COLUMNS,
+    "systems.csv": ("name", "sold", "price_as_of", "source"),
+}
+"""Hand-kept tables. systems.csv says more of systems in the facts; servers that the facts lack stand in servers.csv."""
 REGIONS = ("region", "country")
 SUCCESSORS = ("provider", "instance_type", "successor", "source_id")
 SMALLEST_SHARE = 8
@@ -83,18 +88,22 @@ class Facts:
 
     @classmethod
     def read(cls, folder: Path, target: Path, faults: list[str]) -> Facts:
-        """Reads and checks; what is wrong is added to `faults`, and the value is then not to be used."""
-        tables = {name: list(read_rows(folder / name, columns, faults)) for name, columns in TABLES.items()}
-        kept = target / "data" / "kept"
+        """Reads and checks; what is wrong is added to `faults`, and the value is then not to be used.
+
+        Raises BadSnapshot at once where a whole table cannot be used.
+        """
+        read = _tables(folder, target, faults)
+        tables = {name: read[folder / name] for name in (*TABLES, *COUNTED)}
+        kept = {name: read[target / "data" / "kept" / name] for name in KEPT}
         own = {path.name: snapshot.provider_facts(path, faults) for path in walk(target)}
         faults += _provider_faults(target, own)
-        accelerators = _accelerators(tables["accelerators.csv"], kept, faults)
-        aliases = [alias_of(row) for row in read_rows(target / "data" / "aliases.csv", ALIAS_COLUMNS, faults)]
+        accelerators = _accelerators(tables["accelerators.csv"], kept["accelerators.csv"], faults)
+        aliases = [alias_of(row) for row in read[target / "data" / "aliases.csv"]]
         names = Names(accelerators, [a for a in aliases if a])
         faults += names.faults()
-        sources = _sources(tables["sources.csv"], kept, faults)
-        regions = {name: list(read_rows(_regions_file(target, name), REGIONS, faults)) for name in own}
-        offerings = _offerings(tables["offerings.csv"], kept, names, own, faults)
+        sources = _sources(tables["sources.csv"], kept["sources.csv"])
+        regions = {name: read[_regions_file(target, name)] for name in own}
+        offerings = _offerings(tables["offerings.csv"], kept["offering_accelerators.csv"], names, own)
         prices = _prices(tables["prices.csv"], {_key(row) for row, _ in offerings}, own, regions)
         _check_sources([*(r for r, _ in prices), *tables["transfer_storage_prices.csv"]], "source_id", sources)
         _check_sources([r for r, _ in offerings], "source_ids", sources)
@@ -111,14 +120,36 @@ class Facts:
             prices=prices,
             systems=tables["systems.csv"],
             tiers=tables["transfer_storage_prices.csv"],
-            kept_systems={r.values["name"]: r for r in read_rows(kept / "systems.csv", KEPT_SYSTEMS, faults)},
-            servers=list(read_rows(kept / "servers.csv", snapshot.SYSTEM_COLUMNS, faults)),
-            successors=_successors(target, {_key(row) for row, _ in offerings}, sources, faults),
+            kept_systems={r.values["name"]: r for r in kept["systems.csv"]},
+            servers=kept["servers.csv"],
+            successors=_successors(
+                read[target / "data" / "successors.csv"], {_key(row) for row, _ in offerings}, sources
+            ),
             providers=own,
             regions=regions,
-            superseded=len(list(read_rows(folder / COUNTED[0], (), faults))),
-            suspect=len(list(read_rows(folder / COUNTED[1], (), faults))),
+            superseded=len(tables[COUNTED[0]]),
+            suspect=len(tables[COUNTED[1]]),
         )
+
+
+def _tables(folder: Path, target: Path, faults: list[str]) -> dict[Path, list[Row]]:
+    """The rows of every table. Raises BadSnapshot with one fault for each file that is missing or lacks a column:
+    all else that would be found follows from that."""
+    kept = target / "data" / "kept"
+    needed = {folder / name: columns for name, columns in TABLES.items()}
+    needed |= {folder / name: () for name in COUNTED}
+    needed |= {_regions_file(target, path.name): REGIONS for path in walk(target)}
+    needed |= {target / "data" / "aliases.csv": ALIAS_COLUMNS, target / "data" / "successors.csv": SUCCESSORS}
+    needed |= {kept / name: columns for name, columns in KEPT.items()}
+    tables: dict[Path, list[Row]] = {}
+    unusable: list[str] = []
+    for path, columns in needed.items():
+        before = len(faults)
+        tables[path] = list(read_rows(path, columns, faults))
+        unusable += faults[before:] if not tables[path] else []
+    if unusable:
+        raise BadSnapshot(tuple(unusable))
+    return tables
 
 
 def share(row: Row, column: str) -> str:
@@ -163,9 +194,8 @@ def _key(row: Row) -> tuple[str, str]:
     return row.values["provider"], row.values["instance_type"]
 
 
-def _accelerators(rows: list[Row], kept: Path, faults: list[str]) -> list[Accelerator]:
-    ours = [_accelerator(row) for row in rows]
-    ours += [accelerator_of(row) for row in read_rows(kept / "accelerators.csv", ACCELERATOR_COLUMNS, faults)]
+def _accelerators(rows: list[Row], kept: list[Row], faults: list[str]) -> list[Accelerator]:
+    ours = [_accelerator(row) for row in rows] + [accelerator_of(row) for row in kept]
     times = Counter(accelerator.name for accelerator in ours if accelerator)
     faults += [
         f"accelerators.csv: {name} stands {n} times, in the facts or among the kept rows"
@@ -196,13 +226,13 @@ def _counted_as(name: str, device_class: str, notes: str) -> str:
     return {"tpu": "chip", "cpu": "socket"}.get(device_class, "device")
 
 
-def _sources(rows: list[Row], kept: Path, faults: list[str]) -> dict[str, Source]:
+def _sources(rows: list[Row], kept: list[Row]) -> dict[str, Source]:
     found: dict[str, Source] = {}
     for row in rows:
         reference = " ".join(part for part in (row.text("repo"), row.values["path"], row.values["commit"]) if part)
         renamed = Row(row.path, row.line, {**row.values, "reference": reference}, row.faults)
         _keep(found, renamed, snapshot.source_of(renamed))
-    for row in read_rows(kept / "sources.csv", snapshot.SOURCE_COLUMNS, faults):
+    for row in kept:
         _keep(found, row, snapshot.source_of(row))
     return found
 
@@ -213,9 +243,8 @@ def _keep(found: dict[str, Source], row: Row, source: Source | None) -> None:
 
 
 def _offerings(
-    rows: list[Row], kept: Path, names: Names, own: dict[str, dict[str, Any]], faults: list[str]
+    rows: list[Row], decided: list[Row], names: Names, own: dict[str, dict[str, Any]]
 ) -> list[tuple[Row, str]]:
-    decided = list(read_rows(kept / "offering_accelerators.csv", KEPT_NAMES, faults))
     for row in decided:
         if row.text("name") not in names.by_name:
             row.fault(f"accelerator {row.values['name']!r} is unknown")
@@ -279,11 +308,9 @@ def _check_sources(rows: list[Row], column: str, sources: dict[str, Source]) -> 
             row.fault(f"{column} {', '.join(unknown)!r} is not in sources.csv")
 
 
-def _successors(
-    target: Path, types: set[tuple[str, str]], sources: dict[str, Source], faults: list[str]
-) -> dict[tuple[str, str], str]:
+def _successors(rows: list[Row], types: set[tuple[str, str]], sources: dict[str, Source]) -> dict[tuple[str, str], str]:
     found = {}
-    for row in read_rows(target / "data" / "successors.csv", SUCCESSORS, faults):
+    for row in rows:
         for name in (row.text("instance_type"), row.text("successor")):
             if (row.values["provider"], name) not in types:
                 row.fault(f"instance type {name!r} of {row.values['provider']!r} is not among the offerings")

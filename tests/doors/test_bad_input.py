@@ -109,8 +109,8 @@ def test_faults_of_options_file_and_names_come_in_one_answer(planner, written, t
         "--providers: unknown provider; read awz",
         "--discount-rate: ",
         "--as-of: ",
-        "ours.yaml line 2: unknown assumption; read peu; expected one of pue",
-        "ours.yaml line 3: ",
+        "ours.yaml line 2 column 6: unknown assumption; read peu; expected one of pue",
+        "ours.yaml line 3 column 19: ",
         "line 3 column 3: text where a number is needed",
         "line 4 column 2: unknown accelerator; read H1000",
     )
@@ -131,6 +131,29 @@ def test_faults_of_options_file_and_names_come_in_one_answer(planner, written, t
 )
 def test_outputs_and_files_that_cannot_be(planner, written, job, arguments, expected):
     refused(planner("estimate", str(job), *arguments), written, expected)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"pue: 1.2\npue: 1.3\n", "ours.yaml line 2 column 1: 'pue' stands twice; the first is at line 1 column 1"),
+        (b"- pue\n", "ours.yaml: no list of assumptions; expected one `name: value` a line"),
+        (b"5\n", "ours.yaml line 1 column 1: no request; read 5; expected one `name: value` a line"),
+        (b"pue: [\n", "ours.yaml line 2 column 1: not YAML"),
+        (b"", "ours.yaml: there is nothing in it; expected one `name: value` a line"),
+        (b"\xff", "ours.yaml: no text: byte 0 is not UTF-8"),
+        (
+            b"a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+            + b"".join(b"%c: &%c [%s]\n" % (c, c, b", ".join([b"*%c" % (c - 1)] * 10)) for c in b"bcdefgh"),
+            "aliases that grow without end",
+        ),
+    ],
+)
+def test_an_assumptions_file_that_is_none(planner, written, job, tmp_path, content, expected):
+    (tmp_path / "ours.yaml").write_bytes(content)
+    ran = planner("estimate", str(job), "--assumptions", "ours.yaml", "-o", "plan.json")
+    refused(ran, written, expected)
+    assert ran.err.startswith("planner: asked wrongly, 1 fault;")
 
 
 def test_one_output_that_cannot_be_written_keeps_the_others_from_being(planner, written, job):

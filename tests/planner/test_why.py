@@ -19,7 +19,7 @@ def test_memory_that_fits_nothing(catalog, ask, measured):
     job = measured("H100", 8, 1000, 1e9, memory_gib_per_accelerator=400)
     text = reasons(plan(ask(job), catalog))
     assert "less than 400 GiB of memory per accelerator" in text
-    assert "would be served with less memory, at most 270 GiB per accelerator" in text
+    assert "would be served with less memory per accelerator, at most 270 GiB" in text
 
 
 def test_an_accelerator_that_nobody_rents_names_the_successor(catalog, ask, hours):
@@ -132,3 +132,32 @@ def test_assumptions_are_checked(catalog, ask, hours):
     with pytest.raises(InvalidRequest) as caught:
         plan(ask(hours("H100", 1), assumptions=wrong), catalog)
     assert {c.path.removeprefix("assumptions.") for c in caught.value.complaints} == set(wrong)
+
+
+def test_an_own_quote_for_a_server_replaces_the_catalogue(catalog, ask, hours):
+    """A quote of 200,000 for the server and 9 kW measured: capital 200,000 / 0.81 = 246,913.58."""
+    own = {"price_of_8x_h100_server": 200_000, "power_kw_of_8x_h100_server": 9, "lead_time_months": 0}
+    request = ask(hours("H100", 5840, gang=8), assumptions=own, strategies=["onprem"])
+    found = plan(request, catalog)
+    paid = {row.category: row.amount for row in found.strategy("onprem").cash if row.month == 1}
+    assert paid["hardware"] == pytest.approx(246_913.58)
+    assert paid["space"] == pytest.approx(9 * 195)
+    shown = {a.name: a for a in found.assumptions}
+    assert shown["price_of_8x_h100_server"].overridden
+    assert shown["price_of_8x_h100_server"].value == 200_000
+    assert not shown["price_of_8x_b200_server"].overridden
+    assert "LP2368" in shown["price_of_8x_b200_server"].source
+
+
+def test_a_quote_brings_back_a_system_that_had_no_price(catalog, ask, hours):
+    request = ask(hours("H200", 5840, gang=8), assumptions={"price_of_dgx_h200": 280_000})
+    found = plan(request, catalog)
+    assert "DGX H200" in {row.system for row in found.break_even}
+    assert not any(gap.subject == "DGX H200" for gap in found.gaps)
+
+
+def test_a_quote_for_an_unknown_server_names_the_nearest(catalog, ask, hours):
+    with pytest.raises(InvalidRequest) as caught:
+        plan(ask(hours("H100", 1), assumptions={"price_of_8x_h100_servr": 1}), catalog)
+    (complaint,) = caught.value.complaints
+    assert "price_of_8x_h100_server" in complaint.expected

@@ -233,7 +233,7 @@ def test_a_retired_type_names_its_successor_where_the_provider_does(catalog):
     with pytest.raises(RetiredType) as caught:
         catalog.check_type("azure", "Standard_NC6s_v2")
     assert caught.value.successor == "Standard_NC24ads_A100_v4"
-    with pytest.raises(RetiredType, match="its successor is p3.2xlarge"):
+    with pytest.raises(RetiredType, match=r"its successor is p3\.2xlarge"):
         catalog.check_type("aws", "p2.xlarge")
     with pytest.raises(RetiredType, match="no successor is recorded"):
         catalog.check_type("aws", "g2.2xlarge")
@@ -266,3 +266,19 @@ def test_another_folder_of_no_shape_is_refused(tmp_path):
     text = "\n".join(caught.value.faults)
     assert "accelerators.csv: the file is missing" in text
     assert "no provider folder" in text
+
+
+def test_prices_by_type_are_all_prices(catalog):
+    by_type = [quote for offering in catalog.priced for quote in catalog.of_type(offering)]
+    assert len(by_type) == len(catalog.quotes())
+    assert set(by_type) == set(catalog.quotes())
+    for offering in catalog.priced:
+        found = catalog.of_type(offering)
+        assert found, "a type without a price is not among the priced"
+        assert list(found) == catalog.quotes(instance_types=[offering.instance_type], providers=[offering.provider])
+        assert catalog.of_type(offering) is found, "made once"
+
+
+def test_kinds_are_those_of_what_can_be_rented(catalog):
+    for provider in catalog.providers:
+        assert catalog.kinds[provider] == {q.price.kind for q in catalog.quotes(providers=[provider])}

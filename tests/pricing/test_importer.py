@@ -236,6 +236,12 @@ def test_a_file_that_cannot_be_used_is_one_clear_fault(small, spoil, expected):
     assert any(expected in fault for fault in complaints(small))
 
 
+@pytest.mark.parametrize("table", ["offerings.csv", "accelerators.csv", "sources.csv", "prices.csv"])
+def test_what_follows_from_a_missing_table_is_not_told(small, table):
+    (small.facts / table).unlink()
+    assert complaints(small) == (f"facts/{table}: the file is missing",)
+
+
 def test_a_row_of_another_width_and_an_unclosed_quote_are_faults(small):
     prices = small.facts / "prices.csv"
     prices.write_text(prices.read_text() + "acme,here-1\n")

@@ -13,7 +13,7 @@ import pytest
 from pricing.catalog import ROOT, Catalog
 from pricing.errors import BadSnapshot
 from pricing.importer import import_facts
-from pricing.store import KEPT_FILES, cache_folder, digest_of
+from pricing.store import KEPT_FILES, VERSION, cache_folder, digest_of
 
 OPEN = "import sys; from pathlib import Path; from pricing.catalog import ROOT, Catalog;"
 COUNT = OPEN + "print(len(Catalog.read(ROOT, Path(sys.argv[1])).quotes()))"
@@ -43,7 +43,7 @@ def test_two_processes_may_compile_at_once(tmp_path, catalog):
         out, error = run.communicate()
         assert (run.returncode, error) == (0, b"")
         assert int(out) == len(catalog.quotes())
-    assert compiled(tmp_path) == [f"catalog-1-{catalog.digest}.sqlite"], "one file, nothing half made beside it"
+    assert compiled(tmp_path) == [f"catalog-{VERSION}-{catalog.digest}.sqlite"], "one file, nothing half made beside it"
 
 
 @pytest.mark.parametrize("damage", ["truncate", "empty", "noise", "other version"])

@@ -10,7 +10,6 @@ from planner.answer import Assumption, BreakEven, Plan, PriceUsed, RefusedRow, T
 from planner.reports._shared.figures import NONE, number, percent, quantity
 from planner.reports._shared.sections import Section, bullets, recommended, table
 
-
 DEFINITION = "definition"
 
 

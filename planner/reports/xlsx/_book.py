@@ -37,7 +37,7 @@ _INPUT: dict[str, object] = {
     "border": 4,
     "border_color": "#BFBFBF",
 }
-_TOP: dict[str, object] = {"valign": "top"}
+_TOP: dict[str, object] = {"valign": "vcenter"}
 _STYLES: dict[str, dict[str, object]] = {
     "title": {"bold": True, "font_size": 14},
     "note": {"italic": True, "font_color": "#595959"},

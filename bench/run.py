@@ -127,8 +127,8 @@ def warm() -> Iterator[Figure]:
 
 def asked(catalog: Catalog, names: Sequence[str]) -> list[Quote]:
     """What a peer is asked as well: on demand, 8 or more H100."""
-    found = catalog.quotes(accelerators=names, options=["on_demand"])
-    return [quote for quote in found if (quote.offering.accelerator_count or 0) >= 8]
+    enough = [o for o in catalog.priced if (o.accelerator_count or 0) >= 8]
+    return catalog.quotes(accelerators=names, options=["on_demand"], offerings=enough)
 
 
 @contextmanager
@@ -204,11 +204,10 @@ def large() -> Iterator[Figure]:
     names = [item.name for item in match("H100")]
     with tempfile.TemporaryDirectory() as folder:
         catalog = made_catalogue(Path(folder), LARGE)
-        code = f"from pathlib import Path;from pricing.catalog import Catalog;c=Catalog.read(Path({folder!r}),Path({folder!r})/'cache');"
-        question = f"c.quotes(accelerators={names!r}, options=['on_demand'])"
-        bare, opened = medians(
-            [partial(run, sys.executable, "-c", "pass"), partial(run, sys.executable, "-c", code + question)], COLD_RUNS
-        )
+        opening = f"from pathlib import Path; here = Path({folder!r}); from pricing.catalog import Catalog"
+        question = f"Catalog.read(here, here / 'cache').quotes(accelerators={names!r}, options=['on_demand'])"
+        commands = [partial(run, sys.executable, "-c", code) for code in ("pass", f"{opening}; {question}")]
+        bare, opened = medians(commands, COLD_RUNS)
         yield Figure("catalogue query, 60,000 prices, cold", opened, opened / bare, "bare")
         [ours] = medians([lambda: asked(catalog, names)], 5 * WARM_RUNS)
         yield Figure("catalogue query, 60,000 prices, warm", ours)

@@ -122,9 +122,8 @@ def market(
     build = _Build(request, catalog, assumptions)
     owned = tuple(nodes)
     by_type: dict[tuple[str, str], list[Quote]] = {}
-    for quote in catalog.quotes(providers=request.providers or None, regions=request.regions or None):
-        if request.allow_estimates or quote.price.method == "listed":
-            by_type.setdefault(quote.offering.key, []).append(quote)
+    for quote in quotes_for(request, catalog):
+        by_type.setdefault(quote.offering.key, []).append(quote)
     refusals = []
     for index, need in enumerate(demands.needs):
         allowed = _allowed(need.workload, catalog.names)
@@ -136,6 +135,13 @@ def market(
             _own(build, index, need, node, allowed, rates, refused)
         refusals.append(refused)
     return Market(tuple(build.resources.values()), tuple(build.candidates), tuple(refusals), tuple(build.gaps))
+
+
+def quotes_for(request: Request, catalog: Catalog) -> list[Quote]:
+    """Every price that the request allows: its providers and regions, only listed ones where estimates are switched
+    off."""
+    quotes = catalog.quotes(providers=request.providers or None, regions=request.regions or None)
+    return [quote for quote in quotes if request.allow_estimates or quote.price.method == "listed"]
 
 
 def known(workload: Workload, names: Names) -> list[Measured]:

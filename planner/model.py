@@ -1,22 +1,24 @@
 """The plan of one strategy as a mixed-integer linear program, in arrays. Knows no solver.
 
-Sets: months t, load blocks b of h[b] hours, workloads k, candidates j of k with s[j] units per node-hour; shared
-resources i (commitments, owned systems) with starts a, each covering some months.
+Sets: months t, load blocks b of h[b] hours, workloads k with tasks q (a month, a block of a month, or all months up
+to a deadline), candidates j of k; shared resources i (commitments, owned systems) with starts a, each covering some
+months. H[q,j] are the node-hours that the whole of task q takes on j.
 
-Decide: y[i,a] nodes started (whole numbers); x[j,t,b] node-hours of work (>= 0; one block where the work may run at
-any hour and the nodes are paid by the hour); r[j,t,b] gangs of nodes ready by the hour for a service (whole numbers);
-z[j,t] whether a gang that spans nodes uses a shared resource (0 or 1).
+Decide: y[i,a] nodes started (whole numbers); f[q,j,t,b] the share of task q done on j in month t and block b (0 to 1;
+one block where the work may run at any hour and the nodes are paid by the hour); r[j,t,b] gangs of nodes ready by the
+hour for a service (whole numbers); z[j,t] whether a gang that spans nodes uses a shared resource, v[k,g] whether a
+job that runs a stated number of gangs at once uses accelerator and gang g, w[k,j] whether a service rents j (0 or 1).
 
-Minimise the present cost: sum cost[i,a] y + sum rate[j,t] x (by the hour; on r for services) + sum data[j,t] s x.
+Minimise the present cost: sum cost[i,a] y + sum rate[j,t] H f (by the hour; on r for services) + sum data[q,j,t] f.
 
 Subject to
-    sum_j s x = D[k,t] or D[k,t,b]       all work is done (over all months up to a deadline: = D[k])
-    sum_j x <= h sum_a y                 shared nodes are not used twice, in every month and block
-    x <= nodes h r                       a service by the hour has whole nodes ready
-    sum_j x / nodes per gang <= P h      at most P gangs of a job at once
-    sum_j s x <= D v[k,g], sum_g v = 1   such a job keeps one accelerator and size of gang g (v is 0 or 1)
-    r <= most w[k,j], sum_j w <= 1       a service rents one type in one place by the hour (w is 0 or 1)
-    sum_b x <= M z, nodes z <= sum_a y   a gang has all its nodes
+    sum f = 1                            every task is done
+    sum H f <= h sum_a y                 shared nodes are not used twice, in every month and block
+    H f <= nodes h r                     a service by the hour has whole nodes ready
+    sum H f / nodes per gang <= P h      at most P gangs of a job at once
+    sum f <= v[k,g], sum_g v = 1         such a job keeps one accelerator and size of gang, in every task
+    r <= most w[k,j], sum_j w <= 1       a service rents one type in one place by the hour
+    sum f <= z, nodes z <= sum_a y       a gang on shared nodes has all of them
 """
 
 from __future__ import annotations
@@ -35,17 +37,26 @@ from planner.prune import Choice, Shared, around_per_unit
 ANY_HOUR = -1
 """The block of work by the hour that may run at any hour of its month."""
 
+Task = tuple[int, int, int]
+"""A piece of demand that is to be done: workload, month (0: all up to a deadline), block (ANY_HOUR: any of the
+month)."""
 Kind = Literal["start", "work", "ready", "gang", "team", "short"]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a variable stands for; `owner` is the shared resource of a start, else the index of the candidate."""
+    """What a variable stands for; `owner` is the shared resource of a start, else the index of a step.
+
+    A column of work is a share of `task`; doing all of it there takes `node_hours` and does `units`.
+    """
 
     kind: Kind
     owner: int
     month: int
     block: int = ANY_HOUR
+    task: Task = (-1, 0, 0)
+    node_hours: float = 0.0
+    units: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +120,16 @@ def build(choice: Choice, allowed: Allowed, demands: Demands, terms: Terms, reso
         program.steps += [Step(c, None) for c in candidates if allowed.hourly_until[c.need] >= 1]
     for index, item in enumerate(allowed.shared):
         program.steps += [Step(c, index) for c in item.candidates]
-    use: dict[tuple[int, int, int], list[tuple[int, float]]] = defaultdict(list)
-    work: dict[tuple[int, int, int], list[tuple[int, float]]] = defaultdict(list)
     for number, step in enumerate(program.steps):
         need = demands.needs[step.candidate.need]
         for month in range(1, terms.months + 1):
             if _is_open(step, need, month, allowed, nodes):
-                _use(program, number, month, choice, demands, terms, use, work)
-    _whole_gangs(program, nodes, demands)
-    _demand_rows(program, demands, work)
-    for (index, month, block), entries in sorted(use.items()):
-        starts = [(column, -demands.block_hours[block]) for column in nodes[index, month]]
-        program.row(-math.inf, 0.0, entries + starts)
+                _work(program, number, month, choice, demands, terms)
+    _task_rows(program, demands)
+    _shared_rows(program, demands, nodes)
     _parallel_rows(program, demands)
-    _one_team_rows(program, demands, resources)
-    _one_rental_rows(program)
-    _ready_rows(program, demands)
+    _team_rows(program, demands, resources)
+    _service_rows(program, demands)
     return program
 
 
@@ -152,87 +157,78 @@ def _is_open(step: Step, need: Need, month: int, allowed: Allowed, nodes: dict[t
     return (step.shared, month) in nodes
 
 
-def _use(
-    program: Program,
-    number: int,
-    month: int,
-    choice: Choice,
-    demands: Demands,
-    terms: Terms,
-    use: dict[tuple[int, int, int], list[tuple[int, float]]],
-    work: dict[tuple[int, int, int], list[tuple[int, float]]],
-) -> None:
-    """The columns of one step in one month, and where they count."""
+def task_of(need: int, month: int, block: int, demands: Demands) -> tuple[Task, float]:
+    """The task that work of a month and block belongs to, with the units of the whole task."""
+    stated = demands.needs[need]
+    if stated.deadline is not None:
+        return (need, 0, ANY_HOUR), stated.total
+    if stated.levels is None:
+        return (need, month, ANY_HOUR), stated.monthly[month - 1]
+    return (need, month, block), stated.block_units(month - 1, block, demands.block_hours)
+
+
+def _work(program: Program, number: int, month: int, choice: Choice, demands: Demands, terms: Terms) -> None:
+    """The columns of one step in one month."""
     step = program.steps[number]
     candidate = step.candidate
     need = demands.needs[candidate.need]
     rate = choice.rates[candidate.resource][month - 1] if step.shared is None else 0.0
-    data = sum(around_per_unit(need, candidate, month)) * candidate.units_per_node_hour
-    data *= discount_factor(month, "end", terms.discount_rate_monthly)
+    data = sum(around_per_unit(need, candidate, month)) * discount_factor(month, "end", terms.discount_rate_monthly)
     by_block = need.levels is not None or step.shared is not None or parallel_limit(need) is not None
     for block in range(len(demands.block_hours)) if by_block else (ANY_HOUR,):
-        if need.levels is not None and need.levels[block] == 0:
+        task, units = task_of(candidate.need, month, block, demands)
+        if units == 0:
             continue
-        hours = demands.block_hours[block] if by_block else terms.hours_per_month
-        whole_nodes = need.serving and step.shared is None
-        cost = data if whole_nodes else data + rate
-        x = program.column(Column("work", number, month, block), cost, math.inf, whole=False)
-        work[candidate.need, month, block].append((x, candidate.units_per_node_hour))
-        if whole_nodes:
-            step_hours = candidate.nodes_per_gang * hours
-            most = math.ceil(
-                need.block_units(month - 1, block, demands.block_hours) / (candidate.units_per_node_hour * step_hours)
-            )
-            r = program.column(Column("ready", number, month, block), rate * step_hours, most, whole=True)
-            program.row(-math.inf, 0.0, [(x, 1.0), (r, -step_hours)])
-        if step.shared is not None:
-            use[step.shared, month, block].append((x, 1.0))
+        hours = units / candidate.units_per_node_hour
+        is_service = need.serving and step.shared is None
+        work = Column("work", number, month, block, task, hours, units)
+        f = program.column(work, data * units + (0.0 if is_service else rate * hours), 1.0, whole=False)
+        if is_service:
+            one = candidate.nodes_per_gang * demands.block_hours[block]
+            ready = Column("ready", number, month, block, task, one)
+            r = program.column(ready, rate * one, math.ceil(hours / one), whole=True)
+            program.row(-math.inf, 0.0, [(f, 1.0), (r, -min(1.0, one / hours))])
 
 
-def _whole_gangs(program: Program, nodes: dict[tuple[int, int], list[int]], demands: Demands) -> None:
-    """A gang that spans nodes of a shared resource needs them all in a month it works: x <= M z and nodes z <= sum
-    y."""
-    working: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for index, column in enumerate(program.columns):
+def _task_rows(program: Program, demands: Demands) -> None:
+    """Every task is done; where nothing can do one, a row that no solution fulfils says so."""
+    doing: dict[Task, list[tuple[int, float]]] = defaultdict(list)
+    for number, column in enumerate(program.columns):
         if column.kind == "work":
-            step = program.steps[column.owner]
-            if step.shared is not None and step.candidate.nodes_per_gang > 1:
-                working[column.owner, column.month].append(index)
-    for (number, month), columns in sorted(working.items()):
-        step = program.steps[number]
-        candidate, need = step.candidate, demands.needs[step.candidate.need]
-        assert step.shared is not None
-        due = need.total if need.deadline is not None else need.month_units(month - 1, demands.block_hours)
-        most = due / candidate.units_per_node_hour
-        z = program.column(Column("gang", number, month), 0.0, 1.0, whole=True)
-        program.row(-math.inf, 0.0, [*((x, 1.0) for x in columns), (z, -most)])
-        starts = [(column, -1.0) for column in nodes[step.shared, month]]
-        program.row(-math.inf, 0.0, [(z, float(candidate.nodes_per_gang)), *starts])
-
-
-def _demand_rows(program: Program, demands: Demands, work: dict[tuple[int, int, int], list[tuple[int, float]]]) -> None:
+            doing[column.task].append((number, 1.0))
     for index, need in enumerate(demands.needs):
-        mine = {(month, block): entries for (k, month, block), entries in work.items() if k == index}
-        if need.deadline is not None:
-            _must_do(program, index, need.total, [e for entries in mine.values() for e in entries])
+        months = (need.deadline,) if need.deadline is not None else range(1, len(need.monthly) + 1)
+        for month in months:
+            for block in range(len(demands.block_hours)) if need.levels is not None else (ANY_HOUR,):
+                task, units = task_of(index, month, block, demands)
+                if units:
+                    missing = [(program.column(Column("short", index, 0), 0.0, 0.0, whole=False), 1.0)]
+                    program.row(1.0, 1.0, doing.get(task) or missing, index)
+
+
+def _shared_rows(program: Program, demands: Demands, nodes: dict[tuple[int, int], list[int]]) -> None:
+    """Shared nodes are not used twice, and a gang that spans nodes has them all in a month it works."""
+    used: dict[tuple[int, int, int], list[tuple[int, float]]] = defaultdict(list)
+    spanning: dict[tuple[int, int], dict[Task, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, column in enumerate(program.columns):
+        if column.kind != "work":
             continue
-        for month in range(1, len(need.monthly) + 1):
-            if need.levels is None:
-                entries = [e for (at, _), found in mine.items() if at == month for e in found]
-                _must_do(program, index, need.monthly[month - 1], entries)
-                continue
-            for block in range(len(demands.block_hours)):
-                due = need.block_units(month - 1, block, demands.block_hours)
-                _must_do(program, index, due, mine.get((month, block), []))
-
-
-def _must_do(program: Program, need: int, units: float, entries: list[tuple[int, float]]) -> None:
-    """All `units` are done; where nothing can do them, a row that no solution fulfils says so."""
-    if units == 0:
-        return
-    if not entries:
-        entries = [(program.column(Column("short", need, 0), 0.0, 0.0, whole=False), units)]
-    program.row(units, units, entries, need)
+        step = program.steps[column.owner]
+        if step.shared is not None:
+            used[step.shared, column.month, column.block].append((number, column.node_hours))
+            if step.candidate.nodes_per_gang > 1:
+                spanning[column.owner, column.month][column.task].append(number)
+    for (index, month, block), entries in sorted(used.items()):
+        starts = [(y, -demands.block_hours[block]) for y in nodes[index, month]]
+        program.row(-math.inf, 0.0, entries + starts)
+    for (owner, month), tasks in sorted(spanning.items()):
+        step = program.steps[owner]
+        assert step.shared is not None
+        z = program.column(Column("gang", owner, month), 0.0, 1.0, whole=True)
+        for shares in tasks.values():
+            program.row(-math.inf, 0.0, [*((f, 1.0) for f in shares), (z, -1.0)])
+        starts = [(y, -1.0) for y in nodes[step.shared, month]]
+        program.row(-math.inf, 0.0, [(z, float(step.candidate.nodes_per_gang)), *starts])
 
 
 def _parallel_rows(program: Program, demands: Demands) -> None:
@@ -242,72 +238,64 @@ def _parallel_rows(program: Program, demands: Demands) -> None:
         if column.kind == "work":
             candidate = program.steps[column.owner].candidate
             if parallel_limit(demands.needs[candidate.need]) is not None:
-                running[candidate.need, column.month, column.block].append((number, 1 / candidate.granule))
+                gang_hours = column.node_hours / candidate.granule
+                running[candidate.need, column.month, column.block].append((number, gang_hours))
     for (index, _, block), entries in sorted(running.items()):
         limit = parallel_limit(demands.needs[index]) or 0
         program.row(-math.inf, limit * demands.block_hours[block], entries)
 
 
-def _one_team_rows(program: Program, demands: Demands, resources: Sequence[Resource]) -> None:
-    """A job that runs a stated number of gangs at once keeps one accelerator and gang from start to end: sum x <= M
-    v, sum v = 1.
+def _team_rows(program: Program, demands: Demands, resources: Sequence[Resource]) -> None:
+    """A job that runs a stated number of gangs at once keeps one accelerator and gang from start to end.
 
     Its parallelism and batch are set for them; without this, the optimum would swap hardware within a month.
     """
-    teams: dict[int, dict[tuple[str, float], list[int]]] = defaultdict(lambda: defaultdict(list))
+    teams: dict[int, dict[tuple[str, float], dict[Task, list[int]]]] = defaultdict(dict)
     for number, column in enumerate(program.columns):
         if column.kind == "work":
             candidate = program.steps[column.owner].candidate
             if parallel_limit(demands.needs[candidate.need]) is not None:
-                teams[candidate.need][team(candidate, resources)].append(number)
+                tasks = teams[candidate.need].setdefault(team(candidate, resources), {})
+                tasks.setdefault(column.task, []).append(number)
     for index, found in sorted(teams.items()):
         chosen = []
-        for _, columns in sorted(found.items()):
+        for _, tasks in sorted(found.items()):
             v = program.column(Column("team", index, 0), 0.0, 1.0, whole=True)
             chosen.append((v, 1.0))
-            need = demands.needs[index]
-            due = sum(need.month_units(month, demands.block_hours) for month in range(len(need.monthly)))
-            done = [(x, program.steps[program.columns[x].owner].candidate.units_per_node_hour) for x in columns]
-            program.row(-math.inf, 0.0, [*done, (v, -due)])
+            for shares in tasks.values():
+                program.row(-math.inf, 0.0, [*((f, 1.0) for f in shares), (v, -1.0)])
         program.row(1.0, 1.0, chosen)
 
 
-def _one_rental_rows(program: Program) -> None:
-    """A service rents one type of node in one place by the hour, beside the nodes it shares: r <= most w, sum w <=
-    1."""
+def _service_rows(program: Program, demands: Demands) -> None:
+    """A service rents one type of node in one place by the hour (sum w <= 1), beside the nodes it shares.
+
+    What is ready is enough for what is due: that follows from the other rows; stated by itself, it lets the solver cut
+    fractions of nodes (ten times faster on a portfolio with two services).
+    """
+    shared: dict[Task, list[tuple[int, float]]] = defaultdict(list)
     rented: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for number, column in enumerate(program.columns):
-        if column.kind == "ready":
-            rented[program.steps[column.owner].candidate.need][column.owner].append(number)
-    for need, found in sorted(rented.items()):
-        if len(found) == 1:
-            continue
-        chosen = []
-        for columns in found.values():
-            w = program.column(Column("team", need, 0), 0.0, 1.0, whole=True)
-            chosen.append((w, 1.0))
-            for r in columns:
-                program.row(-math.inf, 0.0, [(r, 1.0), (w, -program.upper[r])])
-        program.row(-math.inf, 1.0, chosen)
-
-
-def _ready_rows(program: Program, demands: Demands) -> None:
-    """Whole nodes ready by the hour and work on shared nodes are enough for what is due. It follows from the other
-    rows; stated by itself, it lets the solver cut fractions of nodes (ten times faster on a portfolio with two
-    services)."""
-    ready: dict[tuple[int, int, int], list[tuple[int, float]]] = defaultdict(list)
     for number, column in enumerate(program.columns):
         if column.kind not in ("ready", "work"):
             continue
         step = program.steps[column.owner]
-        if not demands.needs[step.candidate.need].serving or (column.kind == "work" and step.shared is None):
-            continue
-        hours = step.candidate.nodes_per_gang * demands.block_hours[column.block] if column.kind == "ready" else 1.0
-        entries = ready[step.candidate.need, column.month, column.block]
-        entries.append((number, step.candidate.units_per_node_hour * hours))
-    for (index, month, block), entries in sorted(ready.items()):
-        due = demands.needs[index].block_units(month - 1, block, demands.block_hours)
-        program.row(due, math.inf, entries)
+        if column.kind == "ready":
+            rented[step.candidate.need][column.owner].append(number)
+        elif demands.needs[step.candidate.need].serving and step.shared is not None:
+            shared[column.task].append((number, 1.0))
+    for need, found in sorted(rented.items()):
+        chosen = [program.column(Column("team", need, 0), 0.0, 1.0, whole=True) for _ in found]
+        program.row(-math.inf, 1.0, [(w, 1.0) for w in chosen])
+        ready: dict[Task, list[tuple[int, float]]] = defaultdict(list)
+        for w, (owner, columns) in zip(chosen, found.items(), strict=True):
+            speed = program.steps[owner].candidate.units_per_node_hour
+            for r in columns:
+                column = program.columns[r]
+                units = task_of(need, column.month, column.block, demands)[1]
+                program.row(-math.inf, 0.0, [(r, 1.0), (w, -program.upper[r])])
+                ready[column.task].append((r, min(1.0, speed * column.node_hours / units)))
+        for task, entries in ready.items():
+            program.row(1.0, math.inf, [*shared[task], *entries])
 
 
 def _most_nodes(item: Shared, demands: Demands) -> float:

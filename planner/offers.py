@@ -233,16 +233,16 @@ def _type(written: str, catalog: Catalog) -> str:
 
 def find(query: Query, catalog: Catalog) -> Offers:
     """Every price of every current offering that fits, in the order asked for; ties by price and names."""
+    specifications = catalog.names.by_name
     quotes = catalog.quotes(
         accelerators=query.accelerator or None,
         providers=query.provider or None,
         regions=query.region or None,
         options=query.option or None,
         instance_types=query.type or None,
+        offerings=[o for o in catalog.priced if _fits(o, specifications[o.accelerator], query)],
     )
-    rows = [
-        _row(quote, query.precision, catalog) for quote in quotes if _fits(quote.offering, quote.accelerator, query)
-    ]
+    rows = [_row(quote, query.precision, catalog) for quote in quotes]
     key, largest_first = SORTS[query.sort]
     keyed = [(value, row) for row in rows if (value := key(row)) is not None]
     # Both sorts are stable, so rows of one value keep the catalogue's order (price, then names).

@@ -23,7 +23,8 @@ from planner.optimize import Solution, solve
 from planner.prune import Choice, around_per_unit, covers, payments_of
 
 REPLAY_TOLERANCE = 1e-5
-NEGLIGIBLE_NODE_HOURS = 1e-6
+NEGLIGIBLE_SHARE = 1e-7
+"""Of a task: what the solver's tolerance leaves behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,20 +178,20 @@ def _shares(setting: Setting, program: Program, solution: Solution) -> list[_Sha
     units: dict[tuple[int, int], float] = defaultdict(float)
     nodes: dict[tuple[int, int], float] = defaultdict(float)
     for column, value in zip(program.columns, solution.values, strict=True):
-        if column.kind not in ("work", "ready") or value < NEGLIGIBLE_NODE_HOURS:
+        if column.kind not in ("work", "ready") or value < NEGLIGIBLE_SHARE:
             continue
         step = program.steps[column.owner]
         key = (column.owner, column.month)
         need = setting.demands.needs[step.candidate.need]
         length = setting.demands.block_hours[column.block] if column.block >= 0 else setting.terms.hours_per_month
         if column.kind == "work":
-            units[key] += value * step.candidate.units_per_node_hour
+            units[key] += value * column.units
             if not (need.serving and step.shared is None):
-                hours[key] += value
+                hours[key] += value * column.node_hours
                 whole = step.candidate.nodes_per_gang if step.candidate.nodes_per_gang > 1 else 0.0
-                nodes[key] = max(nodes[key], value / length, whole)
+                nodes[key] = max(nodes[key], value * column.node_hours / length, whole)
         else:
-            hours[key] += round(value) * step.candidate.nodes_per_gang * length
+            hours[key] += round(value) * column.node_hours
             nodes[key] = max(nodes[key], round(value) * step.candidate.nodes_per_gang)
     found = [
         _Share(month, program.steps[number].candidate, hours[number, month], nodes[number, month], units[number, month])

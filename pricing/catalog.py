@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,25 @@ from pricing.table import nearest
 
 ROOT = Path(__file__).parent
 _PRICE = ", ".join(columns(Price))
-_PRICED = "SELECT DISTINCT offering FROM prices {} ORDER BY offering"
+_rank = attrgetter("rank")
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """An offering at a price: one answer of a query."""
+    """An offering at a price: one answer of a query. `rank` is its place among all prices, the lowest first."""
 
     offering: Offering
     price: Price
     accelerator: Accelerator
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """All prices of one offering, by rank; the same again by purchase option."""
+
+    quotes: tuple[Quote, ...]
+    by_option: dict[str, list[Quote]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +66,7 @@ class Catalog:
         self.root = root
         self._cache = cache
         self._store = Store(root, cache)
-        self._quotes: dict[int, Quote] = {}
-        self._by_type: dict[tuple[str, str], tuple[Quote, ...]] = {}
+        self._listed: dict[tuple[str, str], _Listed] = {}
 
     @classmethod
     def embedded(cls) -> Catalog:
@@ -145,69 +154,76 @@ class Catalog:
         regions: Collection[str] | None = None,
         options: Collection[str] | None = None,
         instance_types: Collection[str] | None = None,
+        offerings: Iterable[Offering] | None = None,
         include_retired: bool = False,
         include_parts: bool = False,
     ) -> list[Quote]:
         """Every price of every offering that passes all filters (None passes all; options match kind or full name).
 
         Sorted by (price_per_hour, provider, region, instance_type, purchase_option). Prices of parts that only run
-        attached to a machine (`Offering.part`) are left out unless asked for.
+        attached to a machine (`Offering.part`) are left out unless asked for. `offerings` are all that is looked at,
+        for a caller who has chosen by what the other filters do not tell.
         """
-        where, given = ["1"], list[object]()
-        for names, condition in (
-            (accelerators, "accelerator IN ({})"),
-            (providers, "provider IN ({})"),
-            (regions, "region IN ({})"),
-            (instance_types, "instance_type IN ({})"),
-            (options, "(kind IN ({0}) OR purchase_option IN ({0}))"),
-        ):
-            if names is not None:
-                chosen = sorted(set(names))
-                where.append(condition.format(", ".join("?" * len(chosen))))
-                given += chosen * condition.count("{")
-        shown = {0} | ({1} if include_retired else set()) | ({2} if include_parts else set())
-        where.append(f"hidden IN ({', '.join(map(str, sorted(shown)))})")
-        return self._found(" AND ".join(where), given)
+        found: list[Quote] = []
+        for offering in self._ordered if offerings is None else offerings:
+            if (
+                (accelerators is None or offering.accelerator in accelerators)
+                and (providers is None or offering.provider in providers)
+                and (instance_types is None or offering.instance_type in instance_types)
+                and (include_retired or offering.status != "retired")
+                and (include_parts or not offering.part)
+            ):
+                for option, listed in self._listed_of(offering).by_option.items():
+                    if options is None or option in options or listed[0].price.kind in options:
+                        found += listed if regions is None else [q for q in listed if q.price.region in regions]
+        found.sort(key=_rank)
+        return found
 
-    def _found(self, where: str, given: Sequence[object]) -> list[Quote]:
-        """The quotes that meet a condition; each is made once, when it is first asked for."""
-        passed = f"FROM prices WHERE {where} ORDER BY rowid"
-        numbers = [row[0] for row in self._store.rows(f"SELECT rowid {passed}", given)]
-        known = self._quotes
-        if not all(map(known.__contains__, numbers)):
-            rows = self._store.rows(f"SELECT rowid, offering, {_PRICE} {passed}", given)
-            prices = values(Price, (row[2:] for row in rows))
-            for (number, index, *_), price in zip(rows, prices, strict=True):
-                offering = self._ordered[index]
-                known.setdefault(number, Quote(offering, price, self.names.by_name[offering.accelerator]))
-        return [known[number] for number in numbers]
+    def of_type(self, offering: Offering) -> tuple[Quote, ...]:
+        """Every price of one offering, in the order of `quotes`."""
+        return self._listed_of(offering).quotes
+
+    def _listed_of(self, offering: Offering) -> _Listed:
+        """Read when first asked for, then kept."""
+        return self._listed.get(offering.key) or self._listed.setdefault(offering.key, self._read(offering))
+
+    def _read(self, offering: Offering) -> _Listed:
+        number, accelerator = self._numbers[offering.key], self.names.by_name[offering.accelerator]
+        rows = self._store.rows(f"SELECT rank, {_PRICE} FROM prices WHERE offering = ? ORDER BY rank", [number])  # noqa: S608 - columns are ours
+        prices = values(Price, (row[1:] for row in rows))
+        quotes = tuple(Quote(offering, price, accelerator, row[0]) for row, price in zip(rows, prices, strict=True))
+        by_option: dict[str, list[Quote]] = {}
+        for quote in quotes:
+            by_option.setdefault(quote.price.purchase_option, []).append(quote)
+        return _Listed(quotes, by_option)
 
     @cached_property
-    def kinds(self) -> dict[str, frozenset[str]]:
-        """By provider, the kinds of purchase option that can be rented (prices of retired types and parts aside)."""
-        found: dict[str, set[str]] = {name: set() for name in self.providers}
-        for provider, kind in self._store.rows("SELECT DISTINCT provider, kind FROM prices WHERE hidden = 0"):
-            found[provider].add(kind)
-        return {name: frozenset(kinds) for name, kinds in found.items()}
+    def _numbers(self) -> dict[tuple[str, str], int]:
+        return {offering.key: number for number, offering in enumerate(self._ordered)}
+
+    @cached_property
+    def _with_prices(self) -> tuple[Offering, ...]:
+        return tuple(self._ordered[row[0]] for row in self._store.rows("SELECT DISTINCT offering FROM prices"))
 
     @cached_property
     def priced(self) -> tuple[Offering, ...]:
         """The offerings that have a price somewhere, without retired types and parts: all that can be rented."""
-        return tuple(self._ordered[row[0]] for row in self._store.rows(_PRICED.format("WHERE hidden = 0")))
+        return tuple(o for o in self._with_prices if o.status != "retired" and not o.part)
 
-    def of_type(self, offering: Offering) -> tuple[Quote, ...]:
-        """Every price of one offering, in the order of `quotes`; read when first asked for, then kept."""
-        found = self._by_type.get(offering.key)
-        if found is None:
-            key = [offering.instance_type, offering.provider]
-            found = tuple(self._found("instance_type = ? AND provider = ?", key))
-            self._by_type[offering.key] = found
-        return found
+    @cached_property
+    def kinds(self) -> dict[str, frozenset[str]]:
+        """By provider, the kinds of purchase option that can be rented (prices of retired types and parts aside)."""
+        rented = {self._numbers[offering.key] for offering in self.priced}
+        found: dict[str, set[str]] = {name: set() for name in self.providers}
+        for number, kind in self._store.rows("SELECT DISTINCT offering, kind FROM prices"):
+            if number in rented:
+                found[self._ordered[number].provider].add(kind)
+        return {name: frozenset(kinds) for name, kinds in found.items()}
 
     def unpriced(self) -> tuple[Offering, ...]:
         """Offerings that are not retired and have no price in any region: gaps, never candidates."""
-        priced = {row[0] for row in self._store.rows(_PRICED.format(""))}
-        return tuple(o for n, o in enumerate(self._ordered) if n not in priced and o.status != "retired")
+        priced = {offering.key for offering in self._with_prices}
+        return tuple(o for o in self._ordered if o.key not in priced and o.status != "retired")
 
     def oldest(self) -> date:
         """The as_of of the oldest price of a current offering."""

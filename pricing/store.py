@@ -15,21 +15,27 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 from threading import Lock
+from time import time_ns
 from typing import TYPE_CHECKING, Any, TypeVar
+from zlib import crc32
 
 from pricing.accelerator import Accelerator, Alias
 from pricing.offering import Offering
 from pricing.place import Provider, Region, Source, System, Tier
 from pricing.price import Price
 from pricing.providers import files
+from pricing.table import write_atomically
 
 if TYPE_CHECKING:
     from pricing.snapshot import Snapshot
 
 T = TypeVar("T")
 
-VERSION = 2
+VERSION = 3
 """Raised whenever the tables change, so that an older file is never read."""
+
+SETTLED_NS = 5 * 10**9
+"""How long ago the last change must be for a stamp; more than the coarsest tick of a file system's clock (2 s)."""
 
 KEPT_FILES = 8
 """How many compiled catalogues stay in the cache; the oldest go."""
@@ -46,11 +52,7 @@ TABLES: dict[type, str] = {
     Source: "sources",
 }
 """The table of each kind of value; a snapshot has them under the same names."""
-INDEXES = (
-    "CREATE INDEX by_accelerator ON prices (accelerator, hidden)",
-    "CREATE INDEX by_type ON prices (instance_type, provider)",
-    "CREATE INDEX by_region ON prices (region, provider)",
-)
+INDEX = "CREATE INDEX by_offering ON prices (offering)"
 
 
 def columns(kind: type) -> tuple[str, ...]:
@@ -68,9 +70,24 @@ class Store:
         self._open()
 
     def _open(self) -> None:
-        self.digest = digest_of(self.root)
+        self.digest = self._digest()
         self.path = self.cache / f"catalog-{VERSION}-{self.digest}.sqlite"
         self._connection = _connect(self.path) or self._compile()
+
+    def _digest(self) -> str:
+        """The folder's digest, without reading it again where nothing in it has changed since that was last done."""
+        stamp = stamp_of(self.root)
+        note = self.cache / f"seen-{VERSION}-{crc32(str(self.root).encode()):08x}"
+        if stamp:
+            with suppress(OSError, ValueError):
+                known, _, seen = note.read_text(encoding="utf-8").partition("\n")
+                if seen == stamp:
+                    return known
+        digest = digest_of(self.root)
+        if stamp and stamp == stamp_of(self.root):
+            with suppress(OSError):
+                write_atomically(note, f"{digest}\n{stamp}".encode())
+        return digest
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         """The rows of a query; a file that turns out to be damaged is made again, once."""
@@ -96,15 +113,10 @@ class Store:
         return (_connect(self.path) if self._write(connection) else None) or connection
 
     def _write(self, connection: sqlite3.Connection) -> bool:
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.{os.urandom(4).hex()}")
         try:
-            self.cache.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(connection.serialize())
-            temporary.replace(self.path)
+            write_atomically(self.path, connection.serialize())
             _tidy(self.cache)
         except OSError:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
             return False
         return True
 
@@ -133,29 +145,45 @@ def digest_of(root: Path) -> str:
     return hashed.hexdigest()
 
 
+def stamp_of(root: Path) -> str:
+    """Place, size, times and inode of every file: equal stamps, equal content. Empty where that cannot be told.
+
+    A file that changed a moment ago may change again within the same tick of the clock, and one that is missing may
+    come: then there is no stamp and the content is read. Any later change shows in the time of the change, which
+    nobody sets (a restored or touched file has a new one).
+    """
+    lines, newest = [], 0
+    for path in files(root):
+        try:
+            found = path.stat()
+        except OSError:
+            return ""
+        newest = max(newest, found.st_mtime_ns, found.st_ctime_ns)
+        lines.append(f"{path} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}")
+    return "\n".join(lines) if newest + SETTLED_NS < time_ns() else ""
+
+
 def fill(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
-    """Puts a snapshot into an empty database; a price's row number is its rank, so that rowid is the answer's order."""
+    """Puts a snapshot into an empty database. Prices of one offering lie together, each with its `offering` (counted
+    from 0) and its `rank` among all prices."""
+    for kind, name in TABLES.items():
+        extra = ", offering, rank" if kind is Price else ""
+        connection.execute(f"CREATE TABLE {name} ({', '.join(columns(kind))}{extra})")
+        rows = _prices(snapshot) if kind is Price else [_cells(value) for value in getattr(snapshot, name)]
+        _insert(connection, name, rows)
+    connection.execute(INDEX)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.commit()
+    connection.execute("PRAGMA optimize")
+
+
+def _prices(snapshot: Snapshot) -> list[tuple[object, ...]]:
     numbers = {o.key: number for number, o in enumerate(snapshot.offerings)}
     ranked = sorted(
         snapshot.prices, key=lambda p: (p.price_per_hour, p.provider, p.region, p.instance_type, p.purchase_option)
     )
-    for kind, name in TABLES.items():
-        extra = ", offering, accelerator, hidden" if name == "prices" else ""
-        connection.execute(f"CREATE TABLE {name} ({', '.join(columns(kind))}{extra})")
-        if name != "prices":
-            _insert(connection, name, [_cells(value) for value in getattr(snapshot, name)])
-    priced = []
-    for price in ranked:
-        number = numbers[price.provider, price.instance_type]
-        offering = snapshot.offerings[number]
-        hidden = 2 if offering.part else int(offering.status == "retired")
-        priced.append((*_cells(price), number, offering.accelerator, hidden))
-    _insert(connection, "prices", priced)
-    for index in INDEXES:
-        connection.execute(index)
-    connection.execute(f"PRAGMA user_version = {VERSION}")
-    connection.commit()
-    connection.execute("PRAGMA optimize")
+    rows = [(*_cells(p), numbers[p.provider, p.instance_type], rank) for rank, p in enumerate(ranked)]
+    return sorted(rows, key=lambda row: row[-2:])
 
 
 def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[Sequence[object]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -97,6 +96,8 @@ def read_rows(path: Path, columns: Sequence[str], faults: list[str], *, optional
 
     `optional` lets the file be absent.
     """
+    import csv
+
     place = f"{path.parent.name}/{path.name}"
     try:
         content = path.read_text(encoding="utf-8")
@@ -124,6 +125,8 @@ def read_rows(path: Path, columns: Sequence[str], faults: list[str], *, optional
 
 def table_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table as text: columns, then the rows in the order given."""
+    import csv
+
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)

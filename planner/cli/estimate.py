@@ -20,7 +20,7 @@ class Formats(click.ParamType[str]):
         return f"[{'|'.join(formats())}]"
 
 
-@click.command(short_help="Plan the workloads of a spreadsheet, a billing export, a YAML or a JSON file.")
+@click.command(short_help="Plan the workloads of a spreadsheet, a YAML or a JSON file.")
 @click.argument("file", default="-", metavar="[FILE]")
 @click.option("--months", metavar="N", help="Months to plan, 1 to 120.  [default: the file's, else 12]")
 @click.option("--start", metavar="YYYY-MM", help="First month of the plan.  [default: the file's, else the next month]")

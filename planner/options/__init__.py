@@ -3,8 +3,7 @@
 By the hour (`COMMITS` false): `payments(price, month, node_hours, terms)` is what that use costs in that month.
 By commitment (`COMMITS` true): `payments(price, month, nodes, terms)` is all that is owed when `nodes` are committed
 at the start of `month`, used or not, and `usable(price, month, terms)` the months it covers inside the horizon.
-`billed_per_useful_hour(workload, nodes, accelerators, terms)` is hours billed for an hour that advances the job, None
-where the workload cannot run this way.
+`INTERRUPTS`: the provider may take the nodes back.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.demand import WEEK, demands, month_names
+from planner.plan import plan
 from planner.request import parse
 
 RATES: dict[str, float] = {}
@@ -79,3 +80,10 @@ def test_named_shapes_keep_the_mean(shape):
 
 def test_a_week_has_168_hours():
     assert WEEK == 168
+
+
+def test_a_limited_job_with_a_rounded_shape_can_be_done(catalog, ask):
+    """24 levels are raised to 12, so the blocks add up to more than the month: a job limit must allow for that."""
+    demand = {"accelerator_hours_per_month": 1460, "accelerator": "L4", "daily_shape": list(range(1, 25))}
+    job = {"name": "job", "kind": "batch", "demand": demand, "parallel_jobs": 100}
+    assert plan(ask(job, months=2), catalog).status == "optimal"

@@ -161,3 +161,9 @@ def test_a_quote_for_an_unknown_server_names_the_nearest(catalog, ask, hours):
         plan(ask(hours("H100", 1), assumptions={"price_of_8x_h100_servr": 1}), catalog)
     (complaint,) = caught.value.complaints
     assert "price_of_8x_h100_server" in complaint.expected
+
+
+def test_without_estimates_no_derived_price_is_paid(catalog, ask, hours):
+    job = hours("TPU-v5e", 500, gang=8, interruptible=True)
+    assert "derived" in {price.method for price in plan(ask(job), catalog).prices}
+    assert {price.method for price in plan(ask(job, allow_estimates=False), catalog).prices} == {"listed"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from threading import Thread
 
 import pytest
 
+from pricing import store
 from pricing.catalog import ROOT, Catalog
 from pricing.errors import BadSnapshot
 from pricing.importer import import_facts
@@ -20,7 +22,7 @@ COUNT = OPEN + "print(len(Catalog.read(ROOT, Path(sys.argv[1])).quotes()))"
 
 
 def compiled(cache):
-    return sorted(path.name for path in cache.iterdir())
+    return sorted(path.name for path in cache.glob("*.sqlite"))
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def test_a_damaged_file_is_made_again(made, tmp_path, damage):
     cache = tmp_path / "cache"
     whole = Catalog.read(made.target, cache)
     expected = whole.quotes()
-    (path,) = cache.iterdir()
+    (path,) = cache.glob("*.sqlite")
     content = path.read_bytes()
     spoiled = {
         "truncate": content[: len(content) // 2],
@@ -67,7 +69,7 @@ def test_a_damaged_file_is_made_again(made, tmp_path, damage):
 def test_a_file_that_breaks_under_an_open_catalogue_is_made_again(made, tmp_path):
     cache = tmp_path / "cache"
     open_catalog = Catalog.read(made.target, cache)
-    (path,) = cache.iterdir()
+    (path,) = cache.glob("*.sqlite")
     content = path.read_bytes()
     path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
     assert len(open_catalog.quotes()) == 3
@@ -89,6 +91,89 @@ def test_a_changed_row_is_another_catalogue(made, tmp_path):
     after = Catalog.read(made.target, cache)
     assert after.digest != before.digest
     assert (before.quotes()[-1].price.price_per_hour, after.quotes()[-1].price.price_per_hour) == (8.5, 7.5)
+
+
+@pytest.fixture
+def settled(monkeypatch):
+    """Files count as settled at once; only the clock's tick could hide a change then, so tests wait for the next."""
+    monkeypatch.setattr(store, "SETTLED_NS", -(10**18))
+
+
+def next_tick(path):
+    """Waits until a change of a file beside `path` would show in its times."""
+    probe = path.with_name("probe")
+    probe.write_text("")
+    before = probe.stat().st_ctime_ns
+    while probe.stat().st_ctime_ns == before:
+        probe.write_text("")
+    probe.unlink()
+
+
+@pytest.mark.usefixtures("settled")
+def test_an_unchanged_folder_is_not_read_again(made, tmp_path, monkeypatch):
+    before = Catalog.read(made.target, tmp_path / "cache")
+    monkeypatch.setattr(store, "digest_of", lambda _: pytest.fail("read again"))
+    after = Catalog.read(made.target, tmp_path / "cache")
+    assert after.digest == before.digest
+    assert after.quotes() == before.quotes()
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("edit", ["in place", "replaced", "times set back", "another size"])
+def test_an_edited_price_is_never_served_stale(made, tmp_path, edit):
+    cache, prices = tmp_path / "cache", made.target / "providers/acme/prices.csv"
+    before = Catalog.read(made.target, cache)
+    was, text = prices.stat(), prices.read_text()
+    next_tick(prices)
+    changed = text.replace("8.5,USD", "12.25,USD" if edit == "another size" else "7.5,USD")
+    if edit == "replaced":
+        other = prices.with_name("other.csv")
+        other.write_text(changed)
+        other.replace(prices)
+    else:
+        prices.write_text(changed)
+    if edit in ("times set back", "replaced"):
+        os.utime(prices, ns=(was.st_atime_ns, was.st_mtime_ns))
+        assert (prices.stat().st_mtime_ns, prices.stat().st_size) == (was.st_mtime_ns, was.st_size)
+    after = Catalog.read(made.target, cache)
+    assert after.digest == digest_of(made.target) != before.digest
+    assert after.quotes()[-1].price.price_per_hour == (12.25 if edit == "another size" else 7.5)
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_provider_more_or_less_is_another_catalogue(made, tmp_path):
+    cache = tmp_path / "cache"
+    one = Catalog.read(made.target, cache)
+    shutil.copytree(made.target / "providers/acme", made.target / "providers/zeus")
+    facts = made.target / "providers/zeus/provider.toml"
+    facts.write_text(facts.read_text().replace('name = "acme"', 'name = "zeus"'))
+    two = Catalog.read(made.target, cache)
+    assert (one.providers, two.providers) == (("acme",), ("acme", "zeus"))
+    shutil.rmtree(made.target / "providers/zeus")
+    assert Catalog.read(made.target, cache).providers == ("acme",)
+
+
+def test_what_changed_a_moment_ago_is_not_trusted(made, tmp_path):
+    assert store.stamp_of(made.target) == "", "another change may share its tick of the clock"
+    Catalog.read(made.target, tmp_path / "cache")
+    assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".sqlite"]
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_missing_file_has_no_stamp(made):
+    assert store.stamp_of(made.target)
+    (made.target / "data/systems.csv").unlink()
+    assert store.stamp_of(made.target) == ""
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_damaged_note_is_made_again(made, tmp_path):
+    cache = tmp_path / "cache"
+    digest = Catalog.read(made.target, cache).digest
+    (note,) = cache.glob("seen-*")
+    for content in (b"", b"\xff\xfe", b"0123456789abcdef\nelsewhere"):
+        note.write_bytes(content)
+        assert Catalog.read(made.target, cache).digest == digest
 
 
 def test_equal_content_has_an_equal_digest_wherever_it_lies(made, tmp_path):

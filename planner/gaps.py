@@ -17,6 +17,11 @@ from pricing.catalog import Catalog, Quote
 from pricing.errors import UnknownName
 
 PREDICTED = "predicted_"
+NO_QUOTAS = Gap(
+    "no_capacity_figure",
+    "quotas and capacity",
+    "no quota or stock was given: whatever has a price is taken to be there in any number; ask before you rely on it",
+)
 
 
 def gaps(
@@ -29,6 +34,7 @@ def gaps(
         *_renamed(request, catalog.names),
         *_unpriced(setting.demands, catalog),
         *_not_planned(request, catalog),
+        NO_QUOTAS,
         *_from_market(setting.market, quotes),
         *_no_commitment(catalog, paid),
         *_predicted(setting, solved),
@@ -133,8 +139,9 @@ def _predicted(setting: Setting, solved: Sequence[Solved]) -> Iterable[Gap]:
 
 
 def _prices(quotes: Sequence[Quote], assumptions: Assumptions, as_of: date) -> Iterable[Gap]:
-    limit = assumptions["old_price_days"].value
+    limits = {"spot": assumptions["old_spot_price_days"].value}
     for price in sorted((q.price for q in quotes), key=lambda p: p.key):
+        limit = limits.get(price.kind, assumptions["old_price_days"].value)
         subject = " ".join(price.key)
         if (age := (as_of - price.as_of).days) > limit:
             yield Gap("old_price", subject, f"priced on {price.as_of}, {age} days before the plan")

@@ -204,10 +204,19 @@ def test_binary_formats_are_refused_on_a_terminal(job):
     assert "--format: a binary format would garble the terminal; read xlsx; expected -o plan.xlsx" in done.stderr
 
 
+def heeding_ctrl_c():
+    """In the child, before it starts: a runner in the background would pass on that SIGINT is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_is_exit_code_130_and_leaves_nothing(tmp_path):
     read, write = os.pipe()
     running = subprocess.Popen(
-        [SCRIPT, "estimate", "-", "-o", tmp_path / "plan.json"], stdin=read, stderr=subprocess.PIPE, text=True
+        [SCRIPT, "estimate", "-", "-o", tmp_path / "plan.json"],
+        stdin=read,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heeding_ctrl_c,  # noqa: PLW1509  it runs alone in the child
     )
     os.close(read)
     # It waits for its input: CPU time that stands still says that it has come that far.
@@ -218,7 +227,7 @@ def test_ctrl_c_is_exit_code_130_and_leaves_nothing(tmp_path):
         now = float(fields[11]) + float(fields[12])
         settled, before = (settled + 1 if now == before and now > 0 else 0), now
     running.send_signal(signal.SIGINT)
-    _, err = running.communicate()
+    _, err = running.communicate(timeout=60)
     os.close(write)
     assert running.returncode == 130
     assert "interrupted" in err
@@ -234,6 +243,13 @@ def test_ctrl_c_during_the_solve_ends_it_at_once():
         "threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "_interruptible(lambda: time.sleep(3600))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        preexec_fn=heeding_ctrl_c,
+    )
     assert done.returncode == 130
     assert done.stderr == "planner: interrupted; nothing was written\n"

@@ -161,3 +161,12 @@ def test_a_plan_names_every_price_it_pays_with_source_and_date(catalog, ask, hou
 def test_the_json_of_a_plan_has_no_nan(catalog, ask, hours):
     text = load("json").render(plan(ask(hours("H100", 100)), catalog))
     json.loads(text, parse_constant=pytest.fail)
+
+
+def test_old_prices_are_named_spot_sooner_than_the_rest(catalog, ask, hours):
+    """AWS spot rows are of 2025-12-12, 344 days before the plan: old for spot (90 days), not yet for other prices
+    (365)."""
+    found = plan(ask(hours("H100", 5840, gang=8, interruptible=True), providers=["aws"]), catalog)
+    old = [gap.subject for gap in found.gaps if gap.kind == "old_price"]
+    assert any(subject.endswith("spot") for subject in old)
+    assert any(gap.kind == "no_capacity_figure" for gap in found.gaps)

@@ -23,6 +23,7 @@ from planner.request import Request, Workload
 from planner.throughput import Measured, Throughput, measured, predict
 from pricing.accelerator import Accelerator, Names
 from pricing.catalog import Catalog, Quote
+from pricing.offering import Offering
 from pricing.place import tiered_cost
 
 NODE_MAX = 8
@@ -95,6 +96,19 @@ class _Build:
         return self.numbers.setdefault(resource.key, len(self.numbers))
 
 
+@dataclass(slots=True)
+class _Search:
+    """One workload, and what was found out about it so far: `rates` by accelerator and gang, `around` by place."""
+
+    index: int
+    need: Need
+    allowed: frozenset[str] | None
+    vendors: frozenset[str]
+    rates: dict[tuple[str, float], Throughput | str] = field(default_factory=dict)
+    around: dict[tuple[str, str], tuple[float, float] | None] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
+
+
 @dataclass(frozen=True, slots=True)
 class Fit:
     """How a gang of a workload sits on one type of node."""
@@ -121,27 +135,27 @@ def market(
     """Every candidate for every need."""
     build = _Build(request, catalog, assumptions)
     owned = tuple(nodes)
-    by_type: dict[tuple[str, str], list[Quote]] = {}
-    for quote in quotes_for(request, catalog):
-        by_type.setdefault(quote.offering.key, []).append(quote)
     refusals = []
     for index, need in enumerate(demands.needs):
-        allowed = _allowed(need.workload, catalog.names)
-        rates: dict[tuple[str, float], Throughput | str] = {}
-        refused: Counter[str] = Counter()
-        for quotes in by_type.values():
-            _rent(build, index, need, quotes, allowed, rates, refused)
+        names = catalog.names
+        search = _Search(index, need, _allowed(need.workload, names), _vendors(need.workload, names))
+        for offering in catalog.priced:
+            _rent(build, search, offering)
         for node in owned:
-            _own(build, index, need, node, allowed, rates, refused)
-        refusals.append(refused)
+            _own(build, search, node)
+        refusals.append(search.refused)
     return Market(tuple(build.resources.values()), tuple(build.candidates), tuple(refusals), tuple(build.gaps))
 
 
-def quotes_for(request: Request, catalog: Catalog) -> list[Quote]:
-    """Every price that the request allows: its providers and regions, only listed ones where estimates are switched
-    off."""
-    quotes = catalog.quotes(providers=request.providers or None, regions=request.regions or None)
-    return [quote for quote in quotes if request.allow_estimates or quote.price.method == "listed"]
+def is_allowed(quote: Quote, request: Request) -> bool:
+    """Whether the request as a whole allows a price: its providers and regions, only listed prices where estimates are
+    switched off."""
+    price = quote.price
+    return (
+        (not request.providers or price.provider in request.providers)
+        and (not request.regions or price.region in request.regions)
+        and (request.allow_estimates or price.method == "listed")
+    )
 
 
 def known(workload: Workload, names: Names) -> list[Measured]:
@@ -181,61 +195,46 @@ def _allowed(workload: Workload, names: Names) -> frozenset[str] | None:
     return None
 
 
-def _rent(
-    build: _Build,
-    index: int,
-    need: Need,
-    quotes: list[Quote],
-    allowed: frozenset[str] | None,
-    rates: dict[tuple[str, float], Throughput | str],
-    refused: Counter[str],
-) -> None:
-    offering, part = quotes[0].offering, quotes[0].accelerator
+def _rent(build: _Build, search: _Search, offering: Offering) -> None:
+    part, workload = build.catalog.names.by_name[offering.accelerator], search.need.workload
     memory = offering.accelerator_memory_gib or part.memory_gib
-    fits = _fits(build, need, part, offering.accelerator_count, memory, allowed, rates)
+    fits = _fits(build, search, part, offering.accelerator_count, memory)
     if isinstance(fits, str):
-        refused[fits] += 1
+        search.refused[fits] += 1
         return
-    here = 0
-    for quote in quotes:
-        if not _may_run(build, need.workload, quote):
-            continue
-        here += 1
+    sold = [quote for quote in build.catalog.of_type(offering) if is_allowed(quote, build.request)]
+    here = [quote for quote in sold if _may_run(build, workload, quote)]
+    if not here:
+        search.refused["not sold in the providers, regions or residency allowed"] += 1
+        return
+    billed = {
+        interrupts: [_billed_hours(build, search.need, fit, interrupts) for fit in fits] for interrupts in (False, True)
+    }
+    for quote in here:
         option = options().get(quote.price.kind)
-        if option is None or (option.INTERRUPTS and not need.workload.interruptible):
+        if option is None or (option.INTERRUPTS and not workload.interruptible):
             continue
-        around = _around(build, need, quote)
+        around = _around(build, search, quote)
         if around is None:
-            refused["no price for its storage or egress there"] += 1
+            search.refused["no price for its storage or egress there"] += 1
             continue
         what: What = "commitment" if option.COMMITS else "hourly"
         count = offering.accelerator_count or 0
-        resource = Resource(quote.price.key, what, offering.accelerator, count, quote=quote)
-        number = build.number(resource)
-        for fit in fits:
-            hours = _billed_hours(build, need, fit, option.INTERRUPTS)
+        number = build.number(Resource(quote.price.key, what, offering.accelerator, count, quote=quote))
+        for fit, hours in zip(fits, billed[option.INTERRUPTS], strict=True):
             if math.isfinite(hours):
-                build.candidates.append(_candidate(index, number, fit, hours, around))
-    if not here:
-        refused["not sold in the providers, regions or residency allowed"] += 1
+                build.candidates.append(_candidate(search.index, number, fit, hours, around))
 
 
-def _own(
-    build: _Build,
-    index: int,
-    need: Need,
-    node: Node,
-    allowed: frozenset[str] | None,
-    rates: dict[tuple[str, float], Throughput | str],
-    refused: Counter[str],
-) -> None:
+def _own(build: _Build, search: _Search, node: Node) -> None:
+    need = search.need
     if not need.workload.may_be_owned:
-        refused["may not be owned"] += 1
+        search.refused["may not be owned"] += 1
         return
     part = build.catalog.names.by_name[node.accelerator]
-    fits = _fits(build, need, part, node.accelerators, part.memory_gib, allowed, rates)
+    fits = _fits(build, search, part, node.accelerators, part.memory_gib)
     if isinstance(fits, str):
-        refused[fits] += 1
+        search.refused[fits] += 1
         return
     a = build.assumptions
     storage = need.workload.storage_gb * a["own_storage_per_gb_month"].value
@@ -244,7 +243,7 @@ def _own(
     number = build.number(resource)
     for fit in fits:
         hours = _billed_hours(build, need, fit, interrupts=False)
-        build.candidates.append(_candidate(index, number, fit, hours, (storage, egress)))
+        build.candidates.append(_candidate(search.index, number, fit, hours, (storage, egress)))
 
 
 def _candidate(index: int, number: int, fit: Fit, hours: float, around: tuple[float, float]) -> Candidate:
@@ -255,30 +254,24 @@ def _candidate(index: int, number: int, fit: Fit, hours: float, around: tuple[fl
 
 
 def _fits(
-    build: _Build,
-    need: Need,
-    part: Accelerator,
-    per_node: float | None,
-    memory_gib: float | None,
-    allowed: frozenset[str] | None,
-    rates: dict[tuple[str, float], Throughput | str],
+    build: _Build, search: _Search, part: Accelerator, per_node: float | None, memory_gib: float | None
 ) -> list[Fit] | str:
     """How the workload's gang sits on nodes of `per_node` accelerators, or why it does not."""
-    workload = need.workload
+    workload, allowed, rates = search.need.workload, search.allowed, search.rates
     if allowed is not None and part.name not in allowed:
         return f"not on {', '.join(sorted(allowed))}"
-    if allowed is None and part.vendor not in _vendors(workload, build.catalog.names):
+    if allowed is None and part.vendor not in search.vendors:
         return "another vendor's software stack, neither measured nor allowed by name"
     if per_node is None:
         return "its number of accelerators is unknown"
     fits = []
-    for gang in _gangs(need, per_node):
+    for gang in _gangs(search.need, per_node):
         problem = _memory_problem(workload, part, memory_gib, gang) or _node_problem(workload, per_node, gang)
         if problem is not None:
             return problem
         rate = rates.get((part.name, gang))
         if rate is None:
-            rate = rates[part.name, gang] = _rate(build, need, part, gang)
+            rate = rates[part.name, gang] = _rate(build, search.need, part, gang)
         if isinstance(rate, str):
             return rate
         per = max(1, math.floor(per_node / gang + 1e-9))
@@ -363,24 +356,26 @@ def _billed_hours(build: _Build, need: Need, fit: Fit, interrupts: bool) -> floa
     return goodput.billed_per_useful_hour(checkpoint, need.workload.restart_minutes / 60, 1 / rate)
 
 
-def _around(build: _Build, need: Need, quote: Quote) -> tuple[float, float] | None:
+def _around(build: _Build, search: _Search, quote: Quote) -> tuple[float, float] | None:
     """A month's storage and egress at the place of `quote`; None where no price is known and none may be estimated."""
-    amounts = []
-    workload = need.workload
-    volumes = (("object_storage", workload.storage_gb), ("egress_internet", workload.egress_gb_per_month))
-    for item, volume_gb in volumes:
-        if volume_gb == 0:
-            amounts.append(0.0)
-            continue
-        provider, region = quote.price.provider, quote.price.region
-        tiers = build.catalog.tiers(provider, region, item)
-        if not tiers and build.request.allow_estimates:
-            tiers = build.catalog.reference_tiers(provider, item)
-            if tiers:
-                text = f"no {item} price there: that of {tiers[0].region} is used"
-                build.gaps[Gap("estimated", f"{provider} {region} {item}", text)] = None
-        if not tiers:
-            build.gaps[Gap("no_price", f"{provider} {region} {item}", "workloads with data cannot run there")] = None
-            return None
-        amounts.append(tiered_cost(tiers, volume_gb))
-    return amounts[0], amounts[1]
+    place, workload = (quote.price.provider, quote.price.region), search.need.workload
+    if place not in search.around:
+        storage = _data_cost(build, *place, "object_storage", workload.storage_gb)
+        egress = None if storage is None else _data_cost(build, *place, "egress_internet", workload.egress_gb_per_month)
+        search.around[place] = None if storage is None or egress is None else (storage, egress)
+    return search.around[place]
+
+
+def _data_cost(build: _Build, provider: str, region: str, item: str, volume_gb: float) -> float | None:
+    if volume_gb == 0:
+        return 0.0
+    tiers = build.catalog.tiers(provider, region, item)
+    if not tiers and build.request.allow_estimates:
+        tiers = build.catalog.reference_tiers(provider, item)
+        if tiers:
+            text = f"no {item} price there: that of {tiers[0].region} is used"
+            build.gaps[Gap("estimated", f"{provider} {region} {item}", text)] = None
+    if not tiers:
+        build.gaps[Gap("no_price", f"{provider} {region} {item}", "workloads with data cannot run there")] = None
+        return None
+    return tiered_cost(tiers, volume_gb)

@@ -95,7 +95,7 @@ def _unpriced(demands: Demands, catalog: Catalog) -> Iterable[Gap]:
 
 def _not_planned(request: Request, catalog: Catalog) -> Iterable[Gap]:
     """Ways of paying that the catalogue prices and this planner does not plan."""
-    kinds = {quote.price.kind for quote in catalog.quotes(providers=request.providers or None)}
+    kinds = {kind for provider in request.providers or catalog.providers for kind in catalog.kinds[provider]}
     for kind in sorted(kinds - set(options())):
         yield Gap("not_planned", kind, "the catalogue has prices for it, but no plan uses them yet")
 

@@ -4,6 +4,7 @@ arrays)."""
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -32,6 +33,7 @@ def solve(program: Program, time_limit_s: float = TIME_LIMIT_S, start: Solution 
     `start` is a solution to begin from, of a program with the same columns.
     Raises Defect when the solver neither solves nor refutes the program within the time.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
 
     highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy has no types

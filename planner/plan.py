@@ -18,7 +18,7 @@ from planner.answer import (
     StrategyName,
     ThroughputUsed,
 )
-from planner.candidates import accelerator_hours_rate, gang_of, market, quotes_for
+from planner.candidates import accelerator_hours_rate, gang_of, is_allowed, market
 from planner.cashflow import Terms
 from planner.check import check
 from planner.demand import demands, month_names
@@ -53,7 +53,9 @@ def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
     strategies = tuple(s.strategy for s in solved)
     advice = recommend(strategies, request.months, request.currency, request.materiality_fraction)
     chosen = next((s for s in strategies if s.name == advice.strategy), None)
-    evens, compared = break_evens(nodes, quotes_for(request, catalog), assumed, terms)
+    rented = catalog.quotes(accelerators={node.accelerator for node in nodes}, options=["on_demand"])
+    rented = [quote for quote in rented if is_allowed(quote, request)]
+    evens, compared = break_evens(nodes, rented, assumed, terms)
     paid = [r.quote for s in solved for r in s.resources if r.quote is not None]
     prices = _prices([*paid, *compared], catalog)
     status = chosen.status if chosen else "infeasible"

@@ -141,21 +141,24 @@ def _best_hourly(
         ),
     )
     kept: list[Candidate] = []
+    rivals: dict[object, list[Candidate]] = {}  # a job that keeps one team is replaced within that team only
     for candidate in ordered:
-        data = candidate.storage + candidate.egress
-        for best in kept:
-            if best.storage + best.egress > data:
-                continue
-            if limited and not _runs_the_same(best, candidate, resources):
-                continue
-            step = candidate.nodes_per_gang  # the fewest nodes by the hour that a service takes at a time
-            instead = _replacing(best, candidate.units_per_node_hour * step, need) * rates[best.resource][0]
-            if instead > rates[candidate.resource][0] * step * (1 + TOLERANCE):
-                continue
-            break
-        else:
+        others = rivals.setdefault(team(candidate, resources) if limited else None, [])
+        if not any(_outdoes(best, candidate, need, rates, limited) for best in others):
+            others.append(candidate)
             kept.append(candidate)
     return tuple(kept)
+
+
+def _outdoes(best: Candidate, other: Candidate, need: Need, rates: dict[int, tuple[float, ...]], limited: bool) -> bool:
+    """Whether `best` by the hour does all that `other` (of the same team where jobs are limited) does, for no more."""
+    if best.storage + best.egress > other.storage + other.egress:
+        return False
+    if limited and _gang_rate(best) < _gang_rate(other) * (1 - TOLERANCE):
+        return False
+    step = other.nodes_per_gang  # the fewest nodes by the hour that a service takes at a time
+    instead = _replacing(best, other.units_per_node_hour * step, need) * rates[best.resource][0]
+    return instead <= rates[other.resource][0] * step * (1 + TOLERANCE)
 
 
 def _replacing(best: Candidate, units_per_hour: float, need: Need) -> float:
@@ -165,11 +168,6 @@ def _replacing(best: Candidate, units_per_hour: float, need: Need) -> float:
     if not need.serving:
         return nodes
     return math.ceil(nodes / best.nodes_per_gang - TOLERANCE) * best.nodes_per_gang
-
-
-def _runs_the_same(best: Candidate, other: Candidate, resources: Sequence[Resource]) -> bool:
-    """Whether a job on `other` could go on on `best`: the same accelerator and gang, no slower."""
-    return team(best, resources) == team(other, resources) and _gang_rate(best) >= _gang_rate(other) * (1 - TOLERANCE)
 
 
 def _gang_rate(candidate: Candidate) -> float:
@@ -243,10 +241,12 @@ def _without_useless(
         if item.resource.what == "owned":
             kept.append(item)
             continue
-        savings = [
-            terms.hours_per_month * _saving(item, demands, hourly, rates, resources, month)
-            for month in range(1, terms.months + 1)
+        uses = [
+            (candidate, need, _stand_ins(item, candidate, need, hourly[candidate.need], resources))
+            for candidate in item.candidates
+            for need in (demands.needs[candidate.need],)
         ]
+        savings = [terms.hours_per_month * _saving(uses, rates, month) for month in range(1, terms.months + 1)]
         starts = tuple(
             start for start in item.starts if start.present_cost < sum(savings[month - 1] for month in start.covers)
         )
@@ -256,24 +256,18 @@ def _without_useless(
 
 
 def _saving(
-    item: Shared,
-    demands: Demands,
-    hourly: Sequence[Sequence[Candidate]],
-    rates: dict[int, tuple[float, ...]],
-    resources: Sequence[Resource],
-    month: int,
+    uses: Iterable[tuple[Candidate, Need, list[Candidate]]], rates: dict[int, tuple[float, ...]], month: int
 ) -> float:
-    """The most that an hour of one node can save in `month`; infinite where hours cannot stand in for it.
+    """The most that an hour of one node can save in `month`, given what it can do and what could do that by the hour;
+    infinite where nothing can.
 
     Its hour is divided among workloads: the part of services saves whole nodes, so each may save as much as the whole
     hour would; the others share the rest, which saves no more than all of it on the best of them.
     """
     services, rest = 0.0, 0.0
-    for candidate in item.candidates:
-        need = demands.needs[candidate.need]
+    for candidate, need, others in uses:
         if not need.monthly[month - 1] and need.deadline is None:
             continue
-        others = _stand_ins(item, candidate, need, hourly[candidate.need], resources)
         if not others:
             return math.inf
         own_data = sum(around_per_unit(need, candidate, month))

@@ -7,11 +7,21 @@ a request can be read and stored without one.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from planner.errors import Complaint, InvalidRequest
 
@@ -41,6 +51,18 @@ Shape = Literal["flat", "business_hours", "day_and_evening"] | Annotated[list[Am
 daily at 1, else 0.3); or 24 or 168 relative values, the week starting on Monday at midnight."""
 
 
+def _is_written_out(value: object) -> object:
+    """A bare number would be read as seconds since 1970."""
+    if isinstance(value, int | float) or (
+        isinstance(value, str) and not re.fullmatch(r"\s*\d{4}-\d{2}-\d{2}\s*", value)
+    ):
+        raise ValueError("expected a date such as 2026-11-21")
+    return value
+
+
+Date = Annotated[date, BeforeValidator(_is_written_out)]
+
+
 class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
@@ -60,7 +82,7 @@ class Measurement(Model):
         "weak",
         description="at another count: weak keeps the batch per device, strong that of the job; replicas stand alone",
     )
-    measured_on: date | None = None
+    measured_on: Date | None = None
     source: str = ""
 
     @model_validator(mode="after")
@@ -162,7 +184,7 @@ class Request(Model):
 
     workloads: Annotated[tuple[Workload, ...], Field(min_length=1, max_length=1000)]
     months: Annotated[int, Field(ge=1, le=MONTHS_MAX)] = 12
-    as_of: date
+    as_of: Date
     start: YearMonth | None = None
     currency: Literal["USD"] = "USD"
     strategies: tuple[Literal["cloud", "onprem", "hybrid"], ...] = ("cloud", "onprem", "hybrid")

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from planner.intake._grid import Cell, Row, Sheet
 from planner.intake._read import Read, Unreadable, unreadable
-from planner.intake._sheets import read_sheets
 from planner.intake._text import binary_kind, decode
 
 SUFFIXES = (".csv", ".tsv", ".txt")
@@ -36,6 +35,8 @@ def claims(data: bytes) -> bool:
 
 def read(data: bytes, name: str) -> Read:
     """The workloads of a CSV file; places are its lines and columns."""
+    from planner.intake._sheets import read_sheets
+
     try:
         text, encoding = decode(data, "cp1252")
         rows = tuple(_rows(text.removeprefix("\ufeff"), _separator(text)))

@@ -12,7 +12,6 @@ from typing import Any
 
 from planner.intake._grid import Cell, Row, Sheet, Value, column_letters, sheet_place
 from planner.intake._read import Read, unreadable
-from planner.intake._sheets import read_sheets
 from planner.intake._text import binary_kind
 from planner.intake._workbook import Marks, Parts, Refused, examine
 
@@ -28,6 +27,8 @@ def claims(data: bytes) -> bool:
 
 def read(data: bytes, name: str) -> Read:
     """The workloads of all visible sheets; places are cells ("Plan!C5")."""
+    from planner.intake._sheets import read_sheets
+
     if not claims(data):
         kind = binary_kind(data) or "text; if it is CSV, name it .csv"
         return unreadable(data, name, "xlsx", f"no workbook: this is {kind}", expected=EXPECTED)

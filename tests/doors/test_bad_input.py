@@ -82,6 +82,12 @@ def test_a_horizon_that_is_none(planner, written, job, months):
     refused(planner("estimate", str(job), "--months", months, "-o", "plan.json"), written, "--months: ", months)
 
 
+@pytest.mark.parametrize("day", ["86400", "1700000000", "2026-11-21T00:00", "21.11.2026"])
+def test_a_date_is_written_as_one(planner, written, job, day):
+    expected = f"--as-of: expected a date such as 2026-11-21; read '{day}'"
+    refused(planner("estimate", str(job), "--as-of", day, "-o", "plan.json"), written, expected)
+
+
 @pytest.mark.parametrize("months", [0, 1000])
 def test_the_same_in_the_file(planner, written, hours, tmp_path, months):
     (tmp_path / "in.json").write_text(json.dumps(hours | {"months": months}))

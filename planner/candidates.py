@@ -166,6 +166,12 @@ def known(workload: Workload, names: Names) -> list[Measured]:
     return found
 
 
+def keeps_team(need: Need) -> bool:
+    """Whether a workload stays on one accelerator and size of gang: jobs whose number at once is stated, not
+    services."""
+    return parallel_limit(need) is not None and not need.serving
+
+
 def team(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str, float]:
     """The accelerator and the size of gang that a candidate runs on: what one job keeps from start to end."""
     return resources[candidate.resource].accelerator, candidate.gang
@@ -289,7 +295,7 @@ def _gangs(need: Need, per_node: float) -> Iterator[float]:
     workload = need.workload
     stated = gang_of(workload)
     yield stated
-    if parallel_limit(need) is not None and workload.gang is None and per_node >= 1:
+    if need.deadline is not None and parallel_limit(need) is not None and workload.gang is None and per_node >= 1:
         for multiple in GANG_GROWTH:
             if (gang := per_node * multiple) > stated:
                 yield gang

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from planner.candidates import Candidate, Resource, parallel_limit, team
+from planner.candidates import Candidate, Resource, keeps_team, parallel_limit, team
 from planner.cashflow import Terms, discount_factor
 from planner.demand import Demands, Need
 from planner.prune import Choice, Shared, around_per_unit
@@ -254,7 +254,7 @@ def _team_rows(program: Program, demands: Demands, resources: Sequence[Resource]
     for number, column in enumerate(program.columns):
         if column.kind == "work":
             candidate = program.steps[column.owner].candidate
-            if parallel_limit(demands.needs[candidate.need]) is not None:
+            if keeps_team(demands.needs[candidate.need]):
                 tasks = teams[candidate.need].setdefault(team(candidate, resources), {})
                 tasks.setdefault(column.task, []).append(number)
     for index, found in sorted(teams.items()):

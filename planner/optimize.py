@@ -19,9 +19,10 @@ TIME_LIMIT_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The best values found, by column. `bound` is proven: no solution costs less. Infeasible: no values."""
+    """The best values found, by column. `bound` is proven: no solution costs less. Infeasible (proven) and unsolved
+    (out of time): no values."""
 
-    status: Literal["optimal", "within_gap", "infeasible"]
+    status: Literal["optimal", "within_gap", "infeasible", "unsolved"]
     objective: float
     bound: float
     values: tuple[float, ...]
@@ -31,7 +32,7 @@ def solve(program: Program, time_limit_s: float = TIME_LIMIT_S, start: Solution 
     """The least-cost solution. One thread and a fixed seed: equal programs give equal values.
 
     `start` is a solution to begin from, of a program with the same columns.
-    Raises Defect when the solver neither solves nor refutes the program within the time.
+    Raises Defect when the solver stops for another reason than the time.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
@@ -56,6 +57,8 @@ def solve(program: Program, time_limit_s: float = TIME_LIMIT_S, start: Solution 
         return Solution("infeasible", 0.0, 0.0, ())
     info = highs.getInfo()
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            return Solution("unsolved", 0.0, 0.0, ())
         raise Defect(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
     integer = any(program.whole)
     bound = info.mip_dual_bound if integer else info.objective_function_value

@@ -121,7 +121,7 @@ def _solve(request: Request, setting: Setting, missing: tuple[str, ...]) -> list
         if missing:
             return Solved(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=missing))
         result = solve_strategy(name, setting)
-        if result.strategy.status == "infeasible":
+        if result.strategy.status == "infeasible" and not result.strategy.reasons:
             return replace(result, strategy=replace(result.strategy, reasons=_reasons(name, setting)))
         return result
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from planner import owned
 from planner.assumptions import Assumptions
-from planner.candidates import Candidate, Market, Resource, parallel_limit, team
+from planner.candidates import Candidate, Market, Resource, keeps_team, parallel_limit, team
 from planner.cashflow import Payment, Terms, present_cost
 from planner.demand import Demands, Need
 from planner.options import options
@@ -143,7 +143,7 @@ def _best_hourly(
     kept: list[Candidate] = []
     rivals: dict[object, list[Candidate]] = {}  # a job that keeps one team is replaced within that team only
     for candidate in ordered:
-        others = rivals.setdefault(team(candidate, resources) if limited else None, [])
+        others = rivals.setdefault(team(candidate, resources) if keeps_team(need) else None, [])
         if not any(_outdoes(best, candidate, need, rates, limited) for best in others):
             others.append(candidate)
             kept.append(candidate)
@@ -292,8 +292,11 @@ def _stand_ins(
     if parallel_limit(need) is None:
         return list(hourly)
     rate = _gang_rate(candidate) * (1 - TOLERANCE)
+    as_fast = [other for other in hourly if _gang_rate(other) >= rate]
+    if not keeps_team(need):
+        return as_fast
     mine = (item.resource.accelerator, candidate.gang)
-    return [other for other in hourly if team(other, resources) == mine and _gang_rate(other) >= rate]
+    return [other for other in as_fast if team(other, resources) == mine]
 
 
 def _without_dominated(shared: Sequence[Shared], needs: Sequence[Need]) -> list[Shared]:

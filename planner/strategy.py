@@ -19,7 +19,7 @@ from planner.cashflow import Payment, Terms, present_cost
 from planner.demand import Demands
 from planner.errors import Defect
 from planner.model import Allowed, Program, build, with_shortage
-from planner.optimize import Solution, solve
+from planner.optimize import TIME_LIMIT_S, Solution, solve
 from planner.prune import Choice, around_per_unit, covers, payments_of
 
 REPLAY_TOLERANCE = 1e-5
@@ -92,6 +92,9 @@ def solve_strategy(name: StrategyName, setting: Setting) -> Solved:
     rules = allowed(name, setting)
     program = build(setting.choice, rules, setting.demands, setting.terms, setting.market.resources)
     solution = solve(program, start=_without_purchases(program))
+    if solution.status == "unsolved":
+        text = f"not solved within {TIME_LIMIT_S:.0f} s, so it may be possible all the same: narrow what may be used"
+        return replace(empty, strategy=replace(empty.strategy, reasons=(text,)))
     if solution.status == "infeasible":
         return empty
     return _solved(name, setting, rules, program, solution)
@@ -103,7 +106,7 @@ def _without_purchases(program: Program) -> Solution | None:
     if uppers == program.upper:
         return None
     solution = solve(replace(program, upper=uppers))
-    return None if solution.status == "infeasible" else solution
+    return solution if solution.values else None
 
 
 def shortage(name: StrategyName, setting: Setting) -> dict[int, float]:

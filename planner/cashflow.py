@@ -6,6 +6,7 @@ at its end. Amounts paid are positive; a resale is a negative payment.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -51,13 +52,13 @@ def discount_factor(month: int, at: Literal["start", "end"], rate_monthly: float
 
 
 def present_cost(payments: Iterable[Payment], rate_monthly: float) -> float:
-    """The payments' worth at the start of month 1.
+    """The payments' worth at the start of month 1, added up exactly (fsum), so that it is the same on every Python.
 
     >>> paid = [Payment(1, "start", "hardware", 100.0), Payment(12, "end", "power", 110.0)]
     >>> round(present_cost(paid, 1.10 ** (1 / 12) - 1), 6)
     200.0
     """
-    return sum(payment.amount * discount_factor(payment.month, payment.at, rate_monthly) for payment in payments)
+    return math.fsum(payment.amount * discount_factor(payment.month, payment.at, rate_monthly) for payment in payments)
 
 
 def first_month_at_or_below(capital: float, own_per_month: float, rent_per_month: float, months: int) -> int | None:

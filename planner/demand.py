@@ -7,6 +7,7 @@ block.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from planner.request import Demand, Request, Workload
@@ -36,17 +37,17 @@ class Need:
         """Work units due in a block of a month (month counts from 0); the blocks of a month add up to `monthly`, or a
         little more where levels of a custom shape were rounded up."""
         assert self.levels is not None
-        return self.monthly[month] * self.levels[block] * block_hours[block] / sum(block_hours)
+        return self.monthly[month] * self.levels[block] * block_hours[block] / math.fsum(block_hours)
 
     def month_units(self, month: int, block_hours: tuple[float, ...]) -> float:
         """All that is due in a month (counted from 0): `monthly`, or its blocks where raised levels add to it."""
         if self.levels is None:
             return self.monthly[month]
-        return sum(self.block_units(month, block, block_hours) for block in range(len(block_hours)))
+        return math.fsum(self.block_units(month, block, block_hours) for block in range(len(block_hours)))
 
     @property
     def total(self) -> float:
-        return sum(self.monthly)
+        return math.fsum(self.monthly)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def _weekly_shape(demand: Demand, kind: str) -> tuple[float, ...] | None:
     if demand.daily_shape == "flat" and kind in ("training", "batch") and demand.requests_per_second is None:
         return None
     raw = _levels(demand.daily_shape)
-    mean = sum(raw) / len(raw)
+    mean = math.fsum(raw) / len(raw)
     week = [level / mean for level in (raw if len(raw) == WEEK else raw * 7)]
     return tuple(_at_most(LEVELS_MAX, week))
 

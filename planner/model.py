@@ -173,7 +173,9 @@ def _work(program: Program, number: int, month: int, choice: Choice, demands: De
     candidate = step.candidate
     need = demands.needs[candidate.need]
     rate = choice.rates[candidate.resource][month - 1] if step.shared is None else 0.0
-    data = sum(around_per_unit(need, candidate, month)) * discount_factor(month, "end", terms.discount_rate_monthly)
+    data = math.fsum(around_per_unit(need, candidate, month)) * discount_factor(
+        month, "end", terms.discount_rate_monthly
+    )
     by_block = need.levels is not None or step.shared is not None or parallel_limit(need) is not None
     for block in range(len(demands.block_hours)) if by_block else (ANY_HOUR,):
         task, units = task_of(candidate.need, month, block, demands)

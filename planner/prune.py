@@ -248,7 +248,9 @@ def _without_useless(
         ]
         savings = [terms.hours_per_month * _saving(uses, rates, month) for month in range(1, terms.months + 1)]
         starts = tuple(
-            start for start in item.starts if start.present_cost < sum(savings[month - 1] for month in start.covers)
+            start
+            for start in item.starts
+            if start.present_cost < math.fsum(savings[month - 1] for month in start.covers)
         )
         if starts:
             kept.append(replace(item, starts=starts))
@@ -270,11 +272,11 @@ def _saving(
             continue
         if not others:
             return math.inf
-        own_data = sum(around_per_unit(need, candidate, month))
+        own_data = math.fsum(around_per_unit(need, candidate, month))
         worst = max if need.serving else min  # a service rents one type only, whichever the plan picks
         saved = worst(
             _replacing(other, candidate.units_per_node_hour, need) * rates[other.resource][month - 1]
-            + max(0.0, sum(around_per_unit(need, other, month)) - own_data) * candidate.units_per_node_hour
+            + max(0.0, math.fsum(around_per_unit(need, other, month)) - own_data) * candidate.units_per_node_hour
             for other in others
         )  # storage and egress are not discounted here: an upper bound on what a better place can save
         if need.serving:

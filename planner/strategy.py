@@ -145,7 +145,7 @@ def _solved(name: StrategyName, setting: Setting, rules: Allowed, program: Progr
         name=name,
         status="optimal" if solution.status == "optimal" else "within_gap",
         present_cost=worth,
-        total_cost=sum(p.amount for p in paid),
+        total_cost=math.fsum(p.amount for p in paid),
         bound=bound,
         gap_fraction=(worth - bound) / worth if worth else 0.0,
         purchases=tuple(_purchase(setting, *row) for row in bought),
@@ -247,7 +247,7 @@ def _purchase(setting: Setting, resource: Resource, month: int, count: int, paym
         usable_from=working.start,
         usable_to=working.start + term - 1,
         term_months=term,
-        upfront=sum(p.amount for p in paid if p.at == "start"),
+        upfront=math.fsum(p.amount for p in paid if p.at == "start"),
         per_month=per_month,
         present_cost=present_cost(paid, terms.discount_rate_monthly),
     )
@@ -269,7 +269,7 @@ def _use(setting: Setting, share: _Share, payments: Iterable[Payment]) -> Use:
         node_hours=share.node_hours,
         nodes=share.nodes,
         units=share.units,
-        cost=sum(p.amount for p in payments),
+        cost=math.fsum(p.amount for p in payments),
     )
 
 
@@ -297,15 +297,15 @@ def _workload_costs(
     for share, payments in used:
         index = share.candidate.need
         resource = resources[share.candidate.resource]
-        cost[index] += sum(p.amount for p in payments)
+        cost[index] += math.fsum(p.amount for p in payments)
         units[index] += share.units
         hours[resource.key][index] += share.node_hours
         work[index][title(resource)] += share.units
     for resource, _, _, payments in bought:
-        amount = sum(p.amount for p in payments)
+        amount = math.fsum(p.amount for p in payments)
         users: Mapping[int, float] = hours[resource.key] or dict.fromkeys(range(len(needs)), 1.0)
         for index, part in users.items():
-            cost[index] += amount * part / sum(users.values())
+            cost[index] += amount * part / math.fsum(users.values())
     return tuple(
         WorkloadCost(
             need.workload.name,
@@ -322,7 +322,7 @@ def _workload_costs(
 
 def _where(work: Mapping[str, float]) -> str:
     """Where the work is done, largest part first, with its percentage."""
-    total = sum(work.values())
+    total = math.fsum(work.values())
     ordered = sorted(work.items(), key=lambda item: (-item[1], item[0]))
     shares = ((name, amount / total) for name, amount in ordered)
     return "; ".join(f"{name} ({_percent(share)})" if len(work) > 1 else name for name, share in shares)

@@ -22,6 +22,7 @@ from planner import assumptions, errors, intake, reports
 from planner.answer import Gap
 from planner.cli import commands
 from planner.options import options
+from planner.owned import own_figures
 from pricing.accelerator import Names
 from pricing.catalog import Catalog
 
@@ -154,6 +155,9 @@ def assumed() -> str:
         (f"`{a.name}`", f"{a.meaning}. {a.source}", f"{a.value:g}", a.unit, _range(a.low, a.high), a.as_of.isoformat())
         for a in assumptions.defaults().values()
     ]
+    systems = [
+        (system.name, *(f"`{name}`" for name in own_figures(system.name))) for system in Catalog.embedded().systems
+    ]
     return "\n".join(
         [
             "# Assumptions",
@@ -163,6 +167,12 @@ def assumed() -> str:
             "shows all of them and marks those that you gave.",
             "",
             *_table(("name", "meaning and source", "default", "unit", "range", "as of"), rows),
+            "",
+            "## Owned systems",
+            "",
+            "Your own quote and measured maximum power (kW) take the place of the catalogue's under these names:",
+            "",
+            *_table(("system", "price, USD", "maximum power, kW"), systems),
         ]
     )
 

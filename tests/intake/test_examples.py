@@ -11,7 +11,9 @@ import yaml
 
 from planner.assumptions import complaints as assumption_complaints
 from planner.intake import read
+from planner.owned import own_figures
 from planner.request import parse
+from pricing.catalog import Catalog
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = ["capacity-review.xlsx", "capacity-review.csv", "finetune.yaml", "request.json"]
@@ -51,7 +53,8 @@ def test_the_review_is_what_a_reviewer_would_see() -> None:
 
 def test_the_assumptions_file_names_known_assumptions() -> None:
     values = yaml.safe_load((EXAMPLES / "assumptions.yaml").read_text(encoding="utf-8"))
-    assert assumption_complaints(values) == []
+    systems = [name for system in Catalog.embedded().systems for name in own_figures(system.name)]
+    assert assumption_complaints(values, systems) == []
 
 
 def test_the_review_is_what_its_script_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ HEADERS = (
     "Data location",
     "Growth\n/ month",
     "Memory per GPU\n(GB)",
-    "Data kept\n(GB)",
+    "Storage\n(GB)",
     "Budget\n(USD / month)",
 )
 LLM_FOUNDRY = "llm-foundry table, MPT-{size}, seq 2048, bf16"

@@ -31,7 +31,7 @@ MEANINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("restart_minutes", (r"\brestart",)),
     ("memory", (r"\bmemory\b", r"\bvram\b", r"\bhbm\b")),
     ("egress", (r"\begress\b", r"\boutbound\b", r"\bdata (?:transfer )?out\b")),
-    ("storage", (r"\bstorage\b", r"\bdata ?set size\b", r"\bdisk\b")),
+    ("storage", (r"\bstorage\b", r"\bdata ?set size\b", r"\bdisk\b", r"\bdata (?:kept|stored)\b")),
     ("budget", (r"\bbudget", r"\b(?:cost|spend|spending) (?:cap|limit|ceiling)\b", r"\bmax(?:imum)? (?:cost|spend)")),
     ("growth", (r"\bgrowth\b", r"\bmom\b", r"\bgrows\b")),
     (

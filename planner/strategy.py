@@ -23,6 +23,8 @@ from planner.optimize import TIME_LIMIT_S, Solution, solve
 from planner.prune import Choice, around_per_unit, covers, payments_of
 
 REPLAY_TOLERANCE = 1e-5
+LONG_SEARCH_COLUMNS = 2000
+"""Programs smaller than this are solved in less time than a first plan would save."""
 NEGLIGIBLE_SHARE = 1e-7
 """Of a task: what the solver's tolerance leaves behind."""
 
@@ -101,7 +103,9 @@ def solve_strategy(name: StrategyName, setting: Setting) -> Solved:
 
 
 def _without_purchases(program: Program) -> Solution | None:
-    """The best plan that only rents by the hour, a sound place to begin; None where there is none."""
+    """The best plan that only rents by the hour, a sound place for a long search to begin; None where there is none."""
+    if len(program.columns) < LONG_SEARCH_COLUMNS:
+        return None
     uppers = [0.0 if c.kind == "start" else u for c, u in zip(program.columns, program.upper, strict=True)]
     if uppers == program.upper:
         return None

@@ -204,6 +204,8 @@ def _allowed(workload: Workload, names: Names) -> frozenset[str] | None:
 def _rent(build: _Build, search: _Search, offering: Offering) -> None:
     part, workload = build.catalog.names.by_name[offering.accelerator], search.need.workload
     memory = offering.accelerator_memory_gib or part.memory_gib
+    if memory is not None and offering.accelerator_count is not None:
+        memory *= min(1.0, offering.accelerator_count)  # a slice has its share of the memory
     fits = _fits(build, search, part, offering.accelerator_count, memory)
     if isinstance(fits, str):
         search.refused[fits] += 1

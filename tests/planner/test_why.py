@@ -167,3 +167,12 @@ def test_without_estimates_no_derived_price_is_paid(catalog, ask, hours):
     job = hours("TPU-v5e", 500, gang=8, interruptible=True)
     assert "derived" in {price.method for price in plan(ask(job), catalog).prices}
     assert {price.method for price in plan(ask(job, allow_estimates=False), catalog).prices} == {"listed"}
+
+
+@pytest.mark.parametrize(("needed_gib", "fits"), [(3.9, True), (4.1, False)])
+def test_a_slice_has_its_share_of_the_memory(catalog, ask, hours, needed_gib, fits):
+    """A sixth of an A10 with 24 GiB has 4 GiB: Standard_NV6ads_A10_v5 holds 3.9 GiB and not 4.1."""
+    job = hours("A10", 50, gang=1 / 6, memory_gib_per_accelerator=needed_gib, regions=["eastus"])
+    found = plan(ask(job, strategies=["cloud"]), catalog)
+    used = {use.name for s in found.strategies for use in s.uses}
+    assert ("Standard_NV6ads_A10_v5" in used) == fits

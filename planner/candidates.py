@@ -20,9 +20,10 @@ from planner.demand import Demands, Need
 from planner.options import options
 from planner.owned import Node
 from planner.request import Request, Workload
-from planner.throughput import Measured, Throughput, measured, predict
-from pricing.accelerator import Accelerator, Names
-from pricing.catalog import Catalog, Quote
+from planner.throughput import Throughput, predict
+from planner.workload import allowed_accelerators, gang_of, known, stays, vendors
+from pricing.accelerator import Accelerator
+from pricing.catalog import Catalog, Quote, memory_of_one
 from pricing.offering import Offering
 from pricing.place import tiered_cost
 
@@ -44,6 +45,29 @@ class Resource:
     accelerators_per_node: float
     quote: Quote | None = None
     node: Node | None = None
+
+    @property
+    def name(self) -> str:
+        """The owned system or the instance type."""
+        return self.node.name if self.node is not None else self.key[2]
+
+    @property
+    def provider(self) -> str:
+        """Empty for what is owned, as is the region."""
+        return self.quote.price.provider if self.quote is not None else ""
+
+    @property
+    def region(self) -> str:
+        return self.quote.price.region if self.quote is not None else ""
+
+    @property
+    def purchase_option(self) -> str:
+        return self.quote.price.purchase_option if self.quote is not None else "owned"
+
+    @property
+    def title(self) -> str:
+        """How it is called in payments: an owned system, or provider, region, type and way of paying."""
+        return self.node.name if self.node is not None else " ".join(self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +143,6 @@ class Fit:
     throughput: Throughput
 
 
-def accelerator_hours_rate(workload: Workload, names: Names) -> float:
-    """Work units per accelerator-hour on the accelerator of the hours: 1 unless it was measured there."""
-    stated = workload.demand
-    if stated.accelerator_hours_per_month is None or not workload.measurements:
-        return 1.0
-    wanted = names.resolve(stated.accelerator or "").name
-    own = next(m for m in workload.measurements if names.resolve(m.accelerator).name == wanted)
-    return own.job_units_per_hour / own.count
-
-
 def market(
     request: Request, demands: Demands, catalog: Catalog, nodes: Iterable[Node], assumptions: Assumptions
 ) -> Market:
@@ -138,7 +152,7 @@ def market(
     refusals = []
     for index, need in enumerate(demands.needs):
         names = catalog.names
-        search = _Search(index, need, _allowed(need.workload, names), _vendors(need.workload, names))
+        search = _Search(index, need, allowed_accelerators(need.workload, names), vendors(need.workload, names))
         for offering in catalog.priced:
             _rent(build, search, offering)
         for node in owned:
@@ -158,14 +172,6 @@ def is_allowed(quote: Quote, request: Request) -> bool:
     )
 
 
-def known(workload: Workload, names: Names) -> list[Measured]:
-    """What is measured, or the definition that one accelerator gives one accelerator-hour an hour."""
-    found = [measured(m, names.resolve(m.accelerator)) for m in workload.measurements]
-    if not found:
-        found = [Measured(names.resolve(workload.demand.accelerator or ""), 1, 1.0, "bf16", "replicas")]
-    return found
-
-
 def keeps_team(need: Need) -> bool:
     """Whether a workload stays on one accelerator and size of gang: jobs whose number at once is stated, not
     services."""
@@ -177,36 +183,9 @@ def team(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str, floa
     return resources[candidate.resource].accelerator, candidate.gang
 
 
-def gang_of(workload: Workload) -> float:
-    """Accelerators that work together: as stated, else as measured, else 1."""
-    return workload.gang or (workload.measurements[0].count if workload.measurements else 1)
-
-
-def stays(workload: Workload) -> bool:
-    """Whether the work stays on the accelerator of its hours: no substitution and no measurement to compare by."""
-    return bool(workload.demand.accelerator) and not workload.substitution and not workload.measurements
-
-
-def _vendors(workload: Workload, names: Names) -> frozenset[str]:
-    """Whose accelerators run the job as it is: those it was measured on, or its hours are on."""
-    return frozenset(base.accelerator.vendor for base in known(workload, names))
-
-
-def _allowed(workload: Workload, names: Names) -> frozenset[str] | None:
-    """Canonical names of the accelerators that may be used; None for any."""
-    if stays(workload):
-        return frozenset({names.resolve(workload.demand.accelerator or "").name})
-    if workload.accelerators:
-        return frozenset(part.name for written in workload.accelerators for part in names.match(written))
-    return None
-
-
 def _rent(build: _Build, search: _Search, offering: Offering) -> None:
     part, workload = build.catalog.names.by_name[offering.accelerator], search.need.workload
-    memory = offering.accelerator_memory_gib or part.memory_gib
-    if memory is not None and offering.accelerator_count is not None:
-        memory *= min(1.0, offering.accelerator_count)  # a slice has its share of the memory
-    fits = _fits(build, search, part, offering.accelerator_count, memory)
+    fits = _fits(build, search, part, offering.accelerator_count, memory_of_one(offering, part))
     if isinstance(fits, str):
         search.refused[fits] += 1
         return

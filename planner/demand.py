@@ -39,12 +39,6 @@ class Need:
         assert self.levels is not None
         return self.monthly[month] * self.levels[block] * block_hours[block] / math.fsum(block_hours)
 
-    def month_units(self, month: int, block_hours: tuple[float, ...]) -> float:
-        """All that is due in a month (counted from 0): `monthly`, or its blocks where raised levels add to it."""
-        if self.levels is None:
-            return self.monthly[month]
-        return math.fsum(self.block_units(month, block, block_hours) for block in range(len(block_hours)))
-
     @property
     def total(self) -> float:
         return math.fsum(self.monthly)

@@ -7,11 +7,12 @@ from datetime import date
 
 from planner.answer import Gap, Strategy
 from planner.assumptions import Assumptions
-from planner.candidates import Market, Resource, stays
+from planner.candidates import Market, Resource
 from planner.demand import Demands
 from planner.options import options
-from planner.request import Request, Workload
+from planner.request import Request
 from planner.strategy import Setting, Solved, ownable
+from planner.workload import allowed_accelerators, written_accelerators
 from pricing.accelerator import Names
 from pricing.catalog import Catalog, Quote
 from pricing.errors import UnknownName
@@ -45,12 +46,6 @@ def gaps(
     return tuple(dict.fromkeys(found))
 
 
-def written_accelerators(workload: Workload) -> list[str]:
-    """Accelerators that must be one part: of hours and of measurements, as the asker wrote them."""
-    written = [workload.demand.accelerator] if workload.demand.accelerator else []
-    return [*written, *(m.accelerator for m in workload.measurements)]
-
-
 def _renamed(request: Request, names: Names) -> Iterable[Gap]:
     for workload in request.workloads:
         for written in dict.fromkeys(written_accelerators(workload)):
@@ -75,13 +70,10 @@ def _wanted(demands: Demands, names: Names) -> set[str] | None:
     """Accelerators that some workload could use; None when any could."""
     wanted: set[str] = set()
     for need in demands.needs:
-        workload = need.workload
-        if stays(workload):
-            wanted.add(names.resolve(workload.demand.accelerator or "").name)
-        elif workload.accelerators:
-            wanted |= {part.name for written in workload.accelerators for part in names.match(written)}
-        else:
+        allowed = allowed_accelerators(need.workload, names)
+        if allowed is None:
             return None
+        wanted |= allowed
     return wanted
 
 

@@ -167,6 +167,12 @@ def task_of(need: int, month: int, block: int, demands: Demands) -> tuple[Task, 
     return (need, month, block), stated.block_units(month - 1, block, demands.block_hours)
 
 
+def rents_whole_nodes(step: Step, need: Need) -> bool:
+    """Whether hours are billed by nodes that stand ready (columns `ready`) and not by the work done: services by the
+    hour."""
+    return need.serving and step.shared is None
+
+
 def _work(program: Program, number: int, month: int, choice: Choice, demands: Demands, terms: Terms) -> None:
     """The columns of one step in one month."""
     step = program.steps[number]
@@ -182,7 +188,7 @@ def _work(program: Program, number: int, month: int, choice: Choice, demands: De
         if units == 0:
             continue
         hours = units / candidate.units_per_node_hour
-        is_service = need.serving and step.shared is None
+        is_service = rents_whole_nodes(step, need)
         work = Column("work", number, month, block, task, hours, units)
         f = program.column(work, data * units + (0.0 if is_service else rate * hours), 1.0, whole=False)
         if is_service:

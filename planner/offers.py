@@ -13,7 +13,7 @@ from typing import Any
 
 from planner.errors import Complaint, InvalidRequest
 from pricing.accelerator import Accelerator
-from pricing.catalog import Catalog, Quote
+from pricing.catalog import Catalog, Quote, memory_of_one, memory_of_whole
 from pricing.errors import RetiredType, UnknownName
 from pricing.offering import Offering
 from pricing.table import nearest, number_in
@@ -260,21 +260,15 @@ def find(query: Query, catalog: Catalog) -> Offers:
 
 def _fits(offering: Offering, accelerator: Accelerator, query: Query) -> bool:
     count = offering.accelerator_count
-    each = _memory(offering, accelerator)
     if query.count is not None and (count is None or abs(count - query.count) > COUNT_TOLERANCE):
         return False
     if query.min_count is not None and (count is None or count < query.min_count - COUNT_TOLERANCE):
         return False
-    smallest = None if each is None else each * min(count or 1.0, 1.0)
+    smallest = memory_of_one(offering, accelerator)
     if query.min_memory_gib is not None and (smallest is None or smallest < query.min_memory_gib):
         return False
-    total = _times(each, count)
+    total = _times(memory_of_whole(offering, accelerator), count)
     return query.min_memory_gib_per_node is None or (total is not None and total >= query.min_memory_gib_per_node)
-
-
-def _memory(offering: Offering, accelerator: Accelerator) -> float | None:
-    """Memory of one whole accelerator: what the provider states for the type, else what the specification says."""
-    return offering.accelerator_memory_gib if offering.accelerator_memory_gib is not None else accelerator.memory_gib
 
 
 def _times(amount: float | None, count: float | None) -> float | None:
@@ -283,7 +277,7 @@ def _times(amount: float | None, count: float | None) -> float | None:
 
 def _row(quote: Quote, precision: str, catalog: Catalog) -> Row:
     offering, price, accelerator = quote.offering, quote.price, quote.accelerator
-    count, each = offering.accelerator_count, _memory(offering, accelerator)
+    count, each = offering.accelerator_count, memory_of_whole(offering, accelerator)
     source = catalog.sources.get(price.source_id)
     return Row(
         provider=price.provider,

@@ -18,17 +18,18 @@ from planner.answer import (
     StrategyName,
     ThroughputUsed,
 )
-from planner.candidates import accelerator_hours_rate, gang_of, is_allowed, market
+from planner.candidates import is_allowed, market
 from planner.cashflow import Terms
 from planner.check import check
-from planner.demand import demands, month_names
+from planner.demand import demands
 from planner.errors import InvalidRequest
 from planner.explain import break_evens, recommend
-from planner.gaps import gaps, written_accelerators
+from planner.gaps import gaps
 from planner.prune import choose_from
 from planner.request import Request
 from planner.strategy import Setting, Solved, ownable, solve_strategy
 from planner.why import unfinished, unserved
+from planner.workload import accelerator_hours_rate, gang_of, written_accelerators
 from pricing.catalog import Catalog, Quote
 from pricing.units import HOURS_PER_MONTH
 
@@ -66,7 +67,7 @@ def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
         as_of=request.as_of,
         start=needed.month_names[0],
         months=request.months,
-        month_names=month_names(request),
+        month_names=needed.month_names,
         currency=request.currency,
         hours_per_month=terms.hours_per_month,
         discount_rate_annual=terms.discount_rate_annual,

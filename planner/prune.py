@@ -19,6 +19,7 @@ from planner.candidates import Candidate, Market, Resource, keeps_team, parallel
 from planner.cashflow import Payment, Terms, present_cost
 from planner.demand import Demands, Need
 from planner.options import options
+from pricing.catalog import Quote
 
 TOLERANCE = 1e-9
 
@@ -115,7 +116,7 @@ def _hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dic
             continue
         price = resource.quote.price
         if price.kind not in curves:
-            unit = replace(resource, quote=replace(resource.quote, price=replace(price, price_per_hour=1.0)))
+            unit = _at_unit_price(resource, resource.quote)
             curves[price.kind] = tuple(
                 present_cost(payments_of(unit, month, 1.0, assumptions, terms), terms.discount_rate_monthly)
                 for month in range(1, terms.months + 1)
@@ -124,12 +125,16 @@ def _hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dic
     return rates
 
 
+def _at_unit_price(resource: Resource, quote: Quote) -> Resource:
+    """The resource at a price of 1 an hour: payments are in proportion to the price."""
+    return replace(resource, quote=replace(quote, price=replace(quote.price, price_per_hour=1.0)))
+
+
 def _best_hourly(
     need: Need, candidates: Iterable[Candidate], resources: Sequence[Resource], rates: dict[int, tuple[float, ...]]
 ) -> tuple[Candidate, ...]:
     """The candidates by the hour that no other of the same workload dominates. Rates of all months move together."""
     limited = parallel_limit(need) is not None
-
     ordered = sorted(
         candidates,
         key=lambda c: (
@@ -212,8 +217,7 @@ def _priced_starts(
     price = resource.quote.price
     like = (price.kind, price.term_months, price.upfront)
     if like not in curves:
-        unit = replace(resource, quote=replace(resource.quote, price=replace(price, price_per_hour=1.0)))
-        curves[like] = _curve(unit, assumptions, terms)
+        curves[like] = _curve(_at_unit_price(resource, resource.quote), assumptions, terms)
     return [replace(start, present_cost=start.present_cost * price.price_per_hour) for start in curves[like]]
 
 

@@ -6,7 +6,6 @@ a request can be read and stored without one.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -254,8 +253,3 @@ def _complaint(item: Any, places: Mapping[str, str]) -> Complaint:
     value = item.get("input")
     shown = "" if isinstance(value, dict | list | tuple) or value is None else repr(value)[:80]
     return Complaint(path, locate(path, places), message, shown)
-
-
-def is_whole(value: float) -> bool:
-    """Whether a count is a whole number of accelerators rather than a slice."""
-    return math.isclose(value, round(value))

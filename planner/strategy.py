@@ -18,7 +18,7 @@ from planner.candidates import Candidate, Market, Resource
 from planner.cashflow import Payment, Terms, present_cost
 from planner.demand import Demands
 from planner.errors import Defect
-from planner.model import Allowed, Program, build, with_shortage
+from planner.model import Allowed, Program, build, rents_whole_nodes, with_shortage
 from planner.optimize import TIME_LIMIT_S, Solution, solve
 from planner.prune import Choice, around_per_unit, covers, payments_of
 
@@ -143,8 +143,8 @@ def _solved(name: StrategyName, setting: Setting, rules: Allowed, program: Progr
     if not math.isclose(worth, solution.objective, rel_tol=REPLAY_TOLERANCE, abs_tol=0.01):
         raise Defect(f"{name}: the payments are worth {worth:.2f}, the solver minimised {solution.objective:.2f}")
     bound = min(solution.bound, worth)
-    cash = [(title(resource), payments) for resource, _, _, payments in bought]
-    cash += [(title(resources[share.candidate.resource]), payments) for share, payments in used]
+    cash = [(resource.title, payments) for resource, _, _, payments in bought]
+    cash += [(resources[share.candidate.resource].title, payments) for share, payments in used]
     strategy = Strategy(
         name=name,
         status="optimal" if solution.status == "optimal" else "within_gap",
@@ -174,11 +174,6 @@ def _started(rules: Allowed, program: Program, solution: Solution) -> list[tuple
     return sorted(found, key=lambda row: (row[1], row[0].key))
 
 
-def title(resource: Resource) -> str:
-    """How a resource is called in payments: an owned system, or provider, region, type and way of paying."""
-    return resource.node.name if resource.node is not None else " ".join(resource.key[:4])
-
-
 def _shares(setting: Setting, program: Program, solution: Solution) -> list[_Share]:
     """What each candidate does in each month: work columns give the units, a service's replicas the hours billed."""
     hours: dict[tuple[int, int], float] = defaultdict(float)
@@ -193,7 +188,7 @@ def _shares(setting: Setting, program: Program, solution: Solution) -> list[_Sha
         length = setting.demands.block_hours[column.block] if column.block >= 0 else setting.terms.hours_per_month
         if column.kind == "work":
             units[key] += value * column.units
-            if not (need.serving and step.shared is None):
+            if not rents_whole_nodes(step, need):
                 hours[key] += value * column.node_hours
                 whole = step.candidate.nodes_per_gang if step.candidate.nodes_per_gang > 1 else 0.0
                 nodes[key] = max(nodes[key], value * column.node_hours / length, whole)
@@ -237,14 +232,13 @@ def _purchase(setting: Setting, resource: Resource, month: int, count: int, paym
         term = resource.quote.price.term_months
         fees = [p.amount for p in paid if p.at == "end" and p.month == month]
         per_month = fees[0] if fees else 0.0
-    price = resource.quote.price if resource.quote is not None else None
     return Purchase(
         month=month,
         what="owned" if node is not None else "commitment",
-        name=node.name if node is not None else resource.key[2],
-        provider=price.provider if price else "",
-        region=price.region if price else "",
-        purchase_option=price.purchase_option if price else "owned",
+        name=resource.name,
+        provider=resource.provider,
+        region=resource.region,
+        purchase_option=resource.purchase_option,
         accelerator=resource.accelerator,
         accelerators_per_node=resource.accelerators_per_node,
         count=count,
@@ -259,15 +253,14 @@ def _purchase(setting: Setting, resource: Resource, month: int, count: int, paym
 
 def _use(setting: Setting, share: _Share, payments: Iterable[Payment]) -> Use:
     resource = setting.market.resources[share.candidate.resource]
-    price = resource.quote.price if resource.quote is not None else None
     return Use(
         month=share.month,
         workload=setting.demands.needs[share.candidate.need].workload.name,
         what=resource.what,
-        name=resource.node.name if resource.node is not None else resource.key[2],
-        provider=price.provider if price else "",
-        region=price.region if price else "",
-        purchase_option=price.purchase_option if price else "owned",
+        name=resource.name,
+        provider=resource.provider,
+        region=resource.region,
+        purchase_option=resource.purchase_option,
         accelerator=resource.accelerator,
         accelerators_per_node=resource.accelerators_per_node,
         node_hours=share.node_hours,
@@ -304,7 +297,7 @@ def _workload_costs(
         cost[index] += math.fsum(p.amount for p in payments)
         units[index] += share.units
         hours[resource.key][index] += share.node_hours
-        work[index][title(resource)] += share.units
+        work[index][resource.title] += share.units
     for resource, _, _, payments in bought:
         amount = math.fsum(p.amount for p in payments)
         users: Mapping[int, float] = hours[resource.key] or dict.fromkeys(range(len(needs)), 1.0)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from planner.answer import StrategyName
 from planner.assumptions import Assumptions
-from planner.candidates import Market, market, parallel_limit, stays
+from planner.candidates import Market, market, parallel_limit
 from planner.demand import Demands, Need
 from planner.owned import Node
 from planner.request import Request, Workload
 from planner.strategy import Setting, shortage
-from pricing.catalog import Catalog
+from planner.workload import stays
+from pricing.catalog import Catalog, memory_of_one
 
 SHOWN = 6
 
@@ -86,8 +88,7 @@ def _relaxations(
     for text, on_request, on_workload in _limits(request, need.workload):
         workload = need.workload.model_copy(update=on_workload)
         asked = request.model_copy(update={**on_request, "workloads": (workload,)})
-        alone = Demands((Need(workload, need.unit, need.monthly, need.levels, need.serving, need.deadline),),
-                        demands.block_hours, demands.month_names)  # fmt: skip
+        alone = replace(demands, needs=(replace(need, workload=workload),))
         found = market(asked, alone, catalog, nodes, assumptions)
         if found.candidates:
             parts = sorted({found.resources[c.resource].accelerator for c in found.candidates})
@@ -101,9 +102,9 @@ def _most_memory(found: Market, catalog: Catalog) -> float:
     most = 0.0
     for candidate in found.candidates:
         resource = found.resources[candidate.resource]
-        known = catalog.names.by_name[resource.accelerator].memory_gib
-        offered = resource.quote.offering.accelerator_memory_gib if resource.quote else None
-        most = max(most, offered or known or 0.0)
+        part = catalog.names.by_name[resource.accelerator]
+        has = part.memory_gib if resource.quote is None else memory_of_one(resource.quote.offering, part)
+        most = max(most, has or 0.0)
     return most
 
 

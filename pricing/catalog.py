@@ -41,6 +41,20 @@ class _Listed:
     by_option: dict[str, list[Quote]]
 
 
+def memory_of_whole(offering: Offering, accelerator: Accelerator) -> float | None:
+    """GiB of one whole accelerator of this type: what the provider states, else what the specification says."""
+    stated = offering.accelerator_memory_gib
+    return stated if stated is not None else accelerator.memory_gib
+
+
+def memory_of_one(offering: Offering, accelerator: Accelerator) -> float | None:
+    """GiB that a job finds on one accelerator of this type; on a slice, its share: a sixth of an A10 with 24 has 4."""
+    whole = memory_of_whole(offering, accelerator)
+    if whole is None or offering.accelerator_count is None:
+        return whole
+    return whole * min(1.0, offering.accelerator_count)
+
+
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """What is priced: `offerings` have `prices` rows of `option`, dated `oldest` to `newest`; retired types apart."""

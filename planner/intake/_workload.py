@@ -13,8 +13,8 @@ from planner.intake._measurement import measurement_of
 from planner.intake._months import done_by
 from planner.intake._read import STAND_IN_DEMAND
 from planner.intake._units import PER_MONTH, bytes_of, minutes_of, per_of, period_of, plain
+from pricing.units import GB, GIB
 
-GIB = 2.0**30
 KINDS = (
     ("batch", r"batch|offline|embed|\beval|scoring|\betl\b|render|simulation|processing"),
     ("interactive", r"interactive|notebook|jupyter|workstation|desktop|development|\bdev\b|exploration"),
@@ -279,7 +279,7 @@ def _gigabytes(line: Line, found: Found) -> float | None:
             found.cell, f"{found.column.header.text!r} in what unit?", "GB or TB in the header or the cell"
         )
         return None
-    return found.value * size / 1e9
+    return found.value * size / GB
 
 
 def _gigabytes_per_month(line: Line, found: Found) -> float | None:

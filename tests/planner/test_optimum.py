@@ -9,7 +9,7 @@ import random
 import pytest
 
 from planner import assumptions as figures
-from planner.candidates import Candidate, accelerator_hours_rate, market
+from planner.candidates import Candidate, market
 from planner.cashflow import Terms, present_cost
 from planner.demand import demands
 from planner.model import Allowed, build
@@ -17,6 +17,7 @@ from planner.optimize import solve
 from planner.owned import nodes
 from planner.plan import plan
 from planner.prune import Choice, Shared, _curve, _hourly_rates, choose_from, payments_of
+from planner.workload import accelerator_hours_rate
 
 TYPES = {"g4dn.xlarge": 1, "g4dn.12xlarge": 4, "g4dn.metal": 8}
 COMMITMENTS = ("reserved_1y_no_upfront", "reserved_1y_all_upfront", "reserved_3y_no_upfront")

@@ -1,0 +1,58 @@
+"""What a workload says of accelerators: which it was measured on, which it may use, how many work together.
+
+Pure questions about one workload and the names of accelerators; knows neither offerings nor prices.
+"""
+
+from __future__ import annotations
+
+from planner.request import Workload
+from planner.throughput import Measured, measured
+from pricing.accelerator import Names
+
+
+def accelerator_hours_rate(workload: Workload, names: Names) -> float:
+    """Work units per accelerator-hour on the accelerator of the hours: 1 unless it was measured there."""
+    stated = workload.demand
+    if stated.accelerator_hours_per_month is None or not workload.measurements:
+        return 1.0
+    wanted = names.resolve(stated.accelerator or "").name
+    own = next(m for m in workload.measurements if names.resolve(m.accelerator).name == wanted)
+    return own.job_units_per_hour / own.count
+
+
+def known(workload: Workload, names: Names) -> list[Measured]:
+    """What is measured, or the definition that one accelerator gives one accelerator-hour an hour."""
+    found = [measured(m, names.resolve(m.accelerator)) for m in workload.measurements]
+    if not found:
+        found = [Measured(names.resolve(workload.demand.accelerator or ""), 1, 1.0, "bf16", "replicas")]
+    return found
+
+
+def gang_of(workload: Workload) -> float:
+    """Accelerators that work together: as stated, else as measured, else 1."""
+    return workload.gang or (workload.measurements[0].count if workload.measurements else 1)
+
+
+def stays(workload: Workload) -> bool:
+    """Whether the work stays on the accelerator of its hours: no substitution and no measurement to compare by."""
+    return bool(workload.demand.accelerator) and not workload.substitution and not workload.measurements
+
+
+def vendors(workload: Workload, names: Names) -> frozenset[str]:
+    """Whose accelerators run the job as it is: those it was measured on, or its hours are on."""
+    return frozenset(base.accelerator.vendor for base in known(workload, names))
+
+
+def allowed_accelerators(workload: Workload, names: Names) -> frozenset[str] | None:
+    """Canonical names of the accelerators that may be used; None for any."""
+    if stays(workload):
+        return frozenset({names.resolve(workload.demand.accelerator or "").name})
+    if workload.accelerators:
+        return frozenset(part.name for written in workload.accelerators for part in names.match(written))
+    return None
+
+
+def written_accelerators(workload: Workload) -> list[str]:
+    """Accelerators that must be one part: of hours and of measurements, as the asker wrote them."""
+    written = [workload.demand.accelerator] if workload.demand.accelerator else []
+    return [*written, *(m.accelerator for m in workload.measurements)]

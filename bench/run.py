@@ -30,7 +30,7 @@ from made import by_the_hour, made_catalogue
 from planner.offers import Query, find
 from planner.service.solve import Solved, solve, warm_up
 from pricing.accelerator import match
-from pricing.catalog import Catalog, Quote
+from pricing.catalog import Catalog, Quote, memory_of_one
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -52,20 +52,21 @@ class Figure:
     """One line of the table; `goal` bounds `ratio` from above (`at_most`) or from below."""
 
     name: str
-    milliseconds: float
+    amount: float
     ratio: float | None = None
     against: str = ""
     goal: float | None = None
     at_most: bool = True
+    unit: str = "ms"
 
     def line(self) -> str:
         ratio = "" if self.ratio is None else f"{self.ratio:.1f}x {self.against}"
         if self.goal is None or self.ratio is None:
-            return f"{self.name:58}{self.milliseconds:10.1f} ms  {ratio}"
+            return f"{self.name:58}{self.amount:10.1f} {self.unit:3}  {ratio}"
         off = self.ratio / self.goal if self.at_most else self.goal / self.ratio
         verdict = "reached" if off <= 1 else f"missed by {off:.2f}x"
         sign = "<=" if self.at_most else ">="
-        return f"{self.name:58}{self.milliseconds:10.1f} ms  {ratio:32}goal {sign} {self.goal:g}x: {verdict}"
+        return f"{self.name:58}{self.amount:10.1f} {self.unit:3}  {ratio:32}goal {sign} {self.goal:g}x: {verdict}"
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -126,9 +127,24 @@ def warm() -> Iterator[Figure]:
 
 
 def asked(catalog: Catalog, names: Sequence[str]) -> list[Quote]:
-    """What a peer is asked as well: on demand, 8 or more H100."""
-    enough = [o for o in catalog.priced if (o.accelerator_count or 0) >= 8]
+    """What a peer is asked as well: 8 or more H100 of 40 GiB or more, on demand, by price."""
+    enough = [
+        o
+        for o in catalog.priced
+        if (o.accelerator_count or 0) >= 8 and (memory_of_one(o, catalog.names.by_name[o.accelerator]) or 0) >= 40
+    ]
     return catalog.quotes(accelerators=names, options=["on_demand"], offerings=enough)
+
+
+def peak(*command: str | Path, ends: int = 0, **more: str) -> float:
+    """MiB at most in memory of a process that exits with `ends`; `more` is added to its environment."""
+    words = [str(word) for word in command]
+    process = subprocess.Popen(words, cwd=ROOT, env=USUAL | more, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != ends:
+        raise subprocess.CalledProcessError(process.returncode, words)
+    return usage.ru_maxrss / 1024
 
 
 @contextmanager
@@ -211,6 +227,20 @@ def large() -> Iterator[Figure]:
         yield Figure("catalogue query, 60,000 prices, cold", opened, opened / bare, "bare")
         [ours] = medians([lambda: asked(catalog, names)], 5 * WARM_RUNS)
         yield Figure("catalogue query, 60,000 prices, warm", ours)
+        everywhere = {quote.price.region for quote in catalog.quotes()}
+        some = sorted(everywhere)[: len(everywhere) // 2]
+        [narrow] = medians([lambda: [q for q in asked(catalog, names) if q.price.region in some]], 5 * WARM_RUNS)
+        yield Figure(f"the same in {len(some)} of {len(everywhere)} regions", narrow, narrow / ours, "all regions")
+        whole = f"{opening}; catalog = Catalog.read(here, here / 'cache'); len(catalog.quotes())"
+        parsed = "import csv, pathlib; rows = [r for p in pathlib.Path({!r}).glob('providers/*/prices.csv')"
+        parsed = f"{parsed} for r in csv.DictReader(p.open())]".format(folder)
+        loads = [partial(run, sys.executable, "-c", code) for code in (parsed, whole)]
+        plain, loaded = medians(loads, COLD_RUNS)
+        yield Figure("all 60,000 prices loaded as values, cold", loaded, loaded / plain, "csv.DictReader of the same")
+        memory = [peak(sys.executable, "-c", code) for code in ("pass", parsed, f"{opening}; {question}", whole)]
+        yield Figure("memory: csv.DictReader of the same", memory[1], memory[1] / memory[0], "bare", unit="MiB")
+        yield Figure("memory: one query", memory[2], memory[2] / memory[0], "bare", unit="MiB")
+        yield Figure("memory: all prices as values", memory[3], memory[3] / memory[1], "csv.DictReader", unit="MiB")
         if "--peers" in sys.argv:
             yield from gpuhunt(catalog, names)
 
@@ -258,9 +288,25 @@ def gpuhunt_row(quote: Quote) -> dict[str, object]:
     }
 
 
+def feed() -> Iterator[Figure]:
+    """A refresh over feeds of 10,000 and of 1,000,000 rows, made for this run, read by the real SDK over HTTP."""
+    found = []
+    for rows in (10_000, 1_000_000):
+        with tempfile.TemporaryDirectory() as folder, server(sys.executable, HERE / "feed.py", "PORT", rows) as at:
+            endpoints = ["--endpoint", f"azure.prices={at}", "--endpoint", "azure.compute=http://127.0.0.1:9"]
+            command = [SCRIPT, "prices", "refresh", "--provider", "azure", "--regions", "eastus", *endpoints]
+            start = time.perf_counter()
+            used = peak(*command, ends=4, GPU_PLANNER_DATA=folder, AZURE_SUBSCRIPTION_ID="")  # sizes need an account
+            found.append((used, (time.perf_counter() - start) * 1000))
+    (small, _), (large_, took) = found
+    yield Figure("refresh, 10,000 rows, memory", small, unit="MiB")
+    yield Figure("refresh, 1,000,000 rows, memory", large_, large_ / small, "10,000 rows", 1.2, unit="MiB")
+    yield Figure("refresh, 1,000,000 rows, time", took)
+
+
 def main(arguments: Sequence[str]) -> None:
     out = sys.stdout
-    groups: list[Callable[[], Iterator[Figure]]] = [cold, warm, large, service]
+    groups: list[Callable[[], Iterator[Figure]]] = [cold, warm, large, feed, service]
     for group in groups:
         out.write(f"\n{(group.__doc__ or '').splitlines()[0]}\n")
         for figure in group():

@@ -22,7 +22,8 @@ class Gap:
     """Something that is missing or estimated, and what it ruled out or changed.
 
     `kind`: no_price, no_specification, no_throughput, no_capacity_figure, memory, not_ownable, estimated, predicted,
-    old_price, renamed, not_planned, budget. `subject` names the thing, `effect` says what follows from it.
+    old_price, private_price (one that does not hold on the day), renamed, not_planned, budget, quota. `subject` names
+    the thing, `effect` says what follows from it.
     """
 
     kind: str
@@ -81,7 +82,12 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class PriceUsed:
-    """A price row that the plan pays, or that its cheapest alternative would pay."""
+    """A price row that the plan pays, or that its cheapest alternative would pay, in the plan's currency.
+
+    `list_price_per_hour` in `list_currency` is set where the price is not as listed: `adjustment` then tells which
+    negotiated price was applied, and is empty where only the currency differs. A negotiated price that no list has
+    comes without one.
+    """
 
     provider: str
     region: str
@@ -93,6 +99,25 @@ class PriceUsed:
     source_id: str
     source: str
     method: str
+    list_price_per_hour: float | None = None
+    list_currency: str = ""
+    adjustment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RateUsed:
+    """A rate of exchange that amounts went through: one unit of `from_currency` costs `value` of `to_currency`."""
+
+    from_currency: str
+    to_currency: str
+    value: float
+    as_of: date
+    source: str
+
+    @property
+    def words(self) -> str:
+        """1 USD = 0.92 EUR of 2026-11-20 (where it is from)."""
+        return f"1 {self.from_currency} = {self.value:.6g} {self.to_currency} of {self.as_of} ({self.source})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +271,30 @@ class Recommendation:
 
 
 @dataclass(frozen=True, slots=True)
+class QuotaRequest:
+    """More of a quota than an account has: ask the provider for a limit of `ask_for`, in force by `first_month`.
+
+    Amounts are in `unit` (vcpu, accelerator, node). `needed` is the most that the strategy runs at once; `limit` and
+    `used` (by others; None: not told, and then not part of `ask_for`) are as read on `as_of`.
+    """
+
+    strategy: StrategyName
+    provider: str
+    region: str
+    code: str
+    title: str
+    unit: str
+    limit: float
+    used: float | None
+    needed: float
+    ask_for: float
+    first_month: int
+    workloads: tuple[str, ...]
+    as_of: date
+    source_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class RequestedWorkload:
     """The workload as it was understood, for the reader of a plan; `demand` has one total per month in `unit`."""
 
@@ -289,6 +338,8 @@ class Plan:
     inputs: Inputs
     catalog_digest: str
     reasons: tuple[str, ...] = ()
+    exchange_rates: tuple[RateUsed, ...] = ()
+    quota_requests: tuple[QuotaRequest, ...] = ()
 
     def strategy(self, name: str) -> Strategy:
         """The strategy called `name`; KeyError if it was not asked for."""

@@ -12,14 +12,41 @@ from importlib import resources
 
 from planner.answer import Assumption
 from planner.errors import Complaint
+from pricing.exchange import Rate
 
 Assumptions = Mapping[str, Assumption]
+CURRENCY = "USD"
+"""What the defaults that are amounts are stated in."""
 
 
 def defaults() -> dict[str, Assumption]:
     """Every assumption by name, in the order of assumptions.csv."""
     text = resources.files("planner").joinpath("assumptions.csv").read_text(encoding="utf-8")
     return {row["name"]: _assumption(row) for row in csv.DictReader(text.splitlines())}
+
+
+def converted(base: Assumptions, rate: Rate) -> dict[str, Assumption]:
+    """`base` with every amount at `rate` (from CURRENCY); the source tells what was converted, and at which rate."""
+    return {name: _converted(each, rate) if each.unit.startswith(CURRENCY) else each for name, each in base.items()}
+
+
+def _converted(each: Assumption, rate: Rate) -> Assumption:
+    def times(value: float | None) -> float | None:
+        return None if value is None else value * rate.value
+
+    return dataclasses.replace(
+        each,
+        value=each.value * rate.value,
+        unit=in_currency(each.unit, rate.target),
+        low=times(each.low),
+        high=times(each.high),
+        source=f"{each.source}; {each.value:g} {each.unit} at {rate.brief}",
+    )
+
+
+def in_currency(unit: str, currency: str) -> str:
+    """USD per kWh as EUR per kWh; a unit without an amount stays."""
+    return unit.replace(CURRENCY, currency, 1) if unit.startswith(CURRENCY) else unit
 
 
 def overridden(base: Assumptions, values: Mapping[str, float], as_of: date) -> dict[str, Assumption]:
@@ -33,12 +60,12 @@ def overridden(base: Assumptions, values: Mapping[str, float], as_of: date) -> d
     return result
 
 
-def complaints(values: Mapping[str, float], more: Collection[str] = ()) -> list[Complaint]:
+def complaints(values: Mapping[str, float], more: Collection[str] = (), currency: str = CURRENCY) -> list[Complaint]:
     """One complaint for each name that is not an assumption and each value outside what its unit allows.
 
-    `more` are names that take any value above 0: prices and powers of owned systems.
+    `more` are names that take any value above 0: prices and powers of owned systems. Amounts are in `currency`.
     """
-    base = defaults()
+    base = {name: dataclasses.replace(a, unit=in_currency(a.unit, currency)) for name, a in defaults().items()}
     found = []
     for name, value in values.items():
         path = f"assumptions.{name}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
+from typing import Any
 
 from planner import assumptions, demand
 from planner.errors import Complaint
@@ -11,22 +12,111 @@ from planner.owned import own_figures
 from planner.request import DEMAND_KINDS, MONTHS_MAX, Request, Workload
 from pricing.accelerator import Names
 from pricing.catalog import Catalog
-from pricing.errors import UnknownName
+from pricing.errors import NoRate, UnknownName
+from pricing.local import EXCHANGE_RATES
+from pricing.table import nearest
+from pricing.view import faults_of_card
+
+LISTS = ("providers", "regions", "residency")
+"""What names places, in a request and in each of its workloads."""
+LISTED_MAX = 12
 
 
 def check(request: Request, catalog: Catalog) -> tuple[Complaint, ...]:
     """Every fault of names, months and figures that contradict each other; empty when the request can be planned."""
-    found = list(_lists("", request.providers, request.regions, request.residency, catalog))
+    found = [*_private_prices(catalog), *_currency(request, catalog), *_lists("", request, catalog)]
     figures = [name for system in catalog.systems for name in own_figures(system.name)]
-    found += assumptions.complaints(request.assumptions, figures)
+    found += assumptions.complaints(request.assumptions, figures, request.currency)
     names = demand.month_names(request)
     for index, workload in enumerate(request.workloads):
         path = f"workloads[{index}]"
-        found += _lists(f"{path}.", workload.providers, workload.regions, workload.residency, catalog)
+        found += _lists(f"{path}.", workload, catalog)
         found += _accelerators(path, workload, catalog.names)
         found += _months(f"{path}.demand", workload, names)
         found += _contradictions(path, workload, catalog.names)
     return tuple(found)
+
+
+def named(request: Request, catalog: Catalog) -> Request:
+    """The request with the catalogue's names of providers and places for the titles and spellings that it wrote.
+
+    What is unknown stays as it is: `check` complains of it. A region name that several providers share stays one name.
+    """
+    workloads = tuple(workload.model_copy(update=_names(workload, catalog)) for workload in request.workloads)
+    return request.model_copy(update={**_names(request, catalog), "workloads": workloads})
+
+
+def _names(asked: Request | Workload, catalog: Catalog) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for field in LISTS:
+        name = _lookup(field, catalog)
+        names = [_or_itself(name, written) for written in getattr(asked, field)]
+        found[field] = tuple(dict.fromkeys(names))
+    return found
+
+
+def _or_itself(name: Callable[[str], str], written: str) -> str:
+    try:
+        return name(written)
+    except UnknownName:
+        return written
+
+
+def _lookup(field: str, catalog: Catalog) -> Callable[[str], str]:
+    """What turns a written name into the catalogue's, or raises UnknownName."""
+    if field == "providers":
+        return catalog.check_provider
+    if field == "regions":
+        return lambda written: catalog.check_region(written)[0].region
+    places = {place.casefold(): place for place in _known(field, catalog)}
+
+    def place(written: str) -> str:
+        if (spelled := written.strip().casefold()) in places:
+            return places[spelled]
+        raise UnknownName("residency", written, nearest(written, places.values()))
+
+    return place
+
+
+def _known(field: str, catalog: Catalog) -> list[str]:
+    """Every name that a list may hold, sorted."""
+    regions = catalog.regions.values()
+    if field == "providers":
+        return sorted(catalog.providers)
+    if field == "regions":
+        return sorted({region.region for region in regions})
+    return sorted({place for region in regions for place in (region.country, *region.blocs) if place})
+
+
+def _private_prices(catalog: Catalog) -> Iterator[Complaint]:
+    for fault in faults_of_card(catalog):
+        place, _, message = fault.partition(": ")
+        yield Complaint("", place, message)
+
+
+def _currency(request: Request, catalog: Catalog) -> Iterator[Complaint]:
+    """The rate that the default assumptions need; prices without one are gaps of the plan."""
+    if request.as_of == date.min:
+        return  # the date could not be read, and has a complaint of its own
+    try:
+        catalog.exchange.rate(assumptions.CURRENCY, request.currency, request.as_of)
+    except NoRate as missing:
+        expected = (
+            f"a currency with a rate, or a rate in --exchange-rates FILE or in {EXCHANGE_RATES} of the data folder"
+        )
+        yield Complaint("currency", "currency", str(missing), request.currency, expected)
+
+
+def restated(document: Mapping[str, Any], settings: Mapping[str, Any], place: str) -> list[Complaint]:
+    """A fault where `settings`, which win, would turn amounts that `document` states in a currency into another's."""
+    stated, wanted = document.get("currency"), settings.get("currency")
+    workloads = document.get("workloads")
+    rows = [row for row in workloads if isinstance(row, Mapping)] if isinstance(workloads, list | tuple) else []
+    has_amounts = bool(document.get("assumptions")) or any(row.get("budget_per_month") is not None for row in rows)
+    if not (stated and wanted and has_amounts) or stated == wanted:
+        return []
+    expected = f"the currency of the amounts, {stated}, or the amounts in {wanted}"
+    return [Complaint("currency", place, f"the amounts of the request are in {stated}", str(wanted), expected)]
 
 
 def _one_of(names: Iterable[str]) -> str:
@@ -34,21 +124,16 @@ def _one_of(names: Iterable[str]) -> str:
     return f"one of {listed}" if listed else "a name from `planner offers` or GET /accelerators"
 
 
-def _lists(
-    prefix: str, providers: tuple[str, ...], regions: tuple[str, ...], residency: tuple[str, ...], catalog: Catalog
-) -> Iterator[Complaint]:
-    known_regions = {region for _, region in catalog.regions}
-    places = {r.country for r in catalog.regions.values()} | {b for r in catalog.regions.values() for b in r.blocs}
-    for field, written, known in (
-        ("providers", providers, set(catalog.providers)),
-        ("regions", regions, known_regions),
-        ("residency", residency, places),
-    ):
-        for index, name in enumerate(written):
-            if name not in known:
+def _lists(prefix: str, asked: Request | Workload, catalog: Catalog) -> Iterator[Complaint]:
+    for field in LISTS:
+        name = _lookup(field, catalog)
+        for index, written in enumerate(getattr(asked, field)):
+            try:
+                name(written)
+            except UnknownName as error:
                 path = f"{prefix}{field}[{index}]"
-                nearest = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5) or sorted(known)[:12]
-                yield Complaint(path, path, f"unknown {field.removesuffix('s')}", name, _one_of(nearest))
+                expected = _one_of(error.nearest or _known(field, catalog)[:LISTED_MAX])
+                yield Complaint(path, path, f"unknown {field.removesuffix('s')}", written, expected)
 
 
 def _accelerators(path: str, workload: Workload, accelerators: Names) -> Iterator[Complaint]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date
 
+from planner import assumptions as figures
+from planner import quota
 from planner.answer import Gap, Strategy
 from planner.assumptions import Assumptions
 from planner.candidates import Market, Resource
@@ -16,6 +18,9 @@ from planner.workload import allowed_accelerators, written_accelerators
 from pricing.accelerator import Names
 from pricing.catalog import Catalog, Quote
 from pricing.errors import UnknownName
+from pricing.exchange import Rate
+from pricing.private import SOURCE_ID
+from pricing.view import View, touched
 
 PREDICTED = "predicted_"
 NO_QUOTAS = Gap(
@@ -35,15 +40,25 @@ def gaps(
         *_renamed(request, catalog.names),
         *_unpriced(setting.demands, catalog),
         *_not_planned(request, catalog),
-        NO_QUOTAS,
+        *_quotas(request, setting, catalog, solved, chosen),
         *_from_market(setting.market, quotes),
         *_no_commitment(catalog, paid),
         *_predicted(setting, solved),
         *_prices(quotes, setting.assumptions, request.as_of),
+        *_money(request, setting, catalog),
         *_not_ownable(request, setting),
         *_budgets(setting, chosen),
     ]
     return tuple(dict.fromkeys(found))
+
+
+def _quotas(
+    request: Request, setting: Setting, catalog: Catalog, solved: Sequence[Solved], chosen: Strategy | None
+) -> Iterable[Gap]:
+    if not request.quotas:
+        return (NO_QUOTAS,)
+    strategies = [s.strategy for s in solved]
+    return quota.gaps(request, catalog, strategies, chosen, setting.demands.month_names)
 
 
 def _renamed(request: Request, names: Names) -> Iterable[Gap]:
@@ -135,10 +150,36 @@ def _prices(quotes: Sequence[Quote], assumptions: Assumptions, as_of: date) -> I
     for price in sorted((q.price for q in quotes), key=lambda p: p.key):
         limit = limits.get(price.kind, assumptions["old_price_days"].value)
         subject = " ".join(price.key)
-        if (age := (as_of - price.as_of).days) > limit:
+        agreed = price.source_id == SOURCE_ID  # as old as the agreement, and in force
+        if (age := (as_of - price.as_of).days) > limit and not agreed:
             yield Gap("old_price", subject, f"priced on {price.as_of}, {age} days before the plan")
         if price.method == "derived":
             yield Gap("estimated", subject, f"price derived, not listed: {price.note}")
+
+
+def rates_used(request: Request, catalog: Catalog) -> tuple[Rate, ...]:
+    """The rates that prices and default assumptions of a plan were converted at; none where all is in one currency."""
+    if request.currency == figures.CURRENCY and not isinstance(catalog, View):
+        return ()
+    seen = catalog.rates if isinstance(catalog, View) else ()
+    of_defaults = catalog.exchange.rate(figures.CURRENCY, request.currency, request.as_of)
+    found = {rate.source: rate for rate in (of_defaults, *seen)}
+    return tuple(rate for source, rate in sorted(found.items()) if source != request.currency)
+
+
+def _money(request: Request, setting: Setting, catalog: Catalog) -> Iterable[Gap]:
+    """Prices without a rate of exchange, rates that are old, and private prices that do not hold on the plan's day."""
+    for left in catalog.left_out if isinstance(catalog, View) else ():
+        yield Gap("no_price", f"{left.prices} prices in {left.currency}", f"{left.why}: never a candidate")
+    limit = setting.assumptions["old_spot_price_days"].value
+    for rate in rates_used(request, catalog):
+        if (age := (request.as_of - rate.day).days) > limit:
+            subject = f"exchange rate from {rate.source} to {rate.target}"
+            yield Gap("old_price", subject, f"of {rate.day}, {age} days before the plan")
+    keys = (resource.quote.price.key for resource in setting.market.resources if resource.quote is not None)
+    for rule, count in touched(catalog, request.as_of, keys):
+        text = f"holds {rule.period}, not on {request.as_of}: not applied to {count} price{'s' * (count > 1)}"
+        yield Gap("private_price", rule.words, f"{text} that could serve")
 
 
 def _not_ownable(request: Request, setting: Setting) -> Iterable[Gap]:

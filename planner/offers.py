@@ -11,12 +11,17 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any
 
+from planner.answer import RateUsed
+from planner.clock import today
 from planner.errors import Complaint, InvalidRequest
 from pricing.accelerator import Accelerator
 from pricing.catalog import Catalog, Quote, memory_of_one, memory_of_whole
 from pricing.errors import RetiredType, UnknownName
+from pricing.exchange import is_code
 from pricing.offering import Offering
+from pricing.price import Adjusted, Price
 from pricing.table import nearest, number_in
+from pricing.view import View, faults_of_card, view
 
 COUNT_TOLERANCE = 1e-6
 
@@ -47,6 +52,9 @@ class Row:
     source_id: str
     source: str
     method: str
+    list_price_per_hour: float | None = None
+    list_currency: str = ""
+    adjustment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,10 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """The answer: `rows` after the limit, `total` before it; `unsorted` rows lack the sort key and stand last."""
+    """The answer: `rows` after the limit, `total` before it; `unsorted` rows lack the sort key and stand last.
+
+    Prices are in `currency`, converted at `exchange_rates`; `left_out` names those that no rate is known for.
+    """
 
     rows: tuple[Row, ...]
     total: int
@@ -70,6 +81,9 @@ class Offers:
     sort: str
     gaps: tuple[Missing, ...]
     catalog_digest: str
+    currency: str = "USD"
+    exchange_rates: tuple[RateUsed, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def _ratio(price: float, amount: float | None) -> float | None:
@@ -128,6 +142,7 @@ class Query:
     min_memory_gib_per_node: float | None = _filter(
         "memory of all accelerators of a node, at least", default=None, metavar="GIB"
     )
+    currency: str = _filter("currency of the prices, by the exchange rates of today", default="USD", metavar="CODE")
     precision: str = _filter(
         "precision whose dense peak rate is shown and sorted by", default="bf16", metavar="P", choices=RATES
     )
@@ -148,6 +163,9 @@ def parse_query(given: Mapping[str, Sequence[str]], catalog: Catalog, place: Cal
     """
     values: dict[str, Any] = {}
     complaints: list[Complaint] = []
+    for fault in faults_of_card(catalog):
+        line, _, message = fault.partition(": ")
+        complaints.append(Complaint("", line, message))
     for name, texts in given.items():
         if name not in FIELDS:
             complaints.append(Complaint("", place(name), "unknown filter", name, _one_of(FIELDS, name)))
@@ -174,12 +192,23 @@ def _value(name: str, parts: tuple[str, ...], catalog: Catalog) -> tuple[Any, li
     text = parts[0]
     if choices := FIELDS[name].metadata["choices"]:
         return text, [] if text in choices else [("unknown value", text, _one_of(choices, text))]
+    if name == "currency":
+        return _currency(text, catalog)
     if default is False:
         known = {"true": True, "1": True, "false": False, "0": False}
         return known.get(text.lower(), False), [] if text.lower() in known else [
             ("no yes or no", text, "true or false")
         ]
     return _number(name, text)
+
+
+def _currency(text: str, catalog: Catalog) -> tuple[str, list[Fault]]:
+    if not is_code(text):
+        return text, [("no currency code", text, "three capitals such as EUR")]
+    seen = View(catalog, text, today())
+    if seen.left_out and not seen.options:
+        return text, [(seen.left_out[0].why, text, "a currency with a rate, or a file of exchange rates that has it")]
+    return text, []
 
 
 def _one_of(known: Iterable[str], written: str) -> str:
@@ -231,8 +260,12 @@ def _type(written: str, catalog: Catalog) -> str:
     return catalog.check_type(*spelled[written.casefold()]).instance_type
 
 
-def find(query: Query, catalog: Catalog) -> Offers:
-    """Every price of every current offering that fits, in the order asked for; ties by price and names."""
+def find(query: Query, catalog: Catalog, day: date | None = None) -> Offers:
+    """Every price of every current offering that fits, in the order asked for; ties by price and names.
+
+    `day` (default: today) is the one whose rates of exchange and private prices count.
+    """
+    catalog = view(catalog, query.currency, day or today())
     specifications = catalog.names.by_name
     quotes = catalog.quotes(
         accelerators=query.accelerator or None,
@@ -255,7 +288,15 @@ def find(query: Query, catalog: Catalog) -> Offers:
         sort=query.sort,
         gaps=_gaps(query, catalog, {(row.provider, row.instance_type) for row in rows}),
         catalog_digest=catalog.digest,
+        currency=query.currency,
+        **(_money(catalog) if isinstance(catalog, View) else {}),
     )
+
+
+def _money(seen: View) -> dict[str, Any]:
+    rates = (RateUsed(rate.source, rate.target, rate.value, rate.day, rate.reference) for rate in seen.rates)
+    left = (f"{left.prices} prices in {left.currency}: {left.why}" for left in seen.left_out)
+    return {"exchange_rates": tuple(rates), "left_out": tuple(left)}
 
 
 def _fits(offering: Offering, accelerator: Accelerator, query: Query) -> bool:
@@ -273,6 +314,13 @@ def _fits(offering: Offering, accelerator: Accelerator, query: Query) -> bool:
 
 def _times(amount: float | None, count: float | None) -> float | None:
     return None if amount is None or count is None else amount * count
+
+
+def _list_price(price: Price) -> dict[str, Any]:
+    if not isinstance(price, Adjusted):
+        return {}
+    names = ("list_price_per_hour", "list_currency", "adjustment")
+    return {name: getattr(price, name) for name in names}
 
 
 def _row(quote: Quote, precision: str, catalog: Catalog) -> Row:
@@ -302,6 +350,7 @@ def _row(quote: Quote, precision: str, catalog: Catalog) -> Row:
         source_id=price.source_id,
         source=source.reference if source else price.source_id,
         method=price.method,
+        **_list_price(price),
     )
 
 

@@ -9,7 +9,7 @@ value.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -19,6 +19,7 @@ from planner.cashflow import Payment, Terms, annuity_factor
 from planner.request import Request
 from pricing.catalog import Catalog
 from pricing.place import System
+from pricing.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +90,19 @@ def own_figures(system: str) -> tuple[str, str]:
     return f"price_of_{key}", f"power_kw_of_{key}"
 
 
-def as_assumptions(found: Iterable[Node], given: Container[str]) -> tuple[Assumption, ...]:
+def as_assumptions(found: Iterable[Node], request: Request, catalog: Catalog) -> tuple[Assumption, ...]:
     """Price and power of every system planned, as figures that a reader of the plan can see and replace."""
     rows = []
+    listed = catalog.list_prices if isinstance(catalog, View) else {}
     for node in found:
         price, power = own_figures(node.name)
+        paid = "; ".join(text for text in (node.source, listed.get(node.name, "")) if text)
         basis = node.power_basis or node.source
         for name, meaning, value, unit, source in (
-            (price, f"price of one {node.name}, without network", node.price, "USD", node.source),
+            (price, f"price of one {node.name}, without network", node.price, request.currency, paid),
             (power, f"maximum power of one {node.name}", node.max_power_kw, "kW", basis),
         ):
-            own = name in given
+            own = name in request.assumptions
             text = "given in the request" if own else source
             rows.append(Assumption(name, meaning, value, unit, None, None, text, node.price_as_of, own))
     return tuple(rows)

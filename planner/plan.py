@@ -8,11 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from planner import assumptions as figures
-from planner import owned
+from planner import owned, quota
 from planner.answer import (
+    Assumption,
     Inputs,
     Plan,
     PriceUsed,
+    RateUsed,
     RequestedWorkload,
     Strategy,
     StrategyName,
@@ -20,18 +22,20 @@ from planner.answer import (
 )
 from planner.candidates import is_allowed, market
 from planner.cashflow import Terms
-from planner.check import check
+from planner.check import check, named
 from planner.demand import demands
 from planner.errors import InvalidRequest
 from planner.explain import break_evens, recommend
-from planner.gaps import gaps
+from planner.gaps import gaps, rates_used
 from planner.prune import choose_from
 from planner.request import Request
 from planner.strategy import Setting, Solved, ownable, solve_strategy
 from planner.why import unfinished, unserved
 from planner.workload import accelerator_hours_rate, gang_of, written_accelerators
 from pricing.catalog import Catalog, Quote
+from pricing.price import Adjusted, Price
 from pricing.units import HOURS_PER_MONTH
+from pricing.view import View, view
 
 SCHEMA_VERSION = "1"
 DOCUMENT = Inputs("", "document", "")
@@ -41,8 +45,9 @@ def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
     """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every fault of names and months."""
     if faults := check(request, catalog):
         raise InvalidRequest(faults)
-    asked, request = request, _in_order(request)
-    assumed = figures.overridden(figures.defaults(), _overrides(request), request.as_of)
+    asked = named(request, catalog)
+    request, catalog = _in_order(asked), view(catalog, asked.currency, asked.as_of)
+    assumed = figures.overridden(_defaults(request, catalog), _overrides(request), request.as_of)
     terms = _terms(request, assumed)
     rates = {workload.name: accelerator_hours_rate(workload, catalog.names) for workload in request.workloads}
     needed = demands(request, terms.hours_per_month, rates)
@@ -54,16 +59,13 @@ def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
     strategies = tuple(s.strategy for s in solved)
     advice = recommend(strategies, request.months, request.currency, request.materiality_fraction)
     chosen = next((s for s in strategies if s.name == advice.strategy), None)
-    rented = catalog.quotes(accelerators={node.accelerator for node in nodes}, options=["on_demand"])
-    rented = [quote for quote in rented if is_allowed(quote, request)]
-    evens, compared = break_evens(nodes, rented, assumed, terms)
+    evens, compared = break_evens(nodes, _rented(nodes, request, catalog), assumed, terms)
     paid = [r.quote for s in solved for r in s.resources if r.quote is not None]
     prices = _prices([*paid, *compared], catalog)
-    status = chosen.status if chosen else "infeasible"
     return Plan(
         schema_version=SCHEMA_VERSION,
         plan_id=_identity(asked, catalog),
-        status=status,
+        status=chosen.status if chosen else "infeasible",
         as_of=request.as_of,
         start=needed.month_names[0],
         months=request.months,
@@ -71,7 +73,7 @@ def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
         currency=request.currency,
         hours_per_month=terms.hours_per_month,
         discount_rate_annual=terms.discount_rate_annual,
-        conventions=_conventions(request, terms),
+        conventions=_conventions(request, terms, prices, catalog),
         recommendation=advice,
         strategies=tuple(_in_asked_order(s, asked) for s in strategies),
         break_even=evens,
@@ -79,12 +81,20 @@ def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
         throughput=_throughput(setting, solved),
         prices=prices,
         oldest_price=min((price.as_of for price in prices), default=None),
-        assumptions=(*assumed.values(), *owned.as_assumptions(nodes, request.assumptions)),
+        assumptions=(*assumed.values(), *owned.as_assumptions(nodes, request, catalog)),
         gaps=(*gaps(request, setting, catalog, solved, chosen), *node_gaps),
         inputs=inputs,
         catalog_digest=catalog.digest,
         reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
+        exchange_rates=_rates(request, catalog),
+        quota_requests=quota.requests(request, catalog, strategies),
     )
+
+
+def _rented(nodes: Iterable[owned.Node], request: Request, catalog: Catalog) -> list[Quote]:
+    """What could be rented by the hour instead of owned nodes."""
+    quotes = catalog.quotes(accelerators={node.accelerator for node in nodes}, options=["on_demand"])
+    return [quote for quote in quotes if is_allowed(quote, request)]
 
 
 def _in_order(request: Request) -> Request:
@@ -95,6 +105,14 @@ def _in_order(request: Request) -> Request:
 def _in_asked_order(strategy: Strategy, asked: Request) -> Strategy:
     order = {workload.name: index for index, workload in enumerate(asked.workloads)}
     return replace(strategy, workloads=tuple(sorted(strategy.workloads, key=lambda row: order[row.workload])))
+
+
+def _defaults(request: Request, catalog: Catalog) -> dict[str, Assumption]:
+    """The default assumptions in the plan's currency."""
+    if request.currency == figures.CURRENCY:
+        return figures.defaults()
+    rate = catalog.exchange.rate(figures.CURRENCY, request.currency, request.as_of)
+    return figures.converted(figures.defaults(), rate)
 
 
 def _overrides(request: Request) -> dict[str, float]:
@@ -192,21 +210,35 @@ def _throughput(setting: Setting, solved: Sequence[Solved]) -> tuple[ThroughputU
 
 def _prices(quotes: Iterable[Quote], catalog: Catalog) -> tuple[PriceUsed, ...]:
     used = {quote.price.key: quote.price for quote in quotes}
-    return tuple(
-        PriceUsed(
-            price.provider,
-            price.region,
-            price.instance_type,
-            price.purchase_option,
-            price.price_per_hour,
-            price.currency,
-            price.as_of,
-            price.source_id,
-            catalog.sources[price.source_id].reference,
-            price.method,
-        )
-        for _, price in sorted(used.items())
+    return tuple(_price(price, catalog) for _, price in sorted(used.items()))
+
+
+def _price(price: Price, catalog: Catalog) -> PriceUsed:
+    used = PriceUsed(
+        price.provider,
+        price.region,
+        price.instance_type,
+        price.purchase_option,
+        price.price_per_hour,
+        price.currency,
+        price.as_of,
+        price.source_id,
+        catalog.sources[price.source_id].reference,
+        price.method,
     )
+    if not isinstance(price, Adjusted):
+        return used
+    return replace(
+        used,
+        list_price_per_hour=price.list_price_per_hour,
+        list_currency=price.list_currency,
+        adjustment=price.adjustment,
+    )
+
+
+def _rates(request: Request, catalog: Catalog) -> tuple[RateUsed, ...]:
+    used = rates_used(request, catalog)
+    return tuple(RateUsed(rate.source, rate.target, rate.value, rate.day, rate.reference) for rate in used)
 
 
 def _identity(request: Request, catalog: Catalog) -> str:
@@ -215,16 +247,32 @@ def _identity(request: Request, catalog: Catalog) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _conventions(request: Request, terms: Terms) -> tuple[str, ...]:
+def _conventions(request: Request, terms: Terms, prices: Sequence[PriceUsed], catalog: Catalog) -> tuple[str, ...]:
     beyond = "in full" if terms.charge_beyond_horizon else "pro rata"
+    rates = rates_used(request, catalog)
+    converted = f"Converted at {'; '.join(rate.words for rate in rates)}. The rate of that day stands for every month."
     return (
         f"A month is {terms.hours_per_month:g} hours (8,760 / 12).",
         "Purchases fall at the start of a month, running costs at its end; the monthly rate is (1+r)^(1/12)-1.",
-        f"Prices are list prices in {request.currency}, Linux, before tax, support plans and negotiated discounts.",
+        _kind_of_prices(request, prices, catalog),
+        *([converted] if rates else []),
         f"Commitments that outlive the plan are charged {beyond}.",
         "Owned nodes are paid at order, draw power around the clock, and are sold when the plan or their life ends.",
         "Storage and egress are charged where the work runs, in proportion to the work done there in a month.",
         "Training and batch work may run at any hour of its month; services and interactive work follow their shape.",
         "A service rents whole nodes of one type in one place; on committed or owned nodes others use what it leaves.",
         "A job that runs a stated number of gangs at once keeps one accelerator and size of gang from start to end.",
+        *quota.convention(request),
     )
+
+
+def _kind_of_prices(request: Request, prices: Sequence[PriceUsed], catalog: Catalog) -> str:
+    if not isinstance(catalog, View) or not catalog.card.in_force(request.as_of):
+        return (
+            f"Prices are list prices in {request.currency}, Linux, before tax, support plans and negotiated discounts."
+        )
+    negotiated = sum(bool(price.adjustment) for price in prices)
+    text = (
+        f"Prices are in {request.currency}, Linux, before tax and support plans: {negotiated} of the {len(prices)} used"
+    )
+    return f"{text} are negotiated ({catalog.card.name}, as in force on {request.as_of}), the others list prices."

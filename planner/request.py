@@ -19,15 +19,19 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    WithJsonSchema,
     model_validator,
 )
 
 from planner.errors import Complaint, InvalidRequest
+from pricing.exchange import is_code
+from pricing.quota import Quota, Unit, unknown_kinds
 
 MONTHS_MAX = 120
 HOURS_IN_SHAPE = (24, 168)
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Long = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100_000)]
 YearMonth = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])$")]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -60,6 +64,16 @@ def _is_written_out(value: object) -> object:
 
 
 Date = Annotated[date, BeforeValidator(_is_written_out)]
+
+
+def _is_currency(text: str) -> str:
+    if not is_code(text):
+        raise ValueError("expected a currency code of three capitals such as EUR")
+    return text
+
+
+Currency = Annotated[str, AfterValidator(_is_currency), WithJsonSchema({"type": "string", "pattern": "^[A-Z]{3}$"})]
+"""ISO 4217. Whether there is a rate to it is judged with the catalogue."""
 
 
 class Model(BaseModel):
@@ -177,6 +191,40 @@ class Workload(Model):
     notes: str = ""
 
 
+def _are_kinds(text: str) -> str:
+    if unknown := unknown_kinds(text):
+        raise ValueError(f"no kind of price: {', '.join(unknown)}")
+    return text
+
+
+class QuotaLine(Model):
+    """One limit of an account, as `planner quota` writes it: what it counts, how much it allows, how much is taken."""
+
+    provider: Text
+    region: Text
+    code: Text = Field(description="what the provider calls it where one asks for more")
+    title: Long
+    unit: Unit
+    limit: Amount
+    used: Amount | None = Field(None, description="how much is taken already; null: not told")
+    types: Long = Field(description="patterns of the instance types that count, separated by spaces")
+    kinds: Annotated[Text, AfterValidator(_are_kinds)] = Field(
+        description="the kinds of price that count (on_demand spot reserved ...), separated by spaces"
+    )
+    as_of: Date
+    source_id: Text
+
+    @property
+    def quota(self) -> Quota:
+        return Quota(**self.model_dump())
+
+
+def _are_rows(value: object) -> object:
+    if isinstance(value, str):
+        raise ValueError("expected a list of quotas; only `planner estimate` reads a file that is named here")
+    return value
+
+
 class Request(Model):
     """A portfolio and how to plan it. `as_of` is the date of the plan; `start` its first month (default: the next
     one)."""
@@ -185,7 +233,9 @@ class Request(Model):
     months: Annotated[int, Field(ge=1, le=MONTHS_MAX)] = 12
     as_of: Date
     start: YearMonth | None = None
-    currency: Literal["USD"] = "USD"
+    currency: Currency = Field(
+        "USD", description="ISO 4217 code of the plan; all amounts of the request (budgets, assumptions) are in it"
+    )
     strategies: tuple[Literal["cloud", "onprem", "hybrid"], ...] = ("cloud", "onprem", "hybrid")
     providers: tuple[Text, ...] = ()
     regions: tuple[Text, ...] = ()
@@ -195,6 +245,9 @@ class Request(Model):
     allow_estimates: bool = True
     commitments_beyond_horizon: Literal["full", "pro_rata"] = "full"
     materiality_fraction: Fraction = 0.02
+    quotas: Annotated[tuple[QuotaLine, ...], Field(max_length=20_000), BeforeValidator(_are_rows)] = Field(
+        (), description="limits of the accounts; a plan that needs more says what to ask for"
+    )
     assumptions: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(
         default_factory=dict, description="values that replace the dated defaults, by name"
     )
@@ -210,6 +263,10 @@ class Request(Model):
                 raise ValueError(
                     f"workloads[{index}].name: two workloads of one name, {workload.name!r} (also workloads[{first}])"
                 )
+        limits: dict[tuple[str, str, str], int] = {}
+        for index, line in enumerate(self.quotas):
+            if (first := limits.setdefault((line.provider, line.region, line.code), index)) != index:
+                raise ValueError(f"quotas[{index}]: the same provider, region and code as quotas[{first}]")
         return self
 
 

@@ -79,13 +79,13 @@ class Names:
         self._usable = tuple(a for a in self.aliases if a.name in self.by_name)
 
     @classmethod
-    def read(cls, folder: Path) -> Names:
-        """From the `data` folder of a catalogue."""
+    def read(cls, accelerators_csv: Iterable[Path], aliases_csv: Iterable[Path]) -> Names:
+        """From the tables of a catalogue: the shared ones and those that providers have of their own."""
         faults: list[str] = []
         accelerators = [
-            accelerator_of(row) for row in read_rows(folder / "accelerators.csv", ACCELERATOR_COLUMNS, faults)
+            accelerator_of(row) for path in accelerators_csv for row in read_rows(path, ACCELERATOR_COLUMNS, faults)
         ]
-        aliases = [alias_of(row) for row in read_rows(folder / "aliases.csv", ALIAS_COLUMNS, faults)]
+        aliases = [alias_of(row) for path in aliases_csv for row in read_rows(path, ALIAS_COLUMNS, faults)]
         names = cls([a for a in accelerators if a], [a for a in aliases if a])
         faults += names.faults()
         if faults:
@@ -179,7 +179,7 @@ def plain(written: str) -> str:
 @cache
 def embedded() -> Names:
     """The names that are shipped."""
-    return Names.read(DATA)
+    return Names.read([DATA / "accelerators.csv"], [DATA / "aliases.csv"])
 
 
 def resolve(written: str) -> Accelerator:

@@ -1,24 +1,32 @@
-"""The catalogue: reads the snapshots in `pricing/providers/`, answers fast, knows its age."""
+"""The catalogue: reads the snapshots of all providers, embedded or the user's own, answers fast, knows its age."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from pricing import local
 from pricing.accelerator import Accelerator, Alias, Names
 from pricing.errors import RetiredType, UnknownName
+from pricing.exchange import Exchange
 from pricing.offering import Offering
 from pricing.place import Provider, Region, Source, System, Tier
 from pricing.price import Price, option_of
+from pricing.private import RateCard
+from pricing.providers import Layout
 from pricing.store import Store, columns, day, values
 from pricing.table import nearest
 
 ROOT = Path(__file__).parent
+EMBEDDED = Layout.of(ROOT)
+"""The catalogue that is shipped."""
+NO_EXCHANGE = Exchange(())
+NO_CARD = RateCard(())
 _PRICE = ", ".join(columns(Price))
 _rank = attrgetter("rank")
 
@@ -76,24 +84,45 @@ class Catalog:
     names something unknown finds nothing. Pickles as its folder: a worker process opens it again, in milliseconds.
     """
 
-    def __init__(self, root: Path, cache: Path | None = None) -> None:
-        self.root = root
+    def __init__(
+        self,
+        layout: Layout,
+        cache: Path | None = None,
+        exchange: Exchange = NO_EXCHANGE,
+        card: RateCard = NO_CARD,
+    ) -> None:
+        self.layout = layout
+        self.exchange = exchange
+        self.card = card
         self._cache = cache
-        self._store = Store(root, cache)
+        self._store = Store(layout, cache)
         self._listed: dict[tuple[str, str], _Listed] = {}
 
     @classmethod
     def embedded(cls) -> Catalog:
-        """The catalogue that is shipped, compiled on first use."""
-        return _embedded()
+        """The catalogue that is shipped, compiled on first use; nothing of the user's."""
+        return _opened(EMBEDDED)
+
+    @classmethod
+    def current(cls, private_prices: Path | None = None, exchange_rates: Path | None = None) -> Catalog:
+        """The catalogue as this user has it: refreshed snapshots, own clouds, private prices and exchange rates.
+
+        The two files are looked for in the data folder unless given. Raises BadSnapshot with every fault.
+        """
+        data = local.folder()
+        given = (private_prices or data / local.PRIVATE_PRICES, exchange_rates or data / local.EXCHANGE_RATES)
+        card, exchange = (path if path.is_file() or path.parent != data else None for path in given)
+        return _with_files(local.layout(EMBEDDED, data), _stamped(card), _stamped(exchange))
 
     @classmethod
     def read(cls, folder: Path, cache: Path | None = None) -> Catalog:
         """The catalogue in another folder of the same shape; raises BadSnapshot with every fault."""
-        return cls(folder, cache)
+        return cls(Layout.of(folder), cache)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_embedded, ()) if self.root == ROOT and self._cache is None else (Catalog, (self.root, self._cache))
+        if self._cache is None and not self.exchange.rates and not self.card.rules:
+            return (_opened, (self.layout,))
+        return (Catalog, (self.layout, self._cache, self.exchange, self.card))
 
     @property
     def digest(self) -> str:
@@ -284,8 +313,31 @@ class Catalog:
 
 
 @cache
-def _embedded() -> Catalog:
-    return Catalog(ROOT)
+def _opened(layout: Layout) -> Catalog:
+    return Catalog(layout)
+
+
+Stamped = tuple[Path, int, int] | None
+"""A file with its size and time of change; None where there is none."""
+
+
+def _stamped(path: Path | None) -> Stamped:
+    if path is None:
+        return None
+    try:
+        found = path.stat()
+    except OSError:
+        return (path, 0, 0)  # whoever reads it tells what is wrong
+    return (path, found.st_size, found.st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _with_files(layout: Layout, card: Stamped, exchange: Stamped) -> Catalog:
+    """Read once for as long as no file changes: a service asks for every plan."""
+    if card is None and exchange is None:
+        return _opened(layout)
+    rates = Exchange.read(exchange[0]) if exchange else NO_EXCHANGE
+    return Catalog(layout, None, rates, RateCard.read(card[0]) if card else NO_CARD)
 
 
 def _named(

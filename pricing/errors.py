@@ -3,10 +3,21 @@
 PricingError
 ├── UnknownName        a provider, region, type or accelerator that the catalogue does not hold
 ├── RetiredType        a type that can no longer be started; carries its successor
-└── BadSnapshot        catalogue files that cannot be read or break a rule of the gate
+├── BadSnapshot        catalogue files that cannot be read or break a rule of the gate
+├── NoRate             no exchange rate between two currencies on or before a date
+└── Failed             a cloud could not be read; carries the kind of failure and its words
 """
 
 from __future__ import annotations
+
+from datetime import date
+from typing import Literal
+
+Trouble = Literal[
+    "no_sdk", "no_credentials", "denied", "throttled", "timed_out", "unreachable", "server_error", "changed_format",
+    "busy", "interrupted",
+]  # fmt: skip
+TRANSIENT = frozenset({"throttled", "unreachable", "server_error"})
 
 
 class PricingError(Exception):
@@ -37,3 +48,26 @@ class BadSnapshot(PricingError):
     def __init__(self, faults: tuple[str, ...]) -> None:
         self.faults = faults
         super().__init__("; ".join(faults))
+
+
+class NoRate(PricingError):
+    """No exchange rate from `source` to `target` is known on or before `day`."""
+
+    def __init__(self, source: str, target: str, day: date) -> None:
+        self.source, self.target, self.day = source, target, day
+        super().__init__(f"no exchange rate from {source} to {target} on or before {day}")
+
+
+class Failed(PricingError):
+    """A cloud could not be read: `kind` says why, `detail` what it answered (never a secret).
+
+    `retry_after_s` is what the server asked for. `transient`: the same call may go through a little later.
+    """
+
+    def __init__(self, kind: Trouble, detail: str, retry_after_s: float | None = None) -> None:
+        self.kind, self.detail, self.retry_after_s = kind, detail, retry_after_s
+        super().__init__(f"{kind.replace('_', ' ')}: {detail}")
+
+    @property
+    def transient(self) -> bool:
+        return self.kind in TRANSIENT

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from typing import Literal, NamedTuple, cast
 
-Kind = Literal["on_demand", "spot", "reserved", "committed_use", "capacity_block"]
+Kind = Literal["on_demand", "spot", "reserved", "committed_use", "savings_plan", "capacity_block"]
 Upfront = Literal["", "none", "partial", "all"]
 Method = Literal["listed", "derived"]
 
@@ -43,6 +44,19 @@ class Price:
         return (self.provider, self.region, self.instance_type, self.purchase_option)
 
 
+@dataclass(frozen=True, slots=True)
+class Adjusted(Price):
+    """A price that is not as listed: negotiated, or in another currency than the list's.
+
+    `list_price_per_hour` in `list_currency` is what the catalogue says, None where it lists no such price.
+    `adjustment` says in words which private price was applied, empty where only the currency differs.
+    """
+
+    list_price_per_hour: float | None = None
+    list_currency: str = ""
+    adjustment: str = ""
+
+
 class Option(NamedTuple):
     """The parts of a purchase option's full name."""
 
@@ -53,9 +67,10 @@ class Option(NamedTuple):
 
 
 _OPTION = (
-    r"(?P<plain>on_demand|spot|capacity_block)|(?P<kind>reserved|committed_use)_(?P<years>[135])y"
-    r"(?P<convertible>_convertible)?(_(?P<upfront>no|partial|all)_upfront)?"
+    r"(?P<plain>on_demand|spot|capacity_block)|(?P<kind>reserved|committed_use|savings_plan)_(?P<years>[135])y"
+    r"(_(?P<class>convertible|compute|instance))?(_(?P<upfront>no|partial|all)_upfront)?"
 )
+PLAN_CLASSES = ("compute", "instance")
 _UPFRONT: dict[str, Upfront] = {"no": "none", "partial": "partial", "all": "all"}
 
 
@@ -63,8 +78,9 @@ _UPFRONT: dict[str, Upfront] = {"no": "none", "partial": "partial", "all": "all"
 def option_of(name: str) -> Option | None:
     """The parts of reserved_1y_convertible_no_upfront and its like; None for a name outside the grammar.
 
-    `upfront` and `offering_class` stay empty where the name does not say: Azure and Google Cloud rates are the same
-    however they are paid.
+    Classes: a reservation is standard or convertible; a savings plan compute (any family and region) or instance (one
+    family in one region). `upfront` and `offering_class` stay empty where the name does not say: Azure and Google
+    Cloud rates are the same however they are paid.
     """
     found = re.fullmatch(_OPTION, name)
     if found is None:
@@ -72,5 +88,18 @@ def option_of(name: str) -> Option | None:
     if found["plain"]:
         return Option(cast(Kind, found["plain"]), 0, "", "")
     upfront = _UPFRONT.get(found["upfront"] or "", "")
-    stated = "convertible" if found["convertible"] else "standard"
-    return Option(cast(Kind, found["kind"]), 12 * int(found["years"]), upfront, stated if upfront else "")
+    of_class = found["class"] or ("standard" if upfront and found["kind"] == "reserved" else "")
+    if of_class and (of_class in PLAN_CLASSES) != (found["kind"] == "savings_plan"):
+        return None
+    return Option(cast(Kind, found["kind"]), 12 * int(found["years"]), upfront, of_class)
+
+
+def spot_level(below: Sequence[float], at_on_demand: int) -> tuple[float, str]:
+    """One price for a region from those of its zones, and what was taken: the median of the zones below on-demand.
+
+    A zone at the on-demand price discounts nothing and would only blur the level; `at_on_demand` counts those.
+    """
+    from statistics import median
+
+    told = f"median of {len(below)} zone prices below on-demand; min {min(below):g} max {max(below):g}"
+    return median(below), f"{told}; {at_on_demand} zones at on-demand"

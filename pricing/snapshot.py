@@ -1,7 +1,7 @@
-"""A catalogue folder read into values, checked row by row. Knows no file outside that folder.
+"""A catalogue's files read into values, checked row by row. Knows no file outside its layout.
 
-A catalogue is a folder with `data/` (accelerators, aliases, systems, sources) and `providers/<name>/` (provider.toml,
-offerings.csv, prices.csv, tiers.csv, regions.csv). Whoever reads one folder knows all.
+A catalogue is a folder of shared tables (accelerators, aliases, systems, sources) and one folder a provider
+(provider.toml, offerings.csv, prices.csv, tiers.csv, regions.csv). Whoever reads one folder knows all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pricing.errors import BadSnapshot
 from pricing.offering import Offering, Status
 from pricing.place import ITEMS, Provider, Region, Source, System, Tier
 from pricing.price import Method, Price, option_of
-from pricing.providers import walk
+from pricing.providers import Layout
 from pricing.table import Row, read_rows
 
 T = TypeVar("T")
@@ -47,18 +47,18 @@ class Snapshot:
     sources: tuple[Source, ...]
 
 
-def read(root: Path) -> Snapshot:
+def read(layout: Layout) -> Snapshot:
     """A whole catalogue; raises BadSnapshot with every fault of every file, each with its file and line."""
     faults: list[str] = []
-    names = _names(root, faults)
-    sources = _unique(root / "data" / "sources.csv", SOURCE_COLUMNS, faults, source_of, lambda s: s.source_id)
+    names = _names(layout, faults)
+    sources = _sources(layout, faults)
     known = {s.source_id for s in sources}
     systems = _unique(
-        root / "data" / "systems.csv", SYSTEM_COLUMNS, faults, lambda row: system_of(row, names), lambda s: s.name
+        layout.data / "systems.csv", SYSTEM_COLUMNS, faults, lambda row: system_of(row, names), lambda s: s.name
     )
-    folders = [_Folder(path, names, known, faults) for path in walk(root)]
+    folders = [_Folder(name, path, names, known, faults) for name, path in layout.folders]
     if not folders:
-        faults.append(f"{root}: no provider folder")
+        faults.append(f"{layout.data.parent}: no provider folder")
     parts = [folder.read() for folder in folders]
     if faults or names is None:
         raise BadSnapshot(tuple(faults))
@@ -106,8 +106,10 @@ def joined_sources(sources: Iterable[Source], written: Iterable[str]) -> tuple[S
 class _Folder:
     """One provider folder while it is read."""
 
-    def __init__(self, path: Path, names: Names | None, sources: Collection[str], faults: list[str]) -> None:
-        self.path, self.names, self.sources, self.faults, self.provider = path, names, sources, faults, path.name
+    def __init__(
+        self, provider: str, path: Path, names: Names | None, sources: Collection[str], faults: list[str]
+    ) -> None:
+        self.path, self.names, self.sources, self.faults, self.provider = path, names, sources, faults, provider
 
     def read(self) -> Snapshot:
         provider = self._provider()
@@ -142,13 +144,13 @@ class _Folder:
         place = f"{self.provider}/provider.toml"
         self.faults += [f"{place}: {key} is missing" for key, value in values.items() if value is None]
         if values["name"] not in (None, self.provider):
-            self.faults.append(f"{place}: name is {values['name']!r}, expected the folder's name")
+            self.faults.append(f"{place}: name is {values['name']!r}, expected {self.provider!r}, the folder's")
         return Provider(**values) if None not in values.values() else None  # type: ignore[arg-type] # types as in the file
 
     def region(self, row: Row) -> Region | None:
-        country = row.text("country")
-        if len(country) != 2 or not country.isupper():
-            row.fault(f"country is {country!r}, expected two capitals")
+        country = row.text("country", empty=True)
+        if country and (len(country) != 2 or not country.isupper()):
+            row.fault(f"country is {country!r}, expected two capitals, or nothing where it is unknown")
         return row.build(
             Region,
             provider=self.provider,
@@ -263,12 +265,27 @@ def system_of(row: Row, names: Names | None) -> System | None:
     )
 
 
-def _names(root: Path, faults: list[str]) -> Names | None:
+def names_of(layout: Layout) -> Names:
+    """The accelerators and aliases of a catalogue; raises BadSnapshot."""
+    return Names.read(layout.own("accelerators.csv"), layout.own("aliases.csv"))
+
+
+def _names(layout: Layout, faults: list[str]) -> Names | None:
     try:
-        return Names.read(root / "data")
+        return names_of(layout)
     except BadSnapshot as bad:
         faults += bad.faults
         return None
+
+
+def _sources(layout: Layout, faults: list[str]) -> list[Source]:
+    """Shared ones and those of providers, each id once; two sources of one id that differ are a fault."""
+    found: dict[str, Source] = {}
+    for path in layout.own("sources.csv"):
+        for source in _unique(path, SOURCE_COLUMNS, faults, source_of, lambda s: s.source_id):
+            first = found.setdefault(source.source_id, source)
+            faults += [f"{path.parent.name}/{path.name}: {first.source_id!r} is another elsewhere"] * (first != source)
+    return list(found.values())
 
 
 def _unique(

@@ -23,7 +23,7 @@ from pricing.accelerator import Accelerator, Alias
 from pricing.offering import Offering
 from pricing.place import Provider, Region, Source, System, Tier
 from pricing.price import Price
-from pricing.providers import files
+from pricing.providers import Layout, files
 from pricing.table import write_atomically
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-VERSION = 3
+VERSION = 4
 """Raised whenever the tables change, so that an older file is never read."""
 
 SETTLED_NS = 5 * 10**9
@@ -61,10 +61,10 @@ def columns(kind: type) -> tuple[str, ...]:
 
 
 class Store:
-    """One catalogue folder behind SQL; safe to share between threads that read. Opens, and compiles if needed."""
+    """One catalogue behind SQL; safe to share between threads that read. Opens, and compiles if needed."""
 
-    def __init__(self, root: Path, cache: Path | None = None) -> None:
-        self.root = root
+    def __init__(self, layout: Layout, cache: Path | None = None) -> None:
+        self.layout = layout
         self.cache = cache_folder() if cache is None else cache
         self._lock = Lock()
         self._open()
@@ -75,16 +75,16 @@ class Store:
         self._connection = _connect(self.path) or self._compile()
 
     def _digest(self) -> str:
-        """The folder's digest, without reading it again where nothing in it has changed since that was last done."""
-        stamp = stamp_of(self.root)
-        note = self.cache / f"seen-{VERSION}-{crc32(str(self.root).encode()):08x}"
+        """The files' digest, without reading them again where nothing has changed since that was last done."""
+        stamp = stamp_of(self.layout)
+        note = self.cache / f"seen-{VERSION}-{crc32(str(self.layout).encode()):08x}"
         if stamp:
             with suppress(OSError, ValueError):
                 known, _, seen = note.read_text(encoding="utf-8").partition("\n")
                 if seen == stamp:
                     return known
-        digest = digest_of(self.root)
-        if stamp and stamp == stamp_of(self.root):
+        digest = digest_of(self.layout)
+        if stamp and stamp == stamp_of(self.layout):
             with suppress(OSError):
                 write_atomically(note, f"{digest}\n{stamp}".encode())
         return digest
@@ -109,7 +109,7 @@ class Store:
         from pricing.snapshot import read
 
         connection = sqlite3.connect(":memory:", check_same_thread=False)
-        fill(connection, read(self.root))
+        fill(connection, read(self.layout))
         return (_connect(self.path) if self._write(connection) else None) or connection
 
     def _write(self, connection: sqlite3.Connection) -> bool:
@@ -131,29 +131,31 @@ def cache_folder() -> Path:
     return Path(os.devnull) / "gpu-planner"
 
 
-def digest_of(root: Path) -> str:
-    """A short hash of all that a catalogue folder says: names and bytes of its tables; missing ones count as empty."""
+def digest_of(layout: Layout) -> str:
+    """A short hash of all that a catalogue says: names and bytes of its tables; missing ones count as empty."""
     from hashlib import blake2b
 
     hashed = blake2b(digest_size=8)
-    for path in files(root):
+    names = {path: name for name, path in layout.folders}
+    for path in files(layout):
         content = b""
         with suppress(OSError):
             content = path.read_bytes()
-        hashed.update(f"{path.parent.name}/{path.name}:{len(content)}\n".encode())
+        hashed.update(f"{names.get(path.parent, path.parent.name)}/{path.name}:{len(content)}\n".encode())
         hashed.update(content)
     return hashed.hexdigest()
 
 
-def stamp_of(root: Path) -> str:
-    """Place, size, times and inode of every file: equal stamps, equal content. Empty where that cannot be told.
+def stamp_of(layout: Layout) -> str:
+    """Place, size, times and inode of every file and provider folder: equal stamps, equal content. Empty where that
+    cannot be told.
 
     A file that changed a moment ago may change again within the same tick of the clock, and one that is missing may
     come: then there is no stamp and the content is read. Any later change shows in the time of the change, which
     nobody sets (a restored or touched file has a new one).
     """
     lines, newest = [], 0
-    for path in files(root):
+    for path in (*files(layout), *(path for _, path in layout.folders)):  # a folder changes when a table comes
         try:
             found = path.stat()
         except OSError:

@@ -100,7 +100,7 @@ def read_rows(path: Path, columns: Sequence[str], faults: list[str], *, optional
 
     place = f"{path.parent.name}/{path.name}"
     try:
-        content = path.read_text(encoding="utf-8")
+        content = path.read_text(encoding="utf-8-sig")  # spreadsheets save CSV with a mark in front
     except FileNotFoundError:
         if not optional:
             faults.append(f"{place}: the file is missing")
@@ -132,6 +132,41 @@ def table_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     writer.writerow(columns)
     writer.writerows(rows)
     return out.getvalue()
+
+
+def sorted_table(
+    columns: Sequence[str],
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    key: Sequence[str] = (),
+    number: Sequence[str] = (),
+) -> bytes:
+    """A table as we write it: rows sorted by `key` (else by their columns from the left), `number` columns by value."""
+    order = (*key, *columns)
+
+    def rank(row: Mapping[str, Any]) -> list[Any]:
+        return [row[column] if column in number else spell(row[column]) for column in order]
+
+    spelled = [[spell(row[column]) for column in columns] for row in sorted(rows, key=rank)]
+    return table_text(columns, spelled).encode()
+
+
+def spell(value: object) -> str:
+    """A cell: numbers without needless digits, dates as ISO, yes and no, lists joined by spaces, nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, tuple):
+        return " ".join(value)
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def quoted(values: Iterable[str]) -> list[str]:
+    """Each as a TOML string."""
+    return ['"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"' for value in values]
 
 
 def write_atomically(path: Path, content: bytes) -> None:

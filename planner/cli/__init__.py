@@ -51,6 +51,7 @@ def commands() -> None:
       1  a bug of this program; it says where the details are
       2  asked wrongly: every fault with its place, nothing written
       3  no plan is possible: the reasons, and what would have to give
+      4  a provider could not be read in full: which part and why; what was known of it stays in use
     130  interrupted
     """
 

@@ -13,7 +13,7 @@ import click
 
 from planner.cli._run import ASKED_WRONGLY, BUG, INTERRUPTED, READER_GONE
 from planner.errors import InvalidRequest
-from pricing.errors import PricingError
+from pricing.errors import BadSnapshot, PricingError
 
 
 def end(error: BaseException, arguments: Sequence[str]) -> int:
@@ -31,6 +31,13 @@ def refuse(complaints: Sequence[object]) -> int:
 
 
 def _refuse(error: BaseException, _: Sequence[str]) -> int:
+    if isinstance(error, BadSnapshot):
+        from planner.cli._cloud import aside
+
+        code = refuse(error.faults)
+        for line in aside(error.faults):
+            click.echo(line, err=True)
+        return code
     return refuse(error.complaints if isinstance(error, InvalidRequest) else (error,))
 
 

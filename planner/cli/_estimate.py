@@ -14,48 +14,62 @@ import click
 
 from planner.answer import Plan
 from planner.ask import ask
+from planner.check import restated
+from planner.cli._offers import catalogue
 from planner.cli._outputs import choose, deliver, refuse_binary_to_terminal
+from planner.cli._quota import named, rows_in
 from planner.cli._run import DONE, INFEASIBLE, INTERRUPTED
 from planner.clock import today
 from planner.errors import Complaint, InvalidRequest
 from planner.intake import read
-from pricing.catalog import Catalog
 
 STANDARD_INPUT = "-"
 Option = str | bool | tuple[str, ...] | None
+Money = tuple[str | None, str | None]
 Settings = tuple[dict[str, Any], dict[str, str], list[Complaint]]
 FIELDS = {"discount_rate": "discount_rate_annual"}
 """Options whose field in the request has another name."""
 
 
-def estimate(file: str, format_name: str | None, paths: Sequence[str], options: Mapping[str, Option]) -> int:
-    """The exit code, once the plan of `file` is printed and written; InvalidRequest with every fault of all of it."""
+def estimate(
+    file: str, format_name: str | None, paths: Sequence[str], options: Mapping[str, Option], money: Money
+) -> int:
+    """The exit code, once the plan of `file` is printed and written; InvalidRequest with every fault of all of it.
+
+    `money` are the files of private prices and exchange rates, None for those of the data folder.
+    """
     outputs, faults = choose(format_name, paths)
     settings, places, more = _settings(options)
     complaints = [*faults, *refuse_binary_to_terminal(outputs), *more]
-    plan = _plan(file, settings, places, complaints)
+    plan = _plan(file, settings, places, complaints, money)
     _progress("writing")
     for line in deliver(plan, outputs):
         click.echo(line, err=True)
     return INFEASIBLE if plan.status == "infeasible" else DONE
 
 
-def _plan(file: str, settings: dict[str, Any], places: dict[str, str], complaints: Sequence[Complaint]) -> Plan:
+def _plan(
+    file: str, settings: dict[str, Any], places: dict[str, str], complaints: Sequence[Complaint], money: Money
+) -> Plan:
     _progress(f"reading {'standard input' if file == STANDARD_INPUT else file}")
     data = _bytes(file, complaints)
     source = read(data, file)
-    document = {"as_of": today().isoformat(), **source.document, **settings}
+    document, missing = named({"as_of": today().isoformat(), **source.document, **settings}, file)
     stated = source.document.get("assumptions")
     if isinstance(stated, dict):
         document["assumptions"] = {**stated, **settings.get("assumptions", {})}
+    complaints = [*complaints, *restated(source.document, settings, "--currency")]
+    catalog, faults = catalogue(*money)
+    if faults:
+        document.pop("currency", None)  # whether it has a rate cannot be told
     workloads = document.get("workloads") or ()
     _progress(f"planning {len(workloads)} workload{'s' if len(workloads) != 1 else ''}")
     return _interruptible(
         lambda: ask(
             document,
-            Catalog.embedded(),
+            catalog,
             inputs=source.inputs,
-            complaints=(*complaints, *source.complaints),
+            complaints=(*complaints, *faults, *missing, *source.complaints),
             places={**source.places, **places},
         )
     )
@@ -98,6 +112,9 @@ def _settings(options: Mapping[str, Option]) -> Settings:
         if option == "assumptions":
             settings[field], more, faults = _assumptions(str(value))
             places |= more
+            complaints += faults
+        elif option == "quotas":
+            settings[field], faults = rows_in(Path(str(value)))
             complaints += faults
         elif option == "no_estimates":
             field = "allow_estimates"

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import cache
+from pathlib import Path
 
 import click
 
+from planner.errors import Complaint, InvalidRequest
 from planner.offers import FIELDS, Offers, Row, find, parse_query
+from pricing import local
 from pricing.catalog import Catalog
+from pricing.errors import BadSnapshot
+from pricing.exchange import Exchange
+from pricing.private import RateCard
 
 
 @cache
@@ -33,10 +40,42 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def found(texts: Mapping[str, Sequence[str]]) -> Offers:
-    """What the options ask for; InvalidRequest with every fault of theirs."""
-    catalog = Catalog.embedded()
-    return find(parse_query(texts, catalog, _flag), catalog)
+def found(texts: Mapping[str, Sequence[str]], money: tuple[str | None, str | None]) -> Offers:
+    """What the options ask for; InvalidRequest with every fault of theirs, and of the files of prices and rates."""
+    catalog, faults = catalogue(*money)
+    if not faults:
+        return find(parse_query(texts, catalog, _flag), catalog)
+    try:
+        parse_query({name: text for name, text in texts.items() if name != "currency"}, catalog, _flag)
+    except InvalidRequest as error:
+        faults = (*faults, *error.complaints)
+    raise InvalidRequest(faults)
+
+
+def catalogue(private_prices: str | None, exchange_rates: str | None) -> tuple[Catalog, tuple[Complaint, ...]]:
+    """The catalogue with these files, or those of the data folder; faulty ones are left out and told in full."""
+    card, rates = (Path(given) if given else None for given in (private_prices, exchange_rates))
+    try:
+        return Catalog.current(card, rates), ()
+    except BadSnapshot as bad:
+        found = [
+            *_faults(RateCard.read, card or local.folder() / local.PRIVATE_PRICES, given=card is not None),
+            *_faults(Exchange.read, rates or local.folder() / local.EXCHANGE_RATES, given=rates is not None),
+        ]
+        if not found:  # it is the snapshots that cannot be read
+            raise bad from None
+        return Catalog.embedded(), tuple(found)
+
+
+def _faults(read: Callable[[Path], object], path: Path, *, given: bool) -> list[Complaint]:
+    if not given and not path.is_file():
+        return []
+    try:
+        read(path)
+    except BadSnapshot as bad:
+        parts = (fault.partition(": ") for fault in bad.faults)
+        return [Complaint("", place, message) for place, _, message in parts]
+    return []
 
 
 def json_text(offers: Offers) -> str:
@@ -59,8 +98,9 @@ def csv_text(offers: Offers) -> str:
 def table(offers: Offers) -> str:
     """The rows for a reader, then what the table does not show."""
     precision = offers.rows[0].precision if offers.rows else ""
-    head = ("provider", "region", "type", "accelerator", "count", "option", "$/h", "$/acc-h", "mem GiB", "GB/s",
-            "cores", f"TFLOPS {precision}", "as of", "source")  # fmt: skip
+    sign = "$" if offers.currency == "USD" else offers.currency
+    head = ("provider", "region", "type", "accelerator", "count", "option", f"{sign}/h", f"{sign}/acc-h", "mem GiB",
+            "GB/s", "cores", f"TFLOPS {precision}", "as of", "source")  # fmt: skip
     cells = [head, *(_cells(row) for row in offers.rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
     lines = [
@@ -129,4 +169,11 @@ def _notes(offers: Offers) -> Sequence[str]:
         )
     for reason, missing in by_reason.items():
         notes += [f"{len(missing)} more would fit but have {reason}:", *(f"  {name}" for name in missing)]
-    return [*notes, "Prices: USD per hour of the whole node, Linux, before tax; ? is unknown, never zero."]
+    for adjustment, count in Counter(row.adjustment for row in offers.rows if row.adjustment).items():
+        notes.append(f"{count} of these prices negotiated: {adjustment}")
+    notes += [f"left out: {left}" for left in offers.left_out]
+    notes += [f"Converted at {rate.words}" for rate in offers.exchange_rates]
+    return [
+        *notes,
+        f"Prices: {offers.currency} per hour of the whole node, Linux, before tax; ? is unknown, never zero.",
+    ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from planner.cli import commands
 
-DONE, BUG, ASKED_WRONGLY, INFEASIBLE, INTERRUPTED, READER_GONE = 0, 1, 2, 3, 130, 141
+DONE, BUG, ASKED_WRONGLY, INFEASIBLE, NOT_REFRESHED, INTERRUPTED, READER_GONE = 0, 1, 2, 3, 4, 130, 141
 
 
 def run(arguments: Sequence[str]) -> int:

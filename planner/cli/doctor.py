@@ -69,7 +69,7 @@ def _catalogue() -> list[str]:
     from pricing.errors import PricingError
 
     try:
-        catalog = Catalog.embedded()
+        catalog = Catalog.current()
         oldest = catalog.oldest()
     except PricingError as error:
         return [f"the catalogue cannot be read: {error}"]

@@ -7,6 +7,8 @@ import click
 OUTPUT_HELP = (
     "Also write a file (its suffix names the format) or a folder/ (Terraform); may be repeated. - is standard output."
 )
+RATES_HELP = "CSV of dated exchange rates: date,from,to,rate,source."
+CARD_HELP = "CSV of your discounts and negotiated prices."
 
 
 class Formats(click.ParamType[str]):
@@ -28,16 +30,27 @@ class Formats(click.ParamType[str]):
 @click.option("--strategies", metavar="LIST", multiple=True, help="Of cloud, onprem, hybrid.  [default: all three]")
 @click.option("--providers", metavar="LIST", multiple=True, help="The only providers to rent from.  [default: all]")
 @click.option("--regions", metavar="LIST", multiple=True, help="The only regions to rent in.  [default: all]")
+@click.option(
+    "--currency", metavar="CODE", help="Currency of the plan and of all amounts asked with it.  [default: USD]"
+)
+@click.option("--exchange-rates", metavar="FILE", help=f"{RATES_HELP}  [default: the data folder's]")
+@click.option("--private-prices", metavar="FILE", help=f"{CARD_HELP}  [default: the data folder's]")
 @click.option("--discount-rate", metavar="RATE", help="Yearly discount rate: 0.08 or 8%.  [default: see the plan]")
 @click.option(
     "--assumptions", metavar="FILE", help="YAML or JSON of assumption names and values that replace defaults."
 )
+@click.option("--quotas", metavar="FILE", help="CSV of what your accounts may run, as `planner quota` writes it.")
 @click.option("--measured-only", is_flag=True, help="Plan only what was measured; predict no throughput.")
 @click.option("--no-estimates", is_flag=True, help="Use listed prices only, no estimated discounts.")
 @click.option("--format", "format_name", type=Formats(), help="Format of what is printed.  [default: text]")
 @click.option("-o", "--output", "paths", multiple=True, metavar="PATH", help=OUTPUT_HELP)
 def command(
-    file: str, format_name: str | None, paths: tuple[str, ...], **options: str | bool | tuple[str, ...] | None
+    file: str,
+    format_name: str | None,
+    paths: tuple[str, ...],
+    exchange_rates: str | None,
+    private_prices: str | None,
+    **options: str | bool | tuple[str, ...] | None,
 ) -> int:
     """Plan the workloads in FILE (or on standard input): what to rent, commit to or buy, month by month.
 
@@ -50,6 +63,7 @@ def command(
       planner estimate --months 12 review.xlsx
       planner estimate review.xlsx -o out/plan.xlsx -o out/plan.json -o out/terraform/
       planner estimate --strategies cloud,hybrid --providers aws,gcp --discount-rate 9% job.yaml
+      planner estimate --currency EUR --exchange-rates rates.csv --private-prices ours.csv review.xlsx
       planner estimate --format json - < request.json | jq .recommendation.sentence
       planner estimate --as-of 2026-11-21 --assumptions ours.yaml review.csv --format markdown
 
@@ -59,4 +73,4 @@ def command(
     """
     from planner.cli._estimate import estimate
 
-    return estimate(file, format_name, paths, options)
+    return estimate(file, format_name, paths, options, (private_prices, exchange_rates))

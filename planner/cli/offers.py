@@ -6,6 +6,8 @@ import sys
 
 import click
 
+from planner.cli.estimate import CARD_HELP, RATES_HELP
+
 
 class Filtered(click.Command):
     """A command whose further options are the fields of a query, made when they are first needed."""
@@ -17,9 +19,17 @@ class Filtered(click.Command):
 
 
 @click.command(cls=Filtered, short_help="List what can be rented, with price, source and date.")
+@click.option("--exchange-rates", metavar="FILE", help=f"{RATES_HELP}  [default: the data folder's]")
+@click.option("--private-prices", metavar="FILE", help=f"{CARD_HELP}  [default: the data folder's]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: all figures, sources and gaps.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one line for each price.")
-def command(as_json: bool, as_csv: bool, **given: bool | tuple[str, ...]) -> None:
+def command(
+    as_json: bool,
+    as_csv: bool,
+    exchange_rates: str | None,
+    private_prices: str | None,
+    **given: bool | tuple[str, ...],
+) -> None:
     """List every offering that fits, at every price known for it, with source and date.
 
     Names may be repeated or comma-separated (any of them). Figures per node count all its accelerators; a slice is a
@@ -40,5 +50,5 @@ def command(as_json: bool, as_csv: bool, **given: bool | tuple[str, ...]) -> Non
         raise InvalidRequest((Complaint("", "--csv", "two formats", "--json --csv", "one of them"),))
     texts = {name: ("true",) if isinstance(value, bool) else value for name, value in given.items() if value}
     show = _offers.json_text if as_json else _offers.csv_text if as_csv else _offers.table
-    sys.stdout.buffer.write(show(_offers.found(texts)).encode())
+    sys.stdout.buffer.write(show(_offers.found(texts, (private_prices, exchange_rates))).encode())
     sys.stdout.buffer.flush()

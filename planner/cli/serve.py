@@ -25,6 +25,8 @@ def command(host: str, port: int, workers: int | None) -> None:
     import uvicorn
 
     from planner.service import Limits, create
+    from pricing.catalog import Catalog
 
+    Catalog.current()  # tables that cannot be read are told now, not to whoever asks first
     app = create(Limits(workers=workers) if workers else Limits())
     uvicorn.run(app, host=host, port=port, log_level="info", timeout_graceful_shutdown=5)

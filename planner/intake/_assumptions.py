@@ -57,8 +57,7 @@ def _value(row: Row, cell: Cell, ledger: Ledger) -> float | None:
     if cell.fault:
         ledger.complain(cell, "no value can be read", "a value")
         return None
-    if currency not in ("", "USD"):
-        ledger.complain(cell, f"an amount in {currency}: no rate of exchange is known here", "the amount in USD")
+    if currency and not ledger.is_in(currency, cell):
         return None
     if isinstance(cell.value, int | float) and not isinstance(cell.value, bool):
         return float(cell.value)

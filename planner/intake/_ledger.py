@@ -19,6 +19,8 @@ class Ledger:
     refused: list[RefusedRow] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     rows_used: int = 0
+    amount: tuple[str, str] = ("", "")
+    """The currency that the file's amounts are in, and the place of the first that says so."""
 
     def read(self, path: str, cell: Cell, value: object) -> None:
         """`cell` became (part of) the value at `path`; the last cell of a path is the one that complaints point to."""
@@ -27,6 +29,15 @@ class Ledger:
 
     def complain(self, cell: Cell, message: str, expected: str = "", path: str = "") -> None:
         self.complaints.append(Complaint(path, cell.place, message, _short(cell.fault or cell.text), expected))
+
+    def is_in(self, currency: str, cell: Cell) -> bool:
+        """Whether an amount in `currency` agrees with the amounts before it; a complaint where it does not."""
+        if not self.amount[0]:
+            self.amount = (currency, cell.place)
+        first, place = self.amount
+        if first != currency:
+            self.complain(cell, f"an amount in {currency} beside one in {first} ({place})", f"all amounts in {first}")
+        return first == currency
 
     def refuse(self, row: Row, reason: str) -> None:
         self.refused.append(RefusedRow(row.place, row.shown, reason))

@@ -64,6 +64,8 @@ def read_sheets(data: bytes, name: str, format_name: str, sheets: Sequence[Sheet
         notes=tuple(ledger.notes),
     )
     document |= {"workloads": workloads} if workloads else stand_in()
+    if ledger.amount[0]:
+        document["currency"], ledger.places["currency"] = ledger.amount
     return Read(document, inputs, tuple(ledger.complaints), ledger.places)
 
 

@@ -288,13 +288,12 @@ def _gigabytes_per_month(line: Line, found: Found) -> float | None:
 
 
 def _money_per_month(line: Line, found: Found) -> float | None:
-    currency = found.quantity.currency or found.column.currency
-    if currency not in ("", "USD"):
-        message = f"an amount in {currency}: no rate of exchange is known here"
-        line.ledger.complain(found.cell, message, "the amount in USD, under a header that says so")
+    stated = [currency for currency in (found.column.currency, found.quantity.currency) if currency]
+    if not all(line.ledger.is_in(currency, found.cell) for currency in stated):
         return None
-    if not currency:
-        line.ledger.note(f"{found.column.header.text!r} ({found.column.header.place}) names no currency: read as USD")
+    if not stated:
+        header = found.column.header
+        line.ledger.note(f"{header.text!r} ({header.place}) names no currency: read as that of the plan")
     scale = {"k": 1e3, "m": 1e6}.get(found.quantity.unit.casefold(), 1.0)
     value = found.value * scale * _times_per_month(line, found)
     if value == 0:

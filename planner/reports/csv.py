@@ -2,6 +2,7 @@
 
 Three kinds of rows share the columns: `cash` (the only ones with an `amount`, so that a strategy's amounts add up to
 its total cost), `purchase` and `use`, whose own money stands in columns of their own and is in the cash rows already.
+Where money was converted or negotiated, rows of no strategy follow: `exchange_rate` and `negotiated_price`, in words.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 
 from planner.answer import CashRow, Plan, Purchase, Strategy, Use
 from planner.reports._shared.clean import for_spreadsheet
+from planner.reports._shared.evidence import listed
 from planner.reports._shared.figures import month_name
 
 MEDIA_TYPE = "text/csv; charset=utf-8"
@@ -34,6 +36,8 @@ def render(plan: Plan) -> bytes:
     for strategy in plan.strategies:
         for row in _rows(plan, strategy):
             writer.writerow({key: _cell(value) for key, value in row.items()})
+    for row in _money(plan):
+        writer.writerow({key: _cell(value) for key, value in row.items()})
     return table.getvalue().encode("utf-8-sig")
 
 
@@ -48,6 +52,21 @@ def _rows(plan: Plan, strategy: Strategy) -> Iterator[Row]:
     ]
     for month, line in sorted(lines, key=lambda entry: entry[0]):
         yield common | {"month": month, "month_name": month_name(plan, month)} | line
+
+
+def _money(plan: Plan) -> Iterator[Row]:
+    for rate in plan.exchange_rates:
+        yield {"kind": "exchange_rate", "name": rate.words, "currency": rate.to_currency}
+    for price in plan.prices:
+        if price.adjustment:
+            yield {
+                "kind": "negotiated_price",
+                "name": f"{price.instance_type}: {'; '.join(listed(price))}",
+                "provider": price.provider,
+                "region": price.region,
+                "purchase_option": price.purchase_option,
+                "currency": price.currency,
+            }
 
 
 def _resource(line: Purchase | Use) -> Row:

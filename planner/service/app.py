@@ -19,10 +19,11 @@ from planner.reports import formats
 from planner.service import documents, problems
 from planner.service.pool import BusyError, Limits, Pool, TooLongError
 from planner.service.problems import Stop
-from planner.service.solve import Failed, Refused, solve, warm_up
+from planner.service.solve import Failed, NoPrices, Refused, solve, warm_up
 from pricing import accelerator
 from pricing.accelerator import Accelerator
 from pricing.catalog import Catalog, Coverage
+from pricing.errors import BadSnapshot
 
 
 class Health(BaseModel):
@@ -93,6 +94,8 @@ async def plan(request: Request) -> Response:
         return problems.problem(504, "too-long", "Too long", detail)
     if isinstance(answer, Failed):
         return problems.bug(answer.details)
+    if isinstance(answer, NoPrices):
+        return problems.unreadable_prices(BadSnapshot(answer.faults))
     if isinstance(answer, Refused):
         return problems.refused(answer.complaints, readable=answer.readable)
     return Response(answer.data, media_type=answer.media_type)
@@ -100,7 +103,7 @@ async def plan(request: Request) -> Response:
 
 def offers(request: Request) -> Response:
     """Every offering that fits, at every price known for it, with source and date; gaps by name."""
-    opened = Catalog.embedded()
+    opened = Catalog.current()
     found = find(parse_query(_lists(request), opened, lambda name: f"?{name}"), opened)
     return Response(_offers().dump_json(found), media_type="application/json")
 
@@ -112,7 +115,7 @@ def accelerators() -> tuple[Accelerator, ...]:
 
 def catalog() -> CatalogAge:
     """What the catalogue covers and how old it is."""
-    opened = Catalog.embedded()
+    opened = Catalog.current()
     oldest = opened.oldest()
     return CatalogAge(
         digest=opened.digest,

@@ -20,7 +20,8 @@ from planner.service.solve import SETTINGS
 DESCRIPTION = """Plans GPU capacity over months: what to rent, commit to or buy, where, at what cost.
 
 Every figure carries its source and date; what is missing is a gap in the answer, never a zero. The same request on the
-same catalogue gives the same bytes. Errors are RFC 9457 problems that name every fault with its place at once.
+same catalogue gives the same bytes. Private prices and exchange rates are those of the service's own data folder; a
+request names a currency, never a file. Errors are RFC 9457 problems that name every fault with its place at once.
 Requests and their answers stand in examples/ beside this document; they are its tests. They are sent to
 /plan?as_of=2026-11-21, so that the answers stay the same whatever day it is."""
 
@@ -102,7 +103,7 @@ def _plan_responses() -> dict[int | str, dict[str, Any]]:
         status_415="the body is declared to be something else than JSON",
         status_422="the request cannot be planned; `errors` names every fault",
         status_500="a bug; `id` is in the log",
-        status_503="as many plans wait as may",
+        status_503="as many plans wait as may, or the tables of prices cannot be read",
         status_504="no plan was proven in time",
     )
     told[422]["content"][problems.MEDIA_TYPE]["examples"] = _examples("answer", refused=True)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 from planner.service.app import create
 from planner.service.documents import EXAMPLES, QUERY
 from planner.service.problems import refused
-from planner.service.solve import Failed, Refused, solve
+from planner.service.solve import Failed, NoPrices, Refused, solve
 
 
 def document() -> bytes:
@@ -26,6 +27,8 @@ def answer(request: bytes) -> bytes:
     result = solve(request, {name: [text] for name, text in QUERY.items()}, "json")
     if isinstance(result, Failed):
         raise RuntimeError(result.details)
+    if isinstance(result, NoPrices):
+        raise RuntimeError("; ".join(result.faults))
     if isinstance(result, Refused):
         return bytes(refused(result.complaints, readable=result.readable).body)
     return result.data
@@ -42,6 +45,7 @@ def made(folder: Path) -> dict[Path, bytes]:
 
 def main(arguments: Sequence[str]) -> int:
     """0, or 1 where `--check` finds a file that is not as it would be written."""
+    os.environ["GPU_PLANNER_DATA"] = os.devnull  # what is committed is planned with what is shipped
     folders = [argument for argument in arguments if argument != "--check"]
     files = made(Path(folders[0] if folders else "openapi"))
     stale = [path for path, content in files.items() if not path.is_file() or path.read_bytes() != content]

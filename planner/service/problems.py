@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from planner.errors import Complaint, InvalidRequest
+from pricing.errors import BadSnapshot
 
 MEDIA_TYPE = "application/problem+json"
 log = logging.getLogger("planner.service")
@@ -76,6 +77,15 @@ def refused(complaints: Sequence[Complaint], *, readable: bool = True) -> Respon
     return problem(400, "unreadable", "The request cannot be read", detail, errors=complaints)
 
 
+def unreadable_prices(bad: BadSnapshot) -> Response:
+    """503 while tables of prices on this machine are faulty: no fault of whoever asks."""
+    parts = [fault.partition(": ") for fault in bad.faults]
+    faults = [Complaint("", place, message) for place, _, message in parts]
+    return problem(
+        503, "unreadable-prices", "Prices cannot be read", "Tables of the service are faulty.", errors=faults
+    )
+
+
 def bug(details: str) -> Response:
     """500 with an id; `details` go to the log under it."""
     identity = secrets.token_hex(6)
@@ -95,6 +105,10 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(InvalidRequest)
     def invalid(_: Request, error: InvalidRequest) -> Response:
         return refused(error.complaints)
+
+    @app.exception_handler(BadSnapshot)
+    def unreadable(_: Request, error: BadSnapshot) -> Response:
+        return unreadable_prices(error)
 
     @app.exception_handler(Stop)
     def stop(_: Request, error: Stop) -> Response:

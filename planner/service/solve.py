@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
 from planner.ask import ask
+from planner.check import restated
 from planner.clock import today
 from planner.errors import Complaint, InvalidRequest
 from planner.intake import Read
@@ -16,8 +18,11 @@ from planner.intake.json import read
 from planner.reports import load
 from planner.request import Request
 from pricing.catalog import Catalog
+from pricing.errors import BadSnapshot
 
-SETTINGS = {name: item for name, item in Request.model_fields.items() if name not in {"workloads", "assumptions"}}
+SETTINGS = {
+    name: item for name, item in Request.model_fields.items() if name not in {"workloads", "assumptions", "quotas"}
+}
 """The fields of a request that may stand in the query too; lists are comma-separated there."""
 
 
@@ -44,19 +49,29 @@ class Failed:
     details: str
 
 
+@dataclass(frozen=True, slots=True)
+class NoPrices:
+    """The catalogue cannot be read: what is wrong with which of its files."""
+
+    faults: tuple[str, ...]
+
+
 def warm_up() -> None:
-    """Read the whole catalogue, so that no plan of a worker need."""
-    catalog = Catalog.embedded()
-    for offering in catalog.priced:
-        catalog.of_type(offering)
+    """Read the whole catalogue, so that no plan of a worker need; one that cannot be read is told by `solve`."""
+    with suppress(BadSnapshot):
+        catalog = Catalog.current()
+        for offering in catalog.priced:
+            catalog.of_type(offering)
 
 
-def solve(body: bytes, query: Mapping[str, Sequence[str]], format_name: str) -> Solved | Refused | Failed:
+def solve(body: bytes, query: Mapping[str, Sequence[str]], format_name: str) -> Solved | Refused | NoPrices | Failed:
     """The plan for `body`: a request, a workload or a list of workloads. `query` wins over the body."""
     try:
         return _solve(body, query, format_name)
     except InvalidRequest as error:
         return Refused(error.complaints)
+    except BadSnapshot as bad:
+        return NoPrices(bad.faults)
     except Exception:  # noqa: BLE001  (a worker answers whatever happens; the door makes it a 500 with an id)
         return Failed(traceback.format_exc())
 
@@ -66,10 +81,11 @@ def _solve(body: bytes, query: Mapping[str, Sequence[str]], format_name: str) ->
     if source.complaints and not source.places:
         return Refused(source.complaints, readable=False)
     settings, faults = _settings(query)
+    faults += restated(source.document, settings, "?currency")
     try:
         plan = ask(
             {"as_of": today().isoformat(), **source.document, **settings},
-            Catalog.embedded(),
+            Catalog.current(),
             inputs=source.inputs,
             complaints=(*faults, *source.complaints),
             places={name: f"?{name}" for name in settings},

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from pricing.errors import BadSnapshot
 from pricing.importer.facts import Facts
 from pricing.importer.outputs import build
+from pricing.providers import Layout
 from pricing.providers import files as catalogue_files
 from pricing.snapshot import Snapshot, read
 from pricing.table import write_atomically
@@ -70,7 +71,7 @@ def import_facts(folder: Path, target: Path) -> Report:
         tiers_read=len(facts.tiers),
         tiers_used=used,
         tiers_left=left,
-        superseded=facts.superseded,
+        superseded=len(facts.superseded),
         suspect=facts.suspect,
         oldest=min(p.as_of for p in snapshot.prices),
         newest=max(p.as_of for p in snapshot.prices),
@@ -82,14 +83,14 @@ def _rehearse(target: Path, files: dict[str, bytes]) -> Snapshot:
     """Reads the catalogue that would result, beside the real one."""
     with TemporaryDirectory(prefix="gpu-planner-import-") as name:
         stage = Path(name)
-        for kept in catalogue_files(target):
+        for kept in catalogue_files(Layout.of(target)):
             if kept.is_file():
                 copy = stage / kept.relative_to(target)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(kept, copy)
         for path, content in files.items():
             write_atomically(stage / path, content)
-        return read(stage)
+        return read(Layout.of(stage))
 
 
 def _count(facts: Facts, snapshot: Snapshot) -> None:

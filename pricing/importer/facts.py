@@ -33,6 +33,10 @@ TABLES: dict[str, tuple[str, ...]] = {
         "provider", "region", "instance_type", "purchase_option", "price_usd_per_hour", "as_of", "source_id", "method",
         "note",
     ),
+    "price_history.csv": (
+        "provider", "region", "instance_type", "purchase_option", "price_usd_per_hour", "first_seen", "source_id",
+        "commit",
+    ),
     "sources.csv": ("source_id", "repo", "path", "commit", "as_of", "gave"),
     "systems.csv": (
         "name", "accelerator", "count", "max_power_kw", "rack_units", "list_price_usd", "list_price_year", "source",
@@ -40,8 +44,9 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
     "transfer_storage_prices.csv": ("provider", "region", "item", "unit", "tier", "price_usd", "as_of", "source_id"),
 }  # fmt: skip
-COUNTED = ("price_history.csv", "price_suspect.csv")
-"""Superseded and doubtful prices: counted, never imported."""
+SUPERSEDED = "price_history.csv"
+COUNTED = ("price_suspect.csv",)
+"""Doubtful prices: counted, never imported."""
 
 KEPT: dict[str, tuple[str, ...]] = {
     "accelerators.csv": ACCELERATOR_COLUMNS,
@@ -78,7 +83,7 @@ class Facts:
     successors: dict[tuple[str, str], str]
     providers: dict[str, dict[str, Any]]
     regions: dict[str, list[Row]]
-    superseded: int
+    superseded: list[tuple[Row, str]]
     suspect: int
 
     @property
@@ -104,8 +109,11 @@ class Facts:
         sources = _sources(tables["sources.csv"], kept["sources.csv"])
         regions = {name: read[_regions_file(target, name)] for name in own}
         offerings = _offerings(tables["offerings.csv"], kept["offering_accelerators.csv"], names, own)
-        prices = _prices(tables["prices.csv"], {_key(row) for row, _ in offerings}, own, regions)
-        _check_sources([*(r for r, _ in prices), *tables["transfer_storage_prices.csv"]], "source_id", sources)
+        types = {_key(row) for row, _ in offerings}
+        prices = _prices(tables["prices.csv"], types, own, regions, "as_of")
+        superseded = _prices(tables[SUPERSEDED], types, own, regions, "first_seen")
+        dated = [row for row, _ in (*prices, *superseded)]
+        _check_sources([*dated, *tables["transfer_storage_prices.csv"]], "source_id", sources)
         _check_sources([r for r, _ in offerings], "source_ids", sources)
         for row in tables["systems.csv"]:
             if row.text("accelerator") not in names.by_name:
@@ -122,13 +130,11 @@ class Facts:
             tiers=tables["transfer_storage_prices.csv"],
             kept_systems={r.values["name"]: r for r in kept["systems.csv"]},
             servers=kept["servers.csv"],
-            successors=_successors(
-                read[target / "data" / "successors.csv"], {_key(row) for row, _ in offerings}, sources
-            ),
+            successors=_successors(read[target / "data" / "successors.csv"], types, sources),
             providers=own,
             regions=regions,
-            superseded=len(tables[COUNTED[0]]),
-            suspect=len(tables[COUNTED[1]]),
+            superseded=superseded,
+            suspect=len(tables[COUNTED[0]]),
         )
 
 
@@ -277,8 +283,13 @@ def _accelerator_name(row: Row, decided: list[Row], names: Names) -> str:
 
 
 def _prices(
-    rows: list[Row], types: set[tuple[str, str]], own: dict[str, dict[str, Any]], regions: dict[str, list[Row]]
+    rows: list[Row],
+    types: set[tuple[str, str]],
+    own: dict[str, dict[str, Any]],
+    regions: dict[str, list[Row]],
+    dated: str,
 ) -> list[tuple[Row, str]]:
+    """Rows of prices, each with its purchase option as we name it. Superseded ones are told apart by their day too."""
     places = {(name, row.values["region"]) for name, found in regions.items() for row in found}
     found: list[tuple[Row, str]] = []
     seen: dict[tuple[str, ...], str] = {}
@@ -294,8 +305,9 @@ def _prices(
         if option_of(option) is None:
             row.fault(f"purchase_option {written!r} is unknown")
         row.positive("price_usd_per_hour")
-        row.day("as_of")
-        key = (*_key(row), row.values["region"], option)
+        row.day(dated)
+        since = (row.values[dated], row.values["source_id"]) if dated == "first_seen" else ()
+        key = (*_key(row), row.values["region"], option, *since)
         if seen.setdefault(key, row.place) != row.place:
             row.fault(f"the same price stands in {seen[key]}")
         found.append((row, option))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
-from datetime import date
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from typing import Any
 
 from pricing import snapshot
 from pricing.accelerator import ACCELERATOR_COLUMNS
+from pricing.history import HISTORY, HISTORY_COLUMNS
 from pricing.importer.facts import TABLES, Facts, share
 from pricing.importer.tiers import tiers_of
 from pricing.place import Tier
-from pricing.table import table_text
+from pricing.table import quoted, sorted_table
 
 MADE_BY = "planner prices import"
 
@@ -24,7 +23,7 @@ def build(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, int]]:
     """Every file to write by its path below the target, how many tier rows were used, and why the others were not."""
     files = {
         "data/accelerators.csv": _accelerators(facts),
-        "data/sources.csv": _table(snapshot.SOURCE_COLUMNS, (asdict(s) for s in facts.sources.values())),
+        "data/sources.csv": sorted_table(snapshot.SOURCE_COLUMNS, (asdict(s) for s in facts.sources.values())),
         "data/systems.csv": _systems(facts),
     }
     left: Counter[str] = Counter()
@@ -37,7 +36,8 @@ def build(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, int]]:
         tables = {
             "offerings.csv": _offerings(facts, name),
             "prices.csv": _prices(facts, name),
-            "tiers.csv": _table(snapshot.TIER_COLUMNS, (_tier(t) for t in tiers), number=("from_gb",)),
+            "tiers.csv": sorted_table(snapshot.TIER_COLUMNS, (_tier(t) for t in tiers), number=("from_gb",)),
+            **_history(facts, name),
         }
         files |= {f"providers/{name}/{file}": content for file, content in tables.items()}
         files[f"providers/{name}/snapshot.toml"] = _snapshot(facts, name, tables, tiers)
@@ -46,7 +46,7 @@ def build(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, int]]:
 
 def _accelerators(facts: Facts) -> bytes:
     rows = [{**asdict(a), "ecc": {True: "yes", False: "no", None: ""}[a.ecc]} for a in facts.accelerators]
-    return _table(ACCELERATOR_COLUMNS, rows)
+    return sorted_table(ACCELERATOR_COLUMNS, rows)
 
 
 def _systems(facts: Facts) -> bytes:
@@ -71,7 +71,7 @@ def _systems(facts: Facts) -> bytes:
                 "sold": kept.values["sold"] if kept else "",
             }
         )
-    return _table(snapshot.SYSTEM_COLUMNS, rows)
+    return sorted_table(snapshot.SYSTEM_COLUMNS, rows)
 
 
 def _offerings(facts: Facts, provider: str) -> bytes:
@@ -94,7 +94,7 @@ def _offerings(facts: Facts, provider: str) -> bytes:
                 "part": "yes" if any(fnmatchcase(values["instance_type"], part) for part in parts) else "no",
             }
         )
-    return _table(snapshot.OFFERING_COLUMNS, rows, key=("family", "instance_type"))
+    return sorted_table(snapshot.OFFERING_COLUMNS, rows, key=("family", "instance_type"))
 
 
 def _prices(facts: Facts, provider: str) -> bytes:
@@ -109,37 +109,28 @@ def _prices(facts: Facts, provider: str) -> bytes:
         for row, option in facts.prices
         if row.values["provider"] == provider
     ]
-    return _table(snapshot.PRICE_COLUMNS, rows)
+    return sorted_table(snapshot.PRICE_COLUMNS, rows)
+
+
+def _history(facts: Facts, provider: str) -> dict[str, bytes]:
+    """The superseded prices of a provider, as a table of its folder; none where the facts have none."""
+    rows = [
+        {
+            **row.values,
+            "purchase_option": option,
+            "price_per_hour": row.values["price_usd_per_hour"],
+            "currency": facts.providers[provider]["currency"],
+            "since": row.values["first_seen"],
+            "note": f"commit {row.values['commit']}" if row.values["commit"] else "",
+        }
+        for row, option in facts.superseded
+        if row.values["provider"] == provider
+    ]
+    return {HISTORY: sorted_table(HISTORY_COLUMNS, rows)} if rows else {}
 
 
 def _tier(tier: Tier) -> dict[str, Any]:
     return {f.name: getattr(tier, f.name) for f in fields(tier)}
-
-
-def _table(
-    columns: Sequence[str],
-    rows: Iterable[dict[str, Any]],
-    *,
-    key: Sequence[str] = (),
-    number: Sequence[str] = (),
-) -> bytes:
-    """Rows sorted by `key` (else by their columns from the left), the `number` columns by value."""
-    order = (*key, *columns)
-
-    def rank(row: dict[str, Any]) -> list[Any]:
-        return [row[column] if column in number else _spell(row[column]) for column in order]
-
-    spelled = [[_spell(row[column]) for column in columns] for row in sorted(rows, key=rank)]
-    return table_text(columns, spelled).encode()
-
-
-def _spell(value: object) -> str:
-    """A cell: numbers without needless digits, dates as ISO, nothing for None."""
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else repr(value)
-    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def _snapshot(facts: Facts, provider: str, tables: dict[str, bytes], tiers: list[Tier]) -> bytes:
@@ -154,7 +145,7 @@ def _snapshot(facts: Facts, provider: str, tables: dict[str, bytes], tiers: list
         f'made_by = "{MADE_BY}"',
         f'oldest = "{dates[0]}"',
         f'newest = "{dates[-1]}"',
-        f"sources = [{', '.join(_quoted(sorted(used)))}]",
+        f"sources = [{', '.join(quoted(sorted(used)))}]",
         "",
         "[rows]",
         f"offerings = {len(offered)}",
@@ -168,7 +159,3 @@ def _snapshot(facts: Facts, provider: str, tables: dict[str, bytes], tiers: list
         *(f'"{name}" = "{sha256((facts.folder / name).read_bytes()).hexdigest()}"' for name in TABLES),
     ]
     return ("\n".join(lines) + "\n").encode()
-
-
-def _quoted(values: Iterable[str]) -> list[str]:
-    return [f'"{value}"' for value in values]

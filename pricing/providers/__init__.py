@@ -1,15 +1,51 @@
 """One folder a provider, found by walking: there is no list of providers anywhere.
 
-A folder holds provider.toml (kept by hand), regions.csv (kept by hand), offerings.csv, prices.csv, tiers.csv and
-snapshot.toml (made by the import command). Whoever knows one folder knows all.
+A folder holds provider.toml and regions.csv (kept by hand), offerings.csv, prices.csv, tiers.csv and snapshot.toml
+(made by the import command or by a refresh). It may hold sources.csv, accelerators.csv and aliases.csv: what the
+shared tables do not have; and history.csv: superseded prices, which no plan reads. A folder with a `fetch.py` can be
+refreshed. Whoever knows one folder knows all.
+
+Installed plug-ins add folders by an entry point of the group `gpu_planner.providers`: its name is the provider's, its
+value the package that is the folder.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 SHARED = ("accelerators.csv", "aliases.csv", "sources.csv", "systems.csv")
 TABLES = ("provider.toml", "offerings.csv", "prices.csv", "regions.csv", "tiers.csv")
+OWN = ("accelerators.csv", "aliases.csv", "sources.csv")
+"""Tables that a folder may have of its own, beside the shared ones of the same names."""
+PLUG_INS = "gpu_planner.providers"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a catalogue lies: the folder of shared tables, and the folder of each provider, by name."""
+
+    data: Path
+    folders: tuple[tuple[str, Path], ...]
+
+    @classmethod
+    def of(cls, root: Path) -> Layout:
+        """A catalogue in one folder: `data/` and `providers/<name>/`."""
+        return cls(root / "data", tuple((path.name, path) for path in walk(root)))
+
+    def replaced(self, folders: Iterable[tuple[str, Path]]) -> Layout:
+        """The same with these folders instead of, or beside, those of the same name."""
+        return Layout(self.data, tuple(sorted({**dict(self.folders), **dict(folders)}.items())))
+
+    def own(self, table: str) -> Iterator[Path]:
+        """The files of that name: the shared one, then those that providers have of their own."""
+        yield self.data / table
+        yield from (path / table for _, path in self.folders if (path / table).is_file())
 
 
 def walk(root: Path) -> tuple[Path, ...]:
@@ -17,6 +53,45 @@ def walk(root: Path) -> tuple[Path, ...]:
     return tuple(sorted(path.parent for path in (root / "providers").glob("*/provider.toml")))
 
 
-def files(root: Path) -> tuple[Path, ...]:
-    """Every file that the content of the catalogue in `root` depends on, in a fixed order."""
-    return (*(root / "data" / name for name in SHARED), *(folder / name for folder in walk(root) for name in TABLES))
+@cache
+def plug_in_packages() -> tuple[tuple[str, str], ...]:
+    """The packages of installed plug-ins, by provider."""
+    if not any(_names_plug_ins(Path(place)) for place in sys.path):
+        return ()  # reading all entry points takes 20 times as long, and every command waits for it
+    from importlib.metadata import entry_points
+
+    return tuple(sorted({entry.name: entry.value for entry in entry_points(group=PLUG_INS)}.items()))
+
+
+def _names_plug_ins(place: Path) -> bool:
+    """Whether a distribution in a folder of sys.path offers one; zipped ones are not looked into."""
+    try:
+        names = [name for name in os.listdir(place) if name.endswith((".dist-info", ".egg-info"))]  # noqa: PTH208  (ten times as fast)
+    except OSError:
+        return False
+    for name in names:
+        with suppress(OSError):
+            if PLUG_INS.encode() in (place / name / "entry_points.txt").read_bytes():
+                return True
+    return False
+
+
+@cache
+def plug_ins() -> tuple[tuple[str, Path], ...]:
+    """The folders of installed plug-ins, by provider; the package is found, not imported."""
+    from importlib.util import find_spec
+
+    found = {}
+    for name, package in plug_in_packages():
+        spec = find_spec(package)
+        for place in (spec.submodule_search_locations or ()) if spec else ():
+            found[name] = Path(place)
+    return tuple(sorted(found.items()))
+
+
+def files(layout: Layout) -> tuple[Path, ...]:
+    """Every file that the content of the catalogue depends on, in a fixed order."""
+    shared = (layout.data / name for name in SHARED)
+    tables = (path / name for _, path in layout.folders for name in TABLES)
+    own = (path / name for _, path in layout.folders for name in OWN if (path / name).is_file())
+    return (*shared, *tables, *own)

@@ -30,7 +30,8 @@ COMMANDS = list(every_command())
 
 
 def test_commands_are_found_by_walking_the_folder():
-    assert {path[0] for path in COMMANDS if path} == {"doctor", "estimate", "offers", "prices", "serve", "version"}
+    found = {path[0] for path in COMMANDS if path}
+    assert found == {"cloud", "doctor", "estimate", "offers", "prices", "quota", "serve", "version"}
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -74,7 +75,7 @@ def test_choices_come_from_the_walk(planner):
 
 def test_exit_codes_are_told(planner):
     out = planner("--help").out
-    assert re.findall(r"^ +(\d+)  ", out, re.MULTILINE) == ["0", "1", "2", "3", "130"]
+    assert re.findall(r"^ +(\d+)  ", out, re.MULTILINE) == ["0", "1", "2", "3", "4", "130"]
 
 
 @pytest.mark.parametrize(

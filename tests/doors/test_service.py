@@ -164,7 +164,7 @@ def test_a_bug_is_an_id_and_the_rest_is_in_the_log(client, monkeypatch, caplog):
     def broken():
         raise ZeroDivisionError("a secret detail")
 
-    monkeypatch.setattr(Catalog, "embedded", broken)
+    monkeypatch.setattr(Catalog, "current", broken)
     document = problem(client.get("/offers"), 500)
     assert re.fullmatch(r"[0-9a-f]{12}", document["id"])
     assert "secret" not in json.dumps(document)

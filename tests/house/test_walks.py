@@ -5,6 +5,9 @@ from __future__ import annotations
 import inspect
 import pkgutil
 import re
+import subprocess
+import sys
+from datetime import date
 from importlib import import_module
 from types import ModuleType
 from typing import get_args
@@ -16,11 +19,13 @@ from planner import intake, reports
 from planner.cli import commands
 from planner.options import Option, options
 from planner.reports import Format
+from pricing.adapter import Adapter
 from pricing.catalog import ROOT, Catalog
 from pricing.price import Kind
 from pricing.providers import TABLES, walk
+from pricing.refresh import adapter_of
 
-NO_OPTION_YET = {"capacity_block"}
+NO_OPTION_YET = {"capacity_block", "savings_plan"}
 """Kinds of price that no way of paying bills; a plan names them as gaps."""
 
 
@@ -87,8 +92,31 @@ def test_a_command(name: str):
 
 @pytest.mark.parametrize("folder", walk(ROOT), ids=lambda folder: folder.name)
 def test_a_provider_folder_is_like_the_others(folder):
-    assert {path.name for path in folder.iterdir() if path.name != "testdata"} == {*TABLES, "snapshot.toml"}
+    tables = {path.name for path in folder.iterdir() if path.suffix == ".csv"} | {"provider.toml"}
+    assert tables - {"history.csv"} == set(TABLES)
+    assert {"fetch.py", "__init__.py", "snapshot.toml", "testdata"} <= {path.name for path in folder.iterdir()}
     assert Catalog.embedded().provider_facts[folder.name].name == folder.name
+
+
+@pytest.mark.parametrize("folder", walk(ROOT), ids=lambda folder: folder.name)
+def test_an_adapter(folder, project):
+    adapter = adapter_of(folder.name)
+    assert adapter is not None
+    assert adapter.EXTRA in project["project"]["optional-dependencies"]
+    assert adapter.SERVICES
+    assert adapter.AT_ONCE >= 1
+    assert adapter.sources(date(2026, 11, 21))
+    assert takes(adapter.tasks, Adapter.tasks)
+    assert takes(adapter.quota_tasks, Adapter.quota_tasks)
+    assert (folder / "testdata" / "README.md").is_file(), "every recorded answer names its source"
+
+
+def test_no_sdk_is_loaded_by_an_adapter_until_it_reads():
+    names = [f"pricing.providers.{folder.name}.fetch" for folder in walk(ROOT)]
+    code = f"import sys, importlib; [importlib.import_module(n) for n in {names!r}]; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert not {name.partition(".")[0] for name in loaded} & {"boto3", "botocore", "azure", "grpc", "proto"}
+    assert not [name for name in loaded if name.startswith(("google.cloud", "google.auth"))]
 
 
 @pytest.mark.parametrize("name", ["options", "reports", "intake", "cli"])

@@ -67,7 +67,7 @@ def test_every_fault_of_a_sheet_is_told_at_once_with_its_cell(read_rows: Callabl
         ["D", "H100", 8, "", "", "", "", ""],
         ["a", "H100", 8, 500, "", "", "", ""],
         ["E", "H100", 8, 800, "", "", "", ""],
-        ["F", "H100", 8, 500, "", 900, 2000, "magic"],
+        ["F", "H100", 8, 500, "", 900, "$2000", "magic"],
         ["", "H100", 8, 500, "", "", "", ""],
         ["G", "4x H100", 8, 500, "", "", "", ""],
     ]
@@ -81,7 +81,7 @@ def test_every_fault_of_a_sheet_is_told_at_once_with_its_cell(read_rows: Callabl
         ("Plan!D7", "800 hours a month are more than a month has"),
         ("Plan!F8", "is this for each GPU or for all 8 together?"),
         ("Plan!H8", "no kind of workload"),
-        ("Plan!G8", "an amount in EUR: no rate of exchange is known here"),
+        ("Plan!G8", "an amount in USD beside one in EUR (Plan!G8)"),
         ("Plan!A9", "a row with figures but no name"),
         ("Plan!C10", "8 here, but '4x H100' in Plan!B10"),
     ]
@@ -180,7 +180,7 @@ def test_a_missing_column_or_header_says_what_was_found_and_what_is_needed(
         (
             {"GPU": "H100", "GPU-hours": "5", "Budget (USD)": "£5"},
             "line 2 column 4",
-            "an amount in GBP: no rate of exchange is known here",
+            "an amount in GBP beside one in USD (line 2 column 4)",
         ),
         (
             {"GPU": "H100", "GPUs": "8", "Hours / month": "400", "Utilisation": "60%"},

@@ -122,6 +122,7 @@ def test_number_formats_carry_percent_and_currency() -> None:
     found: Read = read(target.getvalue(), "review.xlsx")
     assert [w["demand"]["accelerator_hours_per_month"] for w in found.document["workloads"]] == [365, 182.5]
     assert found.document["workloads"][0]["budget_per_month"] == 2000
+    assert (found.document["currency"], found.places["currency"]) == ("USD", "Plan!F2")
     assert [(c.place, c.message) for c in found.complaints] == [
-        ("Plan!F3", "an amount in EUR: no rate of exchange is known here")
+        ("Plan!F3", "an amount in EUR beside one in USD (Plan!F2)")
     ]

@@ -55,7 +55,10 @@ acme,here-1,disk,gb_month,,0.08,2024-09-25,src1
 acme,here-1,tape,gb_month,,0.01,2024-09-25,src1
 acme,here-1,out,gb,to friends,0.01,2024-09-25,src1
 """,
-    "price_history.csv": "provider,price\nacme,9\n",
+    "price_history.csv": """\
+provider,region,instance_type,purchase_option,price_usd_per_hour,first_seen,source_id,commit
+acme,here-1,a.large,on_demand,12,2025-01-31,src2,0ef00abbe
+""",
     "price_suspect.csv": "provider,why\nacme,stale\nacme,odd\n",
 }
 KEPT = {

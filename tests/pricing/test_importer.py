@@ -93,7 +93,7 @@ def test_a_second_run_changes_nothing_and_rows_may_come_in_any_order(small):
     first = import_facts(small.facts, small.target)
     made = tree(small.target)
     assert set(first.changed) == {
-        name for name in made if name.endswith(("offerings.csv", "prices.csv", "tiers.csv"))
+        name for name in made if name.endswith(("offerings.csv", "prices.csv", "tiers.csv", "history.csv"))
     } | {
         "data/accelerators.csv",
         "data/sources.csv",
@@ -106,6 +106,24 @@ def test_a_second_run_changes_nothing_and_rows_may_come_in_any_order(small):
     head, *rows = prices.read_text().splitlines(keepends=True)
     prices.write_text(head + "".join(reversed(rows)))
     assert import_facts(small.facts, small.target).changed == ("providers/acme/snapshot.toml",), "only the facts' hash"
+
+
+def test_superseded_prices_are_kept_apart_from_those_that_plans_use(small, tmp_path):
+    import_facts(small.facts, small.target)
+    assert (small.target / "providers/acme/history.csv").read_text().splitlines() == [
+        "region,instance_type,purchase_option,price_per_hour,currency,since,source_id,note",
+        "here-1,a.large,on_demand,12,USD,2025-01-31,src2,commit 0ef00abbe",
+    ]
+    quotes = Catalog.read(small.target, tmp_path / "cache").quotes(instance_types=["a.large"], options=["on_demand"])
+    assert [q.price.price_per_hour for q in quotes] == [8.5]
+
+
+def test_a_price_may_have_been_superseded_twice_but_not_on_one_day(small):
+    table = small.facts / "price_history.csv"
+    table.write_text(table.read_text() + "acme,here-1,a.large,on_demand,11,2025-03-31,src2,\n")
+    assert import_facts(small.facts, small.target).superseded == 2
+    table.write_text(table.read_text() + "acme,here-1,a.large,on_demand,10,2025-03-31,src2,\n")
+    assert complaints(small) == ("facts/price_history.csv:4: the same price stands in facts/price_history.csv:3",)
 
 
 def test_hand_kept_files_are_never_written(small):
@@ -153,6 +171,10 @@ FACT_FAULTS = [
     ("prices.csv", 2, "as_of", "last year", "facts/prices.csv:2: as_of is 'last year', expected a date"),
     ("prices.csv", 2, "source_id", "rumour", "facts/prices.csv:2: source_id 'rumour' is not in sources.csv"),
     ("prices.csv", 2, "method", "guessed", "acme/prices.csv:3: method is 'guessed', expected one of listed, derived"),
+    ("price_history.csv", 2, "price_usd_per_hour", "-1", "facts/price_history.csv:2: price_usd_per_hour is '-1'"),
+    ("price_history.csv", 2, "first_seen", "2025", "facts/price_history.csv:2: first_seen is '2025', expected a date"),
+    ("price_history.csv", 2, "instance_type", "a.tiny", "facts/price_history.csv:2: instance_type 'a.tiny' is not in"),
+    ("price_history.csv", 2, "source_id", "rumour", "facts/price_history.csv:2: source_id 'rumour' is not in"),
     ("sources.csv", 3, "source_id", "src1", "facts/sources.csv:3: source 'src1' stands twice"),
     ("sources.csv", 2, "as_of", "2026-02-30", "facts/sources.csv:2: as_of is '2026-02-30', expected a date"),
     ("accelerators.csv", 2, "memory_gib", "lots", "facts/accelerators.csv:2: memory_gib is 'lots'"),

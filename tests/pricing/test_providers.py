@@ -126,7 +126,8 @@ def test_the_snapshot_says_what_the_tables_are(folder):
     said = tomllib.loads((folder / "snapshot.toml").read_text())
     for name, digest in said["sha256"].items():
         assert sha256((folder / name).read_bytes()).hexdigest() == digest, f"{name} was edited by hand"
-        assert said["rows"][name.removesuffix(".csv")] == len(table(folder / name))
+        if name in providers.TABLES:
+            assert said["rows"][name.removesuffix(".csv")] == len(table(folder / name))
     dates = [row["as_of"] for row in table(folder / "prices.csv")]
     assert (said["oldest"], said["newest"]) == (min(dates), max(dates))
     assert {row["source_id"] for row in table(folder / "prices.csv")} <= set(said["sources"])

@@ -15,6 +15,7 @@ from pricing import store
 from pricing.catalog import ROOT, Catalog
 from pricing.errors import BadSnapshot
 from pricing.importer import import_facts
+from pricing.providers import Layout
 from pricing.store import KEPT_FILES, VERSION, cache_folder, digest_of
 
 OPEN = "import sys; from pathlib import Path; from pricing.catalog import ROOT, Catalog;"
@@ -136,7 +137,7 @@ def test_an_edited_price_is_never_served_stale(made, tmp_path, edit):
         os.utime(prices, ns=(was.st_atime_ns, was.st_mtime_ns))
         assert (prices.stat().st_mtime_ns, prices.stat().st_size) == (was.st_mtime_ns, was.st_size)
     after = Catalog.read(made.target, cache)
-    assert after.digest == digest_of(made.target) != before.digest
+    assert after.digest == digest_of(Layout.of(made.target)) != before.digest
     assert after.quotes()[-1].price.price_per_hour == (12.25 if edit == "another size" else 7.5)
 
 
@@ -154,16 +155,16 @@ def test_a_provider_more_or_less_is_another_catalogue(made, tmp_path):
 
 
 def test_what_changed_a_moment_ago_is_not_trusted(made, tmp_path):
-    assert store.stamp_of(made.target) == "", "another change may share its tick of the clock"
+    assert store.stamp_of(Layout.of(made.target)) == "", "another change may share its tick of the clock"
     Catalog.read(made.target, tmp_path / "cache")
     assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".sqlite"]
 
 
 @pytest.mark.usefixtures("settled")
 def test_a_missing_file_has_no_stamp(made):
-    assert store.stamp_of(made.target)
+    assert store.stamp_of(Layout.of(made.target))
     (made.target / "data/systems.csv").unlink()
-    assert store.stamp_of(made.target) == ""
+    assert store.stamp_of(Layout.of(made.target)) == ""
 
 
 @pytest.mark.usefixtures("settled")
@@ -179,7 +180,7 @@ def test_a_damaged_note_is_made_again(made, tmp_path):
 def test_equal_content_has_an_equal_digest_wherever_it_lies(made, tmp_path):
     copy = tmp_path / "elsewhere"
     shutil.copytree(made.target, copy)
-    assert digest_of(copy) == digest_of(made.target)
+    assert digest_of(Layout.of(copy)) == digest_of(Layout.of(made.target))
 
 
 def test_a_bad_row_stops_the_compile_and_leaves_no_file(made, tmp_path):

@@ -16,6 +16,7 @@ from planner.answer import (
     Plan,
     PriceUsed,
     Purchase,
+    RateUsed,
     Reading,
     Recommendation,
     RefusedRow,
@@ -237,13 +238,32 @@ def impossible():
     )
 
 
+def converted():
+    """The small plan in euros at 0.80 a dollar: an agreed on-demand price, 12 % off the spot price, one as listed."""
+    plan = small()
+    told = (
+        {"adjustment": "agreed at 40 EUR an hour (ours.csv:3: contract 7)", "source_id": "private-prices"},
+        {"list_price_per_hour": 14.2045, "list_currency": "USD", "adjustment": "12 % off the list price (ours.csv:2)"},
+        {"list_price_per_hour": 110.0, "list_currency": "USD"},
+    )
+    prices = tuple(
+        dataclasses.replace(price, currency="EUR", **more) for price, more in zip(plan.prices, told, strict=True)
+    )
+    rate = RateUsed("USD", "EUR", 0.8, date(2026, 11, 20), "a bank")
+    return dataclasses.replace(plan, currency="EUR", prices=prices, exchange_rates=(rate,))
+
+
 def hostile():
     """The small plan with every text that may come from outside replaced by something nasty."""
+    return spoiled(small())
+
+
+def spoiled(plan):
     nasty = iter(HOSTILE * 40)
     outside = {
         "name", "team", "place", "notes", "read", "value", "reason", "subject", "effect", "workload", "system",
         "rented", "where", "explanation", "source", "unit", "meaning", "sentence", "region", "path", "reasons",
-        "conventions",
+        "conventions", "adjustment",
     }  # fmt: skip
     renamed = {}
 
@@ -259,7 +279,7 @@ def hostile():
             return tuple(walk(item, field) for item in value)
         return swap(value) if isinstance(value, str) and value and field in outside else value
 
-    return walk(small())
+    return walk(plan)
 
 
 def large():
@@ -339,7 +359,14 @@ def large():
     )  # fmt: skip
 
 
-PLANS = {"small": small, "impossible": impossible, "hostile": hostile, "large": large}
+PLANS = {
+    "small": small,
+    "impossible": impossible,
+    "hostile": hostile,
+    "large": large,
+    "converted": converted,
+    "hostile money": lambda: spoiled(converted()),
+}
 
 
 @pytest.fixture(params=list(PLANS))
@@ -350,6 +377,11 @@ def plan(request):
 @pytest.fixture
 def small_plan():
     return small()
+
+
+@pytest.fixture
+def converted_plan():
+    return converted()
 
 
 @pytest.fixture

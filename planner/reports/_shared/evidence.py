@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from planner.answer import Assumption, BreakEven, Plan, PriceUsed, RefusedRow, ThroughputUsed
 from planner.reports._shared.figures import NONE, number, percent, quantity
+from planner.reports._shared.quotas import quotas
 from planner.reports._shared.sections import Section, bullets, recommended, table
 
 DEFINITION = "definition"
 
 
 def evidence(plan: Plan) -> list[Section]:
-    """From break-even to the input: why the plan is what it is."""
+    """From quotas and break-even to the input: what the plan takes, and why it is what it is."""
     return [
+        *quotas(plan),
         _break_even(plan),
         _throughput(plan),
         _gaps(plan),
@@ -42,6 +44,14 @@ def break_even_share(point: BreakEven) -> str:
     if point.utilisation is None:
         return "never"
     return percent(point.utilisation) if point.utilisation <= 1 else f"never ({percent(point.utilisation)})"
+
+
+def listed(price: PriceUsed) -> tuple[str, ...]:
+    """For a price that is not as listed: what the list says, and which negotiated price was applied."""
+    told: tuple[str, ...] = ()
+    if price.list_price_per_hour is not None:
+        told = (f"list price {number(price.list_price_per_hour, 6)} {price.list_currency} an hour",)
+    return (*told, price.adjustment) if price.adjustment else told
 
 
 def _break_even(plan: Plan) -> Section:
@@ -152,7 +162,13 @@ def _prices(plan: Plan) -> Section:
         for price in plan.prices
         if (price.provider, price.region, price.instance_type, price.purchase_option) in paid
     ]
-    facts = [f"Oldest price used: {age(plan)}.", f"Catalogue digest: {plan.catalog_digest}", f"Plan: {plan.plan_id}"]
+    rates = [f"Converted at {rate.words}." for rate in plan.exchange_rates]
+    facts = [
+        f"Oldest price used: {age(plan)}.",
+        *rates,
+        f"Catalogue digest: {plan.catalog_digest}",
+        f"Plan: {plan.plan_id}",
+    ]
     others = len(plan.prices) - len(rows)
     if others:
         facts.insert(1, f"Prices compared besides these: {others:,d}; json and xlsx have them with their sources.")
@@ -163,6 +179,7 @@ def _prices(plan: Plan) -> Section:
 
 def _price(price: PriceUsed) -> tuple[str, ...]:
     source = ": ".join(part for part in (price.source_id, price.source, price.method) if part)
+    source = "; ".join(part for part in (source, *listed(price)) if part)
     place = f"{price.provider} {price.region}"
     cost = number(price.price_per_hour, 6)
     return place, price.instance_type, price.purchase_option, cost, str(price.as_of), source

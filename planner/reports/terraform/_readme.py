@@ -45,8 +45,10 @@ def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _steps(plan: Plan, strategy: Strategy) -> list[str]:
+    rates = [f"Converted at {_text(rate.words)}." for rate in plan.exchange_rates]
     return [
         f"Strategy {strategy.name}, {months_named(plan, 1, plan.months)}. Amounts are the plan's, in {plan.currency}.",
+        *rates,
         "",
         "1. Copy `terraform.tfvars.example` to `terraform.tfvars`, fill it in. Credentials come from the environment.",
         "2. `terraform init`, `terraform plan`, read what it would create, `terraform apply`.",

@@ -7,7 +7,7 @@ addresses and our own names, and each is stored with its computed value. The sam
 from __future__ import annotations
 
 from planner.answer import Plan
-from planner.reports.xlsx import _assumptions, _cash, _checks, _lists, _sources, _summary, _workloads
+from planner.reports.xlsx import _assumptions, _cash, _checks, _lists, _quotas, _sources, _summary, _workloads
 from planner.reports.xlsx._book import Book
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -24,6 +24,7 @@ def render(plan: Plan) -> bytes:
     cost = _workloads.write(workloads, plan)
     months = _workloads.write_demand(demand, plan)
     _lists.write(book, plan)
+    _quotas.write(book, plan)
     rows = _sources.write(book.sheet("Sources"), plan)
     failed = _checks.write(book.sheet("Checks"), plan, _checks.Grounds(rate, blocks, cost, months, rows))
     _summary.write(summary, plan, blocks, failed)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from planner.answer import Plan
-from planner.reports._shared.evidence import break_even_months, break_even_share
+from planner.reports._shared.evidence import break_even_months, break_even_share, listed
 from planner.reports._shared.figures import month_name
 from planner.reports.xlsx._book import Book, Cell
 
@@ -119,12 +119,21 @@ def _prices(plan: Plan) -> List:
         ("price per hour", 14, "figure"), ("currency", 9, "text"), ("as of", 11, "date"), ("source", 18, "wrap"),
         ("what the source is", 70, "wrap"), ("how it was read", 24, "wrap"),
     )  # fmt: skip
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (p.provider, p.region, p.instance_type, p.purchase_option, p.price_per_hour, p.currency, p.as_of, p.source_id,
          p.source, p.method)
         for p in plan.prices
     ]  # fmt: skip
-    return List("Prices", "Prices that the plan pays, or that its cheapest alternative would pay.", columns, rows)
+    note = "Prices that the plan pays, or that its cheapest alternative would pay."
+    if not any(map(listed, plan.prices)):
+        return List("Prices", note, columns, rows)
+    adjusted = (
+        ("list price per hour", 14, "figure"), ("currency of the list", 9, "text"), ("negotiated", 60, "wrap"),
+    )  # fmt: skip
+    beside = [(p.list_price_per_hour, p.list_currency, p.adjustment) for p in plan.prices]
+    told = "; ".join(f"converted at {rate.words}" for rate in plan.exchange_rates)
+    rows = [(*row, *more) for row, more in zip(rows, beside, strict=True)]
+    return List("Prices", f"{note} {told}".strip(), (*columns, *adjusted), rows)
 
 
 def _gaps(plan: Plan) -> List:

@@ -25,6 +25,7 @@ def write(sheet: Sheet, plan: Plan) -> Formula:
         ("catalogue digest", plan.catalog_digest),
         ("plan", plan.plan_id),
         ("schema version", plan.schema_version),
+        *(("exchange rate", rate.words) for rate in plan.exchange_rates),
         *(("note", note) for note in inputs.notes),
         *(("convention", convention) for convention in plan.conventions),
     ]

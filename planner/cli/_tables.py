@@ -1,0 +1,65 @@
+"""Rows as text for a reader, as CSV or as JSON: one set of figures, three ways to print it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from planner.errors import Complaint, InvalidRequest
+
+
+def one_format(as_json: bool, as_csv: bool) -> str:
+    """json, csv or text; InvalidRequest where both are asked for."""
+    if as_json and as_csv:
+        raise InvalidRequest((Complaint("", "--csv", "two formats", "--json --csv", "one of them"),))
+    return "json" if as_json else "csv" if as_csv else "text"
+
+
+def aligned(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> list[str]:
+    """Lines of a table; columns named in `right` end at the same place."""
+    cells = [tuple(head), *map(tuple, rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
+    ends = [name in right for name in head]
+    return [
+        "  ".join(
+            text.rjust(width) if at_end else text.ljust(width)
+            for text, width, at_end in zip(line, widths, ends, strict=True)
+        ).rstrip()
+        for line in cells
+    ]
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """The rows under their columns; None is an empty cell."""
+    import csv
+    import io
+
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def json_text(value: object) -> str:
+    """Dates and paths as text."""
+    import json
+
+    return json.dumps(value, indent=2, default=str, ensure_ascii=False) + "\n"
+
+
+def show(text: str) -> None:
+    """Prints as UTF-8, whatever the terminal's locale says."""
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()
+
+
+def days(number: int) -> str:
+    """1 day, 2 days."""
+    return f"{number:,} day{'' if number == 1 else 's'}"
+
+
+def percent(value: float | None) -> str:
+    """+12.5%; empty where there is none."""
+    return "" if value is None else f"{value:+,.1f}%"

@@ -1,0 +1,279 @@
+"""What the strategies of a plan need of an account's quotas, against what is there: which to ask for, where, how much.
+
+Quotas shape no plan yet; they are held against it once it is made. Knows no cloud: a quota says what it counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+
+from planner.answer import Gap, QuotaRequest, Strategy
+from planner.request import Request
+from pricing.catalog import Catalog
+from pricing.offering import Offering
+from pricing.price import option_of
+from pricing.quota import UNIT_WORDS, Quota
+
+OLD_DAYS = 30
+NOISE_DIGITS = 6
+"""Decimals of a number of nodes that are more than the solver's tolerance."""
+NO_STOCK = Gap(
+    "no_capacity_figure",
+    "capacity",
+    "no stock was given: a quota lets you ask for nodes, it keeps none for you; ask before you rely on it",
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Kept:
+    """Nodes of one type that run in one place, bought in one way."""
+
+    provider: str
+    region: str
+    instance_type: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """How many nodes of one kind run in each month, and for which workloads."""
+
+    nodes: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+    workloads: dict[str, None] = field(default_factory=dict)
+
+
+def running(strategy: Strategy, months: int) -> dict[Kept, Running]:
+    """All rented nodes of a strategy. Committed nodes count while they are paid for, whether or not work runs on them.
+
+    Work that may run at any hour of its month is counted spread evenly over it, and what different workloads leave of
+    a node adds up: the fewest nodes that will do.
+    """
+    found: dict[Kept, Running] = {}
+    for use in strategy.uses:
+        if option := option_of(use.purchase_option):
+            line = found.setdefault(Kept(use.provider, use.region, use.name, option.kind), Running())
+            line.workloads[use.workload] = None
+            if use.what == "hourly":
+                line.nodes[use.month] += use.nodes
+    for bought in strategy.purchases:
+        if option := option_of(bought.purchase_option):
+            line = found.setdefault(Kept(bought.provider, bought.region, bought.name, option.kind), Running())
+            for month in range(bought.usable_from, min(bought.usable_to, months) + 1):
+                line.nodes[month] += bought.count
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one strategy needs of one quota, in its unit, by month; `uncounted` types do not tell how much they take."""
+
+    quota: Quota
+    by_month: dict[int, float]
+    workloads: tuple[str, ...]
+    uncounted: tuple[str, ...]
+
+    @property
+    def peak(self) -> float:
+        return max(self.by_month.values(), default=0.0)
+
+    @property
+    def free(self) -> float:
+        """What others leave; all of the limit where it is not told what they take."""
+        return self.quota.limit - (self.quota.used or 0.0)
+
+    @property
+    def is_short(self) -> bool:
+        return self.peak > self.free
+
+    @property
+    def first_month(self) -> int:
+        return min(month for month, amount in self.by_month.items() if amount > self.free)
+
+
+@dataclass(frozen=True)
+class Account:
+    """The quotas of a request, held against the strategies of its plan."""
+
+    request: Request
+    catalog: Catalog
+    strategies: Sequence[Strategy]
+
+    @cached_property
+    def quotas(self) -> dict[tuple[str, str], list[Quota]]:
+        """By provider and region, sorted by code."""
+        found: dict[tuple[str, str], list[Quota]] = defaultdict(list)
+        for line in sorted(self.request.quotas, key=lambda line: (line.provider, line.region, line.code)):
+            found[line.provider, line.region].append(line.quota)
+        return dict(found)
+
+    @cached_property
+    def providers(self) -> set[str]:
+        """Those whose quotas are given."""
+        return {provider for provider, _ in self.quotas}
+
+    @cached_property
+    def running(self) -> dict[str, dict[Kept, Running]]:
+        """By strategy."""
+        return {s.name: running(s, self.request.months) for s in self.strategies}
+
+    def counting(self, kept: Kept) -> list[Quota]:
+        """The quotas that such nodes count against."""
+        there = self.quotas.get((kept.provider, kept.region), ())
+        return [quota for quota in there if quota.counts(kept.instance_type, kept.kind)]
+
+    def needs(self, strategy: Strategy) -> list[Need]:
+        """What a strategy needs of each quota that its nodes count against, in a fixed order."""
+        found: dict[tuple[str, str, str], tuple[Quota, list[tuple[Kept, Running]]]] = {}
+        for kept, line in sorted(self.running[strategy.name].items(), key=lambda item: item[0]):
+            for quota in self.counting(kept):
+                found.setdefault(quota.key, (quota, []))[1].append((kept, line))
+        return [self._need(quota, lines) for _, (quota, lines) in sorted(found.items())]
+
+    def _need(self, quota: Quota, lines: Iterable[tuple[Kept, Running]]) -> Need:
+        by_month: dict[int, float] = defaultdict(float)
+        workloads: dict[str, None] = {}
+        uncounted = []
+        for kept, line in lines:
+            each = units(quota, self.catalog.offerings[kept.provider, kept.instance_type])
+            if each is None:
+                uncounted.append(kept.instance_type)
+                continue
+            workloads |= line.workloads
+            for month, nodes in line.nodes.items():
+                by_month[month] += each * whole(nodes)
+        return Need(quota, dict(by_month), tuple(sorted(workloads)), tuple(dict.fromkeys(uncounted)))
+
+
+def units(quota: Quota, offering: Offering) -> float | None:
+    """What one node of that type takes of the quota; None where no source tells it."""
+    if quota.unit == "node":
+        return 1.0
+    return offering.vcpus if quota.unit == "vcpu" else offering.accelerator_count
+
+
+def whole(nodes: float) -> int:
+    """The nodes that must be there at once to have so many on average."""
+    return math.ceil(round(nodes, NOISE_DIGITS))
+
+
+def requests(request: Request, catalog: Catalog, strategies: Sequence[Strategy]) -> tuple[QuotaRequest, ...]:
+    """What every strategy needs beyond the quotas given, by strategy, provider, region and code."""
+    account = Account(request, catalog, strategies)
+    return tuple(_asked(need, s) for s in strategies for need in account.needs(s) if need.is_short)
+
+
+def _asked(need: Need, strategy: Strategy) -> QuotaRequest:
+    quota = need.quota
+    return QuotaRequest(
+        strategy=strategy.name,
+        provider=quota.provider,
+        region=quota.region,
+        code=quota.code,
+        title=quota.title,
+        unit=quota.unit,
+        limit=quota.limit,
+        used=quota.used,
+        needed=need.peak,
+        ask_for=need.peak + (quota.used or 0.0),
+        first_month=need.first_month,
+        workloads=need.workloads,
+        as_of=quota.as_of,
+        source_id=quota.source_id,
+    )
+
+
+def gaps(
+    request: Request,
+    catalog: Catalog,
+    strategies: Sequence[Strategy],
+    chosen: Strategy | None,
+    month_names: Sequence[str],
+) -> Iterator[Gap]:
+    """Quotas to ask for (those of the recommended strategy), and what could not be held against the plan."""
+    account = Account(request, catalog, strategies)
+    yield NO_STOCK
+    if chosen is not None:
+        for need in account.needs(chosen):
+            yield from _needed(need, month_names)
+    yield from _not_given(account)
+    yield from _not_covered(account)
+    yield from _uncounted(account)
+    yield from _old(account)
+
+
+def _needed(need: Need, month_names: Sequence[str]) -> Iterator[Gap]:
+    quota, unit = need.quota, UNIT_WORDS[need.quota.unit]
+    subject = f"{quota.provider} {quota.region} {quota.title} ({quota.code})"
+    workloads = ", ".join(need.workloads[:3])
+    if need.is_short:
+        taken = "how much of it is in use is not told" if quota.used is None else f"{quota.used:,g} of it in use"
+        yield Gap(
+            "quota",
+            subject,
+            f"{asking(_more(need), quota.limit, unit)} by {month_names[need.first_month - 1]}: the plan runs up to"
+            f" {need.peak:,g} at once; the limit was {quota.limit:,g} on {quota.as_of}, {taken}",
+            workloads,
+        )
+    elif quota.used is None and need.peak:
+        text = f"the plan runs up to {need.peak:,g} of {quota.limit:,g} {unit}; how much is in use is not told"
+        yield Gap("quota", subject, f"{text}: see that {need.peak:,g} are free", workloads)
+
+
+def _more(need: Need) -> float:
+    return need.peak - need.free
+
+
+def asking(more: float, limit: float, unit: str) -> str:
+    """How much to ask for: the new limit, and by how much that is more."""
+    return f"ask for {limit + more:,g} {unit} in all, {more:,g} more"
+
+
+def _not_given(account: Account) -> Iterator[Gap]:
+    used = {kept.provider for lines in account.running.values() for kept in lines}
+    for provider in sorted(used - account.providers):
+        text = "none was given: any number of nodes is taken to be allowed"
+        yield Gap("no_capacity_figure", f"{provider} quotas", text)
+    for provider in sorted(account.providers - set(account.catalog.providers)):
+        yield Gap("quota", f"quotas of {provider}", "no provider of the catalogue has this name: they limit nothing")
+
+
+def _not_covered(account: Account) -> Iterator[Gap]:
+    kinds = {kept for lines in account.running.values() for kept in lines if kept.provider in account.providers}
+    missing = sorted(kept for kept in kinds if not account.counting(kept))
+    for (provider, region), group in groupby(missing, lambda kept: (kept.provider, kept.region)):
+        names = ", ".join(f"{kept.instance_type} {kept.kind}" for kept in group)
+        text = "no quota that was given counts them: whether they may run there is not known"
+        yield Gap("quota", f"{provider} {region}: {names}", text)
+
+
+def _uncounted(account: Account) -> Iterator[Gap]:
+    for need in (need for s in account.strategies for need in account.needs(s) if need.uncounted):
+        quota = need.quota
+        unit = UNIT_WORDS[quota.unit]
+        text = f"how many {unit} one has is not known: not counted against {quota.code} in {quota.region}"
+        yield Gap("quota", f"{quota.provider} {', '.join(need.uncounted)}", text)
+
+
+def _old(account: Account) -> Iterator[Gap]:
+    as_of = account.request.as_of
+    for provider in sorted(account.providers):
+        oldest = min(line.as_of for line in account.request.quotas if line.provider == provider)
+        if (age := (as_of - oldest).days) > OLD_DAYS:
+            text = f"read on {oldest}, {age} days before the plan: read them again with `planner quota`"
+            yield Gap("quota", f"quotas of {provider}", text)
+
+
+def convention(request: Request) -> tuple[str, ...]:
+    """What a plan says of the quotas it was given; nothing where it was given none."""
+    if not request.quotas:
+        return ()
+    names = ", ".join(sorted({line.provider for line in request.quotas}))
+    return (
+        f"Quotas ({names}) were held against each strategy once it was planned: they limited nothing in it.",
+        "Against quotas, committed nodes count while paid for; work that may run at any hour is spread over its month.",
+    )

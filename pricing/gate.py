@@ -1,0 +1,232 @@
+"""The gate before a snapshot is written: what was read against what was known. Knows neither clouds nor files.
+
+Nothing enters that looks wrong, and nothing is lost: what fails is held back with its reason, and what was known of it
+stays. A feed that fails as a whole raises Failed("changed_format") and changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from pricing.accelerator import Names
+from pricing.adapter import Covered, Refused
+from pricing.errors import Failed
+from pricing.offering import Offering
+from pricing.place import Source
+from pricing.price import Kind, Price, option_of
+from pricing.snapshot import Snapshot
+
+Key = tuple[str, str, str, str]
+
+BANDS: Mapping[str, tuple[float, float]] = {"spot": (0.1, 10.0), "capacity_block": (0.4, 2.5)}
+"""How far a price may move in one refresh, as a factor, by kind. Spot is a market; block rates follow the season."""
+LIST_BAND = (0.65, 1.5)
+"""For list prices. The largest cut since 2023, of P5 in June 2025, was to 0.56 of the price: it needs a reason."""
+FEWEST_ROWS, MOST_ROWS = 0.7, 3.0
+"""Rows of one kind in what was covered, as a factor of those known there. The upper one holds between refreshes."""
+HELD_MOST = 0.5
+"""If more of the rows than this fail, the feed has changed, not the prices."""
+FAR_BELOW, FAR_ABOVE = 0.5, 5.0
+"""Of the lowest and the highest price per accelerator-hour known for that accelerator: a new on-demand row below lacks
+a part, one above is a stand-in for a price that is unknown (700 an hour, in a catalogue of others)."""
+COMMITTED: tuple[Kind, ...] = ("reserved", "committed_use", "savings_plan")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """All that one refresh or import read of a provider."""
+
+    offerings: dict[str, Offering]
+    prices: dict[Key, Price]
+    covered: frozenset[Covered]
+    refused: tuple[Refused, ...] = ()
+    left: Counter[str] = field(default_factory=Counter)
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One row in quarantine: why, and the two prices (None where there is none); the one before stays in use."""
+
+    subject: str
+    reason: str
+    before: Price | None = None
+    after: Price | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What may be written: all offerings and prices of the provider, old and new, by key; and what was held back."""
+
+    offerings: dict[str, Offering]
+    prices: dict[Key, Price]
+    held: tuple[Held, ...]
+    gone: tuple[Price, ...]
+
+
+def judge(
+    before: Snapshot, fetched: Fetched, names: Names, accept: Mapping[str, str], *, refreshed_before: bool
+) -> Judged:
+    """Merges what was read into what was known.
+
+    `accept` maps patterns of instance types to the reason why a move past the band is right. `refreshed_before`:
+    `before` was itself made by a refresh, so that the number of rows may be compared upwards too.
+    """
+    gate = _Gate(before, fetched, names, accept)
+    gate.offerings()
+    gate.prices()
+    gate.vanished(refreshed_before)
+    seen = len(fetched.prices) + len(fetched.refused)
+    wrong = [held for held in gate.held if held.after is not None]
+    if seen and (len(wrong) + len(fetched.refused)) / seen > HELD_MOST:
+        first = wrong[0] if wrong else gate.held[0]
+        text = f"{len(wrong) + len(fetched.refused)} of {seen} rows fail, the first: {first.subject}: {first.reason}"
+        raise Failed("changed_format", text)
+    return Judged(gate.all_offerings, gate.all_prices, tuple(gate.held), tuple(gate.gone))
+
+
+class _Gate:
+    def __init__(self, before: Snapshot, fetched: Fetched, names: Names, accept: Mapping[str, str]) -> None:
+        self.fetched, self.names, self.accept = fetched, names, accept
+        self.currencies = {p.currency for p in before.providers}
+        self.known = {p.key: p for p in before.prices}
+        self.all_offerings = {o.instance_type: o for o in before.offerings}
+        self.all_prices = dict(self.known)
+        self.held = [Held(r.subject, r.reason) for r in fetched.refused]
+        self.gone: list[Price] = []
+        self.usual = self._per_accelerator()
+
+    def offerings(self) -> None:
+        for instance_type, new in self.fetched.offerings.items():
+            old = self.all_offerings.get(instance_type)
+            if problem := self._offering_problem(old, new):
+                self.held.append(Held(f"{new.provider} {instance_type}", problem))
+            else:
+                self.all_offerings[instance_type] = new
+
+    def _offering_problem(self, old: Offering | None, new: Offering) -> str | None:
+        if new.accelerator not in self.names.by_name:
+            return f"the accelerator {new.accelerator!r} is unknown"
+        if old is None:
+            return None
+        if old.accelerator != new.accelerator:
+            return f"its accelerator was {old.accelerator} and would be {new.accelerator}"
+        counts = (old.accelerator_count, new.accelerator_count)
+        if None not in counts and not math.isclose(counts[0] or 0, counts[1] or 0, rel_tol=1e-3):
+            return f"it had {counts[0]:g} accelerators and would have {counts[1]:g}"
+        return None
+
+    def prices(self) -> None:
+        for key, new in self.fetched.prices.items():
+            old = self.known.get(key)
+            if old is not None and old.as_of > new.as_of:
+                continue
+            if problem := self._price_problem(old, new):
+                self.held.append(Held(" ".join(key), problem, old, new))
+            else:
+                self.all_prices[key] = new
+
+    def _price_problem(self, old: Price | None, new: Price) -> str | None:
+        if not (math.isfinite(new.price_per_hour) and new.price_per_hour > 0):
+            return f"the price is {new.price_per_hour:g}: a price is above 0"
+        if new.currency not in self.currencies:
+            return f"the currency is {new.currency!r}, expected {', '.join(sorted(self.currencies))}"
+        if option_of(new.purchase_option) is None:
+            return f"the purchase option {new.purchase_option!r} is none that can be read"
+        if new.instance_type not in self.all_offerings:
+            return "the instance type is unknown: no offering tells what it has"
+        if any(fnmatchcase(new.instance_type, pattern) for pattern in self.accept):
+            return None
+        return self._moved(old, new) if old is not None else self._unlikely(new)
+
+    def _moved(self, old: Price, new: Price) -> str | None:
+        low, high = BANDS.get(new.kind, LIST_BAND)
+        factor = new.price_per_hour / old.price_per_hour
+        if low <= factor <= high:
+            return self._dearer_than_on_demand(new)
+        text = f"moved from {old.price_per_hour:g} of {old.as_of} to {new.price_per_hour:g}, by {factor - 1:+.0%}"
+        return f"{text}: past the band of {low - 1:+.0%} to {high - 1:+.0%} without a listed reason"
+
+    def _unlikely(self, new: Price) -> str | None:
+        offering = self.all_offerings[new.instance_type]
+        usual, count = self.usual.get(offering.accelerator), offering.accelerator_count
+        if new.kind == "on_demand" and usual and count:
+            rate, (low, high) = new.price_per_hour / count, usual
+            text = f"{rate:g} per accelerator-hour, known for {offering.accelerator} are {low:g} to {high:g}"
+            if rate < FAR_BELOW * low:
+                return f"{text}: a part of the machine seems to be missing"
+            if rate > FAR_ABOVE * high:
+                return f"{text}: it may stand for a price that is unknown"
+        return self._dearer_than_on_demand(new)
+
+    def _dearer_than_on_demand(self, new: Price) -> str | None:
+        """A commitment that costs more than none is a price of a whole term taken for one of an hour, or the like."""
+        if new.kind not in COMMITTED:
+            return None
+        key = (new.provider, new.region, new.instance_type, "on_demand")
+        plain = self.fetched.prices.get(key) or self.known.get(key)
+        if plain is None or new.price_per_hour <= plain.price_per_hour * 1.001:
+            return None
+        return f"committed at {new.price_per_hour:g} an hour, on demand costs {plain.price_per_hour:g}"
+
+    def _per_accelerator(self) -> dict[str, tuple[float, float]]:
+        """The lowest and the highest on-demand price per accelerator-hour, by accelerator."""
+        found: dict[str, list[float]] = defaultdict(list)
+        for price in self.known.values():
+            offering = self.all_offerings.get(price.instance_type)
+            if price.kind == "on_demand" and offering and offering.accelerator_count and not offering.part:
+                found[offering.accelerator].append(price.price_per_hour / offering.accelerator_count)
+        return {name: (min(rates), max(rates)) for name, rates in found.items()}
+
+    def vanished(self, refreshed_before: bool) -> None:
+        """What was known in a covered scope and was not read again is gone, unless too much is gone at once."""
+        missing: dict[tuple[str, str], list[Price]] = defaultdict(list)
+        doubtful = {refused.key for refused in self.fetched.refused}
+        for key, price in self.known.items():
+            if key not in self.fetched.prices and key not in doubtful and self._covered(price):
+                missing[self.family(price), price.kind].append(price)
+        read = Counter((self.family(p), str(p.kind)) for p in self.fetched.prices.values())
+        too_few = set(self._kinds_out_of_band(missing, refreshed_before))
+        for (family, kind), prices in sorted(missing.items()):
+            if kind in too_few:
+                reason = (
+                    f"more than {1 - FEWEST_ROWS:.0%} of all {kind} prices read again are missing: the old ones stay"
+                )
+            elif not read[family, kind]:
+                reason = f"the whole family vanished, {len(prices)} {kind} prices: the old ones stay"
+            else:
+                self.gone += prices
+                for price in prices:
+                    del self.all_prices[price.key]
+                continue
+            self.held.append(Held(f"{prices[0].provider} {family} {kind}", reason))
+
+    def _kinds_out_of_band(
+        self, missing: Mapping[tuple[str, str], list[Price]], refreshed_before: bool
+    ) -> Iterator[str]:
+        before = Counter(p.kind for p in self.known.values() if self._covered(p))
+        after = Counter(p.kind for p in self.fetched.prices.values())
+        lost: Counter[str] = Counter()
+        for (_, kind), prices in missing.items():
+            lost[kind] += len(prices)
+        for kind, rows in before.items():
+            if refreshed_before and after[kind] > MOST_ROWS * rows:
+                text = f"{after[kind]} {kind} prices, {rows} before: past the band of {MOST_ROWS:g} times"
+                raise Failed("changed_format", text)
+            if lost[kind] > (1 - FEWEST_ROWS) * rows:
+                yield kind
+
+    def _covered(self, price: Price) -> bool:
+        scopes = self.fetched.covered
+        return (
+            Covered(price.region, price.kind) in scopes
+            or Covered(price.region, price.kind, self.family(price)) in scopes
+        )
+
+    def family(self, price: Price) -> str:
+        offering = self.all_offerings.get(price.instance_type)
+        return offering.family if offering else ""

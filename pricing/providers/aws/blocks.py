@@ -1,0 +1,86 @@
+"""Capacity Blocks for ML -> one price a region and type: upfront fee / hours / instances, the median of the offers.
+
+There is no list of rates: an offer is asked for by type, number and length. What is not on offer today keeps the price
+it had, so nothing is ever said to be covered.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from pricing.adapter import Ask, Reading, Refused
+from pricing.price import Price, option_of
+from pricing.providers.aws.clients import Clients
+
+SOURCE = "aws-ec2-capacity-blocks"
+DAYS = (1, 7, 28)
+"""Lengths asked for: blocks are sold by the day up to 14, then by the week (docs.aws.amazon.com/AWSEC2/latest/
+UserGuide/ec2-capacity-blocks.html)."""
+ULTRA = "u-"
+"""How the catalogue writes an UltraServer, and EC2 too (u-p6e-gb200x72)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One block on offer: `rate` per instance and hour."""
+
+    hours: int
+    count: int
+    rate: float
+
+
+def read(ask: Ask, clients: Clients, region: str, types: Sequence[str]) -> Iterator[Reading]:
+    """The rates of every type that is on offer in the region, for one instance (or UltraServer) at a time."""
+    offers: dict[str, list[Offer]] = defaultdict(list)
+    for name in types:
+        what: dict[str, Any] = {"InstanceType": name, "InstanceCount": 1}
+        if name.startswith(ULTRA):
+            what = {"UltraserverType": name, "UltraserverCount": 1}
+        for days in DAYS:
+            pages = clients.pages(
+                "ec2",
+                "describe_capacity_block_offerings",
+                region,
+                "CapacityBlockOfferings",
+                f"{name} in {region}",
+                CapacityDurationHours=24 * days,
+                **what,
+            )
+            for page in pages:
+                for told in page:
+                    found = offer_of(told, name, region)
+                    if isinstance(found, Refused):
+                        yield found
+                    else:
+                        offers[name].append(found)
+    for name, found_for in sorted(offers.items()):
+        yield block_price(ask, region, name, found_for)
+
+
+def offer_of(told: Mapping[str, Any], name: str, region: str) -> Offer | Refused:
+    """Fee / hours / count; refused in another currency, or without a fee, hours or a count."""
+    key = ("aws", region, name, "capacity_block")
+    currency, fee = told["CurrencyCode"].upper(), float(told["UpfrontFee"])
+    hours = int(told["CapacityBlockDurationHours"])
+    count = int(told["UltraserverCount"] if name.startswith(ULTRA) else told["InstanceCount"])
+    if currency != "USD":
+        return Refused(" ".join(key), f"the currency is {currency!r}, expected USD", key)
+    if fee <= 0 or hours <= 0 or count <= 0:
+        return Refused(" ".join(key), f"a fee of {fee:g} for {hours} hours of {count}: all are above 0", key)
+    return Offer(hours, count, fee / hours / count)
+
+
+def block_price(ask: Ask, region: str, name: str, offers: Sequence[Offer]) -> Price:
+    """The median rate; the note tells how many offers of which lengths, and their spread."""
+    option = option_of("capacity_block")
+    assert option is not None
+    rates = sorted(offer.rate for offer in offers)
+    lengths = sorted({offer.hours for offer in offers})
+    note = f"median of {len(offers)} offers of {', '.join(str(hours) for hours in lengths)} hours"
+    note += f"; min {rates[0]:g} max {rates[-1]:g}; prepaid whole"
+    key = ("aws", region, name, "capacity_block")
+    return Price(*key, *option, median(rates), "USD", ask.today, SOURCE, "listed", note)

@@ -1,0 +1,156 @@
+"""The SDK's clients, one call at a time: credentials, addresses, time limits, pages, and what an error means.
+
+Everything that knows boto3 or botocore is here; what the answers mean is not. The SDK's own retries are off:
+`Patience` is the one that tries again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from threading import Lock
+from typing import Any
+
+from pricing.adapter import Ask
+from pricing.calls import CALL_S, Call, plain_http, words
+from pricing.errors import Failed, Trouble
+
+NO_SDK = "pip install 'gpu-planner[aws]'"
+HOME = "us-east-1"
+"""Where services are called that have no endpoint in every region."""
+SERVICES = ("ec2", "pricing", "savingsplans", "service-quotas")
+
+THROTTLED = frozenset(
+    [
+        "Throttling",
+        "ThrottlingException",
+        "ThrottledException",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "RequestThrottledException",
+        "TooManyRequestsException",
+        "SlowDown",
+        "BandwidthLimitExceeded",
+        "LimitExceededException",
+    ]
+)
+"""The error codes that mean so for any service: docs.aws.amazon.com/general/latest/gr/api-retries.html and botocore's
+own list of throttling codes."""
+NOBODY = frozenset(
+    [
+        "AuthFailure",
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "InvalidClientTokenId",
+        "InvalidAccessKeyId",
+        "RequestExpired",
+        "UnrecognizedClientException",
+        "SignatureDoesNotMatch",
+        "MissingAuthenticationToken",
+    ]
+)
+"""docs.aws.amazon.com/AWSEC2/latest/APIReference/CommonErrors.html: who calls is unknown, or no longer known."""
+
+
+class Clients:
+    """Clients of one refresh. Nothing is connected, and no credential is looked for, before it is asked for."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._lock = Lock()
+        self._session: Any = None
+        self._made: dict[tuple[str, str], Any] = {}
+
+    def pages(
+        self, service: str, method: str, region: str, part: str, of: str = "", **arguments: Any
+    ) -> Iterator[list[Any]]:
+        """The list `part` of every page, each a call of its own; NextToken (nextToken) is followed to the end."""
+        call = Call(service, method, of or region)
+        token = "nextToken" if service == "savingsplans" else "NextToken"
+        seen = {""}
+        while True:
+            page = self._page(call, region, part, arguments)
+            yield page[part]
+            following = page.get(token) or ""
+            if not following:
+                return
+            if following in seen:
+                raise Failed("changed_format", f"{call}: the same {token} came twice")
+            seen.add(following)
+            arguments[token] = following
+
+    def _page(self, call: Call, region: str, part: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """One answer, tried again as patience allows. Of half an answer the SDK makes one without its `part`."""
+
+        def once() -> dict[str, Any]:
+            answer: dict[str, Any] = getattr(self._client(call.service, region), call.method)(**arguments)
+            if part not in answer:
+                raise Failed("server_error", f"{call}: an answer without {part}, cut short or of another form")
+            return answer
+
+        return self._ask.patience.call(once, partial(judge, call))
+
+    def _client(self, service: str, region: str) -> Any:
+        """Clients may be shared by threads, sessions may not."""
+        with self._lock:
+            if (service, region) not in self._made:
+                self._made[service, region] = self._make(service, region)
+            return self._made[service, region]
+
+    def _make(self, service: str, region: str) -> Any:
+        try:
+            import boto3
+            from botocore.config import Config
+        except ImportError as error:
+            raise Failed("no_sdk", NO_SDK) from error
+        address = self._ask.endpoints.get(service)
+        self._session = self._session or boto3.Session()
+        nobody: dict[str, str] = {}
+        if plain_http(service, address):  # a signature there proves nothing: made-up keys, never the reader's own
+            nobody = {"aws_access_key_id": "loopback", "aws_secret_access_key": "loopback", "aws_session_token": ""}
+        limit_s = max(0.1, min(CALL_S, self._ask.patience.left_s))
+        config = Config(
+            retries={"total_max_attempts": 1},
+            connect_timeout=limit_s,
+            read_timeout=limit_s,
+            user_agent_extra="gpu-planner",
+        )
+        return self._session.client(service, region_name=region, endpoint_url=address, config=config, **nobody)
+
+
+def judge(call: Call, error: Exception) -> Failed:
+    """What an exception of botocore means."""
+    from botocore import exceptions as aws
+
+    if isinstance(error, aws.ClientError):
+        return _answered(call, error)
+    meanings: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Trouble], ...] = (  # the first that fits
+        ((aws.NoCredentialsError, aws.PartialCredentialsError, aws.CredentialRetrievalError), "no_credentials"),
+        ((aws.TokenRetrievalError, aws.SSOError, aws.ProfileNotFound, aws.NoAuthTokenError), "no_credentials"),
+        ((aws.HTTPClientError, aws.ConnectionError, aws.IncompleteReadError), "unreachable"),
+        (aws.ResponseStreamingError, "unreachable"),
+        ((aws.ParamValidationError, aws.UnknownServiceError, aws.DataNotFoundError), "changed_format"),
+        (OSError, "unreachable"),
+        (Exception, "server_error"),  # an answer that is no answer: cut in the middle, or a page of HTML
+    )
+    kind = next(kind for of, kind in meanings if isinstance(error, of))
+    return Failed(kind, f"{call}: {type(error).__name__}: {words(error)}")
+
+
+def _answered(call: Call, error: Any) -> Failed:
+    """An error that the service itself answered with."""
+    answer = error.response
+    told, meta = answer.get("Error", {}), answer.get("ResponseMetadata", {})
+    code, status = str(told.get("Code", "")), int(meta.get("HTTPStatusCode", 0))
+    kind: Trouble = "denied"
+    if code in THROTTLED or status == 429:
+        kind = "throttled"
+    elif code in NOBODY or status == 401:
+        kind = "no_credentials"
+    elif status >= 500:
+        kind = "server_error"
+    elif status == 400 and "denied" not in code.casefold() and "unauthorized" not in code.casefold():
+        kind = "changed_format"
+    wait = str(meta.get("HTTPHeaders", {}).get("retry-after", ""))
+    after = float(wait) if wait.isascii() and wait.isdecimal() else None
+    return Failed(kind, f"{call}: {code} {words(told.get('Message', ''))}".rstrip(), after)

@@ -1,0 +1,56 @@
+"""Service Quotas of EC2 -> our quotas: vCPUs of running instances, by class of family, on demand and spot.
+
+The class stands in the name of the quota, so that no code is kept here: "Running On-Demand P instances", "All G and VT
+Spot Instance Requests".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pricing.adapter import Ask, Left, Refused
+from pricing.providers.aws.clients import Clients
+from pricing.quota import Quota
+
+SOURCE = "aws-service-quotas"
+NAMES = (
+    (re.compile(r"Running On-Demand (?P<classes>.+?) instances"), "on_demand reserved savings_plan"),
+    (re.compile(r"All (?P<classes>.+?) Spot Instance Requests"), "spot"),
+)
+"""As in the console and the list itself; what runs under a reservation or a plan counts as on demand."""
+LETTERS = {"P": "p", "G": "g gr", "VT": "vt", "Inf": "inf", "Trn": "trn", "DL": "dl"}
+"""How the instance types of a class begin (docs.aws.amazon.com/ec2/latest/instancetypes); other classes hold no
+accelerators. A class with a number (P5) is that generation alone."""
+
+
+def read(ask: Ask, clients: Clients, region: str) -> Iterator[Quota | Left | Refused]:
+    """The quotas of a region that accelerated types count against."""
+    for page in clients.pages("service-quotas", "list_service_quotas", region, "Quotas", ServiceCode="ec2"):
+        for told in page:
+            yield quota_of(ask, told, region)
+
+
+def quota_of(ask: Ask, told: Mapping[str, Any], region: str) -> Quota | Left | Refused:
+    """The quota for one entry of the list; left out where it is about something else."""
+    for pattern, kinds in NAMES:
+        found = pattern.fullmatch(told["QuotaName"])
+        classes = re.split(r",\s*(?:and\s+)?|\s+and\s+", found["classes"]) if found else []
+        types = " ".join(pattern for name in classes for pattern in _patterns(name))
+        if not types:
+            continue
+        if told.get("ErrorReason"):
+            return Refused(f"aws {region} {told['QuotaCode']}", str(told["ErrorReason"].get("ErrorMessage", "")))
+        return Quota(
+            "aws", region, told["QuotaCode"], told["QuotaName"], "vcpu", float(told["Value"]), None, types, kinds,
+            ask.today, SOURCE,
+        )  # fmt: skip
+    return Left("quotas of other things")
+
+
+def _patterns(name: str) -> list[str]:
+    """Patterns of the types of a class: p[0-9]* for P, p5[!0-9]* for P5; none where it holds no accelerators."""
+    parts = re.fullmatch(r"([A-Za-z]+)(\d*)", name)
+    starts = LETTERS.get(parts[1], "").split() if parts else []
+    return [f"{start}{parts[2]}[!0-9]*" if parts and parts[2] else f"{start}[0-9]*" for start in starts]

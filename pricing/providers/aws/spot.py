@@ -1,0 +1,60 @@
+"""Spot price history -> one price a region and type: the median of its zones that discount, as the catalogue has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, time
+from statistics import median
+
+from pricing.adapter import Ask, Covered, Reading, Refused
+from pricing.price import Price, option_of, spot_level
+from pricing.providers.aws.clients import Clients
+
+SOURCE = "aws-ec2-spot"
+PRODUCT = "Linux/UNIX"
+AT_ONCE = 100
+"""Types named in one call."""
+
+
+def read(
+    ask: Ask, clients: Clients, region: str, types: Sequence[str], on_demand: Mapping[str, float]
+) -> Iterator[Reading]:
+    """The level of today, by zone the last one told; `on_demand` by type, where it is known.
+
+    The history begins with the level at its start, so that of a whole day holds every zone at least once.
+    """
+    begin = datetime.combine(ask.today, time(0), UTC)
+    for first in range(0, len(types), AT_ONCE):
+        levels: dict[str, dict[str, tuple[datetime, float]]] = {}
+        some = list(types[first : first + AT_ONCE])
+        pages = clients.pages(
+            "ec2",
+            "describe_spot_price_history",
+            region,
+            "SpotPriceHistory",
+            InstanceTypes=some,
+            ProductDescriptions=[PRODUCT],
+            StartTime=begin,
+        )
+        for page in pages:
+            for told in page:
+                zones = levels.setdefault(told["InstanceType"], {})
+                level = (told["Timestamp"], float(told["SpotPrice"]))
+                zones[told["AvailabilityZone"]] = max(level, zones.get(told["AvailabilityZone"], level))
+        for name, zones in sorted(levels.items()):
+            yield spot_price(ask, region, name, [per_hour for _, per_hour in zones.values()], on_demand.get(name))
+    yield Covered(region, "spot")
+
+
+def spot_price(ask: Ask, region: str, name: str, zones: Sequence[float], on_demand: float | None) -> Price | Refused:
+    """The level of the zones below `on_demand`; the median of all where none is, or where that is unknown."""
+    key = ("aws", region, name, "spot")
+    if min(zones) <= 0:
+        return Refused(" ".join(key), f"a zone has the price {min(zones):g}", key)
+    below = [per_hour for per_hour in zones if on_demand is not None and per_hour < on_demand]
+    level, note = median(zones), f"median of {len(zones)} zone prices; min {min(zones):g} max {max(zones):g}"
+    if below:
+        level, note = spot_level(below, len(zones) - len(below))
+    option = option_of("spot")
+    assert option is not None
+    return Price(*key, *option, level, "USD", ask.today, SOURCE, "listed", note)

@@ -1,0 +1,1 @@
+"""Microsoft Azure: its catalogue files and, in fetch.py, the adapter that reads the live ones."""

@@ -1,0 +1,71 @@
+"""Regional GPU quotas of Compute Engine -> quotas over the instance types that use them. Knows no price."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pricing.adapter import Ask, Left, Refused
+from pricing.calls import Call
+from pricing.errors import Failed
+from pricing.providers.gcp.clients import Clients, sdk
+from pricing.providers.gcp.machines import SOURCE
+from pricing.providers.gcp.parts import parts
+from pricing.providers.gcp.sums import PROVIDER
+from pricing.quota import Quota
+
+METRIC = re.compile("(|PREEMPTIBLE_|COMMITTED_)(NVIDIA_[A-Z0-9_]+_GPUS)")
+KINDS = {"": "on_demand committed_use", "PREEMPTIBLE_": "spot", "COMMITTED_": "committed_use"}
+"""COMMITTED_ limits what may be committed to; a node under a commitment runs on the plain quota as well."""
+TITLES = {"": "{} GPUs", "PREEMPTIBLE_": "Preemptible {} GPUs", "COMMITTED_": "Committed {} GPUs"}
+
+
+def read(ask: Ask, clients: Clients) -> Iterator[Quota | Left | Refused]:
+    """The GPU quotas of every region asked for."""
+    client = clients.compute("RegionsClient")
+    request = sdk("cloud.compute_v1").ListRegionsRequest(project=clients.project(), max_results=500)
+    call = Call("compute", "regions.list", f"projects/{request.project}")
+    types = types_by_metric(ask)
+    left, seen = 0, False
+    for page in clients.pages(call, client.list, request):
+        for region in page.items:
+            seen = True
+            if not region.name or not region.quotas:
+                raise Failed("changed_format", f"{call}: name or quotas missing in region {region.name!r}")
+            if ask.regions and region.name not in ask.regions:
+                continue
+            for row in region.quotas:
+                reading = _quota(ask, region.name, row, types)
+                left += reading is None
+                if reading is not None:
+                    yield reading
+    if not seen:
+        raise Failed("changed_format", f"{call}: items is empty")
+    if left:
+        yield Left("quotas that count no GPU of the catalogue", left)
+
+
+def types_by_metric(ask: Ask) -> dict[str, list[str]]:
+    """The known instance types that count against each plain metric."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(ask.known):
+        rule = parts().machine(name)
+        if rule and rule.quota:
+            found.setdefault(rule.quota, []).append(name)
+    return found
+
+
+def _quota(ask: Ask, region: str, row: Any, types: dict[str, list[str]]) -> Quota | Refused | None:
+    metric = str(row.metric)
+    match = METRIC.fullmatch(metric)
+    if match is None or match[2].endswith("_VWS_GPUS"):  # virtual workstations are not in the catalogue
+        return None
+    before, stem = match.groups()
+    if stem not in types:
+        return Refused(f"{region} {metric}", "no instance type is known to count against it")
+    title = TITLES[before].format(stem.removesuffix("_GPUS").replace("_", " "))
+    return Quota(
+        PROVIDER, region, metric, title, "accelerator", row.limit, row.usage, " ".join(types[stem]), KINDS[before],
+        ask.today, SOURCE,
+    )  # fmt: skip

@@ -1,0 +1,102 @@
+"""A quota: how much of something an account may run at once, and the table that holds many. Knows no cloud and no plan.
+
+`planner quota` writes such a table, whoever has no right to read them may write one by hand; a request carries its
+rows as data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from datetime import date
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal, get_args
+
+from pricing.errors import BadSnapshot
+from pricing.price import Kind
+from pricing.table import Row, read_rows, sorted_table
+
+Unit = Literal["vcpu", "accelerator", "node"]
+UNIT_WORDS: dict[str, str] = {"vcpu": "vCPUs", "accelerator": "accelerators", "node": "nodes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """One limit of one account in one region.
+
+    `code` is what the provider calls it where one asks for more (L-417A185B, standardNCADSA100v4Family,
+    PREEMPTIBLE_NVIDIA_H100_GPUS), `title` what a reader sees. It counts the `unit`s of every running node whose
+    instance type matches one of `types` (patterns, space separated) and that is bought as one of `kinds` (space
+    separated, as Price.kind: a node under a commitment runs on demand). `used` is None where it is not told.
+    """
+
+    provider: str
+    region: str
+    code: str
+    title: str
+    unit: Unit
+    limit: float
+    used: float | None
+    types: str
+    kinds: str
+    as_of: date
+    source_id: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return (self.provider, self.region, self.code)
+
+    def counts(self, instance_type: str, kind: str) -> bool:
+        """Whether nodes of that type, bought in that way, count against this quota."""
+        return kind in self.kinds.split() and any(fnmatchcase(instance_type, p) for p in self.types.split())
+
+
+COLUMNS = tuple(field.name for field in fields(Quota))
+KEY = ("provider", "region", "code")
+
+
+def unknown_kinds(kinds: str) -> list[str]:
+    """The words of `kinds` that are no kind of price."""
+    return [word for word in kinds.split() if word not in get_args(Kind)]
+
+
+def read(path: Path) -> tuple[Quota, ...]:
+    """The quotas in a CSV table; raises BadSnapshot with every fault, each with its file and line."""
+    faults: list[str] = []
+    found: dict[tuple[str, str, str], Quota] = {}
+    seen: dict[tuple[str, str, str], str] = {}
+    for row in read_rows(path, COLUMNS, faults):
+        quota = _quota(row)
+        if quota is None:
+            continue
+        first = seen.setdefault(quota.key, row.place)
+        if first != row.place:
+            row.fault(f"the same provider, region and code as {first}")
+        found[quota.key] = quota
+    if faults:
+        raise BadSnapshot(tuple(faults))
+    return tuple(found.values())
+
+
+def _quota(row: Row) -> Quota | None:
+    kinds = row.text("kinds")
+    if unknown := unknown_kinds(kinds):
+        row.fault(f"kinds holds {', '.join(unknown)}, expected words of {', '.join(get_args(Kind))}")
+    limit = row.number("limit")
+    if not row.values["limit"]:
+        row.fault("limit is empty; leave the row out where it is not known")
+    return row.build(
+        Quota,
+        **{column: row.text(column) for column in ("provider", "region", "code", "title", "types", "source_id")},
+        unit=row.one_of("unit", get_args(Unit)),
+        limit=limit,
+        used=row.number("used"),
+        kinds=kinds,
+        as_of=row.day("as_of"),
+    )
+
+
+def table(quotas: Iterable[Quota]) -> bytes:
+    """The table that `read` reads, sorted by provider, region and code: equal quotas, equal bytes."""
+    return sorted_table(COLUMNS, (asdict(quota) for quota in quotas), key=KEY)

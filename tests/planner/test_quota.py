@@ -1,0 +1,254 @@
+"""Quotas held against a plan: what to ask for, where, how much, from when; every sum is worked by hand."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import date
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner import quota
+from planner.answer import Purchase, Strategy, Use
+from planner.errors import InvalidRequest
+from planner.gaps import NO_QUOTAS
+from planner.plan import plan
+from planner.request import QuotaLine, parse
+from pricing.quota import Quota
+
+P5, P4 = ("aws", "us-east-1", "p5.48xlarge", "on_demand"), ("aws", "us-east-1", "p4d.24xlarge", "on_demand")
+LINE = {
+    "provider": "aws", "region": "us-east-1", "code": "L-417A185B", "title": "Running On-Demand P instances",
+    "unit": "vcpu", "limit": 192, "used": 0, "types": "p[0-9]*", "kinds": "on_demand reserved savings_plan",
+    "as_of": "2026-11-20", "source_id": "aws-service-quotas",
+}  # fmt: skip
+THREE = 3 * 8 * 730
+"""Accelerator-hours of three p5.48xlarge around the clock for a month."""
+
+
+def use(month: int, name: str, nodes: float, *, what: str = "hourly", option: str = "on_demand", **more) -> Use:
+    found = Use(
+        month, "job", what, name, "aws", "us-east-1", option, "H100-80GB-SXM", 8.0, nodes * 730, nodes, 1.0, 0.0
+    )
+    return replace(found, **more)
+
+
+def bought(name: str, count: int, first: int, last: int, option: str = "reserved_1y_no_upfront") -> Purchase:
+    return Purchase(
+        first, "commitment", name, "aws", "us-east-1", option, "H100-80GB-SXM", 8.0, count, first, last, 12, 0, 0, 0
+    )
+
+
+def strategy(uses=(), purchases=(), name="cloud") -> Strategy:
+    return Strategy(name, "optimal", 0.0, 0.0, 0.0, 0.0, tuple(purchases), tuple(uses))
+
+
+@pytest.fixture
+def asked(ask, hours):
+    """A request of four months with these quotas."""
+
+    def make(*lines: dict, **settings):
+        return ask(hours("H100", 1), months=4, quotas=[{**LINE, **line} for line in lines], **settings)
+
+    return make
+
+
+MONTHS = ("2026-12", "2027-01", "2027-02", "2027-03")
+
+
+def test_a_line_of_a_request_has_the_fields_of_a_quota():
+    assert tuple(QuotaLine.model_fields) == tuple(field.name for field in fields(Quota))
+    assert QuotaLine.model_validate(LINE).quota == Quota(**{**LINE, "as_of": date(2026, 11, 20)})
+
+
+def test_a_plan_that_needs_more_says_how_much(priced, ask, hours):
+    # 3 p5.48xlarge of 192 vCPUs are 576; the limit is 192 and nothing is used: 576 in all, 576 - 192 = 384 more.
+    found = plan(ask(hours("H100", THREE), months=2, strategies=["cloud"], quotas=[LINE]), priced({P5: 55.04}))
+    (asked,) = found.quota_requests
+    assert (asked.limit, asked.used, asked.needed, asked.ask_for) == (192, 0, 576, 576)
+    assert (asked.provider, asked.region, asked.code, asked.unit) == ("aws", "us-east-1", "L-417A185B", "vcpu")
+    assert (asked.strategy, asked.first_month, asked.workloads) == ("cloud", 1, ("job",))
+    assert (asked.as_of, asked.source_id) == (date(2026, 11, 20), "aws-service-quotas")
+    (gap,) = [gap for gap in found.gaps if gap.kind == "quota"]
+    assert gap.subject == "aws us-east-1 Running On-Demand P instances (L-417A185B)"
+    assert gap.effect == (
+        "ask for 576 vCPUs in all, 384 more by 2026-12: the plan runs up to 576 at once; the limit was 192 on"
+        " 2026-11-20, 0 of it in use"
+    )
+    assert gap.workload == "job"
+    assert NO_QUOTAS not in found.gaps
+    assert quota.NO_STOCK in found.gaps
+    assert any("limited nothing" in line for line in found.conventions)
+
+
+def test_without_quotas_a_plan_says_that_there_were_none(priced, ask, hours):
+    catalog = priced({P5: 55.04})
+    with_none = plan(ask(hours("H100", THREE), months=2, strategies=["cloud"]), catalog)
+    assert NO_QUOTAS in with_none.gaps
+    assert with_none.quota_requests == ()
+    assert not [line for line in with_none.conventions if "uota" in line]
+
+
+def test_quotas_change_nothing_in_what_is_planned(priced, ask, hours):
+    catalog = priced({P5: 55.04, P4: 21.96})
+    jobs = (hours("H100", THREE, "a"), hours("A100-40GB-SXM", 99, "b"))
+    without, held = (plan(ask(*jobs, months=2, quotas=quotas), catalog) for quotas in ([], [{**LINE, "limit": 0}]))
+    assert without.strategies == held.strategies
+    assert without.recommendation == held.recommendation
+
+
+def test_what_others_use_is_added_to_what_is_asked_for(catalog, asked):
+    # 2 x 192 = 384 needed, 500 - 200 = 300 free: ask for 384 + 200 = 584.
+    made = strategy([use(1, "p5.48xlarge", 2.0)])
+    (found,) = quota.requests(asked({"limit": 500, "used": 200}), catalog, [made])
+    assert (found.needed, found.ask_for) == (384, 584)
+    assert quota.requests(asked({"limit": 584, "used": 200}), catalog, [made]) == ()
+
+
+def test_types_of_one_quota_add_up_and_the_peak_counts(catalog, asked):
+    # Month 1: 1 x 192 + 1 x 96 (p4d) = 288; month 2: 2 x 192 = 384, the peak. 300 are free: short from month 2 on.
+    uses = [use(1, "p5.48xlarge", 1.0), use(1, "p4d.24xlarge", 1.0, workload="other"), use(2, "p5.48xlarge", 2.0)]
+    (found,) = quota.requests(asked({"limit": 300}), catalog, [strategy(uses)])
+    assert (found.needed, found.first_month, found.workloads) == (384, 2, ("job", "other"))
+
+
+def test_parts_of_nodes_add_up_to_whole_ones(catalog, asked):
+    # 0.5 + 0.5 + 1.2 nodes on average are 2.2: three nodes, 3 x 192 = 576. Solver noise is no node: 1.0000000004 is 1.
+    parts = [use(1, "p5.48xlarge", part, workload=str(part)) for part in (0.5, 0.5, 1.2)]
+    (found,) = quota.requests(asked({"limit": 575}), catalog, [strategy(parts)])
+    assert found.needed == 576
+    assert quota.requests(asked({"limit": 192}), catalog, [strategy([use(1, "p5.48xlarge", 1 + 4e-10)])]) == ()
+
+
+def test_committed_nodes_count_while_they_are_paid_for(catalog, asked):
+    # Two nodes from month 2 on, one more in months 3 and 4 (of 12): 384, then 576. What runs on them is not added.
+    made = strategy(
+        [use(2, "p5.48xlarge", 1.5, what="commitment", option="reserved_1y_no_upfront", workload="resident")],
+        [bought("p5.48xlarge", 2, 2, 13), bought("p5.48xlarge", 1, 3, 14)],
+    )
+    (found,) = quota.requests(asked({"limit": 192}), catalog, [made])
+    assert (found.needed, found.first_month, found.workloads) == (576, 2, ("resident",))
+
+
+def test_spot_has_a_quota_of_its_own(catalog, asked):
+    lines = ({}, {"code": "L-SPOT", "title": "All P Spot Instance Requests", "kinds": "spot", "limit": 64})
+    uses = [use(1, "p5.48xlarge", 1.0), use(1, "p5.48xlarge", 1.0, option="spot")]
+    (found,) = quota.requests(asked(*lines), catalog, [strategy(uses)])
+    assert (found.code, found.needed, found.ask_for) == ("L-SPOT", 192, 192)
+
+
+@pytest.mark.parametrize(("unit", "needed"), [("node", 3), ("accelerator", 24), ("vcpu", 576)])
+def test_a_quota_counts_in_its_own_unit(catalog, asked, unit, needed):
+    (found,) = quota.requests(asked({"unit": unit, "limit": 1}), catalog, [strategy([use(1, "p5.48xlarge", 3.0)])])
+    assert (found.unit, found.needed) == (unit, needed)
+
+
+def test_each_strategy_has_its_requests_and_the_recommended_one_its_gaps(catalog, asked):
+    request = asked({})
+    cloud, hybrid = strategy([use(1, "p5.48xlarge", 3.0)]), strategy([use(3, "p5.48xlarge", 2.0)], name="hybrid")
+    found = quota.requests(request, catalog, [cloud, hybrid])
+    assert [(q.strategy, q.needed, q.first_month) for q in found] == [("cloud", 576, 1), ("hybrid", 384, 3)]
+    (gap,) = [g for g in quota.gaps(request, catalog, [cloud, hybrid], hybrid, MONTHS) if g.kind == "quota"]
+    assert "ask for 384 vCPUs in all, 192 more by 2027-02" in gap.effect
+    assert not [g for g in quota.gaps(request, catalog, [cloud, hybrid], None, MONTHS) if g.kind == "quota"]
+
+
+# what cannot be told
+
+
+def told(asked_for, catalog, *uses: Use) -> list[tuple[str, str]]:
+    made = strategy(uses)
+    return [(g.subject, g.effect) for g in quota.gaps(asked_for, catalog, [made], made, MONTHS) if g != quota.NO_STOCK]
+
+
+def test_use_that_is_not_told_is_no_use_of_zero(catalog, asked):
+    subject = "aws us-east-1 Running On-Demand P instances (L-417A185B)"
+    within = told(asked({"used": None}), catalog, use(1, "p5.48xlarge", 1.0))
+    text = "the plan runs up to 192 of 192 vCPUs; how much is in use is not told: see that 192 are free"
+    assert within == [(subject, text)]
+    ((_, beyond),) = told(asked({"used": None}), catalog, use(1, "p5.48xlarge", 2.0))
+    assert beyond.endswith("the limit was 192 on 2026-11-20, how much of it is in use is not told")
+
+
+def test_a_place_without_a_quota_is_named(catalog, asked):
+    found = told(asked({"used": 0}), catalog, use(1, "p5.48xlarge", 1.0, region="us-west-2"), use(1, "g5.xlarge", 1.0))
+    assert [subject for subject, _ in found] == [
+        "aws us-east-1: g5.xlarge on_demand",
+        "aws us-west-2: p5.48xlarge on_demand",
+    ]
+    assert {effect for _, effect in found} == {
+        "no quota that was given counts them: whether they may run there is not known"
+    }
+
+
+def test_a_provider_without_quotas_and_quotas_without_a_provider_are_named(catalog, asked):
+    request = asked({"provider": "aws2"})
+    assert [subject for subject, _ in told(request, catalog, use(1, "p5.48xlarge", 1.0))] == [
+        "aws quotas",
+        "quotas of aws2",
+    ]
+
+
+def test_a_type_that_cannot_be_counted_is_named_and_never_zero(catalog, asked):
+    unknown = replace(catalog.offerings["aws", "p4d.24xlarge"], vcpus=None)
+    stated = SimpleNamespace(providers=catalog.providers, offerings={**catalog.offerings, unknown.key: unknown})
+    uses = [use(1, "p5.48xlarge", 1.0), use(1, "p4d.24xlarge", 5.0)]
+    text = "how many vCPUs one has is not known: not counted against L-417A185B in us-east-1"
+    assert told(asked({}), stated, *uses) == [("aws p4d.24xlarge", text)]
+    (found,) = quota.requests(asked({"limit": 100}), stated, [strategy(uses)])
+    assert found.needed == 192
+
+
+def test_old_quotas_are_named(catalog, asked):
+    # As of 2026-11-21: 2026-10-22 is 30 days before, 2026-10-21 is 31.
+    assert told(asked({"as_of": "2026-10-22"}), catalog) == []
+    ((subject, effect),) = told(asked({}, {"code": "old", "as_of": "2026-10-21"}), catalog)
+    assert subject == "quotas of aws"
+    assert effect.startswith("read on 2026-10-21, 31 days before the plan")
+
+
+# laws
+
+
+some_use = st.tuples(st.integers(1, 4), st.floats(0, 20), st.sampled_from(["p5.48xlarge", "p4d.24xlarge"]))
+
+
+@given(st.lists(some_use, max_size=8), st.integers(0, 5000), st.integers(0, 5000))
+def test_with_what_is_asked_for_granted_nothing_more_is_needed(catalog, rows, limit, used):
+    made = strategy([use(month, name, nodes, workload=str(n)) for n, (month, nodes, name) in enumerate(rows)])
+
+    def request(allowed: float):
+        line = {**LINE, "limit": allowed, "used": used}
+        workload = {"name": "w", "demand": {"units_per_month": 1}}
+        return parse({"as_of": "2026-11-21", "months": 4, "workloads": [workload], "quotas": [line]})
+
+    found = quota.requests(request(limit), catalog, [made])
+    for each in found:
+        assert each.ask_for == each.needed + used > limit
+        assert quota.requests(request(each.ask_for), catalog, [made]) == ()
+        assert quota.requests(request(each.ask_for - 1), catalog, [made])
+
+
+# what a request may say
+
+
+def test_faults_of_quotas_are_told_by_their_path():
+    lines = [{**LINE, "unit": "cores"}, {**LINE, "kinds": "on_demnd spot"}, {**LINE, "limit": -1}, {**LINE, "extra": 1}]
+    with pytest.raises(InvalidRequest) as raised:
+        parse({"as_of": "2026-11-21", "workloads": [{"name": "w", "demand": {"units_per_month": 1}}], "quotas": lines})
+    assert [complaint.path for complaint in raised.value.complaints] == [
+        "quotas[0].unit", "quotas[1].kinds", "quotas[2].limit", "quotas[3].extra",
+    ]  # fmt: skip
+
+
+def test_one_quota_is_stated_once():
+    with pytest.raises(InvalidRequest, match="the same provider, region and code"):
+        parse(
+            {
+                "as_of": "2026-11-21",
+                "workloads": [{"name": "w", "demand": {"units_per_month": 1}}],
+                "quotas": [LINE, LINE],
+            }
+        )

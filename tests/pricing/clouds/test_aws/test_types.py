@@ -1,0 +1,118 @@
+"""Instance types, through the real client against moto's server, whose data were collected from the live API."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pricing.adapter import Left, Refused
+from pricing.offering import Offering
+from pricing.providers.aws import fetch, types
+from pricing.providers.aws.clients import Clients
+
+REGION = "us-east-1"
+WITHOUT_A_NAME = {"p4de.24xlarge", "p3dn.24xlarge"}
+"""EC2 says A100 with 80 GiB and V100 with 32 GiB; which form factor, only the catalogue knows."""
+
+
+@pytest.fixture(scope="module")
+def sold() -> dict[str, types.Sold]:
+    """What was read, once for all tests of this module."""
+    return {}
+
+
+@pytest.fixture
+def known(moto, ask, sold) -> types.Sold:
+    if "known" not in sold:
+        made = ask("aws", {"ec2": moto}, (REGION,), seconds=60)
+        sold["known"] = types.read(made, Clients(made), REGION)
+    return sold["known"]
+
+
+@pytest.fixture
+def unknown(moto, ask, sold) -> types.Sold:
+    """The same region for a catalogue that knows no type at all."""
+    if "unknown" not in sold:
+        made = replace(ask("aws", {"ec2": moto}, (REGION,), seconds=60), known={})
+        sold["unknown"] = types.read(made, Clients(made), REGION)
+    return sold["unknown"]
+
+
+def test_every_accelerated_type_of_the_region_is_known_and_agrees(known, catalog):
+    assert len(known.offerings) >= 70
+    assert known.refused == ()
+    for name, offering in known.offerings.items():
+        assert offering.accelerator == catalog.offerings["aws", name].accelerator
+        assert offering.accelerator_count == catalog.offerings["aws", name].accelerator_count
+
+
+def test_named_alone_each_type_gets_the_accelerator_that_the_catalogue_has(known, unknown, catalog):
+    """66 types or more resolve from EC2's own words to what was collected independently; two are refused, none lost."""
+    assert {r.subject.removeprefix("aws ") for r in unknown.refused} == WITHOUT_A_NAME
+    assert unknown.offerings.keys() | WITHOUT_A_NAME == known.offerings.keys()
+    for name, found in unknown.offerings.items():
+        expected = catalog.offerings["aws", name]
+        assert (found.accelerator, found.accelerator_count) == (expected.accelerator, expected.accelerator_count), name
+        assert found.vcpus == expected.vcpus
+        assert found.memory_gib == pytest.approx(expected.memory_gib), name
+
+
+def test_a_share_of_an_accelerator_is_a_fraction(unknown):
+    """g6f.large: Count 0, LogicalGpuCount 1, GpuPartitionSize 0.125."""
+    found = unknown.offerings["g6f.large"]
+    assert (found.accelerator, found.accelerator_count) == ("L4-24GB", 0.125)
+
+
+def test_types_without_accelerators_are_left_and_counted(known):
+    assert known.left > 0
+    assert Left("instance types without accelerators", known.left) in list(known.readings())
+
+
+def test_types_that_are_sold_in_blocks(known):
+    assert {"p5.48xlarge", "p4d.24xlarge", "trn1.32xlarge"} <= set(known.blocks)
+    assert "g6.xlarge" not in known.blocks
+
+
+def test_a_type_that_no_zone_sells_is_not_offered_there(moto, ask):
+    """moto describes the same types everywhere; zones are real. eu-west-3 sells no p5.48xlarge."""
+    made = ask("aws", {"ec2": moto}, ("eu-west-3",), seconds=60)
+    found = types.read(made, Clients(made), "eu-west-3")
+    assert "p5.48xlarge" not in found.offerings
+    assert "g4dn.xlarge" in found.offerings
+
+
+def test_the_regions_of_the_account_are_read_where_none_is_named(moto, ask):
+    made = ask("aws", {"ec2": moto}, ())
+    found = fetch.regions(made, Clients(made))
+    assert {"us-east-1", "eu-central-1", "ap-northeast-1"} <= set(found)
+    assert len([t for t in fetch.tasks(made) if t.name.startswith("types in ")]) == len(found)
+
+
+def told(name: str = "p9.48xlarge", **gpu: object) -> dict[str, object]:
+    device = {"Name": "H100", "Count": 8, "MemoryInfo": {"SizeInMiB": 81559}, **gpu}
+    return {
+        "InstanceType": name,
+        "VCpuInfo": {"DefaultVCpus": 192},
+        "MemoryInfo": {"SizeInMiB": 2097152},
+        "GpuInfo": {"Gpus": [device]},
+    }
+
+
+def test_an_unknown_accelerator_is_refused_never_guessed(ask):
+    made = ask("aws", {})
+    found = types.offering_of(made, told(Name="H101"))
+    assert found == Refused("aws p9.48xlarge", "the accelerator 'H101' is unknown, as EC2 reports it")
+    assert isinstance(types.offering_of(made, told()), Offering)
+
+
+def test_a_memory_that_fits_no_variant_is_refused(ask):
+    """An A4000 is no A40, and an H100 with 40 GiB is none that is known."""
+    found = types.offering_of(ask("aws", {}), told(MemoryInfo={"SizeInMiB": 40960}))
+    assert isinstance(found, Refused)
+    assert "with 40.0 GiB could be none that is known" in found.reason
+
+
+def test_a_known_type_with_another_count_is_refused(ask):
+    found = types.offering_of(ask("aws", {}), told("p5.48xlarge", Count=4))
+    assert found == Refused("aws p5.48xlarge", "EC2 reports 4 accelerators, the catalogue has 8")

@@ -1,0 +1,229 @@
+"""A refresh around an adapter: tasks side by side, what fails, what is interrupted, how much is kept in memory.
+
+The adapter here is the test's own, so that every fault can be had; those of the clouds are under `clouds/`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pricing import local, refresh
+from pricing.adapter import Ask, Covered, Left, Reading, Refused, Task
+from pricing.errors import Failed
+from pricing.patience import Patience
+from pricing.place import Source
+from pricing.price import Price, option_of
+from pricing.refresh import Pile, Step
+
+DAY = date(2026, 11, 21)
+
+
+def price(region: str, per_hour: float, instance_type: str = "p5.48xlarge") -> Price:
+    option = option_of("on_demand")
+    assert option is not None
+    return Price("aws", region, instance_type, "on_demand", *option, per_hour, "USD", DAY, "made", "listed", "")
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GPU_PLANNER_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def adapter(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Ask]]:
+    """Has aws read by these functions instead: adapter(name=function); gives the list of what was asked."""
+
+    def install(at_once: int = 4, **reads: Callable[[], Iterator[Reading]]) -> list[Ask]:
+        asked: list[Ask] = []
+
+        def tasks(ask: Ask) -> list[Task]:
+            asked.append(ask)
+            return [Task(name, read) for name, read in reads.items()]
+
+        made = SimpleNamespace(
+            EXTRA="aws",
+            SERVICES=(),
+            AT_ONCE=at_once,
+            tasks=tasks,
+            sources=lambda day: (Source("made", "a test", day, "prices"),),
+        )
+        monkeypatch.setattr(refresh, "adapter_of", lambda _: made)
+        return asked
+
+    return install
+
+
+def run(data: Path, **more: object) -> tuple[refresh.Outcome, list[Step]]:
+    steps: list[Step] = []
+    return refresh.refresh("aws", data, Patience(20, 0.01), DAY, steps.append, **more), steps
+
+
+def test_every_task_is_read_and_told(data, adapter):
+    asked = adapter(
+        one=lambda: iter([price("us-east-1", 55.0), Left("Windows", 3), Covered("us-east-1", "spot", "no family")]),
+        two=lambda: iter([price("us-east-2", 54.0), Left("Windows")]),
+    )
+    outcome, steps = run(data, regions=("us-east-1", "us-east-2"))
+    assert outcome.troubles == ()
+    assert (outcome.landed.read, outcome.landed.moved, outcome.landed.left) == (2, 2, {"Windows": 4})
+    assert asked[0].regions == ("us-east-1", "us-east-2")
+    assert asked[0].known["p5.48xlarge"].accelerator == "H100-80GB-SXM"
+    assert sorted((s.task, s.done, s.total) for s in steps if s.total) in (
+        [("one", 1, 2), ("two", 2, 2)],
+        [("one", 2, 2), ("two", 1, 2)],
+    )
+
+
+def test_a_task_that_fails_keeps_what_was_known_and_the_others_land(data, adapter):
+    def half() -> Iterator[Reading]:
+        yield price("us-east-1", 51.0)
+        raise Failed("denied", "not allowed to read the rest")
+
+    adapter(half=half, whole=lambda: iter([price("us-east-2", 54.0)]))
+    outcome, _ = run(data)
+    (trouble,) = outcome.troubles
+    assert (trouble.task, trouble.failed.kind) == ("half", "denied")
+    prices = {p.region: p for p in _in_use(data) if p.instance_type == "p5.48xlarge" and p.kind == "on_demand"}
+    assert prices["us-east-2"].price_per_hour == 54.0
+    assert prices["us-east-1"].price_per_hour == 55.04, "the half that was read is not taken"
+
+
+def _in_use(data: Path) -> tuple[Price, ...]:
+    from pricing.catalog import EMBEDDED
+    from pricing.snapshot import read
+
+    return read(local.layout(EMBEDDED, data)).prices
+
+
+@pytest.mark.parametrize("error", [KeyError("retailPrice"), TypeError("no number"), RuntimeError("abc")])
+def test_an_answer_in_another_form_is_told_with_what_was_missing(data, adapter, error):
+    def read() -> Iterator[Reading]:
+        raise error
+        yield
+
+    adapter(prices=read)
+    outcome, _ = run(data)
+    assert outcome.landed is None
+    assert outcome.troubles[0].failed.kind == "changed_format"
+    assert str(error) in outcome.troubles[0].failed.detail
+
+
+def test_nothing_read_lands_nothing(data, adapter):
+    adapter(prices=lambda: iter([Left("Windows", 5)]))
+    outcome, _ = run(data)
+    assert outcome.landed is None
+    assert "no price was read at all" in str(outcome.troubles[0].failed)
+    assert [p.name for p in (data / "snapshots" / "aws").iterdir()] == [".lock"]
+
+
+def test_two_rows_that_disagree_are_both_refused_and_the_old_price_stays(data, adapter):
+    adapter(
+        one=lambda: iter([price("us-east-1", 55.0), price("us-east-2", 54.0)]),
+        two=lambda: iter([price("us-east-1", 56.0)]),
+    )
+    outcome, _ = run(data)
+    (held,) = outcome.landed.held
+    assert held.subject == "aws us-east-1 p5.48xlarge on_demand"
+    assert "two rows state" in held.reason
+    assert next(p for p in _in_use(data) if p.key == price("us-east-1", 0).key).price_per_hour == 55.04
+
+
+def test_ctrl_c_stops_every_task_and_lands_nothing(data, adapter):
+    started = threading.Barrier(3)
+    patience = Patience(60, 0.01)
+
+    def waits() -> Iterator[Reading]:
+        started.wait(5)
+        yield patience.call(lambda: (_ for _ in ()).throw(Failed("throttled", "slow down", 30.0)), lambda _: None)
+
+    def pressed(step: Step) -> None:
+        if step.task == "quick":
+            raise KeyboardInterrupt
+
+    def quick() -> Iterator[Reading]:
+        started.wait(5)
+        yield price("us-east-1", 50.0)
+
+    adapter(quick=quick, one=waits, two=waits)
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        refresh.refresh("aws", data, patience, DAY, pressed)
+    assert time.monotonic() - begun < 20, "the pauses of 30 s were not sat out"
+    assert [p.name for p in (data / "snapshots" / "aws").iterdir()] == [".lock"]
+
+
+def test_two_refreshes_at_once(data, adapter):
+    adapter(prices=lambda: iter([price("us-east-1", 50.0)]))
+    with local.locked("aws", data):
+        outcome, _ = run(data)
+    assert outcome.landed is None
+    assert outcome.troubles[0].failed.kind == "busy"
+    assert run(data)[0].landed.moved == 1
+
+
+def test_rows_that_are_left_out_are_counted_not_kept():
+    def feed() -> Iterator[Reading]:
+        for number in range(50_000):
+            yield price("us-east-1", 55.0) if number == 777 else Left("no accelerator")
+
+    pile = Pile.of(feed())
+    assert len(pile) == 1
+    assert pile.left == {"no accelerator": 49_999}
+
+
+def test_merging_piles_in_any_order_gives_the_same():
+    parts = [
+        [price("a", 1.0), Left("x", 2)],
+        [price("a", 2.0), Refused("r", "why")],
+        [price("b", 3.0), Covered("b", "spot")],
+    ]
+    results = []
+    for order in ((0, 1, 2), (2, 1, 0), (1, 0, 2)):
+        pile = Pile()
+        for index in order:
+            pile.merge(Pile.of(parts[index]))
+        done = pile.fetched(())
+        results.append((set(done.prices), done.left, done.covered, {r.subject for r in done.refused}))
+    assert results[0] == results[1] == results[2]
+    assert results[0][0] == {price("b", 0).key}
+
+
+def test_a_transient_failure_is_tried_again_and_a_final_one_is_not():
+    answers: list[object] = [Failed("throttled", "slow"), Failed("server_error", "503"), "done"]
+
+    def call() -> object:
+        answer = answers.pop(0)
+        if isinstance(answer, Failed):
+            raise answer
+        return answer
+
+    assert Patience(5, 0.001).call(call, lambda _: Failed("server_error", "")) == "done"
+    answers = [Failed("denied", "no"), "done"]
+    with pytest.raises(Failed, match="denied"):
+        Patience(5, 0.001).call(call, lambda _: Failed("server_error", ""))
+    assert answers == ["done"]
+
+
+def test_a_wait_longer_than_the_time_left_is_not_begun():
+    begun = time.monotonic()
+    with pytest.raises(Failed, match="throttled"):
+        Patience(5, 0.001).call(
+            lambda: (_ for _ in ()).throw(RuntimeError()), lambda _: Failed("throttled", "", retry_after_s=3600)
+        )
+    assert time.monotonic() - begun < 4
+
+
+def test_the_time_limit_is_for_all_calls_together():
+    patience = Patience(0.05, 0.01)
+    time.sleep(0.06)
+    with pytest.raises(Failed, match=r"not read within 0\.05 s in all") as caught:
+        patience.call(lambda: "done", lambda _: Failed("server_error", ""))
+    assert caught.value.kind == "timed_out"

@@ -29,7 +29,7 @@ LIST_BAND = (0.65, 1.5)
 FEWEST_ROWS, MOST_ROWS = 0.7, 3.0
 """Rows of one kind in what was covered, as a factor of those known there. The upper one holds between refreshes."""
 HELD_MOST = 0.5
-"""If more of the rows than this fail, the feed has changed, not the prices."""
+"""If more of the prices read than this fail, the feed has changed, not the prices."""
 FAR_BELOW, FAR_ABOVE = 0.5, 5.0
 """Of the lowest and the highest price per accelerator-hour known for that accelerator: a new on-demand row below lacks
 a part, one above is a stand-in for a price that is unknown (700 an hour, in a catalogue of others)."""
@@ -80,11 +80,9 @@ def judge(
     gate.offerings()
     gate.prices()
     gate.vanished(refreshed_before)
-    seen = len(fetched.prices) + len(fetched.refused)
     wrong = [held for held in gate.held if held.after is not None]
-    if seen and (len(wrong) + len(fetched.refused)) / seen > HELD_MOST:
-        first = wrong[0] if wrong else gate.held[0]
-        text = f"{len(wrong) + len(fetched.refused)} of {seen} rows fail, the first: {first.subject}: {first.reason}"
+    if len(wrong) > HELD_MOST * len(fetched.prices):
+        text = f"{len(wrong)} of {len(fetched.prices)} rows fail, the first: {wrong[0].subject}: {wrong[0].reason}"
         raise Failed("changed_format", text)
     return Judged(gate.all_offerings, gate.all_prices, tuple(gate.held), tuple(gate.gone))
 

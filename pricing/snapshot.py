@@ -13,6 +13,7 @@ from typing import Any, TypeVar, get_args
 
 from pricing.accelerator import Accelerator, Alias, Names
 from pricing.errors import BadSnapshot
+from pricing.exchange import code_in
 from pricing.offering import Offering, Status
 from pricing.place import ITEMS, Provider, Region, Source, System, Tier
 from pricing.price import Method, Price, option_of
@@ -196,7 +197,7 @@ class _Folder:
             purchase_option=row.text("purchase_option"),
             **option._asdict(),
             price_per_hour=row.positive("price_per_hour"),
-            currency=row.text("currency"),
+            currency=code_in(row, "currency"),
             as_of=row.day("as_of"),
             source_id=self._source(row),
             method=row.one_of("method", get_args(Method)),
@@ -213,7 +214,7 @@ class _Folder:
             item=row.one_of("item", ITEMS),
             from_gb=row.number("from_gb") or 0.0,
             price_per_gb=row.positive("price_per_gb"),
-            currency=row.text("currency"),
+            currency=code_in(row, "currency"),
             as_of=row.day("as_of"),
             source_id=self._source(row),
             kind=row.text("kind"),
@@ -257,7 +258,7 @@ def system_of(row: Row, names: Names | None) -> System | None:
         max_power_kw=row.number("max_power_kw"),
         rack_units=row.number("rack_units"),
         price=price,
-        currency=row.text("currency"),
+        currency=code_in(row, "currency"),
         price_as_of=None if price is None else row.day("price_as_of"),
         source=row.text("source"),
         notes=row.text("notes", empty=True),

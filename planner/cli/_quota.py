@@ -93,7 +93,7 @@ def _write(table: bytes, output: str) -> None:
 
 def _tell(found: Found, output: str) -> None:
     """What was read and what was not, on standard error: the table may be on standard output."""
-    from planner.cli._refresh import ADVICE
+    from planner.cli._refresh import words
 
     def say(text: str) -> None:
         click.echo(text, err=True)
@@ -115,9 +115,7 @@ def _tell(found: Found, output: str) -> None:
         number = len(found.troubles)
         say(f"planner: {found.provider}: {number} part{'s' * (number > 1)} of its quotas not read")
     for trouble in found.troubles:
-        advice = ADVICE.get(trouble.failed.kind, "").format(provider=found.provider)
-        where = f"{trouble.task}: " if trouble.task else ""
-        say(f"  {where}{trouble.failed}{f' ({advice})' if advice else ''}")
+        say(f"  {words(found.provider, trouble)}")
 
 
 def _counted(quotas: Sequence[Quota]) -> str:

@@ -72,7 +72,7 @@ def told(outcome: Outcome) -> None:
         number = len(outcome.troubles)
         click.echo(f"planner: {outcome.provider}: {number} part{'s' if number > 1 else ''} not read", err=True)
     for trouble in outcome.troubles:
-        click.echo(f"  {_trouble(outcome.provider, trouble)}", err=True)
+        click.echo(f"  {words(outcome.provider, trouble)}", err=True)
 
 
 def _landed(landed: Landed) -> None:
@@ -89,7 +89,8 @@ def _landed(landed: Landed) -> None:
             click.echo(f"    and {len(landed.held) - SHOWN:,} more")
 
 
-def _trouble(provider: str, trouble: Trouble) -> str:
+def words(provider: str, trouble: Trouble) -> str:
+    """What could not be read, why, and what helps."""
     failed: Failed = trouble.failed
     advice = ADVICE.get(failed.kind, "").format(provider=provider)
     where = f"{trouble.task}: " if trouble.task and not failed.detail.startswith(trouble.task) else ""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from planner.exchange import RateUsed
+
 StrategyName = Literal["cloud", "onprem", "hybrid"]
 Status = Literal["optimal", "within_gap", "infeasible"]
 Category = Literal[
@@ -102,22 +104,6 @@ class PriceUsed:
     list_price_per_hour: float | None = None
     list_currency: str = ""
     adjustment: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RateUsed:
-    """A rate of exchange that amounts went through: one unit of `from_currency` costs `value` of `to_currency`."""
-
-    from_currency: str
-    to_currency: str
-    value: float
-    as_of: date
-    source: str
-
-    @property
-    def words(self) -> str:
-        """1 USD = 0.92 EUR of 2026-11-20 (where it is from)."""
-        return f"1 {self.from_currency} = {self.value:.6g} {self.to_currency} of {self.as_of} ({self.source})"
 
 
 @dataclass(frozen=True, slots=True)

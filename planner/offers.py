@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any
 
-from planner.answer import RateUsed
+from planner import exchange
 from planner.clock import today
 from planner.errors import Complaint, InvalidRequest
 from pricing.accelerator import Accelerator
@@ -82,7 +82,7 @@ class Offers:
     gaps: tuple[Missing, ...]
     catalog_digest: str
     currency: str = "USD"
-    exchange_rates: tuple[RateUsed, ...] = ()
+    exchange_rates: tuple[exchange.RateUsed, ...] = ()
     left_out: tuple[str, ...] = ()
 
 
@@ -294,9 +294,8 @@ def find(query: Query, catalog: Catalog, day: date | None = None) -> Offers:
 
 
 def _money(seen: View) -> dict[str, Any]:
-    rates = (RateUsed(rate.source, rate.target, rate.value, rate.day, rate.reference) for rate in seen.rates)
     left = (f"{left.prices} prices in {left.currency}: {left.why}" for left in seen.left_out)
-    return {"exchange_rates": tuple(rates), "left_out": tuple(left)}
+    return {"exchange_rates": exchange.used(seen.rates), "left_out": tuple(left)}
 
 
 def _fits(offering: Offering, accelerator: Accelerator, query: Query) -> bool:

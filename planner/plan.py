@@ -8,13 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from planner import assumptions as figures
-from planner import owned, quota
+from planner import exchange, owned, quota
 from planner.answer import (
     Assumption,
     Inputs,
     Plan,
     PriceUsed,
-    RateUsed,
     RequestedWorkload,
     Strategy,
     StrategyName,
@@ -86,7 +85,7 @@ def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
         inputs=inputs,
         catalog_digest=catalog.digest,
         reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
-        exchange_rates=_rates(request, catalog),
+        exchange_rates=exchange.used(rates_used(request, catalog)),
         quota_requests=quota.requests(request, catalog, strategies),
     )
 
@@ -234,11 +233,6 @@ def _price(price: Price, catalog: Catalog) -> PriceUsed:
         list_currency=price.list_currency,
         adjustment=price.adjustment,
     )
-
-
-def _rates(request: Request, catalog: Catalog) -> tuple[RateUsed, ...]:
-    used = rates_used(request, catalog)
-    return tuple(RateUsed(rate.source, rate.target, rate.value, rate.day, rate.reference) for rate in used)
 
 
 def _identity(request: Request, catalog: Catalog) -> str:

@@ -80,9 +80,11 @@ def judge(
     gate.offerings()
     gate.prices()
     gate.vanished(refreshed_before)
-    wrong = [held for held in gate.held if held.after is not None]
-    if len(wrong) > HELD_MOST * len(fetched.prices):
-        text = f"{len(wrong)} of {len(fetched.prices)} rows fail, the first: {wrong[0].subject}: {wrong[0].reason}"
+    wrong, read = [held for held in gate.held if held.after is not None], len(fetched.prices)
+    if not read and not fetched.offerings:
+        wrong, read = gate.held, len(fetched.refused)
+    if len(wrong) > HELD_MOST * read:
+        text = f"{len(wrong)} of {read} rows fail, the first: {wrong[0].subject}: {wrong[0].reason}"
         raise Failed("changed_format", text)
     return Judged(gate.all_offerings, gate.all_prices, tuple(gate.held), tuple(gate.gone))
 

@@ -63,6 +63,35 @@ def test_estimate_in_euros_with_a_discount(planner, job, money):
     assert {price["adjustment"] for price in plan["prices"]} == {"20 % off the list price (ours.csv:2: contract 7)"}
 
 
+def test_a_discount_and_a_rate_by_hand(planner, tmp_path):
+    """4,000 H100-hours a month in gangs of 8 on p5.48xlarge in us-east-1, listed at 55.04 USD an hour (2026-07-20).
+
+    12 % off: 55.04 x 0.88 = 48.4352 USD; at 0.92 EUR a dollar 48.4352 x 0.92 = 44.560384 EUR.
+    4,000 / 8 = 500 node-hours a month: 500 x 44.560384 = 22,280.192 EUR; 3 months 66,840.576 EUR.
+    Report and table show 66,841 and 44.5604.
+    """
+    demand = {"accelerator_hours_per_month": 4000, "accelerator": "H100"}
+    places = {"providers": ["Amazon Web Services"], "regions": ["us-east-1"]}
+    (tmp_path / "job.json").write_text(
+        json.dumps({"workloads": [{"name": "train", "gang": 8, "demand": demand, **places}]})
+    )
+    (tmp_path / "rates.csv").write_text("date,from,to,rate,source\n2026-11-20,USD,EUR,0.92,a bank\n")
+    rule = "aws,,p5.48xlarge,us-east-1,on_demand,12,,,2026-01-01,2026-12-31,contract 7"
+    (tmp_path / "ours.csv").write_text(f"{HEAD}\n{rule}\n")
+    asked = ("estimate", "job.json", "--as-of", "2026-11-21", "--months", "3", "--strategies", "cloud")
+    money = ("--currency", "EUR", "--exchange-rates", "rates.csv", "--private-prices", "ours.csv")
+    ran = planner(*asked, *money, "-o", "plan.json")
+    assert ran.code == 0, ran.err
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    assert [row["amount"] for row in plan["strategies"][0]["cash"]] == pytest.approx([22_280.192] * 3)
+    assert plan["strategies"][0]["total_cost"] == pytest.approx(66_840.576)
+    shown = " ".join(ran.out.split())
+    assert "66,841 EUR over 3 months" in shown
+    assert "44.5604 2026-07-20" in shown
+    assert "list price 55.04 USD an hour; 12 % off the list price (ours.csv:2: contract 7)" in shown
+    assert "Converted at 1 USD = 0.92 EUR of 2026-11-20 (a bank)." in shown
+
+
 def test_the_data_folder_serves_where_no_file_is_named(planner, job, data_folder):
     ran = planner("estimate", str(job), "--currency", "EUR")
     assert ran.code == 0, ran.err

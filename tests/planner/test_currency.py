@@ -140,6 +140,28 @@ def test_a_dearer_rule_never_lowers_the_optimum_and_the_order_of_rows_changes_no
     assert dearer.present_cost >= before.present_cost * (1 - 2e-6)
 
 
+@FEW
+@given(seeds)
+def test_a_tenth_off_every_price_makes_nine_tenths_of_what_is_rented(priced, ask, card, seed):
+    chance = random.Random(seed)
+    base = priced(some_prices(chance))
+    request = ask(*({**job, "storage_gb": 0} for job in some_jobs(chance)), months=6, strategies=["cloud"])
+    [a] = plan(request, base).strategies
+    [b] = plan(request, with_money(base, card=card(",,,,,10,,,2026-01-01,,"))).strategies
+    assert decisions(a)[:3] == decisions(b)[:3]
+    assert [r.amount for r in b.cash] == pytest.approx([0.9 * r.amount for r in a.cash], rel=1e-6, abs=1e-6)
+    assert (b.total_cost, b.present_cost) == pytest.approx((0.9 * a.total_cost, 0.9 * a.present_cost), rel=2e-6)
+
+
+def test_a_discount_on_nodes_is_none_on_storage_and_egress(catalog, ask, hours, card):
+    """10 % off 27,520 on demand is 24,768; 46.00 of storage and 1,071.20 of egress stay (see test_worked)."""
+    job = hours("H100", 4000, gang=8, storage_gb=2000, egress_gb_per_month=12_000)
+    request = ask(job, providers=["aws"], regions=["us-east-1"], strategies=["cloud"], months=1)
+    ours = with_money(catalog, card=card("aws,,,,on_demand,10,,,2026-01-01,,"))
+    paid = {row.category: row.amount for row in plan(request, ours).strategy("cloud").cash}
+    assert paid == pytest.approx({"on_demand": 24_768, "storage": 46.00, "egress": 1_071.20})
+
+
 def test_a_discount_and_euros_by_hand(catalog, ask, hours, card):
     """4,000 H100-hours a month in gangs of 8 on p5.48xlarge, us-east-1, with 12 % off and at 0.80 EUR a dollar.
 

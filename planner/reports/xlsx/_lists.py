@@ -131,9 +131,9 @@ def _prices(plan: Plan) -> List:
         ("list price per hour", 14, "figure"), ("currency of the list", 9, "text"), ("negotiated", 60, "wrap"),
     )  # fmt: skip
     beside = [(p.list_price_per_hour, p.list_currency, p.adjustment) for p in plan.prices]
-    told = "; ".join(f"converted at {rate.words}" for rate in plan.exchange_rates)
+    told = [f"Converted at {rate.words}." for rate in plan.exchange_rates]
     rows = [(*row, *more) for row, more in zip(rows, beside, strict=True)]
-    return List("Prices", f"{note} {told}".strip(), (*columns, *adjusted), rows)
+    return List("Prices", " ".join([note, *told]), (*columns, *adjusted), rows)
 
 
 def _gaps(plan: Plan) -> List:

@@ -6,13 +6,13 @@ it had, so nothing is ever said to be covered.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from pricing.adapter import Ask, Reading, Refused
+from pricing.errors import Failed
 from pricing.price import Price, option_of
 from pricing.providers.aws.clients import Clients
 
@@ -34,31 +34,45 @@ class Offer:
 
 
 def read(ask: Ask, clients: Clients, region: str, types: Sequence[str]) -> Iterator[Reading]:
-    """The rates of every type that is on offer in the region, for one instance (or UltraServer) at a time."""
-    offers: dict[str, list[Offer]] = defaultdict(list)
+    """The rates of every type that is on offer in the region, for one instance (or UltraServer) at a time.
+
+    A type is sold in blocks in some regions only, and EC2 refuses to be asked for it in others: that costs no other.
+    """
     for name in types:
-        what: dict[str, Any] = {"InstanceType": name, "InstanceCount": 1}
-        if name.startswith(ULTRA):
-            what = {"UltraserverType": name, "UltraserverCount": 1}
-        for days in DAYS:
-            pages = clients.pages(
-                "ec2",
-                "describe_capacity_block_offerings",
-                region,
-                "CapacityBlockOfferings",
-                f"{name} in {region}",
-                CapacityDurationHours=24 * days,
-                **what,
-            )
-            for page in pages:
-                for told in page:
-                    found = offer_of(told, name, region)
-                    if isinstance(found, Refused):
-                        yield found
-                    else:
-                        offers[name].append(found)
-    for name, found_for in sorted(offers.items()):
-        yield block_price(ask, region, name, found_for)
+        offers: list[Offer] = []
+        try:
+            for told in _told(clients, region, name):
+                found = offer_of(told, name, region)
+                if isinstance(found, Refused):
+                    yield found
+                else:
+                    offers.append(found)
+        except Failed as failed:
+            if failed.kind != "changed_format":
+                raise
+            yield Refused(f"aws {region} {name} capacity_block", failed.detail, ("aws", region, name, "capacity_block"))
+            continue
+        if offers:
+            yield block_price(ask, region, name, offers)
+
+
+def _told(clients: Clients, region: str, name: str) -> Iterator[Mapping[str, Any]]:
+    """Every block on offer of one type, of each length asked for."""
+    what: dict[str, Any] = {"InstanceType": name, "InstanceCount": 1}
+    if name.startswith(ULTRA):
+        what = {"UltraserverType": name, "UltraserverCount": 1}
+    for days in DAYS:
+        pages = clients.pages(
+            "ec2",
+            "describe_capacity_block_offerings",
+            region,
+            "CapacityBlockOfferings",
+            f"{name} in {region}",
+            CapacityDurationHours=24 * days,
+            **what,
+        )
+        for page in pages:
+            yield from page
 
 
 def offer_of(told: Mapping[str, Any], name: str, region: str) -> Offer | Refused:

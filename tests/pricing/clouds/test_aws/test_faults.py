@@ -21,6 +21,13 @@ ERROR = (
 )
 
 
+BLOCK = {
+    "instanceType": "p5.48xlarge",
+    "capacityBlockDurationHours": 24,
+    "instanceCount": 1,
+    "upfrontFee": "996.672",  # 24 x 41.528
+    "currencyCode": "USD",
+}
 LONG_WAIT = {"Retry-After": "3600"}
 """Longer than the time that is left: the failure is told at once, however slow this machine is."""
 
@@ -201,6 +208,18 @@ def test_a_right_that_is_missing_costs_no_other(aws, kit):
     running.cloud.faults.append(kit.Fault(denied, times=999, where=lambda r: b"DescribeSpotPriceHistory" in r.body))
     assert read_failed(running, "spot").kind == "denied"
     assert [r for r in running.read("list prices") if isinstance(r, Price)]
+
+
+def test_a_type_that_is_sold_in_no_block_here_costs_no_other(aws, account, kit):
+    """EC2 refuses to be asked for a block of a type that the region does not sell in blocks."""
+    account.blocks = {("p5.48xlarge", 24): [BLOCK]}
+    running = aws()
+    answer = failure(kit, "InvalidParameterValue", 400, "not sold in blocks here")
+    running.cloud.faults.append(kit.Fault(answer, times=9, where=lambda r: b"InstanceType=p4d" in r.body))
+    refused, price = running.read("capacity blocks")
+    assert refused.key == ("aws", REGION, "p4d.24xlarge", "capacity_block")
+    assert refused.reason.endswith("InvalidParameterValue not sold in blocks here")
+    assert price.price_per_hour == pytest.approx(41.528)
 
 
 def test_prices_land_where_types_may_not_be_described(aws, kit):

@@ -265,8 +265,7 @@ def _kind_of_prices(request: Request, prices: Sequence[PriceUsed], catalog: Cata
         return (
             f"Prices are list prices in {request.currency}, Linux, before tax, support plans and negotiated discounts."
         )
-    negotiated = sum(bool(price.adjustment) for price in prices)
-    text = (
-        f"Prices are in {request.currency}, Linux, before tax and support plans: {negotiated} of the {len(prices)} used"
-    )
-    return f"{text} are negotiated ({catalog.card.name}, as in force on {request.as_of}), the others list prices."
+    negotiated, of_all = sum(bool(price.adjustment) for price in prices), len(prices)
+    text = f"Prices are in {request.currency}, Linux, before tax and support plans: {negotiated} of the {of_all} used"
+    text += f" are negotiated ({catalog.card.name}, as in force on {request.as_of})"
+    return f"{text}, the others list prices." if negotiated < of_all else f"{text}."

@@ -11,6 +11,7 @@ from itertools import groupby
 from statistics import median
 from typing import Literal
 
+from pricing.place import undated
 from pricing.price import Price
 
 What = Literal["new", "gone", "up", "down", "same", "currency"]
@@ -49,7 +50,10 @@ class Change:
         """Whether an equal price now comes from another source, or is derived where it was listed, or the reverse."""
         if self.what != "same" or self.before is None or self.after is None:
             return False
-        return (self.before.source_id, self.before.method) != (self.after.source_id, self.after.method)
+        return (undated(self.before.source_id), self.before.method) != (
+            undated(self.after.source_id),
+            self.after.method,
+        )
 
 
 @dataclass(frozen=True, slots=True)

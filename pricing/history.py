@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pricing.errors import BadSnapshot
 from pricing.local import Kept
+from pricing.place import undated
 from pricing.snapshot import PRICE_COLUMNS
 from pricing.table import Row, read_rows
 
@@ -98,7 +99,7 @@ def _series(key: tuple[str, str, str, str], rows: Iterable[Seen]) -> Iterator[Li
             price_per_hour=price,
             currency=currency,
             percent=(price / before.price_per_hour - 1) * 100 if before and comparable else None,
-            sources=tuple(dict.fromkeys(s.source_id for s in same)),
+            sources=tuple(dict.fromkeys(undated(s.source_id) for s in same)),
             snapshots=tuple(dict.fromkeys(s.snapshot for s in same)),
         )
         before = same[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date
 
@@ -99,3 +100,8 @@ def tiered_cost(tiers: tuple[Tier, ...], volume_gb: float) -> float:
             raise ValueError("tiers must ascend")
         cost += max(0.0, min(volume_gb, end) - tier.from_gb) * tier.price_per_gb
     return cost
+
+
+def undated(source_id: str) -> str:
+    """The source without the day that a snapshot writes behind it: karp-aws.2026-07-20 is karp-aws as it is shipped."""
+    return re.sub(r"\.\d{4}-\d{2}-\d{2}(?=\+|$)", "", source_id)

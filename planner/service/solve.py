@@ -19,6 +19,7 @@ from planner.reports import load
 from planner.request import Request
 from pricing.catalog import Catalog
 from pricing.errors import BadSnapshot
+from pricing.view import faults_of_card
 
 SETTINGS = {
     name: item for name, item in Request.model_fields.items() if name not in {"workloads", "assumptions", "quotas"}
@@ -80,12 +81,15 @@ def _solve(body: bytes, query: Mapping[str, Sequence[str]], format_name: str) ->
     source = read(body, "request")
     if source.complaints and not source.places:
         return Refused(source.complaints, readable=False)
+    catalog = Catalog.current()
+    if wrong := faults_of_card(catalog):
+        raise BadSnapshot(wrong)  # the card is the service's own: no fault of who asks
     settings, faults = _settings(query)
     faults += restated(source.document, settings, "?currency")
     try:
         plan = ask(
             {"as_of": today().isoformat(), **source.document, **settings},
-            Catalog.current(),
+            catalog,
             inputs=source.inputs,
             complaints=(*faults, *source.complaints),
             places={name: f"?{name}" for name in settings},

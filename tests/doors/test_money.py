@@ -201,3 +201,13 @@ def test_the_service_refuses_a_currency_without_a_rate_and_paths(client, hours):
     assert [fault["path"] for fault in told] == ["currency"]
     told = client.post("/plan", json={**hours, "exchange_rates": "/etc/passwd"}, params={"private_prices": "/x"})
     assert {fault["path"] for fault in told.json()["errors"]} == {"exchange_rates", "?private_prices"}
+
+
+@pytest.mark.parametrize("rule", [",,,,,100,,,2026-01-01,,", "awz,,,,,5,,,2026-01-01,,"])
+def test_a_faulty_card_of_the_service_is_no_fault_of_who_asks(client, hours, data_folder, rule):
+    """Neither a cell that cannot be read nor a name that the catalogue does not have."""
+    (data_folder / "private-prices.csv").write_text(f"{HEAD}\n{rule}\n")
+    told = client.post("/plan", json=hours)
+    assert told.status_code == 503
+    (fault,) = told.json()["errors"]
+    assert fault["path"].endswith("private-prices.csv:2")

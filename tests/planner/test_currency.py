@@ -158,8 +158,12 @@ def test_a_discount_on_nodes_is_none_on_storage_and_egress(catalog, ask, hours, 
     job = hours("H100", 4000, gang=8, storage_gb=2000, egress_gb_per_month=12_000)
     request = ask(job, providers=["aws"], regions=["us-east-1"], strategies=["cloud"], months=1)
     ours = with_money(catalog, card=card("aws,,,,on_demand,10,,,2026-01-01,,"))
-    paid = {row.category: row.amount for row in plan(request, ours).strategy("cloud").cash}
+    found = plan(request, ours)
+    paid = {row.category: row.amount for row in found.strategy("cloud").cash}
     assert paid == pytest.approx({"on_demand": 24_768, "storage": 46.00, "egress": 1_071.20})
+    used = len(found.prices)
+    told = f"{used} of the {used} used are negotiated (private-prices.csv, as in force on 2026-11-21)."
+    assert any(text.endswith(told) for text in found.conventions)
 
 
 def test_a_discount_and_euros_by_hand(catalog, ask, hours, card):
@@ -192,7 +196,10 @@ def test_a_discount_and_euros_by_hand(catalog, ask, hours, card):
     assert (server.value, server.unit) == (pytest.approx(200_113.60), "EUR")
     assert server.source.endswith("250,142 USD at 0.8 EUR per USD of 2026-11-20")
     assert "USD" not in assumed["power_kw_of_8x_h100_server"].source
-    assert any("are negotiated (private-prices.csv, as in force on 2026-11-21)" in text for text in found.conventions)
+    told = (
+        f"1 of the {len(found.prices)} used are negotiated (private-prices.csv, as in force on 2026-11-21), the others"
+    )
+    assert any(told in text for text in found.conventions)
     assert any("1 USD = 0.8 EUR of 2026-11-20 (a bank)" in text for text in found.conventions)
 
 

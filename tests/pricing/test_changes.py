@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pricing.changes import changes, movers, tallies
+from pricing.place import undated
 from pricing.price import Price
 
 BASE = Price(
@@ -103,3 +104,9 @@ def test_the_way_back_mirrors_the_way_there(one, two):
 def test_every_price_is_counted_once(one, two):
     counted = sum(t.new + t.gone + t.up + t.down + t.same + t.currency for t in tallies(changes(one, two)))
     assert counted == len({price.key for price in (*one, *two)})
+
+
+def test_a_source_that_a_snapshot_dated_is_the_same_source():
+    assert undated("karp-aws.2026-07-20") == undated("karp-aws") == "karp-aws"
+    assert undated("moto.2026-01-01+skypilot-aws-v8.2025-12-12") == "moto+skypilot-aws-v8"
+    assert undated("sparecores-0.1.0") == "sparecores-0.1.0"

@@ -22,7 +22,7 @@ class RateUsed:
     @property
     def words(self) -> str:
         """1 USD = 0.92 EUR of 2026-11-20 (where it is from)."""
-        return f"1 {self.from_currency} = {self.value:.6g} {self.to_currency} of {self.as_of} ({self.source})"
+        return f"1 {self.from_currency} = {self.value:.10g} {self.to_currency} of {self.as_of} ({self.source})"
 
 
 def used(rates: Iterable[Rate]) -> tuple[RateUsed, ...]:

@@ -32,12 +32,12 @@ class Rate:
     @property
     def words(self) -> str:
         """1 EUR = 1.08 USD of 2026-11-20 (where it is from)."""
-        return f"1 {self.source} = {self.value:.6g} {self.target} of {self.day} ({self.reference})"
+        return f"1 {self.source} = {self.value:.10g} {self.target} of {self.day} ({self.reference})"
 
     @property
     def brief(self) -> str:
         """0.9259 EUR per USD of 2026-11-20: where it is from stands elsewhere."""
-        return f"{self.value:.6g} {self.target} per {self.source} of {self.day}"
+        return f"{self.value:.10g} {self.target} per {self.source} of {self.day}"
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class Row:
     @property
     def place(self) -> str:
         """The last two parts of the path and the line: aws/prices.csv:12."""
-        return f"{self.path.parent.name}/{self.path.name}:{self.line}"
+        return f"{place_of(self.path)}:{self.line}"
 
     def fault(self, message: str) -> None:
         self.bad = True
@@ -55,7 +55,7 @@ class Row:
         return number
 
     def positive(self, column: str) -> float:
-        number = self.number(column)
+        number = number_in(self.values[column])
         if number is None or number <= 0:
             self.fault(f"{column} is {self.values[column]!r}, expected a number above 0")
             return 1.0
@@ -81,6 +81,11 @@ class Row:
         return None if self.bad else kind(**values)
 
 
+def place_of(path: Path) -> str:
+    """The last two parts of a path, which tell a table: aws/prices.csv; ours.csv where that is all there is."""
+    return "/".join(path.parts[-2:])
+
+
 def number_in(text: str) -> float | None:
     """The value of a decimal or of a fraction such as 1/6; None where it is neither, or not finite."""
     over, slash, under = text.partition("/")
@@ -98,7 +103,7 @@ def read_rows(path: Path, columns: Sequence[str], faults: list[str], *, optional
     """
     import csv
 
-    place = f"{path.parent.name}/{path.name}"
+    place = place_of(path)
     try:
         content = path.read_text(encoding="utf-8-sig")  # spreadsheets save CSV with a mark in front
     except FileNotFoundError:

@@ -14,6 +14,7 @@ from planner.cli._run import DONE, NOT_REFRESHED
 from planner.clock import today
 from planner.errors import Complaint, InvalidRequest
 from pricing.errors import BadSnapshot
+from pricing.table import place_of
 
 if TYPE_CHECKING:
     from pricing.quota import Quota
@@ -31,7 +32,7 @@ def rows_in(path: Path) -> tuple[list[dict[str, Any]], list[Complaint]]:
     try:
         return [{**asdict(row), "as_of": row.as_of.isoformat()} for row in quota.read(path)], []
     except BadSnapshot as bad:
-        short = f"{path.parent.name}/{path.name}"  # how a table calls itself; here it is called as it was written
+        short = place_of(path)  # how a table calls itself; here it is called as it was written
         parts = (fault.removeprefix(short).partition(": ") for fault in bad.faults)
         return [], [Complaint("quotas", f"{path}{line}", message) for line, _, message in parts]
 

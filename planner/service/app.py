@@ -24,6 +24,7 @@ from pricing import accelerator
 from pricing.accelerator import Accelerator
 from pricing.catalog import Catalog, Coverage
 from pricing.errors import BadSnapshot
+from pricing.view import faults_of_card
 
 
 class Health(BaseModel):
@@ -104,6 +105,8 @@ async def plan(request: Request) -> Response:
 def offers(request: Request) -> Response:
     """Every offering that fits, at every price known for it, with source and date; gaps by name."""
     opened = Catalog.current()
+    if wrong := faults_of_card(opened):
+        raise BadSnapshot(wrong)  # the card is the service's own: no fault of who asks
     found = find(parse_query(_lists(request), opened, lambda name: f"?{name}"), opened)
     return Response(_offers().dump_json(found), media_type="application/json")
 

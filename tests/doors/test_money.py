@@ -207,7 +207,7 @@ def test_the_service_refuses_a_currency_without_a_rate_and_paths(client, hours):
 def test_a_faulty_card_of_the_service_is_no_fault_of_who_asks(client, hours, data_folder, rule):
     """Neither a cell that cannot be read nor a name that the catalogue does not have."""
     (data_folder / "private-prices.csv").write_text(f"{HEAD}\n{rule}\n")
-    told = client.post("/plan", json=hours)
-    assert told.status_code == 503
-    (fault,) = told.json()["errors"]
-    assert fault["path"].endswith("private-prices.csv:2")
+    for told in (client.post("/plan", json=hours), client.get("/offers")):
+        assert told.status_code == 503
+        (fault,) = told.json()["errors"]
+        assert fault["path"].endswith("private-prices.csv:2")

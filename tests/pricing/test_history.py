@@ -75,9 +75,7 @@ def test_faults_of_all_snapshots_come_at_once(tmp_path):
         seen(kept, ["a.large"])
     assert [fault.partition(": ")[0] for fault in caught.value.faults] == [
         "2026-01-01-001/prices.csv:2",
-        "2026-01-01-001/prices.csv:2",
         "2026-01-02-001/history.csv:2",
-        "2026-01-02-001/prices.csv:2",
         "2026-01-02-001/prices.csv:2",
     ]
     assert seen(kept, ["b.old"]) == ()

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
-from planner.answer import Gap, QuotaRequest, Strategy
-from planner.request import Request
+from planner.answer import Gap, QuotaRequest, Strategy, Use
+from planner.request import Request, Workload
 from pricing.catalog import Catalog
 from pricing.offering import Offering
 from pricing.price import option_of
@@ -47,25 +47,41 @@ class Running:
     workloads: dict[str, None] = field(default_factory=dict)
 
 
-def running(strategy: Strategy, months: int) -> dict[Kept, Running]:
+def running(request: Request, strategy: Strategy) -> dict[Kept, Running]:
     """All rented nodes of a strategy. Committed nodes count while they are paid for, whether or not work runs on them.
 
-    Work that may run at any hour of its month is counted spread evenly over it, and what different workloads leave of
-    a node adds up: the fewest nodes that will do.
+    Work that may run at any hour of its month is counted spread evenly over it, in whole gangs where a gang spans
+    nodes; what different workloads leave of a node adds up, as do their busiest hours: a plan does not tell which fall
+    together.
     """
     found: dict[Kept, Running] = {}
+    asked = {workload.name: workload for workload in request.workloads}
     for use in strategy.uses:
         if option := option_of(use.purchase_option):
             line = found.setdefault(Kept(use.provider, use.region, use.name, option.kind), Running())
             line.workloads[use.workload] = None
             if use.what == "hourly":
-                line.nodes[use.month] += use.nodes
+                line.nodes[use.month] += in_whole_gangs(use, asked[use.workload])
     for bought in strategy.purchases:
         if option := option_of(bought.purchase_option):
             line = found.setdefault(Kept(bought.provider, bought.region, bought.name, option.kind), Running())
-            for month in range(bought.usable_from, min(bought.usable_to, months) + 1):
+            for month in range(bought.usable_from, min(bought.usable_to, request.months) + 1):
                 line.nodes[month] += bought.count
     return found
+
+
+def in_whole_gangs(use: Use, workload: Workload) -> float:
+    """The nodes of a use that must be there at once: a gang that spans nodes works on all of them or not at all.
+
+    Where the plan chose the size of the gang (a few jobs at once, to a deadline, none stated), its nodes are told as
+    they are: a plan does not tell the gang.
+    """
+    is_limited = workload.parallel_jobs is not None or workload.kind == "training"
+    if workload.gang is None and workload.demand.total_units is not None and is_limited:
+        return use.nodes
+    gang = workload.gang or next((m.count for m in workload.measurements), 1.0)
+    span = math.ceil(round(gang / use.accelerators_per_node, NOISE_DIGITS))
+    return use.nodes if span <= 1 else whole(use.nodes / span) * span
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +103,9 @@ class Need:
         return self.quota.limit - (self.quota.used or 0.0)
 
     @property
-    def is_short(self) -> bool:
-        return self.peak > self.free
-
-    @property
-    def first_month(self) -> int:
-        return min(month for month, amount in self.by_month.items() if amount > self.free)
+    def short_months(self) -> list[int]:
+        """The months that need more than is free. What takes none is not short, though others have passed the limit."""
+        return sorted(month for month, amount in self.by_month.items() if amount > max(self.free, 0.0))
 
 
 @dataclass(frozen=True)
@@ -119,7 +132,7 @@ class Account:
     @cached_property
     def running(self) -> dict[str, dict[Kept, Running]]:
         """By strategy."""
-        return {s.name: running(s, self.request.months) for s in self.strategies}
+        return {s.name: running(self.request, s) for s in self.strategies}
 
     def counting(self, kept: Kept) -> list[Quota]:
         """The quotas that such nodes count against."""
@@ -164,7 +177,7 @@ def whole(nodes: float) -> int:
 def requests(request: Request, catalog: Catalog, strategies: Sequence[Strategy]) -> tuple[QuotaRequest, ...]:
     """What every strategy needs beyond the quotas given, by strategy, provider, region and code."""
     account = Account(request, catalog, strategies)
-    return tuple(_asked(need, s) for s in strategies for need in account.needs(s) if need.is_short)
+    return tuple(_asked(need, s) for s in strategies for need in account.needs(s) if need.short_months)
 
 
 def _asked(need: Need, strategy: Strategy) -> QuotaRequest:
@@ -180,7 +193,7 @@ def _asked(need: Need, strategy: Strategy) -> QuotaRequest:
         used=quota.used,
         needed=need.peak,
         ask_for=need.peak + (quota.used or 0.0),
-        first_month=need.first_month,
+        first_month=need.short_months[0],
         workloads=need.workloads,
         as_of=quota.as_of,
         source_id=quota.source_id,
@@ -210,12 +223,12 @@ def _needed(need: Need, month_names: Sequence[str]) -> Iterator[Gap]:
     quota, unit = need.quota, UNIT_WORDS[need.quota.unit]
     subject = f"{quota.provider} {quota.region} {quota.title} ({quota.code})"
     workloads = ", ".join(need.workloads[:3])
-    if need.is_short:
+    if need.short_months:
         taken = "how much of it is in use is not told" if quota.used is None else f"{quota.used:,g} of it in use"
         yield Gap(
             "quota",
             subject,
-            f"{asking(_more(need), quota.limit, unit)} by {month_names[need.first_month - 1]}: the plan runs up to"
+            f"{asking(_more(need), quota.limit, unit)} by {month_names[need.short_months[0] - 1]}: the plan runs up to"
             f" {need.peak:,g} at once; the limit was {quota.limit:,g} on {quota.as_of}, {taken}",
             workloads,
         )
@@ -276,4 +289,5 @@ def convention(request: Request) -> tuple[str, ...]:
     return (
         f"Quotas ({names}) were held against each strategy once it was planned: they limited nothing in it.",
         "Against quotas, committed nodes count while paid for; work that may run at any hour is spread over its month.",
+        "Against quotas, a gang that spans nodes counts with all of them, though the work fills part of their month.",
     )

@@ -119,7 +119,7 @@ def read_rows(path: Path, columns: Sequence[str], faults: list[str], *, optional
         if missing := [c for c in columns if c not in header]:
             faults.append(f"{place}:1: missing column {', '.join(missing)}")
             return
-        for cells in reader:
+        for cells in filter(None, reader):  # a blank line says nothing
             if len(cells) != len(header):
                 faults.append(f"{place}:{reader.line_num}: {len(cells)} cells, expected {len(header)}")
                 continue

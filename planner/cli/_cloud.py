@@ -16,7 +16,7 @@ from pricing import local
 from pricing.catalog import EMBEDDED
 from pricing.errors import BadSnapshot
 from pricing.place import ITEMS
-from pricing.providers import Layout, plug_ins, walk
+from pricing.providers import Layout, plug_in_packages, plug_ins, walk
 from pricing.snapshot import (
     OFFERING_COLUMNS,
     PRICE_COLUMNS,
@@ -55,7 +55,7 @@ README = """\
 Prices of a cloud that the planner does not ship. Fill the tables in, then: planner cloud check {name}
 
 An empty cell is an unknown figure, never a zero; dates are 2026-11-21; every row names a source.
-The tables are strict: no comments, no blank lines, no column renamed.
+The tables are strict: no comments, no column renamed.
 
 {columns}
 """
@@ -130,10 +130,10 @@ def _write(target: Path, name: str, title: str, currency: str) -> None:
 
 
 def check(asked: str | None) -> int:
-    """Reads one own cloud, or all, alone and beside the others; BadSnapshot with every fault of all of them."""
+    """Reads one provider, or all own clouds and plug-ins, alone and beside the others; BadSnapshot with every fault."""
     data = local.folder()
-    folders = [(path.name, path) for path in walk(data)] if asked is None else [_folder(asked, data)]
-    faults: list[str] = []
+    folders = _added(data) if asked is None else [_folder(asked, data)]
+    faults = [] if asked is not None else _passed_over(data)
     found = []
     for name, path in folders:
         try:
@@ -147,23 +147,49 @@ def check(asked: str | None) -> int:
             faults += bad.faults
     if faults:
         raise BadSnapshot(tuple(faults))
+    in_use = [path for _, path in local.base(EMBEDDED, data).folders]
     for path, snapshot in found:
-        for line in told(snapshot, path, in_use=path.parent == data / "providers"):
+        for line in told(snapshot, path, in_use=path in in_use):
             click.echo(line)
     if not folders:
         click.echo(f"no cloud of your own in {data / 'providers'}: begin one with planner cloud new NAME")
     return DONE
 
 
+def _added(data: Path) -> list[tuple[str, Path]]:
+    """Own clouds and plug-ins, by name: what is in use beside the embedded providers, or instead of one."""
+    return sorted({**dict(plug_ins()), **{path.name: path for path in walk(data)}}.items())
+
+
+def _passed_over(data: Path) -> list[str]:
+    """What was meant to be a provider and is none to any command: told here, since nothing else would."""
+    text = "provider.toml: the file is missing, so no command takes the folder for a provider's"
+    faults = [f"{name}/{text}" for name in _unread(data)]
+    return faults + [
+        f"{name}: the plug-in names the package {package}, which is not there" for name, package in _lost()
+    ]
+
+
+def _unread(data: Path) -> dict[str, Path]:
+    """Folders beside the own clouds that have no provider.toml, by name."""
+    there = sorted(path for path in (data / "providers").glob("[!.]*") if path.is_dir())
+    return {path.name: path for path in there if not (path / "provider.toml").is_file()}
+
+
+def _lost() -> list[tuple[str, str]]:
+    """Plug-ins whose package is not found, with its name."""
+    return [(name, package) for name, package in plug_in_packages() if name not in dict(plug_ins())]
+
+
 def _folder(asked: str, data: Path) -> tuple[str, Path]:
     """The folder that a name or a path means, by the name of its provider."""
     path = Path(asked)
-    own = {folder.name: folder for folder in walk(data)}
-    if asked in own and not path.is_dir():
-        return asked, own[asked]
-    if not path.is_dir():
-        near = nearest(asked, own)
-        expected = f"nearest: {', '.join(near)}" if near else "the name of an own cloud, or a folder"
+    known = {**dict(local.base(EMBEDDED, data).folders), **_unread(data)}
+    if asked in known and not path.is_dir():
+        return asked, known[asked]
+    if not path.is_dir() or not asked:
+        near = nearest(asked, known)
+        expected = f"nearest: {', '.join(near)}" if near else "the name of a provider, or a folder"
         raise InvalidRequest((Complaint("", "NAME", f"neither a folder nor in {data / 'providers'}", asked, expected),))
     path = path.absolute()
     return str(provider_facts(path, []).get("name") or path.name), path
@@ -222,6 +248,7 @@ def listed() -> int:
         title = str(provider_facts(path, []).get("title", "?"))
         kept = next((kept.id for kept in local.in_use(name, path, data)), "")
         rows.append((name, title, origin, kept or "-", "yes" if adapter_of(name) else "import only", str(path)))
+    rows += [(name, "?", "plug-in", "-", "no", f"no package {package} is there") for name, package in _lost()]
     for line in aligned(("provider", "title", "origin", "snapshot in use", "refresh", "folder"), rows):
         click.echo(line)
     return DONE

@@ -34,7 +34,7 @@ def new(name: str, title: str, currency: str) -> int:
 @command.command("check", short_help="Tell what is wrong with a provider's folder, or what it holds.")
 @click.argument("asked", metavar="[NAME|FOLDER]", required=False)
 def check(asked: str | None) -> int:
-    """Read an own cloud by its name, a folder anywhere, or all own clouds.
+    """Read a provider by its name, a folder anywhere, or all own clouds and plug-ins.
 
     Every fault is told with its file and line, and exit code 2; else what the folder holds and what it lacks.
     """

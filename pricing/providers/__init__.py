@@ -83,7 +83,9 @@ def plug_ins() -> tuple[tuple[str, Path], ...]:
 
     found = {}
     for name, package in plug_in_packages():
-        spec = find_spec(package)
+        spec = None
+        with suppress(ModuleNotFoundError):  # `planner cloud check` names it
+            spec = find_spec(package)
         for place in (spec.submodule_search_locations or ()) if spec else ():
             found[name] = Path(place)
     return tuple(sorted(found.items()))

@@ -201,6 +201,28 @@ def test_a_folder_elsewhere_can_be_checked(planner, data):
     assert planner("cloud", "check").out.startswith("no cloud of your own in ")
 
 
+def test_a_folder_that_no_command_takes_for_a_provider_is_told(planner, own, data):
+    (own / "provider.toml").unlink()
+    (data / "providers/notes.txt").touch()
+    (data / "providers/.hidden").mkdir()
+    assert planner("offers", "--limit", "1").code == 0
+    ran = planner("cloud", "check")
+    assert ran.code == 2
+    (fault,) = ran.err.splitlines()[1:]
+    assert fault == "  lambda/provider.toml: the file is missing, so no command takes the folder for a provider's"
+    by_name = planner("cloud", "check", "lambda")
+    assert by_name.code == 2
+    assert "lambda/provider.toml: cannot be read" in by_name.err
+
+
+def test_what_is_shipped_can_be_checked(planner):
+    ran = planner("cloud", "check", "gcp")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("gcp: Google Cloud, ")
+    assert ran.out.endswith("right, and in use: no command needs to be told of it\n")
+    assert planner("cloud", "check", "").code == 2
+
+
 def test_two_sources_of_one_name_are_a_fault(planner, own, data):
     other = Path(shutil.copytree(own, data / "providers/other"))
     for name, before, after in (("provider.toml", '"lambda"', '"other"'), ("sources.csv", "vms.csv", "others.csv")):

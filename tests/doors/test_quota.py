@@ -91,6 +91,20 @@ def test_what_is_denied_is_named_and_the_rest_is_written(planner, endpoint, writ
     assert [name for name in written() if "quotas" in name] == ["quotas.csv"]
 
 
+def test_a_provider_that_cannot_be_read_costs_no_other(planner, endpoint, monkeypatch, tmp_path):
+    for name in ("GOOGLE_CLOUD_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
+    regions = ("--regions", "us-east-1,us-central1")
+    ran = planner("quota", "--provider", "gcp,aws", *regions, *endpoint, "-o", "quotas.csv")
+    assert ran.code == 4
+    assert {row["provider"] for row in table(Path("quotas.csv").read_text())} == {"aws"}
+    assert "planner: gcp: 1 part of its quotas not read" in ran.err
+    assert "regional GPU quotas: no credentials: " in ran.err
+    assert "(see docs/guides/access-gcp.md)" in ran.err
+
+
 def test_nothing_read_leaves_the_file_as_it_was(planner, endpoint):
     Path("quotas.csv").write_text(TABLE)
     ran = planner("quota", "--provider", "aws", "--regions", "us-west-2", *endpoint, "-o", "quotas.csv")

@@ -47,10 +47,11 @@ def strategy(uses=(), purchases=(), name="cloud") -> Strategy:
 
 @pytest.fixture
 def asked(ask, hours):
-    """A request of four months with these quotas."""
+    """A request of four months with these quotas, and a workload for each of these names."""
 
-    def make(*lines: dict, **settings):
-        return ask(hours("H100", 1), months=4, quotas=[{**LINE, **line} for line in lines], **settings)
+    def make(*lines: dict, jobs=("job",), **more):
+        workloads = [hours("H100", 1, name, **more) for name in jobs]
+        return ask(*workloads, months=4, quotas=[{**LINE, **line} for line in lines])
 
     return make
 
@@ -110,16 +111,54 @@ def test_what_others_use_is_added_to_what_is_asked_for(catalog, asked):
 def test_types_of_one_quota_add_up_and_the_peak_counts(catalog, asked):
     # Month 1: 1 x 192 + 1 x 96 (p4d) = 288; month 2: 2 x 192 = 384, the peak. 300 are free: short from month 2 on.
     uses = [use(1, "p5.48xlarge", 1.0), use(1, "p4d.24xlarge", 1.0, workload="other"), use(2, "p5.48xlarge", 2.0)]
-    (found,) = quota.requests(asked({"limit": 300}), catalog, [strategy(uses)])
+    (found,) = quota.requests(asked({"limit": 300}, jobs=("job", "other")), catalog, [strategy(uses)])
     assert (found.needed, found.first_month, found.workloads) == (384, 2, ("job", "other"))
 
 
 def test_parts_of_nodes_add_up_to_whole_ones(catalog, asked):
     # 0.5 + 0.5 + 1.2 nodes on average are 2.2: three nodes, 3 x 192 = 576. Solver noise is no node: 1.0000000004 is 1.
-    parts = [use(1, "p5.48xlarge", part, workload=str(part)) for part in (0.5, 0.5, 1.2)]
-    (found,) = quota.requests(asked({"limit": 575}), catalog, [strategy(parts)])
+    parts = [use(1, "p5.48xlarge", part, workload=name) for name, part in {"a": 0.5, "b": 0.5, "c": 1.2}.items()]
+    (found,) = quota.requests(asked({"limit": 575}, jobs=("a", "b", "c")), catalog, [strategy(parts)])
     assert found.needed == 576
     assert quota.requests(asked({"limit": 192}), catalog, [strategy([use(1, "p5.48xlarge", 1 + 4e-10)])]) == ()
+
+
+def test_a_gang_that_spans_nodes_has_all_of_them(priced, ask, hours):
+    # 35,040 / 730 = 48 accelerators on average are one and a half gangs of 32: in no month does less than two gangs at
+    # once do the work. 2 x 32 / 8 = 8 nodes x 192 = 1,536; six nodes (1,152), the mean, hold one gang and idle.
+    job = hours("H100", 48 * 730, gang=32, accelerators_per_node=8)
+    found = plan(ask(job, months=2, strategies=["cloud"], quotas=[LINE]), priced({P5: 55.04}))
+    assert [asked.needed for asked in found.quota_requests] == [1536]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "together", "counted"),
+    [
+        (3.0, {"gang": 32}, 4),  # 32 / 8: four nodes, though the work is three nodes' worth
+        (4.0, {"gang": 32}, 4),
+        (4 + 1e-9, {"gang": 32}, 4),  # the solver's noise is no gang
+        (4.5, {"gang": 32}, 8),
+        (2.5, {"gang": 8}, 3),  # a gang that fits a node
+        (2.5, {"gang": 12}, 4),  # 12 on nodes of 8 take two: two gangs
+        (2.5, {"measurements": [{"accelerator": "H100", "count": 16, "units_per_hour": 1, "per": "job"}]}, 4),
+    ],
+)
+def test_gangs_are_counted_whole(catalog, asked, nodes, together, counted):
+    made = strategy([use(1, "p5.48xlarge", nodes)])
+    (found,) = quota.requests(asked({"unit": "node", "limit": 0}, **together), catalog, [made])
+    assert found.needed == counted
+
+
+@pytest.mark.parametrize(("kind", "counted"), [("training", 3), ("batch", 4)])
+def test_a_gang_whose_size_the_plan_chose_is_counted_as_planned(catalog, ask, kind, counted):
+    # Training that was measured on 16 may run on 24: three nodes of one gang, not two gangs of two. Batch work with a
+    # deadline runs any number of gangs as measured: two of two.
+    measurement = {"accelerator": "H100", "count": 16, "units_per_hour": 1, "per": "job"}
+    demand = {"total_units": 100, "deadline_month": 1}
+    job = {"name": "job", "kind": kind, "demand": demand, "measurements": [measurement]}
+    request = ask(job, months=4, quotas=[{**LINE, "unit": "node", "limit": 0}])
+    (found,) = quota.requests(request, catalog, [strategy([use(1, "p5.48xlarge", 3.0)])])
+    assert found.needed == counted
 
 
 def test_committed_nodes_count_while_they_are_paid_for(catalog, asked):
@@ -128,7 +167,7 @@ def test_committed_nodes_count_while_they_are_paid_for(catalog, asked):
         [use(2, "p5.48xlarge", 1.5, what="commitment", option="reserved_1y_no_upfront", workload="resident")],
         [bought("p5.48xlarge", 2, 2, 13), bought("p5.48xlarge", 1, 3, 14)],
     )
-    (found,) = quota.requests(asked({"limit": 192}), catalog, [made])
+    (found,) = quota.requests(asked({"limit": 192}, jobs=("resident",)), catalog, [made])
     assert (found.needed, found.first_month, found.workloads) == (576, 2, ("resident",))
 
 
@@ -201,6 +240,19 @@ def test_a_type_that_cannot_be_counted_is_named_and_never_zero(catalog, asked):
     assert found.needed == 192
 
 
+def test_a_limit_that_others_have_passed_asks_for_nothing_by_itself(catalog, asked):
+    # Lowered to 100 while 200 run: 100 less than nothing is free. Only what the plan itself takes is asked for.
+    passed = {"limit": 100, "used": 200}
+    unknown = replace(catalog.offerings["aws", "p5.48xlarge"], vcpus=None)
+    stated = SimpleNamespace(providers=catalog.providers, offerings={unknown.key: unknown})
+    uses = [use(1, "p5.48xlarge", 5.0)]
+    assert quota.requests(asked(passed), stated, [strategy(uses)]) == ()
+    assert [subject for subject, _ in told(asked(passed), stated, *uses)] == ["aws p5.48xlarge"]
+    # 5 x 192 = 960, and the 200 of others.
+    (found,) = quota.requests(asked(passed), catalog, [strategy(uses)])
+    assert (found.needed, found.ask_for, found.first_month) == (960, 1160, 1)
+
+
 def test_old_quotas_are_named(catalog, asked):
     # As of 2026-11-21: 2026-10-22 is 30 days before, 2026-10-21 is 31.
     assert told(asked({"as_of": "2026-10-22"}), catalog) == []
@@ -221,8 +273,8 @@ def test_with_what_is_asked_for_granted_nothing_more_is_needed(catalog, rows, li
 
     def request(allowed: float):
         line = {**LINE, "limit": allowed, "used": used}
-        workload = {"name": "w", "demand": {"units_per_month": 1}}
-        return parse({"as_of": "2026-11-21", "months": 4, "workloads": [workload], "quotas": [line]})
+        workloads = [{"name": str(n), "demand": {"units_per_month": 1}} for n in range(max(1, len(rows)))]
+        return parse({"as_of": "2026-11-21", "months": 4, "workloads": workloads, "quotas": [line]})
 
     found = quota.requests(request(limit), catalog, [made])
     for each in found:

@@ -113,7 +113,7 @@ def test_every_fault_of_a_folder_is_told_with_its_line(data):
     offerings = (folder / "offerings.csv").read_text().replace("current", "young", 1).replace("A10-24GB", "A10", 1)
     (folder / "offerings.csv").write_text(offerings)
     prices = (folder / "prices.csv").read_text().replace("1.09", "0", 1).replace("us-west-3", "us-west-9", 1)
-    (folder / "prices.csv").write_text(prices + "\n")
+    (folder / "prices.csv").write_text(prices + "\nshort,row\n")
     with pytest.raises(BadSnapshot) as raised:
         Catalog.current()
     told = "\n".join(raised.value.faults)
@@ -123,7 +123,7 @@ def test_every_fault_of_a_folder_is_told_with_its_line(data):
         "status is 'young', expected one of current, legacy, retired",
         "price_per_hour is '0', expected a number above 0",
         "region 'us-west-9' is not in regions.csv",
-        "lambda/prices.csv:274: 0 cells, expected 9",
+        "lambda/prices.csv:275: 2 cells, expected 9",
     ):
         assert fault in told
     assert all(fault.startswith("lambda/") for fault in raised.value.faults)
@@ -169,11 +169,13 @@ lambda = "gpu_planner_lambda"
     return target
 
 
-def with_plug_in(plug_in: Path, data: Path, *arguments: str) -> str:
+def with_plug_in(plug_in: Path, data: Path, *arguments: str, code: int = 0) -> str:
+    """What a command prints, with the distributions in the folder `plug_in` installed; what it complains of, where it
+    ends with another code than 0."""
     environment = {**os.environ, "PYTHONPATH": str(plug_in), "GPU_PLANNER_DATA": str(data)}
     done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.returncode == code, done.stderr
+    return done.stderr if code else done.stdout
 
 
 def test_a_plug_in_holds_the_whole_folder(plug_in):
@@ -192,12 +194,29 @@ def test_an_own_folder_goes_before_a_plug_in(plug_in, data):
     assert json.loads(with_plug_in(plug_in, data, "-c", SEEN))[1:] == ["lambda", [30.0]]
 
 
+def test_a_plug_in_without_its_package_is_told(tmp_path):
+    told = tmp_path / "installed/half-1.dist-info"
+    told.mkdir(parents=True)
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: half\nVersion: 1\n")
+    (told / "entry_points.txt").write_text("[gpu_planner.providers]\nacme = acme_prices\n")
+
+    def planner(*arguments: str, code: int = 0) -> str:
+        installed, main = tmp_path / "installed", "from planner.cli import main; main()"
+        return with_plug_in(installed, tmp_path / "data", "-c", main, *arguments, code=code)
+
+    assert "acme: the plug-in names the package acme_prices, which is not there" in planner("cloud", "check", code=2)
+    (line,) = [line.split(maxsplit=5) for line in planner("cloud", "list").splitlines() if line.startswith("acme")]
+    assert line == ["acme", "?", "plug-in", "-", "no", "no package acme_prices is there"]
+
+
 def test_the_commands_know_a_plug_in(plug_in, tmp_path):
     def planner(*arguments: str) -> str:
         return with_plug_in(plug_in, tmp_path, "-c", "from planner.cli import main; main()", *arguments)
 
     listed = planner("cloud", "list").splitlines()
     assert [line.split()[:3] for line in listed if line.startswith("lambda")] == [["lambda", "Lambda", "plug-in"]]
+    for checked in (planner("cloud", "check"), planner("cloud", "check", "lambda")):
+        assert checked.splitlines()[-1] == "  right, and in use: no command needs to be told of it"
     status = json.loads(planner("prices", "status", "--provider", "lambda", "--json"))
     assert [(each["snapshot"], each["types"], each["prices"]) for each in status["in_use"]] == [("plug-in", 16, 272)]
     offers = json.loads(planner("offers", "--provider", "lambda", "--accelerator", "GH200", "--json"))

@@ -154,7 +154,8 @@ class Purchase:
 class Use:
     """Work of one workload on one resource in one month.
 
-    `node_hours` used; `nodes` the most nodes in use at once (a whole number for serving, else node_hours / hours);
+    `node_hours` used; `nodes` the most nodes in use at once (whole gangs where a gang spans nodes, a
+    whole number for serving, else node_hours / hours);
     `units` of work done; `cost` what the use itself costs (zero price for owned and committed nodes, which are paid as
     purchases, but storage and egress of the share are in it).
     """

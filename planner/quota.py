@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
-from planner.answer import Gap, QuotaRequest, Strategy, Use
-from planner.request import Request, Workload
+from planner.answer import Gap, QuotaRequest, Strategy
+from planner.request import Request
 from pricing.catalog import Catalog
 from pricing.offering import Offering
 from pricing.price import option_of
@@ -55,33 +55,18 @@ def running(request: Request, strategy: Strategy) -> dict[Kept, Running]:
     together.
     """
     found: dict[Kept, Running] = {}
-    asked = {workload.name: workload for workload in request.workloads}
     for use in strategy.uses:
         if option := option_of(use.purchase_option):
             line = found.setdefault(Kept(use.provider, use.region, use.name, option.kind), Running())
             line.workloads[use.workload] = None
             if use.what == "hourly":
-                line.nodes[use.month] += in_whole_gangs(use, asked[use.workload])
+                line.nodes[use.month] += use.nodes
     for bought in strategy.purchases:
         if option := option_of(bought.purchase_option):
             line = found.setdefault(Kept(bought.provider, bought.region, bought.name, option.kind), Running())
             for month in range(bought.usable_from, min(bought.usable_to, request.months) + 1):
                 line.nodes[month] += bought.count
     return found
-
-
-def in_whole_gangs(use: Use, workload: Workload) -> float:
-    """The nodes of a use that must be there at once: a gang that spans nodes works on all of them or not at all.
-
-    Where the plan chose the size of the gang (a few jobs at once, to a deadline, none stated), its nodes are told as
-    they are: a plan does not tell the gang.
-    """
-    is_limited = workload.parallel_jobs is not None or workload.kind == "training"
-    if workload.gang is None and workload.demand.total_units is not None and is_limited:
-        return use.nodes
-    gang = workload.gang or next((m.count for m in workload.measurements), 1.0)
-    span = math.ceil(round(gang / use.accelerators_per_node, NOISE_DIGITS))
-    return use.nodes if span <= 1 else whole(use.nodes / span) * span
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,8 +190,7 @@ def _shares(setting: Setting, program: Program, solution: Solution) -> list[_Sha
             units[key] += value * column.units
             if not rents_whole_nodes(step, need):
                 hours[key] += value * column.node_hours
-                whole = step.candidate.nodes_per_gang if step.candidate.nodes_per_gang > 1 else 0.0
-                nodes[key] = max(nodes[key], value * column.node_hours / length, whole)
+                nodes[key] = max(nodes[key], _in_whole_gangs(step.candidate, value * column.node_hours / length))
         else:
             hours[key] += round(value) * column.node_hours
             nodes[key] = max(nodes[key], round(value) * step.candidate.nodes_per_gang)
@@ -203,6 +202,12 @@ def _shares(setting: Setting, program: Program, solution: Solution) -> list[_Sha
     return sorted(
         found, key=lambda s: (s.month, s.candidate.need, resources[s.candidate.resource].key, s.candidate.gang)
     )
+
+
+def _in_whole_gangs(candidate: Candidate, nodes: float) -> float:
+    """The nodes that must be there at once to have so many on average: a gang that spans nodes takes all of its own."""
+    span = candidate.nodes_per_gang
+    return nodes if span == 1 else float(math.ceil(nodes / span - NEGLIGIBLE_SHARE) * span)
 
 
 def _use_payments(setting: Setting, share: _Share) -> tuple[Payment, ...]:

@@ -16,6 +16,7 @@ from planner.errors import InvalidRequest
 from planner.gaps import NO_QUOTAS
 from planner.plan import plan
 from planner.request import QuotaLine, parse
+from planner.strategy import _in_whole_gangs
 from pricing.quota import Quota
 
 P5, P4 = ("aws", "us-east-1", "p5.48xlarge", "on_demand"), ("aws", "us-east-1", "p4d.24xlarge", "on_demand")
@@ -132,33 +133,18 @@ def test_a_gang_that_spans_nodes_has_all_of_them(priced, ask, hours):
 
 
 @pytest.mark.parametrize(
-    ("nodes", "together", "counted"),
+    ("nodes", "span", "counted"),
     [
-        (3.0, {"gang": 32}, 4),  # 32 / 8: four nodes, though the work is three nodes' worth
-        (4.0, {"gang": 32}, 4),
-        (4 + 1e-9, {"gang": 32}, 4),  # the solver's noise is no gang
-        (4.5, {"gang": 32}, 8),
-        (2.5, {"gang": 8}, 3),  # a gang that fits a node
-        (2.5, {"gang": 12}, 4),  # 12 on nodes of 8 take two: two gangs
-        (2.5, {"measurements": [{"accelerator": "H100", "count": 16, "units_per_hour": 1, "per": "job"}]}, 4),
+        (3.0, 4, 4),  # a gang of 32 on nodes of 8 takes four, though the work is three nodes' worth
+        (4.0, 4, 4),
+        (4 + 1e-9, 4, 4),  # the solver's noise is no gang
+        (4.5, 4, 8),
+        (2.5, 1, 2.5),  # a gang that fits a node: what others leave of a node adds up
+        (2.5, 2, 4),  # 12 on nodes of 8 take two: two gangs
     ],
 )
-def test_gangs_are_counted_whole(catalog, asked, nodes, together, counted):
-    made = strategy([use(1, "p5.48xlarge", nodes)])
-    (found,) = quota.requests(asked({"unit": "node", "limit": 0}, **together), catalog, [made])
-    assert found.needed == counted
-
-
-@pytest.mark.parametrize(("kind", "counted"), [("training", 3), ("batch", 4)])
-def test_a_gang_whose_size_the_plan_chose_is_counted_as_planned(catalog, ask, kind, counted):
-    # Training that was measured on 16 may run on 24: three nodes of one gang, not two gangs of two. Batch work with a
-    # deadline runs any number of gangs as measured: two of two.
-    measurement = {"accelerator": "H100", "count": 16, "units_per_hour": 1, "per": "job"}
-    demand = {"total_units": 100, "deadline_month": 1}
-    job = {"name": "job", "kind": kind, "demand": demand, "measurements": [measurement]}
-    request = ask(job, months=4, quotas=[{**LINE, "unit": "node", "limit": 0}])
-    (found,) = quota.requests(request, catalog, [strategy([use(1, "p5.48xlarge", 3.0)])])
-    assert found.needed == counted
+def test_a_use_tells_the_nodes_of_whole_gangs(nodes, span, counted):
+    assert _in_whole_gangs(SimpleNamespace(nodes_per_gang=span), nodes) == counted
 
 
 def test_committed_nodes_count_while_they_are_paid_for(catalog, asked):

@@ -1,7 +1,8 @@
 """Capacity Blocks for ML -> one price a region and type: upfront fee / hours / instances, the median of the offers.
 
 There is no list of rates: an offer is asked for by type, number and length. What is not on offer today keeps the price
-it had, so nothing is ever said to be covered.
+it had, so nothing is ever said to be covered. A Local Zone (us-east-1-dfw-2a) has prices of its own and goes by its own
+name, as in the catalogue.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from pricing.adapter import Ask, Reading, Refused
 from pricing.errors import Failed
 from pricing.price import Price, option_of
-from pricing.providers.aws.clients import Clients
+from pricing.providers.aws.clients import Clients, place_of
 
 SOURCE = "aws-ec2-capacity-blocks"
 DAYS = (1, 7, 28)
@@ -26,9 +27,10 @@ ULTRA = "u-"
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One block on offer: `rate` per instance and hour."""
+    """One block on offer in `place`, a region or a Local Zone: `rate` per instance and hour."""
 
-    hours: int
+    place: str
+    hours: float
     count: int
     rate: float
 
@@ -52,8 +54,8 @@ def read(ask: Ask, clients: Clients, region: str, types: Sequence[str]) -> Itera
                 raise
             yield Refused(f"aws {region} {name} capacity_block", failed.detail, ("aws", region, name, "capacity_block"))
             continue
-        if offers:
-            yield block_price(ask, region, name, offers)
+        for place in sorted({offer.place for offer in offers}):
+            yield block_price(ask, name, [offer for offer in offers if offer.place == place])
 
 
 def _told(clients: Clients, region: str, name: str) -> Iterator[Mapping[str, Any]]:
@@ -76,25 +78,29 @@ def _told(clients: Clients, region: str, name: str) -> Iterator[Mapping[str, Any
 
 
 def offer_of(told: Mapping[str, Any], name: str, region: str) -> Offer | Refused:
-    """Fee / hours / count; refused in another currency, or without a fee, hours or a count."""
-    key = ("aws", region, name, "capacity_block")
+    """Fee / hours / count; refused in another currency, or without a fee, hours or a count.
+
+    A block that begins at once ends at the hour at which all blocks end: its minutes count beside its whole hours.
+    """
+    place = place_of(told["AvailabilityZone"], region)
+    key = ("aws", place, name, "capacity_block")
     currency, fee = told["CurrencyCode"].upper(), float(told["UpfrontFee"])
-    hours = int(told["CapacityBlockDurationHours"])
+    hours = int(told["CapacityBlockDurationHours"]) + int(told.get("CapacityBlockDurationMinutes") or 0) / 60
     count = int(told["UltraserverCount"] if name.startswith(ULTRA) else told["InstanceCount"])
     if currency != "USD":
         return Refused(" ".join(key), f"the currency is {currency!r}, expected USD", key)
     if fee <= 0 or hours <= 0 or count <= 0:
-        return Refused(" ".join(key), f"a fee of {fee:g} for {hours} hours of {count}: all are above 0", key)
-    return Offer(hours, count, fee / hours / count)
+        return Refused(" ".join(key), f"a fee of {fee:g} for {hours:g} hours of {count}: all are above 0", key)
+    return Offer(place, hours, count, fee / hours / count)
 
 
-def block_price(ask: Ask, region: str, name: str, offers: Sequence[Offer]) -> Price:
-    """The median rate; the note tells how many offers of which lengths, and their spread."""
+def block_price(ask: Ask, name: str, offers: Sequence[Offer]) -> Price:
+    """The median rate of offers in one place; the note tells how many of which lengths, and their spread."""
     option = option_of("capacity_block")
     assert option is not None
     rates = sorted(offer.rate for offer in offers)
     lengths = sorted({offer.hours for offer in offers})
-    note = f"median of {len(offers)} offers of {', '.join(str(hours) for hours in lengths)} hours"
+    note = f"median of {len(offers)} offers of {', '.join(f'{hours:.4g}' for hours in lengths)} hours"
     note += f"; min {rates[0]:g} max {rates[-1]:g}; prepaid whole"
-    key = ("aws", region, name, "capacity_block")
+    key = ("aws", offers[0].place, name, "capacity_block")
     return Price(*key, *option, median(rates), "USD", ask.today, SOURCE, "listed", note)

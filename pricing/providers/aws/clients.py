@@ -20,6 +20,8 @@ HOME = "us-east-1"
 """Where services are called that have no endpoint in every region."""
 SERVICES = ("ec2", "pricing", "savingsplans", "service-quotas")
 
+SHORTEST_CALL_S = 0.1
+
 THROTTLED = frozenset(
     [
         "Throttling",
@@ -52,6 +54,11 @@ NOBODY = frozenset(
 """docs.aws.amazon.com/AWSEC2/latest/APIReference/CommonErrors.html: who calls is unknown, or no longer known."""
 
 
+def place_of(zone: str, region: str) -> str:
+    """Where the prices of a zone belong: its region (us-east-1a), or for a Local Zone itself (us-east-1-dfw-2a)."""
+    return region if zone[:-1] == region else zone
+
+
 class Clients:
     """Clients of one refresh. Nothing is connected, and no credential is looked for, before it is asked for."""
 
@@ -59,7 +66,7 @@ class Clients:
         self._ask = ask
         self._lock = Lock()
         self._session: Any = None
-        self._made: dict[tuple[str, str], Any] = {}
+        self._made: dict[tuple[str, str, float], Any] = {}
 
     def pages(
         self, service: str, method: str, region: str, part: str, of: str = "", **arguments: Any
@@ -92,12 +99,13 @@ class Clients:
 
     def _client(self, service: str, region: str) -> Any:
         """Clients may be shared by threads, sessions may not."""
+        limit_s = call_limit_s(self._ask.patience.left_s)
         with self._lock:
-            if (service, region) not in self._made:
-                self._made[service, region] = self._make(service, region)
-            return self._made[service, region]
+            if (service, region, limit_s) not in self._made:
+                self._made[service, region, limit_s] = self._make(service, region, limit_s)
+            return self._made[service, region, limit_s]
 
-    def _make(self, service: str, region: str) -> Any:
+    def _make(self, service: str, region: str, limit_s: float) -> Any:
         try:
             import boto3
             from botocore.config import Config
@@ -108,7 +116,6 @@ class Clients:
         nobody: dict[str, str] = {}
         if plain_http(service, address):  # a signature there proves nothing: made-up keys, never the reader's own
             nobody = {"aws_access_key_id": "loopback", "aws_secret_access_key": "loopback", "aws_session_token": ""}
-        limit_s = max(0.1, min(CALL_S, self._ask.patience.left_s))
         config = Config(
             retries={"total_max_attempts": 1},
             connect_timeout=limit_s,
@@ -116,6 +123,15 @@ class Clients:
             user_agent_extra="gpu-planner",
         )
         return self._session.client(service, region_name=region, endpoint_url=address, config=config, **nobody)
+
+
+def call_limit_s(left_s: float) -> float:
+    """How long one call may take when `left_s` is left in all: 30, 15, 7.5 ... so that few clients are made, each of
+    which has one limit for its life."""
+    limit_s = CALL_S
+    while limit_s > max(left_s, SHORTEST_CALL_S):
+        limit_s /= 2
+    return limit_s
 
 
 def judge(call: Call, error: Exception) -> Failed:

@@ -6,11 +6,12 @@ right that is missing for one of them costs no other.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import partial
 
-from pricing.adapter import Ask, QuotaTask, Reading, Task
+from pricing.adapter import Ask, Left, QuotaTask, Reading, Task
 from pricing.calls import Once
 from pricing.place import Source
 from pricing.price import Price
@@ -68,13 +69,25 @@ def regions(ask: Ask, clients: Clients) -> tuple[str, ...]:
     return tuple(sorted(told["RegionName"] for page in pages for told in page))
 
 
+def kept(readings: Iterable[Reading]) -> tuple[Reading, ...]:
+    """All readings, those of rows that are left out summed by reason: they are most of a list."""
+    ours: list[Reading] = []
+    left: Counter[str] = Counter()
+    for reading in readings:
+        if isinstance(reading, Left):
+            left[reading.reason] += reading.rows
+        else:
+            ours.append(reading)
+    return (*ours, *(Left(reason, rows) for reason, rows in left.items()))
+
+
 class _Place:
     """One region: its types and list prices are read once, for all tasks that need them."""
 
     def __init__(self, ask: Ask, clients: Clients, region: str) -> None:
         self._ask, self._clients, self._region = ask, clients, region
         self._sold = Once(partial(types.read, ask, clients, region))
-        self._listed = Once(lambda: tuple(price_list.read(ask, clients, region, self._is_ours)))
+        self._listed = Once(lambda: kept(price_list.read(ask, clients, region, self._is_ours)))
 
     def types(self) -> Iterator[Reading]:
         yield from self._sold.get().readings()
@@ -102,6 +115,6 @@ class _Place:
         yield savings.covered(self._region)
 
     def _is_ours(self, name: str) -> bool:
-        """A known type, or one that EC2 has just described; types it refused are ours too, and fail at the gate."""
+        """A known type, or one that EC2 has just described and that was taken; refused ones are told with the types."""
         sold = self._sold.get_or_none()
         return name in self._ask.known or (sold is not None and name in sold.offerings)

@@ -19,7 +19,9 @@ SOURCE = "aws-price-list"
 FILTERS = {"operatingSystem": "Linux", "tenancy": "Shared", "capacitystatus": "Used", "preInstalledSw": "NA"}
 """What we price, of all that a product can be; asked of the service and looked at again in each answer."""
 PLAIN_OPERATION = "RunInstances"
-"""Another operation (RunInstances:0002) is another licence."""
+"""Another operation is another licence (RunInstances:0002) or a capacity block at a price of 0 (RunInstances:CB)."""
+OTHER_TYPES = "types that are not ours: without accelerators, or refused"
+OTHER_USAGES = "other licences, tenancies and usages"
 YEARS = {"1yr": 1, "3yr": 3}
 UPFRONTS = {"No Upfront": "no", "Partial Upfront": "partial", "All Upfront": "all"}
 Terms = Mapping[str, Mapping[str, Any]]
@@ -56,9 +58,9 @@ def prices_of(ask: Ask, item: Mapping[str, Any], region: str, is_ours: Callable[
     except KeyError as missing:
         raise Failed("changed_format", f"pricing get_products of {region}: a product without {missing}") from missing
     if not is_ours(name):
-        yield Left("products without accelerators")
+        yield Left(OTHER_TYPES)
     elif wrong or operation != PLAIN_OPERATION or "BoxUsage" not in usage:
-        yield Left("other licences, tenancies and usages")
+        yield Left(OTHER_USAGES)
     else:
         yield from _on_demand(ask, name, region, terms.get("OnDemand", {}))
         yield from _reserved(ask, name, region, terms.get("Reserved", {}))

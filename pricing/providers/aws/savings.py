@@ -8,6 +8,7 @@ from typing import Any
 from pricing.adapter import Ask, Covered, Left, Reading, Refused
 from pricing.price import Price, option_of
 from pricing.providers.aws.clients import HOME, Clients
+from pricing.providers.aws.price_list import OTHER_TYPES, OTHER_USAGES, PLAIN_OPERATION
 
 SOURCE = "aws-savings-plans"
 CLASSES = {"Compute": "compute", "EC2Instance": "instance"}
@@ -48,9 +49,11 @@ def rate_of(ask: Ask, told: Mapping[str, Any], region: str, is_ours: Callable[[s
     properties = {entry["name"]: entry["value"] for entry in told["properties"]}
     name, offering = properties["instanceType"], told["savingsPlanOffering"]
     if not is_ours(name):
-        return Left("products without accelerators")
-    if properties["productDescription"] != "Linux/UNIX" or properties["tenancy"] != "shared":
-        return Left("other licences, tenancies and usages")
+        return Left(OTHER_TYPES)
+    # UnusedBox is an empty capacity reservation
+    plain = told["operation"] == PLAIN_OPERATION and "BoxUsage" in told["usageType"]
+    if not plain or properties["productDescription"] != "Linux/UNIX" or properties["tenancy"] != "shared":
+        return Left(OTHER_USAGES)
     years = YEARS.get(offering["durationSeconds"])
     upfront, of_class = UPFRONTS.get(offering["paymentOption"]), CLASSES.get(offering["planType"])
     if not years or not upfront or not of_class:

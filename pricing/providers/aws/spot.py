@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime, time, timedelta
 from statistics import median
 
-from pricing.adapter import Ask, Covered, Reading, Refused
+from pricing.adapter import Ask, Covered, Left, Reading, Refused
 from pricing.price import Price, option_of, spot_level
-from pricing.providers.aws.clients import Clients
+from pricing.providers.aws.clients import Clients, place_of
 
 SOURCE = "aws-ec2-spot"
 PRODUCT = "Linux/UNIX"
@@ -21,9 +21,10 @@ def read(
 ) -> Iterator[Reading]:
     """The level of today, by zone the last one told; `on_demand` by type, where it is known.
 
-    The history begins with the level at its start, so that of a whole day holds every zone at least once.
+    The history begins with the level in force at its start, so that it holds every zone at least once. It starts a day
+    back: where the reader is, today may have begun before it did in UTC.
     """
-    begin = datetime.combine(ask.today, time(0), UTC)
+    begin = datetime.combine(ask.today, time(0), UTC) - timedelta(days=1)
     for first in range(0, len(types), AT_ONCE):
         levels: dict[str, dict[str, tuple[datetime, float]]] = {}
         some = list(types[first : first + AT_ONCE])
@@ -38,9 +39,12 @@ def read(
         )
         for page in pages:
             for told in page:
+                zone, level = told["AvailabilityZone"], (told["Timestamp"], float(told["SpotPrice"]))
+                if told["ProductDescription"] != PRODUCT or place_of(zone, region) != region:
+                    yield Left("spot levels of other products and of Local Zones")
+                    continue
                 zones = levels.setdefault(told["InstanceType"], {})
-                level = (told["Timestamp"], float(told["SpotPrice"]))
-                zones[told["AvailabilityZone"]] = max(level, zones.get(told["AvailabilityZone"], level))
+                zones[zone] = max(level, zones.get(zone, level))
         for name, zones in sorted(levels.items()):
             yield spot_price(ask, region, name, [per_hour for _, per_hour in zones.values()], on_demand.get(name))
     yield Covered(region, "spot")
@@ -53,6 +57,8 @@ def spot_price(ask: Ask, region: str, name: str, zones: Sequence[float], on_dema
         return Refused(" ".join(key), f"a zone has the price {min(zones):g}", key)
     below = [per_hour for per_hour in zones if on_demand is not None and per_hour < on_demand]
     level, note = median(zones), f"median of {len(zones)} zone prices; min {min(zones):g} max {max(zones):g}"
+    if on_demand is not None and not below:
+        note += "; none below on-demand"
     if below:
         level, note = spot_level(below, len(zones) - len(below))
     option = option_of("spot")

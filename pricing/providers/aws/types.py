@@ -20,7 +20,7 @@ from pricing.providers.aws.clients import Clients
 
 SOURCE = "aws-ec2-types"
 WANTED = ["p*", "g*", "trn*", "inf*", "dl*"]
-"""Patterns of the filter instance-type; p and g also name families without accelerators: those are left out here."""
+"""Patterns of the filter instance-type. Every family of these letters has accelerators."""
 MEMORY_SLACK = 0.13
 """EC2 reports what a driver leaves of a GPU's memory: 22.35 of 24 GiB for L4 and A10G, 268.59 of 288 for B300."""
 BLOCKS = "capacity-block"
@@ -29,39 +29,40 @@ BLOCKS = "capacity-block"
 @dataclass(frozen=True, slots=True)
 class Sold:
     """The accelerated types of one region: `offerings` by name, `blocks` those sold in capacity blocks, `refused` and
-    `left` what was not taken."""
+    `elsewhere` how many EC2 describes and no zone of the region sells."""
 
     offerings: Mapping[str, Offering]
     blocks: tuple[str, ...]
     refused: tuple[Refused, ...]
-    left: int
+    elsewhere: int
 
     def readings(self) -> Iterator[Offering | Refused | Left]:
         yield from self.offerings.values()
         yield from self.refused
-        if self.left:
-            yield Left("instance types without accelerators", self.left)
+        if self.elsewhere:
+            yield Left("instance types that no zone of the region sells", self.elsewhere)
 
 
 def read(ask: Ask, clients: Clients, region: str) -> Sold:
     """The accelerated instance types that EC2 describes in a region and sells in one of its zones."""
     zones = _zones(clients, region)
     offerings: dict[str, Offering] = {}
-    refused, left, blocks = [], 0, []
+    refused, elsewhere, blocks = [], 0, []
     names = [{"Name": "instance-type", "Values": WANTED}]
     for page in clients.pages("ec2", "describe_instance_types", region, "InstanceTypes", Filters=names):
         for told in page:
             name = told["InstanceType"]
-            found = offering_of(ask, told) if name in zones else None
+            if name not in zones:
+                elsewhere += 1
+                continue
+            found = offering_of(ask, told)
             if isinstance(found, Offering):
                 offerings[name] = found
-            elif found is None:
-                left += 1
             else:
                 refused.append(found)
-            if found is not None and BLOCKS in told.get("SupportedUsageClasses", ()):
+            if BLOCKS in told.get("SupportedUsageClasses", ()):
                 blocks.append(name)
-    return Sold(offerings, tuple(sorted(blocks)), tuple(refused), left)
+    return Sold(offerings, tuple(sorted(blocks)), tuple(refused), elsewhere)
 
 
 def _zones(clients: Clients, region: str) -> dict[str, int]:
@@ -74,12 +75,12 @@ def _zones(clients: Clients, region: str) -> dict[str, int]:
     return found
 
 
-def offering_of(ask: Ask, told: Mapping[str, Any]) -> Offering | Refused | None:
-    """The offering for one entry of describe_instance_types; None where it has no accelerator."""
+def offering_of(ask: Ask, told: Mapping[str, Any]) -> Offering | Refused:
+    """The offering for one entry of describe_instance_types."""
     name = told["InstanceType"]
     devices = _devices(told)
     if devices is None:
-        return None
+        return Refused(f"aws {name}", "EC2 tells no accelerator of it")
     count, spelled, memory_gib = devices
     known = ask.known.get(name)
     if known is not None:
@@ -160,15 +161,19 @@ def _accelerator(ask: Ask, spelled: str, memory_gib: float | None) -> Accelerato
 
 
 def _family(ask: Ask, name: str) -> str:
-    """As types of the same letters and number have it: g6e is of G6, as g6 is; else Trn3 for trn3.48xlarge."""
+    """As types of the same letters and number have it: g6e is of G6, as g6 is; else Trn3 for trn3.48xlarge, DL3."""
     generation = re.match(r"[a-z]+\d+", name)
     start = generation[0] if generation else name.partition(".")[0]
     families = {known.family for known in ask.known.values() if re.match(rf"{start}(?!\d)", known.instance_type)}
-    return families.pop() if len(families) == 1 else start.capitalize()
+    return families.pop() if len(families) == 1 else _written(start)
+
+
+def _written(start: str) -> str:
+    return start.capitalize() if start.startswith(("inf", "trn")) else start.upper()
 
 
 def _network_gbps(told: Mapping[str, Any]) -> float | None:
-    """The sum of the cards' baselines."""
+    """The sum of what the cards reach at most, as all rows of the catalogue have it; small sizes sustain less."""
     cards = told.get("NetworkInfo", {}).get("NetworkCards", ())
-    rates = [card.get("BaselineBandwidthInGbps") for card in cards]
+    rates = [card.get("PeakBandwidthInGbps") for card in cards]
     return float(sum(rates)) if rates and all(rates) else None

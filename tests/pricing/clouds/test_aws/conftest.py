@@ -50,6 +50,7 @@ class Account:
         self.spot: list[tuple[str, str, str, str]] = []  # type, zone, price, time
         self.blocks: dict[tuple[str, int], list[dict[str, Any]]] = {}  # by type and hours
         self.rates: dict[str, list[dict[str, Any]]] = {"Compute": [], "EC2Instance": []}
+        self.product = "Linux/UNIX"
         self.types = ["p4d.24xlarge", "p5.48xlarge"]
         self.zones = [REGION + "a", REGION + "b"]
         self.regions = [REGION]
@@ -100,7 +101,7 @@ class Account:
     def DescribeSpotPriceHistory(self, form: Mapping[str, str]) -> Any:  # noqa: N802
         asked = {value for name, value in form.items() if name.startswith("InstanceType.")}
         items = "".join(
-            f"<item><instanceType>{name}</instanceType><productDescription>Linux/UNIX</productDescription>"
+            f"<item><instanceType>{name}</instanceType><productDescription>{self.product}</productDescription>"
             f"<spotPrice>{price}</spotPrice><timestamp>{at}</timestamp><availabilityZone>{zone}</availabilityZone></item>"
             for name, zone, price, at in self.spot
             if name in asked

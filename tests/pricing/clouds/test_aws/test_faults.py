@@ -13,6 +13,7 @@ from pricing.adapter import Covered
 from pricing.errors import Failed
 from pricing.price import Price
 from pricing.providers.aws import fetch
+from pricing.providers.aws.clients import call_limit_s
 
 REGION = "us-east-1"
 GUIDE = Path(__file__).parents[4] / "docs" / "guides" / "access-aws.md"
@@ -27,6 +28,7 @@ BLOCK = {
     "instanceCount": 1,
     "upfrontFee": "996.672",  # 24 x 41.528
     "currencyCode": "USD",
+    "availabilityZone": "us-east-1a",
 }
 LONG_WAIT = {"Retry-After": "3600"}
 """Longer than the time that is left: the failure is told at once, however slow this machine is."""
@@ -152,6 +154,25 @@ def test_the_same_page_for_ever_is_told(aws, kit):
 def test_a_call_that_takes_too_long_and_a_limit_for_all(aws, kit):
     running = aws(seconds=0.6)
     running.cloud.faults.append(kit.Fault(wait_s=1.5, times=999, where=is_types))
+    begun = time.monotonic()
+    assert read_failed(running).kind in {"unreachable", "timed_out"}
+    assert time.monotonic() - begun < 5
+
+
+def test_no_call_may_take_longer_than_is_left():
+    for tenths in range(2, 6000):
+        assert 0.1 <= call_limit_s(tenths / 10) <= tenths / 10
+    assert call_limit_s(600) == 30
+    assert call_limit_s(29) == 15, "one client serves many calls: its limit is a step, not the time to the moment"
+    assert 0 < call_limit_s(0) <= 0.1
+
+
+def test_the_limit_of_a_call_follows_the_time_that_is_left(aws, kit):
+    """The first answer takes 2 of 4 seconds; the second never comes, and is waited for no longer than was left."""
+    running = aws(seconds=4)
+    first = kit.Fault(wait_s=2, where=lambda r: b"DescribeInstanceTypeOfferings" in r.body)
+    never = kit.Fault(wait_s=8, times=9, where=is_types)
+    running.cloud.faults += [first, never]
     begun = time.monotonic()
     assert read_failed(running).kind in {"unreachable", "timed_out"}
     assert time.monotonic() - begun < 5

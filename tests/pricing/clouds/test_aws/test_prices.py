@@ -10,6 +10,7 @@ import pytest
 from pricing.adapter import Covered, Left, Refused
 from pricing.price import Price
 from pricing.providers.aws import blocks, fetch, price_list, quotas, spot
+from pricing.providers.aws.price_list import OTHER_TYPES, OTHER_USAGES
 from pricing.quota import Quota
 
 REGION = "us-east-1"
@@ -89,15 +90,16 @@ def read_one(ask, item) -> list:
         {"capacitystatus": "UnusedCapacityReservation"},
         {"preInstalledSw": "SQL Std"},
         {"operation": "RunInstances:0002"},
+        {"operation": "RunInstances:CB", "marketoption": "CapacityBlock"},
         {"usagetype": "Reservation:p5.48xlarge"},
     ],
 )
 def test_other_licences_tenancies_and_usages_are_left(ask, recorded, changed):
-    assert read_one(ask, product(recorded, **changed)) == [Left("other licences, tenancies and usages")]
+    assert read_one(ask, product(recorded, **changed)) == [Left(OTHER_USAGES)]
 
 
 def test_a_type_without_accelerators_is_left(ask, recorded):
-    assert read_one(ask, product(recorded, instanceType="m5.large")) == [Left("products without accelerators")]
+    assert read_one(ask, product(recorded, instanceType="m5.large")) == [Left(OTHER_TYPES)]
 
 
 def test_of_two_terms_the_one_in_force_counts(ask, recorded):
@@ -135,7 +137,8 @@ def test_pages_are_followed_to_the_end_and_only_ours_are_kept(aws, account, reco
     account.products = [[other] * 1000 for _ in range(19)] + [[other] * 998 + account.products[0][:2]]
     readings = aws().read("list prices")
     assert len(prices(readings)) == 2
-    assert Counter(type(r).__name__ for r in readings)["Left"] == 19_998
+    assert len(readings) == 5, "two prices, what they cover, and one count of 19,998 others: no row of those is kept"
+    assert Left(OTHER_TYPES, 19_998) in readings
 
 
 def test_spot_is_the_median_of_the_zones_that_discount(aws, account):
@@ -155,7 +158,7 @@ def test_spot_is_the_median_of_the_zones_that_discount(aws, account):
     assert Covered(REGION, "spot") in readings
     asked = next(r.form for r in running.cloud.seen if b"DescribeSpotPriceHistory" in r.body)
     assert asked["ProductDescription.1"] == "Linux/UNIX"
-    assert asked["StartTime"].startswith("2026-11-21T00:00:00")
+    assert asked["StartTime"].startswith("2026-11-20T00:00:00")
 
 
 def test_spot_without_an_on_demand_price_is_the_median_of_all(ask):
@@ -163,6 +166,20 @@ def test_spot_without_an_on_demand_price_is_the_median_of_all(ask):
     assert found.price_per_hour == 2.0
     refused = spot.spot_price(ask("aws", {}), REGION, "p5.48xlarge", [0.0, 2.0], None)
     assert refused.reason == "a zone has the price 0"
+
+
+def test_spot_that_discounts_nowhere_says_so(ask):
+    found = spot.spot_price(ask("aws", {}), REGION, "p5.48xlarge", [55.04, 60.0], 55.04)
+    assert found.price_per_hour == pytest.approx(57.52)  # (55.04 + 60) / 2
+    assert found.note == "median of 2 zone prices; min 55.04 max 60; none below on-demand"
+
+
+@pytest.mark.parametrize(
+    ("zone", "product"), [("us-east-1-dfw-2a", "Linux/UNIX"), ("us-east-1a", "Windows"), ("us-east-1a", "SUSE Linux")]
+)
+def test_spot_levels_of_local_zones_and_other_systems_are_left(aws, account, zone, product):
+    account.spot, account.product = [("p5.48xlarge", zone, "1.0", "2026-11-21T05:00:00.000Z")], product
+    assert aws().read("spot") == [Left("spot levels of other products and of Local Zones"), Covered(REGION, "spot")]
 
 
 def test_the_recorded_spot_history_is_read_as_it_is(recorded, aws, account):
@@ -183,7 +200,8 @@ def test_the_recorded_spot_history_is_read_as_it_is(recorded, aws, account):
 
 def offer(name: str, hours: int, count: int, fee: str, **more: str) -> dict[str, str]:
     kept = {"instanceType": name, "capacityBlockDurationHours": hours, "instanceCount": count, "upfrontFee": fee}
-    return {"capacityBlockOfferingId": "cb-1", "currencyCode": "USD", "tenancy": "default", **kept, **more}
+    told = {"capacityBlockOfferingId": "cb-1", "currencyCode": "USD", "availabilityZone": "us-east-1a"}
+    return {**told, "tenancy": "default", **kept, **more}
 
 
 def test_a_capacity_block_by_hand(aws, account):
@@ -204,10 +222,34 @@ def test_a_capacity_block_by_hand(aws, account):
 
 def test_a_block_of_several_instances_is_divided_by_all():
     told = {"CurrencyCode": "USD", "UpfrontFee": "3986.688", "CapacityBlockDurationHours": 24, "InstanceCount": 4}
+    told["AvailabilityZone"] = "us-east-1a"
     found = blocks.offer_of(told, "p5.48xlarge", REGION)
     assert found.rate == pytest.approx(41.528)  # 3,986.688 / 24 / 4
     assert "'EUR'" in blocks.offer_of({**told, "CurrencyCode": "EUR"}, "p5.48xlarge", REGION).reason
     assert "above 0" in blocks.offer_of({**told, "UpfrontFee": "0"}, "p5.48xlarge", REGION).reason
+
+
+def test_the_minutes_of_a_block_count_beside_its_hours(aws, account):
+    """From 08:55 to 11:30 a day later are 26 hours 35 minutes: 1,103.9527 by 26 alone would be 42.46."""
+    fee = "1103.9527"  # 41.528 x (26 + 35 / 60)
+    account.blocks = {
+        ("p5.48xlarge", 24): [offer("p5.48xlarge", 26, 1, fee, capacityBlockDurationMinutes="35")],
+    }
+    (price,) = aws().read("capacity blocks")
+    assert price.price_per_hour == pytest.approx(41.528)
+    assert price.note == "median of 1 offers of 26.58 hours; min 41.528 max 41.528; prepaid whole"
+
+
+def test_a_block_in_a_local_zone_goes_by_the_zone(aws, account):
+    """As the catalogue has it: prices.csv tells 41.528 in us-east-1-atl-2a too. Here Atlanta is dearer: no blend."""
+    account.blocks = {
+        ("p5.48xlarge", 24): [
+            offer("p5.48xlarge", 24, 1, "996.672"),
+            offer("p5.48xlarge", 24, 1, "1200", availabilityZone="us-east-1-atl-2a"),
+        ]
+    }
+    found = {price.region: price.price_per_hour for price in aws().read("capacity blocks")}
+    assert found == {REGION: pytest.approx(41.528), "us-east-1-atl-2a": 50.0}  # 1,200 / 24
 
 
 def test_an_ultraserver_is_asked_for_as_such(aws, account):
@@ -227,6 +269,8 @@ def rate(name: str, amount: str, **more: object) -> dict[str, object]:
         "savingsPlanOffering": {**offering, **{k: v for k, v in more.items() if k in offering}},
         "rate": amount,
         "unit": more.get("unit", "Hrs"),
+        "usageType": more.get("usageType", f"BoxUsage:{name}"),
+        "operation": more.get("operation", "RunInstances"),
         "properties": [{"name": k, "value": str(more.get(k, v))} for k, v in properties.items()],
     }
 
@@ -237,6 +281,8 @@ def test_savings_plan_rates_by_class_term_and_payment(aws, account):
             rate("p5.48xlarge", "43.2"),
             rate("m5.large", "0.07"),
             rate("p5.48xlarge", "9", tenancy="dedicated"),
+            rate("p5.48xlarge", "8", usageType="UnusedBox:p5.48xlarge"),
+            rate("p5.48xlarge", "7", operation="RunInstances:0002"),
         ],
         "EC2Instance": [
             rate(
@@ -256,8 +302,8 @@ def test_savings_plan_rates_by_class_term_and_payment(aws, account):
     assert three.offering_class == "instance"
     assert Covered(REGION, "savings_plan") in readings
     assert Counter(r.reason for r in readings if isinstance(r, Left)) == {
-        "products without accelerators": 1,
-        "other licences, tenancies and usages": 1,
+        OTHER_TYPES: 1,
+        OTHER_USAGES: 3,
     }
 
 

@@ -64,9 +64,57 @@ def test_a_share_of_an_accelerator_is_a_fraction(unknown):
     assert (found.accelerator, found.accelerator_count) == ("L4-24GB", 0.125)
 
 
-def test_types_without_accelerators_are_left_and_counted(known):
-    assert known.left > 0
-    assert Left("instance types without accelerators", known.left) in list(known.readings())
+def test_types_that_are_sold_elsewhere_are_left_and_counted(known):
+    assert known.elsewhere > 0
+    assert Left("instance types that no zone of the region sells", known.elsewhere) in list(known.readings())
+
+
+@pytest.fixture(scope="module")
+def described(moto) -> list[dict[str, object]]:
+    """Every entry that names an accelerator, wherever it is sold."""
+    import boto3
+
+    keys = {"aws_access_key_id": "x", "aws_secret_access_key": "x"}
+    rows = boto3.client("ec2", region_name=REGION, endpoint_url=moto, **keys).describe_instance_types()["InstanceTypes"]
+    return [row for row in rows if {"GpuInfo", "NeuronInfo", "InferenceAcceleratorInfo"} & row.keys()]
+
+
+def test_every_described_type_is_taken_or_refused_with_a_reason(described, ask, catalog):
+    """All 79: what the catalogue knows stays as it is; named alone, four are refused."""
+    made = ask("aws", {})
+    alone = replace(made, known={})
+    refused = {}
+    for row in described:
+        name = row["InstanceType"]
+        expected = catalog.offerings["aws", name]
+        assert types.offering_of(made, row) == expected, name
+        found = types.offering_of(alone, row)
+        if isinstance(found, Refused):
+            refused[name] = found.reason
+            continue
+        for field in ("accelerator", "accelerator_count", "vcpus"):
+            assert getattr(found, field) == getattr(expected, field), (name, field)
+        for field in ("accelerator_memory_gib", "memory_gib", "local_ssd_gb", "network_gbps"):
+            values = getattr(found, field), getattr(expected, field)
+            assert values == (None, None) or values[0] == pytest.approx(values[1], rel=0.01), (name, field, values)
+    assert len(described) == 79
+    assert {name: reason.partition(" could be ")[0] for name, reason in refused.items()} == {
+        "p3dn.24xlarge": "the accelerator 'V100' with 32.0 GiB",
+        "p4de.24xlarge": "the accelerator 'A100' with 80.0 GiB",
+        "trn2.3xlarge": "the accelerator 'Trainium2' with 512.0 GiB",
+        "trn2.48xlarge": "the accelerator 'Trainium2' with 512.0 GiB",
+    }
+
+
+@pytest.mark.parametrize(("name", "family"), [("g6x.large", "G6"), ("dl3.24xlarge", "DL3"), ("trn9.xlarge", "Trn9")])
+def test_the_family_of_a_new_type_is_written_as_the_others(ask, name, family):
+    assert types.offering_of(ask("aws", {}), told(name)).family == family
+
+
+def test_a_type_of_our_families_without_an_accelerator_is_refused(ask):
+    """As moto has trn2u.48xlarge."""
+    found = types.offering_of(ask("aws", {}), {"InstanceType": "trn2u.48xlarge"})
+    assert found == Refused("aws trn2u.48xlarge", "EC2 tells no accelerator of it")
 
 
 def test_types_that_are_sold_in_blocks(known):

@@ -102,6 +102,12 @@ MUST_BE_POSITIVE = frozenset(
         "failure_interval_accelerator_hours",
         "spot_hours_to_interruption",
         "useful_life_months",
+        "deposit_fraction",
+        "lease_months",
+        "loan_months",
+        "own_room_life_months",
+        "rack_power_kw",
+        "rack_units_usable",
     }
 )
 

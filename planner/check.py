@@ -8,8 +8,9 @@ from typing import Any
 
 from planner import assumptions, demand
 from planner.errors import Complaint
+from planner.fields import MONTHS_MAX
 from planner.owned import own_figures
-from planner.request import DEMAND_KINDS, MONTHS_MAX, Request, Workload
+from planner.request import DEMAND_KINDS, Request, Workload
 from pricing.accelerator import Names
 from pricing.catalog import Catalog
 from pricing.errors import NoRate, UnknownName

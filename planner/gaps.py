@@ -12,8 +12,9 @@ from planner.assumptions import Assumptions
 from planner.candidates import Market, Resource
 from planner.demand import Demands
 from planner.options import options
+from planner.replay import Setting
 from planner.request import Request
-from planner.strategy import Setting, Solved, ownable
+from planner.strategy import Solved, ownable
 from planner.workload import allowed_accelerators, written_accelerators
 from pricing.accelerator import Names
 from pricing.catalog import Catalog, Quote

@@ -32,7 +32,8 @@ from typing import Literal
 from planner.candidates import Candidate, Resource, keeps_team, parallel_limit, team
 from planner.cashflow import Terms, discount_factor
 from planner.demand import Demands, Need
-from planner.prune import Choice, Shared, around_per_unit
+from planner.paying import around_per_unit
+from planner.prune import Choice, Shared
 
 ANY_HOUR = -1
 """The block of work by the hour that may run at any hour of its month."""

@@ -27,8 +27,9 @@ from planner.errors import InvalidRequest
 from planner.explain import break_evens, recommend
 from planner.gaps import gaps, rates_used
 from planner.prune import choose_from
+from planner.replay import Setting
 from planner.request import Request
-from planner.strategy import Setting, Solved, ownable, solve_strategy
+from planner.strategy import Solved, ownable, solve_strategy
 from planner.why import unfinished, unserved
 from planner.workload import accelerator_hours_rate, gang_of, written_accelerators
 from pricing.catalog import Catalog, Quote

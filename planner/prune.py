@@ -13,12 +13,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from planner import owned
 from planner.assumptions import Assumptions
 from planner.candidates import Candidate, Market, Resource, keeps_team, parallel_limit, team
-from planner.cashflow import Payment, Terms, present_cost
+from planner.cashflow import Terms, present_cost
 from planner.demand import Demands, Need
-from planner.options import options
+from planner.paying import around_per_unit, covers, payments_of
 from pricing.catalog import Quote
 
 TOLERANCE = 1e-9
@@ -54,25 +53,6 @@ class Choice:
     pruned: int
 
 
-def payments_of(
-    resource: Resource, month: int, quantity: float, assumptions: Assumptions, terms: Terms
-) -> tuple[Payment, ...]:
-    """What `quantity` of the resource costs: node-hours used in `month` by the hour, else nodes started in `month`."""
-    if resource.node is not None:
-        return owned.payments(resource.node, month, quantity, assumptions, terms)
-    assert resource.quote is not None
-    price = resource.quote.price
-    return options()[price.kind].payments(price, month, quantity, terms)
-
-
-def covers(resource: Resource, month: int, assumptions: Assumptions, terms: Terms) -> range:
-    """The months inside the horizon that a start in `month` covers."""
-    if resource.node is not None:
-        return owned.usable(month, assumptions, terms)
-    assert resource.quote is not None
-    return options()[resource.quote.price.kind].usable(resource.quote.price, month, terms)
-
-
 def choose_from(market: Market, demands: Demands, assumptions: Assumptions, terms: Terms) -> Choice:
     """The market less what is dominated. Owned starts that renting would beat stay: a strategy may insist on owning."""
     hourly_rates = _hourly_rates(market, assumptions, terms)
@@ -92,18 +72,6 @@ def choose_from(market: Market, demands: Demands, assumptions: Assumptions, term
     kept = sum(len(c) for c in hourly) + sum(len(s.candidates) for s in shared)
     used = {c.resource: hourly_rates[c.resource] for candidates in hourly for c in candidates}
     return Choice(tuple(hourly), used, tuple(shared), len(market.candidates), len(market.candidates) - kept)
-
-
-def around_per_unit(need: Need, candidate: Candidate, month: int) -> tuple[float, float]:
-    """Storage and egress per unit of work done in `month` (from 1): the month's whole cost shared over its work.
-
-    For a deadline, the cost of all months up to it shared over the whole work.
-    """
-    if need.deadline is not None:
-        share = need.deadline / need.total
-    else:
-        share = 1 / need.monthly[month - 1] if need.monthly[month - 1] else 0.0
-    return candidate.storage * share, candidate.egress * share
 
 
 def _hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dict[int, tuple[float, ...]]:

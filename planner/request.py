@@ -6,78 +6,30 @@ a request can be read and stored without one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from planner.errors import Complaint, InvalidRequest
-from pricing.exchange import is_code
+from planner.estate import Existing, Finance, OwnSystem, Site
+from planner.fields import (
+    MONTHS_MAX,
+    Amount,
+    Currency,
+    Date,
+    Fraction,
+    Long,
+    Model,
+    Monthly,
+    Positive,
+    Precision,
+    Shape,
+    Text,
+    YearMonth,
+)
+from planner.limits import Limits, RiskAsked
 from pricing.quota import Quota, Unit, unknown_kinds
-
-MONTHS_MAX = 120
-HOURS_IN_SHAPE = (24, 168)
-
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-Long = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100_000)]
-YearMonth = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])$")]
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Fraction = Annotated[float, Field(ge=0, le=1)]
-Precision = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "fp4"]
-Monthly = Positive | dict[YearMonth, Amount] | Annotated[list[Amount], Field(min_length=1, max_length=MONTHS_MAX)]
-"""One value for every month, one per calendar month (2026-12), or a list from the first month of the plan on."""
-
-
-def _is_shape(values: list[float]) -> list[float]:
-    if len(values) not in HOURS_IN_SHAPE:
-        raise ValueError(f"a daily shape has 24 values (hours of a day) or 168 (hours of a week), not {len(values)}")
-    if sum(values) <= 0:
-        raise ValueError("a daily shape needs at least one value above 0")
-    return values
-
-
-Shape = Literal["flat", "business_hours", "day_and_evening"] | Annotated[list[Amount], AfterValidator(_is_shape)]
-"""Relative level by hour: flat; business_hours (Monday to Friday, 09 to 18, nothing else); day_and_evening (08 to 23
-daily at 1, else 0.3); or 24 or 168 relative values, the week starting on Monday at midnight."""
-
-
-def _is_written_out(value: object) -> object:
-    """A bare number would be read as seconds since 1970."""
-    if isinstance(value, int | float) or (
-        isinstance(value, str) and not re.fullmatch(r"\s*\d{4}-\d{2}-\d{2}\s*", value)
-    ):
-        raise ValueError("expected a date such as 2026-11-21")
-    return value
-
-
-Date = Annotated[date, BeforeValidator(_is_written_out)]
-
-
-def _is_currency(text: str) -> str:
-    if not is_code(text):
-        raise ValueError("expected a currency code of three capitals such as EUR")
-    return text
-
-
-Currency = Annotated[str, AfterValidator(_is_currency), WithJsonSchema({"type": "string", "pattern": "^[A-Z]{3}$"})]
-"""ISO 4217. Whether there is a rate to it is judged with the catalogue."""
-
-
-class Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
 
 class Measurement(Model):
@@ -183,10 +135,20 @@ class Workload(Model):
     )
     may_be_owned: bool = True
     interruptible: bool = False
+    spot_fraction_max: Fraction | None = Field(
+        None, description="of the work of each month, the most that may run on spot; default: that of the limits"
+    )
+    spare_replicas: Annotated[int, Field(ge=0, le=100)] = Field(
+        0, description="replicas of a service that stand ready beyond those at work, at every hour (N+1 is 1)"
+    )
     checkpoint_minutes: Amount = 5
     restart_minutes: Amount = 10
     storage_gb: Amount = 0
     egress_gb_per_month: Amount = 0
+    data_region: Text | None = Field(
+        None, description="provider and region where its data lives (aws us-east-1); work elsewhere moves the data"
+    )
+    transfer_gb_per_month: Amount = Field(0, description="data that moves to where the work runs, if not data_region")
     budget_per_month: Positive | None = None
     notes: str = ""
 
@@ -251,6 +213,14 @@ class Request(Model):
     assumptions: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(
         default_factory=dict, description="values that replace the dated defaults, by name"
     )
+    systems: Annotated[tuple[OwnSystem, ...], Field(max_length=100)] = Field(
+        (), description="servers and workstations at your own quotes, beside those of the catalogue"
+    )
+    existing: Existing = Field(default=Existing(), description="what is owned or committed already")
+    site: Site = Field(default=Site(), description="where owned nodes stand and who looks after them")
+    finance: Finance = Field(default=Finance(), description="how owned nodes are paid for and taxed")
+    limits: Limits = Field(default=Limits(), description="what no strategy may pass")
+    risk: RiskAsked | None = Field(None, description="ask how sure the plan is; null: not asked")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from planner import owned
-from planner.answer import CashRow, Purchase, Strategy, StrategyName, Use, WorkloadCost
-from planner.assumptions import Assumptions
-from planner.candidates import Candidate, Market, Resource
-from planner.cashflow import Payment, Terms, present_cost
-from planner.demand import Demands
+from planner import replay
+from planner.answer import Strategy, StrategyName
+from planner.candidates import Candidate, Resource
+from planner.cashflow import present_cost
 from planner.errors import Defect
 from planner.model import Allowed, Program, build, rents_whole_nodes, with_shortage
 from planner.optimize import TIME_LIMIT_S, Solution, solve
-from planner.prune import Choice, around_per_unit, covers, payments_of
+from planner.replay import Bought, Decisions, Setting, Share
 
 REPLAY_TOLERANCE = 1e-5
 LONG_SEARCH_COLUMNS = 2000
@@ -30,34 +27,13 @@ NEGLIGIBLE_SHARE = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """Everything that the strategies of one plan share."""
-
-    demands: Demands
-    market: Market
-    choice: Choice
-    assumptions: Assumptions
-    terms: Terms
-
-
-@dataclass(frozen=True, slots=True)
 class Solved:
-    """A strategy with the candidates that work in it and the resources that it pays."""
+    """A strategy with what it decides, the candidates that work in it and the resources that it pays."""
 
     strategy: Strategy
+    decisions: Decisions = field(default_factory=Decisions)
     candidates: tuple[Candidate, ...] = ()
     resources: tuple[Resource, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Share:
-    """One candidate's use in one month."""
-
-    month: int
-    candidate: Candidate
-    node_hours: float
-    nodes: float
-    units: float
 
 
 def ownable(setting: Setting) -> tuple[bool, ...]:
@@ -132,49 +108,42 @@ def shortage(name: StrategyName, setting: Setting) -> dict[int, float]:
 
 def _solved(name: StrategyName, setting: Setting, rules: Allowed, program: Program, solution: Solution) -> Solved:
     terms, resources = setting.terms, setting.market.resources
-    shares = _shares(setting, program, solution)
-    bought = [
-        (resource, month, count, payments_of(resource, month, count, setting.assumptions, terms))
-        for resource, month, count in _started(rules, program, solution)
-    ]
-    used = [(share, _use_payments(setting, share)) for share in shares]
-    paid = [p for *_, payments in bought for p in payments] + [p for _, payments in used for p in payments]
-    worth = present_cost(paid, terms.discount_rate_monthly)
+    decisions = Decisions(_started(rules, program, solution), _shares(setting, program, solution))
+    rows = replay.paid(decisions, setting)
+    worth = present_cost((payment for _, payment in rows), terms.discount_rate_monthly)
     if not math.isclose(worth, solution.objective, rel_tol=REPLAY_TOLERANCE, abs_tol=0.01):
         raise Defect(f"{name}: the payments are worth {worth:.2f}, the solver minimised {solution.objective:.2f}")
     bound = min(solution.bound, worth)
-    cash = [(resource.title, payments) for resource, _, _, payments in bought]
-    cash += [(resources[share.candidate.resource].title, payments) for share, payments in used]
     strategy = Strategy(
         name=name,
         status="optimal" if solution.status == "optimal" else "within_gap",
         present_cost=worth,
-        total_cost=math.fsum(p.amount for p in paid),
+        total_cost=math.fsum(payment.amount for _, payment in rows),
         bound=bound,
         gap_fraction=(worth - bound) / worth if worth else 0.0,
-        purchases=tuple(_purchase(setting, *row) for row in bought),
-        uses=tuple(_use(setting, share, payments) for share, payments in used),
-        cash=_cash(cash),
-        workloads=_workload_costs(setting, bought, used),
+        purchases=tuple(replay.purchase(setting, bought) for bought in decisions.bought),
+        uses=tuple(replay.use(setting, share) for share in decisions.shares),
+        cash=replay.cash(rows),
+        workloads=replay.workload_costs(decisions, setting),
         candidates=setting.choice.candidates,
         pruned=setting.choice.pruned,
     )
-    working = dict.fromkeys(share.candidate for share in shares)
-    paying = dict.fromkeys([row[0] for row in bought] + [resources[c.resource] for c in working])
-    return Solved(strategy, tuple(working), tuple(paying))
+    working = dict.fromkeys(share.candidate for share in decisions.shares)
+    paying = dict.fromkeys([b.resource for b in decisions.bought] + [resources[c.resource] for c in working])
+    return Solved(strategy, decisions, tuple(working), tuple(paying))
 
 
-def _started(rules: Allowed, program: Program, solution: Solution) -> list[tuple[Resource, int, int]]:
-    """What is ordered or committed: resource, month and number of nodes, in order of time."""
+def _started(rules: Allowed, program: Program, solution: Solution) -> tuple[Bought, ...]:
+    """What is ordered or committed, in order of time."""
     found = [
-        (rules.shared[column.owner].resource, column.month, round(value))
+        Bought(rules.shared[column.owner].resource, column.month, round(value))
         for column, value in zip(program.columns, solution.values, strict=True)
         if column.kind == "start" and round(value)
     ]
-    return sorted(found, key=lambda row: (row[1], row[0].key))
+    return tuple(sorted(found, key=lambda bought: (bought.month, bought.resource.key)))
 
 
-def _shares(setting: Setting, program: Program, solution: Solution) -> list[_Share]:
+def _shares(setting: Setting, program: Program, solution: Solution) -> tuple[Share, ...]:
     """What each candidate does in each month: work columns give the units, a service's replicas the hours billed."""
     hours: dict[tuple[int, int], float] = defaultdict(float)
     units: dict[tuple[int, int], float] = defaultdict(float)
@@ -195,12 +164,12 @@ def _shares(setting: Setting, program: Program, solution: Solution) -> list[_Sha
             hours[key] += round(value) * column.node_hours
             nodes[key] = max(nodes[key], round(value) * step.candidate.nodes_per_gang)
     found = [
-        _Share(month, program.steps[number].candidate, hours[number, month], nodes[number, month], units[number, month])
+        Share(month, program.steps[number].candidate, hours[number, month], nodes[number, month], units[number, month])
         for number, month in hours
     ]
     resources = setting.market.resources
-    return sorted(
-        found, key=lambda s: (s.month, s.candidate.need, resources[s.candidate.resource].key, s.candidate.gang)
+    return tuple(
+        sorted(found, key=lambda s: (s.month, s.candidate.need, resources[s.candidate.resource].key, s.candidate.gang))
     )
 
 
@@ -208,127 +177,3 @@ def _in_whole_gangs(candidate: Candidate, nodes: float) -> float:
     """The nodes that must be there at once to have so many on average: a gang that spans nodes takes all of its own."""
     span = candidate.nodes_per_gang
     return nodes if span == 1 else float(math.ceil(nodes / span - NEGLIGIBLE_SHARE) * span)
-
-
-def _use_payments(setting: Setting, share: _Share) -> tuple[Payment, ...]:
-    """What one use costs by itself: hours paid by the hour, and its part of storage and egress."""
-    resource = setting.market.resources[share.candidate.resource]
-    need = setting.demands.needs[share.candidate.need]
-    rows: list[Payment] = []
-    if resource.what == "hourly":
-        rows += payments_of(resource, share.month, share.node_hours, setting.assumptions, setting.terms)
-    storage, egress = around_per_unit(need, share.candidate, share.month)
-    if storage:
-        rows.append(Payment(share.month, "end", "storage", storage * share.units))
-    if egress:
-        rows.append(Payment(share.month, "end", "egress", egress * share.units))
-    return tuple(rows)
-
-
-def _purchase(setting: Setting, resource: Resource, month: int, count: int, payments: Iterable[Payment]) -> Purchase:
-    terms, paid = setting.terms, tuple(payments)
-    working = covers(resource, month, setting.assumptions, terms)
-    node = resource.node
-    if node is not None:
-        term = round(setting.assumptions["useful_life_months"].value)
-        per_month = owned.costs(node, setting.assumptions, terms.hours_per_month).per_month * count
-    else:
-        assert resource.quote is not None
-        term = resource.quote.price.term_months
-        fees = [p.amount for p in paid if p.at == "end" and p.month == month]
-        per_month = fees[0] if fees else 0.0
-    return Purchase(
-        month=month,
-        what="owned" if node is not None else "commitment",
-        name=resource.name,
-        provider=resource.provider,
-        region=resource.region,
-        purchase_option=resource.purchase_option,
-        accelerator=resource.accelerator,
-        accelerators_per_node=resource.accelerators_per_node,
-        count=count,
-        usable_from=working.start,
-        usable_to=working.start + term - 1,
-        term_months=term,
-        upfront=math.fsum(p.amount for p in paid if p.at == "start"),
-        per_month=per_month,
-        present_cost=present_cost(paid, terms.discount_rate_monthly),
-    )
-
-
-def _use(setting: Setting, share: _Share, payments: Iterable[Payment]) -> Use:
-    resource = setting.market.resources[share.candidate.resource]
-    return Use(
-        month=share.month,
-        workload=setting.demands.needs[share.candidate.need].workload.name,
-        what=resource.what,
-        name=resource.name,
-        provider=resource.provider,
-        region=resource.region,
-        purchase_option=resource.purchase_option,
-        accelerator=resource.accelerator,
-        accelerators_per_node=resource.accelerators_per_node,
-        node_hours=share.node_hours,
-        nodes=share.nodes,
-        units=share.units,
-        cost=math.fsum(p.amount for p in payments),
-    )
-
-
-def _cash(rows: Iterable[tuple[str, Iterable[Payment]]]) -> tuple[CashRow, ...]:
-    """Payments of one thing, category and moment added up, in order of time."""
-    sums: dict[tuple[int, str, str, str], float] = defaultdict(float)
-    for name, payments in rows:
-        for payment in payments:
-            sums[payment.month, payment.at, payment.category, name] += payment.amount
-    ordered = sorted(sums.items(), key=lambda item: (item[0][0], item[0][1] == "end", item[0][2], item[0][3]))
-    return tuple(CashRow(month, at, category, name, amount) for (month, at, category, name), amount in ordered)  # type: ignore[arg-type]  # the literals went through a dictionary key
-
-
-def _workload_costs(
-    setting: Setting,
-    bought: Iterable[tuple[Resource, int, int, tuple[Payment, ...]]],
-    used: Iterable[tuple[_Share, tuple[Payment, ...]]],
-) -> tuple[WorkloadCost, ...]:
-    """Each workload's own payments plus its part, by node-hours, of everything bought; idle hours go the same way."""
-    needs, resources = setting.demands.needs, setting.market.resources
-    cost = [0.0] * len(needs)
-    units = [0.0] * len(needs)
-    hours: dict[tuple[str, ...], dict[int, float]] = defaultdict(lambda: defaultdict(float))
-    work: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for share, payments in used:
-        index = share.candidate.need
-        resource = resources[share.candidate.resource]
-        cost[index] += math.fsum(p.amount for p in payments)
-        units[index] += share.units
-        hours[resource.key][index] += share.node_hours
-        work[index][resource.title] += share.units
-    for resource, _, _, payments in bought:
-        amount = math.fsum(p.amount for p in payments)
-        users: Mapping[int, float] = hours[resource.key] or dict.fromkeys(range(len(needs)), 1.0)
-        for index, part in users.items():
-            cost[index] += amount * part / math.fsum(users.values())
-    return tuple(
-        WorkloadCost(
-            need.workload.name,
-            need.workload.team,
-            need.unit,
-            units[index],
-            cost[index],
-            cost[index] / units[index] if units[index] else 0.0,
-            _where(work[index]),
-        )
-        for index, need in enumerate(needs)
-    )
-
-
-def _where(work: Mapping[str, float]) -> str:
-    """Where the work is done, largest part first, with its percentage."""
-    total = math.fsum(work.values())
-    ordered = sorted(work.items(), key=lambda item: (-item[1], item[0]))
-    shares = ((name, amount / total) for name, amount in ordered)
-    return "; ".join(f"{name} ({_percent(share)})" if len(work) > 1 else name for name, share in shares)
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.01 else "under 1%"

@@ -11,8 +11,9 @@ from planner.assumptions import Assumptions
 from planner.candidates import Market, market, parallel_limit
 from planner.demand import Demands, Need
 from planner.owned import Node
+from planner.replay import Setting
 from planner.request import Request, Workload
-from planner.strategy import Setting, shortage
+from planner.strategy import shortage
 from planner.workload import stays
 from pricing.catalog import Catalog, memory_of_one
 

@@ -15,8 +15,9 @@ from planner.demand import demands
 from planner.model import Allowed, build
 from planner.optimize import solve
 from planner.owned import nodes
+from planner.paying import payments_of
 from planner.plan import plan
-from planner.prune import Choice, Shared, _curve, _hourly_rates, choose_from, payments_of
+from planner.prune import Choice, Shared, _curve, _hourly_rates, choose_from
 from planner.workload import accelerator_hours_rate
 
 TYPES = {"g4dn.xlarge": 1, "g4dn.12xlarge": 4, "g4dn.metal": 8}

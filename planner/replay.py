@@ -1,0 +1,196 @@
+"""From what was decided to what is paid and shown: the payments of every purchase and use, and the rows of a strategy.
+
+Every amount comes from the payments of `options` and `owned`. The same decisions can be paid for again under other
+assumptions: that is how risk and what would flip a plan are found with the plan fixed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from planner import owned
+from planner.answer import CashRow, Purchase, Use, WorkloadCost
+from planner.assumptions import Assumptions
+from planner.candidates import Candidate, Market, Resource
+from planner.cashflow import Payment, Terms, present_cost
+from planner.demand import Demands
+from planner.paying import around_per_unit, covers, payments_of
+from planner.prune import Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Everything that the strategies of one plan share."""
+
+    demands: Demands
+    market: Market
+    choice: Choice
+    assumptions: Assumptions
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One candidate's use in one month."""
+
+    month: int
+    candidate: Candidate
+    node_hours: float
+    nodes: float
+    units: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bought:
+    """`quantity` nodes ordered or committed to at the start of `month`."""
+
+    resource: Resource
+    month: int
+    quantity: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """All that one strategy decides; everything it costs follows from it and a Setting."""
+
+    bought: tuple[Bought, ...] = ()
+    shares: tuple[Share, ...] = ()
+
+
+def paid(decisions: Decisions, setting: Setting) -> list[tuple[str, Payment]]:
+    """Every payment with the title of what it is for, purchases first."""
+    rows = [(bought.resource.title, p) for bought in decisions.bought for p in purchase_payments(setting, bought)]
+    resources = setting.market.resources
+    for share in decisions.shares:
+        rows += [(resources[share.candidate.resource].title, p) for p in use_payments(setting, share)]
+    return rows
+
+
+def purchase_payments(setting: Setting, bought: Bought) -> tuple[Payment, ...]:
+    """All that one purchase owes within the horizon."""
+    return payments_of(bought.resource, bought.month, bought.quantity, setting.assumptions, setting.terms)
+
+
+def use_payments(setting: Setting, share: Share) -> tuple[Payment, ...]:
+    """What one use costs by itself: hours paid by the hour, and its part of storage and egress."""
+    resource = setting.market.resources[share.candidate.resource]
+    need = setting.demands.needs[share.candidate.need]
+    rows: list[Payment] = []
+    if resource.what == "hourly":
+        rows += payments_of(resource, share.month, share.node_hours, setting.assumptions, setting.terms)
+    storage, egress = around_per_unit(need, share.candidate, share.month)
+    if storage:
+        rows.append(Payment(share.month, "end", "storage", storage * share.units))
+    if egress:
+        rows.append(Payment(share.month, "end", "egress", egress * share.units))
+    return tuple(rows)
+
+
+def purchase(setting: Setting, bought: Bought) -> Purchase:
+    """One purchase, for the reader."""
+    terms, resource, month, count = setting.terms, bought.resource, bought.month, bought.quantity
+    paid = purchase_payments(setting, bought)
+    working = covers(resource, month, setting.assumptions, terms)
+    node = resource.node
+    if node is not None:
+        term = round(setting.assumptions["useful_life_months"].value)
+        per_month = owned.costs(node, setting.assumptions, terms.hours_per_month).per_month * count
+    else:
+        assert resource.quote is not None
+        term = resource.quote.price.term_months
+        fees = [p.amount for p in paid if p.at == "end" and p.month == month]
+        per_month = fees[0] if fees else 0.0
+    return Purchase(
+        month=month,
+        what="owned" if node is not None else "commitment",
+        name=resource.name,
+        provider=resource.provider,
+        region=resource.region,
+        purchase_option=resource.purchase_option,
+        accelerator=resource.accelerator,
+        accelerators_per_node=resource.accelerators_per_node,
+        count=count,
+        usable_from=working.start,
+        usable_to=working.start + term - 1,
+        term_months=term,
+        upfront=math.fsum(p.amount for p in paid if p.at == "start"),
+        per_month=per_month,
+        present_cost=present_cost(paid, terms.discount_rate_monthly),
+    )
+
+
+def use(setting: Setting, share: Share) -> Use:
+    """One use, for the reader."""
+    resource = setting.market.resources[share.candidate.resource]
+    return Use(
+        month=share.month,
+        workload=setting.demands.needs[share.candidate.need].workload.name,
+        what=resource.what,
+        name=resource.name,
+        provider=resource.provider,
+        region=resource.region,
+        purchase_option=resource.purchase_option,
+        accelerator=resource.accelerator,
+        accelerators_per_node=resource.accelerators_per_node,
+        node_hours=share.node_hours,
+        nodes=share.nodes,
+        units=share.units,
+        cost=math.fsum(p.amount for p in use_payments(setting, share)),
+    )
+
+
+def cash(rows: Iterable[tuple[str, Payment]]) -> tuple[CashRow, ...]:
+    """Payments of one thing, category and moment added up, in order of time."""
+    sums: dict[tuple[int, str, str, str], float] = defaultdict(float)
+    for name, payment in rows:
+        sums[payment.month, payment.at, payment.category, name] += payment.amount
+    ordered = sorted(sums.items(), key=lambda item: (item[0][0], item[0][1] == "end", item[0][2], item[0][3]))
+    return tuple(CashRow(month, at, category, name, amount) for (month, at, category, name), amount in ordered)  # type: ignore[arg-type]  # the literals went through a dictionary key
+
+
+def workload_costs(decisions: Decisions, setting: Setting) -> tuple[WorkloadCost, ...]:
+    """Each workload's own payments plus its part, by node-hours, of everything bought; idle hours go the same way."""
+    needs, resources = setting.demands.needs, setting.market.resources
+    cost = [0.0] * len(needs)
+    units = [0.0] * len(needs)
+    hours: dict[tuple[str, ...], dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    work: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for share in decisions.shares:
+        index = share.candidate.need
+        resource = resources[share.candidate.resource]
+        cost[index] += math.fsum(p.amount for p in use_payments(setting, share))
+        units[index] += share.units
+        hours[resource.key][index] += share.node_hours
+        work[index][resource.title] += share.units
+    for bought in decisions.bought:
+        amount = math.fsum(p.amount for p in purchase_payments(setting, bought))
+        users: Mapping[int, float] = hours[bought.resource.key] or dict.fromkeys(range(len(needs)), 1.0)
+        for index, part in users.items():
+            cost[index] += amount * part / math.fsum(users.values())
+    return tuple(
+        WorkloadCost(
+            need.workload.name,
+            need.workload.team,
+            need.unit,
+            units[index],
+            cost[index],
+            cost[index] / units[index] if units[index] else 0.0,
+            _where(work[index]),
+        )
+        for index, need in enumerate(needs)
+    )
+
+
+def _where(work: Mapping[str, float]) -> str:
+    """Where the work is done, largest part first, with its percentage."""
+    total = math.fsum(work.values())
+    ordered = sorted(work.items(), key=lambda item: (-item[1], item[0]))
+    shares = ((name, amount / total) for name, amount in ordered)
+    return "; ".join(f"{name} ({_percent(share)})" if len(work) > 1 else name for name, share in shares)
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.01 else "under 1%"

@@ -9,35 +9,45 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from planner import goodput
 from planner.answer import Gap
+from planner.around import Around, Surroundings
 from planner.assumptions import Assumptions
+from planner.cashflow import Payment
 from planner.demand import Demands, Need
-from planner.options import options
+from planner.fit import Fit, Seat, fits, parallel_limit
+from planner.options import Unit, options
 from planner.owned import Node
 from planner.request import Request, Workload
-from planner.throughput import Throughput, predict
-from planner.workload import allowed_accelerators, gang_of, known, stays, vendors
-from pricing.accelerator import Accelerator
+from planner.throughput import Throughput
 from pricing.catalog import Catalog, Quote, memory_of_one
 from pricing.offering import Offering
-from pricing.place import tiered_cost
 
-NODE_MAX = 8
-"""Accelerators of a gang that must share a node unless the request says otherwise: the usual size of a server."""
-GANG_GROWTH = (1, 2, 4, 8, 16, 32, 64)
-"""Multiples of a node tried for one job that may grow to meet its deadline."""
+HELD = "~held"
+"""The first part of the key of what is there already."""
+What = Literal["hourly", "covered", "commitment", "owned"]
+"""By the hour; by the hour and set against committed money; nodes committed to; nodes owned."""
 
-What = Literal["hourly", "commitment", "owned"]
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is there already: `count` nodes in the months `covers`, and all that is still owed for them together."""
+
+    count: int
+    covers: range
+    payments: tuple[Payment, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One way to get nodes. Exactly one of `quote` and `node` is set; `key` orders resources and breaks ties."""
+    """One way to get nodes. Exactly one of `quote` and `node` is set; `key` orders resources and breaks ties.
+
+    `pool` is the key of the committed money that a covered resource is set against.
+    """
 
     key: tuple[str, ...]
     what: What
@@ -45,11 +55,15 @@ class Resource:
     accelerators_per_node: float
     quote: Quote | None = None
     node: Node | None = None
+    held: Held | None = None
+    pool: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """The owned system or the instance type."""
-        return self.node.name if self.node is not None else self.key[2]
+        if self.node is not None:
+            return self.node.name
+        return self.quote.price.instance_type if self.quote is not None else self.key[-1]
 
     @property
     def provider(self) -> str:
@@ -65,9 +79,20 @@ class Resource:
         return self.quote.price.purchase_option if self.quote is not None else "owned"
 
     @property
+    def is_listed(self) -> bool:
+        """Whether its price is a row of the catalogue: not what is held, nor money that covers many rows."""
+        return self.quote is not None and self.held is None and (self.what == "covered" or self.unit != "money")
+
+    @property
+    def unit(self) -> Unit:
+        """What one of it is: a node, a whole day of one, or money an hour."""
+        return "node" if self.quote is None else options()[self.quote.price.kind].UNIT
+
+    @property
     def title(self) -> str:
         """How it is called in payments: an owned system, or provider, region, type and way of paying."""
-        return self.node.name if self.node is not None else " ".join(self.key)
+        name = self.node.name if self.node is not None else " ".join(self.key).removeprefix(f"{HELD} ")
+        return name if self.held is None else f"{name} (existing)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +100,7 @@ class Candidate:
     """A workload (`need`, an index) on a resource (an index).
 
     `units_per_node_hour` counts work that stays (goodput). A gang takes `nodes_per_gang` nodes, or 1 /
-    `gangs_per_node` of one. `storage` and `egress` are what the whole of a month's data costs at the resource's place.
+    `gangs_per_node` of one. `around` is what the whole of a month's data costs at the resource's place.
     """
 
     need: int
@@ -84,8 +109,7 @@ class Candidate:
     nodes_per_gang: int
     gangs_per_node: int
     units_per_node_hour: float
-    storage: float
-    egress: float
+    around: Around
     throughput: Throughput
 
     @property
@@ -115,6 +139,10 @@ class _Build:
     candidates: list[Candidate] = field(default_factory=list)
     gaps: dict[Gap, None] = field(default_factory=dict)
 
+    @property
+    def surroundings(self) -> Surroundings:
+        return Surroundings(self.request, self.catalog, self.gaps)
+
     def number(self, resource: Resource) -> int:
         self.resources.setdefault(resource.key, resource)
         return self.numbers.setdefault(resource.key, len(self.numbers))
@@ -122,53 +150,54 @@ class _Build:
 
 @dataclass(slots=True)
 class _Search:
-    """One workload, and what was found out about it so far: `rates` by accelerator and gang, `around` by place."""
+    """One workload, how it sits on nodes, and what was found out about it so far: `around` by place."""
 
     index: int
     need: Need
-    allowed: frozenset[str] | None
-    vendors: frozenset[str]
-    rates: dict[tuple[str, float], Throughput | str] = field(default_factory=dict)
-    around: dict[tuple[str, str], tuple[float, float] | None] = field(default_factory=dict)
+    seat: Seat
+    around: dict[tuple[str, str], Around | None] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """How a gang of a workload sits on one type of node."""
-
-    gang: float
-    nodes_per_gang: int
-    gangs_per_node: int
-    throughput: Throughput
-
-
 def market(
-    request: Request, demands: Demands, catalog: Catalog, nodes: Iterable[Node], assumptions: Assumptions
+    request: Request,
+    demands: Demands,
+    catalog: Catalog,
+    nodes: Iterable[Node],
+    assumptions: Assumptions,
+    held: Iterable[Resource] = (),
 ) -> Market:
-    """Every candidate for every need."""
+    """Every candidate for every need, on what can be had and on what is `held` already."""
     build = _Build(request, catalog, assumptions)
+    existing = tuple(held)
     owned = tuple(nodes)
     refusals = []
     for index, need in enumerate(demands.needs):
-        names = catalog.names
-        search = _Search(index, need, allowed_accelerators(need.workload, names), vendors(need.workload, names))
+        search = _Search(index, need, Seat(need, request, catalog.names, build.gaps))
         for offering in catalog.priced:
             _rent(build, search, offering)
         for node in owned:
-            _own(build, search, node)
+            _own(
+                build, search, Resource(("~owned", node.name), "owned", node.accelerator, node.accelerators, node=node)
+            )
+        for resource in existing:
+            if resource.node is not None:
+                _own(build, search, resource)
+            else:
+                _keep(build, search, resource)
         refusals.append(search.refused)
     return Market(tuple(build.resources.values()), tuple(build.candidates), tuple(refusals), tuple(build.gaps))
 
 
 def is_allowed(quote: Quote, request: Request) -> bool:
-    """Whether the request as a whole allows a price: its providers and regions, only listed prices where estimates are
-    switched off."""
+    """Whether the request as a whole allows a price: its providers, regions and ways of paying, only listed prices where
+    estimates are switched off."""
     price = quote.price
     return (
         (not request.providers or price.provider in request.providers)
         and (not request.regions or price.region in request.regions)
         and (request.allow_estimates or price.method == "listed")
+        and (not request.limits.purchase_options or price.kind in request.limits.purchase_options)
     )
 
 
@@ -185,9 +214,9 @@ def team(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str, floa
 
 def _rent(build: _Build, search: _Search, offering: Offering) -> None:
     part, workload = build.catalog.names.by_name[offering.accelerator], search.need.workload
-    fits = _fits(build, search, part, offering.accelerator_count, memory_of_one(offering, part))
-    if isinstance(fits, str):
-        search.refused[fits] += 1
+    found = fits(search.seat, part, offering.accelerator_count, memory_of_one(offering, part))
+    if isinstance(found, str):
+        search.refused[found] += 1
         return
     sold = [quote for quote in build.catalog.of_type(offering) if is_allowed(quote, build.request)]
     here = [quote for quote in sold if _may_run(build, workload, quote)]
@@ -195,7 +224,8 @@ def _rent(build: _Build, search: _Search, offering: Offering) -> None:
         search.refused["not sold in the providers, regions or residency allowed"] += 1
         return
     billed = {
-        interrupts: [_billed_hours(build, search.need, fit, interrupts) for fit in fits] for interrupts in (False, True)
+        interrupts: [_billed_hours(build, search.need, fit, interrupts) for fit in found]
+        for interrupts in (False, True)
     }
     for quote in here:
         option = options().get(quote.price.kind)
@@ -205,115 +235,73 @@ def _rent(build: _Build, search: _Search, offering: Offering) -> None:
         if around is None:
             search.refused["no price for its storage or egress there"] += 1
             continue
-        what: What = "commitment" if option.COMMITS else "hourly"
+        if option.UNIT == "node_day" and search.need.levels is not None:
+            continue  # a block is whole days: not for work that follows the hours
+        what: What = "hourly" if not option.COMMITS else "covered" if option.UNIT == "money" else "commitment"
         count = offering.accelerator_count or 0
-        number = build.number(Resource(quote.price.key, what, offering.accelerator, count, quote=quote))
-        for fit, hours in zip(fits, billed[option.INTERRUPTS], strict=True):
+        pool = _pool(quote) if what == "covered" else ()
+        number = build.number(Resource(quote.price.key, what, offering.accelerator, count, quote=quote, pool=pool))
+        for fit, hours in zip(found, billed[option.INTERRUPTS], strict=True):
             if math.isfinite(hours):
                 build.candidates.append(_candidate(search.index, number, fit, hours, around))
 
 
-def _own(build: _Build, search: _Search, node: Node) -> None:
-    need = search.need
+def _pool(quote: Quote) -> tuple[str, ...]:
+    """Whose money covers a price: of one family in one region for the class instance, else of the whole provider."""
+    price = quote.price
+    family = price.instance_type.partition(".")[0]
+    scope = (price.region, family) if price.offering_class == "instance" else ("all-regions", "any-type")
+    return (price.provider, *scope, price.purchase_option)
+
+
+def _keep(build: _Build, search: _Search, resource: Resource) -> None:
+    """A commitment that runs already, for the workloads that may run in its place."""
+    quote = resource.quote
+    assert quote is not None
+    if not _may_run(build, search.need.workload, quote):
+        return
+    offering, part = quote.offering, build.catalog.names.by_name[quote.offering.accelerator]
+    found = fits(search.seat, part, offering.accelerator_count, memory_of_one(offering, part))
+    around = _around(build, search, quote)
+    if isinstance(found, str) or around is None:
+        return
+    number = build.number(resource)
+    for fit in found:
+        hours = _billed_hours(build, search.need, fit, interrupts=False)
+        build.candidates.append(_candidate(search.index, number, fit, hours, around))
+
+
+def _own(build: _Build, search: _Search, resource: Resource) -> None:
+    need, node = search.need, resource.node
+    assert node is not None
     if not need.workload.may_be_owned:
         search.refused["may not be owned"] += 1
         return
     part = build.catalog.names.by_name[node.accelerator]
-    fits = _fits(build, search, part, node.accelerators, part.memory_gib)
-    if isinstance(fits, str):
-        search.refused[fits] += 1
-        return
-    a = build.assumptions
-    storage = need.workload.storage_gb * a["own_storage_per_gb_month"].value
-    egress = need.workload.egress_gb_per_month * a["own_egress_per_gb"].value
-    resource = Resource(("~owned", node.name), "owned", node.accelerator, node.accelerators, node=node)
-    number = build.number(resource)
-    for fit in fits:
-        hours = _billed_hours(build, need, fit, interrupts=False)
-        build.candidates.append(_candidate(search.index, number, fit, hours, (storage, egress)))
-
-
-def _candidate(index: int, number: int, fit: Fit, hours: float, around: tuple[float, float]) -> Candidate:
-    per_node = fit.throughput.units_per_hour * fit.gangs_per_node / fit.nodes_per_gang / hours
-    return Candidate(
-        index, number, fit.gang, fit.nodes_per_gang, fit.gangs_per_node, per_node, *around, throughput=fit.throughput
-    )
-
-
-def _fits(
-    build: _Build, search: _Search, part: Accelerator, per_node: float | None, memory_gib: float | None
-) -> list[Fit] | str:
-    """How the workload's gang sits on nodes of `per_node` accelerators, or why it does not."""
-    workload, allowed, rates = search.need.workload, search.allowed, search.rates
-    if allowed is not None and part.name not in allowed:
-        return f"not on {', '.join(sorted(allowed))}"
-    if allowed is None and part.vendor not in search.vendors:
-        return "another vendor's software stack, neither measured nor allowed by name"
-    if per_node is None:
-        return "its number of accelerators is unknown"
-    fits = []
-    for gang in _gangs(search.need, per_node):
-        problem = _memory_problem(workload, part, memory_gib, gang) or _node_problem(workload, per_node, gang)
-        if problem is not None:
-            return problem
-        rate = rates.get((part.name, gang))
-        if rate is None:
-            rate = rates[part.name, gang] = _rate(build, search.need, part, gang)
-        if isinstance(rate, str):
-            return rate
-        per = max(1, math.floor(per_node / gang + 1e-9))
-        fits.append(Fit(gang, max(1, math.ceil(gang / per_node - 1e-9)), per, rate))
-    return fits
-
-
-def _node_problem(workload: Workload, per_node: float, gang: float) -> str | None:
-    together = min(workload.accelerators_per_node or min(gang, NODE_MAX), gang)
-    return f"fewer than {together:g} accelerators a node" if per_node < together * (1 - 1e-9) else None
-
-
-def _gangs(need: Need, per_node: float) -> Iterator[float]:
-    """The gang stated; for one job with a deadline and no stated gang, also whole nodes in growing numbers."""
-    workload = need.workload
-    stated = gang_of(workload)
-    yield stated
-    if need.deadline is not None and parallel_limit(need) is not None and workload.gang is None and per_node >= 1:
-        for multiple in GANG_GROWTH:
-            if (gang := per_node * multiple) > stated:
-                yield gang
-
-
-def parallel_limit(need: Need) -> int | None:
-    """Gangs that may run at once: as stated; one for training with a deadline; else no limit."""
-    workload = need.workload
-    if workload.parallel_jobs is not None:
-        return workload.parallel_jobs
-    return 1 if workload.kind == "training" and need.deadline is not None else None
-
-
-def _rate(build: _Build, need: Need, part: Accelerator, gang: float) -> Throughput | str:
-    """Work per hour of a gang, or why it is not known; what no measurement can tell becomes a gap."""
-    workload, names = need.workload, build.catalog.names
-    own = part.name == names.resolve(workload.demand.accelerator or part.name).name
-    if not workload.measurements and (stays(workload) or own):
-        return Throughput(gang, gang, gang, "definition", "an accelerator-hour is one accelerator for one hour")
-    found = predict(known(workload, names), part, gang)
+    found = fits(search.seat, part, node.accelerators, part.memory_gib)
     if isinstance(found, str):
-        build.gaps[Gap("no_throughput", part.name, f"cannot serve: {found}", workload.name)] = None
-        return found
-    if build.request.measured_only and found.basis != "measured":
-        return "its throughput would be a prediction and only measured ones are allowed"
-    return found
+        search.refused[found] += 1
+        return
+    around = build.surroundings.owned(need.workload, build.assumptions)
+    if around is None:
+        search.refused["no price for moving its data there"] += 1
+        return
+    number = build.number(resource)
+    for fit in found:
+        hours = _billed_hours(build, need, fit, interrupts=False)
+        build.candidates.append(_candidate(search.index, number, fit, hours, around))
 
 
-def _memory_problem(workload: Workload, part: Accelerator, memory_gib: float | None, gang: float) -> str | None:
-    wanted = workload.memory_gib_per_accelerator
-    if wanted is None and workload.memory_gib_total is not None:
-        wanted = workload.memory_gib_total / gang
-    if wanted is None:
-        return None
-    if memory_gib is None:
-        return f"the memory of {part.name} is unknown"
-    return f"less than {wanted:g} GiB of memory per accelerator" if memory_gib < wanted else None
+def _candidate(index: int, number: int, fit: Fit, hours: float, around: Around) -> Candidate:
+    per_node = fit.throughput.units_per_hour * fit.gangs_per_node / fit.nodes_per_gang / hours
+    return Candidate(index, number, fit.gang, fit.nodes_per_gang, fit.gangs_per_node, per_node, around, fit.throughput)
+
+
+def _around(build: _Build, search: _Search, quote: Quote) -> Around | None:
+    place = (quote.price.provider, quote.price.region)
+    if place not in search.around:
+        search.around[place] = build.surroundings.rented(search.need.workload, *place)
+    return search.around[place]
 
 
 def _may_run(build: _Build, workload: Workload, quote: Quote) -> bool:
@@ -341,28 +329,3 @@ def _billed_hours(build: _Build, need: Need, fit: Fit, interrupts: bool) -> floa
         return 1.0
     checkpoint = 0.0 if need.serving else need.workload.checkpoint_minutes / 60
     return goodput.billed_per_useful_hour(checkpoint, need.workload.restart_minutes / 60, 1 / rate)
-
-
-def _around(build: _Build, search: _Search, quote: Quote) -> tuple[float, float] | None:
-    """A month's storage and egress at the place of `quote`; None where no price is known and none may be estimated."""
-    place, workload = (quote.price.provider, quote.price.region), search.need.workload
-    if place not in search.around:
-        storage = _data_cost(build, *place, "object_storage", workload.storage_gb)
-        egress = None if storage is None else _data_cost(build, *place, "egress_internet", workload.egress_gb_per_month)
-        search.around[place] = None if storage is None or egress is None else (storage, egress)
-    return search.around[place]
-
-
-def _data_cost(build: _Build, provider: str, region: str, item: str, volume_gb: float) -> float | None:
-    if volume_gb == 0:
-        return 0.0
-    tiers = build.catalog.tiers(provider, region, item)
-    if not tiers and build.request.allow_estimates:
-        tiers = build.catalog.reference_tiers(provider, item)
-        if tiers:
-            text = f"no {item} price there: that of {tiers[0].region} is used"
-            build.gaps[Gap("estimated", f"{provider} {region} {item}", text)] = None
-    if not tiers:
-        build.gaps[Gap("no_price", f"{provider} {region} {item}", "workloads with data cannot run there")] = None
-        return None
-    return tiered_cost(tiers, volume_gb)

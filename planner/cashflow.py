@@ -13,6 +13,8 @@ from typing import Literal
 
 from planner.answer import Category
 
+Change = Literal["on_demand", "spot", "commitment"]
+
 
 @dataclass(frozen=True, slots=True)
 class Payment:
@@ -34,16 +36,31 @@ class Terms:
     price_change_annual: float
     partial_upfront_fraction: float
     charge_beyond_horizon: bool
+    spot_price_change_annual: float = 0.0
+    commitment_price_change_annual: float = 0.0
+    enterprise_discount_fraction: float = 0.0
+    cloud_support_fraction: float = 0.0
+    cloud_tax_fraction: float = 0.0
 
     @property
     def discount_rate_monthly(self) -> float:
         """(1 + r)^(1/12) - 1."""
         return float((1 + self.discount_rate_annual) ** (1 / 12) - 1)
 
-    def price_factor(self, month: int) -> float:
-        """What uncommitted prices are multiplied by in `month`: 1 in the first, (1 + change)^((month - 1) / 12)
-        later."""
-        return float((1 + self.price_change_annual) ** ((month - 1) / 12))
+    def price_factor(self, month: int, change: Change = "on_demand") -> float:
+        """What prices that are agreed on in `month` are multiplied by: 1 in the first, (1 + change)^((month - 1) / 12)
+        later; each kind has its own change a year."""
+        annual = {
+            "on_demand": self.price_change_annual,
+            "spot": self.spot_price_change_annual,
+            "commitment": self.commitment_price_change_annual,
+        }[change]
+        return float((1 + annual) ** ((month - 1) / 12))
+
+    @property
+    def bill_factor(self) -> float:
+        """What one unit of money on a cloud bill costs with the support plan, and the tax on both."""
+        return (1 + self.cloud_support_fraction) * (1 + self.cloud_tax_fraction)
 
 
 def discount_factor(month: int, at: Literal["start", "end"], rate_monthly: float) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from planner import assumptions, demand
+from planner import assumptions, demand, holdings
 from planner.errors import Complaint
 from planner.fields import MONTHS_MAX
 from planner.owned import own_figures
@@ -28,6 +28,7 @@ def check(request: Request, catalog: Catalog) -> tuple[Complaint, ...]:
     found = [*_private_prices(catalog), *_currency(request, catalog), *_lists("", request, catalog)]
     figures = [name for system in catalog.systems for name in own_figures(system.name)]
     found += assumptions.complaints(request.assumptions, figures, request.currency)
+    found += holdings.complaints(request, catalog)
     names = demand.month_names(request)
     for index, workload in enumerate(request.workloads):
         path = f"workloads[{index}]"

@@ -36,7 +36,7 @@ def gaps(
 ) -> tuple[Gap, ...]:
     """All gaps of a plan, each once, in a fixed order."""
     paid = {r.key: r for s in solved for r in s.resources}.values()
-    quotes = [r.quote for r in paid if r.quote is not None]
+    quotes = [r.quote for r in paid if r.quote is not None and r.is_listed]
     found = [
         *_renamed(request, catalog.names),
         *_unpriced(setting.demands, catalog),

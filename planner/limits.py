@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from planner.fields import Amount, Fraction, Model, Positive
+from pricing.price import Kind
 
 Yearly = Amount | Annotated[list[Amount], Field(min_length=1, max_length=10)]
 """One amount for each year of the plan (months 1 to 12 are the first), or one amount a year in order."""
@@ -25,6 +26,9 @@ class Limits(Model):
     owned_power_kw: Positive | None = Field(default=None, description="maximum power of all owned nodes together")
     owned_racks: Positive | None = Field(
         default=None, description="racks for owned nodes, by rack units and kW of a rack"
+    )
+    purchase_options: tuple[Kind, ...] = Field(
+        default=(), description="the only ways of paying in the cloud (on_demand, spot, reserved ...); empty: any"
     )
     quotas: Literal["ask", "hold"] = Field(
         default="ask",

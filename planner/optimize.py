@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from planner.errors import Defect
-from planner.model import Program
+from planner.program import Program
 
 GAP_TARGET = 1e-6
 """Relative distance of the best plan from the proven bound at which the search ends: 0.0001 %."""
@@ -76,21 +76,21 @@ def _model(program: Program) -> Any:
     import numpy as np
 
     columns, rows = len(program.columns), len(program.row_lower)
-    entries = np.array(program.entries, dtype=float).reshape(-1, 3)
-    order = np.lexsort((entries[:, 0], entries[:, 1]))
-    entries = entries[order]
-    starts = np.searchsorted(entries[:, 1], np.arange(columns + 1))
+    row = np.array(program.entry_row, dtype=np.int32)
+    column = np.array(program.entry_column, dtype=np.int32)
+    order = np.lexsort((row, column))
+    starts = np.searchsorted(column[order], np.arange(columns + 1))
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = columns, rows
     lp.col_cost_ = np.array(program.cost)
-    lp.col_lower_ = np.zeros(columns)
+    lp.col_lower_ = np.array(program.lower)
     lp.col_upper_ = np.array(program.upper)
     lp.row_lower_ = np.array(program.row_lower)
     lp.row_upper_ = np.array(program.row_upper)
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     lp.a_matrix_.start_ = starts.astype(np.int32)
-    lp.a_matrix_.index_ = entries[:, 0].astype(np.int32)
-    lp.a_matrix_.value_ = entries[:, 2]
+    lp.a_matrix_.index_ = row[order]
+    lp.a_matrix_.value_ = np.array(program.entry_value)[order]
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
     lp.integrality_ = [kinds[whole] for whole in program.whole]
     return lp

@@ -193,3 +193,15 @@ def _power(
     ratio = assumptions["server_power_over_accelerator_power"].value
     power = part.tdp_w * system.accelerator_count / 1000 * ratio
     return power, f"estimated as {ratio:g} x that of its accelerators"
+
+
+def use_payments(
+    node: Node, month: int, node_hours: float, assumptions: Assumptions, terms: Terms
+) -> tuple[Payment, ...]:
+    """What using `node_hours` costs beyond what is paid anyway."""
+    return ()
+
+
+def availability(node: Node, assumptions: Assumptions) -> float:
+    """The share of its hours in which a node works."""
+    return 1.0

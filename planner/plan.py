@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 from planner import assumptions as figures
-from planner import exchange, owned, quota
+from planner import exchange, holdings, owned, quota
 from planner.answer import (
     Assumption,
     Inputs,
@@ -29,6 +30,9 @@ from planner.gaps import gaps, rates_used
 from planner.prune import choose_from
 from planner.replay import Setting
 from planner.request import Request
+from planner.risk import Case, flips, risk
+from planner.risk.anew import AS_PREDICTED, Again, Throughputs, with_throughputs
+from planner.rules import Rules
 from planner.strategy import Solved, ownable, solve_strategy
 from planner.why import unfinished, unserved
 from planner.workload import accelerator_hours_rate, gang_of, written_accelerators
@@ -41,26 +45,35 @@ SCHEMA_VERSION = "1"
 DOCUMENT = Inputs("", "document", "")
 
 
-def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
-    """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every fault of names and months."""
+def plan(
+    request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT, throughputs: Throughputs = AS_PREDICTED
+) -> Plan:
+    """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every fault of names and months.
+
+    `throughputs` are those taken at an end of their interval: that is how risk plans anew.
+    """
     if faults := check(request, catalog):
         raise InvalidRequest(faults)
-    asked = named(request, catalog)
+    asked, again = named(request, catalog), _again(request, catalog)
     request, catalog = _in_order(asked), view(catalog, asked.currency, asked.as_of)
     assumed = figures.overridden(_defaults(request, catalog), _overrides(request), request.as_of)
     terms = _terms(request, assumed)
     rates = {workload.name: accelerator_hours_rate(workload, catalog.names) for workload in request.workloads}
     needed = demands(request, terms.hours_per_month, rates)
     nodes, node_gaps = owned.nodes(catalog, assumed, request)
-    found = market(request, needed, catalog, nodes, assumed)
-    setting = Setting(needed, found, choose_from(found, needed, assumed, terms), assumed, terms)
+    held = holdings.commitments(request, catalog, needed.month_names)
+    found = with_throughputs(market(request, needed, catalog, nodes, assumed, held), needed, throughputs)
+    rules = Rules(request.limits, request.site, quota.held(request))
+    setting = Setting(needed, found, choose_from(found, needed, assumed, terms, rules), assumed, terms, rules)
     missing = unserved(request, needed, found, catalog, nodes, assumed)
     solved = _solve(request, setting, missing)
     strategies = tuple(s.strategy for s in solved)
     advice = recommend(strategies, request.months, request.currency, request.materiality_fraction)
+    used = _throughput(setting, solved)
+    case = Case(advice, solved, setting, used, partial(_terms, request), again)
     chosen = next((s for s in strategies if s.name == advice.strategy), None)
     evens, compared = break_evens(nodes, _rented(nodes, request, catalog), assumed, terms)
-    paid = [r.quote for s in solved for r in s.resources if r.quote is not None]
+    paid = [r.quote for s in solved for r in s.resources if r.quote is not None and r.is_listed]
     prices = _prices([*paid, *compared], catalog)
     return Plan(
         schema_version=SCHEMA_VERSION,
@@ -78,7 +91,7 @@ def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
         strategies=tuple(_in_asked_order(s, asked) for s in strategies),
         break_even=evens,
         workloads=_workloads(asked, setting, inputs),
-        throughput=_throughput(setting, solved),
+        throughput=used,
         prices=prices,
         oldest_price=min((price.as_of for price in prices), default=None),
         assumptions=(*assumed.values(), *owned.as_assumptions(nodes, request, catalog)),
@@ -88,7 +101,19 @@ def plan(request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT) -> Plan:
         reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
         exchange_rates=exchange.used(rates_used(request, catalog)),
         quota_requests=quota.requests(request, catalog, strategies),
+        flips=flips(case),
+        risk=risk(request.risk, case),
     )
+
+
+def _again(request: Request, catalog: Catalog) -> Again:
+    """The same question with other assumptions and throughputs, and nothing asked of its risk."""
+
+    def planned(assumptions: Mapping[str, float], throughputs: Throughputs = AS_PREDICTED) -> Plan:
+        given = {"assumptions": {**request.assumptions, **assumptions}, "risk": None}
+        return plan(request.model_copy(update=given), catalog, throughputs=throughputs)
+
+    return planned
 
 
 def _rented(nodes: Iterable[owned.Node], request: Request, catalog: Catalog) -> list[Quote]:
@@ -130,6 +155,11 @@ def _terms(request: Request, assumed: figures.Assumptions) -> Terms:
         price_change_annual=assumed["cloud_price_change_annual"].value,
         partial_upfront_fraction=assumed["partial_upfront_fraction"].value,
         charge_beyond_horizon=request.commitments_beyond_horizon == "full",
+        spot_price_change_annual=assumed["spot_price_change_annual"].value,
+        commitment_price_change_annual=assumed["commitment_price_change_annual"].value,
+        enterprise_discount_fraction=assumed["enterprise_discount_fraction"].value,
+        cloud_support_fraction=assumed["cloud_support_fraction"].value,
+        cloud_tax_fraction=assumed["cloud_tax_fraction"].value,
     )
 
 

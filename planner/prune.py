@@ -1,113 +1,78 @@
-"""What can be left out without changing the optimum, and the present cost of one node-hour or one node of what stays.
+"""What can be left out of the supply without changing the optimum.
 
 Exact rules only. By the hour: of two candidates of one workload, one that costs no more per unit of work (for
 serving: per whole node, whatever number replaces it) and no more for data. Committed or owned: m nodes of one
 resource replace one of another where they do at least its work for every workload, in at least its months, for no
 more present cost, whatever the month of the start. And a start is useless where it costs at least what all its hours
 could save against the cheapest use by the hour.
+
+Limits make rules weaker: what counts against a quota that holds replaces nothing, spot replaces only spot where its
+share is limited, a budget compares only what is paid in the same way, and owned nodes that must share power, racks or
+operators are all kept. Committed money and what is held already are never left out.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.assumptions import Assumptions
-from planner.candidates import Candidate, Market, Resource, keeps_team, parallel_limit, team
-from planner.cashflow import Terms, present_cost
+from planner.candidates import Candidate, Market, Resource, keeps_team, team
+from planner.cashflow import Terms
 from planner.demand import Demands, Need
-from planner.paying import around_per_unit, covers, payments_of
-from pricing.catalog import Quote
+from planner.fit import parallel_limit
+from planner.options import options
+from planner.paying import data_payments
+from planner.rules import Rules
+from planner.supply import Choice, Rates, Shared, by_need, hourly_rates, shared_of
 
 TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Ordering or committing one node at the start of `month`: its present cost and the months it then covers."""
-
-    month: int
-    present_cost: float
-    covers: range
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """A resource that workloads share: paid per node from a start, used by any of `candidates`."""
-
-    resource: Resource
-    starts: tuple[Start, ...]
-    candidates: tuple[Candidate, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What the solver may choose from. `hourly[need]` are candidates by the hour; `rates` their present cost per
-    node-hour by month (index 0 is month 1), by resource number."""
-
-    hourly: tuple[tuple[Candidate, ...], ...]
-    rates: dict[int, tuple[float, ...]]
-    shared: tuple[Shared, ...]
-    candidates: int
-    pruned: int
-
-
-def choose_from(market: Market, demands: Demands, assumptions: Assumptions, terms: Terms) -> Choice:
+def choose_from(
+    market: Market, demands: Demands, assumptions: Assumptions, terms: Terms, rules: Rules | None = None
+) -> Choice:
     """The market less what is dominated. Owned starts that renting would beat stay: a strategy may insist on owning."""
-    hourly_rates = _hourly_rates(market, assumptions, terms)
-    hourly: list[tuple[Candidate, ...]] = []
-    grouped: dict[int, list[Candidate]] = {}
-    by_need: list[list[Candidate]] = [[] for _ in demands.needs]
-    for candidate in market.candidates:
-        if market.resources[candidate.resource].what == "hourly":
-            by_need[candidate.need].append(candidate)
-        else:
-            grouped.setdefault(candidate.resource, []).append(candidate)
-    for need, candidates in zip(demands.needs, by_need, strict=True):
-        hourly.append(_best_hourly(need, candidates, market.resources, hourly_rates))
-    shared = _starts(market, grouped, assumptions, terms)
-    shared = _without_useless(shared, demands, hourly, hourly_rates, market.resources, terms)
-    shared = _without_dominated(shared, demands.needs)
+    rules = rules or Rules()
+    rates = hourly_rates(market, assumptions, terms)
+    resources = market.resources
+    hourly = [
+        _best_hourly(need, candidates, resources, rates, rules)
+        for need, candidates in zip(demands.needs, by_need(market, rates, len(demands.needs)), strict=True)
+    ]
+    supply = shared_of(market, assumptions, terms)
+    plain = [item for item in supply if _may_be_left_out(item)]
+    plain = _cheapest_alike(plain, rules)
+    plain = _without_useless(plain, demands, hourly, rates, market, terms, rules)
+    plain = _without_dominated(plain, demands.needs, rules)
+    pools = [_cheapest_cover(item, demands.needs, resources, rules) for item in supply if item.weights]
+    shared = [*plain, *pools, *(item for item in supply if item.resource.held is not None)]
     kept = sum(len(c) for c in hourly) + sum(len(s.candidates) for s in shared)
-    used = {c.resource: hourly_rates[c.resource] for candidates in hourly for c in candidates}
+    used = {c.resource: rates[c.resource] for candidates in hourly for c in candidates}
     return Choice(tuple(hourly), used, tuple(shared), len(market.candidates), len(market.candidates) - kept)
 
 
-def _hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dict[int, tuple[float, ...]]:
-    """Present cost of a node-hour in each month, by resource. Payments are in proportion to the price: one curve per
-    kind."""
-    curves: dict[str, tuple[float, ...]] = {}
-    rates = {}
-    for number, resource in enumerate(market.resources):
-        if resource.what != "hourly" or resource.quote is None:
-            continue
-        price = resource.quote.price
-        if price.kind not in curves:
-            unit = _at_unit_price(resource, resource.quote)
-            curves[price.kind] = tuple(
-                present_cost(payments_of(unit, month, 1.0, assumptions, terms), terms.discount_rate_monthly)
-                for month in range(1, terms.months + 1)
-            )
-        rates[number] = tuple(price.price_per_hour * factor for factor in curves[price.kind])
-    return rates
+def whole(market: Market, demands: Demands, assumptions: Assumptions, terms: Terms) -> Choice:
+    """Everything that the market holds, nothing left out: what pruning is judged by."""
+    rates = hourly_rates(market, assumptions, terms)
+    hourly = tuple(tuple(candidates) for candidates in by_need(market, rates, len(demands.needs)))
+    return Choice(hourly, rates, tuple(shared_of(market, assumptions, terms)), len(market.candidates), 0)
 
 
-def _at_unit_price(resource: Resource, quote: Quote) -> Resource:
-    """The resource at a price of 1 an hour: payments are in proportion to the price."""
-    return replace(resource, quote=replace(quote, price=replace(quote.price, price_per_hour=1.0)))
+def _may_be_left_out(item: Shared) -> bool:
+    return item.resource.held is None and not item.weights
 
 
 def _best_hourly(
-    need: Need, candidates: Iterable[Candidate], resources: Sequence[Resource], rates: dict[int, tuple[float, ...]]
+    need: Need, candidates: Iterable[Candidate], resources: Sequence[Resource], rates: Rates, rules: Rules
 ) -> tuple[Candidate, ...]:
-    """The candidates by the hour that no other of the same workload dominates. Rates of all months move together."""
-    limited = parallel_limit(need) is not None
+    """The candidates by the hour that no other of the same workload dominates."""
     ordered = sorted(
         candidates,
         key=lambda c: (
             float(f"{rates[c.resource][0] / c.units_per_node_hour:.9g}"),  # equal but for rounding is equal
-            c.storage + c.egress,
+            c.around.total,
             resources[c.resource].accelerators_per_node,
             resources[c.resource].key,
             c.gang,
@@ -117,21 +82,41 @@ def _best_hourly(
     rivals: dict[object, list[Candidate]] = {}  # a job that keeps one team is replaced within that team only
     for candidate in ordered:
         others = rivals.setdefault(team(candidate, resources) if keeps_team(need) else None, [])
-        if not any(_outdoes(best, candidate, need, rates, limited) for best in others):
+        if not any(
+            _outdoes(best, candidate, need, rates)
+            and _may_replace(resources[best.resource], resources[candidate.resource], need, rules)
+            for best in others
+        ):
             others.append(candidate)
             kept.append(candidate)
     return tuple(kept)
 
 
-def _outdoes(best: Candidate, other: Candidate, need: Need, rates: dict[int, tuple[float, ...]], limited: bool) -> bool:
-    """Whether `best` by the hour does all that `other` (of the same team where jobs are limited) does, for no more."""
-    if best.storage + best.egress > other.storage + other.egress:
+def _may_replace(best: Resource, other: Resource, need: Need, rules: Rules) -> bool:
+    """Whether limits let any amount of `best` stand in for `other`."""
+    if rules.counted(best):
         return False
-    if limited and _gang_rate(best) < _gang_rate(other) * (1 - TOLERANCE):
+    return rules.spot_share(need) == 1 or not _is_spot(best) or _is_spot(other)
+
+
+def _is_spot(resource: Resource) -> bool:
+    return resource.quote is not None and options()[resource.quote.price.kind].INTERRUPTS
+
+
+def _outdoes(best: Candidate, other: Candidate, need: Need, rates: Rates) -> bool:
+    """Whether `best` by the hour does all that `other` (of the same team where jobs are limited) does, for no more."""
+    if best.around.total > other.around.total:
+        return False
+    if parallel_limit(need) is not None and _gang_rate(best) < _gang_rate(other) * (1 - TOLERANCE):
         return False
     step = other.nodes_per_gang  # the fewest nodes by the hour that a service takes at a time
-    instead = _replacing(best, other.units_per_node_hour * step, need) * rates[best.resource][0]
-    return instead <= rates[other.resource][0] * step * (1 + TOLERANCE)
+    instead = _replacing(best, other.units_per_node_hour * step, need)
+    if need.workload.spare_replicas:  # a spare gang is to be had for no more as well
+        instead = max(instead, best.granule / other.granule * step)
+    return all(  # prices of one kind move together, as a power of time: the ends of the horizon decide
+        instead * rates[best.resource][month] <= rates[other.resource][month] * step * (1 + TOLERANCE)
+        for month in (0, -1)
+    )
 
 
 def _replacing(best: Candidate, units_per_hour: float, need: Need) -> float:
@@ -148,77 +133,56 @@ def _gang_rate(candidate: Candidate) -> float:
     return candidate.units_per_node_hour * candidate.granule
 
 
-def _starts(
-    market: Market, grouped: dict[int, list[Candidate]], assumptions: Assumptions, terms: Terms
-) -> list[Shared]:
-    """Every shared resource with all its starts; of rows that differ only in price (regions, say) the cheapest."""
-    cheapest: dict[tuple[object, ...], int] = {}
-    for number, candidates in grouped.items():
-        resource = market.resources[number]
-        if resource.quote is None:
-            cheapest[number,] = number
+def _cheapest_alike(shared: Iterable[Shared], rules: Rules) -> list[Shared]:
+    """Of commitments that differ only in price and region, the cheapest; those that count against quotas all stay."""
+    cheapest: dict[tuple[object, ...], Shared] = {}
+    for item in shared:
+        quote = item.resource.quote
+        if quote is None or rules.counted(item.resource):
+            cheapest[item.resource.key,] = item
             continue
-        price = resource.quote.price
+        price = quote.price
         like = (price.provider, price.instance_type, price.kind, price.term_months, price.upfront)
-        uses = tuple((c.need, c.gang, c.units_per_node_hour, c.storage, c.egress) for c in candidates)
-        best = cheapest.setdefault((like, uses), number)
-        other = market.resources[best].quote
-        assert other is not None
-        if (price.price_per_hour, resource.key) < (other.price.price_per_hour, market.resources[best].key):
-            cheapest[like, uses] = number
-    curves: dict[tuple[object, ...], list[Start]] = {}
-    shared = []
-    for number in cheapest.values():
-        resource = market.resources[number]
-        starts = _priced_starts(resource, curves, assumptions, terms)
-        if starts:
-            shared.append(Shared(resource, tuple(starts), tuple(grouped[number])))
-    return sorted(shared, key=lambda s: s.resource.key)
+        uses = tuple((c.need, c.gang, c.units_per_node_hour, c.around) for c in item.candidates)
+        best = cheapest.setdefault((like, uses), item)
+        if (item.starts[0].present_cost, item.resource.key) < (best.starts[0].present_cost, best.resource.key):
+            cheapest[like, uses] = item
+    return sorted(cheapest.values(), key=lambda item: item.resource.key)
 
 
-def _priced_starts(
-    resource: Resource, curves: dict[tuple[object, ...], list[Start]], assumptions: Assumptions, terms: Terms
-) -> list[Start]:
-    """Present cost of one node by month of start; for commitments in proportion to the price, so one curve per term."""
-    if resource.quote is None:
-        return _curve(resource, assumptions, terms)
-    price = resource.quote.price
-    like = (price.kind, price.term_months, price.upfront)
-    if like not in curves:
-        curves[like] = _curve(_at_unit_price(resource, resource.quote), assumptions, terms)
-    return [replace(start, present_cost=start.present_cost * price.price_per_hour) for start in curves[like]]
-
-
-def _curve(resource: Resource, assumptions: Assumptions, terms: Terms) -> list[Start]:
-    starts = []
-    for month in range(1, terms.months + 1):
-        if covered := covers(resource, month, assumptions, terms):
-            paid = payments_of(resource, month, 1, assumptions, terms)
-            starts.append(Start(month, present_cost(paid, terms.discount_rate_monthly), covered))
-    return starts
+def _cheapest_cover(item: Shared, needs: Sequence[Need], resources: Sequence[Resource], rules: Rules) -> Shared:
+    """Committed money with, of all that it covers, what no other use of it outdoes at the plan's rates."""
+    rates = {number: (weight,) for number, weight in item.weights.items()}
+    kept: list[Candidate] = []
+    for index in dict.fromkeys(candidate.need for candidate in item.candidates):
+        mine = [candidate for candidate in item.candidates if candidate.need == index]
+        kept += _best_hourly(needs[index], mine, resources, rates, rules)
+    return replace(item, candidates=tuple(kept), weights={c.resource: item.weights[c.resource] for c in kept})
 
 
 def _without_useless(
     shared: Iterable[Shared],
     demands: Demands,
     hourly: Sequence[Sequence[Candidate]],
-    rates: dict[int, tuple[float, ...]],
-    resources: Sequence[Resource],
+    rates: Rates,
+    market: Market,
     terms: Terms,
+    rules: Rules,
 ) -> list[Shared]:
     """Commitments less the starts that cost at least what all their hours could save. Owned systems stay as they
     are."""
     kept = []
     for item in shared:
-        if item.resource.what == "owned":
+        if item.resource.what == "owned" or rules.budgets:
             kept.append(item)
             continue
         uses = [
-            (candidate, need, _stand_ins(item, candidate, need, hourly[candidate.need], resources))
+            (candidate, need, _stand_ins(item, candidate, need, hourly[candidate.need], market.resources, rules))
             for candidate in item.candidates
             for need in (demands.needs[candidate.need],)
         ]
-        savings = [terms.hours_per_month * _saving(uses, rates, month) for month in range(1, terms.months + 1)]
+        hours = item.hours(terms.hours_per_month)
+        savings = [hours * _saving(uses, rates, market, terms, month) for month in range(1, terms.months + 1)]
         starts = tuple(
             start
             for start in item.starts
@@ -230,7 +194,7 @@ def _without_useless(
 
 
 def _saving(
-    uses: Iterable[tuple[Candidate, Need, list[Candidate]]], rates: dict[int, tuple[float, ...]], month: int
+    uses: Iterable[tuple[Candidate, Need, list[Candidate]]], rates: Rates, market: Market, terms: Terms, month: int
 ) -> float:
     """The most that an hour of one node can save in `month`, given what it can do and what could do that by the hour;
     infinite where nothing can.
@@ -242,13 +206,13 @@ def _saving(
     for candidate, need, others in uses:
         if not need.monthly[month - 1] and need.deadline is None:
             continue
-        if not others:
+        if not others or need.workload.spare_replicas:
             return math.inf
-        own_data = math.fsum(around_per_unit(need, candidate, month))
+        own_data = _data(need, candidate, market, month, terms)
         worst = max if need.serving else min  # a service rents one type only, whichever the plan picks
         saved = worst(
             _replacing(other, candidate.units_per_node_hour, need) * rates[other.resource][month - 1]
-            + max(0.0, math.fsum(around_per_unit(need, other, month)) - own_data) * candidate.units_per_node_hour
+            + max(0.0, _data(need, other, market, month, terms) - own_data) * candidate.units_per_node_hour
             for other in others
         )  # storage and egress are not discounted here: an upper bound on what a better place can save
         if need.serving:
@@ -258,13 +222,25 @@ def _saving(
     return services + rest
 
 
+def _data(need: Need, candidate: Candidate, market: Market, month: int, terms: Terms) -> float:
+    """Storage, egress and transfer of one unit of work done in `month`."""
+    resource = market.resources[candidate.resource]
+    return math.fsum(p.amount for p in data_payments(need, candidate, resource, month, 1.0, terms))
+
+
 def _stand_ins(
-    item: Shared, candidate: Candidate, need: Need, hourly: Sequence[Candidate], resources: Sequence[Resource]
+    item: Shared,
+    candidate: Candidate,
+    need: Need,
+    hourly: Sequence[Candidate],
+    resources: Sequence[Resource],
+    rules: Rules,
 ) -> list[Candidate]:
-    """Candidates by the hour that could do what `candidate` does: any, or for a job that keeps its accelerator and gang
-    those of the same, no slower."""
+    """Candidates by the hour, in any number, that could do what `candidate` does: any, or for a job that keeps its
+    accelerator and gang those of the same, no slower."""
+    hourly = [other for other in hourly if _may_replace(resources[other.resource], item.resource, need, rules)]
     if parallel_limit(need) is None:
-        return list(hourly)
+        return hourly
     rate = _gang_rate(candidate) * (1 - TOLERANCE)
     as_fast = [other for other in hourly if _gang_rate(other) >= rate]
     if not keeps_team(need):
@@ -273,21 +249,32 @@ def _stand_ins(
     return [other for other in as_fast if team(other, resources) == mine]
 
 
-def _without_dominated(shared: Sequence[Shared], needs: Sequence[Need]) -> list[Shared]:
+def _without_dominated(shared: Sequence[Shared], needs: Sequence[Need], rules: Rules) -> list[Shared]:
     """The resources that no other replaces. Cheaper ones are tried first, ties by key, so that one of two equals
     stays."""
     ordered = sorted(shared, key=lambda s: (s.starts[0].present_cost, s.resource.key))
     kept: list[Shared] = []
     for item in ordered:
-        if not any(_replaces(best, item, needs) for best in kept):
+        if not any(_comparable(best, item, rules) and _replaces(best, item, needs) for best in kept):
             kept.append(item)
     return sorted(kept, key=lambda s: s.resource.key)
 
 
-def _replaces(best: Shared, item: Shared, needs: Sequence[Need]) -> bool:
-    """Whether some whole number of nodes of `best` does all that one node of `item` does, for no more."""
-    if best.resource.what != item.resource.what:
+def _comparable(best: Shared, item: Shared, rules: Rules) -> bool:
+    """Whether cost alone decides between two resources, whatever is limited."""
+    if best.resource.what != item.resource.what or best.by_month != item.by_month or rules.counted(best.resource):
         return False
+    limits = rules.limits
+    if item.resource.node is not None:
+        return not (rules.budgets or limits.owned_power_kw or limits.owned_racks or rules.site.staff == "whole")
+    a, b = best.resource.quote, item.resource.quote
+    assert a is not None
+    assert b is not None
+    return not rules.budgets or (a.price.term_months, a.price.upfront) == (b.price.term_months, b.price.upfront)
+
+
+def _replaces(best: Shared, item: Shared, needs: Sequence[Need]) -> bool:
+    """Whether some whole number of units of `best` does all that one unit of `item` does, for no more."""
     copies = _copies(best, item, needs)
     if copies is None:
         return False
@@ -302,18 +289,33 @@ def _replaces(best: Shared, item: Shared, needs: Sequence[Need]) -> bool:
 
 
 def _copies(best: Shared, item: Shared, needs: Sequence[Need]) -> int | None:
-    """Nodes of `best` that stand in for one of `item` for every workload; None where they cannot."""
+    """Units of `best` that stand in for one of `item` for every workload; None where they cannot."""
     offered = {(c.need, c.gang): c for c in best.candidates}
     copies = 1
     for candidate in item.candidates:
         other = offered.get((candidate.need, candidate.gang))
-        if other is None or other.storage > candidate.storage or other.egress > candidate.egress:
+        if other is None or not other.around.no_more_than(candidate.around):
             return None
         need = needs[candidate.need]
         same = best.resource.accelerator == item.resource.accelerator
         if not same and parallel_limit(need) is not None:
             return None
-        copies = max(copies, math.ceil(candidate.units_per_node_hour / other.units_per_node_hour - TOLERANCE))
+        if not _use_is_cheaper(best, other, item, candidate):
+            return None
+        speed = candidate.units_per_node_hour * item.available / (other.units_per_node_hour * best.available)
+        copies = max(copies, math.ceil(speed - TOLERANCE))
+        if need.workload.spare_replicas:
+            copies = max(copies, math.ceil(other.granule / candidate.granule - TOLERANCE))
         if copies * candidate.nodes_per_gang < other.nodes_per_gang:
             return None
     return copies
+
+
+def _use_is_cheaper(best: Shared, other: Candidate, item: Shared, candidate: Candidate) -> bool:
+    """Whether use itself costs no more for each unit of work (the power of owned nodes at work)."""
+    if not best.use_costs:
+        return True
+    if not item.use_costs:
+        return False
+    ratio = candidate.units_per_node_hour / other.units_per_node_hour
+    return all(a * ratio <= b * (1 + TOLERANCE) for a, b in zip(best.use_costs, item.use_costs, strict=True))

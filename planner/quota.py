@@ -1,6 +1,7 @@
 """What the strategies of a plan need of an account's quotas, against what is there: which to ask for, where, how much.
 
-Quotas shape no plan yet; they are held against it once it is made. Knows no cloud: a quota says what it counts.
+Unless the request holds plans to them, quotas shape no plan; they are held against it once it is made. Knows no cloud: a
+quota says what it counts.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from pricing.catalog import Catalog
 from pricing.offering import Offering
 from pricing.price import option_of
 from pricing.quota import UNIT_WORDS, Quota
+from pricing.units import HOURS_PER_MONTH
 
 OLD_DAYS = 30
+HOURS_PER_DAY = 24
 NOISE_DIGITS = 6
 """Decimals of a number of nodes that are more than the solver's tolerance."""
 NO_STOCK = Gap(
@@ -48,7 +51,8 @@ class Running:
 
 
 def running(request: Request, strategy: Strategy) -> dict[Kept, Running]:
-    """All rented nodes of a strategy. Committed nodes count while they are paid for, whether or not work runs on them.
+    """All rented nodes of a strategy. Committed nodes count while they are paid for, whether or not work runs on them;
+    days of nodes are spread over their month.
 
     Work that may run at any hour of its month is counted spread evenly over it, in whole gangs where a gang spans
     nodes; what different workloads leave of a node adds up, as do their busiest hours: a plan does not tell which fall
@@ -62,10 +66,11 @@ def running(request: Request, strategy: Strategy) -> dict[Kept, Running]:
             if use.what == "hourly":
                 line.nodes[use.month] += use.nodes
     for bought in strategy.purchases:
-        if option := option_of(bought.purchase_option):
+        if bought.unit != "money" and (option := option_of(bought.purchase_option)):
             line = found.setdefault(Kept(bought.provider, bought.region, bought.name, option.kind), Running())
+            at_once = bought.count if bought.unit == "node" else bought.count * HOURS_PER_DAY / HOURS_PER_MONTH
             for month in range(bought.usable_from, min(bought.usable_to, request.months) + 1):
-                line.nodes[month] += bought.count
+                line.nodes[month] += at_once
     return found
 
 
@@ -157,6 +162,12 @@ def units(quota: Quota, offering: Offering) -> float | None:
 def whole(nodes: float) -> int:
     """The nodes that must be there at once to have so many on average."""
     return math.ceil(round(nodes, NOISE_DIGITS))
+
+
+def held(request: Request) -> tuple[Quota, ...]:
+    """The quotas that no plan may pass; none where a plan may ask for more."""
+    lines = sorted(request.quotas, key=lambda line: (line.provider, line.region, line.code))
+    return tuple(line.quota for line in lines) if request.limits.quotas == "hold" else ()
 
 
 def requests(request: Request, catalog: Catalog, strategies: Sequence[Strategy]) -> tuple[QuotaRequest, ...]:
@@ -271,8 +282,12 @@ def convention(request: Request) -> tuple[str, ...]:
     if not request.quotas:
         return ()
     names = ", ".join(sorted({line.provider for line in request.quotas}))
+    if request.limits.quotas == "hold":
+        how = "hold: no strategy passes them"
+    else:
+        how = "were held against each strategy once it was planned: they limited nothing in it"
     return (
-        f"Quotas ({names}) were held against each strategy once it was planned: they limited nothing in it.",
+        f"Quotas ({names}) {how}.",
         "Against quotas, committed nodes count while paid for; work that may run at any hour is spread over its month.",
         "Against quotas, a gang that spans nodes counts with all of them, though the work fills part of their month.",
     )

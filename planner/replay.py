@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
-from planner import owned
+from planner import owned, paying
 from planner.answer import CashRow, Purchase, Use, WorkloadCost
 from planner.assumptions import Assumptions
 from planner.candidates import Candidate, Market, Resource
 from planner.cashflow import Payment, Terms, present_cost
 from planner.demand import Demands
-from planner.paying import around_per_unit, covers, payments_of
-from planner.prune import Choice
+from planner.paying import covers, payments_of
+from planner.rules import Rules
+from planner.supply import Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Setting:
     choice: Choice
     assumptions: Assumptions
     terms: Terms
+    rules: Rules = field(default_factory=Rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +48,20 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Bought:
-    """`quantity` nodes ordered or committed to at the start of `month`."""
+    """`quantity` units (nodes, node-days, money an hour) ordered or committed to at the start of `month`."""
 
     resource: Resource
     month: int
-    quantity: int
+    quantity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """What belongs to no single resource: `quantity` operators, or money that tops up the support plan, in `month`."""
+
+    kind: Literal["staff", "cloud_support"]
+    month: int
+    quantity: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +70,7 @@ class Decisions:
 
     bought: tuple[Bought, ...] = ()
     shares: tuple[Share, ...] = ()
+    overheads: tuple[Overhead, ...] = ()
 
 
 def paid(decisions: Decisions, setting: Setting) -> list[tuple[str, Payment]]:
@@ -66,7 +79,17 @@ def paid(decisions: Decisions, setting: Setting) -> list[tuple[str, Payment]]:
     resources = setting.market.resources
     for share in decisions.shares:
         rows += [(resources[share.candidate.resource].title, p) for p in use_payments(setting, share)]
+    for overhead in decisions.overheads:
+        title = "operators" if overhead.kind == "staff" else "cloud support plan"
+        rows += [(title, p) for p in overhead_payments(setting, overhead)]
     return rows
+
+
+def overhead_payments(setting: Setting, overhead: Overhead) -> tuple[Payment, ...]:
+    """What operators or the least fee of the support plan cost in a month."""
+    if overhead.kind == "staff":
+        return owned.staff_payments(overhead.month, round(overhead.quantity), setting.assumptions, setting.terms)
+    return paying.support_minimum(overhead.month, overhead.quantity, setting.terms)
 
 
 def purchase_payments(setting: Setting, bought: Bought) -> tuple[Payment, ...]:
@@ -75,18 +98,12 @@ def purchase_payments(setting: Setting, bought: Bought) -> tuple[Payment, ...]:
 
 
 def use_payments(setting: Setting, share: Share) -> tuple[Payment, ...]:
-    """What one use costs by itself: hours paid by the hour, and its part of storage and egress."""
+    """What one use costs by itself: hours paid by the hour, the power of owned nodes at work, and its part of
+    storage, egress and transfer."""
     resource = setting.market.resources[share.candidate.resource]
     need = setting.demands.needs[share.candidate.need]
-    rows: list[Payment] = []
-    if resource.what == "hourly":
-        rows += payments_of(resource, share.month, share.node_hours, setting.assumptions, setting.terms)
-    storage, egress = around_per_unit(need, share.candidate, share.month)
-    if storage:
-        rows.append(Payment(share.month, "end", "storage", storage * share.units))
-    if egress:
-        rows.append(Payment(share.month, "end", "egress", egress * share.units))
-    return tuple(rows)
+    rows = paying.use_payments_of(resource, share.month, share.node_hours, setting.assumptions, setting.terms)
+    return rows + paying.data_payments(need, share.candidate, resource, share.month, share.units, setting.terms)
 
 
 def purchase(setting: Setting, bought: Bought) -> Purchase:
@@ -100,19 +117,21 @@ def purchase(setting: Setting, bought: Bought) -> Purchase:
         per_month = owned.costs(node, setting.assumptions, terms.hours_per_month).per_month * count
     else:
         assert resource.quote is not None
-        term = resource.quote.price.term_months
+        term = resource.quote.price.term_months or len(working)
         fees = [p.amount for p in paid if p.at == "end" and p.month == month]
         per_month = fees[0] if fees else 0.0
     return Purchase(
         month=month,
         what="owned" if node is not None else "commitment",
+        unit=resource.unit,
         name=resource.name,
         provider=resource.provider,
         region=resource.region,
         purchase_option=resource.purchase_option,
         accelerator=resource.accelerator,
         accelerators_per_node=resource.accelerators_per_node,
-        count=count,
+        count=1 if resource.unit == "money" else round(count),
+        money_per_hour=count if resource.unit == "money" else 0.0,
         usable_from=working.start,
         usable_to=working.start + term - 1,
         term_months=term,
@@ -128,7 +147,7 @@ def use(setting: Setting, share: Share) -> Use:
     return Use(
         month=share.month,
         workload=setting.demands.needs[share.candidate.need].workload.name,
-        what=resource.what,
+        what="hourly" if resource.what == "covered" else resource.what,
         name=resource.name,
         provider=resource.provider,
         region=resource.region,
@@ -152,7 +171,8 @@ def cash(rows: Iterable[tuple[str, Payment]]) -> tuple[CashRow, ...]:
 
 
 def workload_costs(decisions: Decisions, setting: Setting) -> tuple[WorkloadCost, ...]:
-    """Each workload's own payments plus its part, by node-hours, of everything bought; idle hours go the same way."""
+    """Each workload's own payments plus its part, by node-hours, of everything bought (of committed money by what it
+    draws); idle hours go the same way. Operators and the support plan's least fee go by all other costs."""
     needs, resources = setting.demands.needs, setting.market.resources
     cost = [0.0] * len(needs)
     units = [0.0] * len(needs)
@@ -163,13 +183,18 @@ def workload_costs(decisions: Decisions, setting: Setting) -> tuple[WorkloadCost
         resource = resources[share.candidate.resource]
         cost[index] += math.fsum(p.amount for p in use_payments(setting, share))
         units[index] += share.units
-        hours[resource.key][index] += share.node_hours
+        weight = resource.quote.price.price_per_hour if resource.pool and resource.quote is not None else 1.0
+        hours[resource.pool or resource.key][index] += share.node_hours * weight
         work[index][resource.title] += share.units
     for bought in decisions.bought:
         amount = math.fsum(p.amount for p in purchase_payments(setting, bought))
         users: Mapping[int, float] = hours[bought.resource.key] or dict.fromkeys(range(len(needs)), 1.0)
         for index, part in users.items():
             cost[index] += amount * part / math.fsum(users.values())
+    own = list(cost) if any(cost) else [1.0] * len(needs)
+    for overhead in decisions.overheads:
+        amount = math.fsum(p.amount for p in overhead_payments(setting, overhead))
+        cost = [already + amount * part / math.fsum(own) for already, part in zip(cost, own, strict=True)]
     return tuple(
         WorkloadCost(
             need.workload.name,

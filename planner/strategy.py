@@ -15,9 +15,11 @@ from planner.answer import Strategy, StrategyName
 from planner.candidates import Candidate, Resource
 from planner.cashflow import present_cost
 from planner.errors import Defect
-from planner.model import Allowed, Program, build, rents_whole_nodes, with_shortage
+from planner.model import Allowed, build
 from planner.optimize import TIME_LIMIT_S, Solution, solve
-from planner.replay import Bought, Decisions, Setting, Share
+from planner.program import Limit, Program, with_limit_open, with_shortage
+from planner.replay import Bought, Decisions, Overhead, Setting, Share
+from planner.rows import rents_whole_nodes
 
 REPLAY_TOLERANCE = 1e-5
 LONG_SEARCH_COLUMNS = 2000
@@ -38,24 +40,33 @@ class Solved:
 
 def ownable(setting: Setting) -> tuple[bool, ...]:
     """For each workload, whether an owned system that arrives within the horizon can do its work."""
-    can = {c.need for item in setting.choice.shared if item.resource.what == "owned" for c in item.candidates}
+    can = {
+        c.need
+        for item in setting.choice.shared
+        if item.resource.what == "owned" and item.resource.held is None
+        for c in item.candidates
+    }
     return tuple(index in can for index in range(len(setting.demands.needs)))
 
 
 def allowed(name: StrategyName, setting: Setting) -> Allowed:
-    """What `name` may use. Cloud: nothing owned. Hybrid: anything. Onprem: workloads that can be owned may be rented
-    by the hour only until the first delivery; the others, named as gaps, stay in the cloud."""
+    """What `name` may use, beside what is there already. Cloud: no new hardware. Hybrid: anything. Onprem: workloads
+    that can be owned may be rented by the hour only until the first nodes work; the others, named as gaps, stay in the
+    cloud."""
     months = setting.terms.months
     everywhere = tuple(months for _ in setting.demands.needs)
     if name == "hybrid":
         return Allowed(setting.choice.shared, everywhere)
     if name == "cloud":
-        return Allowed(tuple(s for s in setting.choice.shared if s.resource.what != "owned"), everywhere)
+        bought = [s for s in setting.choice.shared if s.resource.what == "owned" and s.resource.held is None]
+        return Allowed(tuple(s for s in setting.choice.shared if s not in bought), everywhere)
     can = ownable(setting)
-    bridge = min(round(setting.assumptions["lead_time_months"].value), months)
+    waiting = setting.assumptions["lead_time_months"].value + setting.assumptions["migration_months"].value
+    bridge = min(round(waiting), months)
     shared = []
     for item in setting.choice.shared:
-        kept = tuple(c for c in item.candidates if item.resource.what == "owned" or not can[c.need])
+        stays = item.resource.what == "owned" or item.resource.held is not None
+        kept = tuple(c for c in item.candidates if stays or not can[c.need])
         if kept:
             shared.append(replace(item, candidates=kept))
     return Allowed(tuple(shared), tuple(bridge if owns else months for owns in can))
@@ -68,7 +79,7 @@ def solve_strategy(name: StrategyName, setting: Setting) -> Solved:
     if name == "onprem" and not any(ownable(setting)):
         return empty
     rules = allowed(name, setting)
-    program = build(setting.choice, rules, setting.demands, setting.terms, setting.market.resources)
+    program = build(setting, rules)
     solution = solve(program, start=_without_purchases(program))
     if solution.status == "unsolved":
         text = f"not solved within {TIME_LIMIT_S:.0f} s, so it may be possible all the same: narrow what may be used"
@@ -82,7 +93,8 @@ def _without_purchases(program: Program) -> Solution | None:
     """The best plan that only rents by the hour, a sound place for a long search to begin; None where there is none."""
     if len(program.columns) < LONG_SEARCH_COLUMNS:
         return None
-    uppers = [0.0 if c.kind == "start" else u for c, u in zip(program.columns, program.upper, strict=True)]
+    bounds = zip(program.columns, program.lower, program.upper, strict=True)
+    uppers = [lower if column.kind == "start" else upper for column, lower, upper in bounds]
     if uppers == program.upper:
         return None
     solution = solve(replace(program, upper=uppers))
@@ -91,8 +103,7 @@ def _without_purchases(program: Program) -> Solution | None:
 
 def shortage(name: StrategyName, setting: Setting) -> dict[int, float]:
     """By workload index, the share of its work that cannot be done at best under `name` (only those above 0)."""
-    rules = allowed(name, setting)
-    program = build(setting.choice, rules, setting.demands, setting.terms, setting.market.resources)
+    program = build(setting, allowed(name, setting))
     relaxed = with_shortage(program)
     solution = solve(relaxed)
     missing: dict[int, float] = defaultdict(float)
@@ -106,9 +117,23 @@ def shortage(name: StrategyName, setting: Setting) -> dict[int, float]:
     return {need: value / due[need] for need, value in sorted(missing.items()) if value / due[need] > 1e-9}
 
 
+def relaxations(name: StrategyName, setting: Setting) -> list[tuple[Limit, float | None]]:
+    """For each limit of an impossible strategy, the least amount by which it alone would have to give in any of its
+    rows; None where that alone makes nothing possible."""
+    program = build(setting, allowed(name, setting))
+    found: list[tuple[Limit, float | None]] = []
+    for limit in dict.fromkeys(limit for limit in program.row_limit if limit is not None):
+        solution = solve(with_limit_open(program, limit))
+        possible = bool(solution.values)
+        found.append((limit, solution.objective if possible else None))
+    return found
+
+
 def _solved(name: StrategyName, setting: Setting, rules: Allowed, program: Program, solution: Solution) -> Solved:
     terms, resources = setting.terms, setting.market.resources
-    decisions = Decisions(_started(rules, program, solution), _shares(setting, program, solution))
+    decisions = Decisions(
+        _started(rules, program, solution), _shares(setting, program, solution), _overheads(program, solution)
+    )
     rows = replay.paid(decisions, setting)
     worth = present_cost((payment for _, payment in rows), terms.discount_rate_monthly)
     if not math.isclose(worth, solution.objective, rel_tol=REPLAY_TOLERANCE, abs_tol=0.01):
@@ -121,7 +146,7 @@ def _solved(name: StrategyName, setting: Setting, rules: Allowed, program: Progr
         total_cost=math.fsum(payment.amount for _, payment in rows),
         bound=bound,
         gap_fraction=(worth - bound) / worth if worth else 0.0,
-        purchases=tuple(replay.purchase(setting, bought) for bought in decisions.bought),
+        purchases=tuple(replay.purchase(setting, b) for b in decisions.bought if b.resource.held is None),
         uses=tuple(replay.use(setting, share) for share in decisions.shares),
         cash=replay.cash(rows),
         workloads=replay.workload_costs(decisions, setting),
@@ -134,35 +159,49 @@ def _solved(name: StrategyName, setting: Setting, rules: Allowed, program: Progr
 
 
 def _started(rules: Allowed, program: Program, solution: Solution) -> tuple[Bought, ...]:
-    """What is ordered or committed, in order of time."""
-    found = [
-        Bought(rules.shared[column.owner].resource, column.month, round(value))
-        for column, value in zip(program.columns, solution.values, strict=True)
-        if column.kind == "start" and round(value)
-    ]
+    """What is ordered or committed, in order of time; what is held already is there from the first month on."""
+    found = []
+    for column, value in zip(program.columns, solution.values, strict=True):
+        if column.kind == "start":
+            item = rules.shared[column.owner]
+            quantity = value if item.weights else round(value)
+            if quantity > NEGLIGIBLE_SHARE:
+                found.append(Bought(item.resource, column.month, quantity))
     return tuple(sorted(found, key=lambda bought: (bought.month, bought.resource.key)))
+
+
+def _overheads(program: Program, solution: Solution) -> tuple[Overhead, ...]:
+    found = []
+    for column, value in zip(program.columns, solution.values, strict=True):
+        if column.kind == "staff" and round(value):
+            found.append(Overhead("staff", column.month, round(value)))
+        elif column.kind == "top_up" and value > NEGLIGIBLE_SHARE:
+            found.append(Overhead("cloud_support", column.month, value))
+    return tuple(found)
 
 
 def _shares(setting: Setting, program: Program, solution: Solution) -> tuple[Share, ...]:
     """What each candidate does in each month: work columns give the units, a service's replicas the hours billed."""
     hours: dict[tuple[int, int], float] = defaultdict(float)
     units: dict[tuple[int, int], float] = defaultdict(float)
-    nodes: dict[tuple[int, int], float] = defaultdict(float)
+    busy: dict[tuple[int, int, int], float] = defaultdict(float)
     for column, value in zip(program.columns, solution.values, strict=True):
-        if column.kind not in ("work", "ready") or value < NEGLIGIBLE_SHARE:
+        if column.kind not in ("work", "ready", "reserve") or value < NEGLIGIBLE_SHARE:
             continue
         step = program.steps[column.owner]
+        whole = rents_whole_nodes(step, setting.demands.needs[step.candidate.need])
         key = (column.owner, column.month)
-        need = setting.demands.needs[step.candidate.need]
         length = setting.demands.block_hours[column.block] if column.block >= 0 else setting.terms.hours_per_month
         if column.kind == "work":
             units[key] += value * column.units
-            if not rents_whole_nodes(step, need):
-                hours[key] += value * column.node_hours
-                nodes[key] = max(nodes[key], _in_whole_gangs(step.candidate, value * column.node_hours / length))
-        else:
-            hours[key] += round(value) * column.node_hours
-            nodes[key] = max(nodes[key], round(value) * step.candidate.nodes_per_gang)
+            if whole:
+                continue
+        taken = (value if column.kind == "work" else round(value)) * column.node_hours
+        hours[key] += taken
+        busy[column.owner, column.month, column.block] += taken / length
+    nodes: dict[tuple[int, int], float] = defaultdict(float)
+    for (owner, month, _), most in busy.items():
+        nodes[owner, month] = max(nodes[owner, month], _in_whole_gangs(program.steps[owner].candidate, most))
     found = [
         Share(month, program.steps[number].candidate, hours[number, month], nodes[number, month], units[number, month])
         for number, month in hours

@@ -8,8 +8,9 @@ from typing import Any
 
 from planner.answer import StrategyName
 from planner.assumptions import Assumptions
-from planner.candidates import Market, market, parallel_limit
+from planner.candidates import Market, market
 from planner.demand import Demands, Need
+from planner.fit import parallel_limit
 from planner.owned import Node
 from planner.replay import Setting
 from planner.request import Request, Workload

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from planner.answer.risk import Flip, Risk
 from planner.exchange import RateUsed
 
 StrategyName = Literal["cloud", "onprem", "hybrid"]
 Status = Literal["optimal", "within_gap", "infeasible"]
 Category = Literal[
-    "on_demand", "spot", "commitment", "storage", "egress",
-    "hardware", "power", "space", "staff", "support", "resale",
+    "on_demand", "spot", "commitment", "storage", "egress", "transfer", "cloud_support", "tax",
+    "hardware", "installation", "financing", "power", "space", "staff", "support", "resale",
 ]  # fmt: skip
 
 
@@ -126,9 +127,10 @@ class ThroughputUsed:
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
-    """Something bought or committed to: `count` nodes ordered at the start of `month`.
+    """Something bought or committed to: `count` units ordered at the start of `month`.
 
-    `what`: owned or commitment. Usable in months usable_from..usable_to (usable_to may pass the horizon).
+    `what`: owned or commitment. `unit`: node, node_day (a whole day of a node inside the month) or money (count 1:
+    `money_per_hour` is committed). Usable in months usable_from..usable_to (usable_to may pass the horizon).
     `upfront` is paid at the start of `month` for all nodes; `per_month` is owed in every usable month, used or not.
     For owned nodes provider and region are "", `name` is the system and `purchase_option` "owned".
     """
@@ -148,6 +150,8 @@ class Purchase:
     upfront: float
     per_month: float
     present_cost: float
+    unit: Literal["node", "node_day", "money"] = "node"
+    money_per_hour: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +331,8 @@ class Plan:
     reasons: tuple[str, ...] = ()
     exchange_rates: tuple[RateUsed, ...] = ()
     quota_requests: tuple[QuotaRequest, ...] = ()
+    flips: tuple[Flip, ...] = ()
+    risk: Risk | None = None
 
     def strategy(self, name: str) -> Strategy:
         """The strategy called `name`; KeyError if it was not asked for."""

@@ -29,6 +29,8 @@ Money = tuple[str | None, str | None]
 Settings = tuple[dict[str, Any], dict[str, str], list[Complaint]]
 FIELDS = {"discount_rate": "discount_rate_annual"}
 """Options whose field in the request has another name."""
+RISK = frozenset({"risk", "seed", "draws", "reoptimise"})
+"""Options that ask how sure the plan is; each sets a part of the request's `risk`."""
 
 
 def estimate(
@@ -58,12 +60,15 @@ def _plan(
     stated = source.document.get("assumptions")
     if isinstance(stated, dict):
         document["assumptions"] = {**stated, **settings.get("assumptions", {})}
+    if "risk" in settings and isinstance(asked := source.document.get("risk"), dict):
+        document["risk"] = {**asked, **settings["risk"]}
     complaints = [*complaints, *restated(source.document, settings, "--currency")]
     catalog, faults = catalogue(*money)
     if faults:
         document.pop("currency", None)  # whether it has a rate cannot be told
     workloads = document.get("workloads") or ()
-    _progress(f"planning {len(workloads)} workload{'s' if len(workloads) != 1 else ''}")
+    sure = ", and how sure the plan is" if document.get("risk") is not None else ""
+    _progress(f"planning {len(workloads)} workload{'s' if len(workloads) != 1 else ''}{sure}")
     return _interruptible(
         lambda: ask(
             document,
@@ -116,6 +121,9 @@ def _settings(options: Mapping[str, Option]) -> Settings:
         elif option == "quotas":
             settings[field], faults = rows_in(Path(str(value)))
             complaints += faults
+        elif option in RISK:
+            settings.setdefault("risk", {}).update({} if value is True else {option: value})
+            field = "risk" if value is True else f"risk.{option}"
         elif option == "no_estimates":
             field = "allow_estimates"
             settings[field] = False

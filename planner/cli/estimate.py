@@ -42,6 +42,10 @@ class Formats(click.ParamType[str]):
 @click.option("--quotas", metavar="FILE", help="CSV of what your accounts may run, as `planner quota` writes it.")
 @click.option("--measured-only", is_flag=True, help="Plan only what was measured; predict no throughput.")
 @click.option("--no-estimates", is_flag=True, help="Use listed prices only, no estimated discounts.")
+@click.option("--risk", is_flag=True, help="Also look into how sure the plan is: what moves it, draws, waiting.")
+@click.option("--seed", metavar="N", help="Seed of the draws; asks for --risk.  [default: the file's, else 0]")
+@click.option("--draws", metavar="N", help="Number of draws; asks for --risk.  [default: the file's, else 10,000]")
+@click.option("--reoptimise", metavar="N", help="Draws planned anew, up to 200: slow; asks for --risk.  [default: 0]")
 @click.option("--format", "format_name", type=Formats(), help="Format of what is printed.  [default: text]")
 @click.option("-o", "--output", "paths", multiple=True, metavar="PATH", help=OUTPUT_HELP)
 def command(

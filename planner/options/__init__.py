@@ -1,9 +1,11 @@
 """Ways of paying: one file each, found by walking this folder, named by the kind of price it bills.
 
 By the hour (`COMMITS` false): `payments(price, month, node_hours, terms)` is what that use costs in that month.
-By commitment (`COMMITS` true): `payments(price, month, nodes, terms)` is all that is owed when `nodes` are committed
-at the start of `month`, used or not, and `usable(price, month, terms)` the months it covers inside the horizon.
-`INTERRUPTS`: the provider may take the nodes back.
+By commitment (`COMMITS` true): `payments(price, month, quantity, terms)` is all that is owed when that much is
+committed at the start of `month`, used or not, and `usable(price, month, terms)` the months it covers inside the
+horizon. `UNIT` says what is committed: nodes for every hour of the term (node), whole days of a node inside the month
+(node_day), or an amount of money an hour that use at the plan's rates is set against (money).
+`INTERRUPTS`: the provider may take the nodes back. `DISCOUNTED`: an enterprise discount applies to the list price.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from typing import Protocol
+from typing import Literal, Protocol
 
 from planner.cashflow import Payment, Terms
 from pricing.price import Price
+
+Unit = Literal["node", "node_day", "money"]
 
 
 class Option(Protocol):
@@ -22,6 +26,8 @@ class Option(Protocol):
 
     COMMITS: bool
     INTERRUPTS: bool
+    DISCOUNTED: bool
+    UNIT: Unit
     TITLE: str
 
     def payments(self, price: Price, month: int, quantity: float, terms: Terms) -> tuple[Payment, ...]: ...

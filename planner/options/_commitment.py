@@ -15,11 +15,13 @@ def usable(price: Price, month: int, terms: Terms) -> range:
 def payments(price: Price, month: int, quantity: float, terms: Terms) -> tuple[Payment, ...]:
     """All that `quantity` nodes committed at the start of `month` owe.
 
-    The catalogue's rate is the effective one, (upfront + hourly x term hours) / term hours with 8,760 hours a year,
+    A commitment that starts later costs what such commitments cost by then. The catalogue's rate is the effective one,
+    (upfront + hourly x term hours) / term hours with 8,760 hours a year,
     so the whole term costs rate x 8,760 x years. What falls beyond the horizon is owed at its end in full, or left
     out with its part of the upfront where the request says pro rata.
     """
-    whole = price.price_per_hour * HOURS_PER_YEAR * price.term_months / 12 * quantity
+    rate = price.price_per_hour * terms.price_factor(month, "commitment")
+    whole = rate * HOURS_PER_YEAR * price.term_months / 12 * quantity
     upfront = whole * {"all": 1.0, "partial": terms.partial_upfront_fraction}.get(price.upfront, 0.0)
     fee = (whole - upfront) / price.term_months
     covered = usable(price, month, terms)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from planner.answer import Category
-from planner.cashflow import Payment, Terms
+from typing import Literal
+
+from planner.cashflow import Change, Payment, Terms
 from pricing.price import Price
 
 
-def hourly(category: Category, price: Price, month: int, node_hours: float, terms: Terms) -> tuple[Payment, ...]:
+def hourly(
+    category: Literal["on_demand", "spot"], price: Price, month: int, node_hours: float, terms: Terms
+) -> tuple[Payment, ...]:
     """The price of `node_hours` used in `month`, paid at its end."""
-    return (Payment(month, "end", category, price.price_per_hour * terms.price_factor(month) * node_hours),)
+    change: Change = category
+    return (Payment(month, "end", category, price.price_per_hour * terms.price_factor(month, change) * node_hours),)
 
 
 def usable(price: Price, month: int, terms: Terms) -> range:  # noqa: ARG001  one signature for every option

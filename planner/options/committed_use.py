@@ -6,8 +6,10 @@ It does not reserve capacity; a reservation does.
 
 from planner.options._commitment import payments, usable
 
-__all__ = ["COMMITS", "INTERRUPTS", "TITLE", "payments", "usable"]
+__all__ = ["COMMITS", "DISCOUNTED", "INTERRUPTS", "TITLE", "UNIT", "payments", "usable"]
 
 COMMITS = True
 INTERRUPTS = False
+DISCOUNTED = True
+UNIT = "node"
 TITLE = "committed use"

@@ -5,8 +5,10 @@ Standard and convertible classes bill alike here; the right to convert has no pr
 
 from planner.options._commitment import payments, usable
 
-__all__ = ["COMMITS", "INTERRUPTS", "TITLE", "payments", "usable"]
+__all__ = ["COMMITS", "DISCOUNTED", "INTERRUPTS", "TITLE", "UNIT", "payments", "usable"]
 
 COMMITS = True
 INTERRUPTS = False
+DISCOUNTED = True
+UNIT = "node"
 TITLE = "reserved instances and reservations"

@@ -9,10 +9,12 @@ from planner.cashflow import Payment, Terms
 from planner.options._hourly import hourly, usable
 from pricing.price import Price
 
-__all__ = ["COMMITS", "INTERRUPTS", "TITLE", "payments", "usable"]
+__all__ = ["COMMITS", "DISCOUNTED", "INTERRUPTS", "TITLE", "UNIT", "payments", "usable"]
 
 COMMITS = False
 INTERRUPTS = True
+DISCOUNTED = False
+UNIT = "node"
 TITLE = "spot"
 
 

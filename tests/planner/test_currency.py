@@ -26,6 +26,8 @@ HEAD = (
 TYPES = {"g4dn.xlarge": 1, "g4dn.12xlarge": 4, "g5.xlarge": 1, "p4d.24xlarge": 8, "p5.48xlarge": 8}
 OPTIONS = ("on_demand", "spot", "reserved_1y_no_upfront", "reserved_1y_all_upfront", "reserved_3y_partial_upfront")
 
+ON_DEMAND = {"purchase_options": ["on_demand"]}
+
 
 @pytest.fixture(scope="session")
 def card(tmp_path_factory):
@@ -156,7 +158,8 @@ def test_a_tenth_off_every_price_makes_nine_tenths_of_what_is_rented(priced, ask
 def test_a_discount_on_nodes_is_none_on_storage_and_egress(catalog, ask, hours, card):
     """10 % off 27,520 on demand is 24,768; 46.00 of storage and 1,071.20 of egress stay (see test_worked)."""
     job = hours("H100", 4000, gang=8, storage_gb=2000, egress_gb_per_month=12_000)
-    request = ask(job, providers=["aws"], regions=["us-east-1"], strategies=["cloud"], months=1)
+    places = {"providers": ["aws"], "regions": ["us-east-1"], "limits": ON_DEMAND}
+    request = ask(job, **places, strategies=["cloud"], months=1)
     ours = with_money(catalog, card=card("aws,,,,on_demand,10,,,2026-01-01,,"))
     found = plan(request, ours)
     paid = {row.category: row.amount for row in found.strategy("cloud").cash}
@@ -174,9 +177,8 @@ def test_a_discount_and_euros_by_hand(catalog, ask, hours, card):
     Electricity: 0.146 USD per kWh x 0.80 = 0.1168 EUR per kWh. The 8x H100 server: 250,142 USD x 0.80 = 200,113.60 EUR.
     """
     ours = card("aws,,p5.48xlarge,,on_demand,12,,,2026-01-01,2026-12-31,contract 7")
-    request = ask(
-        hours("H100", 4000, gang=8), providers=["aws"], regions=["us-east-1"], currency="EUR", strategies=["cloud"]
-    )
+    places = {"providers": ["aws"], "regions": ["us-east-1"], "limits": ON_DEMAND}
+    request = ask(hours("H100", 4000, gang=8), **places, currency="EUR", strategies=["cloud"])
     found = plan(request, with_money(catalog, euros(0.80), ours))
     cloud = found.strategy("cloud")
     assert [row.amount for row in cloud.cash] == pytest.approx([19_374.08] * 12)
@@ -219,7 +221,8 @@ def test_amounts_of_the_request_are_in_its_currency(catalog, ask, hours):
 def test_storage_and_egress_are_converted(catalog, ask, hours):
     """As in dollars (46.00 and 1,071.20, see test_worked), times 0.80: 36.80 and 856.96; 27,520 x 0.80 = 22,016."""
     job = hours("H100", 4000, gang=8, storage_gb=2000, egress_gb_per_month=12_000)
-    request = ask(job, providers=["aws"], regions=["us-east-1"], strategies=["cloud"], months=1, currency="EUR")
+    places = {"providers": ["aws"], "regions": ["us-east-1"], "limits": ON_DEMAND}
+    request = ask(job, **places, strategies=["cloud"], months=1, currency="EUR")
     paid = {row.category: row.amount for row in plan(request, with_money(catalog, euros(0.80))).strategy("cloud").cash}
     assert paid == pytest.approx({"on_demand": 22_016, "storage": 36.80, "egress": 856.96})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -42,7 +43,7 @@ def test_nothing_is_paid_before_it_starts_or_after_the_horizon(kind, month):
     assert all(month <= m <= TERMS.months for m in options()[kind].usable(price_of(kind), month, TERMS))
 
 
-@pytest.mark.parametrize("kind", [kind for kind, option in options().items() if option.COMMITS])
+@pytest.mark.parametrize("kind", [kind for kind, o in options().items() if o.COMMITS and o.UNIT != "node_day"])
 @given(st.sampled_from(["none", "partial", "all"]), st.sampled_from([12, 36]), st.integers(1, 12))
 def test_a_commitment_owes_its_whole_term_however_it_is_paid(kind, upfront, term, month):
     paid = options()[kind].payments(price_of(kind, 2.0, upfront, term), month, 1, TERMS)
@@ -61,3 +62,17 @@ def test_uncommitted_prices_follow_the_assumed_change():
     """-10 % a year: in month 7 half a year has passed, 2 x 0.9^0.5 = 1.8974 an hour."""
     (paid,) = options()["on_demand"].payments(price_of("on_demand"), 7, 1, TERMS)
     assert paid.amount == pytest.approx(2 * 0.9**0.5)
+
+
+def test_a_day_of_a_node_is_paid_whole_before_it_starts():
+    """2 an hour for 24 hours."""
+    (paid,) = options()["capacity_block"].payments(price_of("capacity_block"), 3, 1, TERMS)
+    assert (paid.month, paid.at, paid.amount) == (3, "start", 48.0)
+
+
+def test_commitments_that_start_later_follow_the_change_of_their_own_prices():
+    """10 % a year dearer: a year committed to in month 13 costs 2 x 8,760 x 1.1; spot and on demand stay."""
+    terms = replace(TERMS, months=36, price_change_annual=0.0, commitment_price_change_annual=0.1)
+    paid = options()["reserved"].payments(price_of("reserved"), 13, 1, terms)
+    assert sum(p.amount for p in paid) == pytest.approx(2 * 8760 * 1.1)
+    assert options()["spot"].payments(price_of("spot"), 13, 1, terms)[0].amount == 2.0

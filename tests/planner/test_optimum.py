@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
 from planner import assumptions as figures
-from planner.candidates import Candidate, market
+from planner.candidates import market
 from planner.cashflow import Terms, present_cost
 from planner.demand import demands
 from planner.model import Allowed, build
@@ -17,7 +18,9 @@ from planner.optimize import solve
 from planner.owned import nodes
 from planner.paying import payments_of
 from planner.plan import plan
-from planner.prune import Choice, Shared, _curve, _hourly_rates, choose_from
+from planner.prune import choose_from, whole
+from planner.replay import Setting
+from planner.rules import Rules
 from planner.workload import accelerator_hours_rate
 
 TYPES = {"g4dn.xlarge": 1, "g4dn.12xlarge": 4, "g4dn.metal": 8}
@@ -64,36 +67,27 @@ def some_job(chance: random.Random, name: str, months: int) -> dict:
     return {"name": name, "kind": "training", "demand": demand, "measurements": [measurement], "accelerators": ["T4"]}
 
 
-def setting(request, catalog):
+def setting(request, catalog) -> Setting:
+    """Everything that the market holds, nothing left out."""
     assumed = figures.overridden(figures.defaults(), request.assumptions, request.as_of)
     terms = Terms(request.months, 730.0, 0.08, 0.0, 0.5, request.commitments_beyond_horizon == "full")
     rates = {w.name: accelerator_hours_rate(w, catalog.names) for w in request.workloads}
     needed = demands(request, 730.0, rates)
     systems, _ = nodes(catalog, assumed, request)
-    return needed, market(request, needed, catalog, systems, assumed), assumed, terms
+    found = market(request, needed, catalog, systems, assumed)
+    return Setting(
+        needed, found, whole(found, needed, assumed, terms), assumed, terms, Rules(request.limits, request.site)
+    )
 
 
-def unpruned(found, needed, assumed, terms) -> Choice:
-    """Everything that the market holds, nothing left out."""
-    rates = _hourly_rates(found, assumed, terms)
-    hourly: list[list[Candidate]] = [[] for _ in needed.needs]
-    shared: dict[int, list[Candidate]] = {}
-    for candidate in found.candidates:
-        resource = found.resources[candidate.resource]
-        (hourly[candidate.need] if resource.what == "hourly" else shared.setdefault(candidate.resource, [])).append(
-            candidate
-        )
-    rows = [
-        Shared(found.resources[number], tuple(starts), tuple(candidates))
-        for number, candidates in shared.items()
-        if (starts := _curve(found.resources[number], assumed, terms))
-    ]
-    return Choice(tuple(tuple(h) for h in hourly), rates, tuple(rows), 0, 0)
+def pruned(every: Setting) -> Setting:
+    choice = choose_from(every.market, every.demands, every.assumptions, every.terms, every.rules)
+    return replace(every, choice=choice)
 
 
-def least(choice, needed, terms, resources):
-    rules = Allowed(choice.shared, tuple(terms.months for _ in needed.needs))
-    return solve(build(choice, rules, needed, terms, resources))
+def least(setting: Setting):
+    rules = Allowed(setting.choice.shared, tuple(setting.terms.months for _ in setting.demands.needs))
+    return solve(build(setting, rules))
 
 
 FOUND = 493
@@ -109,10 +103,8 @@ def test_pruning_never_changes_the_optimum(priced, ask, seed):
     jobs = [some_job(chance, f"job {n}", months) for n in range(chance.choice([1, 1, 2, 3]))]
     beyond = chance.choice(["full", "pro_rata"])
     request = ask(*jobs, months=months, commitments_beyond_horizon=beyond, providers=["aws"])
-    needed, found, assumed, terms = setting(request, priced(some_prices(chance)))
-    kept = choose_from(found, needed, assumed, terms)
-    every = unpruned(found, needed, assumed, terms)
-    a, b = (least(choice, needed, terms, found.resources) for choice in (kept, every))
+    every = setting(request, priced(some_prices(chance)))
+    a, b = least(pruned(every)), least(every)
     assert a.status == b.status
     assert a.objective == pytest.approx(b.objective, rel=3e-6, abs=1e-6)
 
@@ -122,8 +114,9 @@ def enumerated(request, catalog) -> float:
 
     Committed hours cost nothing more, so in each month the rest is rented at the cheapest price per accelerator-hour.
     """
-    needed, found, assumed, terms = setting(request, catalog)
-    (need,) = needed.needs
+    every = setting(request, catalog)
+    found, assumed, terms = every.market, every.assumptions, every.terms
+    (need,) = every.demands.needs
     monthly = terms.discount_rate_monthly
     offers, rents = [], []
     for candidate in found.candidates:

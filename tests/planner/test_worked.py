@@ -8,6 +8,8 @@ from planner.plan import plan
 
 FREE = {"failure_interval_accelerator_hours": 1e12}
 """Switches failures off, so that a sum has one term less."""
+BY_THE_HOUR = {"purchase_options": ["on_demand", "spot", "reserved", "committed_use"]}
+"""AWS sells H100 for less by the day, in capacity blocks: sums of the other ways of paying leave them out."""
 
 
 def test_one_cloud_job(catalog, ask, hours):
@@ -18,7 +20,8 @@ def test_one_cloud_job(catalog, ask, hours):
     Paid at the end of each month at 8 % a year: r = 1.08^(1/12) - 1 = 0.0064340301; the annuity of 12 is
     (1 - 1 / 1.08) / 0.0064340301 = 0.0740740741 / 0.0064340301 = 11.5128579; 27,520 x 11.5128579 = 316,833.85.
     """
-    request = ask(hours("H100", 4000, gang=8), providers=["aws"], regions=["us-east-1"], strategies=["cloud"])
+    job, places = hours("H100", 4000, gang=8), {"providers": ["aws"], "regions": ["us-east-1"]}
+    request = ask(job, **places, strategies=["cloud"], limits=BY_THE_HOUR)
     cloud = plan(request, catalog).strategy("cloud")
     assert {(use.name, use.purchase_option) for use in cloud.uses} == {("p5.48xlarge", "on_demand")}
     assert [row.amount for row in cloud.cash] == pytest.approx([27_520] * 12)
@@ -34,9 +37,27 @@ def test_storage_and_egress_are_paid_where_the_job_runs(catalog, ask, hours):
     1,071.20.
     """
     job = hours("H100", 4000, gang=8, storage_gb=2000, egress_gb_per_month=12_000)
-    request = ask(job, providers=["aws"], regions=["us-east-1"], strategies=["cloud"], months=1)
+    places = {"providers": ["aws"], "regions": ["us-east-1"]}
+    request = ask(job, **places, strategies=["cloud"], months=1, limits=BY_THE_HOUR)
     paid = {row.category: row.amount for row in plan(request, catalog).strategy("cloud").cash}
     assert paid == pytest.approx({"on_demand": 27_520, "storage": 46, "egress": 1_071.20})
+
+
+def test_capacity_blocks_are_bought_by_the_day(catalog, ask, hours):
+    """The same job in capacity blocks, p5.48xlarge us-east-1, 41.528 an hour (2026-07-22), whole days paid upfront.
+
+    500 node-hours are 20.83 days: 20 days are 20 x 24 x 41.528 = 19,933.44, and the other 20 hours at 55.04 an hour =
+    1,100.80; a 21st day is 996.67, less. So 21 days: 20,930.11 at the start of each month, 251,161.34 a year.
+    """
+    job, places = hours("H100", 4000, gang=8), {"providers": ["aws"], "regions": ["us-east-1"]}
+    cloud = plan(ask(job, **places, strategies=["cloud"]), catalog).strategy("cloud")
+    assert {(b.name, b.purchase_option, b.unit, b.count) for b in cloud.purchases} == {
+        ("p5.48xlarge", "capacity_block", "node_day", 21)
+    }
+    assert [(row.month, row.at) for row in cloud.cash] == [(month, "start") for month in range(1, 13)]
+    assert cloud.total_cost == pytest.approx(12 * 21 * 24 * 41.528)
+    rate = 1.08 ** (1 / 12) - 1
+    assert cloud.present_cost == pytest.approx(sum(21 * 24 * 41.528 * (1 + rate) ** -m for m in range(12)))
 
 
 @pytest.mark.parametrize(("hours_used", "committed"), [(455, False), (465, True)])
@@ -104,6 +125,7 @@ def test_the_plan_buys_from_its_break_even_on(catalog, ask, hours, factor, owned
         regions=["us-east-1"],
         strategies=["hybrid"],
         assumptions={"lead_time_months": 0},
+        limits=BY_THE_HOUR,
     )
     hybrid = plan(request, catalog).strategy("hybrid")
     assert [(p.name, p.count) for p in hybrid.purchases] == [("8x H100 server", 1)] * owned

@@ -1,0 +1,163 @@
+"""How sure a plan is, for a reader: which figures matter most, how costs spread, and what would change the advice.
+
+Holds words and shown figures, no layout; everything that is left out here stands in json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.answer import Plan
+from planner.answer.risk import CostRange, Flip, Reoptimised, Risk, StrategyRisk, TornadoRow, Wait
+from planner.reports._shared.figures import NONE, money, number, percent
+from planner.reports._shared.sections import Bullets, Section, Table, bullets, table
+
+ROWS = 8
+FLIPS = 5
+
+
+def risk_section(plan: Plan) -> Section | None:
+    """What would change the recommendation and, where asked, how sure the plan is; None where neither is known."""
+    blocks: list[str | Table | Bullets] = []
+    if plan.flips:
+        blocks.append(bullets(_flips(plan)))
+    if plan.risk is not None:
+        blocks += _asked(plan, plan.risk)
+    return Section("How sure this is", tuple(blocks)) if blocks else None
+
+
+def _asked(plan: Plan, risk: Risk) -> list[str | Table | Bullets]:
+    found: list[str | Table | Bullets] = []
+    if risk.tornado:
+        found.append(f"What moves the present cost most, each figure at its low and its high, {plan.currency}:")
+        found.append(_tornado(plan, risk))
+        found.append(bullets(_about_tornado(risk)))
+    found.append(
+        f"Present cost over {risk.draws:,d} draws (seed {risk.seed}) of {len(risk.drawn)} figures, {plan.currency}:"
+    )
+    titles = ("strategy", "P10", "P50", "P90", "mean", "cheapest in", "regret")
+    found.append(table(titles, [_spread(each) for each in risk.strategies], range(1, len(titles))))
+    if risk.waiting:
+        found.append(f"Ordering nothing for some months, the cloud bridging, present cost in {plan.currency}:")
+        found.append(_waiting(risk.waiting))
+    found.append(bullets([*_chances(risk), *_anew(plan, risk.reoptimised), *risk.notes]))
+    return found
+
+
+def _flips(plan: Plan) -> list[str]:
+    """The nearest flips, one sentence each, and how many figures change nothing."""
+    crossing = [flip for flip in plan.flips if flip.at is not None]
+    steady = len(plan.flips) - len(crossing)
+    chosen = plan.recommendation
+    lines = [_flip(flip) for flip in crossing[:FLIPS]]
+    if len(crossing) > FLIPS:
+        lines.append(f"Further away: {', '.join(_words(flip.name) for flip in crossing[FLIPS:])}.")
+    if steady:
+        other = "No" if not crossing else "No other"
+        lines.append(
+            f"{other} figure ({steady} looked at, to a tenth and ten times) makes {chosen.runner_up} and "
+            f"{chosen.strategy} cost the same, both kept as they are."
+        )
+    return lines
+
+
+def _flip(flip: Flip) -> str:
+    assert flip.at is not None
+    verb = "rises" if flip.at > flip.value else "falls"
+    far = "" if flip.distance_fraction is None else f" ({flip.distance_fraction * 100:+,.0f} %)"
+    inside = ", inside its published range" if flip.is_inside_range else ""
+    unit = "" if flip.unit == "ratio" else f" {flip.unit}"
+    return (
+        f"{flip.cheaper_beyond} becomes cheaper where {_words(flip.name)} {verb} from {number(flip.value)} "
+        f"to {number(flip.at)}{unit}{far}{inside}."
+    )
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _tornado(plan: Plan, risk: Risk) -> Table:
+    names = [s.name for s in plan.strategies if s.status != "infeasible"]
+    titles = ("figure", "low", "high", *names, "swing", "what it does")
+    rows = [_row(each, names) for each in risk.tornado[:ROWS]]
+    return table(titles, rows, range(1, len(titles) - 1), has_prose=True)
+
+
+def _row(each: TornadoRow, names: Sequence[str]) -> tuple[str, ...]:
+    costs = {cost.strategy: cost for cost in each.costs}
+    marks = ["flips which strategy is the cheapest"] * each.flips + ["planned anew at both ends"] * each.planned_anew
+    return (
+        _words(each.name),
+        number(each.low),
+        number(each.high),
+        *(_ends(costs[name]) for name in names),
+        NONE if each.swing is None else money(each.swing),
+        ", ".join(marks),
+    )
+
+
+def _ends(cost: CostRange) -> str:
+    ends = [NONE if end is None else money(end) for end in (cost.at_low, cost.at_high)]
+    return ends[0] if ends[0] == ends[1] else "..".join(ends)
+
+
+def _about_tornado(risk: Risk) -> list[str]:
+    lines = [
+        "Swing is the most by which the advantage over the runner-up changes.",
+        "What is not planned anew keeps the plan and pays for it again.",
+    ]
+    if len(risk.tornado) > ROWS:
+        lines.append(f"{len(risk.tornado) - ROWS} more figures change less; json has them.")
+    return lines
+
+
+def _spread(each: StrategyRisk) -> tuple[str, ...]:
+    amounts = (each.p10, each.p50, each.p90, each.mean)
+    return (each.strategy, *map(money, amounts), percent(each.chance_cheapest), money(each.expected_regret))
+
+
+def _waiting(waits: tuple[Wait, ...]) -> Table:
+    months = sorted({wait.months for wait in waits})
+    rows = []
+    for strategy in dict.fromkeys(wait.strategy for wait in waits):
+        by_month = {wait.months: wait for wait in waits if wait.strategy == strategy}
+        rows.append((strategy, *(_waited(by_month[month]) for month in months)))
+    titles = ("strategy", *("at once" if not month else f"after {month} months" for month in months))
+    return table(titles, rows, range(1, len(titles)))
+
+
+def _waited(wait: Wait) -> str:
+    if wait.present_cost is None or wait.difference is None:
+        return "impossible"
+    return money(wait.present_cost) + (f" (+{money(wait.difference)})" if round(wait.difference) > 0 else "")
+
+
+def _chances(risk: Risk) -> list[str]:
+    lines = []
+    if risk.owning_cheaper is not None:
+        lines.append(
+            f"Buying hardware is cheaper than renting all of it in {percent(risk.owning_cheaper)} of the draws."
+        )
+    worst = max((each.standard_error / abs(each.mean) for each in risk.strategies if each.mean), default=0.0)
+    lines.append("Regret is what a strategy costs, on average, above the cheapest of its draw.")
+    lines.append(f"The standard error of a mean is at most {percent(worst, 2)} of it.")
+    linked = [
+        f"{_words(c.first)} and {_words(c.second)} {c.coefficient:+g}" for c in risk.correlations if c.coefficient
+    ]
+    if linked:
+        lines.append(f"Drawn together (correlations are planning values): {'; '.join(linked)}.")
+    return lines
+
+
+def _anew(plan: Plan, found: Reoptimised | None) -> list[str]:
+    if found is None:
+        return []
+    shares = ", ".join(f"{each.strategy} in {each.draws}" for each in found.recommended)
+    lines = [f"Of {found.draws} draws planned anew, {shares} recommended."]
+    if not round(found.mean_regret):
+        return [*lines, "Foresight would have saved nothing."]
+    saved = (
+        f"{money(found.mean_regret)} {plan.currency} on average, {money(found.p90_regret)} in one draw of ten or more"
+    )
+    return [*lines, f"Foresight would have saved {saved}."]

@@ -170,6 +170,8 @@ def market(
     """Every candidate for every need, on what can be had and on what is `held` already."""
     build = _Build(request, catalog, assumptions)
     existing = tuple(held)
+    for resource in existing:  # owed though nothing can use it
+        build.number(resource)
     owned = tuple(nodes)
     refusals = []
     for index, need in enumerate(demands.needs):

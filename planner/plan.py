@@ -48,29 +48,19 @@ DOCUMENT = Inputs("", "document", "")
 def plan(
     request: Request, catalog: Catalog, inputs: Inputs = DOCUMENT, throughputs: Throughputs = AS_PREDICTED
 ) -> Plan:
-    """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every fault of names and months.
-
-    `throughputs` are those taken at an end of their interval: that is how risk plans anew.
-    """
+    """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every fault of names and months."""
     if faults := check(request, catalog):
         raise InvalidRequest(faults)
     asked, again = named(request, catalog), _again(request, catalog)
     request, catalog = _in_order(asked), view(catalog, asked.currency, asked.as_of)
     assumed = figures.overridden(_defaults(request, catalog), _overrides(request), request.as_of)
-    terms = _terms(request, assumed)
-    rates = {workload.name: accelerator_hours_rate(workload, catalog.names) for workload in request.workloads}
-    needed = demands(request, terms.hours_per_month, rates)
     nodes, node_gaps = owned.nodes(catalog, assumed, request)
-    held = holdings.commitments(request, catalog, needed.month_names)
-    found = with_throughputs(market(request, needed, catalog, nodes, assumed, held), needed, throughputs)
-    rules = Rules(request.limits, request.site, quota.held(request))
-    setting = Setting(needed, found, choose_from(found, needed, assumed, terms, rules), assumed, terms, rules)
-    missing = unserved(request, needed, found, catalog, nodes, assumed)
-    solved = _solve(request, setting, missing)
+    setting = _setting(request, catalog, assumed, nodes, throughputs)
+    needed, terms = setting.demands, setting.terms
+    solved = _solve(request, setting, unserved(request, needed, setting.market, catalog, nodes, assumed))
     strategies = tuple(s.strategy for s in solved)
     advice = recommend(strategies, request.months, request.currency, request.materiality_fraction)
-    used = _throughput(setting, solved)
-    case = Case(advice, solved, setting, used, partial(_terms, request), again)
+    case = Case(advice, solved, setting, _throughput(setting, solved), partial(_terms, request), again)
     chosen = next((s for s in strategies if s.name == advice.strategy), None)
     evens, compared = break_evens(nodes, _rented(nodes, request, catalog), assumed, terms)
     paid = [r.quote for s in solved for r in s.resources if r.quote is not None and r.is_listed]
@@ -91,7 +81,7 @@ def plan(
         strategies=tuple(_in_asked_order(s, asked) for s in strategies),
         break_even=evens,
         workloads=_workloads(asked, setting, inputs),
-        throughput=used,
+        throughput=case.throughput,
         prices=prices,
         oldest_price=min((price.as_of for price in prices), default=None),
         assumptions=(*assumed.values(), *owned.as_assumptions(nodes, request, catalog)),
@@ -104,6 +94,23 @@ def plan(
         flips=flips(case),
         risk=risk(request.risk, case),
     )
+
+
+def _setting(
+    request: Request,
+    catalog: Catalog,
+    assumed: figures.Assumptions,
+    nodes: Sequence[owned.Node],
+    throughputs: Throughputs,
+) -> Setting:
+    """What could be done and what it costs; `throughputs` are taken at an end of their interval, to plan anew."""
+    terms = _terms(request, assumed)
+    rates = {workload.name: accelerator_hours_rate(workload, catalog.names) for workload in request.workloads}
+    needed = demands(request, terms.hours_per_month, rates)
+    held = holdings.commitments(request, catalog, needed.month_names)
+    found = with_throughputs(market(request, needed, catalog, nodes, assumed, held), needed, throughputs)
+    rules = Rules(request.limits, request.site, quota.held(request))
+    return Setting(needed, found, choose_from(found, needed, assumed, terms, rules), assumed, terms, rules)
 
 
 def _again(request: Request, catalog: Catalog) -> Again:

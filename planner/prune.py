@@ -14,6 +14,7 @@ operators are all kept. Committed money and what is held already are never left 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -37,8 +38,9 @@ def choose_from(
     rules = rules or Rules()
     rates = hourly_rates(market, assumptions, terms)
     resources = market.resources
+    mixed = _mixed_places(market, demands.needs)
     hourly = [
-        _best_hourly(need, candidates, resources, rates, rules)
+        _best_hourly(need, candidates, resources, rates, rules, mixed)
         for need, candidates in zip(demands.needs, by_need(market, rates, len(demands.needs)), strict=True)
     ]
     supply = shared_of(market, assumptions, terms)
@@ -46,17 +48,17 @@ def choose_from(
     plain = _cheapest_alike(plain, rules)
     plain = _without_useless(plain, demands, hourly, rates, market, terms, rules)
     plain = _without_dominated(plain, demands.needs, rules)
-    pools = [_cheapest_cover(item, demands.needs, resources, rules) for item in supply if item.weights]
+    pools = [_cheapest_cover(item, demands.needs, resources, rules, mixed) for item in supply if item.weights]
     shared = [*plain, *pools, *(item for item in supply if item.resource.held is not None)]
     kept = sum(len(c) for c in hourly) + sum(len(s.candidates) for s in shared)
     used = {c.resource: rates[c.resource] for candidates in hourly for c in candidates}
     return Choice(tuple(hourly), used, tuple(shared), len(market.candidates), len(market.candidates) - kept)
 
 
-def whole(market: Market, demands: Demands, assumptions: Assumptions, terms: Terms) -> Choice:
+def whole(market: Market, assumptions: Assumptions, terms: Terms, needs: int) -> Choice:
     """Everything that the market holds, nothing left out: what pruning is judged by."""
     rates = hourly_rates(market, assumptions, terms)
-    hourly = tuple(tuple(candidates) for candidates in by_need(market, rates, len(demands.needs)))
+    hourly = tuple(tuple(candidates) for candidates in by_need(market, rates, needs))
     return Choice(hourly, rates, tuple(shared_of(market, assumptions, terms)), len(market.candidates), 0)
 
 
@@ -64,10 +66,34 @@ def _may_be_left_out(item: Shared) -> bool:
     return item.resource.held is None and not item.weights
 
 
+Place = tuple[int, tuple[str, ...]]
+
+
+def place_of(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str, ...]:
+    """Provider, region and type."""
+    return resources[candidate.resource].key[:3]
+
+
+def _mixed_places(market: Market, needs: Sequence[Need]) -> frozenset[Place]:
+    """The types and places that a service can rent in several ways at once (on demand, spot, against committed money):
+    it stays in one place, so what one of them leaves is served there by another."""
+    ways: dict[Place, set[str]] = defaultdict(set)
+    for candidate in market.candidates:
+        resource = market.resources[candidate.resource]
+        if needs[candidate.need].serving and resource.what in ("hourly", "covered"):
+            ways[candidate.need, place_of(candidate, market.resources)].add(resource.purchase_option)
+    return frozenset(place for place, options in ways.items() if len(options) > 1)
+
+
 def _best_hourly(
-    need: Need, candidates: Iterable[Candidate], resources: Sequence[Resource], rates: Rates, rules: Rules
+    need: Need,
+    candidates: Iterable[Candidate],
+    resources: Sequence[Resource],
+    rates: Rates,
+    rules: Rules,
+    mixed: frozenset[Place],
 ) -> tuple[Candidate, ...]:
-    """The candidates by the hour that no other of the same workload dominates."""
+    """The candidates by the hour that no other of the same workload dominates; in a mixed place, no other there."""
     ordered = sorted(
         candidates,
         key=lambda c: (
@@ -82,8 +108,11 @@ def _best_hourly(
     rivals: dict[object, list[Candidate]] = {}  # a job that keeps one team is replaced within that team only
     for candidate in ordered:
         others = rivals.setdefault(team(candidate, resources) if keeps_team(need) else None, [])
+        place = place_of(candidate, resources)
+        stays = (candidate.need, place) in mixed
         if not any(
-            _outdoes(best, candidate, need, rates)
+            not (stays and place_of(best, resources) != place)
+            and _outdoes(best, candidate, need, rates)
             and _may_replace(resources[best.resource], resources[candidate.resource], need, rules)
             for best in others
         ):
@@ -150,13 +179,15 @@ def _cheapest_alike(shared: Iterable[Shared], rules: Rules) -> list[Shared]:
     return sorted(cheapest.values(), key=lambda item: item.resource.key)
 
 
-def _cheapest_cover(item: Shared, needs: Sequence[Need], resources: Sequence[Resource], rules: Rules) -> Shared:
+def _cheapest_cover(
+    item: Shared, needs: Sequence[Need], resources: Sequence[Resource], rules: Rules, mixed: frozenset[Place]
+) -> Shared:
     """Committed money with, of all that it covers, what no other use of it outdoes at the plan's rates."""
     rates = {number: (weight,) for number, weight in item.weights.items()}
     kept: list[Candidate] = []
     for index in dict.fromkeys(candidate.need for candidate in item.candidates):
         mine = [candidate for candidate in item.candidates if candidate.need == index]
-        kept += _best_hourly(needs[index], mine, resources, rates, rules)
+        kept += _best_hourly(needs[index], mine, resources, rates, rules, mixed)
     return replace(item, candidates=tuple(kept), weights={c.resource: item.weights[c.resource] for c in kept})
 
 

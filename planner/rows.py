@@ -10,6 +10,7 @@ from planner.candidates import Resource, keeps_team, team
 from planner.demand import Demands, Need
 from planner.fit import parallel_limit
 from planner.program import ANY_HOUR, Column, Entries, Program, Step, Task
+from planner.prune import place_of
 from planner.replay import Setting
 from planner.supply import Shared
 
@@ -136,8 +137,7 @@ def _service_rows(program: Program, demands: Demands, resources: Sequence[Resour
             continue
         step = program.steps[column.owner]
         if column.kind == "ready":
-            place = resources[step.candidate.resource].key[:3]
-            rented[step.candidate.need][place].append(number)
+            rented[step.candidate.need][place_of(step.candidate, resources)].append(number)
         elif demands.needs[step.candidate.need].serving and not step.by_hour:
             shared[column.task].append((number, 1.0))
     for need, found in sorted(rented.items()):

@@ -67,7 +67,7 @@ def allowed(name: StrategyName, setting: Setting) -> Allowed:
     for item in setting.choice.shared:
         stays = item.resource.what == "owned" or item.resource.held is not None
         kept = tuple(c for c in item.candidates if stays or not can[c.need])
-        if kept:
+        if kept or item.resource.held is not None:
             shared.append(replace(item, candidates=kept))
     return Allowed(tuple(shared), tuple(bridge if owns else months for owns in can))
 

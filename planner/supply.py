@@ -91,7 +91,7 @@ def hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dict
 def shared_of(market: Market, assumptions: Assumptions, terms: Terms) -> list[Shared]:
     """Everything that is started: nodes and node-days with all their starts, then pools of committed money, each with
     all that it covers; what is held already last."""
-    grouped: dict[int, list[Candidate]] = {}
+    grouped: dict[int, list[Candidate]] = {n: [] for n, r in enumerate(market.resources) if r.held is not None}
     pools: dict[tuple[str, ...], list[Candidate]] = {}
     for candidate in market.candidates:
         resource = market.resources[candidate.resource]

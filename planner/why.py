@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ from planner.fit import parallel_limit
 from planner.owned import Node
 from planner.replay import Setting
 from planner.request import Request, Workload
-from planner.strategy import shortage
+from planner.strategy import relaxations, shortage
 from planner.workload import stays
 from pricing.catalog import Catalog, memory_of_one
 
@@ -44,13 +45,34 @@ def unserved(
 
 
 def unfinished(name: StrategyName, setting: Setting) -> tuple[str, ...]:
-    """For each workload that a strategy leaves work of undone: how much, and what would do."""
-    lines = []
+    """What a strategy cannot do: the limits in its way, with the least by which each alone would have to give, and each
+    workload that is left with work undone."""
+    lines = list(_in_the_way(name, setting))
     for index, share in shortage(name, setting).items():
         need = setting.demands.needs[index]
         text = f"{need.workload.name}: {share:.1%} of its work cannot be done in time"
         lines.append(f"{text}{_sooner(need, index, setting)}")
     return tuple(lines)
+
+
+def _in_the_way(name: StrategyName, setting: Setting) -> Iterator[str]:
+    found = relaxations(name, setting)
+    for limit, over in found:
+        if over is not None:
+            needed = limit.amount + over
+            text = f"{limit.title}: {limit.amount:,.6g} {limit.unit} is too little; {_rounded_up(needed)} would do"
+            yield f"{text}, all other limits kept"
+    if found and all(over is None for _, over in found):
+        names = ", ".join(limit.title for limit, _ in found)
+        yield f"no limit alone is in the way, of these: {names}"
+
+
+def _rounded_up(amount: float) -> str:
+    """To four digits, never below the amount, so that what is told is enough."""
+    if amount <= 0:
+        return "0"
+    step = 10.0 ** (math.floor(math.log10(amount)) - 3)
+    return f"{math.ceil(amount / step - 1e-9) * step:,.10g}"
 
 
 def _sooner(need: Need, index: int, setting: Setting) -> str:

@@ -33,7 +33,7 @@ class Case:
     advice: Recommendation
     solved: Sequence[Solved]
     setting: Setting
-    throughput: Sequence[ThroughputUsed]
+    throughput: tuple[ThroughputUsed, ...]
     terms_of: TermsOf
     again: Again
 

@@ -88,8 +88,11 @@ def bill(name: str, decisions: Decisions, setting: Setting, terms_of: TermsOf, f
     whole = _with_own_resources(name, decisions, setting, terms_of)
     merged = replace(whole, decisions=_merged(whole))
     away = {figure.name: _elsewhere(figure) for figure in figures}
-    alike = all(math.isclose(merged.cost(m), whole.cost(m), rel_tol=SAME, abs_tol=1e-6) for m in ({}, away))
-    chosen = merged if alike else whole
+    is_fewer = len(merged.decisions.shares) < len(whole.decisions.shares)
+    is_same = is_fewer and all(
+        math.isclose(merged.cost(m), whole.cost(m), rel_tol=SAME, abs_tol=1e-6) for m in ({}, away)
+    )
+    chosen = merged if is_same else whole
     noted = _Noted(setting.assumptions)
     replay.paid(chosen.decisions, replace(chosen.setting, assumptions=noted))
     return replace(chosen, read=frozenset(noted.read), planned=chosen.cost({}))

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 DEGREE = 20
 """Of an interpolation: yearly changes and losses over ten years come out to the last digits."""
 EXACT = 1e-11
+ROUNDING = 1e-14
+"""Of the largest stream."""
+BETWEEN = (0.013, 0.271, 0.509, 0.733, 0.989)
+"""Parts of a range at which an interpolation is looked at: none of them is one of its nodes."""
 Cost = Callable[[Moves], float]
 
 
@@ -75,7 +79,8 @@ def terms_of(bill: Bill, figures: Sequence[Assumption]) -> tuple[Term, ...]:
     def cost(name: tuple[str, str], moves: Moves) -> float:
         return streams(moves).get(name, 0.0)
 
-    return tuple(term for name in names for term in _terms(partial(cost, name), figures))
+    scale = max(abs(worth) for found in asked.values() for worth in found.values())
+    return tuple(term for name in names for term in _terms(partial(cost, name), figures, ROUNDING * scale))
 
 
 def values(terms: Sequence[Term], draws: Mapping[str, Vector], count: int) -> Vector:
@@ -97,28 +102,34 @@ def _away(figure: Assumption) -> float:
     return low + (high - low) * 0.618
 
 
-def _terms(cost: Cost, figures: Sequence[Assumption]) -> list[Term]:
+def _terms(cost: Cost, figures: Sequence[Assumption], noise: float) -> list[Term]:
+    """The terms of one stream; differences up to `noise` are rounding, not an effect."""
     planned = cost({})
     away = {figure.name: _away(figure) for figure in figures}
     there = cost(away)
-    active = [f for f in figures if cost({f.name: away[f.name]}) != planned or cost(_less(away, f)) != there]
+    active = [
+        f
+        for f in figures
+        if abs(cost({f.name: away[f.name]}) - planned) > noise or abs(cost(_less(away, f)) - there) > noise
+    ]
+    has_plan = abs(planned) > noise
     if not active:
-        return [Term(planned, ())] if planned else []
+        return [Term(planned, ())] if has_plan else []
     away = {figure.name: away[figure.name] for figure in active}
-    factors = [f for f in active if planned and _multiplies(cost, f, planned, away)]
+    factors = [f for f in active if has_plan and _multiplies(cost, f, planned, away, noise)]
     rest = [f for f in active if f not in factors]
-    curves = tuple(_curve(partial(_alone, cost, f, {}), f, planned) for f in factors)
+    curves = tuple(_curve(partial(_alone, cost, f, {}), f, planned, noise) for f in factors)
     if not rest:
         return [Term(planned, curves)]
     if factors:
-        return [Term(t.amount, (*curves, *t.curves)) for t in _terms(cost, rest)]
-    straight = next((f for f in rest if _is_straight(partial(_alone, cost, f, away), f)), None)
+        return [Term(t.amount, (*curves, *t.curves)) for t in _terms(cost, rest, noise)]
+    straight = next((f for f in rest if _is_straight(partial(_alone, cost, f, away), f, noise)), None)
     if straight is None:
         raise NotSeparable(", ".join(figure.name for figure in rest))
-    return _split(cost, straight, [f for f in rest if f != straight])
+    return _split(cost, straight, [f for f in rest if f != straight], noise)
 
 
-def _split(cost: Cost, figure: Assumption, others: Sequence[Assumption]) -> list[Term]:
+def _split(cost: Cost, figure: Assumption, others: Sequence[Assumption], noise: float) -> list[Term]:
     """The stream with the figure as planned, and what each unit that the figure is off adds."""
     low, high = ends(figure)
 
@@ -126,7 +137,8 @@ def _split(cost: Cost, figure: Assumption, others: Sequence[Assumption]) -> list
         return (cost({**moves, figure.name: high}) - cost({**moves, figure.name: low})) / (high - low)
 
     off = Curve(figure.name, low, high, ((low + high) / 2 - figure.value, (high - low) / 2))
-    return [*_terms(cost, others), *(Term(t.amount, (off, *t.curves)) for t in _terms(slope, others))]
+    off_terms = _terms(slope, others, 4 * noise / (high - low))
+    return [*_terms(cost, others, noise), *(Term(t.amount, (off, *t.curves)) for t in off_terms)]
 
 
 def _less(moves: Moves, figure: Assumption) -> dict[str, float]:
@@ -137,29 +149,33 @@ def _alone(cost: Cost, figure: Assumption, others: Moves, value: float) -> float
     return cost({**others, figure.name: value})
 
 
-def _multiplies(cost: Cost, figure: Assumption, planned: float, away: Moves) -> bool:
+def _multiplies(cost: Cost, figure: Assumption, planned: float, away: Moves, noise: float) -> bool:
     """Whether the figure changes the stream by the same factor whatever the others are."""
     others = _less(away, figure)
     there = cost(others)
+    enough = noise * max(abs(planned), abs(there))
     return all(
-        math.isclose(cost({**others, figure.name: end}) * planned, cost({figure.name: end}) * there, rel_tol=EXACT)
+        math.isclose(
+            cost({**others, figure.name: end}) * planned,
+            cost({figure.name: end}) * there,
+            rel_tol=EXACT,
+            abs_tol=enough,
+        )
         for end in ends(figure)
     )
 
 
-def _is_straight(at: Callable[[float], float], figure: Assumption) -> bool:
+def _is_straight(at: Callable[[float], float], figure: Assumption, noise: float) -> bool:
     start, stop = ends(figure)
     low, high = at(start), at(stop)
-    return all(
-        abs(at(start + (stop - start) * part) - (low + (high - low) * part)) <= EXACT * max(abs(low), abs(high))
-        for part in (0.5, 0.1875)
-    )
+    enough = max(noise, EXACT * max(abs(low), abs(high)))
+    return all(abs(at(start + (stop - start) * part) - (low + (high - low) * part)) <= enough for part in (0.5, 0.1875))
 
 
-def _curve(at: Callable[[float], float], figure: Assumption, planned: float) -> Curve:
+def _curve(at: Callable[[float], float], figure: Assumption, planned: float, noise: float) -> Curve:
     """The factor by which the figure alone changes the stream, 1 where it is as planned."""
     low, high = ends(figure)
-    if _is_straight(at, figure):
+    if _is_straight(at, figure, noise):
         first, last = at(low) / planned, at(high) / planned
         return Curve(figure.name, low, high, ((first + last) / 2, (last - first) / 2))
     import numpy as np
@@ -168,4 +184,8 @@ def _curve(at: Callable[[float], float], figure: Assumption, planned: float) -> 
         return np.array([at(float(node)) / planned for node in nodes])
 
     fitted = np.polynomial.Chebyshev.interpolate(factors, DEGREE, domain=[low, high])
-    return Curve(figure.name, low, high, tuple(float(value) for value in fitted.coef))
+    curve = Curve(figure.name, low, high, tuple(float(value) for value in fitted.coef))
+    between = np.array([low + (high - low) * part for part in BETWEEN])
+    if not np.allclose(curve.at(between), factors(between), rtol=EXACT, atol=4 * noise / abs(planned)):
+        raise NotSeparable(f"{figure.name} has a step or a bend")
+    return curve

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from planner import assumptions as figures
+from planner import quota
 from planner.candidates import market
 from planner.cashflow import Terms, present_cost
 from planner.demand import demands
@@ -42,6 +43,45 @@ def some_prices(chance: random.Random) -> dict[tuple[str, str, str, str], float]
     return prices
 
 
+def more_prices(chance: random.Random) -> dict[tuple[str, str, str, str], float]:
+    """Those, a second region on demand, and the ways of paying that are not for nodes of a month or a year."""
+    prices = some_prices(chance)
+    for name, count in TYPES.items():
+        base = prices[*PLACE, name, "on_demand"]
+        if chance.random() < 0.5:
+            prices["aws", "us-east-2", name, "on_demand"] = 0.5 * count * chance.uniform(0.8, 1.3)
+        for option in ("savings_plan_1y_compute_no_upfront", "savings_plan_1y_instance_all_upfront"):
+            if chance.random() < 0.4:
+                prices[*PLACE, name, option] = base * chance.uniform(0.4, 0.9)
+        if chance.random() < 0.3:
+            prices[*PLACE, name, "capacity_block"] = base * chance.uniform(0.4, 0.95)
+    return prices
+
+
+def some_limits(chance: random.Random) -> dict[str, object]:
+    """A few limits, some of which will be in the way."""
+    found: dict[str, object] = {}
+    if chance.random() < 0.4:
+        found["spot_fraction_max"] = round(chance.random(), 2)
+    if chance.random() < 0.4:
+        found["opex_per_year"] = chance.uniform(1000, 60_000)
+    if chance.random() < 0.3:
+        found["capex_per_year"] = chance.uniform(0, 400_000)
+    if chance.random() < 0.3:
+        found["owned_power_kw"] = chance.uniform(1, 30)
+    if chance.random() < 0.5:
+        found["quotas"] = "hold"
+    return found
+
+
+def some_quota(chance: random.Random) -> dict[str, object]:
+    return {
+        "provider": "aws", "region": "us-east-1", "code": "L-1", "title": "nodes", "unit": "vcpu", "used": 0,
+        "limit": chance.choice([4, 16, 48, 100, 400]), "types": "g4dn.*", "as_of": "2026-11-20", "source_id": "test",
+        "kinds": chance.choice(["on_demand", "on_demand savings_plan reserved", "spot"]),
+    }  # fmt: skip
+
+
 def some_job(chance: random.Random, name: str, months: int) -> dict:
     kind = chance.choice(["hours", "gang", "service", "deadline", "night"])
     if kind in ("hours", "gang", "night"):
@@ -70,14 +110,16 @@ def some_job(chance: random.Random, name: str, months: int) -> dict:
 def setting(request, catalog) -> Setting:
     """Everything that the market holds, nothing left out."""
     assumed = figures.overridden(figures.defaults(), request.assumptions, request.as_of)
-    terms = Terms(request.months, 730.0, 0.08, 0.0, 0.5, request.commitments_beyond_horizon == "full")
+    beyond = request.commitments_beyond_horizon == "full"
+    changes = (assumed[f"{name}_price_change_annual"].value for name in ("cloud", "spot", "commitment"))
+    of_list, of_spot, of_commitments = changes
+    terms = Terms(request.months, 730.0, 0.08, of_list, 0.5, beyond, of_spot, of_commitments)
     rates = {w.name: accelerator_hours_rate(w, catalog.names) for w in request.workloads}
     needed = demands(request, 730.0, rates)
     systems, _ = nodes(catalog, assumed, request)
     found = market(request, needed, catalog, systems, assumed)
-    return Setting(
-        needed, found, whole(found, needed, assumed, terms), assumed, terms, Rules(request.limits, request.site)
-    )
+    rules = Rules(request.limits, request.site, quota.held(request))
+    return Setting(needed, found, whole(found, assumed, terms, len(needed.needs)), assumed, terms, rules)
 
 
 def pruned(every: Setting) -> Setting:
@@ -104,6 +146,23 @@ def test_pruning_never_changes_the_optimum(priced, ask, seed):
     beyond = chance.choice(["full", "pro_rata"])
     request = ask(*jobs, months=months, commitments_beyond_horizon=beyond, providers=["aws"])
     every = setting(request, priced(some_prices(chance)))
+    a, b = least(pruned(every)), least(every)
+    assert a.status == b.status
+    assert a.objective == pytest.approx(b.objective, rel=3e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", [*range(40), *(pytest.param(s, marks=pytest.mark.slow) for s in range(40, 300))])
+def test_pruning_never_changes_the_optimum_under_limits(priced, ask, seed):
+    chance = random.Random(5000 + seed)
+    months = chance.choice([1, 2, 4, 13])
+    jobs = [some_job(chance, f"job {n}", months) for n in range(chance.choice([1, 1, 2]))]
+    for job in jobs:
+        if job["kind"] == "inference" and chance.random() < 0.5:
+            job["spare_replicas"] = chance.choice([1, 2])
+    changes = {name: chance.uniform(-0.3, 0.09) for name in ("cloud_price_change_annual", "spot_price_change_annual")}
+    asked = {"limits": some_limits(chance), "quotas": [some_quota(chance)], "assumptions": changes}
+    request = ask(*jobs, months=months, providers=["aws"], **asked)
+    every = setting(request, priced(more_prices(chance)))
     a, b = least(pruned(every)), least(every)
     assert a.status == b.status
     assert a.objective == pytest.approx(b.objective, rel=3e-6, abs=1e-6)

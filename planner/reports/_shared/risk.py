@@ -66,10 +66,10 @@ def _flip(flip: Flip) -> str:
     verb = "rises" if flip.at > flip.value else "falls"
     far = "" if flip.distance_fraction is None else f" ({flip.distance_fraction * 100:+,.0f} %)"
     inside = ", inside its published range" if flip.is_inside_range else ""
-    unit = "" if flip.unit == "ratio" else f" {flip.unit}"
+    unit = flip.unit.removeprefix("fraction").removeprefix("ratio").strip()
     return (
         f"{flip.cheaper_beyond} becomes cheaper where {_words(flip.name)} {verb} from {number(flip.value)} "
-        f"to {number(flip.at)}{unit}{far}{inside}."
+        f"to {number(flip.at)}{f' {unit}' if unit else ''}{far}{inside}."
     )
 
 

@@ -1,13 +1,16 @@
-"""What the solved strategies mean: the recommendation, the runner-up, the break-evens."""
+"""What the solved strategies mean: the recommendation, the runner-up and what lies between them, the break-evens."""
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from planner import owned
 from planner.answer import BreakEven, Recommendation, Strategy
+from planner.answer.views import BridgeStep
 from planner.assumptions import Assumptions
-from planner.cashflow import Terms, first_month_at_or_below
+from planner.cashflow import Terms, discount_factor, first_month_at_or_below
 from planner.owned import Node
 from pricing.catalog import Quote
 
@@ -39,6 +42,30 @@ def recommend(strategies: Sequence[Strategy], months: int, currency: str, materi
     else:
         sentence += "; no other strategy differs." if len(solved) > 1 else "."
     return Recommendation(chosen.name, sentence, runner.name if runner else None, worth, fraction)
+
+
+def bridge(advice: Recommendation, strategies: Iterable[Strategy], rate_monthly: float) -> tuple[BridgeStep, ...]:
+    """From the runner-up to the recommended strategy by category, largest difference first; none without a runner-up.
+
+    The differences add up to `advice.worth`.
+    """
+    present = {s.name: _by_category(s, rate_monthly) for s in strategies}
+    if advice.strategy is None or advice.runner_up is None:
+        return ()
+    before, after = present[advice.runner_up], present[advice.strategy]
+    steps = [
+        BridgeStep(category, before[category], after[category], before[category] - after[category])
+        for category in sorted({*before, *after})
+    ]
+    return tuple(sorted(steps, key=lambda step: -abs(step.difference)))
+
+
+def _by_category(strategy: Strategy, rate_monthly: float) -> dict[str, float]:
+    """Present cost by category; 0 for every other."""
+    worths: dict[str, list[float]] = defaultdict(list)
+    for row in strategy.cash:
+        worths[row.category].append(row.amount * discount_factor(row.month, row.at, rate_monthly))
+    return defaultdict(float, {category: math.fsum(parts) for category, parts in worths.items()})
 
 
 def _bought(strategy: Strategy) -> str:

@@ -100,7 +100,8 @@ def _work(program: Program, number: int, month: int, setting: Setting, shared: t
     rate = _rate(step, month, setting, shared)
     paid = data_payments(need, candidate, resource, month, 1.0, terms)
     data = math.fsum(p.amount for p in paid) * discount_factor(month, "end", terms.discount_rate_monthly)
-    by_block = need.levels is not None or step.shared is not None or parallel_limit(need) is not None
+    any_hour = step.shared is None or shared[step.shared].by_month
+    by_block = need.levels is not None or not any_hour or parallel_limit(need) is not None
     for block in range(len(demands.block_hours)) if by_block else (ANY_HOUR,):
         task, units = task_of(candidate.need, month, block, demands)
         if units == 0:

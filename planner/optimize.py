@@ -11,8 +11,12 @@ from typing import Any, Literal
 from planner.errors import Defect
 from planner.program import Program
 
+NO_SOLUTION_YET = 1e100
 GAP_TARGET = 1e-6
 """Relative distance of the best plan from the proven bound at which the search ends: 0.0001 %."""
+LONG_SEARCH = ((3_000, 1e-4), (6_000, 5e-4), (12_000, 1e-3))
+"""After so many nodes of the search, a gap that is near enough to end it. Counted in nodes and not in seconds, so that
+equal programs end alike on every machine."""
 TIME_LIMIT_S = 300.0
 """A last resort: a plan cut off by it says within_gap, as the cut depends on the machine."""
 
@@ -51,6 +55,8 @@ def solve(program: Program, time_limit_s: float = TIME_LIMIT_S, start: Solution 
         known = highspy.HighsSolution()
         known.col_value = list(start.values)
         highs.setSolution(known)
+    if any(program.whole):
+        highs.cbMipInterrupt += _end_long_search
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
@@ -69,6 +75,17 @@ def solve(program: Program, time_limit_s: float = TIME_LIMIT_S, start: Solution 
         bound if math.isfinite(bound) else 0.0,
         tuple(highs.getSolution().col_value),
     )
+
+
+def _end_long_search(event: Any) -> None:
+    """Ends a search whose gap is near enough for the nodes it has taken."""
+    told = event.data_out
+    best, bound = told.mip_primal_bound, told.mip_dual_bound
+    if not (math.isfinite(best) and math.isfinite(bound)) or abs(best) > NO_SOLUTION_YET:
+        return
+    gap = (best - bound) / max(abs(best), 1e-9)
+    if any(told.mip_node_count >= nodes and gap <= near for nodes, near in LONG_SEARCH):
+        event.interrupt()
 
 
 def _model(program: Program) -> Any:

@@ -27,6 +27,7 @@ from planner.demand import demands
 from planner.errors import InvalidRequest
 from planner.explain import break_evens, recommend
 from planner.gaps import gaps, rates_used
+from planner.margins import margins
 from planner.prune import choose_from
 from planner.replay import Setting
 from planner.request import Request
@@ -91,6 +92,7 @@ def plan(
         reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
         exchange_rates=exchange.used(rates_used(request, catalog)),
         quota_requests=quota.requests(request, catalog, strategies),
+        margins=margins(solved, advice.strategy, setting),
         flips=flips(case),
         risk=risk(request.risk, case),
     )

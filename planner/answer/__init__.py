@@ -5,11 +5,13 @@ Months count from 1 (the first month of the plan); `Plan.month_names` gives thei
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
+from planner.answer.margin import Marginal
 from planner.answer.risk import Flip, Risk
+from planner.answer.views import Views
 from planner.exchange import RateUsed
 
 StrategyName = Literal["cloud", "onprem", "hybrid"]
@@ -331,8 +333,10 @@ class Plan:
     reasons: tuple[str, ...] = ()
     exchange_rates: tuple[RateUsed, ...] = ()
     quota_requests: tuple[QuotaRequest, ...] = ()
+    margins: tuple[Marginal, ...] = ()
     flips: tuple[Flip, ...] = ()
     risk: Risk | None = None
+    views: Views = field(default_factory=Views)
 
     def strategy(self, name: str) -> Strategy:
         """The strategy called `name`; KeyError if it was not asked for."""

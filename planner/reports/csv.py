@@ -2,6 +2,8 @@
 
 Three kinds of rows share the columns: `cash` (the only ones with an `amount`, so that a strategy's amounts add up to
 its total cost), `purchase` and `use`, whose own money stands in columns of their own and is in the cash rows already.
+Other views of the same money follow, a `value` of one `measure` each: `effective` (adds up to the total cost too),
+`unit_cost`, `owning`, `bridge` (adds up to what the recommendation is worth) and `depreciation`.
 Where money was converted or negotiated, rows of no strategy follow: `exchange_rate` and `negotiated_price`, in words.
 """
 
@@ -15,6 +17,7 @@ from planner.answer import CashRow, Plan, Purchase, Strategy, Use
 from planner.reports._shared.clean import for_spreadsheet
 from planner.reports._shared.evidence import listed
 from planner.reports._shared.figures import month_name
+from planner.reports._shared.measures import measures
 
 MEDIA_TYPE = "text/csv; charset=utf-8"
 SUFFIX = ".csv"
@@ -22,7 +25,7 @@ SUFFIX = ".csv"
 COLUMNS = (
     "strategy", "status", "month", "month_name", "at", "kind", "category", "workload", "name", "provider", "region",
     "purchase_option", "accelerator", "accelerators_per_node", "nodes", "node_hours", "units", "usable_from",
-    "usable_to", "upfront", "per_month", "use_cost", "amount", "currency",
+    "usable_to", "upfront", "per_month", "use_cost", "amount", "currency", "measure", "value",
 )  # fmt: skip
 
 Row = dict[str, str | float]
@@ -36,7 +39,7 @@ def render(plan: Plan) -> bytes:
     for strategy in plan.strategies:
         for row in _rows(plan, strategy):
             writer.writerow({key: _cell(value) for key, value in row.items()})
-    for row in _money(plan):
+    for row in (*_views(plan), *_money(plan)):
         writer.writerow({key: _cell(value) for key, value in row.items()})
     return table.getvalue().encode("utf-8-sig")
 
@@ -52,6 +55,14 @@ def _rows(plan: Plan, strategy: Strategy) -> Iterator[Row]:
     ]
     for month, line in sorted(lines, key=lambda entry: entry[0]):
         yield common | {"month": month, "month_name": month_name(plan, month)} | line
+
+
+def _views(plan: Plan) -> Iterator[Row]:
+    for row in measures(plan):
+        when: Row = {"month": row.month, "month_name": month_name(plan, row.month)} if row.month else {}
+        what: Row = {"category": row.category, "workload": row.workload, "name": row.name}
+        value: Row = {"measure": row.measure, "value": row.value, "currency": plan.currency if row.is_money else ""}
+        yield {"strategy": row.strategy, "kind": row.kind} | when | what | value
 
 
 def _money(plan: Plan) -> Iterator[Row]:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from planner.answer import Plan
-from planner.reports._shared.evidence import evidence
-from planner.reports._shared.sections import Bullets, Section, Table, decision
+from planner.reports._shared.order import report
+from planner.reports._shared.sections import Bullets, Section, Table
 
 MEDIA_TYPE = "text/markdown; charset=utf-8"
 SUFFIX = ".md"
@@ -25,7 +25,7 @@ _BREAK = "<!-- -->"  # splits a text without showing, so that no address, mentio
 def render(plan: Plan) -> bytes:
     """The whole report, UTF-8, the recommendation first."""
     lines = [f"# GPU capacity plan {plan.start}, {plan.months} months", ""]
-    for section in [*decision(plan), *evidence(plan)]:
+    for section in report(plan, in_full=True):
         lines += _section(section)
     return ("\n".join(lines).rstrip("\n") + "\n").encode()
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from planner.answer import Plan
 from planner.reports._shared.clean import width
-from planner.reports._shared.evidence import evidence
-from planner.reports._shared.sections import Bullets, Section, Table, decision
+from planner.reports._shared.order import report
+from planner.reports._shared.sections import Bullets, Section, Table
 
 MEDIA_TYPE = "text/plain; charset=utf-8"
 SUFFIX = ".txt"
@@ -25,8 +25,7 @@ KEY = 16
 
 def render(plan: Plan) -> bytes:
     """The whole report, UTF-8, the recommendation first."""
-    sections = [*decision(plan), *evidence(plan)]
-    return ("\n\n".join("\n".join(_section(section)) for section in sections) + "\n").encode()
+    return ("\n\n".join("\n".join(_section(section)) for section in report(plan)) + "\n").encode()
 
 
 def _section(section: Section) -> Iterator[str]:

@@ -26,7 +26,17 @@ from planner.answer import (
     Use,
     WorkloadCost,
 )
+from planner.answer.views import (
+    BreakEvenPrice,
+    Depreciation,
+    DepreciationYear,
+    EffectiveCost,
+    OwningReturn,
+    UnitCost,
+    Views,
+)
 from planner.cashflow import discount_factor
+from planner.explain import bridge
 
 RATE = 0.08
 MONTHLY = (1 + RATE) ** (1 / 12) - 1
@@ -87,6 +97,51 @@ def use(month, workload, option, node_hours, nodes, cost, **more):
 def price(provider, region, instance_type, option, per_hour, as_of):
     return PriceUsed(
         provider, region, instance_type, option, per_hour, "USD", as_of, "P1", "a price page", "read from the page"
+    )
+
+
+def effective(strategy, spread=()):
+    """The cash of a strategy by month and category; that of the categories in `spread` evenly over their months."""
+    sums = {}
+    for row in strategy.cash:
+        months = dict(spread).get(row.category, (row.month,))
+        for month in months:
+            sums[month, row.category] = sums.get((month, row.category), 0.0) + row.amount / len(months)
+    return tuple(EffectiveCost(strategy.name, *key, amount) for key, amount in sorted(sums.items()))
+
+
+def unit_costs(strategy, scale=1e6):
+    rate = strategy.present_cost / strategy.total_cost
+    return tuple(
+        UnitCost(strategy.name, w.workload, w.team, w.units, scale, f"million {w.unit}", w.cost, w.cost * rate,
+                 w.cost / w.units * scale, w.cost * rate / w.units * scale)
+        for w in strategy.workloads
+    )  # fmt: skip
+
+
+def owning(cloud, own, months):
+    """The hybrid strategy against cloud, as if its commitment were a node: rates and paybacks are made up."""
+    flows = [0.0] * (months + 1)
+    for sign, strategy in ((1, cloud), (-1, own)):
+        for row in strategy.cash:
+            flows[row.month - (row.at == "start")] += sign * row.amount
+    prices = (
+        BreakEvenPrice("hourly", 0.75, "above", 5.0, 3.75),
+        BreakEvenPrice("cloud", None, "always", None, None),
+    )
+    worth = cloud.present_cost - own.present_cost
+    return OwningReturn(own.name, tuple(flows), worth, (-0.25, 0.5), 9, None, prices)
+
+
+def depreciation(strategy):
+    """300,000 sold for 50,000 after 20 + 32 + 9.6 %: 115,200 left, a loss of 65,200; at 21 %."""
+    deducted, left = (60000.0, 96000.0, 28800.0), (240000.0, 144000.0, 115200.0)
+    years = tuple(
+        DepreciationYear(year, *row, row[0] * 0.21) for year, row in enumerate(zip(deducted, left, strict=True), 1)
+    )
+    worth = 12600 / 1.08 + 20160 / 1.08**2 + (6048 + 13692) / 1.08**3
+    return Depreciation(
+        strategy, "DGX H200", 1, 1, 1, 36, "macrs", 0.21, 300000.0, years, 50000.0, 115200.0, -65200.0, -13692.0, worth
     )
 
 
@@ -155,6 +210,19 @@ def small():
     )
     onprem = Strategy("onprem", "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=("embedding may not be owned",))
     saving = cloud.present_cost - hybrid.present_cost
+    advice = Recommendation(
+        "hybrid",
+        "Commit to one p5.48xlarge for a year and rent the rest by the hour.",
+        "cloud",
+        saving,
+        saving / cloud.present_cost,
+        ("The committed node is busy all the time.",),
+    )
+    views = Views(
+        effective=effective(cloud) + effective(hybrid),
+        unit_costs=unit_costs(cloud) + unit_costs(hybrid),
+        bridge=bridge(advice, (cloud, hybrid), MONTHLY),
+    )
     return Plan(
         schema_version="1",
         plan_id="0123456789abcdef",
@@ -167,14 +235,7 @@ def small():
         hours_per_month=730.0,
         discount_rate_annual=RATE,
         conventions=("A month is 730 hours.", "Purchases fall at the start of a month, running costs at its end."),
-        recommendation=Recommendation(
-            "hybrid",
-            "Commit to one p5.48xlarge for a year and rent the rest by the hour.",
-            "cloud",
-            saving,
-            saving / cloud.present_cost,
-            ("The committed node is busy all the time.",),
-        ),
+        recommendation=advice,
         strategies=(cloud, onprem, hybrid),
         break_even=(
             BreakEven("DGX H100", "p5.48xlarge aws us-east-1", 14, 0.41, 1.97, 5.0),
@@ -215,6 +276,7 @@ def small():
             ("the header was found in row 4",),
         ),
         catalog_digest="cd" * 32,
+        views=views,
     )  # fmt: skip
 
 
@@ -235,6 +297,7 @@ def impossible():
         prices=(),
         oldest_price=None,
         reasons=("no accelerator has 2,000 GiB; 288 GiB would do",),
+        views=Views(),
     )
 
 
@@ -263,7 +326,7 @@ def spoiled(plan):
     outside = {
         "name", "team", "place", "notes", "read", "value", "reason", "subject", "effect", "workload", "system",
         "rented", "where", "explanation", "source", "unit", "meaning", "sentence", "region", "path", "reasons",
-        "conventions", "adjustment",
+        "conventions", "adjustment", "each",
     }  # fmt: skip
     renamed = {}
 
@@ -272,7 +335,9 @@ def spoiled(plan):
 
     def walk(value, field=""):
         if dataclasses.is_dataclass(value):
-            ours = ("name", "unit", "strategy") if isinstance(value, Assumption | Strategy) else ("strategy",)
+            ours = (
+                ("name", "unit", "strategy") if isinstance(value, Assumption | Strategy | Purchase) else ("strategy",)
+            )
             fields = [f.name for f in dataclasses.fields(value) if f.name not in ours]
             return dataclasses.replace(value, **{name: walk(getattr(value, name), name) for name in fields})
         if isinstance(value, tuple):
@@ -336,14 +401,24 @@ def large():
     cloud = strategy("cloud", plain, uses=cloud_uses, purchases=purchases[1:], workloads=scaled)
     first, runner_up = sorted((cloud, hybrid), key=lambda s: s.present_cost)
     plan = small()
+    advice = Recommendation(
+        first.name, "Rent on demand and commit to four nodes for three years.", runner_up.name,
+        runner_up.present_cost - first.present_cost, 1 - first.present_cost / runner_up.present_cost,
+    )  # fmt: skip
+    used = range(10, months + 1)
+    owned_part = {"hardware": used, "resale": used, "commitment": range(1, months + 1)}
     return dataclasses.replace(
         plan,
         months=months,
         month_names=names,
         strategies=(cloud, plan.strategy("onprem"), hybrid),
-        recommendation=Recommendation(
-            first.name, "Rent on demand and commit to four nodes for three years.", runner_up.name,
-            runner_up.present_cost - first.present_cost, 1 - first.present_cost / runner_up.present_cost,
+        recommendation=advice,
+        views=Views(
+            effective(cloud, {"commitment": range(1, months + 1)}) + effective(hybrid, owned_part),
+            (owning(cloud, hybrid, 36),),
+            unit_costs(cloud) + unit_costs(hybrid),
+            (),
+            bridge(advice, (cloud, hybrid), MONTHLY),
         ),
         workloads=tuple(
             RequestedWorkload(job, f"team {i // 3}", "batch", "tokens", (1e12 / 12 * (i + 1),) * 12, ("H100", "H200"),
@@ -359,8 +434,42 @@ def large():
     )  # fmt: skip
 
 
+def long():
+    """Three years: 300,000 for a node ordered at once, used from the seventh month on, power of 100.40 a month and more
+    each month, against 12,000.25 a month on demand."""
+    months = 36
+    names = tuple(f"{2026 + (m + 10) // 12}-{(m + 10) % 12 + 1:02d}" for m in range(1, months + 1))
+    rented = [CashRow(m, "end", "on_demand", "p5.48xlarge aws us-east-1", 12000.25) for m in range(1, months + 1)]
+    bought = [CashRow(1, "start", "hardware", "DGX H200", 300000.0), *rented[:6]]
+    bought += [CashRow(m, "end", "power", "DGX H200", 100.4 + m) for m in range(7, months + 1)]
+    bought.append(CashRow(months, "end", "resale", "DGX H200", -50000.0))
+    total = sum(row.amount for row in bought)
+    purchase = Purchase(1, "owned", "DGX H200", "", "", "owned", "H200", 8.0, 1, 7, 66, 60, 3e5, 119.4, 2.6e5)
+    work = (WorkloadCost("llm training", "research", "tokens", 4.38e9, total, total / 4.38e9, "own site"),)
+    cloud, hybrid = strategy("cloud", rented), strategy("hybrid", bought, purchases=(purchase,), workloads=work)
+    plan = small()
+    advice = Recommendation("hybrid", "Buy one.", "cloud", cloud.present_cost - hybrid.present_cost, 0.2)
+    used = range(7, months + 1)
+    return dataclasses.replace(
+        plan,
+        months=months,
+        month_names=names,
+        strategies=(cloud, plan.strategy("onprem"), hybrid),
+        recommendation=advice,
+        workloads=(dataclasses.replace(plan.workloads[0], demand=(4.38e9 / 36,) * 36),),
+        views=Views(
+            effective(cloud) + effective(hybrid, {"hardware": used, "resale": used}),
+            (owning(cloud, hybrid, months),),
+            unit_costs(hybrid),
+            (depreciation("hybrid"),),
+            bridge(advice, (cloud, hybrid), MONTHLY),
+        ),
+    )
+
+
 PLANS = {
     "small": small,
+    "long": long,
     "impossible": impossible,
     "hostile": hostile,
     "large": large,
@@ -392,6 +501,11 @@ def hostile_plan():
 @pytest.fixture
 def large_plan():
     return large()
+
+
+@pytest.fixture
+def long_plan():
+    return long()
 
 
 @pytest.fixture

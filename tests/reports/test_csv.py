@@ -10,7 +10,7 @@ from planner.reports.csv import COLUMNS, render
 
 NUMBERS = {
     "month", "accelerators_per_node", "nodes", "node_hours", "units", "usable_from", "usable_to", "upfront",
-    "per_month", "use_cost", "amount",
+    "per_month", "use_cost", "amount", "value",
 }  # fmt: skip
 
 
@@ -31,7 +31,34 @@ def test_amounts_add_up_to_the_total_cost(plan):
 
 def test_one_row_for_each_line(small_plan):
     # cloud: 9 cash + 6 uses; hybrid: 12 cash + 9 uses + 1 purchase; onprem: 1 row that says why not
-    assert len(rows(small_plan)) == 15 + 22 + 1
+    kinds = [row["kind"] for row in rows(small_plan)]
+    assert sum(kind in ("cash", "use", "purchase", "infeasible") for kind in kinds) == 15 + 22 + 1
+    # effective cost: 3 months of 3 and of 4 categories; 2 measures of 2 workloads in 2 strategies; 4 categories differ
+    assert [kinds.count(kind) for kind in ("effective", "unit_cost", "bridge")] == [21, 8, 4]
+    assert len(kinds) == 15 + 22 + 1 + 21 + 8 + 4
+
+
+def test_every_view_adds_up_to_what_it_is_a_view_of(plan):
+    table = rows(plan)
+    for strategy in plan.strategies:
+        own = [row for row in table if row["strategy"] == strategy.name]
+        borne = [float(row["value"]) for row in own if row["kind"] == "effective"]
+        assert not borne or math.fsum(borne) == pytest.approx(strategy.total_cost, abs=1e-6)
+        saved = [float(row["value"]) for row in own if row["kind"] == "bridge"]
+        assert not saved or math.fsum(saved) == pytest.approx(plan.recommendation.worth, abs=1e-6)
+
+
+def test_returns_and_taxes_are_rows_too(long_plan):
+    """Only amounts have a currency: months, rates and multiples have none."""
+    found = {(row["kind"], row["measure"], row["name"]): row for row in rows(long_plan) if row["measure"]}
+    assert found["owning", "payback_month", ""]["value"] == "9"
+    assert found["owning", "payback_month", ""]["currency"] == ""
+    assert ("owning", "discounted_payback_month", "") not in found
+    level = found["owning", "break_even_price_per_accelerator_hour", "hourly prices"]
+    assert (level["value"], level["currency"]) == ("3.75", "USD")
+    purchase = "1 x DGX H200, ordered in month 1"
+    assert found["depreciation", "gain_at_resale", purchase]["value"] == "-65200.0"
+    assert found["depreciation", "book_value", purchase]["month_name"] == "2029-11"
 
 
 def test_sums_by_hand(small_plan):
@@ -59,5 +86,5 @@ def test_numbers_are_numbers_and_texts_are_no_formulas(hostile_plan):
 
 
 def test_a_negative_amount_stays_a_number(large_plan):
-    resale = [row["amount"] for row in rows(large_plan) if row["category"] == "resale"]
+    resale = [row["amount"] for row in rows(large_plan) if row["category"] == "resale" and row["kind"] == "cash"]
     assert resale == ["-1777777.777"]

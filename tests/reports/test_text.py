@@ -2,6 +2,7 @@
 
 import re
 
+from planner.reports.markdown import render as markdown
 from planner.reports.text import render
 
 
@@ -96,3 +97,72 @@ def test_an_impossible_plan_says_why_and_shows_no_costs(impossible_plan):
     assert text.startswith("Recommendation\n--------------\nNo plan is possible")
     assert "onprem: no accelerator has 2,000 GiB" in text
     assert "Cash by month" not in text
+
+
+def test_a_plan_of_years_shows_years_in_short_and_months_in_full(long_plan):
+    text = shown(long_plan)
+    assert "Cash by month" not in text
+    rows = section(text, "Cash and effective cost by year")
+    # year 1: 300,000 + 6 x 12,000.25 on demand + power 6 x 100.40 + (7 + ... + 12 = 57) = 372,660.90; effective: 6 of 30
+    # months of use bear 6 x (300,000 - 50,000) / 30 = 50,000 instead of the 300,000
+    first, second = (next(i for i, line in enumerate(rows) if line.startswith(year)) for year in ("2026-12", "2027-12"))
+    assert (rows[first].split()[2], rows[first + 1].split()[1]) == ("372,661", "122,661")
+    # year 2 pays only power, 12 x 100.40 + (13 + ... + 24 = 222) = 1,426.80, and bears 100,000 besides
+    assert (rows[second].split()[2], rows[second + 1].split()[1]) == ("1,427", "101,427")
+    full = markdown(long_plan).decode()
+    assert "## Cash by month" in full
+    assert "## Effective cost by month" in full
+
+
+def test_years_of_both_views_add_up_to_the_same_total(long_plan):
+    rows = section(shown(long_plan), "Cash and effective cost by year")
+    body = [re.split(r" {2,}", line.strip()) for line in rows[2:] if line.startswith(("20", " "))]
+    total = figures(rows[-3])
+    for view in ("cash", "effective"):
+        lines = [line[line.index(view) :] for line in body if view in line]
+        amounts = [[0 if cell == "-" else int(cell.replace(",", "")) for cell in line[1:]] for line in lines]
+        assert [sum(column) for column in zip(*amounts, strict=True)] == total
+        assert all(sum(row[1:]) == row[0] for row in amounts)
+
+
+def test_effective_cost_stands_beside_the_cash_of_a_year(large_plan, small_plan):
+    rows = section(shown(large_plan), "Cash by month")
+    assert rows[0].split()[-1] == "effective"
+    totals = figures(next(line for line in rows if line.startswith("total")))
+    assert totals[-1] == totals[0]
+    assert "effective" not in section(shown(small_plan), "Cash by month")[0]  # nothing is paid ahead
+
+
+def test_the_bridge_adds_up_along_and_down(small_plan):
+    rows = section(shown(small_plan), "From runner-up to recommendation")
+    body = [re.split(r" {2,}", line.strip()) for line in rows[2:] if not line.startswith("-")]
+    amounts = [[0 if cell == "-" else int(cell.replace(",", "")) for cell in line[1:]] for line in body]
+    assert [sum(column) for column in zip(*amounts[:-1], strict=True)] == amounts[-1]
+    assert all(before - after == saved for before, after, saved in amounts)
+    assert amounts[-1][2] == round(small_plan.recommendation.worth)
+
+
+def test_returns_say_several_and_never(long_plan):
+    text = shown(long_plan)
+    line = next(line for line in section(text, "Owning against renting") if line.startswith("hybrid"))
+    assert "several: -25 %, 50 %" in line
+    assert re.search(r"month 9 \(2027-08\) +never", line)
+    assert "where all on-demand and spot prices are above 0.75 times today's: 3.75 instead of 5.00 USD" in text
+    assert "hybrid costs less than cloud at any level of cloud prices, commitments too." in text
+
+
+def test_depreciation_leaves_what_it_does_not_deduct(long_plan):
+    rows = section(shown(long_plan), "Depreciation and tax")
+    assert [line.split()[1:] for line in rows if line.startswith("20")] == [
+        ["60,000", "240,000", "12,600"],
+        ["96,000", "144,000", "20,160"],
+        ["28,800", "115,200", "6,048"],
+    ]
+    assert any(line.startswith("sold for 50,000, loss") and "65,200" in line for line in rows)
+    assert "before tax" in " ".join(rows)
+
+
+def test_there_are_no_sections_for_what_a_plan_does_not_tell(impossible_plan):
+    text = shown(impossible_plan)
+    for title in ("From runner-up", "Owning against", "Unit economics", "Depreciation"):
+        assert f"\n{title}" not in text

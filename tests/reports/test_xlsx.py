@@ -85,6 +85,7 @@ FUNCTIONS = {
     "COUNT": lambda *a: len(_numbers(a)),
     "COUNTA": lambda a: sum(item is not None for item in a),
     "ABS": abs,
+    "ROUND": lambda value, digits: round(value, int(digits)) + 0.0,
     "IF": lambda condition, yes, no: yes if condition else no,
 }
 
@@ -150,7 +151,11 @@ def test_a_plan_that_contradicts_itself_fails_its_check(small_plan):
     )
     values = stored(render(wrong))
     failed = [row[0] for row in values["Checks"] if row[5] == 1 and row[0] and "master" not in row[0]]
-    assert failed == ["hybrid: total cost", "workloads: their costs add up to the total"]
+    assert failed == [
+        "hybrid: total cost",
+        "workloads: their costs add up to the total",
+        "hybrid: effective cost adds up to the total cost",
+    ]
     assert any("CHECKS FAIL: see sheet Checks" in row for row in values["Summary"])
 
 
@@ -167,6 +172,27 @@ def test_the_discount_rate_is_live(sheets):
     master = next(c.coordinate for row in again.book["Checks"].iter_rows() for c in row if c.column == 6
                   and str(again.book["Checks"].cell(c.row, 1).value).startswith("checks failed"))  # fmt: skip
     assert again.value("Checks", master) == 0
+
+
+def test_returns_and_taxes_are_live(long_plan):
+    """Owning: time 0 pays 300,000 against nothing; time 1 saves nothing, time 7 saves 12,000.25 - 107.40.
+
+    At no interest the net present value is what is saved in all, and depreciation is worth 0.21 x (300,000 - 50,000).
+    """
+    sheets = Sheets(render(long_plan))
+    rows = {row[0].value: row[0].row for row in sheets.book["Owning"].iter_rows() if row[0].value}
+    assert [sheets.value("Owning", f"{column}{rows['saved']}") for column in "CDJ"] == [-300000.0, 0.0, 11892.85]
+    sheet, cell = sheets.names["discount_rate_annual"].replace("$", "").split("!")
+    present = f"B{rows['saved, discounted (net present value)']}"
+    planned = long_plan.views.owning[0].net_present_value
+    assert sheets.value("Owning", present) == pytest.approx(planned)
+    again = Sheets.__new__(Sheets)
+    again.book, again.names, again._values = sheets.book, sheets.names, {}
+    again.book[sheet.strip("'")][cell].value = 0.0
+    saved = long_plan.strategy("cloud").total_cost - long_plan.strategy("hybrid").total_cost
+    assert again.value("Owning", present) == pytest.approx(saved)
+    total = next(row[0].row for row in again.book["Depreciation"].iter_rows() if row[0].value == "total")
+    assert again.value("Depreciation", f"K{total}") == pytest.approx(0.21 * 250000)
 
 
 def test_text_from_outside_is_never_part_of_a_formula(hostile_plan, small_plan):
@@ -204,8 +230,9 @@ def test_a_text_too_long_for_a_cell_is_cut_and_says_so(small_plan):
 def test_sheets_are_set_up_for_a_review(small_plan):
     data = render(small_plan)
     book = openpyxl.load_workbook(io.BytesIO(data))
-    expected = ["Summary", "Assumptions", "Cash flow", "Workloads", "Demand", "Resources", "Purchases", "Break-even",
-                "Throughput", "Prices", "Gaps", "Sources", "Checks"]  # fmt: skip
+    expected = ["Summary", "Assumptions", "Cash flow", "Effective cost", "Bridge", "Workloads", "Unit economics",
+                "Demand", "Resources", "Purchases", "Break-even", "Throughput", "Prices", "Gaps", "Sources",
+                "Checks"]  # fmt: skip
     assert book.sheetnames == expected
     for sheet in book:
         assert sheet.page_setup.orientation == "landscape"

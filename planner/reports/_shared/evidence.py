@@ -8,23 +8,9 @@ from __future__ import annotations
 
 from planner.answer import Assumption, BreakEven, Plan, PriceUsed, RefusedRow, ThroughputUsed
 from planner.reports._shared.figures import NONE, number, percent, quantity
-from planner.reports._shared.quotas import quotas
 from planner.reports._shared.sections import Section, bullets, recommended, table
 
 DEFINITION = "definition"
-
-
-def evidence(plan: Plan) -> list[Section]:
-    """From quotas and break-even to the input: what the plan takes, and why it is what it is."""
-    return [
-        *quotas(plan),
-        _break_even(plan),
-        _throughput(plan),
-        _gaps(plan),
-        _assumptions(plan),
-        _prices(plan),
-        _inputs(plan),
-    ]
 
 
 def age(plan: Plan) -> str:
@@ -54,7 +40,8 @@ def listed(price: PriceUsed) -> tuple[str, ...]:
     return (*told, price.adjustment) if price.adjustment else told
 
 
-def _break_even(plan: Plan) -> Section:
+def break_even(plan: Plan) -> Section:
+    """Every owned system against its equal by the hour."""
     if not plan.break_even:
         return Section("Break-even: owning against renting", ("No owned system has an equal to rent.",))
     rows = [
@@ -73,7 +60,7 @@ def _break_even(plan: Plan) -> Section:
     return Section("Break-even: owning against renting", (table(titles, rows, (2, 3, 4, 5)), note))
 
 
-def _throughput(plan: Plan) -> Section:
+def throughput(plan: Plan) -> Section:
     """What the recommendation rests on; accelerator-hours by definition and the other strategies' rates are counted."""
     chosen = recommended(plan)
     paid = {(use.workload, use.accelerator) for use in chosen.uses} if chosen else set()
@@ -103,7 +90,8 @@ def _rate(used: ThroughputUsed) -> tuple[str, ...]:
     return used.accelerator, number(used.gang), rate, interval, used.basis.replace("_", " "), used.explanation
 
 
-def _gaps(plan: Plan) -> Section:
+def gaps(plan: Plan) -> Section:
+    """What was missing or estimated, alike ones together."""
     if not plan.gaps:
         return Section("Gaps", ("None: nothing was missing or estimated.",))
     by_kind: dict[str, dict[str, dict[str, list[str]]]] = {}
@@ -130,7 +118,8 @@ def _subject(subject: str, workloads: list[str]) -> str:
     return f"{subject} (for {named})" if named else subject
 
 
-def _assumptions(plan: Plan) -> Section:
+def assumptions(plan: Plan) -> Section:
+    """Every figure that no price list holds."""
     if not plan.assumptions:
         return Section("Assumptions", ("None.",))
     rows = [_assumption(assumption) for assumption in sorted(plan.assumptions, key=lambda a: not a.overridden)]
@@ -153,7 +142,8 @@ def _end(value: float | None) -> str:
     return "?" if value is None else number(value)
 
 
-def _prices(plan: Plan) -> Section:
+def prices(plan: Plan) -> Section:
+    """The prices that are paid; those compared are counted."""
     chosen = recommended(plan)
     paid = {(use.provider, use.region, use.name, use.purchase_option) for use in chosen.uses} if chosen else set()
     paid |= {(p.provider, p.region, p.name, p.purchase_option) for p in chosen.purchases} if chosen else set()
@@ -185,7 +175,8 @@ def _price(price: PriceUsed) -> tuple[str, ...]:
     return place, price.instance_type, price.purchase_option, cost, str(price.as_of), source
 
 
-def _inputs(plan: Plan) -> Section:
+def inputs(plan: Plan) -> Section:
+    """Where the request came from, and every row refused."""
     inputs = plan.inputs
     facts = [f"{inputs.name} ({inputs.format}), sha256 {inputs.sha256}"]
     if inputs.rows_in:

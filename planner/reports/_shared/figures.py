@@ -22,6 +22,20 @@ def apportion(amounts: Sequence[float], total: float | None = None) -> list[int]
     return [int(share) for share in rounded_shares([*amounts, difference], 0)[:-1]]
 
 
+def parts_of(whole: int, amounts: Sequence[float]) -> list[int]:
+    """The amounts in whole units that add up to `whole`, which is less than one unit from their sum; each at most one
+    unit off.
+
+    >>> parts_of(2, [0.4, 0.4, 0.4])
+    [1, 1, 0]
+    """
+    parts = [math.floor(amount) for amount in amounts]
+    by_remainder = sorted(range(len(parts)), key=lambda index: (parts[index] - amounts[index], index))
+    for index in by_remainder[: whole - sum(parts)]:
+        parts[index] += 1
+    return parts
+
+
 def money(amount: float) -> str:
     """Whole units of money with thousands separators; a dash for zero.
 
@@ -91,6 +105,11 @@ def month_name(plan: Plan, month: int) -> str:
     year, first = (int(part) for part in plan.start.split("-"))
     index = year * 12 + first - 1 + month - 1
     return f"{index // 12}-{index % 12 + 1:02d}"
+
+
+def year_named(plan: Plan, year: int) -> str:
+    """The months of a year of the plan: 1 is its first twelve, the last may be shorter."""
+    return months_named(plan, 12 * year - 11, min(12 * year, plan.months))
 
 
 def months_named(plan: Plan, first: int, last: int) -> str:

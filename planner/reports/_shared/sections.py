@@ -1,11 +1,11 @@
-"""The readable report as data: what text and markdown both say, in the order a reader needs it.
+"""The readable report as data: what its sections are made of, and those that say what to do.
 
 Holds words and shown figures, no layout. Every text is plain already; a format only has to place and escape it.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -86,15 +86,6 @@ def recommended(plan: Plan) -> Strategy | None:
     return plan.strategy(name) if name else None
 
 
-def decision(plan: Plan) -> list[Section]:
-    """What to do and what it costs: from the recommendation to the cost of each workload."""
-    found = [_recommendation(plan), _strategies(plan)]
-    chosen = recommended(plan)
-    if chosen is not None:
-        found += [_cash(plan, chosen), _purchases(plan, chosen), _uses(plan, chosen), _workloads(plan, chosen)]
-    return found
-
-
 def bought(purchases: Sequence[Purchase]) -> str:
     """What is bought in all, most first: "12 x dgx-h100; 4 x p5.48xlarge aws us-east-1 reserved_1y"."""
     counts: Counter[str] = Counter()
@@ -122,7 +113,8 @@ def _option(line: Purchase | Use) -> str:
     return "" if line.purchase_option == "owned" else line.purchase_option
 
 
-def _recommendation(plan: Plan) -> Section:
+def recommendation(plan: Plan) -> Section:
+    """What to do, against what, and in which frame."""
     chosen = plan.recommendation
     last = plan.month_names[-1] if plan.month_names else plan.start
     frame = f"Months {plan.start} to {last} ({plan.months}), dated {plan.as_of}; amounts in {plan.currency}; "
@@ -141,7 +133,8 @@ def _against_runner_up(plan: Plan) -> str:
     return f"Present cost of {chosen.strategy}: {compared} the runner-up, {chosen.runner_up}."
 
 
-def _strategies(plan: Plan) -> Section:
+def strategies(plan: Plan) -> Section:
+    """The strategies side by side."""
     lines: list[tuple[str, list[str]]] = [
         ("status", [_status(s) for s in plan.strategies]),
         (f"present cost, {plan.currency}", [_if_possible(s, money(s.present_cost)) for s in plan.strategies]),
@@ -184,29 +177,8 @@ def _rented_hours(strategy: Strategy) -> float:
     return sum(use.node_hours for use in strategy.uses if use.what not in ("owned", "commitment"))
 
 
-def _cash(plan: Plan, chosen: Strategy) -> Section:
-    categories = list(dict.fromkeys(row.category for row in chosen.cash))
-    after = plan.months + 1  # what falls due after the plan's last month stands in one line
-    months = sorted({*range(1, after), *(min(row.month, after) for row in chosen.cash)})
-    by_cell: defaultdict[tuple[int, str], float] = defaultdict(float)
-    for row in chosen.cash:
-        by_cell[min(row.month, after), row.category] += row.amount
-    cells = [(month, category) for month in months for category in categories]
-    shown = dict(zip(cells, apportion([by_cell[cell] for cell in cells], chosen.total_cost), strict=True))
-    last = max([after, *(row.month for row in chosen.cash)])
-    rows = []
-    for month in months:
-        name = month_name(plan, month) if month < after else months_named(plan, after, last)
-        amounts = [shown[month, category] for category in categories]
-        rows.append((name, money(sum(amounts)), *map(money, amounts)))
-    sums = [sum(shown[month, category] for month in months) for category in categories]
-    rows.append(("total", money(sum(sums)), *map(money, sums)))
-    titles = ("month", "total", *(category.replace("_", " ") for category in categories))
-    cash = table(titles, rows, range(1, len(titles)), has_total=True)
-    return Section(f"Cash by month, strategy {chosen.name}, {plan.currency}", (cash,))
-
-
-def _purchases(plan: Plan, chosen: Strategy) -> Section:
+def purchases(plan: Plan, chosen: Strategy) -> Section:
+    """What is ordered and committed to, in order of time."""
     title = "Purchases and commitments by month"
     if not chosen.purchases:
         return Section(title, ("Nothing is bought and nothing is committed to.",))
@@ -228,7 +200,8 @@ def _purchases(plan: Plan, chosen: Strategy) -> Section:
     return Section(f"{title}, {plan.currency}", (bought_nodes,))
 
 
-def _uses(plan: Plan, chosen: Strategy) -> Section:
+def uses(plan: Plan, chosen: Strategy) -> Section:
+    """Where each workload runs, equal months joined."""
     found, is_joined = runs(chosen, plan)
     costs = apportion([run.cost for run in found])
     rows: list[tuple[str, ...]] = []
@@ -263,7 +236,8 @@ def _run(plan: Plan, run: Run, cost: int) -> tuple[str, ...]:
     )
 
 
-def _workloads(plan: Plan, chosen: Strategy) -> Section:
+def workloads(plan: Plan, chosen: Strategy) -> Section:
+    """What each workload costs, against its budget."""
     budgets = {workload.name: workload.budget_per_month for workload in plan.workloads}
     costs = apportion([w.cost for w in chosen.workloads], chosen.total_cost)
     rows = [

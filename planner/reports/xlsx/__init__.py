@@ -7,7 +7,19 @@ addresses and our own names, and each is stored with its computed value. The sam
 from __future__ import annotations
 
 from planner.answer import Plan
-from planner.reports.xlsx import _assumptions, _cash, _checks, _lists, _quotas, _sources, _summary, _workloads
+from planner.reports.xlsx import (
+    _assumptions,
+    _cash,
+    _checks,
+    _effective,
+    _lists,
+    _owning,
+    _quotas,
+    _sources,
+    _summary,
+    _views,
+    _workloads,
+)
 from planner.reports.xlsx._book import Book
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -18,14 +30,19 @@ def render(plan: Plan) -> bytes:
     """The workbook: Summary first, then its grounds, Checks last."""
     book = Book(plan.as_of)
     summary, assumptions, cash = book.sheet("Summary"), book.sheet("Assumptions"), book.sheet("Cash flow")
-    workloads, demand = book.sheet("Workloads"), book.sheet("Demand")
     rate = _assumptions.write(assumptions, plan)
     blocks = _cash.write(cash, plan, rate)
-    cost = _workloads.write(workloads, plan)
-    months = _workloads.write_demand(demand, plan)
+    borne = _effective.write(book, plan)
+    worths = _owning.write(book, plan, rate, cash, blocks)
+    bridge = _views.write_bridge(book, plan)
+    cost = _workloads.write(book.sheet("Workloads"), plan)
+    _views.write_unit_costs(book, plan)
+    taxes = _views.write_depreciation(book, plan, rate)
+    months = _workloads.write_demand(book.sheet("Demand"), plan)
     _lists.write(book, plan)
     _quotas.write(book, plan)
     rows = _sources.write(book.sheet("Sources"), plan)
-    failed = _checks.write(book.sheet("Checks"), plan, _checks.Grounds(rate, blocks, cost, months, rows))
+    grounds = _checks.Grounds(rate, blocks, cost, months, rows, borne, worths, bridge, taxes)
+    failed = _checks.write(book.sheet("Checks"), plan, grounds)
     _summary.write(summary, plan, blocks, failed)
     return book.to_bytes()

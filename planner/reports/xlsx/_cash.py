@@ -16,22 +16,25 @@ TOTAL, FIRST = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """A row of the block that was written: where it stands and what it amounts to in each month."""
+
+    row: int
+    amounts: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
-    """Where a strategy's totals stand in other sheets' formulas, and their values."""
+    """Where a strategy's totals stand in other sheets' formulas, and their values; `start` and `end` are what it pays
+    at the start and at the end of each month."""
 
     strategy: Strategy
     total_cost: Formula
     present_cost: Formula
     cumulative_row: int
     last_column: int
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A row of the block that was written: where it stands and what it amounts to in each month."""
-
-    row: int
-    amounts: tuple[float, ...]
+    start: Line
+    end: Line
 
 
 def write(sheet: Sheet, plan: Plan, rate: Rate) -> tuple[Block, ...]:
@@ -94,6 +97,8 @@ class _Writer:
             Formula(f"={self.sheet.address(discounted.row, TOTAL)}", sum(discounted.amounts)),
             cumulative.row,
             self.last,
+            start,
+            end,
         )
         return block, discounted.row + 2
 

@@ -9,6 +9,8 @@ from planner.answer import Plan
 from planner.reports.xlsx._assumptions import Rate
 from planner.reports.xlsx._book import HEADER_ROW, Formula, Sheet, at, down
 from planner.reports.xlsx._cash import Block
+from planner.reports.xlsx._effective import Borne
+from planner.reports.xlsx._owning import Worth
 
 TITLES = ("check", "in this workbook", "should be", "difference", "allowed", "failed (1) or not (0)")
 CENT = 0.01
@@ -24,6 +26,10 @@ class Grounds:
     cost_of_workloads: Formula | None
     months: Formula
     rows: Formula
+    borne: tuple[Borne, ...] = ()
+    worths: tuple[Worth, ...] = ()
+    bridge: Formula | None = None
+    taxes: tuple[tuple[str, Formula, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +82,22 @@ def _checks(plan: Plan, grounds: Grounds) -> Iterator[Check]:
             least = min(others, key=lambda other: float(other.value))
             allowed = max(CENT, s.present_cost - s.bound)
             yield Check("hybrid costs no more than the others", block.present_cost, least, allowed, True, True)
+    yield from _of_views(plan, grounds)
     yield Check("months in sheet Demand", grounds.months, plan.months, 0)
     yield Check("rows used + rows refused = rows in", grounds.rows, plan.inputs.rows_in, 0)
+
+
+def _of_views(plan: Plan, grounds: Grounds) -> Iterator[Check]:
+    for borne in grounds.borne:
+        total = plan.strategy(borne.strategy).total_cost
+        yield Check(f"{borne.strategy}: effective cost adds up to the total cost", borne.total, total)
+    for worth in grounds.worths:
+        name = f"{worth.strategy}: net present value against cloud"
+        yield Check(name, worth.formula, worth.planned, needs_rate=True)
+    if grounds.bridge is not None:
+        yield Check("bridge: differences add up to the worth", grounds.bridge, plan.recommendation.worth)
+    for name, formula, value in grounds.taxes:
+        yield Check(f"depreciation, {name}: worth today", formula, value, needs_rate=True)
 
 
 def _line(sheet: Sheet, row: int, check: Check, rate: Rate) -> int:

@@ -1,0 +1,80 @@
+"""What one more unit of work would cost the recommended strategy, and what a little more of each limit is worth.
+
+A whole-number plan has no prices of its own: one per cent more work is planned again with everything bought kept, and a
+limit a tenth higher is planned anew.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Literal
+
+from planner.answer import StrategyName
+from planner.answer.margin import Marginal
+from planner.model import build
+from planner.optimize import solve
+from planner.program import Limit, Program
+from planner.replay import Decisions, Setting
+from planner.strategy import Solved, allowed
+
+MORE_WORK = 0.01
+MORE_OF_A_LIMIT = 0.1
+TIME_LIMIT_S = 30.0
+"""For each: a figure that takes longer is left out."""
+
+
+def margins(solved: Iterable[Solved], name: StrategyName | None, setting: Setting) -> tuple[Marginal, ...]:
+    """One row for each workload and each limit that the request states, of the strategy of that name."""
+    chosen = next((each for each in solved if each.strategy.name == name), None)
+    return () if chosen is None else (*_demand(chosen, setting), *_limits(chosen, setting))
+
+
+def _demand(chosen: Solved, setting: Setting) -> Iterator[Marginal]:
+    name, now = chosen.strategy.name, chosen.strategy.present_cost
+    needs = setting.demands.needs
+    for index, need in enumerate(needs):
+        more = replace(need, monthly=tuple(units * (1 + MORE_WORK) for units in need.monthly))
+        grown = replace(setting.demands, needs=(*needs[:index], more, *needs[index + 1 :]))
+        program = _keeping(name, replace(setting, demands=grown), chosen.decisions)
+        yield _marginal("demand", need.workload.name, need.unit, need.total * MORE_WORK, program, now)
+
+
+def _limits(chosen: Solved, setting: Setting) -> Iterator[Marginal]:
+    name, now = chosen.strategy.name, chosen.strategy.present_cost
+    program = build(setting, allowed(name, setting))
+    for limit in dict.fromkeys(limit for limit in program.row_limit if limit is not None):
+        added = limit.amount * MORE_OF_A_LIMIT or 1.0
+        yield _marginal("limit", limit.title, limit.unit, added, _raised(program, limit, added), now)
+
+
+def _marginal(
+    kind: Literal["demand", "limit"], subject: str, unit: str, added: float, program: Program, now: float
+) -> Marginal:
+    solution = solve(program, TIME_LIMIT_S)
+    worth = solution.objective - now if solution.values else None
+    return Marginal(kind, subject, unit, added, worth, None if worth is None else worth / added)
+
+
+def _keeping(name: StrategyName, setting: Setting, decisions: Decisions) -> Program:
+    """The strategy's program with just what was bought."""
+    rules = allowed(name, setting)
+    program = build(setting, rules)
+    bought: dict[tuple[tuple[str, ...], int], float] = defaultdict(float)
+    for each in decisions.bought:
+        bought[each.resource.key, each.month] += each.quantity
+    for number, column in enumerate(program.columns):
+        if column.kind == "start":
+            quantity = bought[rules.shared[column.owner].resource.key, column.month]
+            program.lower[number] = program.upper[number] = quantity
+    return program
+
+
+def _raised(program: Program, limit: Limit, added: float) -> Program:
+    """The same program with `added` more of one limit."""
+    other = program.copy()
+    for row, of in enumerate(program.row_limit):
+        if of == limit:
+            other.row_upper[row] += added / program.row_scale[row]
+    return other

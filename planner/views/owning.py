@@ -1,0 +1,118 @@
+"""What buying hardware returns against the cloud strategy: two plans side by side, each kept as it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from planner import paying, replay
+from planner.answer import Strategy
+from planner.answer.views import BreakEvenPrice, OwningReturn
+from planner.candidates import Resource
+from planner.cashflow import Payment, present_cost
+from planner.finance import annual_rate, discounted_payback, internal_rates, net_present_value, payback
+from planner.replay import Setting
+from planner.strategy import Solved
+
+Prices = Literal["hourly", "cloud"]
+Side = Literal["above", "below", "always", "never"]
+KINDS: tuple[Prices, ...] = ("hourly", "cloud")
+SAME = 1e-9
+"""Of what is paid then: smaller differences are rounding, not savings."""
+
+
+def owning(solved: Sequence[Solved], setting: Setting) -> tuple[OwningReturn, ...]:
+    """For each strategy that buys hardware; none where cloud was not asked for or is impossible."""
+    cloud = next((s for s in solved if s.strategy.name == "cloud"), None)
+    if cloud is None:
+        return ()
+    buying = [s for s in solved if any(purchase.what == "owned" for purchase in s.strategy.purchases)]
+    return tuple(_return(own, cloud, setting) for own in buying)
+
+
+def _return(own: Solved, cloud: Solved, setting: Setting) -> OwningReturn:
+    rate = setting.terms.discount_rate_monthly
+    flows = savings(cloud.strategy, own.strategy, setting.terms.months)
+    worth = net_present_value(flows, rate)
+    return OwningReturn(
+        strategy=own.strategy.name,
+        savings=flows,
+        net_present_value=worth,
+        internal_rates_annual=tuple(annual_rate(monthly) for monthly in internal_rates(flows)),
+        payback_month=payback(flows),
+        discounted_payback_month=discounted_payback(flows, rate),
+        break_even_prices=tuple(_break_even(prices, worth, own, cloud, setting) for prices in KINDS),
+    )
+
+
+def savings(cloud: Strategy, own: Strategy, months: int) -> tuple[float, ...]:
+    """What `cloud` pays less what `own` pays, by months from the start of the plan: at least `months` + 1 amounts."""
+    paid, instead = _by_time(cloud), _by_time(own)
+    last = max([months, *paid, *instead])
+    return tuple(_difference(paid.get(time, 0.0), instead.get(time, 0.0)) for time in range(last + 1))
+
+
+def _by_time(strategy: Strategy) -> dict[int, float]:
+    """The start of month m is m - 1, its end m."""
+    amounts: dict[int, list[float]] = {}
+    for row in strategy.cash:
+        amounts.setdefault(row.month - 1 if row.at == "start" else row.month, []).append(row.amount)
+    return {time: math.fsum(parts) for time, parts in amounts.items()}
+
+
+def _difference(paid: float, instead: float) -> float:
+    saved = paid - instead
+    return saved if abs(saved) > SAME * max(abs(paid), abs(instead)) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Priced:
+    """All payments of a strategy that move with some prices, and the accelerator-hours used for them."""
+
+    payments: tuple[Payment, ...]
+    accelerator_hours: float
+
+
+def _break_even(prices: Prices, worth: float, own: Solved, cloud: Solved, setting: Setting) -> BreakEvenPrice:
+    """With both plans kept, what owning saves is a straight line in the level of prices; today it is `worth`."""
+    rented, instead = _priced(cloud, prices, setting), _priced(own, prices, setting)
+    rate = setting.terms.discount_rate_monthly
+    multiple, cheaper = crossing(worth, present_cost(rented.payments, rate) - present_cost(instead.payments, rate))
+    hours = rented.accelerator_hours
+    paid = math.fsum(payment.amount for payment in rented.payments) / hours if hours else None
+    level = None if paid is None or multiple is None else paid * multiple
+    return BreakEvenPrice(prices, multiple, cheaper, paid, level)
+
+
+def crossing(worth: float, slope: float) -> tuple[float | None, Side]:
+    """Where worth + slope x (multiple - 1) is 0, and on which side of it, at prices of 0 and more, it is positive.
+
+    >>> crossing(-50.0, 100.0), crossing(200.0, 100.0)
+    ((1.5, 'above'), (None, 'always'))
+    """
+    multiple = 1 - worth / slope if slope else None
+    if multiple is not None and multiple >= 0:
+        return multiple, "above" if slope > 0 else "below"
+    return None, "always" if worth - slope > 0 else "never"  # that is what it is at a price of 0
+
+
+def _priced(solved: Solved, prices: Prices, setting: Setting) -> _Priced:
+    """What is paid by the hour and, for all cloud prices, every commitment that starts within the plan."""
+    resources, payments, hours = setting.market.resources, list[Payment](), list[float]()
+    for share in solved.decisions.shares:
+        resource = resources[share.candidate.resource]
+        if resource.what != "hourly" and not (prices == "cloud" and _is_new_in_cloud(resource)):
+            continue
+        hours.append(share.node_hours * resource.accelerators_per_node)
+        payments += paying.use_payments_of(resource, share.month, share.node_hours, setting.assumptions, setting.terms)
+    if prices == "cloud":
+        committed = (b for b in solved.decisions.bought if _is_new_in_cloud(b.resource))
+        payments += (payment for b in committed for payment in replay.purchase_payments(setting, b))
+    return _Priced(tuple(payments), math.fsum(hours))
+
+
+def _is_new_in_cloud(resource: Resource) -> bool:
+    """Paid at the prices of the plan: neither owned nor there already."""
+    return resource.node is None and resource.held is None

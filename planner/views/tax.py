@@ -1,0 +1,98 @@
+"""Depreciation of what is bought and the income tax that it saves: shown beside a plan, whose costs stay before tax.
+
+A year of the plan stands for a tax year. What is leased is its owner's to depreciate. Rent, power and every other
+running cost is deducted as it is paid, whatever the strategy, and is left out here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from planner import owned, paying, replay
+from planner.answer.views import Depreciation, DepreciationYear
+from planner.estate import Finance
+from planner.finance import macrs, straight_line, tax_shield
+from planner.replay import Bought, Setting
+from planner.strategy import Solved
+
+TAX = "income_tax_fraction"
+LIFE = "useful_life_months"
+
+
+def depreciation(solved: Solved, setting: Setting, finance: Finance) -> tuple[Depreciation, ...]:
+    """One schedule for each purchase of hardware that is used within the plan; none unless the request asks for tax."""
+    if finance.tax == "none" or finance.hardware == "lease":
+        return ()
+    return tuple(
+        _schedule(solved, bought, working, setting, finance)
+        for bought in solved.decisions.bought
+        if bought.resource.node is not None
+        and bought.resource.held is None
+        and (working := paying.covers(bought.resource, bought.month, setting.assumptions, setting.terms))
+    )
+
+
+def _schedule(solved: Solved, bought: Bought, working: range, setting: Setting, finance: Finance) -> Depreciation:
+    assert finance.tax != "none"
+    rate, tax = setting.terms.discount_rate_annual, setting.assumptions[TAX].value
+    paid = replay.purchase_payments(setting, bought)
+    cost = _cost(bought, setting)
+    resale = -math.fsum(p.amount for p in paid if p.category == "resale")
+    life = round(setting.assumptions[LIFE].value)
+    deductions = (
+        by_month(straight_line(cost, life, 0.0)[: len(working)], working.start)
+        if finance.tax == "straight_line"
+        else by_year(macrs(cost, _year(working[-1]) - _year(working.start) + 1), _year(working.start))
+    )
+    basis = cost - math.fsum(deductions)
+    gain = resale - basis
+    taxed = [*deductions[:-1], deductions[-1] - gain]
+    return Depreciation(
+        strategy=solved.strategy.name,
+        name=bought.resource.name,
+        count=round(bought.quantity),
+        month=bought.month,
+        in_use_from=working.start,
+        sold_in=working[-1],
+        method=finance.tax,
+        tax_fraction=tax,
+        cost=cost,
+        years=_years(cost, deductions, tax),
+        resale=resale,
+        adjusted_basis=basis,
+        gain=gain,
+        tax_on_gain=gain * tax,
+        present_value=tax_shield(taxed, tax, rate),
+    )
+
+
+def _cost(bought: Bought, setting: Setting) -> float:
+    """What the hardware costs, however it is financed."""
+    assert bought.resource.node is not None
+    cost = owned.costs(bought.resource.node, setting.assumptions, setting.terms.hours_per_month)
+    return cost.capital * bought.quantity
+
+
+def by_month(deductions: Sequence[float], first_month: int) -> list[float]:
+    """Deductions of consecutive months from `first_month` on, added up by year of the plan; years before are 0."""
+    years: list[list[float]] = [[] for _ in range(_year(first_month + len(deductions) - 1))]
+    for month, amount in enumerate(deductions, start=first_month):
+        years[_year(month) - 1].append(amount)
+    return [math.fsum(amounts) for amounts in years]
+
+
+def by_year(deductions: Sequence[float], first_year: int) -> list[float]:
+    """Deductions of consecutive years from `first_year` on; years before are 0."""
+    return [*(0.0 for _ in range(first_year - 1)), *deductions]
+
+
+def _years(cost: float, deductions: Sequence[float], tax: float) -> tuple[DepreciationYear, ...]:
+    left = [cost - math.fsum(deductions[:count]) for count in range(1, len(deductions) + 1)]
+    rows = enumerate(zip(deductions, left, strict=True), start=1)
+    return tuple(DepreciationYear(year, amount, book, amount * tax) for year, (amount, book) in rows)
+
+
+def _year(month: int) -> int:
+    """The year of the plan that a month lies in."""
+    return (month + 11) // 12

@@ -1,0 +1,287 @@
+"""What a request leaves to decide, as plain figures: the part of the product that the proofs take as given.
+
+Taken over: what runs where and how fast (the market), demand by month and block, and the dated payments of one
+commitment or one owned node. Made here again, from the words of the request alone: discounts, support and tax on a
+bill, what money is worth today, who may run at once, what keeps together, what counts against which limit.
+Nothing of prune, supply, paying, replay, rows, bounds, model or optimize is used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from planner import assumptions as figures
+from planner import holdings, options, owned
+from planner.candidates import market
+from planner.cashflow import Terms
+from planner.check import named
+from planner.demand import demands
+from planner.workload import accelerator_hours_rate
+from pricing.view import view
+
+HOURS = 730.0
+DAY = 24.0
+CAPITAL = {"hardware", "installation"}
+
+Paid = tuple[int, str, str, float]
+"""Month, start or end, category, amount."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """One workload: `due[t][b]` units in every month and block (in block 0 where it may run at any hour)."""
+
+    name: str
+    serving: bool
+    shaped: bool
+    due: tuple[tuple[float, ...], ...]
+    monthly: tuple[float, ...]
+    deadline: int | None
+    at_once: int | None
+    keeps_team: bool
+    spare: int
+    spot_share: float
+
+
+@dataclass(frozen=True)
+class Way:
+    """A workload on a source: `speed` in units a node-hour, `span` nodes a gang, `granule` nodes that one gang takes.
+
+    `data` is what the whole of a month's storage, egress and transfer costs there.
+    """
+
+    work: int
+    source: int
+    speed: float
+    span: int
+    granule: float
+    accelerator: str
+    gang: float
+    spot: bool
+    data: float
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where node-hours come from. `kind`: hourly (also those that committed money covers), nodes, days or money.
+
+    `hour[t]` is what a node-hour costs in month t + 1, `starts` the payments of one unit started in a month with the
+    months it then covers, `weight` the money that an hour takes of pool `pool`, `counts` the quotas that a node takes.
+    """
+
+    key: tuple[str, ...]
+    kind: str
+    place: tuple[str, ...]
+    hour: tuple[float, ...] = ()
+    starts: tuple[tuple[int, range, tuple[Paid, ...]], ...] = ()
+    fixed: int | None = None
+    available: float = 1.0
+    owned: bool = False
+    power_kw: float = 0.0
+    pool: tuple[str, ...] = ()
+    weight: float = 1.0
+    counts: tuple[tuple[tuple[str, ...], float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Given:
+    """One question under one strategy; months count from 0 here."""
+
+    months: int
+    block_hours: tuple[float, ...]
+    rate: float
+    works: tuple[Work, ...]
+    sources: tuple[Source, ...]
+    ways: tuple[Way, ...]
+    hourly_until: tuple[int, ...]
+    capex: tuple[float, ...] | None
+    opex: tuple[float, ...] | None
+    power_kw: float | None
+    free: dict[tuple[str, ...], float]
+
+    def worth(self, paid: tuple[Paid, ...]) -> float:
+        """Present cost, by (1 + r)^-(months from now)."""
+        return math.fsum(a * (1 + self.rate) ** -(month - (at == "start")) for month, at, _, a in paid)
+
+
+def read(request, catalog, strategy: str = "hybrid") -> Given | None:
+    """None where the strategy has nothing to own."""
+    request = named(request, catalog)
+    catalog = view(catalog, request.currency, request.as_of)
+    given = dict(request.assumptions)
+    if request.discount_rate_annual is not None:
+        given["discount_rate_annual"] = request.discount_rate_annual
+    assumed = figures.overridden(figures.defaults(), given, request.as_of)
+    a = {name: row.value for name, row in assumed.items()}
+    terms = Terms(
+        request.months, HOURS, a["discount_rate_annual"], a["cloud_price_change_annual"], a["partial_upfront_fraction"],
+        request.commitments_beyond_horizon == "full", a["spot_price_change_annual"],
+        a["commitment_price_change_annual"],
+    )  # fmt: skip
+    needed = demands(request, HOURS, {w.name: accelerator_hours_rate(w, catalog.names) for w in request.workloads})
+    nodes, _ = owned.nodes(catalog, assumed, request)
+    held = holdings.commitments(request, catalog, needed.month_names)
+    found = market(request, needed, catalog, nodes, assumed, held)
+    bill = _bill(a)
+    sources = [_source(r, request, terms, assumed, a, bill) for r in found.resources]
+    pools = {s.pool: n for n, s in enumerate(sources) if s.pool}
+    works = tuple(_work(need, needed.block_hours, request) for need in needed.needs)
+    ways = tuple(
+        Way(
+            c.need, c.resource, c.units_per_node_hour, c.nodes_per_gang,
+            float(c.nodes_per_gang) if c.nodes_per_gang > 1 else 1 / c.gangs_per_node,
+            found.resources[c.resource].accelerator, c.gang, _kind(found.resources[c.resource]) == "spot",
+            c.around.total * (1.0 if sources[c.resource].owned else bill),
+        )
+        for c in found.candidates
+    )  # fmt: skip
+    for pool, member in pools.items():
+        sources.append(_money(pool, found.resources[member], request, terms, a, bill))
+    until = tuple(request.months for _ in works)
+    allowed = set(range(len(ways)))
+    if strategy == "cloud":
+        allowed = {n for n, w in enumerate(ways) if not _bought(sources[w.source])}
+    if strategy == "onprem":
+        can = {w.work for w in ways if _bought(sources[w.source]) and sources[w.source].starts}
+        if not can:
+            return None
+        wait = min(round(a["lead_time_months"] + a["migration_months"]), request.months)
+        until = tuple(wait if k in can else request.months for k in range(len(works)))
+        allowed = {n for n, w in enumerate(ways) if w.work not in can or _stays(sources[w.source])}
+    yearly = math.ceil(request.months / 12)
+    limits = request.limits
+    return Given(
+        request.months, needed.block_hours, (1 + a["discount_rate_annual"]) ** (1 / 12) - 1, works, tuple(sources),
+        tuple(w for n, w in enumerate(ways) if n in allowed), until, _each_year(limits.capex_per_year, yearly),
+        _each_year(limits.opex_per_year, yearly), limits.owned_power_kw,
+        {(q.provider, q.region, q.code): max(q.limit - (q.used or 0.0), 0.0) for q in request.quotas}
+        if limits.quotas == "hold"
+        else {},
+    )  # fmt: skip
+
+
+def _bill(a: dict[str, float]) -> float:
+    """What one unit on a cloud bill costs with support, and tax on both."""
+    return (1 + a["cloud_support_fraction"]) * (1 + a["cloud_tax_fraction"])
+
+
+def _bought(source: Source) -> bool:
+    return source.owned and source.fixed is None
+
+
+def _stays(source: Source) -> bool:
+    """What a workload that can be owned may use under onprem: owned nodes, what is held, and hours until they come."""
+    return source.owned or source.fixed is not None or (source.kind == "hourly" and not source.pool)
+
+
+def _each_year(yearly, years: int) -> tuple[float, ...] | None:
+    if yearly is None:
+        return None
+    amounts = yearly if isinstance(yearly, list) else [yearly]
+    return tuple((amounts + [amounts[-1]] * years)[:years])
+
+
+def _kind(resource) -> str:
+    return resource.quote.price.kind if resource.quote is not None else "owned"
+
+
+def _work(need, block_hours: tuple[float, ...], request) -> Work:
+    stated = need.workload
+    shaped = need.levels is not None
+    total_hours = math.fsum(block_hours)
+    due = tuple(
+        tuple(units * level * hours / total_hours for level, hours in zip(need.levels, block_hours, strict=True))
+        if shaped
+        else (units, *(0.0 for _ in block_hours[1:]))
+        for units in need.monthly
+    )
+    one = stated.kind == "training" and stated.demand.deadline_month is not None
+    at_once = stated.parallel_jobs if stated.parallel_jobs is not None else 1 if one else None
+    share = stated.spot_fraction_max
+    if share is None:
+        share = 1.0 if request.limits.spot_fraction_max is None else request.limits.spot_fraction_max
+    return Work(
+        stated.name, need.serving, shaped, due, need.monthly, need.deadline, at_once,
+        at_once is not None and not need.serving, stated.spare_replicas if need.serving else 0, share,
+    )  # fmt: skip
+
+
+def _source(resource, request, terms: Terms, assumed, a: dict[str, float], bill: float) -> Source:
+    if resource.node is not None:
+        starts = tuple(
+            (month, covers, _rows(owned.payments(resource.node, month, 1, assumed, terms)))
+            for month in range(1, terms.months + 1)
+            if (covers := owned.usable(month, assumed, terms))
+        )
+        use = tuple(
+            sum(p.amount for p in owned.use_payments(resource.node, month, 1.0, assumed, terms))
+            for month in range(1, terms.months + 1)
+        )
+        available = owned.availability(resource.node, assumed)
+        return Source(
+            resource.key, "nodes", (), use, starts, available=available, owned=True,
+            power_kw=resource.node.max_power_kw,
+        )  # fmt: skip
+    price = resource.quote.price
+    place = price.key[:3]
+    counts = _counts(resource.quote, request)
+    if resource.held is not None:
+        fees = tuple((p.month, p.at, p.category, p.amount / resource.held.count) for p in resource.held.payments)
+        start = (1, resource.held.covers, fees)
+        return Source(resource.key, "nodes", place, starts=(start,), fixed=resource.held.count)
+    option = options.options()[price.kind]
+    kept = 1 - (a["enterprise_discount_fraction"] if price.kind in ("on_demand", "reserved", "committed_use") else 0.0)
+    if price.kind in ("on_demand", "spot"):
+        change = a["spot_price_change_annual" if price.kind == "spot" else "cloud_price_change_annual"]
+        hour = tuple(price.price_per_hour * (1 + change) ** (t / 12) * kept * bill for t in range(terms.months))
+        return Source(resource.key, "hourly", place, hour, counts=counts)
+    if price.kind == "savings_plan":
+        scope = (price.region, price.instance_type.split(".")[0]) if price.offering_class == "instance" else ("", "")
+        pool = (price.provider, *scope, price.purchase_option)
+        free = (0.0,) * terms.months
+        return Source(resource.key, "hourly", place, free, pool=pool, weight=price.price_per_hour, counts=counts)
+    kind = "days" if price.kind == "capacity_block" else "nodes"
+    starts = _starts(option, price, terms, kept * bill)
+    return Source(resource.key, kind, place, starts=starts, counts=counts)
+
+
+def _starts(option, price, terms: Terms, factor: float) -> tuple[tuple[int, range, tuple[Paid, ...]], ...]:
+    return tuple(
+        (month, option.usable(price, month, terms), _rows(option.payments(price, month, 1, terms), factor))
+        for month in range(1, terms.months + 1)
+    )
+
+
+def _money(pool: tuple[str, ...], member, request, terms: Terms, a: dict[str, float], bill: float) -> Source:
+    """One unit of money an hour committed: what any commitment at a price of 1 an hour costs."""
+    from dataclasses import replace
+
+    one = replace(member.quote.price, price_per_hour=1.0)
+    kept = 1 - a["enterprise_discount_fraction"]
+    starts = _starts(options.options()["savings_plan"], one, terms, kept * bill)
+    return Source(("money", *pool), "money", (), starts=starts, pool=pool)
+
+
+def _rows(payments, factor: float = 1.0) -> tuple[Paid, ...]:
+    return tuple((p.month, p.at, p.category, p.amount * factor) for p in payments)
+
+
+def _counts(quote, request) -> tuple[tuple[tuple[str, ...], float], ...]:
+    """The quotas that one node takes, and how much of each."""
+    found = []
+    if request.limits.quotas == "hold":
+        for line in request.quotas:
+            price = quote.price
+            if (line.provider, line.region) == (price.provider, price.region) and line.quota.counts(
+                price.instance_type, price.kind
+            ):
+                vcpus, count = quote.offering.vcpus, quote.offering.accelerator_count
+                each = {"node": 1.0, "vcpu": vcpus, "accelerator": count}[line.unit]
+                if each is not None:
+                    found.append(((line.provider, line.region, line.code), float(each)))
+    return tuple(found)
+
+
+Loader = Callable[[str], object]

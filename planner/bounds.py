@@ -148,7 +148,7 @@ def _operators(program: Program, setting: Setting, nodes: Sequence[tuple[int, Sh
         ]
         if not held:
             continue
-        cost = present_cost(owned.staff_payments(month, 1, a, terms), terms.discount_rate_monthly)
+        cost = present_cost(owned.staff_payments(month, 1, a), terms.discount_rate_monthly)
         most = math.fsum(program.upper[y] * count for y, count in held) / a["accelerators_per_staff"].value + least
         s = program.column(Column("staff", -1, month), cost, math.ceil(most), whole=True)
         program.row(-math.inf, 0.0, [*held, (s, -a["accelerators_per_staff"].value)])

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from planner import goodput
+from planner import goodput, owned
 from planner.answer import Gap
 from planner.around import Around, Surroundings
 from planner.assumptions import Assumptions
@@ -192,8 +192,8 @@ def market(
 
 
 def is_allowed(quote: Quote, request: Request) -> bool:
-    """Whether the request as a whole allows a price: its providers, regions and ways of paying, only listed prices where
-    estimates are switched off."""
+    """Whether the request as a whole allows a price: its providers, regions and ways of paying, only listed prices
+    where estimates are switched off."""
     price = quote.price
     return (
         (not request.providers or price.provider in request.providers)
@@ -289,8 +289,10 @@ def _own(build: _Build, search: _Search, resource: Resource) -> None:
         search.refused["no price for moving its data there"] += 1
         return
     number = build.number(resource)
-    for fit in found:
-        hours = _billed_hours(build, need, fit, interrupts=False)
+    # hours of accelerators that the asker states hold the repairs already, as they hold failures
+    there = owned.availability(node, build.assumptions) if need.workload.measurements else 1.0
+    for fit in found if there else ():
+        hours = _billed_hours(build, need, fit, interrupts=False) / there
         build.candidates.append(_candidate(search.index, number, fit, hours, around))
 
 

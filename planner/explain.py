@@ -115,7 +115,7 @@ def _per_accelerator(quote: Quote) -> float:
 
 
 def _break_even(node: Node, rented: Quote, assumptions: Assumptions, terms: Terms) -> BreakEven:
-    cost = owned.costs(node, assumptions, terms.hours_per_month)
+    cost = owned.costs(node, assumptions, terms.hours_per_month, terms.discount_rate_monthly)
     life = round(assumptions["useful_life_months"].value)
     rent_per_month = _per_accelerator(rented) * node.accelerators * terms.hours_per_month
     level = owned.cost_per_month_over_life(node, assumptions, terms)
@@ -123,7 +123,7 @@ def _break_even(node: Node, rented: Quote, assumptions: Assumptions, terms: Term
     return BreakEven(
         system=node.name,
         rented=f"{price.provider} {price.region} {price.instance_type} {price.purchase_option}",
-        month=first_month_at_or_below(cost.capital, cost.per_month, rent_per_month, life),
+        month=first_month_at_or_below(cost.capital, cost.per_month_at_work, rent_per_month, life),
         utilisation=level / rent_per_month,
         own_cost_per_accelerator_hour=level / node.accelerators / terms.hours_per_month,
         rent_cost_per_accelerator_hour=_per_accelerator(rented),

@@ -44,6 +44,7 @@ def gaps(
         *_quotas(request, setting, catalog, solved, chosen),
         *_from_market(setting.market, quotes),
         *_no_commitment(catalog, paid),
+        *_blocks(quotes),
         *_predicted(setting, solved),
         *_prices(quotes, setting.assumptions, request.as_of),
         *_money(request, setting, catalog),
@@ -103,6 +104,10 @@ def _unpriced(demands: Demands, catalog: Catalog) -> Iterable[Gap]:
 
 def _not_planned(request: Request, catalog: Catalog) -> Iterable[Gap]:
     """Ways of paying that the catalogue prices and this planner does not plan."""
+    for provider in sorted(request.providers or catalog.providers):
+        facts = catalog.provider_facts.get(provider)
+        for sold in facts.not_priced if facts is not None else ():
+            yield Gap("no_price", f"{provider}: {sold}", "no source has its price: never a candidate")
     kinds = {kind for provider in request.providers or catalog.providers for kind in catalog.kinds[provider]}
     for kind in sorted(kinds - set(options())):
         yield Gap("not_planned", kind, "the catalogue has prices for it, but no plan uses them yet")
@@ -133,6 +138,15 @@ def _no_commitment(catalog: Catalog, paid: Iterable[Resource]) -> Iterable[Gap]:
         if (provider, instance_type) not in committed:
             text = "no reserved, committed or savings-plan price is known: only use by the hour was compared"
             yield Gap("no_price", f"{provider} {instance_type} commitments", text)
+
+
+def _blocks(quotes: Sequence[Quote]) -> Iterable[Gap]:
+    for quote in quotes:
+        if quote.price.kind == "capacity_block":
+            text = (
+                "sold at most 8 weeks ahead and while on offer: later months take the price of today, none is promised"
+            )
+            yield Gap("no_capacity_figure", f"{quote.price.provider} {quote.price.instance_type} capacity blocks", text)
 
 
 def _predicted(setting: Setting, solved: Sequence[Solved]) -> Iterable[Gap]:

@@ -1,21 +1,35 @@
-"""Commitments that run already: used at no further price, owed whatever is decided. Owned nodes are in `owned`."""
+"""What is there already: commitments that run and nodes that are owned. Used at no further price, and what they still
+cost is owed whatever is decided."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
+from planner import owned
+from planner.answer import Gap
+from planner.assumptions import Assumptions
 from planner.candidates import HELD, Held, Resource
-from planner.cashflow import Payment
+from planner.cashflow import Payment, Terms
 from planner.errors import Complaint
 from planner.estate import LiveCommitment
 from planner.options import options
 from planner.request import Request
 from pricing.catalog import Catalog, Quote
+from pricing.errors import UnknownName
 from pricing.price import Price, option_of
 from pricing.table import nearest
 
 SOURCE = "request"
 LISTED_MAX = 12
+
+
+def existing(
+    request: Request, catalog: Catalog, assumptions: Assumptions, terms: Terms, month_names: tuple[str, ...]
+) -> tuple[tuple[Resource, ...], tuple[Gap, ...]]:
+    """All that is there already, with what could not be used or counted."""
+    nodes, gaps = owned_nodes(request, catalog, assumptions, terms, month_names)
+    return (*commitments(request, catalog, month_names), *nodes), gaps
 
 
 def commitments(request: Request, catalog: Catalog, month_names: tuple[str, ...]) -> tuple[Resource, ...]:
@@ -26,6 +40,40 @@ def commitments(request: Request, catalog: Catalog, month_names: tuple[str, ...]
         if covered:
             found.append(_resource(line, covered, request, catalog))
     return tuple(found)
+
+
+def owned_nodes(
+    request: Request, catalog: Catalog, assumptions: Assumptions, terms: Terms, month_names: tuple[str, ...]
+) -> tuple[tuple[Resource, ...], tuple[Gap, ...]]:
+    """Nodes that are owned and within their life, and a gap for each that cannot be used."""
+    systems = {system.name.casefold(): system for system in owned.systems(catalog, request)}
+    found, gaps = [], []
+    for line in request.existing.nodes:
+        system = systems[line.system.casefold()]
+        dated = replace(system, price=system.price or 0.0, price_as_of=request.as_of, sold=True)
+        node, about = owned.node_of(dated, catalog, assumptions, request)
+        gaps += about
+        if system.price is None:
+            text = "no price is known: no support, insurance or resale is counted for it"
+            gaps.append(Gap("no_price", f"{system.name} (existing)", text))
+        age = _months_between(line.bought or month_names[0], month_names[0])
+        life = round(assumptions["useful_life_months"].value) - age
+        covers = range(1, min(life, terms.months) + 1)
+        if node is None or not covers:
+            if node is not None:
+                text = f"{age} months old, past the useful life of {age + life}: not used; state a longer life if it is"
+                gaps.append(Gap("not_planned", f"{system.name} (existing)", text))
+            continue
+        paid = owned.existing_payments(node, line.count, age, covers, assumptions, terms)
+        key = (HELD, node.name, line.bought or "")
+        held = Held(line.count, covers, paid)
+        found.append(Resource(key, "owned", node.accelerator, node.accelerators, node=node, held=held))
+    return tuple(found), tuple(gaps)
+
+
+def _months_between(earlier: str, later: str) -> int:
+    (a, b), (c, d) = (map(int, name.split("-")) for name in (earlier, later))
+    return max(0, (c - a) * 12 + d - b)
 
 
 def _covered(line: LiveCommitment, month_names: tuple[str, ...]) -> range:
@@ -72,9 +120,29 @@ def complaints(request: Request, catalog: Catalog) -> Iterator[Complaint]:
         if (first := seen.setdefault(key, path)) != path:
             expected = f"one line, with the count of this and of {first}"
             yield Complaint(path, path, "the same commitment twice", " ".join(key), expected)
+    yield from _systems(request, catalog)
     for index, workload in enumerate(request.workloads):
         if workload.data_region is not None:
             yield from _place(f"workloads[{index}].data_region", workload.data_region, catalog)
+
+
+def _systems(request: Request, catalog: Catalog) -> Iterator[Complaint]:
+    """Faults of the asker's own systems and of the names of nodes owned already."""
+    known = {system.name.casefold(): "of the catalogue" for system in catalog.systems}
+    for index, system in enumerate(request.systems):
+        path = f"systems[{index}]"
+        if (first := known.setdefault(system.name.casefold(), path)) != path:
+            expected = "a name of its own; the price of a system of the catalogue is an assumption (price_of_...)"
+            yield Complaint(f"{path}.name", f"{path}.name", f"the name is taken: {first}", system.name, expected)
+        try:
+            catalog.names.resolve(system.accelerator)
+        except UnknownName as error:
+            at = f"{path}.accelerator"
+            yield Complaint(at, at, "unknown accelerator", system.accelerator, f"one of {', '.join(error.nearest)}")
+    named = [*(system.name for system in catalog.systems), *(system.name for system in request.systems)]
+    for index, line in enumerate(request.existing.nodes):
+        if line.system.casefold() not in known:
+            yield _unknown(f"existing.nodes[{index}].system", line.system, named)
 
 
 def _option(path: str, written: str) -> Iterator[Complaint]:

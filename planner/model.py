@@ -3,7 +3,7 @@
 Sets: months t, load blocks b of h[b] hours, workloads k with tasks q (a month, a block of a month, or all months up
 to a deadline), candidates j of k; shared resources i (commitments, owned systems, committed money) with starts a, each
 covering some months. H[q,j] are the node-hours that the whole of task q takes on j, c[i,j] what an hour of a node takes
-of i (1, or money at the plan's rate), A[i,b] what one unit of i gives in block b (h, less what fails; 24 hours of the
+of i (1, or money at the plan's rate), A[i,b] what one unit of i gives in block b (h; 24 hours of the
 month for a day of a node).
 
 Decide: y[i,a] units started (whole, but for money); f[q,j,t,b] the share of task q done on j in month t and block b (0

@@ -40,7 +40,7 @@ def use_payments_of(
     if resource.what == "hourly":
         return payments_of(resource, month, node_hours, assumptions, terms)
     if resource.node is not None:
-        return owned.use_payments(resource.node, month, node_hours, assumptions, terms)
+        return owned.use_payments(resource.node, month, node_hours, assumptions)
     return ()
 
 
@@ -70,7 +70,7 @@ def covers(resource: Resource, month: int, assumptions: Assumptions, terms: Term
     if resource.held is not None:
         return resource.held.covers
     if resource.node is not None:
-        return owned.usable(month, assumptions, terms)
+        return owned.usable(month, assumptions, terms, resource.node.finance)
     assert resource.quote is not None
     return options()[resource.quote.price.kind].usable(resource.quote.price, month, terms)
 

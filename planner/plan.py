@@ -12,6 +12,7 @@ from planner import assumptions as figures
 from planner import exchange, holdings, owned, quota
 from planner.answer import (
     Assumption,
+    Gap,
     Inputs,
     Plan,
     PriceUsed,
@@ -35,6 +36,7 @@ from planner.risk import Case, flips, risk
 from planner.risk.anew import AS_PREDICTED, Again, Throughputs, with_throughputs
 from planner.rules import Rules
 from planner.strategy import Solved, ownable, solve_strategy
+from planner.views import views
 from planner.why import unfinished, unserved
 from planner.workload import accelerator_hours_rate, gang_of, written_accelerators
 from pricing.catalog import Catalog, Quote
@@ -56,7 +58,7 @@ def plan(
     request, catalog = _in_order(asked), view(catalog, asked.currency, asked.as_of)
     assumed = figures.overridden(_defaults(request, catalog), _overrides(request), request.as_of)
     nodes, node_gaps = owned.nodes(catalog, assumed, request)
-    setting = _setting(request, catalog, assumed, nodes, throughputs)
+    setting, held_gaps = _setting(request, catalog, assumed, nodes, throughputs)
     needed, terms = setting.demands, setting.terms
     solved = _solve(request, setting, unserved(request, needed, setting.market, catalog, nodes, assumed))
     strategies = tuple(s.strategy for s in solved)
@@ -64,8 +66,7 @@ def plan(
     case = Case(advice, solved, setting, _throughput(setting, solved), partial(_terms, request), again)
     chosen = next((s for s in strategies if s.name == advice.strategy), None)
     evens, compared = break_evens(nodes, _rented(nodes, request, catalog), assumed, terms)
-    paid = [r.quote for s in solved for r in s.resources if r.quote is not None and r.is_listed]
-    prices = _prices([*paid, *compared], catalog)
+    prices = _prices(solved, compared, catalog)
     return Plan(
         schema_version=SCHEMA_VERSION,
         plan_id=_identity(asked, catalog),
@@ -86,7 +87,7 @@ def plan(
         prices=prices,
         oldest_price=min((price.as_of for price in prices), default=None),
         assumptions=(*assumed.values(), *owned.as_assumptions(nodes, request, catalog)),
-        gaps=(*gaps(request, setting, catalog, solved, chosen), *node_gaps),
+        gaps=(*gaps(request, setting, catalog, solved, chosen), *node_gaps, *held_gaps),
         inputs=inputs,
         catalog_digest=catalog.digest,
         reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
@@ -95,6 +96,7 @@ def plan(
         margins=margins(solved, advice.strategy, setting),
         flips=flips(case),
         risk=risk(request.risk, case),
+        views=views(request.finance, advice, solved, setting),
     )
 
 
@@ -104,15 +106,19 @@ def _setting(
     assumed: figures.Assumptions,
     nodes: Sequence[owned.Node],
     throughputs: Throughputs,
-) -> Setting:
-    """What could be done and what it costs; `throughputs` are taken at an end of their interval, to plan anew."""
+) -> tuple[Setting, tuple[Gap, ...]]:
+    """What could be done and what it costs, and what there is already that cannot be used or counted.
+
+    `throughputs` are taken at an end of their interval, to plan anew.
+    """
     terms = _terms(request, assumed)
     rates = {workload.name: accelerator_hours_rate(workload, catalog.names) for workload in request.workloads}
     needed = demands(request, terms.hours_per_month, rates)
-    held = holdings.commitments(request, catalog, needed.month_names)
+    held, held_gaps = holdings.existing(request, catalog, assumed, terms, needed.month_names)
     found = with_throughputs(market(request, needed, catalog, nodes, assumed, held), needed, throughputs)
     rules = Rules(request.limits, request.site, quota.held(request))
-    return Setting(needed, found, choose_from(found, needed, assumed, terms, rules), assumed, terms, rules)
+    choice = choose_from(found, needed, assumed, terms, rules)
+    return Setting(needed, found, choice, assumed, terms, rules), held_gaps
 
 
 def _again(request: Request, catalog: Catalog) -> Again:
@@ -247,8 +253,9 @@ def _throughput(setting: Setting, solved: Sequence[Solved]) -> tuple[ThroughputU
     return tuple(rows[key] for key in sorted(rows))
 
 
-def _prices(quotes: Iterable[Quote], catalog: Catalog) -> tuple[PriceUsed, ...]:
-    used = {quote.price.key: quote.price for quote in quotes}
+def _prices(solved: Iterable[Solved], compared: Iterable[Quote], catalog: Catalog) -> tuple[PriceUsed, ...]:
+    paid = [r.quote for s in solved for r in s.resources if r.quote is not None and r.is_listed]
+    used = {quote.price.key: quote.price for quote in (*paid, *compared)}
     return tuple(_price(price, catalog) for _, price in sorted(used.items()))
 
 

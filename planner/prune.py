@@ -333,8 +333,7 @@ def _copies(best: Shared, item: Shared, needs: Sequence[Need]) -> int | None:
             return None
         if not _use_is_cheaper(best, other, item, candidate):
             return None
-        speed = candidate.units_per_node_hour * item.available / (other.units_per_node_hour * best.available)
-        copies = max(copies, math.ceil(speed - TOLERANCE))
+        copies = max(copies, math.ceil(candidate.units_per_node_hour / other.units_per_node_hour - TOLERANCE))
         if need.workload.spare_replicas:
             copies = max(copies, math.ceil(other.granule / candidate.granule - TOLERANCE))
         if copies * candidate.nodes_per_gang < other.nodes_per_gang:

@@ -1,7 +1,7 @@
 """What the strategies of a plan need of an account's quotas, against what is there: which to ask for, where, how much.
 
-Unless the request holds plans to them, quotas shape no plan; they are held against it once it is made. Knows no cloud: a
-quota says what it counts.
+Unless the request holds plans to them, quotas shape no plan; they are held against it once it is made. Knows no cloud:
+a quota says what it counts.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def paid(decisions: Decisions, setting: Setting) -> list[tuple[str, Payment]]:
 def overhead_payments(setting: Setting, overhead: Overhead) -> tuple[Payment, ...]:
     """What operators or the least fee of the support plan cost in a month."""
     if overhead.kind == "staff":
-        return owned.staff_payments(overhead.month, round(overhead.quantity), setting.assumptions, setting.terms)
+        return owned.staff_payments(overhead.month, round(overhead.quantity), setting.assumptions)
     return paying.support_minimum(overhead.month, overhead.quantity, setting.terms)
 
 
@@ -114,7 +114,9 @@ def purchase(setting: Setting, bought: Bought) -> Purchase:
     node = resource.node
     if node is not None:
         term = round(setting.assumptions["useful_life_months"].value)
-        per_month = owned.costs(node, setting.assumptions, terms.hours_per_month).per_month * count
+        per_month = (
+            owned.costs(node, setting.assumptions, terms.hours_per_month, terms.discount_rate_monthly).per_month * count
+        )
     else:
         assert resource.quote is not None
         term = resource.quote.price.term_months or len(working)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from planner import owned
 from planner.assumptions import Assumptions
 from planner.candidates import Candidate, Market, Resource
 from planner.cashflow import Terms, present_cost
@@ -33,14 +32,13 @@ class Start:
 class Shared:
     """A resource that workloads share: paid per unit from a start, used by any of `candidates`.
 
-    A node is there for `available` of the hours of every month and block; a node-day for 24 hours of its month. Money
-    an hour is drawn on at `weights`, by resource number. `use_costs` is what a node-hour of use costs beside, by month.
+    A node is there in every hour, a node-day for 24 hours of its month. Money an hour is drawn on at `weights`, by
+    resource number. `use_costs` is what a node-hour of use costs beside, by month.
     """
 
     resource: Resource
     starts: tuple[Start, ...]
     candidates: tuple[Candidate, ...]
-    available: float = 1.0
     weights: Mapping[int, float] = field(default_factory=dict)
     use_costs: tuple[float, ...] = ()
 
@@ -55,7 +53,7 @@ class Shared:
 
     def hours(self, month_or_block: float) -> float:
         """What one unit gives in so many hours: node-hours or money. For a node-day always its 24 hours."""
-        return float(capacity_block.HOURS) if self.by_month else month_or_block * self.available
+        return float(capacity_block.HOURS) if self.by_month else month_or_block
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,6 @@ def shared_of(market: Market, assumptions: Assumptions, terms: Terms) -> list[Sh
             resource,
             tuple(_starts(resource, curves, assumptions, terms)),
             tuple(candidates),
-            1.0 if resource.node is None else owned.availability(resource.node, assumptions),
             use_costs=_use_costs(resource, assumptions, terms),
         )
         found.append(item)

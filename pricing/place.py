@@ -11,7 +11,10 @@ ITEMS = ("block_storage", "egress_internet", "object_storage", "transfer_inter_r
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """What holds for a whole provider; `reference_regions` gives per item the region that stands in for estimates."""
+    """What holds for a whole provider; `reference_regions` gives per item the region that stands in for estimates.
+
+    `not_priced` are ways of paying that it sells and that no source has a price for.
+    """
 
     name: str
     title: str
@@ -21,6 +24,7 @@ class Provider:
     billing_minimum_seconds: int
     terraform_module: str
     reference_regions: dict[str, str]
+    not_priced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

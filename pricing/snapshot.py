@@ -142,6 +142,7 @@ class _Folder:
         if not facts:
             return None
         values = {f.name: facts.get(f.name) for f in fields(Provider)}
+        values["not_priced"] = tuple(facts.get("not_priced", ()))
         place = f"{self.provider}/provider.toml"
         self.faults += [f"{place}: {key} is missing" for key, value in values.items() if value is None]
         if values["name"] not in (None, self.provider):

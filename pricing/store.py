@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-VERSION = 4
+VERSION = 5
 """Raised whenever the tables change, so that an older file is never read."""
 
 SETTLED_NS = 5 * 10**9

@@ -11,7 +11,8 @@ class Marginal:
     """What `added` more of `subject` changes of the recommended strategy's present cost: `worth` less than 0 saves.
 
     demand: `added` more work in every month, in `unit`, with everything bought and committed to kept as it is; `worth`
-    is None where that leaves work undone. limit: the limit raised by `added`, planned anew. `per_unit` is worth / added.
+    is None where that leaves work undone. limit: the limit raised by `added`, planned anew. `per_unit` is worth /
+    added.
     """
 
     kind: Literal["demand", "limit"]

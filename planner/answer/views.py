@@ -50,7 +50,8 @@ class OwningReturn:
     `savings[t]` is what cloud pays less what the strategy pays, t months from the start of the plan: the start of
     month m is m - 1, its end m. `net_present_value` is at the plan's rate. `internal_rates_annual` are all rates at
     which it would be 0, rising: none where the savings have no such rate, several where they change sign more than
-    once. The paybacks are the first t from which the savings so far are 0 or more; None if never.
+    once. The paybacks are the first t at which the savings so far are 0 or more again after they were less: 0 where
+    they never are, None where they stay so.
     """
 
     strategy: str

@@ -29,6 +29,8 @@ Money = tuple[str | None, str | None]
 Settings = tuple[dict[str, Any], dict[str, str], list[Complaint]]
 FIELDS = {"discount_rate": "discount_rate_annual"}
 """Options whose field in the request has another name."""
+SETUP = ("systems", "existing", "site", "finance", "limits")
+"""The parts of a request that a setup file may hold."""
 RISK = frozenset({"risk", "seed", "draws", "reoptimise"})
 """Options that ask how sure the plan is; each sets a part of the request's `risk`."""
 
@@ -118,6 +120,12 @@ def _settings(options: Mapping[str, Option]) -> Settings:
             settings[field], more, faults = _assumptions(str(value))
             places |= more
             complaints += faults
+        elif option == "setup":
+            found, more, faults = _setup(str(value))
+            settings |= found
+            places |= more
+            complaints += faults
+            continue
         elif option == "quotas":
             settings[field], faults = rows_in(Path(str(value)))
             complaints += faults
@@ -145,21 +153,36 @@ def _rate(text: str) -> float | str:
 
 
 def _assumptions(path: str) -> Settings:
-    """The names and values of an assumptions file, with the place of each; read as a request in YAML (or JSON) is."""
+    """The names and values of an assumptions file, with the place of each."""
+    return _mapping(path, "assumptions", "assumptions.", "one `name: value` a line")
+
+
+def _setup(path: str) -> Settings:
+    """What is owned, what could be bought, where and how, and limits: parts of a request for a sheet without them."""
+    expected = f"some of {', '.join(SETUP)}"
+    document, places, faults = _mapping(path, "setup", "", expected)
+    for name in sorted(set(document) - set(SETUP)):
+        faults.append(Complaint(name, places.get(name, path), "not a part of a setup", name, expected))
+        del document[name]
+    return document, places, faults
+
+
+def _mapping(path: str, option: str, prefix: str, expected: str) -> Settings:
+    """Names and values of a file, read as a request in YAML (or JSON) is."""
     from planner.intake import yaml
 
     try:
         source = yaml.read(Path(path).read_bytes(), path)
     except OSError as error:
-        return {}, {}, [_unreadable(f"--assumptions {path}", error)]
+        return {}, {}, [_unreadable(f"--{option} {path}", error)]
     faults = [
         replace(fault, place=fault.place if fault.place.startswith(path) else f"{path} {fault.place}")
         for fault in source.complaints
     ]
     if "workloads" in source.document:  # nothing could be read, or it is a request or a list
-        faults = faults or [Complaint("", path, "no list of assumptions")]
-        return {}, {}, [replace(fault, path="assumptions", expected="one `name: value` a line") for fault in faults]
-    places = {f"assumptions.{name}": f"{path} {place}" for name, place in source.places.items()}
+        faults = faults or [Complaint("", path, f"no list of {option}" if prefix else f"no {option}")]
+        return {}, {}, [replace(fault, path=option, expected=expected) for fault in faults]
+    places = {f"{prefix}{name}": f"{path} {place}" for name, place in source.places.items()}
     return dict(source.document), places, faults
 
 

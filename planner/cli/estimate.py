@@ -39,6 +39,7 @@ class Formats(click.ParamType[str]):
 @click.option(
     "--assumptions", metavar="FILE", help="YAML or JSON of assumption names and values that replace defaults."
 )
+@click.option("--setup", metavar="FILE", help="YAML or JSON of what is owned, quotes, site, finance and limits.")
 @click.option("--quotas", metavar="FILE", help="CSV of what your accounts may run, as `planner quota` writes it.")
 @click.option("--measured-only", is_flag=True, help="Plan only what was measured; predict no throughput.")
 @click.option("--no-estimates", is_flag=True, help="Use listed prices only, no estimated discounts.")
@@ -69,6 +70,7 @@ def command(
       planner estimate --strategies cloud,hybrid --providers aws,gcp --discount-rate 9% job.yaml
       planner estimate --currency EUR --exchange-rates rates.csv --private-prices ours.csv review.xlsx
       planner estimate --format json - < request.json | jq .recommendation.sentence
+      planner estimate --setup ours.yaml --risk review.xlsx
       planner estimate --as-of 2026-11-21 --assumptions ours.yaml review.csv --format markdown
 
     \b

@@ -27,7 +27,7 @@ def views(finance: Finance, advice: Recommendation, solved: Sequence[Solved], se
     return Views(
         effective=tuple(row for s in feasible for row in effective(s, setting)),
         owning=owning(feasible, setting),
-        unit_costs=tuple(row for s in feasible for row in unit_costs(s, setting)),
+        unit_costs=unit_costs(feasible, setting),
         depreciation=tuple(row for s in feasible for row in depreciation(s, setting, finance)),
         bridge=bridge(advice, [s.strategy for s in feasible], setting.terms.discount_rate_monthly),
     )

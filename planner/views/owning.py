@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from planner import paying, replay
@@ -12,7 +13,7 @@ from planner.answer import Strategy
 from planner.answer.views import BreakEvenPrice, OwningReturn
 from planner.candidates import Resource
 from planner.cashflow import Payment, present_cost
-from planner.finance import annual_rate, discounted_payback, internal_rates, net_present_value, payback
+from planner.finance import annual_rate, internal_rates, net_present_value, payback
 from planner.replay import Setting
 from planner.strategy import Solved
 
@@ -41,8 +42,8 @@ def _return(own: Solved, cloud: Solved, setting: Setting) -> OwningReturn:
         savings=flows,
         net_present_value=worth,
         internal_rates_annual=tuple(annual_rate(monthly) for monthly in internal_rates(flows)),
-        payback_month=payback(flows),
-        discounted_payback_month=discounted_payback(flows, rate),
+        payback_month=paid_back(flows),
+        discounted_payback_month=paid_back([amount * (1 + rate) ** -time for time, amount in enumerate(flows)]),
         break_even_prices=tuple(_break_even(prices, worth, own, cloud, setting) for prices in KINDS),
     )
 
@@ -52,6 +53,21 @@ def savings(cloud: Strategy, own: Strategy, months: int) -> tuple[float, ...]:
     paid, instead = _by_time(cloud), _by_time(own)
     last = max([months, *paid, *instead])
     return tuple(_difference(paid.get(time, 0.0), instead.get(time, 0.0)) for time in range(last + 1))
+
+
+def paid_back(flows: Sequence[float]) -> int | None:
+    """The first time at which the flows so far are 0 or more again after they were less; 0 where they never are, None
+    where they stay so. Months before anything is ordered, or in which something is saved first, pay nothing back.
+
+    >>> paid_back([0, -100, 60, 60]), paid_back([20, -100, 10]), paid_back([5, 5])
+    (3, None, 0)
+    """
+    so_far = list(accumulate(flows))
+    first = next((time for time, amount in enumerate(so_far) if amount < 0), None)
+    if first is None:
+        return 0
+    later = payback([so_far[first], *flows[first + 1 :]])
+    return None if later is None else first + later
 
 
 def _by_time(strategy: Strategy) -> dict[int, float]:

@@ -47,7 +47,8 @@ def _schedule(solved: Solved, bought: Bought, working: range, setting: Setting, 
     )
     basis = cost - math.fsum(deductions)
     gain = resale - basis
-    taxed = [*deductions[:-1], deductions[-1] - gain]
+    saved, _ = tax_shield(deductions, tax, rate)
+    _, worth = tax_shield([*deductions[:-1], deductions[-1] - gain], tax, rate)
     return Depreciation(
         strategy=solved.strategy.name,
         name=bought.resource.name,
@@ -58,12 +59,12 @@ def _schedule(solved: Solved, bought: Bought, working: range, setting: Setting, 
         method=finance.tax,
         tax_fraction=tax,
         cost=cost,
-        years=_years(cost, deductions, tax),
+        years=_years(cost, deductions, saved),
         resale=resale,
         adjusted_basis=basis,
         gain=gain,
         tax_on_gain=gain * tax,
-        present_value=tax_shield(taxed, tax, rate),
+        present_value=worth,
     )
 
 
@@ -87,10 +88,10 @@ def by_year(deductions: Sequence[float], first_year: int) -> list[float]:
     return [*(0.0 for _ in range(first_year - 1)), *deductions]
 
 
-def _years(cost: float, deductions: Sequence[float], tax: float) -> tuple[DepreciationYear, ...]:
+def _years(cost: float, deductions: Sequence[float], saved: Sequence[float]) -> tuple[DepreciationYear, ...]:
     left = [cost - math.fsum(deductions[:count]) for count in range(1, len(deductions) + 1)]
-    rows = enumerate(zip(deductions, left, strict=True), start=1)
-    return tuple(DepreciationYear(year, amount, book, amount * tax) for year, (amount, book) in rows)
+    rows = enumerate(zip(deductions, left, saved, strict=True), start=1)
+    return tuple(DepreciationYear(year, *amounts) for year, amounts in rows)
 
 
 def _year(month: int) -> int:

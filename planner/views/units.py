@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from planner import replay
 from planner.answer.views import UnitCost
@@ -11,20 +12,29 @@ from planner.cashflow import present_cost
 from planner.replay import Setting
 from planner.strategy import Solved
 
-MILLION, THOUSAND = 1e6, 1e3
-SCALES = {"token": MILLION, "request": THOUSAND, "sample": THOUSAND, "image": THOUSAND}
-"""How many units to quote a cost for; 1 for every other unit (job, accelerator-hour ...)."""
-WORDS = {MILLION: "million ", THOUSAND: "thousand "}
+USUAL = {"token": 1e6, "request": 1e3, "sample": 1e3, "image": 1e3}
+"""How many units a cost is usually quoted for; 1 of every other unit (job, accelerator-hour ...)."""
+WORDS = {1e3: "thousand", 1e6: "million", 1e9: "billion"}
+READABLE = 0.001
+"""A smaller cost is quoted for a thousand times as many."""
 
 
-def unit_costs(solved: Solved, setting: Setting) -> tuple[UnitCost, ...]:
-    """One row for each workload of the strategy that does any work."""
-    present = dict(zip(_names(setting), present_costs(solved, setting), strict=True))
+def unit_costs(solved: Sequence[Solved], setting: Setting) -> tuple[UnitCost, ...]:
+    """One row for each workload and strategy that does its work; a workload is quoted alike in all of them."""
+    least: dict[str, float] = {}
+    for cost in (cost for each in solved for cost in each.strategy.workloads if cost.units):
+        least[cost.workload] = min(cost.cost_per_unit, least.get(cost.workload, math.inf))
+    return tuple(row for each in solved for row in _of_strategy(each, setting, least))
+
+
+def _of_strategy(solved: Solved, setting: Setting, least: Mapping[str, float]) -> list[UnitCost]:
+    names = (need.workload.name for need in setting.demands.needs)
+    present = dict(zip(names, present_costs(solved, setting), strict=True))
     rows = []
     for cost in solved.strategy.workloads:
         if not cost.units:
             continue
-        per, each = quoted(cost.unit)
+        per, each = quoted(cost.unit, least[cost.workload])
         worth = present[cost.workload]
         rows.append(
             UnitCost(
@@ -40,18 +50,20 @@ def unit_costs(solved: Solved, setting: Setting) -> tuple[UnitCost, ...]:
                 worth / cost.units * per,
             )
         )
-    return tuple(rows)
+    return rows
 
 
-def quoted(unit: str) -> tuple[float, str]:
+def quoted(unit: str, cost_of_one: float) -> tuple[float, str]:
     """How many of a unit to quote a cost for, and in words.
 
-    >>> quoted("output tokens"), quoted("jobs"), quoted("accelerator-hours")
-    ((1000000.0, 'million output tokens'), (1.0, 'job'), (1.0, 'accelerator-hour'))
+    >>> quoted("output tokens", 2e-8), quoted("jobs", 3.5), quoted("samples", 5e-8)
+    ((1000000.0, 'million output tokens'), (1.0, 'job'), (1000000.0, 'million samples'))
     """
     single = unit[:-1] if unit.endswith("s") and not unit.endswith("ss") else unit
-    scale = next((scale for word, scale in SCALES.items() if single.casefold().endswith(word)), 1.0)
-    return (scale, f"{WORDS[scale]}{unit}") if scale in WORDS else (1.0, single)
+    scale = next((usual for word, usual in USUAL.items() if single.casefold().endswith(word)), 1.0)
+    while 0 < cost_of_one * scale < READABLE and scale < max(WORDS):
+        scale *= 1e3
+    return scale, f"{WORDS[scale]} {unit}" if scale in WORDS else single
 
 
 def present_costs(solved: Solved, setting: Setting) -> list[float]:
@@ -80,7 +92,3 @@ def _share(worth: float, weights: dict[int, float], parts: list[list[float]]) ->
     total = math.fsum(weights.values())
     for need, weight in weights.items():
         parts[need].append(worth * weight / total if total else worth / len(weights))
-
-
-def _names(setting: Setting) -> list[str]:
-    return [need.workload.name for need in setting.demands.needs]

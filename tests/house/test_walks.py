@@ -25,9 +25,6 @@ from pricing.price import Kind
 from pricing.providers import TABLES, walk
 from pricing.refresh import adapter_of
 
-NO_OPTION_YET = {"capacity_block", "savings_plan"}
-"""Kinds of price that no way of paying bills; a plan names them as gaps."""
-
 
 def takes(function: object, protocol: object) -> bool:
     """Whether a module's function takes what the protocol's method takes (less self)."""
@@ -45,8 +42,8 @@ def test_a_way_of_paying(name: str, option: Option):
     assert takes(option.usable, Option.usable)
 
 
-def test_kinds_without_a_way_of_paying_are_known():
-    assert set(get_args(Kind)) - options().keys() == NO_OPTION_YET
+def test_every_kind_of_price_has_a_way_of_paying():
+    assert set(get_args(Kind)) == set(options())
 
 
 @pytest.mark.parametrize("name", list(reports.formats()))

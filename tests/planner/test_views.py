@@ -17,7 +17,7 @@ from planner.plan import plan
 from planner.replay import Bought, Decisions, Overhead, Share
 from planner.strategy import Solved
 from planner.views.effective import effective
-from planner.views.owning import crossing
+from planner.views.owning import crossing, paid_back
 from planner.views.tax import by_month, by_year
 from planner.views.units import present_costs, quoted
 
@@ -200,6 +200,19 @@ def test_where_two_lines_cross(worth, slope, expected):
     assert crossing(worth, slope) == expected
 
 
+@pytest.mark.parametrize(
+    ("flows", "expected"),
+    [
+        ([0, 0, -100, 60, 60], 4),  # ordered in the third month: nothing is paid back before
+        ([10, -100, 60, 60], 3),  # 10 - 100 + 60 = -30, + 60 = 30
+        ([-100, 60], None),
+        ([5, 0, 5], 0),
+    ],
+)
+def test_what_was_never_spent_is_not_paid_back(flows, expected):
+    assert paid_back(flows) == expected
+
+
 def test_cost_per_unit_by_hand(priced, ask, measured):
     """1,000 tokens a second on 8 A100, on demand at 20 an hour, no failures: 730 hours a month are 2,628 million
     tokens for 14,600, so 5.5556 a million; paid at the end of each of 12 months they are worth 11.5129 months now."""
@@ -213,19 +226,21 @@ def test_cost_per_unit_by_hand(priced, ask, measured):
 
 
 @pytest.mark.parametrize(
-    ("unit", "expected"),
+    ("unit", "cost", "expected"),
     [
-        ("tokens", (1e6, "million tokens")),
-        ("Output Tokens", (1e6, "million Output Tokens")),
-        ("requests", (1e3, "thousand requests")),
-        ("samples", (1e3, "thousand samples")),
-        ("jobs", (1.0, "job")),
-        ("accelerator-hours", (1.0, "accelerator-hour")),
-        ("pass", (1.0, "pass")),
+        ("tokens", 2e-7, (1e6, "million tokens")),
+        ("Output Tokens", 2e-9, (1e6, "million Output Tokens")),
+        ("tokens", 5e-11, (1e9, "billion tokens")),  # 0.00005 a million
+        ("requests", 0.002, (1e3, "thousand requests")),
+        ("samples", 5e-8, (1e6, "million samples")),  # 0.00005 a thousand
+        ("jobs", 12.0, (1.0, "job")),
+        ("accelerator-hours", 0.5, (1.0, "accelerator-hour")),
+        ("pass", 0.0, (1.0, "pass")),
+        ("tokens", 1e-30, (1e9, "billion tokens")),
     ],
 )
-def test_units_are_quoted_as_people_do(unit, expected):
-    assert quoted(unit) == expected
+def test_units_are_quoted_as_people_do(unit, cost, expected):
+    assert quoted(unit, cost) == expected
 
 
 def test_present_costs_of_workloads_are_shared_as_their_cash(several):

@@ -1,45 +1,42 @@
-"""Plans made by hand: one small enough to add up in the head, one that is impossible, one hostile, one large."""
+"""Plans made by hand: a small one (`by_hand.py`), an impossible, a hostile, a large one, and one of three years."""
 
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 from datetime import date
+from pathlib import Path
 
 import pytest
 
 from planner.answer import (
     Assumption,
-    BreakEven,
     CashRow,
     Gap,
-    Inputs,
-    Plan,
-    PriceUsed,
     Purchase,
     RateUsed,
-    Reading,
     Recommendation,
-    RefusedRow,
     RequestedWorkload,
     Strategy,
     ThroughputUsed,
-    Use,
     WorkloadCost,
 )
 from planner.answer.views import (
-    BreakEvenPrice,
-    Depreciation,
-    DepreciationYear,
-    EffectiveCost,
-    OwningReturn,
-    UnitCost,
     Views,
 )
-from planner.cashflow import discount_factor
 from planner.explain import bridge
 
-RATE = 0.08
-MONTHLY = (1 + RATE) ** (1 / 12) - 1
+
+def _load(name):
+    """A helper beside this file: tests are no package."""
+    spec = importlib.util.spec_from_file_location(f"reports_{name}", Path(__file__).parent / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+by_hand = _load("by_hand")
+MONTHLY = by_hand.MONTHLY
 
 HOSTILE = (
     "=cmd|'/c calc'!A0",
@@ -59,230 +56,9 @@ HOSTILE = (
 )
 
 
-def present(cash):
-    return sum(row.amount * discount_factor(row.month, row.at, MONTHLY) for row in cash)
-
-
-def strategy(name, cash, *, status="optimal", **more):
-    worth, total = present(cash), sum(row.amount for row in cash)
-    return Strategy(
-        name, status, worth, total, bound=worth * 0.9999, gap_fraction=0.0001, cash=tuple(cash),
-        candidates=412, pruned=377, **more,
-    )  # fmt: skip
-
-
-def assumptions():
-    def one(name, value, unit, low, high, **more):
-        return Assumption(
-            name, f"what {name} means", value, unit, low, high, "a survey of 2026", date(2026, 1, 15), **more
-        )
-
-    return (
-        one("discount_rate_annual", RATE, "fraction per year", 0.06, 0.14),
-        one("pue", 1.25, "ratio", 1.1, 1.65, overridden=True),
-        one("lead_time_months", 8, "months", 4.0, None),
-    )
-
-
-def use(month, workload, option, node_hours, nodes, cost, **more):
-    what = more.pop("what", "rental")
-    fields = {
-        "name": "p5.48xlarge", "provider": "aws", "region": "us-east-1", "accelerator": "H100",
-        "accelerators_per_node": 8.0,
-    } | more  # fmt: skip
-    return Use(month, workload, what, purchase_option=option, node_hours=node_hours, nodes=nodes,
-               units=node_hours * 1e6, cost=cost, **fields)  # fmt: skip
-
-
-def price(provider, region, instance_type, option, per_hour, as_of):
-    return PriceUsed(
-        provider, region, instance_type, option, per_hour, "USD", as_of, "P1", "a price page", "read from the page"
-    )
-
-
-def effective(strategy, spread=()):
-    """The cash of a strategy by month and category; that of the categories in `spread` evenly over their months."""
-    sums = {}
-    for row in strategy.cash:
-        months = dict(spread).get(row.category, (row.month,))
-        for month in months:
-            sums[month, row.category] = sums.get((month, row.category), 0.0) + row.amount / len(months)
-    return tuple(EffectiveCost(strategy.name, *key, amount) for key, amount in sorted(sums.items()))
-
-
-def unit_costs(strategy, scale=1e6):
-    rate = strategy.present_cost / strategy.total_cost
-    return tuple(
-        UnitCost(strategy.name, w.workload, w.team, w.units, scale, f"million {w.unit}", w.cost, w.cost * rate,
-                 w.cost / w.units * scale, w.cost * rate / w.units * scale)
-        for w in strategy.workloads
-    )  # fmt: skip
-
-
-def owning(cloud, own, months):
-    """The hybrid strategy against cloud, as if its commitment were a node: rates and paybacks are made up."""
-    flows = [0.0] * (months + 1)
-    for sign, strategy in ((1, cloud), (-1, own)):
-        for row in strategy.cash:
-            flows[row.month - (row.at == "start")] += sign * row.amount
-    prices = (
-        BreakEvenPrice("hourly", 0.75, "above", 5.0, 3.75),
-        BreakEvenPrice("cloud", None, "always", None, None),
-    )
-    worth = cloud.present_cost - own.present_cost
-    return OwningReturn(own.name, tuple(flows), worth, (-0.25, 0.5), 9, None, prices)
-
-
-def depreciation(strategy):
-    """300,000 sold for 50,000 after 20 + 32 + 9.6 %: 115,200 left, a loss of 65,200; at 21 %."""
-    deducted, left = (60000.0, 96000.0, 28800.0), (240000.0, 144000.0, 115200.0)
-    years = tuple(
-        DepreciationYear(year, *row, row[0] * 0.21) for year, row in enumerate(zip(deducted, left, strict=True), 1)
-    )
-    worth = 12600 / 1.08 + 20160 / 1.08**2 + (6048 + 13692) / 1.08**3
-    return Depreciation(
-        strategy, "DGX H200", 1, 1, 1, 36, "macrs", 0.21, 300000.0, years, 50000.0, 115200.0, -65200.0, -13692.0, worth
-    )
-
-
-def small():
-    """Three months. Cloud, a month: training 2 nodes x 730 h x 40 = 58,400; embedding 500 h x 10 = 5,000; egress 12.50.
-
-    Hybrid, a month: one node committed at 25 x 730 = 18,250, one on demand 29,200, embedding 5,000, egress 12.50.
-    """
-    months = range(1, 4)
-    cloud_cash = [
-        CashRow(m, "end", category, what, amount)
-        for m in months
-        for category, what, amount in (
-            ("on_demand", "p5.48xlarge aws us-east-1", 58400.0),
-            ("spot", "p5.48xlarge aws us-east-1", 5000.0),
-            ("egress", "aws us-east-1", 12.5),
-        )
-    ]
-    cloud = strategy(
-        "cloud",
-        cloud_cash,
-        uses=tuple(
-            line
-            for m in months
-            for line in (
-                use(m, "llm training", "on_demand", 1460.0, 2.0, 58400.0),
-                use(m, "embedding", "spot", 500.0, 500 / 730, 5012.5),
-            )
-        ),
-        workloads=(
-            WorkloadCost("llm training", "research", "tokens", 4.38e9, 175200.0, 175200 / 4.38e9, "aws us-east-1"),
-            WorkloadCost("embedding", "search", "samples", 1.5e9, 15037.5, 15037.5 / 1.5e9, "aws us-east-1"),
-        ),
-    )
-    hybrid_cash = [
-        CashRow(m, "end", category, what, amount)
-        for m in months
-        for category, what, amount in (
-            ("commitment", "p5.48xlarge aws us-east-1 reserved_1y", 18250.0),
-            ("on_demand", "p5.48xlarge aws us-east-1", 29200.0),
-            ("spot", "p5.48xlarge aws us-east-1", 5000.0),
-            ("egress", "aws us-east-1", 12.5),
-        )
-    ]
-    commitment = Purchase(
-        1, "commitment", "p5.48xlarge", "aws", "us-east-1", "reserved_1y", "H100", 8.0, 1, 1, 12, 12, 0.0, 18250.0,
-        present([CashRow(m, "end", "commitment", "", 18250.0) for m in months]),
-    )  # fmt: skip
-    hybrid = strategy(
-        "hybrid",
-        hybrid_cash,
-        purchases=(commitment,),
-        uses=tuple(
-            line
-            for m in months
-            for line in (
-                use(m, "llm training", "reserved_1y", 730.0, 1.0, 0.0, what="commitment"),
-                use(m, "llm training", "on_demand", 730.0, 1.0, 29200.0),
-                use(m, "embedding", "spot", 500.0, 500 / 730, 5012.5),
-            )
-        ),
-        workloads=(
-            WorkloadCost("llm training", "research", "tokens", 4.38e9, 142350.0, 142350 / 4.38e9, "aws us-east-1"),
-            WorkloadCost("embedding", "search", "samples", 1.5e9, 15037.5, 15037.5 / 1.5e9, "aws us-east-1"),
-        ),
-    )
-    onprem = Strategy("onprem", "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=("embedding may not be owned",))
-    saving = cloud.present_cost - hybrid.present_cost
-    advice = Recommendation(
-        "hybrid",
-        "Commit to one p5.48xlarge for a year and rent the rest by the hour.",
-        "cloud",
-        saving,
-        saving / cloud.present_cost,
-        ("The committed node is busy all the time.",),
-    )
-    views = Views(
-        effective=effective(cloud) + effective(hybrid),
-        unit_costs=unit_costs(cloud) + unit_costs(hybrid),
-        bridge=bridge(advice, (cloud, hybrid), MONTHLY),
-    )
-    return Plan(
-        schema_version="1",
-        plan_id="0123456789abcdef",
-        status="optimal",
-        as_of=date(2026, 11, 21),
-        start="2026-12",
-        months=3,
-        month_names=("2026-12", "2027-01", "2027-02"),
-        currency="USD",
-        hours_per_month=730.0,
-        discount_rate_annual=RATE,
-        conventions=("A month is 730 hours.", "Purchases fall at the start of a month, running costs at its end."),
-        recommendation=advice,
-        strategies=(cloud, onprem, hybrid),
-        break_even=(
-            BreakEven("DGX H100", "p5.48xlarge aws us-east-1", 14, 0.41, 1.97, 5.0),
-            BreakEven("DGX A100", "p4d.24xlarge aws us-east-1", None, 1.2, 3.4, 2.8),
-        ),
-        workloads=(
-            RequestedWorkload(
-                "llm training", "research", "training", "tokens", (1.46e9,) * 3, ("H100",), 16.0, False, "Plan!A5",
-                40000.0, "",
-            ),
-            RequestedWorkload(
-                "embedding", "search", "batch", "samples", (5e8,) * 3, (), 1.0, True, "Plan!A6", 9000.0, "checkpoints",
-            ),
-        ),
-        throughput=(
-            ThroughputUsed("llm training", "H100", 16.0, 2e6, 1.8e6, 2.2e6, "measured", "as measured on 16"),
-            ThroughputUsed(
-                "embedding", "H100", 1.0, 1.25e5, 1.0e5, 1.5e5, "predicted_same_architecture", "from H200 by bandwidth"
-            ),
-        ),
-        prices=(
-            price("aws", "us-east-1", "p5.48xlarge", "on_demand", 40.0, date(2026, 8, 1)),
-            price("aws", "us-east-1", "p5.48xlarge", "spot", 10.0, date(2026, 11, 1)),
-            price("gcp", "us-east4", "a3-highgpu-8g", "on_demand", 88.0, date(2026, 9, 1)),
-        ),
-        oldest_price=date(2026, 8, 1),
-        assumptions=assumptions(),
-        gaps=(
-            Gap("no_price", "B200 in us-west-2", "not considered there"),
-            Gap("no_price", "B200 in us-west-1", "not considered there"),
-            Gap("predicted", "H100", "throughput is predicted", "embedding"),
-            Gap("budget", "llm training", "costs 7,450 a month more than its budget", "llm training"),
-        ),
-        inputs=Inputs(
-            "capacity.xlsx", "xlsx", "ab" * 32, 4, 2,
-            (RefusedRow("Plan!A7", "Total", "total"), RefusedRow("Plan!A9", "", "blank")),
-            (Reading("workloads[0].name", "Plan!A5", "llm training", "llm training"),),
-            ("the header was found in row 4",),
-        ),
-        catalog_digest="cd" * 32,
-        views=views,
-    )  # fmt: skip
-
-
 def impossible():
     """No strategy serves the demand."""
-    plan = small()
+    plan = by_hand.small()
     none = tuple(
         Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=(f"{name}: no accelerator has 2,000 GiB",))
         for name in ("cloud", "onprem", "hybrid")
@@ -303,7 +79,7 @@ def impossible():
 
 def converted():
     """The small plan in euros at 0.80 a dollar: an agreed on-demand price, 12 % off the spot price, one as listed."""
-    plan = small()
+    plan = by_hand.small()
     told = (
         {"adjustment": "agreed at 40 EUR an hour (ours.csv:3: contract 7)", "source_id": "private-prices"},
         {"list_price_per_hour": 14.2045, "list_currency": "USD", "adjustment": "12 % off the list price (ours.csv:2)"},
@@ -318,7 +94,7 @@ def converted():
 
 def hostile():
     """The small plan with every text that may come from outside replaced by something nasty."""
-    return spoiled(small())
+    return spoiled(by_hand.small())
 
 
 def spoiled(plan):
@@ -360,11 +136,13 @@ def large():
             cost = 0.0 if index % 3 == 2 else hours * (31.333 + index)
             what = "commitment" if index % 3 == 2 else "rental"
             uses.append(
-                use(month, job, option, hours, hours / 730, cost, what=what, provider="gcp", name="a3-ultragpu-8g")
+                by_hand.use(
+                    month, job, option, hours, hours / 730, cost, what=what, provider="gcp", name="a3-ultragpu-8g"
+                )
             )
             if month > 9:
-                uses.append(use(month, job, "owned", hours / 3, hours / 2190, 0.0, what="owned", name="DGX H200",
-                                provider="", region="", accelerator="H200"))  # fmt: skip
+                own = {"what": "owned", "name": "DGX H200", "provider": "", "region": "", "accelerator": "H200"}
+                uses.append(by_hand.use(month, job, "owned", hours / 3, hours / 2190, 0.0, **own))
             if cost:
                 cash.append(CashRow(month, "end", option, "a3-ultragpu-8g gcp us-east-1", cost))
     cash += [CashRow(m, "end", "commitment", "reserved_3y", 143210.987) for m in range(1, 37)]
@@ -392,15 +170,15 @@ def large():
         Purchase(1, "commitment", "a3-ultragpu-8g", "gcp", "us-east-1", "reserved_3y", "H200", 8.0, 4, 1, 36, 36, 0.0,
                  143210.987, 4_500_000.25),
     )  # fmt: skip
-    hybrid = strategy("hybrid", cash, uses=tuple(uses), purchases=purchases, workloads=workloads)
+    hybrid = by_hand.strategy("hybrid", cash, uses=tuple(uses), purchases=purchases, workloads=workloads)
     scale = sum(row.amount for row in plain) / total
     cloud_uses = tuple(line for line in uses if line.what != "owned")
     scaled = tuple(
         dataclasses.replace(w, cost=w.cost * scale, cost_per_unit=w.cost_per_unit * scale) for w in workloads
     )
-    cloud = strategy("cloud", plain, uses=cloud_uses, purchases=purchases[1:], workloads=scaled)
+    cloud = by_hand.strategy("cloud", plain, uses=cloud_uses, purchases=purchases[1:], workloads=scaled)
     first, runner_up = sorted((cloud, hybrid), key=lambda s: s.present_cost)
-    plan = small()
+    plan = by_hand.small()
     advice = Recommendation(
         first.name, "Rent on demand and commit to four nodes for three years.", runner_up.name,
         runner_up.present_cost - first.present_cost, 1 - first.present_cost / runner_up.present_cost,
@@ -414,9 +192,9 @@ def large():
         strategies=(cloud, plan.strategy("onprem"), hybrid),
         recommendation=advice,
         views=Views(
-            effective(cloud, {"commitment": range(1, months + 1)}) + effective(hybrid, owned_part),
-            (owning(cloud, hybrid, 36),),
-            unit_costs(cloud) + unit_costs(hybrid),
+            by_hand.effective(cloud, {"commitment": range(1, months + 1)}) + by_hand.effective(hybrid, owned_part),
+            (by_hand.owning(cloud, hybrid, 36),),
+            by_hand.unit_costs(cloud) + by_hand.unit_costs(hybrid),
             (),
             bridge(advice, (cloud, hybrid), MONTHLY),
         ),
@@ -446,8 +224,11 @@ def long():
     total = sum(row.amount for row in bought)
     purchase = Purchase(1, "owned", "DGX H200", "", "", "owned", "H200", 8.0, 1, 7, 66, 60, 3e5, 119.4, 2.6e5)
     work = (WorkloadCost("llm training", "research", "tokens", 4.38e9, total, total / 4.38e9, "own site"),)
-    cloud, hybrid = strategy("cloud", rented), strategy("hybrid", bought, purchases=(purchase,), workloads=work)
-    plan = small()
+    cloud, hybrid = (
+        by_hand.strategy("cloud", rented),
+        by_hand.strategy("hybrid", bought, purchases=(purchase,), workloads=work),
+    )
+    plan = by_hand.small()
     advice = Recommendation("hybrid", "Buy one.", "cloud", cloud.present_cost - hybrid.present_cost, 0.2)
     used = range(7, months + 1)
     return dataclasses.replace(
@@ -458,17 +239,17 @@ def long():
         recommendation=advice,
         workloads=(dataclasses.replace(plan.workloads[0], demand=(4.38e9 / 36,) * 36),),
         views=Views(
-            effective(cloud) + effective(hybrid, {"hardware": used, "resale": used}),
-            (owning(cloud, hybrid, months),),
-            unit_costs(hybrid),
-            (depreciation("hybrid"),),
+            by_hand.effective(cloud) + by_hand.effective(hybrid, {"hardware": used, "resale": used}),
+            (by_hand.owning(cloud, hybrid, months),),
+            by_hand.unit_costs(hybrid),
+            (by_hand.depreciation("hybrid"),),
             bridge(advice, (cloud, hybrid), MONTHLY),
         ),
     )
 
 
 PLANS = {
-    "small": small,
+    "small": by_hand.small,
     "long": long,
     "impossible": impossible,
     "hostile": hostile,
@@ -485,7 +266,7 @@ def plan(request):
 
 @pytest.fixture
 def small_plan():
-    return small()
+    return by_hand.small()
 
 
 @pytest.fixture

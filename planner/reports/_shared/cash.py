@@ -9,6 +9,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 from planner.answer import Plan, Strategy
 from planner.reports._shared.figures import apportion, money, month_name, months_named, parts_of, year_named
@@ -56,12 +57,12 @@ def cash_in_full(plan: Plan, chosen: Strategy) -> list[Section]:
 def cash_by_month(plan: Plan, chosen: Strategy) -> Section:
     """Cash by category, with the effective cost beside it where it is another."""
     shown = _shown(plan, chosen)
-    spans = [(_named(plan, shown, month), (month,)) for month in shown.months]
-    rows = [
-        (name, *shown.line(shown.cash, months), *(shown.line(shown.effective, months)[:1] if shown.effective else ()))
-        for name, months in (*spans, ("total", shown.months))
-    ]
-    titles = ("month", "total", *_words(shown.categories), *(["effective"] if shown.effective else []))
+    rows = []
+    for name, months in (*((_named(plan, shown, month), (month,)) for month in shown.months), ("total", shown.months)):
+        total, *categories = shown.line(shown.cash, months)
+        beside = shown.line(shown.effective, months)[:1] if shown.effective else ()
+        rows.append((name, total, *beside, *categories))
+    titles = ("month", "total", *(["effective"] if shown.effective else []), *_words(shown.categories))
     cash = table(titles, rows, range(1, len(titles)), has_total=True)
     return Section(_title("Cash by month", plan, chosen), (cash, NOTE) if shown.effective else (cash,))
 
@@ -72,7 +73,7 @@ def cash_by_year(plan: Plan, chosen: Strategy) -> Section:
     years: dict[str, list[int]] = {}
     for month in shown.months:
         is_in_plan = month <= plan.months
-        name = year_named(plan, (month - 1) // MONTHS_A_YEAR + 1) if is_in_plan else _named(plan, shown, month)
+        name = year_named(plan, _year(month)) if is_in_plan else _named(plan, shown, month)
         years.setdefault(name, []).append(month)
     views = [("cash", shown.cash), *([("effective", shown.effective)] if shown.effective else [])]
     rows = [
@@ -122,15 +123,24 @@ def _shown(plan: Plan, chosen: Strategy) -> Shown:
 
 
 def _cells(rows: Iterable[tuple[int, str, float]], months: tuple[int, ...], wholes: Mapping[str, int]) -> Cells:
-    """Every month and category in whole units; the months of a category add up to its whole."""
+    """Every month and category in whole units: the years of a category add up to its whole, and its months to them, so
+    that a year too is less than a unit off."""
     sums: defaultdict[tuple[int, str], float] = defaultdict(float)
     for month, category, amount in rows:
         sums[month, category] += amount
+    years = [tuple(its) for _, its in groupby(months, key=_year)]
     cells: dict[tuple[int, str], int] = {}
     for category, whole in wholes.items():
-        parts = parts_of(whole, [sums[month, category] for month in months])
-        cells |= {(month, category): part for month, part in zip(months, parts, strict=True)}
+        by_year = parts_of(whole, [math.fsum(sums[month, category] for month in its) for its in years])
+        for its, year in zip(years, by_year, strict=True):
+            parts = parts_of(year, [sums[month, category] for month in its])
+            cells |= {(month, category): part for month, part in zip(its, parts, strict=True)}
     return cells
+
+
+def _year(month: int) -> int:
+    """The year of the plan that a month lies in."""
+    return (month - 1) // MONTHS_A_YEAR + 1
 
 
 def _named(plan: Plan, shown: Shown, month: int) -> str:

@@ -14,10 +14,10 @@ def margins_section(plan: Plan) -> Section | None:
         return None
     titles = ("one more", "added", f"present cost, {plan.currency}", "each")
     text = "1 % more work in every month with all purchases kept; each limit a tenth higher, planned anew."
-    return Section("What one more costs", (text, table(titles, [_row(row, plan) for row in plan.margins], (1, 2, 3))))
+    return Section("What one more costs", (text, table(titles, [_row(row) for row in plan.margins], (1, 2, 3))))
 
 
-def _row(row: Marginal, plan: Plan) -> tuple[str, ...]:
+def _row(row: Marginal) -> tuple[str, ...]:
     what = f"{row.subject}: {row.unit}"
     if row.worth is None or row.per_unit is None:
         return (what, quantity(row.added), "cannot be served" if row.kind == "demand" else NONE, NONE)

@@ -13,13 +13,14 @@ from planner.reports._shared.figures import (
     month_name,
     months_named,
     number,
+    parts_of,
     percent,
     year_named,
 )
 from planner.reports._shared.sections import Section, bullets, recommended, table
 
 METHODS = {"straight_line": "straight line", "macrs": "MACRS"}
-PRICES = {"hourly": "on-demand and spot prices", "cloud": "cloud prices, commitments too,"}
+PRICES = {"hourly": "on-demand and spot prices", "cloud": "cloud prices (commitments too)"}
 
 
 def bridge(plan: Plan) -> Section | None:
@@ -27,11 +28,11 @@ def bridge(plan: Plan) -> Section | None:
     steps, advice = plan.views.bridge, plan.recommendation
     if not steps or advice.strategy is None or advice.runner_up is None:
         return None
-    saved = apportion([step.difference for step in steps], advice.worth)
     now = apportion([step.recommended for step in steps], plan.strategy(advice.strategy).present_cost)
-    lines = [(step.category.replace("_", " "), a + b, a, b) for step, a, b in zip(steps, now, saved, strict=True)]
-    lines.append(("total", sum(now) + sum(saved), sum(now), sum(saved)))
-    rows = [(name, money(before), money(after), signed(less)) for name, before, after, less in lines]
+    before = parts_of(sum(now) + round(advice.worth), [step.runner_up for step in steps])
+    names = [step.category.replace("_", " ") for step in steps]
+    lines = [*zip(names, before, now, strict=True), ("total", sum(before), sum(now))]
+    rows = [(name, money(was), money(will_be), signed(was - will_be)) for name, was, will_be in lines]
     titles = ("present cost of", advice.runner_up, advice.strategy, "saved")
     return Section(
         f"From runner-up to recommendation, {plan.currency}", (table(titles, rows, (1, 2, 3), has_total=True),)
@@ -44,7 +45,7 @@ def owning(plan: Plan) -> Section | None:
         return None
     rows = [_return(plan, each) for each in plan.views.owning]
     titles = ("strategy", f"net present value, {plan.currency}", "IRR a year", "paid back in", "discounted")
-    facts = [_level(plan, each, price) for each in plan.views.owning for price in each.break_even_prices]
+    facts = [_level(plan, each, price) for each in plan.views.owning for price in _unlike(each)]
     note = (
         "What each strategy saves and spends against cloud, month by month, before tax. "
         "Break-even prices keep what both plans buy and rent."
@@ -121,6 +122,14 @@ def break_even_level(price: BreakEvenPrice) -> str:
 def _return(plan: Plan, each: OwningReturn) -> tuple[str, ...]:
     paybacks = (paid_back(plan, each.payback_month), paid_back(plan, each.discounted_payback_month))
     return (each.strategy, money(each.net_present_value), rates(each), *paybacks)
+
+
+def _unlike(each: OwningReturn) -> list[BreakEvenPrice]:
+    """The break-even prices but those of all cloud prices where nothing is committed to, which are the hourly ones."""
+    found: dict[tuple[float | None, str, float | None], BreakEvenPrice] = {}
+    for price in each.break_even_prices:
+        found.setdefault((price.multiple, price.owning_is_cheaper, price.paid_per_accelerator_hour), price)
+    return list(found.values())
 
 
 def _level(plan: Plan, each: OwningReturn, price: BreakEvenPrice) -> str:

@@ -44,7 +44,7 @@ def write_unit_costs(book: Book, plan: Plan) -> None:
         return
     money = plan.currency
     columns = (
-        ("strategy", 10, "text"), ("workload", 30, "wrap"), ("team", 16, "wrap"), ("work done, units", 22, "count"),
+        ("strategy", 10, "text"), ("workload", 30, "wrap"), ("team", 20, "wrap"), ("work done, units", 22, "count"),
         ("cost of each", 24, "wrap"), ("per how many units", 12, "count"), (f"cost, {money}", 18, "money"),
         (f"present cost, {money}", 18, "money"), (f"cost of each, {money}", 16, "figure"),
         (f"present cost of each, {money}", 16, "figure"),

@@ -35,6 +35,7 @@ class Linear:
         self.lower: list[float] = []
         self.upper: list[float] = []
         self.whole: list[tuple] = []
+        self.possible = True
 
     def column(self, name: tuple, cost: float, upper: float = INFINITY, *, whole: bool = False) -> tuple:
         number = self.numbers[name] = len(self.costs)
@@ -48,6 +49,9 @@ class Linear:
         return name
 
     def row(self, lower: float, upper: float, entries: list[tuple[tuple, float]]) -> None:
+        if not entries:
+            self.possible &= lower <= 0 <= upper
+            return
         sums: dict[int, float] = defaultdict(float)
         for name, value in entries:
             sums[self.numbers[name]] += value
@@ -64,6 +68,8 @@ class Linear:
         return self.lower[number], self.upper[number]
 
     def solve(self) -> tuple[float, list[float]] | None:
+        if not self.possible or not self.costs:
+            return (0.0, []) if self.possible else None
         self.lp.run()
         status = self.lp.getModelStatus()
         if status == highspy.HighsModelStatus.kOptimal:
@@ -356,6 +362,7 @@ def _search(question: Question, best: float, *, cut: bool) -> tuple[float, int]:
         return found
 
     starts = sum(name[0] == "start" for name in whole)
+    spanning = any(w.span > 1 and not _by_hour(question.given, n) for n, w in enumerate(question.given.ways))
 
     def go(depth: int) -> None:
         nonlocal best, solved
@@ -376,7 +383,7 @@ def _search(question: Question, best: float, *, cut: bool) -> tuple[float, int]:
                 return
             values = relaxed[1]
             found = [values[linear.numbers[name]] for name in whole]
-            settled = depth >= starts and all(abs(v - round(v)) < WHOLE for v in found)
+            settled = (depth >= starts or not spanning) and all(abs(v - round(v)) < WHOLE for v in found)
             if depth == len(whole) or (cut and settled):
                 best = min(best, relaxed[0])
                 return

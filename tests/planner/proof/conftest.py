@@ -35,3 +35,14 @@ def brute_force() -> ModuleType:
 @pytest.fixture(scope="session")
 def instances() -> ModuleType:
     return _load("instances")
+
+
+@pytest.fixture(scope="session")
+def mathematics() -> ModuleType:
+    pytest.importorskip("linopy", reason="linopy is a development dependency: the independent formulation needs it")
+    return _load("mathematics")
+
+
+@pytest.fixture(scope="session")
+def hours() -> ModuleType:
+    return _load("hours")

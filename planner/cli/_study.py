@@ -1,0 +1,133 @@
+"""Behind `planner study`: a file of examples is read, worked, and shown as text or JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from planner.cli._run import DONE
+from planner.cli._tables import aligned, json_text, show
+from planner.errors import Complaint, InvalidRequest
+from planner.studies import House, Leaf, Nested, Reproduced, reproduce
+from planner.studies._read import read
+from pricing.catalog import Catalog
+
+NOT_REPRODUCED = 5
+STANDARD_INPUT = "-"
+HEAD = ("figure", "printed", "ours", "tolerance", "")
+NEVER = "never"
+
+
+def study(file: str, format_name: str) -> int:
+    """The exit code, once every example is worked and shown; InvalidRequest with every fault of the file."""
+    results = reproduce(read(_bytes(file), file), House(Catalog.current()))
+    show(json_text(as_json(results)) if format_name == "json" else "\n".join(as_text(results)) + "\n")
+    return DONE if all(result.ok for result in results) else NOT_REPRODUCED
+
+
+def _bytes(file: str) -> bytes:
+    if file == STANDARD_INPUT:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise InvalidRequest((Complaint("", file, f"cannot be read: {error.strerror or error}"),)) from None
+
+
+def as_json(results: Sequence[Reproduced]) -> dict[str, Any]:
+    """All that is known of each example; None is a point that is never reached."""
+    return {"reproduced": all(result.ok for result in results), "examples": [_of(result) for result in results]}
+
+
+def _of(result: Reproduced) -> dict[str, Any]:
+    example = result.example
+    return {
+        "id": example.id,
+        "title": example.title,
+        "method": example.method,
+        "source": example.source,
+        "notes": example.notes,
+        "reproduced": result.ok,
+        "figures": [dataclasses.asdict(leaf) for leaf in result.leaves],
+        "full_cost": result.full_cost.figures,
+        "full_cost_basis": result.full_cost.basis,
+        "leaves_out": result.leaves_out,
+        "not_used": list(result.not_used),
+    }
+
+
+def as_text(results: Sequence[Reproduced]) -> Iterator[str]:
+    """Each example in a block of lines, and a last line that counts them."""
+    for result in results:
+        yield from (_printable(line) for line in _block(result))
+        yield ""
+    done = sum(result.ok for result in results)
+    leaves = [leaf for result in results for leaf in result.leaves]
+    held = sum(leaf.ok for leaf in leaves)
+    yield f"{done} of {len(results)} examples reproduced; {held} of {len(leaves)} figures within their tolerance"
+
+
+def _block(result: Reproduced) -> Iterator[str]:
+    example = result.example
+    yield f"{example.id}: {example.title}" if example.title else example.id
+    if example.source:
+        yield f"  source      {example.source}"
+    for line in aligned(HEAD, map(_row, result.leaves), right=HEAD[1:3]):
+        yield f"  {line}"
+    figures = list(_flat("", result.full_cost.figures))
+    if figures:
+        yield "  in full under this planner's conventions"
+        for line in aligned(("", ""), ((name, number(value)) for name, value in figures), right=("",))[1:]:
+            yield f"    {line}"
+    yield f"  in full     {result.full_cost.basis}"
+    yield f"  the study   {result.leaves_out}"
+    if result.not_used:
+        yield f"  not used    {', '.join(result.not_used)}"
+
+
+def _row(leaf: Leaf) -> tuple[str, ...]:
+    ours = "-" if leaf.message else number(leaf.ours)
+    return leaf.name, number(leaf.printed), ours, tolerance(leaf), _verdict(leaf)
+
+
+def _verdict(leaf: Leaf) -> str:
+    return "ok" if leaf.ok else f"NOT REPRODUCED{f': {leaf.message}' if leaf.message else ''}"
+
+
+def _flat(name: str, value: Nested) -> Iterator[tuple[str, Nested]]:
+    """Every figure with its path."""
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            yield from _flat(f"{name}.{key}" if name else key, below)
+    elif isinstance(value, list):
+        for index, below in enumerate(value):
+            yield from _flat(f"{name}[{index}]", below)
+    else:
+        yield name, value
+
+
+def number(value: Nested) -> str:
+    """Five figures and more, never fewer than stand before the point; `never` for None.
+
+    >>> number(2720.411), number(0.0035), number(40695706.4), number(None)
+    ('2,720.41', '0.0035', '40,695,706.40', 'never')
+    """
+    if value is None:
+        return NEVER
+    if not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,.2f}" if abs(value) >= 1000 else f"{value:.5g}"
+
+
+def tolerance(leaf: Leaf) -> str:
+    """0.1 or 1%: the wider of the two counts."""
+    parts = (f"{leaf.absolute:g}" if leaf.absolute else "", f"{leaf.relative * 100:.4g}%" if leaf.relative else "")
+    return " or ".join(part for part in parts if part) or "exact"
+
+
+def _printable(line: str) -> str:
+    """Texts come from a file: nothing of them may steer a terminal."""
+    return "".join(char if char.isprintable() else " " for char in line)

@@ -1,0 +1,122 @@
+"""Printed figures against ours: numbers in nested dicts and lists, each held to the nearest tolerance above it."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Nested: TypeAlias = "float | str | Mapping[str, Nested] | list[Nested] | None"
+"""Figures by name or in order; None is a point that is never reached."""
+NEVER = frozenset({"never", "none", "n/a", "inf", "infinity", "infinite", "no break-even", "no breakeven"})
+FLOAT = 1e-9
+"""Of the printed figure: what is as near as this is equal, whatever the tolerance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One printed figure and ours. It holds if |ours - printed| <= max(absolute, relative x |printed|).
+
+    None is "never". `message` says why there is no figure of ours; "" where there is one.
+    """
+
+    name: str
+    printed: float | str | None
+    ours: float | None
+    absolute: float
+    relative: float
+    ok: bool
+    message: str = ""
+
+
+def compare(expected: Nested, ours: Nested, tolerance: object) -> tuple[Leaf, ...]:
+    """One leaf for each printed figure, in their order.
+
+    A single figure of ours stands for every printed one below it, and a group of one for a printed figure. A part of
+    a tolerance that is missing counts as 0.
+    """
+    return tuple(_leaves("", expected, ours, tolerance, (0.0, 0.0)))
+
+
+def _leaves(name: str, printed: Nested, ours: Nested, tolerance: object, held: tuple[float, float]) -> Iterator[Leaf]:
+    stated = _stated(tolerance)
+    held = stated or held
+    if not isinstance(printed, Mapping | list):
+        yield _leaf(name, printed, ours, held)
+        return
+    for key, value in _items(printed):
+        path = f"{name}[{key}]" if isinstance(key, int) else f"{name}.{key}" if name else key
+        try:
+            part = _part(ours, key)
+        except LookupError as missing:
+            yield from (_without(leaf, str(missing.args[0])) for leaf in _leaves(path, value, None, None, held))
+            continue
+        yield from _leaves(path, value, part, _below(tolerance, key), held)
+
+
+def _items(printed: Mapping[str, Nested] | list[Nested]) -> list[tuple[str | int, Nested]]:
+    return list(printed.items()) if isinstance(printed, Mapping) else list(enumerate(printed))
+
+
+def _part(ours: Nested, key: str | int) -> Nested:
+    """Ours under the same name or number; LookupError says what there is instead."""
+    if isinstance(ours, Mapping):
+        if key in ours:
+            return ours[str(key)]
+        near = difflib.get_close_matches(str(key), ours, n=1, cutoff=0.6)
+        among = f"nearest {near[0]}" if near else f"it gives {', '.join(ours) or 'none'}"
+        raise LookupError(f"not a figure of this method with these inputs; {among}")
+    if isinstance(ours, list):
+        if isinstance(key, int) and key < len(ours):
+            return ours[key]
+        raise LookupError(f"not a figure of this method with these inputs; it gives a list of {len(ours)}")
+    return ours
+
+
+def _below(tolerance: object, key: str | int) -> object:
+    """The tolerance under the same name or number; where that has none, the same one holds on below."""
+    if isinstance(tolerance, Mapping) and key in tolerance:
+        return tolerance[key]
+    if isinstance(tolerance, list) and isinstance(key, int) and key < len(tolerance):
+        return tolerance[key]
+    return tolerance
+
+
+def _stated(tolerance: object) -> tuple[float, float] | None:
+    """(absolute, relative) if either is stated right here."""
+    if not isinstance(tolerance, Mapping) or not any(isinstance(tolerance.get(k), int | float) for k in ("abs", "rel")):
+        return None
+    return float(tolerance.get("abs", 0.0)), float(tolerance.get("rel", 0.0))
+
+
+def _leaf(name: str, printed: float | str | None, ours: Nested, held: tuple[float, float]) -> Leaf:
+    absolute, relative = held
+    ours, message = _single(ours)
+    never = printed is None or (isinstance(printed, str) and printed.strip().casefold() in NEVER)
+    if message:
+        return Leaf(name, printed, None, absolute, relative, False, message)
+    if never or ours is None:
+        return Leaf(name, None if never else printed, ours, absolute, relative, never and ours is None)
+    if isinstance(printed, str) or printed is None:
+        return Leaf(name, printed, ours, absolute, relative, False, "not printed as a number")
+    allowed = max(absolute, relative * abs(printed), FLOAT * abs(printed))
+    return Leaf(name, printed, ours, absolute, relative, abs(ours - printed) <= allowed)
+
+
+def _single(ours: Nested) -> tuple[float | None, str]:
+    """The one figure there is; None is never, and so is an infinite one."""
+    while isinstance(ours, Mapping | list):
+        parts = list(ours.values()) if isinstance(ours, Mapping) else ours
+        if len(parts) != 1:
+            named = f": {', '.join(ours)}" if isinstance(ours, Mapping) else ""
+            return None, f"not one figure but {len(parts)}{named}"
+        ours = parts[0]
+    if isinstance(ours, str):
+        return None, ours
+    return (None if ours is None or not math.isfinite(ours) else float(ours)), ""
+
+
+def _without(leaf: Leaf, message: str) -> Leaf:
+    return Leaf(leaf.name, leaf.printed, None, leaf.absolute, leaf.relative, False, message)

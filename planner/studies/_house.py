@@ -1,0 +1,161 @@
+"""What a study's system costs under our conventions: the shipped assumptions, a year of 8,760 hours, everything in.
+
+Also nodes and assumptions that hold nothing but what a study states, so that its figures come from `owned` too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass, field
+from datetime import date
+
+from planner import assumptions, owned
+from planner.answer import Assumption
+from planner.assumptions import Assumptions
+from planner.cashflow import Terms
+from planner.finance import break_even_hours, break_even_utilisation
+from planner.owned import Costs, Node
+from planner.studies._compare import Nested
+from planner.studies._inputs import Amounts, each
+from pricing.accelerator import Accelerator
+from pricing.catalog import Catalog
+from pricing.errors import UnknownName
+from pricing.units import HOURS_PER_MONTH
+
+ALL_IN = (
+    "network, power x PUE, colocation, staff, support and insurance, less resale, over {years:g} years at {rate:.1%}"
+)
+SYSTEM = re.compile(r"(\d+)\s*x\s*([A-Z]+-?\s?\d+[A-Za-z]*(?:[\s-](?:NVL|PCIe|SXM\d?))?)")
+"""8x H100, 8xB300, 4x RTX 5090, 8x H100 NVL."""
+NEUTRAL = {"pue": 1.0, "server_power_fraction": 1.0}
+"""Where a study is silent these say nothing as 1, every other figure as 0."""
+MONTHS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class FullCost:
+    """Figures in full under our conventions, and in words what is in them; no figures where none make sense."""
+
+    figures: dict[str, Nested]
+    basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """Our conventions: assumptions, discount rate and calendar, and the systems and accelerators we know.
+
+    `title` is what the study at hand is called: some name their system nowhere else.
+    """
+
+    catalog: Catalog
+    assumptions: Assumptions = field(default_factory=assumptions.defaults)
+    title: str = ""
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(
+            months=MONTHS,
+            hours_per_month=HOURS_PER_MONTH,
+            discount_rate_annual=self.assumptions["discount_rate_annual"].value,
+            price_change_annual=0.0,
+            partial_upfront_fraction=0.0,
+            charge_beyond_horizon=False,
+        )
+
+    @property
+    def all_in(self) -> str:
+        """What is in a full cost, in words."""
+        years = self.assumptions["useful_life_months"].value / 12
+        return ALL_IN.format(years=years, rate=self.terms.discount_rate_annual)
+
+    @property
+    def server_over_accelerator(self) -> float:
+        return self.assumptions["server_power_over_accelerator_power"].value
+
+    def costs(self, node: Node) -> Costs:
+        return owned.costs(node, self.assumptions, HOURS_PER_MONTH)
+
+    def per_month(self, node: Node) -> float:
+        """The level payment that pays for a node over its life, resale and discounting included."""
+        return owned.cost_per_month_over_life(node, self.assumptions, self.terms)
+
+    def per_hour(self, node: Node) -> float:
+        return self.per_month(node) / HOURS_PER_MONTH
+
+    def running_per_hour(self, node: Node) -> float:
+        return self.costs(node).per_month_at_work / HOURS_PER_MONTH
+
+    def against(self, node: Node, rents: Amounts) -> dict[str, Nested]:
+        """When, and from which use on, owning pays at full cost; the months of full use, undiscounted, no resale."""
+        capital, running, whole = self.costs(node).capital, self.running_per_hour(node), self.per_hour(node)
+
+        def months(rent: float) -> float | None:
+            hours = break_even_hours(capital, running, rent)
+            return None if hours is None else hours / HOURS_PER_MONTH
+
+        return {
+            "own_usd_per_hour": whole,
+            "breakeven_months": each(months, rents),
+            "breakeven_utilisation": each(lambda rent: break_even_utilisation(whole, rent), rents),
+        }
+
+    def system(self, text: str, price: float) -> tuple[Node | None, str]:
+        """The system that `text` names ("8x H100"), at `price`; and where its power comes from, or why there is
+        none."""
+        named = SYSTEM.search(text)
+        if named is None:
+            return None, "the study names no accelerators, so their power and staff are unknown"
+        count = int(named[1])
+        try:
+            parts = self.catalog.names.match(named[2])
+        except UnknownName:
+            return None, f"{named[2]} is not known here, so its power is not"
+        power, basis = self._power(parts, count)
+        if power is None:
+            return None, f"the power of {named[0]} is not known here"
+        return node(price, power, count), f"{named[0]} at the study's price, {basis}"
+
+    def _power(self, parts: tuple[Accelerator, ...], count: int) -> tuple[float | None, str]:
+        names = {part.name for part in parts}
+        for system in self.catalog.systems:
+            if system.accelerator in names and system.accelerator_count == count and system.max_power_kw is not None:
+                return system.max_power_kw, f"at most {system.max_power_kw:g} kW ({system.name})"
+        rated = [part.tdp_w for part in parts if part.tdp_w is not None]
+        if not rated:
+            return None, ""
+        power = max(rated) / 1000 * count * self.server_over_accelerator
+        return power, f"at most {power:.3g} kW ({self.server_over_accelerator:g} x its accelerators')"
+
+
+def node(price: float, power_kw: float, accelerators: int) -> Node:
+    """A node of a study: its price, the power that it names, how many accelerators it has."""
+    return Node("a study's node", "", accelerators, price, date.min, "the study", power_kw, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What `owned` counts of a node where nothing counts but what a study states: the capital with its network, the
+    support of a year, the energy of the hours asked for."""
+
+    capital: float
+    support_per_year: float
+    energy: float
+
+
+def counted(node: Node, hours: float = 1.0, **stated: float) -> Counted:
+    """`stated` are assumptions by name; every other one says nothing. All `hours` are at work, none is idle."""
+    unknown = stated.keys() - SILENT.keys()
+    assert not unknown, f"no such assumptions: {unknown}"
+    figures = {name: dataclasses.replace(each, value=stated.get(name, each.value)) for name, each in SILENT.items()}
+    costs = owned.costs(node, figures, hours)
+    return Counted(costs.capital, costs.support * MONTHS, costs.energy)
+
+
+def _silent(each: Assumption) -> Assumption:
+    """An assumption that adds nothing; some may not be 0, and add nothing as they are."""
+    kept = each.value if each.name in assumptions.MUST_BE_POSITIVE else 0.0
+    return dataclasses.replace(each, value=NEUTRAL.get(each.name, kept))
+
+
+SILENT = {name: _silent(each) for name, each in assumptions.defaults().items()}

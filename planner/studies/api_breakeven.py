@@ -1,0 +1,115 @@
+"""Months after which accelerators of one's own have cost as much as an API for all that they can produce."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+from pydantic import model_validator
+
+from planner.fields import Amount, Positive
+from planner.finance import break_even_hours
+from planner.studies import _inputs
+from planner.studies._compare import Nested
+from planner.studies._house import FullCost, House, counted, node
+from pricing.units import HOURS_PER_MONTH
+
+LEAVES_OUT = "It leaves out servers, network, cooling, staff and resale, and takes all that can be made as used."
+SECONDS, MILLION, WATTS_PER_KW = 3600, 1e6, 1000
+
+
+class Api(_inputs.Inputs):
+    """Prices of a million tokens; the shares of the two kinds are those of the traffic."""
+
+    input: Amount = 0.0
+    output: Amount = 0.0
+    input_share: Amount | None = None
+    output_share: Amount | None = None
+
+    @model_validator(mode="after")
+    def _has_shares(self) -> Self:
+        if self.input_share is None and self.output_share is None:
+            raise ValueError("neither input_share nor output_share is given")
+        return self
+
+    @property
+    def per_million(self) -> float:
+        into = self.input_share if self.input_share is not None else 1 - (self.output_share or 0.0)
+        out = self.output_share if self.output_share is not None else 1 - into
+        return into * self.input + out * self.output
+
+
+class Model(_inputs.Inputs):
+    """A model with the accelerators that it runs on; `tokens_per_second` of all of them together."""
+
+    gpus: Positive
+    gpu_usd: Amount
+    gpu_w: Amount = 0.0
+    tokens_per_second: Positive
+    hours_per_month: Positive = HOURS_PER_MONTH
+    usd_per_kwh: Amount = 0.0
+    pue: Positive = 1.0
+
+    @property
+    def gpu_kw(self) -> float:
+        return self.gpus * self.gpu_w / WATTS_PER_KW
+
+    @property
+    def hardware(self) -> float:
+        return self.gpus * self.gpu_usd
+
+    @property
+    def electricity_per_month(self) -> float:
+        drawn = node(self.hardware, self.gpu_kw, round(self.gpus))
+        return counted(drawn, self.hours_per_month, pue=self.pue, electricity_price_per_kwh=self.usd_per_kwh).energy
+
+    @property
+    def million_tokens_per_month(self) -> float:
+        return self.tokens_per_second * SECONDS * self.hours_per_month / MILLION
+
+
+class Inputs(_inputs.Inputs):
+    """Models and APIs by name; what each group shares may stand beside it."""
+
+    models: dict[str, Model]
+    api_usd_per_million: dict[str, Api]
+
+
+def outputs(inputs: Inputs) -> Mapping[str, Nested]:
+    models, apis = inputs.models.items(), inputs.api_usd_per_million.items()
+    return {
+        "hardware_usd": {name: model.hardware for name, model in models},
+        "electricity_usd_per_month": {name: model.electricity_per_month for name, model in models},
+        "capacity_million_tokens_per_month": {name: model.million_tokens_per_month for name, model in models},
+        "api_usd_per_million_tokens": {name: api.per_million for name, api in apis},
+        "api_usd_per_month": {
+            name: {other: api.per_million * model.million_tokens_per_month for other, api in apis}
+            for name, model in models
+        },
+        "breakeven_months": {
+            name: {other: _months(model.hardware, model.electricity_per_month, model, api) for other, api in apis}
+            for name, model in models
+        },
+    }
+
+
+def _months(capital: float, running_per_month: float, model: Model, api: Api) -> float | None:
+    """`break_even_hours` counts in the unit that its rates are per: here months."""
+    return break_even_hours(capital, running_per_month, api.per_million * model.million_tokens_per_month)
+
+
+def full_cost(inputs: Inputs, house: House) -> FullCost:
+    found: dict[str, Nested] = {}
+    for name, model in inputs.models.items():
+        own = node(model.hardware, model.gpu_kw * house.server_over_accelerator, round(model.gpus))
+        costs = house.costs(own)
+        found[name] = {
+            "own_usd_per_month": house.per_month(own),
+            "own_usd_per_million_tokens": house.per_month(own) / model.million_tokens_per_month,
+            "breakeven_months": {
+                other: _months(costs.capital, costs.per_month_at_work, model, api)
+                for other, api in inputs.api_usd_per_million.items()
+            },
+        }
+    basis = f"the study's accelerators and tokens, power {house.server_over_accelerator:g} x theirs around the clock"
+    return FullCost(found, f"{basis}; {house.all_in}")

@@ -1,0 +1,63 @@
+"""Cost of a core for an hour: the server's price over all core-hours of its life, and its power."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from planner.fields import Amount, Positive
+from planner.finance import break_even_utilisation, cost_per_unit
+from planner.studies import _inputs
+from planner.studies._compare import Nested
+from planner.studies._house import FullCost, House, counted, node
+from planner.studies._inputs import Amounts, Share, each
+from pricing.units import HOURS_PER_YEAR
+
+LEAVES_OUT = "It leaves out interest, resale, support and staff, and idle hours unless a utilisation is stated."
+
+
+class Inputs(_inputs.Inputs):
+    """One server; power is drawn around the clock."""
+
+    server_usd: Amount
+    cores: Positive
+    years: Positive
+    hours_per_year: Positive = HOURS_PER_YEAR
+    server_kw: Amount = 0.0
+    all_in_power_usd_per_kwh: Amount = 0.0
+    pue: Positive = 1.0
+    utilisation: Share = 1.0
+    cloud_usd_per_core_hour: Amounts | None = None
+
+    def of_a_core(self, usd_per_hour: float) -> float:
+        return cost_per_unit(usd_per_hour, self.cores * self.utilisation)
+
+
+def outputs(inputs: Inputs) -> Mapping[str, Nested]:
+    costs = counted(
+        node(inputs.server_usd, inputs.server_kw, 0),
+        pue=inputs.pue,
+        electricity_price_per_kwh=inputs.all_in_power_usd_per_kwh,
+    )
+    capital = inputs.of_a_core(cost_per_unit(costs.capital, inputs.years * inputs.hours_per_year))
+    power = inputs.of_a_core(costs.energy)
+    total = math.fsum((capital, power))
+    found: dict[str, Nested] = {
+        "capital_usd_per_core_hour": capital,
+        "power_usd_per_core_hour": power,
+        "total_usd_per_core_hour": total,
+    }
+    if inputs.cloud_usd_per_core_hour is not None:
+        fixed = total * inputs.utilisation
+        found["breakeven_utilisation"] = each(
+            lambda rent: break_even_utilisation(fixed, rent), inputs.cloud_usd_per_core_hour
+        )
+    return found
+
+
+def full_cost(inputs: Inputs, house: House) -> FullCost:
+    per_hour = house.per_hour(node(inputs.server_usd, inputs.server_kw, 0))
+    return FullCost(
+        {"own_usd_per_core_hour": inputs.of_a_core(per_hour)},
+        f"at our tariff, PUE and rent; no staff, which we count by accelerators and there are none; {house.all_in}",
+    )

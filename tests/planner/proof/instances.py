@@ -1,0 +1,187 @@
+"""Random small questions that touch every kind of constraint, some of them impossible. A seed names a question."""
+
+from __future__ import annotations
+
+import random
+
+PLACE = ("aws", "us-east-1")
+OTHER = ("aws", "us-west-2")
+L40S = {"g6e.xlarge": 1, "g6e.12xlarge": 4, "g6e.48xlarge": 8}
+T4 = {"g4dn.xlarge": 1, "g4dn.12xlarge": 4}
+COMMITMENTS = (
+    "reserved_1y_no_upfront", "reserved_1y_partial_upfront", "reserved_1y_all_upfront", "reserved_3y_no_upfront",
+    "reserved_3y_partial_upfront", "reserved_3y_all_upfront",
+)  # fmt: skip
+PLANS = ("savings_plan_1y_compute_no_upfront", "savings_plan_1y_instance_all_upfront")
+SERVER = "price_of_4x_l40s_server"
+
+
+def prices(chance: random.Random, few: int) -> dict[tuple[str, str, str, str], float]:
+    """An hourly price of a type or two near 1 an accelerator-hour, and at most `few` other ways of paying."""
+    found = {}
+    types = {**L40S, **T4}
+    chosen = chance.sample(sorted(L40S), chance.choice([1, 1, 2])) + chance.sample(sorted(T4), chance.choice([0, 0, 1]))
+    for name in chosen:
+        base = types[name] * chance.uniform(0.7, 1.3) * (0.5 if name in T4 else 1.0)
+        if chance.random() < 0.93:
+            found[*PLACE, name, "on_demand"] = base
+        if chance.random() < 0.3:
+            found[*OTHER, name, "on_demand"] = base * chance.uniform(0.8, 1.2)
+        if chance.random() < 0.4:
+            found[*PLACE, name, "spot"] = base * chance.uniform(0.2, 0.9)
+        ways = [*COMMITMENTS, "capacity_block", *PLANS]
+        for option in chance.sample(ways, chance.randint(0, few)):
+            found[*PLACE, name, option] = base * chance.uniform(0.02, 0.9)
+    if not found:
+        found[*PLACE, chosen[0], "on_demand"] = base
+    return found
+
+
+def job(chance: random.Random, name: str, months: int) -> dict:
+    kind = chance.choice(["hours", "gang", "service", "deadline", "night", "parallel", "batch"])
+    common = {"name": name, "interruptible": chance.random() < 0.5, "may_be_owned": chance.random() < 0.7}
+    if chance.random() < 0.2:
+        common |= {"storage_gb": chance.choice([100, 5000]), "egress_gb_per_month": chance.choice([0, 300])}
+    measurement = {"accelerator": "L40S", "units_per_second": 2.0, "per": "job"}
+    parts = {"measurements": [measurement], "accelerators": ["L40S", *chance.sample(["T4"], chance.choice([0, 1]))]}
+    second = 730 * 3600.0
+    if kind in ("hours", "gang", "night"):
+        most = chance.choice([300, 1400, 2900])
+        values = [round(chance.uniform(0, most), 1) * (chance.random() < 0.9) for _ in range(months)]
+        values[-1] = max(values[-1], 5.0)
+        demand = {"accelerator_hours_per_month": values, "accelerator": "L40S"}
+        made = {**common, "kind": "interactive" if kind == "night" else "training", "demand": demand}
+        if kind == "night":
+            demand["daily_shape"] = chance.choice(["business_hours", "day_and_evening"])
+        if kind == "gang":
+            made["gang"] = chance.choice([2, 4, 8, 16])
+        return made
+    if kind == "service":
+        demand = {
+            "requests_per_second": [chance.uniform(0.3, 5) for _ in range(months)],
+            "daily_shape": chance.choice(["flat", "flat", "business_hours", "day_and_evening"]),
+        }
+        spare = chance.choice([0, 0, 1, 2])
+        made = {"kind": "inference", "demand": demand, **parts, "spare_replicas": spare}
+        return {**common, **made}
+    if kind in ("deadline", "parallel"):
+        due = chance.randint(1, months)
+        at_once = chance.choice([None, None, 2]) if kind == "deadline" else chance.choice([1, 2])
+        size = chance.uniform(0.1, 0.95) * (at_once or 1) * second * 2.0
+        demand = {"total_units": size * due, "deadline_month": due}
+        if kind == "parallel":
+            demand = {"units_per_month": [size * chance.uniform(0.3, 1) for _ in range(months)]}
+        measurement["count"] = chance.choice([1, 1, 2])
+        made = {"kind": chance.choice(["training", "batch"]), "demand": demand, **parts}
+        if at_once is not None:
+            made["parallel_jobs"] = at_once
+        return {**common, **made, "gang": measurement["count"]}
+    demand = {"units_per_month": [chance.uniform(0, 3) * second for _ in range(months)]}
+    return {**common, "kind": "batch", "demand": demand, **parts}
+
+
+def limits(chance: random.Random) -> dict:
+    found: dict = {}
+    if chance.random() < 0.3:
+        found["spot_fraction_max"] = round(chance.random(), 2)
+    if chance.random() < 0.3:
+        found["opex_per_year"] = chance.uniform(100, 20_000)
+    if chance.random() < 0.3:
+        found["capex_per_year"] = chance.uniform(0, 8_000)
+    if chance.random() < 0.3:
+        found["owned_power_kw"] = chance.uniform(1, 6)
+    if chance.random() < 0.4:
+        found["quotas"] = "hold"
+    return found
+
+
+def quota(chance: random.Random) -> dict:
+    unit, limit = chance.choice([("vcpu", 4), ("vcpu", 20), ("vcpu", 200), ("node", 1), ("node", 3), ("accelerator", 4)])
+    kinds = chance.choice(["on_demand", "on_demand reserved savings_plan", "spot", "capacity_block on_demand"])
+    return {
+        "provider": "aws", "region": chance.choice(["us-east-1", "us-west-2"]), "code": "L-1", "title": "nodes",
+        "unit": unit, "limit": limit, "used": chance.choice([None, 0, 1]), "types": chance.choice(["g*", "g6e.*"]),
+        "as_of": "2026-11-20", "source_id": "test", "kinds": kinds,
+    }  # fmt: skip
+
+
+def assumed(chance: random.Random, months: int) -> dict:
+    found = {
+        SERVER: chance.uniform(500, 8000),
+        "lead_time_months": chance.choice([0, 0, 1, months]),
+        "useful_life_months": chance.choice([1, 2, 60]),
+        "colocation_per_kw_month": chance.uniform(5, 100),
+        "cloud_price_change_annual": chance.choice([0, -0.3, 0.09]),
+        "commitment_price_change_annual": chance.choice([0, -0.3]),
+        "spot_hours_to_interruption": chance.choice([3, 24, 500]),
+    }
+    if chance.random() < 0.2:
+        found |= {
+            "enterprise_discount_fraction": 0.1, "cloud_support_fraction": 0.05, "cloud_tax_fraction": 0.2,
+        }  # fmt: skip
+    return found
+
+
+def commitment(chance: random.Random, months: int) -> dict:
+    return {
+        "provider": "aws", "region": "us-east-1", "instance_type": chance.choice(sorted(L40S)),
+        "purchase_option": chance.choice(COMMITMENTS), "count": chance.choice([1, 2]),
+        "ends": chance.choice(["2026-12", "2027-01", "2027-06"]), "fee_per_month": chance.choice([0, 250]),
+    }  # fmt: skip
+
+
+def question(seed: int) -> tuple[dict, dict, str]:
+    """Prices, what to ask (without its date) and the strategy."""
+    chance = random.Random(seed)
+    months = chance.choice([1, 2, 2, 3, 4])
+    jobs = [job(chance, f"job {n}", months) for n in range(chance.choice([1, 2, 2, 3]))]
+    asked = {
+        "workloads": jobs,
+        "months": months,
+        "providers": ["aws"],
+        "commitments_beyond_horizon": chance.choice(["full", "pro_rata", "pro_rata"]),
+        "assumptions": assumed(chance, months),
+        "limits": limits(chance),
+        "quotas": [quota(chance)],
+    }
+    if chance.random() < 0.2:
+        asked["existing"] = {"commitments": [commitment(chance, months)]}
+    return prices(chance, 3 if months < 3 else 2), asked, chance.choice(["cloud", "hybrid", "hybrid", "onprem"])
+
+
+def larger(seed: int) -> tuple[dict, dict, str]:
+    """Two or three workloads over one to two years with dozens of offers: too many plans to try, few enough to
+    solve."""
+    chance = random.Random(f"larger {seed}")
+    months = chance.choice([12, 18, 24])
+    jobs = [job(chance, f"job {n}", months) for n in range(chance.choice([2, 3]))]
+    for one in jobs:
+        one["spare_replicas"] = 0
+    found = {}
+    for types, base in ((L40S, 1.0), (T4, 0.5)):
+        for name, count in types.items():
+            price = base * count * chance.uniform(0.7, 1.3)
+            found[*PLACE, name, "on_demand"] = price
+            found[*OTHER, name, "on_demand"] = price * chance.uniform(0.8, 1.2)
+            found[*PLACE, name, "spot"] = price * chance.uniform(0.3, 0.9)
+            for option in (*COMMITMENTS, "capacity_block", *PLANS):
+                if chance.random() < 0.5:
+                    found[*PLACE, name, option] = price * chance.uniform(0.4, 0.95)
+    asked = {
+        "workloads": jobs,
+        "months": months,
+        "providers": ["aws"],
+        "commitments_beyond_horizon": chance.choice(["full", "pro_rata"]),
+        "assumptions": {
+            SERVER: chance.uniform(15_000, 60_000),
+            "lead_time_months": chance.choice([0, 3]),
+            "useful_life_months": chance.choice([9, 60]),
+        },
+        "limits": {
+            "spot_fraction_max": chance.choice([None, 0.5]),
+            "opex_per_year": chance.choice([None, 200_000]),
+            "capex_per_year": chance.choice([None, 60_000]),
+            "owned_power_kw": chance.choice([None, 8]),
+        },
+    }
+    return found, asked, chance.choice(["cloud", "hybrid", "hybrid"])

@@ -1,0 +1,79 @@
+"""The bill of a plan, lived through hour by hour, is the bill that the plan states."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from planner import intake
+from planner.plan import plan
+from planner.request import parse
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = (
+    "examples/request.json", "examples/capacity-review.csv", "examples/finetune.yaml",
+    "openapi/examples/portfolio.request.json", "openapi/examples/measured.request.json",
+)  # fmt: skip
+FAST, ALL = 25, 200
+
+
+def agrees(hours, found, request, catalog) -> int:
+    """How many strategies were lived through; their total and present cost agree within 0.1 %."""
+    lived = 0
+    for strategy in found.strategies:
+        if strategy.status == "infeasible":
+            continue
+        total, worth = hours.Lived(found, strategy, request, catalog).live()
+        assert total == pytest.approx(strategy.total_cost, rel=1e-3, abs=0.01), strategy.name
+        assert worth == pytest.approx(strategy.present_cost, rel=1e-3, abs=0.01), strategy.name
+        lived += 1
+    return lived
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
+def test_the_bill_of_an_example(hours, catalog, path):
+    """Real requests over the whole catalogue."""
+    read = intake.read((ROOT / path).read_bytes(), path)
+    assert not read.complaints
+    request = parse({"as_of": "2026-11-21", **read.document}, places=read.places)
+    assert agrees(hours, plan(request, catalog), request, catalog)
+
+
+@pytest.mark.parametrize("seed", [*range(FAST), *(pytest.param(s, marks=pytest.mark.slow) for s in range(FAST, ALL))])
+def test_the_bill_of_a_small_question(hours, priced, instances, seed):
+    prices, asked, _ = instances.question(seed)
+    request, catalog = parse({"as_of": "2026-11-21", **asked}), priced(prices)
+    agrees(hours, plan(request, catalog), request, catalog)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [3, 4])
+def test_the_bill_of_a_larger_question(hours, priced, instances, seed):
+    prices, asked, name = instances.larger(seed)
+    request, catalog = parse({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices)
+    assert agrees(hours, plan(request, catalog), request, catalog)
+
+
+def test_a_bill_that_is_wrong_is_found(hours, priced, instances):
+    """An hour too many or a node too few does not pass: the check can fail."""
+    from dataclasses import replace
+
+    prices = {("aws", "us-east-1", "g6e.xlarge", "on_demand"): 1.0}
+    demand = {"requests_per_second": 3, "daily_shape": "business_hours"}
+    job = {
+        "name": "api", "kind": "inference", "demand": demand, "may_be_owned": False,
+        "measurements": [{"accelerator": "L40S", "units_per_second": 2.0, "per": "job"}],
+    }  # fmt: skip
+    request = parse({"as_of": "2026-11-21", "months": 1, "strategies": ["cloud"], "workloads": [job]})
+    catalog = priced(prices)
+    found = plan(request, catalog)
+    cloud = found.strategy("cloud")
+    assert agrees(hours, found, request, catalog) == 1
+    (use,) = cloud.uses
+    fewer = replace(cloud, uses=(replace(use, node_hours=use.node_hours * 0.8),))
+    with pytest.raises(hours.Unserved):
+        hours.Lived(found, fewer, request, catalog).live()
+    dearer = replace(found, strategies=(replace(cloud, total_cost=cloud.total_cost * 1.002),))
+    with pytest.raises(AssertionError):
+        agrees(hours, dearer, request, catalog)

@@ -1,0 +1,40 @@
+"""Questions too large to try every plan: the optimum equals that of the mathematics stated again in linopy."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from planner.plan import plan
+from planner.request import parse
+
+LARGER = 10
+
+
+def costs(priced, given, mathematics, prices, asked, name) -> tuple[float, float]:
+    """The product's least present cost and that of the other formulation; infinite where nothing is possible."""
+    request, catalog = parse({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices)
+    question = given.read(request, catalog, name)
+    least = math.inf if question is None else mathematics.least(question)
+    found = plan(request, catalog).strategy(name)
+    return math.inf if found.status == "infeasible" else found.present_cost, least
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_other_formulation_agrees_on_small_questions(priced, given, mathematics, instances, seed):
+    """Without quotas and spare replicas, which brute force covers."""
+    prices, asked, name = instances.question(seed)
+    asked["limits"].pop("quotas", None)
+    for job in asked["workloads"]:
+        job["spare_replicas"] = 0
+    found, least = costs(priced, given, mathematics, prices, asked, name)
+    assert found == pytest.approx(least, rel=1e-5, abs=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(LARGER))
+def test_the_other_formulation_agrees_on_larger_questions(priced, given, mathematics, instances, seed):
+    prices, asked, name = instances.larger(seed)
+    found, least = costs(priced, given, mathematics, prices, asked, name)
+    assert found == pytest.approx(least, rel=1e-5)

@@ -25,7 +25,7 @@ def recommend(strategies: Sequence[Strategy], months: int, currency: str, materi
     if not solved:
         return Recommendation(None, "No plan is possible.", None, 0.0, 0.0)
     least = min(s.present_cost for s in solved)
-    within = [s for s in solved if s.present_cost <= least * (1 + materiality) + SAME]
+    within = [s for s in solved if s.present_cost <= least + abs(least) * materiality + SAME]
     chosen = min(within, key=lambda s: SIMPLEST_FIRST.index(s.name))
     others = [s for s in solved if abs(s.present_cost - chosen.present_cost) > SAME * max(1.0, chosen.present_cost)]
     runner = min(others, key=lambda s: s.present_cost, default=None)

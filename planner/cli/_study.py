@@ -17,6 +17,7 @@ from pricing.catalog import Catalog
 
 NOT_REPRODUCED = 5
 STANDARD_INPUT = "-"
+FULL = ("figure", "value")
 HEAD = ("figure", "printed", "ours", "tolerance", "")
 NEVER = "never"
 
@@ -80,7 +81,7 @@ def _block(result: Reproduced) -> Iterator[str]:
     figures = list(_flat("", result.full_cost.figures))
     if figures:
         yield "  in full under this planner's conventions"
-        for line in aligned(("", ""), ((name, number(value)) for name, value in figures), right=("",))[1:]:
+        for line in aligned(FULL, ((name, number(value)) for name, value in figures), right=FULL[1:])[1:]:
             yield f"    {line}"
     yield f"  in full     {result.full_cost.basis}"
     yield f"  the study   {result.leaves_out}"
@@ -110,16 +111,18 @@ def _flat(name: str, value: Nested) -> Iterator[tuple[str, Nested]]:
 
 
 def number(value: Nested) -> str:
-    """Five figures and more, never fewer than stand before the point; `never` for None.
+    """Five figures, or cents where more stand before the point; `never` for None.
 
-    >>> number(2720.411), number(0.0035), number(40695706.4), number(None)
-    ('2,720.41', '0.0035', '40,695,706.40', 'never')
+    >>> number(2720.411), number(0.00347222), number(8.0), number(None)
+    ('2,720.41', '0.0034722', '8', 'never')
     """
     if value is None:
         return NEVER
     if not isinstance(value, int | float):
         return str(value)
-    return f"{value:,.2f}" if abs(value) >= 1000 else f"{value:.5g}"
+    if abs(value) < 1000 and value != round(value):
+        return f"{value:.5g}"
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.2f}"
 
 
 def tolerance(leaf: Leaf) -> str:
@@ -129,5 +132,5 @@ def tolerance(leaf: Leaf) -> str:
 
 
 def _printable(line: str) -> str:
-    """Texts come from a file: nothing of them may steer a terminal."""
+    """The line as it is but for what could steer a terminal: its texts come from a file."""
     return "".join(char if char.isprintable() else " " for char in line)

@@ -1,4 +1,4 @@
-"""`planner study`: published cost comparisons, worked again from their own inputs, with the cost in full beside them."""
+"""`planner study`: published worked examples from their own inputs, with the cost in full beside them."""
 
 from __future__ import annotations
 

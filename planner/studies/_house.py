@@ -24,7 +24,8 @@ from pricing.errors import UnknownName
 from pricing.units import HOURS_PER_MONTH
 
 ALL_IN = (
-    "network, power x PUE, colocation, staff, support and insurance, less resale, over {years:g} years at {rate:.1%}"
+    "with network, power x PUE, colocation, staff, support and insurance, less resale,"
+    " over {years:g} years of 8,760 h at {rate:.1%}"
 )
 SYSTEM = re.compile(r"(\d+)\s*x\s*([A-Z]+-?\s?\d+[A-Za-z]*(?:[\s-](?:NVL|PCIe|SXM\d?))?)")
 """8x H100, 8xB300, 4x RTX 5090, 8x H100 NVL."""

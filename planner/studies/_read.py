@@ -14,7 +14,7 @@ from pricing.table import nearest
 
 TEXTS = ("id", "title", "source", "notes")
 SHAPE = "a list of examples, each with method, inputs and expected"
-PARTS = ("abs", "rel")
+DEPTH_MAX = 20
 
 
 def read(data: bytes, name: str) -> tuple[Example, ...]:
@@ -55,10 +55,10 @@ def _no_number(text: str) -> NoReturn:
 def _example(written: object, path: str, name: str, faults: list[Complaint]) -> Example | None:
     """The example; None with all its faults added."""
     if not isinstance(written, Mapping):
-        faults.append(Complaint(path, f"{name} {path}", "no example", repr(written)[:80], SHAPE))
+        faults.append(Complaint(path, f"{name} {path}", "no example", _shown(written), SHAPE))
         return None
-    found = [*_of_texts(written, path), *_of_printed(written.get("expected"), f"{path}.expected")]
-    found += _of_tolerance(written.get("tolerance", {}), f"{path}.tolerance")
+    found = [*_of_texts(written, path), *_of_expected(written.get("expected"), f"{path}.expected")]
+    found += _of_tolerance(written.get("tolerance", {}), f"{path}.tolerance", DEPTH_MAX)
     method, inputs = written.get("method"), None
     if isinstance(method, str) and method in methods():
         try:
@@ -86,57 +86,72 @@ def _example(written: object, path: str, name: str, faults: list[Complaint]) -> 
 def _of_texts(written: Mapping[str, Any], path: str) -> Iterator[Complaint]:
     for key in TEXTS:
         if not isinstance(written.get(key, ""), str):
-            yield Complaint(f"{path}.{key}", "", "no text", repr(written[key])[:80])
+            yield Complaint(f"{path}.{key}", "", "no text", _shown(written[key]))
 
 
-def _of_printed(value: object, path: str) -> Iterator[Complaint]:
-    """What is printed: numbers, or texts such as "never", in dicts and lists that are not empty."""
-    if isinstance(value, Mapping | list) and value:
-        parts = [(f"{path}.{key}", below) for key, below in value.items()] if isinstance(value, Mapping) else [
-            (f"{path}[{index}]", below) for index, below in enumerate(value)
-        ]  # fmt: skip
-        for at, below in parts:
-            if below is not None:
-                yield from _of_printed(below, at)
-    elif isinstance(value, bool) or not isinstance(value, int | float | str) or "." not in path.partition("]")[2][1:]:
-        yield Complaint(path, "", "no printed figures", repr(value)[:80], "numbers by name")
+def _of_expected(value: object, path: str) -> Iterator[Complaint]:
+    if isinstance(value, Mapping) and value:
+        yield from _of_printed(value, path, DEPTH_MAX)
+    else:
+        yield Complaint(path, "", "no printed figures", _shown(value), "numbers by name")
 
 
-def _of_tolerance(value: object, path: str) -> Iterator[Complaint]:
-    if not isinstance(value, Mapping):
-        yield Complaint(
-            path, "", "no tolerance", repr(value)[:80], "abs, rel or both, or these by the name of a figure"
-        )
+def _of_printed(value: object, path: str, depth: int) -> Iterator[Complaint]:
+    """What is printed: numbers, texts such as "never", null for the same, in dicts and lists that are not empty."""
+    if isinstance(value, Mapping | list) and value and depth:
+        for at, below in _parts(value, path):
+            yield from _of_printed(below, at, depth - 1)
+    elif isinstance(value, bool) or not isinstance(value, int | float | str | None):
+        text = "no printed figure" if depth else f"more than {DEPTH_MAX} levels deep"
+        yield Complaint(path, "", text, _shown(value), "a number")
+
+
+def _of_tolerance(value: object, path: str, depth: int) -> Iterator[Complaint]:
+    if not isinstance(value, Mapping | list) or not depth:
+        expected = f"abs, rel or both, or these by the name of a figure, at most {DEPTH_MAX} levels deep"
+        yield Complaint(path, "", "no tolerance", _shown(value), expected)
         return
-    for key, below in value.items():
-        if key not in PARTS:
-            yield from _of_tolerance(below, f"{path}.{key}")
+    for at, below in _parts(value, path):
+        if not at.endswith((".abs", ".rel")):
+            yield from _of_tolerance(below, at, depth - 1)
         elif isinstance(below, bool) or not isinstance(below, int | float) or below < 0:
-            yield Complaint(f"{path}.{key}", "", "no tolerance", repr(below)[:80], "0 or more")
+            yield Complaint(at, "", "no tolerance", _shown(below), "0 or more")
+
+
+def _parts(value: Mapping[str, Any] | list[Any], path: str) -> list[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        return [(f"{path}.{key}", below) for key, below in value.items()]
+    return [(f"{path}[{index}]", below) for index, below in enumerate(value)]
+
+
+def _shown(value: object) -> str:
+    return "" if value is None else repr(value)[:80]
 
 
 def _of_inputs(error: ValidationError, written: Any, path: str) -> Iterator[Complaint]:
     """One complaint for each place; a value that may take several forms is refused once for each of them."""
     found: dict[str, Complaint] = {}
     for item in error.errors(include_url=False):
-        at = path + _place(item["loc"], written)
-        message = item["msg"].removeprefix("Value error, ")
+        missing = item["type"] == "missing"
+        at = path + _place(item["loc"], written, missing)
+        message = item["msg"].removeprefix("Value error, ").partition(" or instance of ")[0]
+        if at in found and message not in found[at].message:
+            message = f"{found[at].message}, or {message[:1].lower()}{message[1:]}"
         value = item.get("input")
-        shown = "" if isinstance(value, dict | list) else repr(value)[:80]
-        if at in found:
-            message = found[at].message if message in found[at].message else f"{found[at].message}, or {message}"
-        found[at] = Complaint(at, "", message, "" if item["type"] == "missing" else shown)
-    yield from found.values()
+        shown = "" if missing or isinstance(value, dict | list) else _shown(value)
+        found[at] = Complaint(at, "", message, shown)
+    # What is wrong inside one form of a value says more than that it is not of another form.
+    yield from (each for at, each in found.items() if not any(o.startswith((f"{at}.", f"{at}[")) for o in found))
 
 
-def _place(location: tuple[int | str, ...], written: Any) -> str:
+def _place(location: tuple[int | str, ...], written: Any, missing: bool) -> str:
     """The path in the document: what pydantic adds between (forms that a value may take) is not in it."""
     path = ""
     for index, part in enumerate(location):
         inside = isinstance(written, Mapping) and part in written
         if inside or (isinstance(written, list) and isinstance(part, int) and part < len(written)):
             written = written[part]
-        elif index < len(location) - 1 or not isinstance(written, Mapping):
+        elif not (missing and index == len(location) - 1):
             continue
         path += f"[{part}]" if isinstance(part, int) else f".{part}"
     return path

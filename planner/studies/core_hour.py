@@ -59,5 +59,5 @@ def full_cost(inputs: Inputs, house: House) -> FullCost:
     per_hour = house.per_hour(node(inputs.server_usd, inputs.server_kw, 0))
     return FullCost(
         {"own_usd_per_core_hour": inputs.of_a_core(per_hour)},
-        f"at our tariff, PUE and rent; no staff, which we count by accelerators and there are none; {house.all_in}",
+        f"{house.all_in}; no staff, which we count by accelerators: there are none",
     )

@@ -98,4 +98,4 @@ def full_cost(inputs: Inputs, house: House) -> FullCost:
     for name, model in inputs.models.items():
         per_hour = house.per_hour(node(model.server_price_per_chip_usd, model.server_kw, 1))
         found[name] = {"own_usd_per_chip_hour": per_hour, "own_usd": per_hour * model.chip_hours}
-    return FullCost(found, f"chip-hours of the run at the price new, all hours of a life used; {house.all_in}")
+    return FullCost(found, f"the chip-hours of the run at the price when new, not indexed; {house.all_in}")

@@ -76,10 +76,8 @@ class Inputs(_inputs.Inputs):
     def _gathered(cls, data: Any) -> Any:
         if not isinstance(data, Mapping) or "fleets" in data:
             return data
-        common = {name: value for name, value in data.items() if name in Fleet.model_fields}
-        named = {name: value for name, value in data.items() if name not in common}
-        entries = {n: {**common, **value} if isinstance(value, Mapping) else value for n, value in named.items()}
-        return {"fleets": entries}
+        fleets = {name: value for name, value in data.items() if isinstance(value, Mapping)}
+        return {"fleets": fleets, **{name: value for name, value in data.items() if name not in fleets}}
 
 
 def outputs(inputs: Inputs) -> Mapping[str, Nested]:

@@ -160,8 +160,6 @@ class Question:
                     continue
                 share = work.deadline / due if work.deadline is not None else 1 / due
                 self._month(n, t, way.data * share)
-        order = {"start": 0, "nodes": 1, "gangs": 2, "ready": 3, "spare": 4}
-        self.linear.whole.sort(key=lambda name: order[name[0]])
 
     def _month(self, n: int, t: int, data_per_unit: float) -> None:
         given, linear = self.given, self.linear
@@ -222,6 +220,7 @@ class Question:
 
     def _rows(self) -> None:
         given, linear = self.given, self.linear
+        self._operators()
         for k, work in enumerate(given.works):
             self._due(k, work)
         for key, entries in list(self.entries.items()):
@@ -242,16 +241,40 @@ class Question:
         for kind, yearly in (("capex", given.capex), ("opex", given.opex)):
             for year, amount in enumerate(yearly or ()):
                 linear.row(-INFINITY, amount, self.entries.get((kind, year), []))
-        if given.power_kw is not None:
-            for t in range(given.months):
-                power = [
-                    (y, s.power_kw)
-                    for n, s in enumerate(given.sources)
-                    if s.owned
-                    for y in self.capacity.get((n, t), ())
-                ]
-                linear.row(-INFINITY, given.power_kw, power)
+        for limit, each in ((given.power_kw, "power_kw"), (given.racks, "racks")):
+            for t in range(given.months) if limit is not None else ():
+                linear.row(-INFINITY, limit, [(y, getattr(s, each)) for y, s in self._on_site(t)])
         self._quotas()
+
+    def _on_site(self, t: int) -> list[tuple[tuple, object]]:
+        """The starts of owned nodes that stand on the site in a month, working or not yet."""
+        return [
+            (("start", n, month), source)
+            for n, source in enumerate(self.given.sources)
+            for (month, _, _), there in zip(source.starts, source.there, strict=False)
+            if t + 1 in there and ("start", n, month) in self.linear.numbers
+        ]
+
+    def _operators(self) -> None:
+        """Hired one by one: enough for all accelerators owned, and the fewest in a month with any."""
+        given, linear = self.given, self.linear
+        if given.operators is None:
+            return
+        cost, each, fewest = given.operators
+        for t in range(given.months):
+            owned = self._on_site(t)
+            if not owned:
+                continue
+            most = sum(linear.range(y)[1] * source.accelerators for y, source in owned)
+            hired = linear.column(
+                ("hired", t), cost * (1 + given.rate) ** -(t + 1), math.ceil(most / each + fewest), whole=True
+            )
+            some = linear.column(("some", t), 0.0, 1.0, whole=True)
+            linear.row(-INFINITY, 0.0, [*((y, source.accelerators) for y, source in owned), (hired, -each)])
+            linear.row(-INFINITY, 0.0, [(some, fewest), (hired, -1.0)])
+            for y, _ in owned:
+                linear.row(-INFINITY, 0.0, [(y, 1.0), (some, -max(linear.range(y)[1], 1.0))])
+            self._spend(hired, t, cost)
 
     def _due(self, k: int, work) -> None:
         given = self.given
@@ -347,7 +370,8 @@ def _by_hour(given, n: int) -> bool:
 
 def _search(question: Question, best: float, *, cut: bool) -> tuple[float, int]:
     linear, solved = question.linear, 0
-    whole = linear.whole
+    order_of = ("start", "some", "hired", "nodes", "gangs", "ready", "spare")
+    whole = sorted(linear.whole, key=lambda name: order_of.index(name[0]))
 
     def spans() -> list[tuple]:
         """Columns of gangs that span more shared nodes than there are: no such gang can work there in that month."""

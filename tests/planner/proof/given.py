@@ -9,8 +9,7 @@ Nothing of prune, supply, paying, replay, rows, bounds, model or optimize is use
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner import assumptions as figures
 from planner import holdings, options, owned
@@ -68,7 +67,8 @@ class Source:
     """Where node-hours come from. `kind`: hourly (also those that committed money covers), nodes, days or money.
 
     `hour[t]` is what a node-hour costs in month t + 1, `starts` the payments of one unit started in a month with the
-    months it then covers, `weight` the money that an hour takes of pool `pool`, `counts` the quotas that a node takes.
+    months it then covers, `there` the months in which what was started stands
+    on the site, `weight` the money that an hour takes of pool `pool`, `counts` the quotas that a node takes.
     """
 
     key: tuple[str, ...]
@@ -80,6 +80,9 @@ class Source:
     available: float = 1.0
     owned: bool = False
     power_kw: float = 0.0
+    racks: float = 0.0
+    accelerators: float = 0.0
+    there: tuple[range, ...] = ()
     pool: tuple[str, ...] = ()
     weight: float = 1.0
     counts: tuple[tuple[tuple[str, ...], float], ...] = ()
@@ -87,7 +90,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Given:
-    """One question under one strategy; months count from 0 here."""
+    """One question under one strategy; months count from 0 here.
+
+    `operators`, where they are hired one by one: what one costs a month, accelerators that one looks after, the fewest.
+    """
 
     months: int
     block_hours: tuple[float, ...]
@@ -99,6 +105,8 @@ class Given:
     capex: tuple[float, ...] | None
     opex: tuple[float, ...] | None
     power_kw: float | None
+    racks: float | None
+    operators: tuple[float, float, float] | None
     free: dict[tuple[str, ...], float]
 
     def worth(self, paid: tuple[Paid, ...]) -> float:
@@ -118,11 +126,12 @@ def read(request, catalog, strategy: str = "hybrid") -> Given | None:
     terms = Terms(
         request.months, HOURS, a["discount_rate_annual"], a["cloud_price_change_annual"], a["partial_upfront_fraction"],
         request.commitments_beyond_horizon == "full", a["spot_price_change_annual"],
-        a["commitment_price_change_annual"],
+        a["commitment_price_change_annual"], a["enterprise_discount_fraction"], a["cloud_support_fraction"],
+        a["cloud_tax_fraction"],
     )  # fmt: skip
     needed = demands(request, HOURS, {w.name: accelerator_hours_rate(w, catalog.names) for w in request.workloads})
     nodes, _ = owned.nodes(catalog, assumed, request)
-    held = holdings.commitments(request, catalog, needed.month_names)
+    held, _ = holdings.existing(request, catalog, assumed, terms, needed.month_names)
     found = market(request, needed, catalog, nodes, assumed, held)
     bill = _bill(a)
     sources = [_source(r, request, terms, assumed, a, bill) for r in found.resources]
@@ -156,6 +165,10 @@ def read(request, catalog, strategy: str = "hybrid") -> Given | None:
         request.months, needed.block_hours, (1 + a["discount_rate_annual"]) ** (1 / 12) - 1, works, tuple(sources),
         tuple(w for n, w in enumerate(ways) if n in allowed), until, _each_year(limits.capex_per_year, yearly),
         _each_year(limits.opex_per_year, yearly), limits.owned_power_kw,
+        limits.owned_racks,
+        (a["staff_cost_annual"] / 12, a["accelerators_per_staff"], a["staff_minimum"])
+        if request.site.staff == "whole"
+        else None,
         {(q.provider, q.region, q.code): max(q.limit - (q.used or 0.0), 0.0) for q in request.quotas}
         if limits.quotas == "hold"
         else {},
@@ -210,19 +223,28 @@ def _work(need, block_hours: tuple[float, ...], request) -> Work:
 
 def _source(resource, request, terms: Terms, assumed, a: dict[str, float], bill: float) -> Source:
     if resource.node is not None:
-        starts = tuple(
-            (month, covers, _rows(owned.payments(resource.node, month, 1, assumed, terms)))
-            for month in range(1, terms.months + 1)
-            if (covers := owned.usable(month, assumed, terms))
-        )
+        node = resource.node
+        if resource.held is not None:
+            fees = tuple((p.month, p.at, p.category, p.amount / resource.held.count) for p in resource.held.payments)
+            starts, there = ((1, resource.held.covers, fees),), (resource.held.covers,)
+        else:
+            orders = [
+                (month, covers)
+                for month in range(1, terms.months + 1)
+                if (covers := owned.usable(month, assumed, terms, node.finance))
+            ]
+            starts = tuple(
+                (month, covers, _rows(owned.payments(node, month, 1, assumed, terms))) for month, covers in orders
+            )
+            there = tuple(owned.delivered(month, assumed, terms, node.finance) for month, _ in orders)
         use = tuple(
-            sum(p.amount for p in owned.use_payments(resource.node, month, 1.0, assumed, terms))
+            math.fsum(p.amount for p in owned.use_payments(node, month, 1.0, assumed))
             for month in range(1, terms.months + 1)
         )
-        available = owned.availability(resource.node, assumed)
         return Source(
-            resource.key, "nodes", (), use, starts, available=available, owned=True,
-            power_kw=resource.node.max_power_kw,
+            resource.key, "nodes", (), use, starts, resource.held.count if resource.held is not None else None,
+            owned.availability(node, assumed), owned=True, power_kw=node.max_power_kw,
+            racks=owned.racks(node, assumed), accelerators=float(node.accelerators), there=there,
         )  # fmt: skip
     price = resource.quote.price
     place = price.key[:3]
@@ -256,8 +278,6 @@ def _starts(option, price, terms: Terms, factor: float) -> tuple[tuple[int, rang
 
 def _money(pool: tuple[str, ...], member, request, terms: Terms, a: dict[str, float], bill: float) -> Source:
     """One unit of money an hour committed: what any commitment at a price of 1 an hour costs."""
-    from dataclasses import replace
-
     one = replace(member.quote.price, price_per_hour=1.0)
     kept = 1 - a["enterprise_discount_fraction"]
     starts = _starts(options.options()["savings_plan"], one, terms, kept * bill)
@@ -282,6 +302,3 @@ def _counts(quote, request) -> tuple[tuple[tuple[str, ...], float], ...]:
                 if each is not None:
                     found.append(((line.provider, line.region, line.code), float(each)))
     return tuple(found)
-
-
-Loader = Callable[[str], object]

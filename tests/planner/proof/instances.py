@@ -88,8 +88,10 @@ def limits(chance: random.Random) -> dict:
         found["opex_per_year"] = chance.uniform(100, 20_000)
     if chance.random() < 0.3:
         found["capex_per_year"] = chance.uniform(0, 8_000)
-    if chance.random() < 0.3:
+    if chance.random() < 0.2:
         found["owned_power_kw"] = chance.uniform(1, 6)
+    if chance.random() < 0.2:
+        found["owned_racks"] = chance.uniform(0.02, 0.3)
     if chance.random() < 0.4:
         found["quotas"] = "hold"
     return found
@@ -122,7 +124,7 @@ def assumed(chance: random.Random, months: int) -> dict:
     return found
 
 
-def commitment(chance: random.Random, months: int) -> dict:
+def commitment(chance: random.Random) -> dict:
     return {
         "provider": "aws", "region": "us-east-1", "instance_type": chance.choice(sorted(L40S)),
         "purchase_option": chance.choice(COMMITMENTS), "count": chance.choice([1, 2]),
@@ -144,8 +146,29 @@ def question(seed: int) -> tuple[dict, dict, str]:
         "limits": limits(chance),
         "quotas": [quota(chance)],
     }
+    existing = {}
     if chance.random() < 0.2:
-        asked["existing"] = {"commitments": [commitment(chance, months)]}
+        existing["commitments"] = [commitment(chance)]
+    if chance.random() < 0.2:
+        bought = chance.choice(["2024-06", "2026-12"])
+        existing["nodes"] = [{"system": "4x L40S server", "count": chance.choice([1, 2]), "bought": bought}]
+    if existing:
+        asked["existing"] = existing
+    if chance.random() < 0.3:
+        asked["systems"] = [{
+            "name": "workstation", "accelerator": "L40S", "accelerators": chance.choice([1, 2]),
+            "price": chance.uniform(100, 3000), "max_power_kw": 0.8, "rack_units": 4,
+        }]  # fmt: skip
+    if chance.random() < 0.3:
+        facility = chance.choice(["colocation_per_kw", "colocation_per_rack", "own_room"])
+        asked["site"] = {"facility": facility, "staff": chance.choice(["shared", "whole"])}
+        asked["assumptions"] |= {"staff_cost_annual": chance.uniform(100, 9000), "accelerators_per_staff": 6}
+    if chance.random() < 0.2:
+        asked["finance"] = {"hardware": chance.choice(["loan", "lease"])}
+        asked["assumptions"] |= {"lease_months": chance.choice([1, 2, 36]), "loan_months": chance.choice([2, 36])}
+    if chance.random() < 0.2:
+        idle = {"server_idle_power_fraction": 0.3, "migration_months": chance.choice([0, 1])}
+        asked["assumptions"] |= idle
     return prices(chance, 3 if months < 3 else 2), asked, chance.choice(["cloud", "hybrid", "hybrid", "onprem"])
 
 

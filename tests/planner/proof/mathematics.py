@@ -259,14 +259,15 @@ class Mathematics:
 
     def _limits(self) -> None:
         given = self.given
-        if given.power_kw is None:
-            return
-        family = self._family("power", "<=")
-        for i, source in enumerate(given.sources):
-            for t in range(given.months):
-                for kind, y in self.covering.get((i, t), ()):
-                    if source.owned:
-                        family.add(family.row((t,), given.power_kw), kind, y, source.power_kw)
+        for limit, each in ((given.power_kw, "power_kw"), (given.racks, "racks")):
+            if limit is None:
+                continue
+            family = self._family(each, "<=")
+            for i, source in enumerate(given.sources):
+                for t in range(given.months):
+                    for kind, y in self.covering.get((i, t), ()):
+                        if source.owned:
+                            family.add(family.row((t,), limit), kind, y, getattr(source, each))
 
 
 def least(given) -> float:

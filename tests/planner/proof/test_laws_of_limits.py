@@ -86,7 +86,7 @@ def test_what_is_there_already_never_raises_what_is_paid_for_the_rest(costs, ins
     prices, asked, _ = instances.question(seed)
     chance = random.Random(seed)
     asked.pop("existing", None)
-    line = {**instances.commitment(chance, asked["months"]), "fee_per_month": 0}
+    line = {**instances.commitment(chance), "fee_per_month": 0}
     no_more(costs(prices, {**asked, "existing": {"commitments": [line]}}), costs(prices, asked))
 
 

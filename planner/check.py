@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from planner import assumptions, demand, holdings
+from planner import assumptions, demand, holdings, owned
 from planner.errors import Complaint
 from planner.fields import MONTHS_MAX
-from planner.owned import own_figures
 from planner.request import DEMAND_KINDS, Request, Workload
 from pricing.accelerator import Names
 from pricing.catalog import Catalog
@@ -26,10 +25,12 @@ LISTED_MAX = 12
 def check(request: Request, catalog: Catalog) -> tuple[Complaint, ...]:
     """Every fault of names, months and figures that contradict each other; empty when the request can be planned."""
     found = [*_private_prices(catalog), *_currency(request, catalog), *_lists("", request, catalog)]
-    figures = [name for system in catalog.systems for name in own_figures(system.name)]
+    systems = [*(system.name for system in catalog.systems), *(system.name for system in request.systems)]
+    figures = [name for system in systems for name in owned.own_figures(system)]
     found += assumptions.complaints(request.assumptions, figures, request.currency)
     found += holdings.complaints(request, catalog)
     names = demand.month_names(request)
+    found += owned.complaints(request, catalog, names[0])
     for index, workload in enumerate(request.workloads):
         path = f"workloads[{index}]"
         found += _lists(f"{path}.", workload, catalog)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from planner import owned
-from planner.answer import BreakEven, Recommendation, Strategy
+from planner.answer import BreakEven, Recommendation, Strategy, amount_words
 from planner.answer.views import BridgeStep
 from planner.assumptions import Assumptions
 from planner.cashflow import Terms, discount_factor, first_month_at_or_below
@@ -70,13 +70,14 @@ def _by_category(strategy: Strategy, rate_monthly: float) -> dict[str, float]:
 
 def _bought(strategy: Strategy) -> str:
     """What is committed to or bought, in words; empty where nothing is."""
-    counts: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[str, str, str], float] = {}
     for purchase in strategy.purchases:
-        key = (purchase.what, f"{purchase.name} {purchase.purchase_option}".removesuffix(" owned"))
-        counts[key] = counts.get(key, 0) + purchase.count
+        name = f"{purchase.name} {purchase.purchase_option}".removesuffix(" owned")
+        key = (purchase.what, name, purchase.unit)
+        counts[key] = counts.get(key, 0) + purchase.amount
     parts = []
     for what, verb in (("owned", "buying"), ("commitment", "committing to")):
-        listed = [f"{count} x {name}" for (kind, name), count in sorted(counts.items()) if kind == what]
+        listed = [f"{amount_words(n, unit)} {name}" for (kind, name, unit), n in sorted(counts.items()) if kind == what]
         if listed:
             more = f" and {len(listed) - 3} more kinds" if len(listed) > 3 else ""
             parts.append(f"{verb} {', '.join(listed[:3])}{more}")

@@ -4,7 +4,6 @@ cost is owed whatever is decided."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from planner import owned
 from planner.answer import Gap
@@ -16,7 +15,6 @@ from planner.estate import LiveCommitment
 from planner.options import options
 from planner.request import Request
 from pricing.catalog import Catalog, Quote
-from pricing.errors import UnknownName
 from pricing.price import Price, option_of
 from pricing.table import nearest
 
@@ -50,12 +48,8 @@ def owned_nodes(
     found, gaps = [], []
     for line in request.existing.nodes:
         system = systems[line.system.casefold()]
-        dated = replace(system, price=system.price or 0.0, price_as_of=request.as_of, sold=True)
-        node, about = owned.node_of(dated, catalog, assumptions, request)
+        node, about = owned.node_of(system, catalog, assumptions, request, is_there=True)
         gaps += about
-        if system.price is None:
-            text = "no price is known: no support, insurance or resale is counted for it"
-            gaps.append(Gap("no_price", f"{system.name} (existing)", text))
         age = _months_between(line.bought or month_names[0], month_names[0])
         life = round(assumptions["useful_life_months"].value) - age
         covers = range(1, min(life, terms.months) + 1)
@@ -120,29 +114,9 @@ def complaints(request: Request, catalog: Catalog) -> Iterator[Complaint]:
         if (first := seen.setdefault(key, path)) != path:
             expected = f"one line, with the count of this and of {first}"
             yield Complaint(path, path, "the same commitment twice", " ".join(key), expected)
-    yield from _systems(request, catalog)
     for index, workload in enumerate(request.workloads):
         if workload.data_region is not None:
             yield from _place(f"workloads[{index}].data_region", workload.data_region, catalog)
-
-
-def _systems(request: Request, catalog: Catalog) -> Iterator[Complaint]:
-    """Faults of the asker's own systems and of the names of nodes owned already."""
-    known = {system.name.casefold(): "of the catalogue" for system in catalog.systems}
-    for index, system in enumerate(request.systems):
-        path = f"systems[{index}]"
-        if (first := known.setdefault(system.name.casefold(), path)) != path:
-            expected = "a name of its own; the price of a system of the catalogue is an assumption (price_of_...)"
-            yield Complaint(f"{path}.name", f"{path}.name", f"the name is taken: {first}", system.name, expected)
-        try:
-            catalog.names.resolve(system.accelerator)
-        except UnknownName as error:
-            at = f"{path}.accelerator"
-            yield Complaint(at, at, "unknown accelerator", system.accelerator, f"one of {', '.join(error.nearest)}")
-    named = [*(system.name for system in catalog.systems), *(system.name for system in request.systems)]
-    for index, line in enumerate(request.existing.nodes):
-        if line.system.casefold() not in known:
-            yield _unknown(f"existing.nodes[{index}].system", line.system, named)
 
 
 def _option(path: str, written: str) -> Iterator[Complaint]:

@@ -78,7 +78,7 @@ def plan(
         currency=request.currency,
         hours_per_month=terms.hours_per_month,
         discount_rate_annual=terms.discount_rate_annual,
-        conventions=_conventions(request, terms, prices, catalog),
+        conventions=_conventions(request, setting, prices, catalog),
         recommendation=advice,
         strategies=tuple(_in_asked_order(s, asked) for s in strategies),
         break_even=evens,
@@ -86,8 +86,8 @@ def plan(
         throughput=case.throughput,
         prices=prices,
         oldest_price=min((price.as_of for price in prices), default=None),
-        assumptions=(*assumed.values(), *owned.as_assumptions(nodes, request, catalog)),
-        gaps=(*gaps(request, setting, catalog, solved, chosen), *node_gaps, *held_gaps),
+        assumptions=(*assumed.values(), *owned.as_assumptions((*nodes, *_there(setting)), request, catalog)),
+        gaps=tuple(dict.fromkeys((*gaps(request, setting, catalog, solved, chosen), *node_gaps, *held_gaps))),
         inputs=inputs,
         catalog_digest=catalog.digest,
         reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
@@ -129,6 +129,11 @@ def _again(request: Request, catalog: Catalog) -> Again:
         return plan(request.model_copy(update=given), catalog, throughputs=throughputs)
 
     return planned
+
+
+def _there(setting: Setting) -> list[owned.Node]:
+    """What is owned already."""
+    return [r.node for r in setting.market.resources if r.node is not None and r.held is not None]
 
 
 def _rented(nodes: Iterable[owned.Node], request: Request, catalog: Catalog) -> list[Quote]:
@@ -288,7 +293,8 @@ def _identity(request: Request, catalog: Catalog) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _conventions(request: Request, terms: Terms, prices: Sequence[PriceUsed], catalog: Catalog) -> tuple[str, ...]:
+def _conventions(request: Request, setting: Setting, prices: Sequence[PriceUsed], catalog: Catalog) -> tuple[str, ...]:
+    terms = setting.terms
     beyond = "in full" if terms.charge_beyond_horizon else "pro rata"
     rates = rates_used(request, catalog)
     converted = f"Converted at {'; '.join(rate.words for rate in rates)}. The rate of that day stands for every month."
@@ -298,7 +304,7 @@ def _conventions(request: Request, terms: Terms, prices: Sequence[PriceUsed], ca
         _kind_of_prices(request, prices, catalog),
         *([converted] if rates else []),
         f"Commitments that outlive the plan are charged {beyond}.",
-        "Owned nodes are paid at order, draw power around the clock, and are sold when the plan or their life ends.",
+        *owned.conventions(request, setting.assumptions),
         "Storage and egress are charged where the work runs, in proportion to the work done there in a month.",
         "Training and batch work may run at any hour of its month; services and interactive work follow their shape.",
         "A service rents whole nodes of one type in one place; on committed or owned nodes others use what it leaves.",

@@ -113,10 +113,8 @@ def purchase(setting: Setting, bought: Bought) -> Purchase:
     working = covers(resource, month, setting.assumptions, terms)
     node = resource.node
     if node is not None:
-        term = round(setting.assumptions["useful_life_months"].value)
-        per_month = (
-            owned.costs(node, setting.assumptions, terms.hours_per_month, terms.discount_rate_monthly).per_month * count
-        )
+        term = owned.months_of_use(node, setting.assumptions)
+        per_month = owned.per_month(node, setting.assumptions, terms) * count
     else:
         assert resource.quote is not None
         term = resource.quote.price.term_months or len(working)
@@ -137,7 +135,7 @@ def purchase(setting: Setting, bought: Bought) -> Purchase:
         usable_from=working.start,
         usable_to=working.start + term - 1,
         term_months=term,
-        upfront=math.fsum(p.amount for p in paid if p.at == "start"),
+        upfront=math.fsum(p.amount for p in paid if p.at == "start" and p.category != "financing"),
         per_month=per_month,
         present_cost=present_cost(paid, terms.discount_rate_monthly),
     )

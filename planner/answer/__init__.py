@@ -27,8 +27,8 @@ class Gap:
     """Something that is missing or estimated, and what it ruled out or changed.
 
     `kind`: no_price, no_specification, no_throughput, no_capacity_figure, memory, not_ownable, estimated, predicted,
-    old_price, private_price (one that does not hold on the day), renamed, not_planned, budget, quota. `subject` names
-    the thing, `effect` says what follows from it.
+    old_price, private_price (one that does not hold on the day), renamed, not_planned, limited_use, budget, quota.
+    `subject` names the thing, `effect` says what follows from it.
     """
 
     kind: str
@@ -127,13 +127,24 @@ class ThroughputUsed:
     explanation: str
 
 
+def amount_words(amount: float, unit: str) -> str:
+    """An amount that a name follows.
+
+    >>> amount_words(3, "node"), amount_words(21, "node_day"), amount_words(0.6, "money")
+    ('3 x', '21 days of', '0.60 an hour of')
+    """
+    words = {"node": f"{amount:,.0f} x", "node_day": f"{amount:,.0f} days of", "money": f"{amount:,.2f} an hour of"}
+    return words[unit]
+
+
 @dataclass(frozen=True, slots=True)
 class Purchase:
     """Something bought or committed to: `count` units ordered at the start of `month`.
 
     `what`: owned or commitment. `unit`: node, node_day (a whole day of a node inside the month) or money (count 1:
     `money_per_hour` is committed). Usable in months usable_from..usable_to (usable_to may pass the horizon).
-    `upfront` is paid at the start of `month` for all nodes; `per_month` is owed in every usable month, used or not.
+    `upfront` is paid at the start of `month` for all nodes, but for what an owned node is paid at delivery;
+    `per_month` is owed in every usable month, used or not, with what a loan or lease takes while it runs.
     For owned nodes provider and region are "", `name` is the system and `purchase_option` "owned".
     """
 
@@ -154,6 +165,11 @@ class Purchase:
     present_cost: float
     unit: Literal["node", "node_day", "money"] = "node"
     money_per_hour: float = 0.0
+
+    @property
+    def amount(self) -> float:
+        """How much of its unit: nodes, days of a node, or money an hour."""
+        return self.money_per_hour if self.unit == "money" else self.count
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,8 @@ def _resource(line: Purchase | Use) -> Row:
 
 
 def _purchase(line: Purchase) -> Row:
-    own: Row = {"nodes": line.count, "usable_from": line.usable_from, "usable_to": line.usable_to}
+    own: Row = {"nodes": line.count} if line.unit == "node" else {"measure": line.unit, "value": line.amount}
+    own |= {"usable_from": line.usable_from, "usable_to": line.usable_to}
     money: Row = {"upfront": line.upfront, "per_month": line.per_month}
     return {"kind": "purchase", "at": "start"} | _resource(line) | own | money
 

@@ -130,6 +130,6 @@ def _assumptions(moves: Moves, market: Market) -> Moves:
     prices = {
         own_figures(resource.node.name)[0]: resource.node.price * level
         for resource in market.resources
-        if resource.node is not None
+        if resource.node is not None and resource.held is None
     }
     return {**{name: value for name, value in moves.items() if name != HARDWARE}, **prices}

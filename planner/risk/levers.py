@@ -27,6 +27,7 @@ POLICY = frozenset({"old_spot_price_days", "old_price_days", "owned_price_max_ag
 PLANNED_ANEW = frozenset(
     {
         "lead_time_months",
+        "lease_months",
         "useful_life_months",
         "migration_months",
         "failure_interval_accelerator_hours",

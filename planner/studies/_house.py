@@ -27,6 +27,7 @@ ALL_IN = (
     "with network, power x PUE, colocation, staff, support and insurance, less resale,"
     " over {years:g} years of 8,760 h at {rate:.1%}"
 )
+WITHIN_LIFE = "never is: not within that life"
 SYSTEM = re.compile(r"(\d+)\s*x\s*([A-Z]+-?\s?\d+[A-Za-z]*(?:[\s-](?:NVL|PCIe|SXM\d?))?)")
 """8x H100, 8xB300, 4x RTX 5090, 8x H100 NVL."""
 NEUTRAL = {"pue": 1.0, "server_power_fraction": 1.0}
@@ -87,17 +88,20 @@ class House:
     def running_per_hour(self, node: Node) -> float:
         return self.costs(node).per_month_at_work / HOURS_PER_MONTH
 
+    def months_to_even(self, node: Node, rent_per_month: float) -> float | None:
+        """Months of work after which a node has cost as much as the rent, undiscounted and without resale; None where
+        that is not within its life."""
+        costs = self.costs(node)
+        # break_even_hours counts in the unit that its rates are per: here months.
+        months = break_even_hours(costs.capital, costs.per_month_at_work, rent_per_month)
+        return months if months is not None and months <= self.assumptions["useful_life_months"].value else None
+
     def against(self, node: Node, rents: Amounts) -> dict[str, Nested]:
-        """When, and from which use on, owning pays at full cost; the months of full use, undiscounted, no resale."""
-        capital, running, whole = self.costs(node).capital, self.running_per_hour(node), self.per_hour(node)
-
-        def months(rent: float) -> float | None:
-            hours = break_even_hours(capital, running, rent)
-            return None if hours is None else hours / HOURS_PER_MONTH
-
+        """When, and from which use on, owning pays at full cost; rents are per hour."""
+        whole = self.per_hour(node)
         return {
             "own_usd_per_hour": whole,
-            "breakeven_months": each(months, rents),
+            "breakeven_months": each(lambda rent: self.months_to_even(node, rent * HOURS_PER_MONTH), rents),
             "breakeven_utilisation": each(lambda rent: break_even_utilisation(whole, rent), rents),
         }
 

@@ -11,7 +11,7 @@ from planner.fields import Amount, Positive
 from planner.finance import break_even_hours
 from planner.studies import _inputs
 from planner.studies._compare import Nested
-from planner.studies._house import FullCost, House, counted, node
+from planner.studies._house import WITHIN_LIFE, FullCost, House, counted, node
 from pricing.units import HOURS_PER_MONTH
 
 LEAVES_OUT = "It leaves out servers, network, cooling, staff and resale, and takes all that can be made as used."
@@ -67,6 +67,11 @@ class Model(_inputs.Inputs):
     def million_tokens_per_month(self) -> float:
         return self.tokens_per_second * SECONDS * self.hours_per_month / MILLION
 
+    def months_to_even(self, api: Api) -> float | None:
+        # break_even_hours counts in the unit that its rates are per: here months.
+        rent = api.per_million * self.million_tokens_per_month
+        return break_even_hours(self.hardware, self.electricity_per_month, rent)
+
 
 class Inputs(_inputs.Inputs):
     """Models and APIs by name; what each group shares may stand beside it."""
@@ -86,30 +91,21 @@ def outputs(inputs: Inputs) -> Mapping[str, Nested]:
             name: {other: api.per_million * model.million_tokens_per_month for other, api in apis}
             for name, model in models
         },
-        "breakeven_months": {
-            name: {other: _months(model.hardware, model.electricity_per_month, model, api) for other, api in apis}
-            for name, model in models
-        },
+        "breakeven_months": {name: {other: model.months_to_even(api) for other, api in apis} for name, model in models},
     }
-
-
-def _months(capital: float, running_per_month: float, model: Model, api: Api) -> float | None:
-    """`break_even_hours` counts in the unit that its rates are per: here months."""
-    return break_even_hours(capital, running_per_month, api.per_million * model.million_tokens_per_month)
 
 
 def full_cost(inputs: Inputs, house: House) -> FullCost:
     found: dict[str, Nested] = {}
     for name, model in inputs.models.items():
         own = node(model.hardware, model.gpu_kw * house.server_over_accelerator, round(model.gpus))
-        costs = house.costs(own)
         found[name] = {
             "own_usd_per_month": house.per_month(own),
             "own_usd_per_million_tokens": house.per_month(own) / model.million_tokens_per_month,
             "breakeven_months": {
-                other: _months(costs.capital, costs.per_month_at_work, model, api)
+                other: house.months_to_even(own, api.per_million * model.million_tokens_per_month)
                 for other, api in inputs.api_usd_per_million.items()
             },
         }
     basis = f"the study's accelerators and tokens, power {house.server_over_accelerator:g} x theirs around the clock"
-    return FullCost(found, f"{basis}; {house.all_in}")
+    return FullCost(found, f"{basis}; {house.all_in}; {WITHIN_LIFE}")

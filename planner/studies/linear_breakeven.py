@@ -12,7 +12,7 @@ from planner.fields import Amount, Positive
 from planner.finance import break_even_hours, cost_per_unit
 from planner.studies import _inputs
 from planner.studies._compare import Nested
-from planner.studies._house import FullCost, House
+from planner.studies._house import WITHIN_LIFE, FullCost, House
 from planner.studies._inputs import Amounts, each
 from pricing.units import HOURS_PER_MONTH
 
@@ -59,4 +59,4 @@ def full_cost(inputs: Inputs, house: House) -> FullCost:
     node, basis = house.system(house.title, inputs.capex_usd)
     if node is None:
         return FullCost({}, basis)
-    return FullCost(house.against(node, inputs.cloud_usd_per_hour), f"{basis}; {house.all_in}")
+    return FullCost(house.against(node, inputs.cloud_usd_per_hour), f"{basis}; {house.all_in}; {WITHIN_LIFE}")

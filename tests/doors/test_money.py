@@ -17,6 +17,8 @@ HEAD = (
 RATES = "date,from,to,rate,source\n2026-11-02,EUR,USD,1.25,a bank\n"
 CARD = f"{HEAD}\n,,,,,20,,,2026-01-01,,contract 7\n"
 
+ON_DEMAND = {"purchase_options": ["on_demand"]}
+
 
 @pytest.fixture
 def money(tmp_path) -> tuple[str, ...]:
@@ -73,7 +75,7 @@ def test_a_discount_and_a_rate_by_hand(planner, tmp_path):
     demand = {"accelerator_hours_per_month": 4000, "accelerator": "H100"}
     places = {"providers": ["Amazon Web Services"], "regions": ["us-east-1"]}
     (tmp_path / "job.json").write_text(
-        json.dumps({"workloads": [{"name": "train", "gang": 8, "demand": demand, **places}]})
+        json.dumps({"workloads": [{"name": "train", "gang": 8, "demand": demand, **places}], "limits": ON_DEMAND})
     )
     (tmp_path / "rates.csv").write_text("date,from,to,rate,source\n2026-11-20,USD,EUR,0.92,a bank\n")
     rule = "aws,,p5.48xlarge,us-east-1,on_demand,12,,,2026-01-01,2026-12-31,contract 7"

@@ -51,13 +51,13 @@ def test_present_values_add_up(one, other, rate):
         ((1, -2, 1), (0.0,)),
         ((0, 0, -100, 110, 0), (0.10,)),  # nothing at either end changes no rate
         ((-1, 3.3, -3.63, 1.331), (0.10,)),  # (1.1v - 1)^3
-        ((-1000, 5000, -8750, 6250, -1562.5), (0.25,)),  # -1000 (1.25 v - 1)^4
+        ((-1000, 5000, -9375, 7812.5, -2441.40625), (0.25,)),  # -1000 (1.25 v - 1)^4
         ((-1000, 6000, -11000, 6000), (0.0, 1.0, 2.0)),  # roots v = 1, 1/2, 1/3
         ((100, 100), ()),
         ((-100,), ()),
         ((0, 0, 0), ()),
         ((), ()),
-        ((-100, 50, 20, -10), ()),
+        ((-100, 10, -10), ()),
     ],
 )
 def test_every_internal_rate(flows, rates):
@@ -161,7 +161,7 @@ def test_tax_shield_by_hand():
     assert worth == pytest.approx(29.5238, abs=1e-4)
 
 
-@given(prices, st.floats(0, 0.5), st.integers(1, 120))
+@given(prices, st.just(0.0) | st.floats(1e-6, 0.5), st.integers(1, 120))
 def test_a_loan_is_worth_its_payments(principal, rate, months):
     paid = finance.loan_payment(principal, rate, months)
     assert finance.net_present_value([0.0] + [paid] * months, rate / 12) == pytest.approx(principal, rel=1e-6)

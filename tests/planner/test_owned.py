@@ -59,31 +59,38 @@ def test_discount_tax_spares_and_installation():
     assert amounts(found["support"]) == pytest.approx([180_000 * 0.085 / 12] * 12)
 
 
-def test_a_loan_is_paid_back_from_delivery_on():
-    """246,913.58 over 12 months at 12 % a year: 1 % a month, 246,913.58 x 0.01 / (1 - 1.01^-12) = 21,937.97."""
+def test_a_loan_pays_what_falls_due_and_is_paid_back_from_then_on():
+    """246,913.58 over 12 months at 12 % a year: 1 % a month, 246,913.58 x 0.01 / (1 - 1.01^-12) = 21,937.97. Of a
+    deposit of 30 % at the order and the rest in month 3: 6,581.39 in months 1 to 12, 15,356.58 in months 3 to 14."""
     found = paid(replace(PLAIN, finance=Finance(hardware="loan")), loan_rate_annual=0.12, loan_months=12)
     assert "hardware" not in found
-    assert found["financing"] == [(month, "end", pytest.approx(21_937.97, abs=0.01)) for month in range(3, 15)]
+    assert found["financing"] == [(month, "end", pytest.approx(21_937.97, abs=0.01)) for month in range(1, 13)]
     assert found["resale"] == [(14, "end", pytest.approx(-200_000 * 0.724))]
+    parts = paid(
+        replace(PLAIN, finance=Finance(hardware="loan")), loan_rate_annual=0.12, loan_months=12, deposit_fraction=0.3
+    )
+    both = [6_581.39] * 12 + [15_356.58] * 12
+    assert amounts(parts["financing"]) == pytest.approx(both, abs=0.01)
+    assert [month for month, _, _ in parts["financing"]] == [*range(1, 13), *range(3, 15)]
 
 
 def test_what_is_left_of_a_loan_is_paid_off_at_the_horizon():
-    """Of 36 payments 4 fall into 6 months; the other 32 are worth level x (1 - 1.01^-32) / 0.01 at its end."""
+    """Of 36 payments 6 fall into 6 months; the other 30 are worth level x (1 - 1.01^-30) / 0.01 at its end."""
     node = replace(PLAIN, finance=Finance(hardware="loan"))
     found = paid(node, replace(TERMS, months=6), loan_rate_annual=0.12, loan_months=36)
     level = CAPITAL * 0.01 / (1 - 1.01**-36)
-    assert [month for month, _, _ in found["financing"]] == [3, 4, 5, 6, 6]
-    assert amounts(found["financing"])[-1] == pytest.approx(level * (1 - 1.01**-32) / 0.01)
+    assert [month for month, _, _ in found["financing"]] == [1, 2, 3, 4, 5, 6, 6]
+    assert amounts(found["financing"])[-1] == pytest.approx(level * (1 - 1.01**-30) / 0.01)
 
 
-def test_a_loan_at_the_discount_rate_is_worth_the_cash_price():
-    """At delivery both are worth the hardware: 12 x ((1.08)^(1/12) - 1) a year is that rate as a loan states it."""
-    rate = 12 * TERMS.discount_rate_monthly
-    node = replace(PLAIN, finance=Finance(hardware="loan"))
-    rows = owned.payments(node, 1, 1, assumed(lead_time_months=0, loan_rate_annual=rate, loan_months=18), TERMS)
-    assert present_cost((r for r in rows if r.category == "financing"), TERMS.discount_rate_monthly) == pytest.approx(
-        CAPITAL
-    )
+@given(st.integers(0, 8), st.integers(1, 60), st.integers(1, 12), st.floats(0.1, 1))
+def test_a_loan_at_the_discount_rate_is_worth_the_cash_price(lead, months, ordered, deposit):
+    """12 x (1.08^(1/12) - 1) a year is 8 % a year as a loan states it: whatever the lead time, the deposit and the end
+    of the plan, borrowing at it neither costs nor saves."""
+    rate = TERMS.discount_rate_monthly
+    a = assumed(lead_time_months=lead, loan_rate_annual=12 * rate, loan_months=months, deposit_fraction=deposit)
+    loan = owned.payments(replace(PLAIN, finance=Finance(hardware="loan")), ordered, 1, a, TERMS)
+    assert present_cost(loan, rate) == pytest.approx(present_cost(owned.payments(PLAIN, ordered, 1, a, TERMS), rate))
 
 
 def test_a_lease_goes_back_at_its_end():
@@ -191,8 +198,8 @@ def test_a_workstation_of_ones_own_quote_is_planned_and_says_what_it_lacks(catal
     found = plan(request, catalog)
     assert {(b.name, b.count) for b in found.strategy("onprem").purchases} == {("my box", 1)}
     told = " ".join(gap.effect for gap in found.gaps if gap.subject == "my box")
-    assert "no error-correcting memory" in told
-    assert "licence of GeForce drivers" in told
+    assert "without error-correcting memory" in told
+    assert "licence of GeForce and Titan drivers" in told
     price = next(a for a in found.assumptions if a.name == "price_of_my_box")
     assert (price.value, price.source) == (6000, "given in the request")
 
@@ -222,7 +229,7 @@ def test_power_and_racks_limit_what_is_owned(catalog, ask, hours):
     """Two servers of 10.2 kW are wanted; 15 kW or 0.3 of a rack (10.2 of 40 kW is 0.255) hold one."""
     job = hours("H100", 11_000, gang=8)
     asked = {"strategies": ["hybrid"], "providers": ["aws"], "regions": ["us-east-1"]}
-    asked["assumptions"] = {"lead_time_months": 0, "useful_life_months": 36}
+    asked["assumptions"] = {"lead_time_months": 0, "useful_life_months": 36, "rack_units_of_8x_h100_server": 8}
     asked["months"] = 36
 
     def bought(**limits: float) -> int:
@@ -262,3 +269,65 @@ def test_a_discount_never_costs_more(way, discount, more):
         for d in (discount, discount + more)
     )
     assert least <= less + 1e-6
+
+
+def before(node: owned.Node, month: int, a: figures.Assumptions, terms: Terms) -> list[tuple[int, str, str, float]]:
+    """What one node cost when all was cash, in colocation by kW, at the draw of work around the clock: the rule by
+    which plans were made before there were other ways."""
+    v = {name: each.value for name, each in a.items()}
+    first = month + round(v["lead_time_months"])
+    months = range(first, min(first + round(v["useful_life_months"]), terms.months + 1))
+    network = v["network_fraction_of_capex"]
+    energy = node.max_power_kw * v["server_power_fraction"] * v["pue"] * 730 * v["electricity_price_per_kwh"]
+    support = node.price * (v["hardware_support_fraction_annual"] + v["insurance_fraction_annual"])
+    rows = [(month, "start", "hardware", node.price + node.price * network / (1 - network))]
+    for at in months:
+        rows += [
+            (at, "end", "power", energy * (1 + v["electricity_price_growth_annual"]) ** ((at - 1) / 12)),
+            (at, "end", "space", node.max_power_kw * v["colocation_per_kw_month"]),
+            (at, "end", "staff", node.accelerators / v["accelerators_per_staff"] * v["staff_cost_annual"] / 12),
+            (at, "end", "support", support / 12),
+        ]
+    if months:
+        sold = node.price * (1 - v["value_loss_annual"]) ** (len(months) / 12)
+        rows.append((months[-1], "end", "resale", -sold))
+    return rows
+
+
+@given(
+    st.floats(1_000, 1e7), st.floats(0.1, 150), st.integers(1, 72), st.integers(1, 24), st.integers(0, 12),
+    st.integers(1, 60), st.floats(0, 0.2),
+)  # fmt: skip
+def test_where_nothing_is_stated_payments_are_as_they_always_were(price, power, count, month, lead, life, growth):
+    node = replace(PLAIN, price=price, max_power_kw=power, accelerators=count)
+    a = assumed(lead_time_months=lead, useful_life_months=life, electricity_price_growth_annual=growth)
+    found = [(row.month, row.at, row.category, row.amount) for row in owned.payments(node, month, 1, a, TERMS)]
+    assert found == [(*key, pytest.approx(amount)) for *key, amount in before(node, month, a, TERMS)]
+    assert owned.use_payments(node, month, 730.0, a) == ()
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 24))
+def test_idling_and_work_add_up_to_the_draw_at_work(idle, used, month):
+    """A node at work all hours costs the same whatever idling would save; one that idles part of them no more."""
+    terms = replace(TERMS, months=48)
+    full, mixed = ((assumed(idle_draw_fraction=each), hours) for each, hours in ((1.0, 730.0), (idle, 730.0 * used)))
+
+    def power(a: figures.Assumptions, hours: float) -> float:
+        rows = [*owned.payments(PLAIN, month, 1, a, terms), *owned.use_payments(PLAIN, month + 2, hours, a)]
+        return sum(row.amount for row in rows if row.category == "power" and row.month == month + 2)
+
+    whole = power(*full)
+    assert power(assumed(idle_draw_fraction=idle), 730.0) == pytest.approx(whole)
+    assert power(*mixed) == pytest.approx(whole * (idle + (1 - idle) * used))
+
+
+@given(ways, st.integers(0, 6), st.integers(1, 30), st.integers(1, 24))
+def test_nodes_cost_where_they_stand_and_work_only_there(way, migration, lease, month):
+    node = replace(PLAIN, finance=Finance(hardware=way))
+    a = assumed(migration_months=migration, lease_months=lease)
+    there = owned.delivered(month, a, TERMS, node.finance)
+    working = owned.usable(month, a, TERMS, node.finance)
+    assert set(working) <= set(there)
+    assert len(working) <= owned.months_of_use(node, a)
+    running = {row.month for row in owned.payments(node, month, 1, a, TERMS) if row.category == "space"}
+    assert running == set(there)

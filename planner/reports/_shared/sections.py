@@ -5,11 +5,11 @@ Holds words and shown figures, no layout. Every text is plain already; a format 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from planner.answer import Plan, Purchase, Strategy, Use
+from planner.answer import Plan, Purchase, Strategy, Use, amount_words
 from planner.reports._shared.clean import plain
 from planner.reports._shared.figures import (
     NONE,
@@ -88,11 +88,12 @@ def recommended(plan: Plan) -> Strategy | None:
 
 def bought(purchases: Sequence[Purchase]) -> str:
     """What is bought in all, most first: "12 x dgx-h100; 4 x p5.48xlarge aws us-east-1 reserved_1y"."""
-    counts: Counter[str] = Counter()
+    counts: dict[tuple[str, str], float] = defaultdict(float)
     for purchase in purchases:
         parts = (purchase.name, purchase.provider, purchase.region, _option(purchase))
-        counts[" ".join(part for part in parts if part)] += purchase.count
-    listed = [f"{count:,d} x {name}" for name, count in counts.most_common(LISTED_MAX)]
+        counts[" ".join(part for part in parts if part), purchase.unit] += purchase.amount
+    most = sorted(counts.items(), key=lambda item: -item[1])[:LISTED_MAX]
+    listed = [f"{amount_words(count, unit)} {name}" for (name, unit), count in most]
     if len(counts) > LISTED_MAX:
         listed.append(f"and {len(counts) - LISTED_MAX} more kinds")
     return plain("; ".join(listed)) or NONE
@@ -186,7 +187,7 @@ def purchases(plan: Plan, chosen: Strategy) -> Section:
         (
             month_name(plan, p.month),
             p.what,
-            f"{p.count:,d}",
+            amount_words(p.amount, p.unit).removesuffix(" x").removesuffix(" of"),
             months_named(plan, p.usable_from, p.usable_to),
             money(p.upfront),
             money(p.per_month),
@@ -195,7 +196,7 @@ def purchases(plan: Plan, chosen: Strategy) -> Section:
         )
         for p in sorted(chosen.purchases, key=lambda p: (p.month, p.what, p.name, p.provider, p.region))
     ]
-    titles = ("order", "what", "nodes", "usable", "upfront", "owed a month", "present cost", "node")
+    titles = ("order", "what", "amount", "usable", "upfront", "owed a month", "present cost", "node")
     bought_nodes = table(titles, rows, (2, 4, 5, 6), has_prose=True)
     return Section(f"{title}, {plan.currency}", (bought_nodes,))
 

@@ -30,6 +30,7 @@ def write(book: Book, plan: Plan) -> None:
         sheet.table([head for head, _, _ in one.columns], [style for _, _, style in one.columns], one.rows)
 
 
+UNITS = {"node": "nodes", "node_day": "days of a node", "money": "money an hour"}
 _NODE = (
     ("node", 20, "wrap"), ("provider", 10, "text"), ("region", 14, "wrap"), ("option", 15, "wrap"),
     ("accelerator", 13, "wrap"), ("accelerators per node", 12, "figure"),
@@ -61,7 +62,8 @@ def _resources(plan: Plan) -> List:
 def _purchases(plan: Plan) -> List:
     money = plan.currency
     columns = (
-        ("strategy", 9, "text"), ("order month", 9, "text"), ("what", 12, "text"), *_NODE, ("nodes", 8, "count"),
+        ("strategy", 9, "text"), ("order month", 9, "text"), ("what", 12, "text"), *_NODE,
+        ("amount", 10, "figure"), ("unit", 9, "text"),
         ("usable from", 9, "text"), ("usable to", 9, "text"), ("term, months", 9, "count"),
         (f"upfront, {money}", 16, "money"),
         (f"owed a month, {money}", 15, "money"), (f"present cost, {money}", 16, "money"),
@@ -69,7 +71,7 @@ def _purchases(plan: Plan) -> List:
     rows = [
         (
             s.name, month_name(plan, p.month), p.what, p.name, p.provider, p.region, p.purchase_option,
-            p.accelerator, p.accelerators_per_node, p.count, month_name(plan, p.usable_from),
+            p.accelerator, p.accelerators_per_node, p.amount, UNITS[p.unit], month_name(plan, p.usable_from),
             month_name(plan, p.usable_to), p.term_months, p.upfront, p.per_month, p.present_cost,
         )
         for s in plan.strategies for p in s.purchases

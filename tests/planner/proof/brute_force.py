@@ -1,13 +1,13 @@
 """The least present cost by trying every whole number, and a small linear program for what is not whole.
 
-Whole: nodes and node-days started in each month, gangs of a service ready or in reserve in each month and block, nodes
+Whole: nodes and node-days started in each month, gangs of a service ready or in reserve in each month and block, operators, nodes
 and gangs that count against a quota. Tried from outside: the accelerator and gang that a job keeps, the place where a
 service rents. What is left (node-hours, money committed an hour) is continuous; HiGHS solves it as a plain linear
 program and never sees that anything is whole.
 
 Ranges are cut only where more can never help (`_most`). With `cut`, a branch is left when even its linear program
-without whole numbers is infeasible or costs no less than the best found, which is at most what any leaf of it costs,
-and taken as it is when that program happens to give whole numbers; without `cut` every leaf is solved.
+without whole numbers is infeasible or costs no less than the best found: none of its leaves can be less. Where that
+program gives whole numbers by itself, it is the least of all leaves of the branch. Without `cut` every leaf is solved.
 """
 
 from __future__ import annotations
@@ -133,17 +133,17 @@ class Question:
             if work.shaped:
                 nodes = max(
                     (
-                        units / way.speed / (hours * source.available)
+                        units / way.speed / hours
                         for month in work.due
                         for units, hours in zip(month, given.block_hours, strict=True)
                     ),
                     default=0.0,
                 )
             else:
-                nodes = max(work.monthly) / way.speed / (math.fsum(given.block_hours) * source.available)
+                nodes = max(work.monthly) / way.speed / math.fsum(given.block_hours)
                 if work.at_once is not None:
-                    nodes = work.at_once * way.granule / source.available
-            most += max(way.span, math.ceil(nodes + work.spare * way.granule / source.available - SLACK))
+                    nodes = work.at_once * way.granule
+            most += max(way.span, math.ceil(nodes + work.spare * way.granule - SLACK))
         return most
 
     def _ways(self) -> None:
@@ -184,9 +184,11 @@ class Question:
                 self._take(way.source, t, b, x, 1.0)
                 if work.spare:
                     self.entries["idle", way.work, t, b] += []
-                    s = linear.column(("spare", n, t, b), 0.0, work.spare, whole=True)
+                    idle = way.granule * given.block_hours[b]  # standing ready draws the power of a node at work
+                    s = linear.column(("spare", n, t, b), idle * hour * later, work.spare, whole=True)
+                    self._spend(s, t, idle * hour)
                     self.entries["idle", way.work, t, b].append((s, 1.0))
-                    self._take(way.source, t, b, s, way.granule * given.block_hours[b])
+                    self._take(way.source, t, b, s, idle)
             elif rented:
                 ready = way.span * given.block_hours[b]
                 most = math.ceil(work.due[t][b] / way.speed / ready - SLACK) + work.spare
@@ -227,7 +229,7 @@ class Question:
             if key[0] in ("nodes", "money", "days"):
                 _, number, t, *rest = key
                 source = given.sources[number]
-                each = 24.0 if key[0] == "days" else given.block_hours[rest[0]] * source.available
+                each = 24.0 if key[0] == "days" else given.block_hours[rest[0]]
                 linear.row(-INFINITY, 0.0, [*entries, *((y, -each) for y in self.capacity.get((number, t), ()))])
             elif key[0] == "at once":
                 _, k, _, b = key
@@ -369,61 +371,78 @@ def _by_hour(given, n: int) -> bool:
 
 
 def _search(question: Question, best: float, *, cut: bool) -> tuple[float, int]:
-    linear, solved = question.linear, 0
-    order_of = ("start", "some", "hired", "nodes", "gangs", "ready", "spare")
-    whole = sorted(linear.whole, key=lambda name: order_of.index(name[0]))
+    """The least cost of any leaf, if less than `best`, and how many programs were solved."""
+    search = _Search(question, best, cut)
+    search.go()
+    return search.best, search.solved
 
-    def spans() -> list[tuple]:
-        """Columns of gangs that span more shared nodes than there are: no such gang can work there in that month."""
-        found = []
-        for name in linear.numbers:
-            if name[0] == "hours":
-                way = question.given.ways[name[1]]
-                if way.span > 1 and not _by_hour(question.given, name[1]):
-                    there = sum(linear.range(y)[1] for y in question.capacity.get((way.source, name[2]), ()))
-                    if there < way.span and linear.range(name)[1] > 0:
-                        found.append(name)
-        return found
 
-    starts = sum(name[0] == "start" for name in whole)
-    spanning = any(w.span > 1 and not _by_hour(question.given, n) for n, w in enumerate(question.given.ways))
+class _Search:
+    """Tries every value of one whole column after the other, depth first."""
 
-    def go(depth: int) -> None:
-        nonlocal best, solved
-        closed = spans() if depth == starts else []
+    def __init__(self, question: Question, best: float, cut: bool) -> None:
+        self.linear, self.given, self.capacity = question.linear, question.given, question.capacity
+        self.best, self.cut, self.solved = best, cut, 0
+        order = ("start", "some", "hired", "nodes", "gangs", "ready", "spare")
+        self.whole = sorted(self.linear.whole, key=lambda name: order.index(name[0]))
+        self.spanning = [
+            name
+            for name in self.linear.numbers
+            if name[0] == "hours" and self._span(name) > 1 and not _by_hour(self.given, name[1])
+        ]
+
+    def _span(self, name: tuple) -> int:
+        return self.given.ways[name[1]].span
+
+    def _nodes(self, name: tuple) -> list[tuple]:
+        """The starts whose nodes the gangs of a column of hours share."""
+        return self.capacity.get((self.given.ways[name[1]].source, name[2]), [])
+
+    def go(self) -> None:
+        """A gang that spans more shared nodes than there can be does not work there in that month."""
+        linear = self.linear
+        closed = [
+            name
+            for name in self.spanning
+            if linear.range(name)[1] > 0 and sum(linear.range(y)[1] for y in self._nodes(name)) < self._span(name)
+        ]
         for name in closed:
             linear.bound(name, 0.0, 0.0)
-        branch(depth)
+        self._branch()
         for name in closed:
             linear.bound(name, 0.0, INFINITY)
 
-    def branch(depth: int) -> None:
-        nonlocal best, solved
-        order = None
-        if cut or depth == len(whole):
-            solved += 1
+    def _branch(self) -> None:
+        linear, near = self.linear, 0.0
+        name = next((n for n in self.whole if linear.range(n)[0] < linear.range(n)[1]), None)
+        if self.cut or name is None:
+            self.solved += 1
             relaxed = linear.solve()
-            if relaxed is None or (cut and relaxed[0] >= best - 1e-9 * abs(best)):
+            if relaxed is None or (self.cut and relaxed[0] >= self.best - 1e-9 * abs(self.best)):
                 return
             values = relaxed[1]
-            found = [values[linear.numbers[name]] for name in whole]
-            settled = (depth >= starts or not spanning) and all(abs(v - round(v)) < WHOLE for v in found)
-            if depth == len(whole) or (cut and settled):
-                best = min(best, relaxed[0])
+            name = self._open(values) if self.cut else name
+            if name is None:
+                self.best = min(self.best, relaxed[0])
                 return
-            order = found[depth]
-        name = whole[depth]
+            near = values[linear.numbers[name]]
+        assert name is not None
         lower, upper = linear.range(name)
-        ranked = range(round(lower), round(upper) + 1)
-        if order is not None:
-            ranked = sorted(ranked, key=lambda v: abs(v - order))
-        for value in ranked:
+        for value in sorted(range(round(lower), round(upper) + 1), key=lambda v: abs(v - near)):
             linear.bound(name, value, value)
-            go(depth + 1)
+            self.go()
         linear.bound(name, lower, upper)
 
-    if starts:
-        branch(0)
-    else:
-        go(0)
-    return best, solved
+    def _open(self, values: list[float]) -> tuple | None:
+        """A column to settle next: one that is not whole, or whose nodes are too few for a gang at work; None where
+        the solution is a leaf."""
+        number = self.linear.numbers
+        for name in self.whole:
+            value = values[number[name]]
+            if abs(value - round(value)) > WHOLE:
+                return name
+        for name in self.spanning:
+            nodes = self._nodes(name)
+            if values[number[name]] > WHOLE and sum(values[number[y]] for y in nodes) < self._span(name) - WHOLE:
+                return next(y for y in nodes if self.linear.range(y)[0] < self.linear.range(y)[1])
+        return None

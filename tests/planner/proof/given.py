@@ -77,7 +77,6 @@ class Source:
     hour: tuple[float, ...] = ()
     starts: tuple[tuple[int, range, tuple[Paid, ...]], ...] = ()
     fixed: int | None = None
-    available: float = 1.0
     owned: bool = False
     power_kw: float = 0.0
     racks: float = 0.0
@@ -243,7 +242,7 @@ def _source(resource, request, terms: Terms, assumed, a: dict[str, float], bill:
         )
         return Source(
             resource.key, "nodes", (), use, starts, resource.held.count if resource.held is not None else None,
-            owned.availability(node, assumed), owned=True, power_kw=node.max_power_kw,
+            owned=True, power_kw=node.max_power_kw,
             racks=owned.racks(node, assumed), accelerators=float(node.accelerators), there=there,
         )  # fmt: skip
     price = resource.quote.price

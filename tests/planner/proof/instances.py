@@ -167,7 +167,7 @@ def question(seed: int) -> tuple[dict, dict, str]:
         asked["finance"] = {"hardware": chance.choice(["loan", "lease"])}
         asked["assumptions"] |= {"lease_months": chance.choice([1, 2, 36]), "loan_months": chance.choice([2, 36])}
     if chance.random() < 0.2:
-        idle = {"server_idle_power_fraction": 0.3, "migration_months": chance.choice([0, 1])}
+        idle = {"idle_draw_fraction": 0.4, "migration_months": chance.choice([0, 1])}
         asked["assumptions"] |= idle
     return prices(chance, 3 if months < 3 else 2), asked, chance.choice(["cloud", "hybrid", "hybrid", "onprem"])
 

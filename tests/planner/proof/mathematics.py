@@ -198,7 +198,7 @@ class Mathematics:
         row = family.row(key, 0.0)
         family.add(row, name, index, amount)
         if is_new:
-            each = 24.0 if stock else given.block_hours[b] * source.available
+            each = 24.0 if stock else given.block_hours[b]
             for kind, y in self.covering[i, t]:
                 family.add(row, kind, y, -each)
 

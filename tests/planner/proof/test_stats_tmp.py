@@ -8,7 +8,7 @@ def test_stats(priced, given, brute_force, instances):
     for seed in range(lo,hi):
         prices, asked, name = instances.question(seed)
         request, catalog = parse({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices)
-        t=time.time()
+        t=time.time(); print(".",seed,end="",flush=True)
         try:
             q = given.read(request, catalog, name)
             least,n = (math.inf,0) if q is None else brute_force.least(q)

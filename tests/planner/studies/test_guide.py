@@ -1,0 +1,58 @@
+"""The table of the guide holds what the program says: one row for each published case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from planner.cli._study import _flat, number
+from planner.studies import Reproduced, reproduce
+from planner.studies._read import read
+
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "studies.md"
+SHOWN = {
+    "lenovo2026_case1_breakeven": ("breakeven_months.on_demand", "breakeven_months.on_demand"),
+    "lenovo2026_hourly_opex_parts": ("maintenance_usd_per_hour.A_8xH100", "A_8xH100.running_usd_per_hour"),
+    "lenovo2026_tokens_70b": ("onprem_usd_per_million_tokens", "own_usd_per_million_tokens"),
+    "lenovo2025_breakeven_on_demand": ("breakeven_months.on_demand", "breakeven_months.on_demand"),
+    "epoch_amortised_training_cost_a": ("capex_energy_usd.GPT-4", "GPT-4.own_usd"),
+    "panwang_breakeven_a": ("breakeven_months.Llama-3.3-70B.GPT-5", "Llama-3.3-70B.breakeven_months.GPT-5"),
+    "uptime_dedicated_vs_cloud": ("breakeven_utilisation", ""),
+    "daly_m24h": ("daly_minutes[0]", "exact_minutes[0]"),
+    "aws_savings_plan_scenarios_1_2": ("total_charge[1]", ""),
+    "reserved_all_upfront_c3large": ("breakeven_months", "breakeven_months"),
+    "internet2_core_hour": ("capital_usd_per_core_hour", "own_usd_per_core_hour"),
+    "aiinframap_h100_h200_tco": ("H100.total_usd", "H100.own_usd"),
+    "macrs_5_year": ("deduction_usd[2]", ""),
+    "llama3_failures": ("mean_hours_between_at_scale", "mean_hours_between_at_scale"),
+}
+"""Of each case the printed figure, and the one in full, that the table shows."""
+
+
+def row(result: Reproduced) -> str:
+    name, full = SHOWN[result.example.id]
+    (leaf,) = (leaf for leaf in result.leaves if leaf.name == name)
+    figures = dict(_flat("", result.full_cost.figures))
+    held = sum(each.ok for each in result.leaves)
+    in_full = f"{number(figures[full])} (`{full}`)" if full else result.full_cost.basis
+    cells = (
+        f"`{result.example.id}`",
+        f"{held} of {len(result.leaves)}",
+        f"`{name}`",
+        number(leaf.printed),
+        number(leaf.ours),
+        in_full,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+@pytest.fixture(scope="module")
+def rows(file, house) -> list[str]:
+    return [row(result) for result in reproduce(read(file.read_bytes(), file.name), house)]
+
+
+def test_the_table_is_what_the_program_says(rows):
+    """Where an assumption or a formula changed: put these rows in."""
+    written = [line for line in GUIDE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    assert written[: len(rows)] == rows, "\n".join(rows)

@@ -170,7 +170,7 @@ def assumed() -> str:
             "",
             "## Owned systems",
             "",
-            "Your own quote, maximum power at the wall (kW) and height take the place of the catalogue's under these names:",
+            "Your own quote, power at the wall (kW) and height take the place of the catalogue's under these names:",
             "",
             *_table(("system", "price, USD", "maximum power, kW", "height, rack units"), systems),
         ]

@@ -91,4 +91,5 @@ def first_month_at_or_below(capital: float, own_per_month: float, rent_per_month
 
 def annuity_factor(months: int, rate_monthly: float) -> float:
     """Present worth of one unit of money at the end of each of `months` months."""
-    return months if rate_monthly == 0 else (1 - (1 + rate_monthly) ** -months) / rate_monthly
+    # (1 - (1 + r)^-n) / r, of which a tiny r would leave nothing
+    return months if rate_monthly == 0 else -math.expm1(-months * math.log1p(rate_monthly)) / rate_monthly

@@ -25,10 +25,15 @@ TIME_LIMIT_S = 30.0
 """For each: a figure that takes longer is left out."""
 
 
-def margins(solved: Iterable[Solved], name: StrategyName | None, setting: Setting) -> tuple[Marginal, ...]:
-    """One row for each workload and each limit that the request states, of the strategy of that name."""
+def margins(
+    solved: Iterable[Solved], name: StrategyName | None, setting: Setting, of_demand: bool
+) -> tuple[Marginal, ...]:
+    """One row for each limit that the request states, of the strategy of that name; and one for each workload where
+    asked: each is another plan."""
     chosen = next((each for each in solved if each.strategy.name == name), None)
-    return () if chosen is None else (*_demand(chosen, setting), *_limits(chosen, setting))
+    if chosen is None:
+        return ()
+    return (*(_demand(chosen, setting) if of_demand else ()), *_limits(chosen, setting))
 
 
 def _demand(chosen: Solved, setting: Setting) -> Iterator[Marginal]:

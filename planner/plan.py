@@ -93,7 +93,7 @@ def plan(
         reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
         exchange_rates=exchange.used(rates_used(request, catalog)),
         quota_requests=quota.requests(request, catalog, strategies),
-        margins=margins(solved, advice.strategy, setting),
+        margins=margins(solved, advice.strategy, setting, of_demand=request.risk is not None),
         flips=flips(case),
         risk=risk(request.risk, case),
         views=views(request.finance, advice, solved, setting),

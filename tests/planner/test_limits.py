@@ -245,3 +245,24 @@ def test_faults_of_existing_commitments_and_data_regions_are_all_told(catalog, a
         "existing.commitments[3]", "workloads[0].data_region",
     }  # fmt: skip
     assert "us-east-1" in told["existing.commitments[1].region"].expected
+
+
+def test_one_more_unit_of_work_costs_what_is_rented_for_it(priced, ask, hours):
+    """A node reserved for 8,760 hours at 0.3 carries 730 hours a month; each hour beyond them is 0.5 on demand, at the
+    end of its month: 1 % of 1,000 hours is 10, 120 in twelve months, at 0.5."""
+    prices = {(*PLACE, "g4dn.xlarge", "on_demand"): 0.5, (*PLACE, "g4dn.xlarge", "reserved_1y_no_upfront"): 0.3}
+    found = plan(ask(hours("T4", 1000, may_be_owned=False), strategies=["cloud"], risk={"draws": 100}), priced(prices))
+    (row,) = found.margins
+    assert (row.kind, row.subject, row.added) == ("demand", "job", pytest.approx(120))
+    assert row.worth == pytest.approx(10 * 0.5 * sum((1 + RATE) ** -m for m in range(1, 13)), rel=1e-4)
+    assert plan(ask(hours("T4", 1000), strategies=["cloud"]), priced(prices)).margins == ()
+
+
+def test_a_little_more_of_a_limit_is_worth_what_it_saves(priced, ask, hours):
+    """40 % on spot at 0.2, the rest at 0.5: 4 % more on spot saves 40 x 0.3 = 12."""
+    catalog = priced({(*PLACE, "g4dn.xlarge", "on_demand"): 0.5, (*PLACE, "g4dn.xlarge", "spot"): 0.2})
+    job = hours("T4", 1000, interruptible=True, checkpoint_minutes=0, restart_minutes=0)
+    found = plan(ask(job, months=1, strategies=["cloud"], limits={"spot_fraction_max": 0.4}), catalog)
+    (row,) = found.margins
+    assert (row.kind, row.subject, row.added) == ("limit", "spot_fraction_max job", pytest.approx(0.04))
+    assert row.worth == pytest.approx(-12 / (1 + RATE))

@@ -348,6 +348,13 @@ def least(given, *, cut: bool = True) -> tuple[float, int]:
     return best, solved
 
 
+def leaves(given) -> int:
+    """How many combinations of whole numbers there are."""
+    question = Question(given)
+    ranges = (question.linear.range(name) for name in question.linear.whole)
+    return math.prod(round(upper) - round(lower) + 1 for lower, upper in ranges) * len(list(_choices(given)))
+
+
 def _choices(given):
     """For every job that keeps its accelerator and gang, one of them; for every service, one place to rent by the
     hour: the ways that each combination forbids."""

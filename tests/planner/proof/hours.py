@@ -1,6 +1,6 @@
 """A finished plan lived through: which nodes run in every hour of its horizon, and the bill that they leave.
 
-Takes the answer (uses, purchases, prices, assumptions), the request and the catalogue's prices of data; nothing of how
+Owned nodes are those paid for in cash and rented space by the kW, with shared operators. Takes the answer (uses, purchases, prices, assumptions), the request and the catalogue's prices of data; nothing of how
 the plan was made. An hour here is one of the 168 of a week; in a month of 730 hours each comes 730 / 168 times, so a
 year has 8,760. `schedule` finds nodes for every hour that serve what is due then, with what was bought and with the
 node-hours billed; where there are none, the plan is wrong. `bill` adds up hour by hour what runs and what is committed.
@@ -70,6 +70,9 @@ class Lived:
             for hour in range(WEEK):
                 for use, nodes in self.running[month, hour]:
                     self._bill(month, "end", self._rate(use, month) * nodes * TIMES, use.purchase_option)
+                    if not use.provider:
+                        at_work = self._energy(use.name, month) * (1 - self.a["idle_draw_fraction"])
+                        self.paid.append((month, "end", at_work * nodes * TIMES))
         for purchase in self.strategy.purchases:
             if purchase.what == "owned":
                 self._own(purchase)
@@ -79,6 +82,7 @@ class Lived:
             for month, name in enumerate(self.plan.month_names, 1):
                 if name <= line.ends:
                     self.paid.append((month, "end", line.fee_per_month))
+        self._held()
         self._data()
         rate = (1 + self.plan.discount_rate_annual) ** (1 / 12) - 1
         worth = math.fsum(amount * (1 + rate) ** -(month - (at == "start")) for month, at, amount in self.paid)
@@ -125,25 +129,50 @@ class Lived:
             self._bill(self.plan.months, "end", rate * (1 - share) * beyond, option)
 
     def _own(self, purchase) -> None:
-        """Hardware and network at the order; then power, space, staff and support; what it is sold for at the end."""
+        """Hardware and network at the order; what it costs from its delivery on; what it is sold for at the end."""
         a = self.a
-        key = "".join(c if c.isalnum() else " " for c in purchase.name.casefold()).split()
-        price, power = a["price_of_" + "_".join(key)], a["power_kw_of_" + "_".join(key)]
+        price, _ = self._system(purchase.name)
         self.paid.append((purchase.month, "start", purchase.count * price / (1 - a["network_fraction_of_capex"])))
-        accelerators = purchase.accelerators_per_node
+        first = purchase.month + round(a["lead_time_months"])
+        last = min(first + round(a["useful_life_months"]) - 1, self.plan.months)
+        self._keep(purchase.name, purchase.accelerators_per_node, purchase.count, range(first, last + 1), 0)
+
+    def _held(self) -> None:
+        """Owned nodes that are there already: their price is sunk."""
+        start = self.plan.month_names[0]
+        for line in self.request.existing.nodes:
+            (a, b), (c, d) = (map(int, name.split("-")) for name in (line.bought or start, start))
+            age = max(0, (c - a) * 12 + d - b)
+            left = min(round(self.a["useful_life_months"]) - age, self.plan.months)
+            if left > 0:
+                accelerators = next(s.accelerator_count for s in self.catalog.systems if s.name == line.system)
+                self._keep(line.system, accelerators, line.count, range(1, left + 1), age)
+
+    def _system(self, name: str) -> tuple[float, float]:
+        """Price and maximum power."""
+        key = "_".join("".join(c if c.isalnum() else " " for c in name.casefold()).split())
+        return self.a["price_of_" + key], self.a["power_kw_of_" + key]
+
+    def _keep(self, name: str, accelerators: float, count: int, months: range, age: int) -> None:
+        """Space, staff, support and idle power of every hour that it is there, used or not, and its sale."""
+        a = self.a
+        price, power = self._system(name)
         monthly = power * a["colocation_per_kw_month"]
         monthly += accelerators / a["accelerators_per_staff"] * a["staff_cost_annual"] / 12
         monthly += price * (a["hardware_support_fraction_annual"] + a["insurance_fraction_annual"]) / 12
         monthly += accelerators * a["software_licence_per_accelerator_annual"] / 12
-        first = purchase.month + round(a["lead_time_months"])
-        last = min(first + round(a["useful_life_months"]) - 1, self.plan.months)
-        draw = power * a["server_power_fraction"] * a["pue"] * a["electricity_price_per_kwh"]
-        for month in range(first, last + 1):
-            growth = (1 + a["electricity_price_growth_annual"]) ** ((month - 1) / 12)
-            energy = math.fsum(draw * growth * TIMES for _ in range(WEEK))
-            self.paid.append((month, "end", purchase.count * (monthly + energy)))
-        sold = price * (1 - a["value_loss_annual"]) ** ((last - first + 1) / 12)
-        self.paid.append((last, "end", -purchase.count * sold))
+        for month in months:
+            idle = math.fsum(self._energy(name, month) * a["idle_draw_fraction"] * TIMES for _ in range(WEEK))
+            self.paid.append((month, "end", count * (monthly + idle)))
+        sold = price * (1 - a["value_loss_annual"]) ** ((age + len(months)) / 12)
+        self.paid.append((months[-1], "end", -count * sold))
+
+    def _energy(self, name: str, month: int) -> float:
+        """What an hour at work costs at the site's meter."""
+        a = self.a
+        growth = (1 + a["electricity_price_growth_annual"]) ** ((month - 1) / 12)
+        draw_kw = self._system(name)[1] * a["server_power_fraction"] * a["pue"]
+        return draw_kw * a["electricity_price_per_kwh"] * growth
 
     def _data(self) -> None:
         """Storage, egress and transfer of a month, shared over where its work was done."""
@@ -199,6 +228,8 @@ class Lived:
         for line in self.request.existing.commitments:
             held = (line.instance_type, line.provider, line.region, line.purchase_option)
             there += line.count * (held == key and self.plan.month_names[month - 1] <= line.ends)
+        for line in self.request.existing.nodes:
+            there += line.count * (line.system == use.name and not use.provider)
         return key, there
 
     def money(self, use, month: int) -> tuple[tuple, float, float]:

@@ -22,3 +22,43 @@ def test_the_optimum_is_the_least_of_all_plans(priced, given, brute_force, insta
     assert (found.status == "infeasible") == math.isinf(least), (found.status, least)
     if not math.isinf(least):
         assert found.present_cost == pytest.approx(least, rel=3e-6, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_the_search_leaves_out_holds_nothing_better(priced, given, brute_force, instances, seed):
+    """Where there are few enough, every single leaf is solved as well."""
+    prices, asked, name = instances.question(seed)
+    question = given.read(parse({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices), name)
+    if question is None or brute_force.leaves(question) > 300:
+        return
+    assert brute_force.least(question, cut=False)[0] == pytest.approx(brute_force.least(question)[0], rel=1e-8)
+
+
+MOVING = {
+    "workloads": [{
+        "name": "job", "kind": "training", "demand": {"accelerator_hours_per_month": 2000, "accelerator": "L40S"},
+    }],
+    "months": 3,
+    "assumptions": {
+        "price_of_4x_l40s_server": 3000, "lead_time_months": 0, "migration_months": 1, "staff_cost_annual": 1200,
+        "accelerators_per_staff": 4, "useful_life_months": 2,
+    },
+}  # fmt: skip
+"""A node that is delivered and paid a month before it works."""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"site": {"staff": "whole"}},
+        {"limits": {"owned_power_kw": 3.0}},
+        {"limits": {"owned_racks": 0.09}},
+    ],
+)
+def test_a_node_that_does_not_work_yet_is_on_the_site(priced, given, brute_force, more):
+    """Another works there already, until the new one does: both draw power, fill racks and need operators."""
+    existing = {"nodes": [{"system": "4x L40S server", "count": 1, "bought": "2026-11"}]}
+    asked = {"as_of": "2026-11-21", **MOVING, "existing": existing, "strategies": ["hybrid"], **more}
+    request, catalog = parse(asked), priced({("aws", "us-east-1", "g6e.xlarge", "on_demand"): 5.0})
+    least, _ = brute_force.least(given.read(request, catalog))
+    assert plan(request, catalog).strategy("hybrid").present_cost == pytest.approx(least, rel=3e-6)

@@ -43,8 +43,8 @@ def test_a_bought_server_against_its_rents(file, house, a):
 
 
 def test_a_break_even_beyond_the_life_is_none(work):
-    """1,000,000 / (30 - 11) = 52,632 h in the study. In full 1,234,568 of capital at 11.3 an hour or more of running
-    cost takes at least 66,000 h of a rent of 30: longer than the 43,800 h of five years."""
+    """1,000,000 / (30 - 11) = 52,632 h in the study. In full 1,234,568 of capital and some 15.7 an hour to run take
+    86,000 h: longer than the 43,800 h of five years."""
     inputs = {"capex_usd": 1_000_000, "onprem_usd_per_hour": 11, "cloud_usd_per_hour": {"high": 200, "low": 30}}
     found = work("linear_breakeven", inputs, {"breakeven_hours": {"low": 52_631.58}}, {"abs": 0.01}, title="8x H100")
     assert found.ok

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from planner.cli._study import _flat, number
-from planner.studies import Reproduced, reproduce
+from planner.studies import Reproduced, methods, reproduce
+from planner.studies._inputs import Inputs, _entry_type
 from planner.studies._read import read
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "studies.md"
@@ -56,3 +57,21 @@ def test_the_table_is_what_the_program_says(rows):
     """Where an assumption or a formula changed: put these rows in."""
     written = [line for line in GUIDE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
     assert written[: len(rows)] == rows, "\n".join(rows)
+
+
+def names(inputs: type[Inputs]) -> set[str]:
+    """All that a method reads, at any level."""
+    found = set(inputs.model_fields)
+    for field in inputs.model_fields.values():
+        entry = _entry_type(field.annotation)
+        found |= names(entry) if entry else set()
+    return found
+
+
+def test_every_method_and_all_that_it_reads_is_told():
+    text = GUIDE.read_text(encoding="utf-8").partition("\n## Methods\n")[2].partition("\n## ")[0]
+    told = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
+    assert list(told) == list(methods())
+    for method, line in told.items():
+        missing = [name for name in sorted(names(methods()[method].Inputs)) if f"`{name}`" not in line]
+        assert missing == [], method

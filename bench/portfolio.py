@@ -52,7 +52,7 @@ def setting_of(request: Request, catalog: Catalog) -> Setting:
 
 def _hours(chance: random.Random, months: int) -> Job:
     """Training in accelerator-hours that stays on its accelerator."""
-    accelerator, gang = chance.choice([("H100-SXM", 8), ("A100-80GB-SXM", 8), ("H200", 8), ("L40S", 4), ("H100-SXM", 16)])
+    accelerator, gang = chance.choice([("H100-SXM", 8), ("A100-80GB-SXM", 8), ("H200", 8), ("L4", 4), ("H100-SXM", 16)])
     demand = {"accelerator_hours_per_month": _path(chance, 40_000, months), "accelerator": accelerator}
     return {"kind": "training", "demand": demand, "gang": gang, "storage_gb": 5000, **_common(chance)}
 
@@ -89,7 +89,7 @@ def _night(chance: random.Random, months: int) -> Job:
     """Interactive work in office hours."""
     demand = {
         "accelerator_hours_per_month": _path(chance, 4000, months),
-        "accelerator": chance.choice(["T4", "L4", "A10G"]),
+        "accelerator": chance.choice(["T4", "L4"]),
         "daily_shape": "business_hours",
     }
     return {"kind": "interactive", "demand": demand, **_common(chance)}

@@ -179,7 +179,7 @@ class Use:
     `node_hours` used; `nodes` the most nodes in use at once (whole gangs where a gang spans nodes, a
     whole number for serving, else node_hours / hours);
     `units` of work done; `cost` what the use itself costs (zero price for owned and committed nodes, which are paid as
-    purchases, but storage and egress of the share are in it).
+    purchases, but storage, egress and the power of owned nodes at work are in it).
     """
 
     month: int

@@ -87,7 +87,7 @@ def _paid(request: Request, a: dict[str, float]) -> str:
         return f"are leased from delivery on at {terms}, paid in advance"
     due = "at order"
     if a["deposit_fraction"] < 1:
-        due = f"by {a['deposit_fraction']:.0%} at order and the rest at delivery"
+        due = f"{a['deposit_fraction']:.0%} at order and the rest at delivery"
     if request.finance.hardware == "loan":
         terms = f"over {a['loan_months']:g} months at {a['loan_rate_annual']:.2%} a year"
         return f"are paid {due} from a loan {terms}, whose rest is paid off when the plan ends"

@@ -66,7 +66,7 @@ def test_an_order_with_a_deposit_tells_both_payments_together(catalog, ask, hour
     assert order(found).upfront == pytest.approx(200_000 / 0.81)
     paid = [(r.month, r.at, r.amount) for r in found.strategy("onprem").cash if r.category == "hardware"]
     assert paid == [(1, "start", pytest.approx(50_000 / 0.81)), (3, "start", pytest.approx(150_000 / 0.81))]
-    assert any("paid by 25% at order and the rest at delivery" in told for told in found.conventions)
+    assert any("paid 25% at order and the rest at delivery" in told for told in found.conventions)
 
 
 def test_a_plan_that_states_nothing_says_what_it_always_said(catalog, ask, hours):

@@ -215,7 +215,7 @@ def uses(plan: Plan, chosen: Strategy) -> Section:
     hours = money(sum(use.node_hours for use in chosen.uses))
     rows.append(("total", "", "", "", "", hours, money(sum(costs))))
     titles = ("months", "node", "where", "option", "nodes", "node-hours", "cost")
-    note = "Owned and committed nodes are paid as purchases; their use costs nothing more than storage and egress."
+    note = "Owned and committed nodes are paid as purchases; their use costs data and, where idling saves it, power."
     if is_joined:
         note += (
             " Unlike months are joined here, with their fewest and most nodes; each month stands in csv, json and xlsx."

@@ -29,6 +29,7 @@ def given() -> ModuleType:
 
 @pytest.fixture(scope="session")
 def brute_force() -> ModuleType:
+    _load("question")
     return _load("brute_force")
 
 

@@ -21,8 +21,6 @@ from planner.workload import accelerator_hours_rate
 from pricing.view import view
 
 HOURS = 730.0
-DAY = 24.0
-CAPITAL = {"hardware", "installation"}
 
 Paid = tuple[int, str, str, float]
 """Month, start or end, category, amount."""
@@ -146,7 +144,7 @@ def read(request, catalog, strategy: str = "hybrid") -> Given | None:
         for c in found.candidates
     )  # fmt: skip
     for pool, member in pools.items():
-        sources.append(_money(pool, found.resources[member], request, terms, a, bill))
+        sources.append(_money(pool, found.resources[member], terms, a, bill))
     until = tuple(request.months for _ in works)
     allowed = set(range(len(ways)))
     if strategy == "cloud":
@@ -275,7 +273,7 @@ def _starts(option, price, terms: Terms, factor: float) -> tuple[tuple[int, rang
     )
 
 
-def _money(pool: tuple[str, ...], member, request, terms: Terms, a: dict[str, float], bill: float) -> Source:
+def _money(pool: tuple[str, ...], member, terms: Terms, a: dict[str, float], bill: float) -> Source:
     """One unit of money an hour committed: what any commitment at a price of 1 an hour costs."""
     one = replace(member.quote.price, price_per_hour=1.0)
     kept = 1 - a["enterprise_discount_fraction"]

@@ -1,9 +1,10 @@
 """A finished plan lived through: which nodes run in every hour of its horizon, and the bill that they leave.
 
-Owned nodes are those paid for in cash and rented space by the kW, with shared operators. Takes the answer (uses, purchases, prices, assumptions), the request and the catalogue's prices of data; nothing of how
+Takes the answer (uses, purchases, prices, assumptions), the request and the catalogue's prices of data; nothing of how
 the plan was made. An hour here is one of the 168 of a week; in a month of 730 hours each comes 730 / 168 times, so a
 year has 8,760. `schedule` finds nodes for every hour that serve what is due then, with what was bought and with the
 node-hours billed; where there are none, the plan is wrong. `bill` adds up hour by hour what runs and what is committed.
+Owned nodes are paid in cash, in space by the kW and with shared operators: other ways have sums of their own by hand.
 """
 
 from __future__ import annotations

@@ -98,7 +98,9 @@ def limits(chance: random.Random) -> dict:
 
 
 def quota(chance: random.Random) -> dict:
-    unit, limit = chance.choice([("vcpu", 4), ("vcpu", 20), ("vcpu", 200), ("node", 1), ("node", 3), ("accelerator", 4)])
+    unit, limit = chance.choice(
+        [("vcpu", 4), ("vcpu", 20), ("vcpu", 200), ("node", 1), ("node", 3), ("accelerator", 4)]
+    )
     kinds = chance.choice(["on_demand", "on_demand reserved savings_plan", "spot", "capacity_block on_demand"])
     return {
         "provider": "aws", "region": chance.choice(["us-east-1", "us-west-2"]), "code": "L-1", "title": "nodes",

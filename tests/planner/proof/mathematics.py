@@ -90,7 +90,9 @@ class Mathematics:
         }  # fmt: skip
         for family in self.families.values():
             family.state({**variables})
-        self.model.add_objective(sum((variables[n] * xarray.DataArray(c, dims="i")).sum() for n, c in self.cost.items()))
+        self.model.add_objective(
+            sum((variables[n] * xarray.DataArray(c, dims="i")).sum() for n, c in self.cost.items())
+        )
         status, condition = self.model.solve(
             "highs", io_api="direct", log_to_console=False, output_flag=False, mip_rel_gap=GAP, threads=1,
             time_limit=300.0, progress=False,

@@ -40,25 +40,24 @@ MOVING = {
     }],
     "months": 3,
     "assumptions": {
-        "price_of_4x_l40s_server": 3000, "lead_time_months": 0, "migration_months": 1, "staff_cost_annual": 1200,
-        "accelerators_per_staff": 4, "useful_life_months": 2,
+        "lead_time_months": 0, "migration_months": 1, "staff_cost_annual": 1200, "accelerators_per_staff": 4,
+        "useful_life_months": 2,
     },
+    "systems": [{
+        "name": "box", "accelerator": "L40S", "accelerators": 4, "price": 3000, "max_power_kw": 2.5, "rack_units": 4,
+    }],
+    "existing": {"nodes": [{"system": "box", "count": 1, "bought": "2026-11"}]},
 }  # fmt: skip
 """A node that is delivered and paid a month before it works."""
 
 
 @pytest.mark.parametrize(
     "more",
-    [
-        {"site": {"staff": "whole"}},
-        {"limits": {"owned_power_kw": 3.0}},
-        {"limits": {"owned_racks": 0.09}},
-    ],
+    [{"site": {"staff": "whole"}}, {"limits": {"owned_power_kw": 3.0}}, {"limits": {"owned_racks": 0.12}}],
 )
 def test_a_node_that_does_not_work_yet_is_on_the_site(priced, given, brute_force, more):
     """Another works there already, until the new one does: both draw power, fill racks and need operators."""
-    existing = {"nodes": [{"system": "4x L40S server", "count": 1, "bought": "2026-11"}]}
-    asked = {"as_of": "2026-11-21", **MOVING, "existing": existing, "strategies": ["hybrid"], **more}
+    asked = {"as_of": "2026-11-21", **MOVING, "strategies": ["hybrid"], **more}
     request, catalog = parse(asked), priced({("aws", "us-east-1", "g6e.xlarge", "on_demand"): 5.0})
     least, _ = brute_force.least(given.read(request, catalog))
     assert plan(request, catalog).strategy("hybrid").present_cost == pytest.approx(least, rel=3e-6)

@@ -57,7 +57,7 @@ def test_the_bill_of_a_larger_question(hours, priced, instances, seed):
     assert agrees(hours, plan(request, catalog), request, catalog)
 
 
-def test_a_bill_that_is_wrong_is_found(hours, priced, instances):
+def test_a_bill_that_is_wrong_is_found(hours, priced):
     """An hour too many or a node too few does not pass: the check can fail."""
     prices = {("aws", "us-east-1", "g6e.xlarge", "on_demand"): 1.0}
     demand = {"requests_per_second": 3, "daily_shape": "business_hours"}

@@ -30,20 +30,21 @@ def add(program: Program, setting: Setting, shared: Sequence[Shared], started: S
     if setting.rules.quotas:
         _quotas(program, setting, shared, started)
     nodes = [(index, item) for index, item in enumerate(shared) if item.resource.node is not None]
+    there = _there(program, setting, shared)
     if limits.owned_power_kw is not None:
         each = {index: item.resource.node.max_power_kw for index, item in nodes if item.resource.node is not None}
-        _site(program, setting, started, each, Limit("owned_power_kw", "", limits.owned_power_kw, "kW"))
+        _site(program, setting, there, each, Limit("owned_power_kw", "", limits.owned_power_kw, "kW"))
     if limits.owned_racks is not None:
         each = {
             index: owned.racks(item.resource.node, setting.assumptions)
             for index, item in nodes
             if item.resource.node is not None
         }
-        _site(program, setting, started, each, Limit("owned_racks", "", limits.owned_racks, "racks"))
+        _site(program, setting, there, each, Limit("owned_racks", "", limits.owned_racks, "racks"))
     if setting.rules.budgets:
         _budgets(program, setting, shared)
     if setting.rules.site.staff == "whole":
-        _operators(program, setting, nodes, started)
+        _operators(program, setting, nodes, there)
     if setting.assumptions["cloud_support_minimum_per_month"].value:
         _least_support(program, setting, shared)
 
@@ -94,11 +95,27 @@ def _due(setting: Setting, index: int, month: int) -> float:
     return math.fsum(need.block_units(month - 1, block, hours) for block in range(len(hours)))
 
 
-def _site(program: Program, setting: Setting, started: Started, each: dict[int, float], limit: Limit) -> None:
+def _site(program: Program, setting: Setting, there: Started, each: dict[int, float], limit: Limit) -> None:
     """What all owned nodes that are there in a month take of the site."""
     for month in range(1, setting.terms.months + 1):
-        entries = [(y, amount) for index, amount in each.items() for y in started.get((index, month), ())]
+        entries = [(y, amount) for index, amount in each.items() for y in there.get((index, month), ())]
         program.row(-math.inf, limit.amount, entries, limit=limit)
+
+
+def _there(program: Program, setting: Setting, shared: Sequence[Shared]) -> Started:
+    """The start columns of owned nodes by the months in which they stand there: from delivery, before they work."""
+    found: Started = defaultdict(list)
+    for number, column in enumerate(program.columns):
+        if column.kind != "start" or (node := shared[column.owner].resource.node) is None:
+            continue
+        held = shared[column.owner].resource.held
+        if held is not None:
+            months = held.covers
+        else:
+            months = owned.delivered(column.month, setting.assumptions, setting.terms, node.finance)
+        for month in months:
+            found[column.owner, month].append(number)
+    return found
 
 
 def _budgets(program: Program, setting: Setting, shared: Sequence[Shared]) -> None:
@@ -135,7 +152,7 @@ def _paid(
         yield False, (column.month - 1) // 12, program.cost[number] / now
 
 
-def _operators(program: Program, setting: Setting, nodes: Sequence[tuple[int, Shared]], started: Started) -> None:
+def _operators(program: Program, setting: Setting, nodes: Sequence[tuple[int, Shared]], there: Started) -> None:
     """Operators are hired one by one: enough for all accelerators owned, and a least number where there are any."""
     a, terms = setting.assumptions, setting.terms
     least = a["staff_minimum"].value
@@ -143,7 +160,7 @@ def _operators(program: Program, setting: Setting, nodes: Sequence[tuple[int, Sh
         held = [
             (y, float(item.resource.node.accelerators))
             for index, item in nodes
-            for y in started.get((index, month), ())
+            for y in there.get((index, month), ())
             if item.resource.node is not None
         ]
         if not held:

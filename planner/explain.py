@@ -30,7 +30,7 @@ def recommend(strategies: Sequence[Strategy], months: int, currency: str, materi
     others = [s for s in solved if abs(s.present_cost - chosen.present_cost) > SAME * max(1.0, chosen.present_cost)]
     runner = min(others, key=lambda s: s.present_cost, default=None)
     worth = runner.present_cost - chosen.present_cost if runner else 0.0
-    fraction = worth / runner.present_cost if runner and runner.present_cost else 0.0
+    fraction = worth / abs(runner.present_cost) if runner and runner.present_cost else 0.0
     sentence = f"{VERBS[chosen.name]}{_bought(chosen)}: {chosen.total_cost:,.0f} {currency} over {months} months"
     sentence += f" (present cost {chosen.present_cost:,.0f} {currency})"
     if runner and worth >= 0:

@@ -209,7 +209,7 @@ def _as_hybrid(best: Solved, hybrid: Solved) -> Solved:
     if cost >= hybrid.strategy.present_cost:
         return hybrid
     bound = min(hybrid.strategy.bound, cost)
-    gap = (cost - bound) / cost if cost else 0.0
+    gap = (cost - bound) / abs(cost) if cost else 0.0
     return replace(best, strategy=replace(best.strategy, name="hybrid", bound=bound, gap_fraction=gap))
 
 

@@ -139,7 +139,8 @@ class Workload(Model):
         None, description="of the work of each month, the most that may run on spot; default: that of the limits"
     )
     spare_replicas: Annotated[int, Field(ge=0, le=100)] = Field(
-        0, description="replicas of a service that stand ready beyond those at work, at every hour (N+1 is 1)"
+        0,
+        description="replicas of a service ready beyond those at work, at every hour with work (N+1 is 1)",
     )
     checkpoint_minutes: Amount = 5
     restart_minutes: Amount = 10

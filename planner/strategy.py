@@ -145,7 +145,7 @@ def _solved(name: StrategyName, setting: Setting, rules: Allowed, program: Progr
         present_cost=worth,
         total_cost=math.fsum(payment.amount for _, payment in rows),
         bound=bound,
-        gap_fraction=(worth - bound) / worth if worth else 0.0,
+        gap_fraction=(worth - bound) / abs(worth) if worth else 0.0,
         purchases=tuple(replay.purchase(setting, b) for b in decisions.bought if b.resource.held is None),
         uses=tuple(replay.use(setting, share) for share in decisions.shares),
         cash=replay.cash(rows),

@@ -12,6 +12,7 @@ FUNCTION_LINES = 50
 LONGER = {
     "tests/reports/conftest.py::large": "a plan written out, value by value: a table, not a procedure",
     "tests/reports/by_hand.py::small": "a plan written out, value by value: a table, not a procedure",
+    "tests/planner/proof/given.py::read": "every fact of a question once, in one place: a table, not a procedure",
     "tests/terraform/conftest.py::make_plan": "a plan written out, value by value: a table, not a procedure",
     "tests/terraform/test_terraform.py::test_what_would_be_created_is_what_the_plan_rents": (
         "one run of terraform, from which everything is checked"

@@ -1,6 +1,6 @@
 """The linear program of one question, with its whole columns named: made here from the words of a request.
 
-Node-hours of each way of doing work in each month and block, rented gangs of services, what is started, and every limit.
+Node-hours of each way of doing work in each month and block, gangs of services, what is started, and every limit.
 """
 
 from __future__ import annotations

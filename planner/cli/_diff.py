@@ -1,99 +1,190 @@
-"""Behind `planner diff`: two files become two plans, and their difference a table that adds up."""
+"""Behind `planner diff`: two files become two plans, and their difference a table that adds up to the cent."""
 
 from __future__ import annotations
 
 import dataclasses
-from itertools import accumulate, pairwise
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from planner.answer import Plan
+from planner.answer import Gap, Plan
 from planner.cli._run import DONE
 from planner.cli._tables import aligned, json_text, show
-from planner.diff import Diff, NoRate, Step, diff
+from planner.diff import CAUSES, Diff, NoRate, Part, diff, faults
 from planner.errors import Complaint, InvalidRequest
+from planner.plan import SCHEMA_VERSION
+from planner.reports._shared.clean import plain
+from planner.reports._shared.figures import number, quantity
 from planner.reports.json import loads
+from pricing.money import shown
 
-DETAILS = 8
-"""Lines shown beneath a cause; --json has all."""
+LISTED_MAX = 10
+"""Changes and gaps shown of a kind; --json has all."""
+EXPECTED = "a plan as JSON, as `planner estimate -o plan.json` writes it"
+Money = tuple[float, float]
 
 
 def show_diff(old: str, new: str, strategy: str | None, as_json: bool) -> int:
     """Prints why `new` costs what `old` did not; InvalidRequest with every fault of both."""
-    faults: list[Complaint] = []
-    plans = [_plan(path, faults) for path in (old, new)]
-    named = [_strategy(plan, path, strategy, faults) for plan, path in zip(plans, (old, new), strict=True)]
-    if faults or None in plans:
-        raise InvalidRequest(tuple(faults))
-    before, after = plans
-    assert before is not None
-    assert after is not None
+    found: list[Complaint] = []
+    before, after = (_plan(path, found) for path in (old, new))
+    of_old, of_new = (_strategy(plan, path, strategy, found) for plan, path in ((before, old), (after, new)))
+    if found or before is None or after is None:
+        raise InvalidRequest(tuple(found))
     try:
-        found = diff(before, after, *named)
+        parted = diff(before, after, of_old, of_new)
     except NoRate as error:
-        raise InvalidRequest((Complaint("", new, str(error), after.currency, "plans in one currency"),)) from None
-    show(json_text(dataclasses.asdict(found)) if as_json else "\n".join(_lines(found, before, after)) + "\n")
+        expected = f"plans in one currency, or one that was converted from {before.currency}"
+        raise InvalidRequest((Complaint("", new, str(error), after.currency, expected),)) from None
+    except ArithmeticError as error:
+        message = f"figures that nothing can be computed with: {error}"
+        raise InvalidRequest((Complaint("", f"{old}, {new}", message),)) from None
+    show(json_text(dataclasses.asdict(parted)) if as_json else "\n".join(_lines(parted, before, after)) + "\n")
     return DONE
 
 
-def _plan(path: str, faults: list[Complaint]) -> Plan | None:
+def _plan(path: str, found: list[Complaint]) -> Plan | None:
     try:
-        return loads(Path(path).read_bytes())
+        data = Path(path).read_bytes()
+        version = _version(data)
+        if version != SCHEMA_VERSION:
+            message = f"is a plan of schema version {version}" if version else "is no plan"
+            found.append(Complaint("schema_version", path, message, expected=f"version {SCHEMA_VERSION}, {EXPECTED}"))
+            return None
+        return loads(data)
     except OSError as error:
-        faults.append(Complaint("", path, f"cannot be read: {error.strerror or error}"))
+        found.append(Complaint("", path, f"cannot be read: {error.strerror or error}"))
+    except (ValueError, RecursionError) as error:
+        found.append(Complaint("", path, f"is no JSON: {plain(str(error))}", expected=EXPECTED))
     except InvalidRequest as error:
         first = error.complaints[0]
-        expected = "a plan as JSON, as `planner estimate -o plan.json` writes it"
         more = f" (and {len(error.complaints) - 1} more faults)" if len(error.complaints) > 1 else ""
-        faults.append(Complaint(first.path, path, f"is no plan: {first}{more}", expected=expected))
+        found.append(Complaint(first.path, path, f"is no plan: {plain(str(first))}{more}", expected=EXPECTED))
     return None
 
 
-def _strategy(plan: Plan | None, path: str, wanted: str | None, faults: list[Complaint]) -> str:
+def _version(data: bytes) -> str:
+    """The schema version of a document, "" where it has none. ValueError where it is no JSON of finite numbers."""
+
+    def refuse(name: str) -> None:
+        raise ValueError(f"{name} is no number")
+
+    document = json.loads(data, parse_constant=refuse)
+    version = document.get("schema_version") if isinstance(document, dict) else None
+    return plain(version)[:20] if isinstance(version, str) else ""
+
+
+def _strategy(plan: Plan | None, path: str, wanted: str | None, found: list[Complaint]) -> str:
     """The strategy of a plan that is compared; a fault where it has none of that name that is possible."""
     if plan is None:
         return ""
     name = wanted or plan.recommendation.strategy
-    possible = [s.name for s in plan.strategies if s.status != "infeasible"]
+    possible = {s.name: s for s in plan.strategies if s.status != "infeasible"}
     if name is None or name not in possible:
-        message = f"has no possible strategy {name}" if name else "recommends no strategy: it is infeasible"
-        faults.append(Complaint("", path, message, expected=f"one of {', '.join(possible) or 'none'}"))
-    return name or ""
+        message = f"has no strategy {name} that is possible" if name else "is infeasible: it recommends no strategy"
+        expected = f"one of {', '.join(possible)}" if possible else "a plan that is possible"
+        found.append(Complaint("", path, message, expected=expected))
+        return ""
+    of_plan = faults(plan, possible[name])
+    found += (replace(fault, place=f"{path} {fault.path}", message=plain(fault.message)) for fault in of_plan)
+    return name
 
 
-def _lines(found: Diff, old: Plan, new: Plan) -> list[str]:
-    """The table, in whole money that adds up, and what stands behind each cause."""
-    heads = [f"{p.plan_id} of {p.as_of}, {p.month_names[0]} to {p.month_names[-1]}" for p in (old, new)]
-    lines = [f"old: {heads[0]}, {found.strategy[0]}", f"new: {heads[1]}, {found.strategy[1]}"]
-    advice = [p.recommendation.strategy for p in (old, new)]
+def _lines(parted: Diff, old: Plan, new: Plan) -> list[str]:
+    """Who is compared, the causes, what stands behind each, and gaps that only one of the plans has."""
+    lines = [_head("old", old, parted.strategies[0]), _head("new", new, parted.strategies[1])]
+    advice = [plan.recommendation.strategy or "none" for plan in (old, new)]
     if advice[0] != advice[1]:
         lines.append(f"the recommendation changed from {advice[0]} to {advice[1]}")
-    moving = [step for step in found.steps if _moves(step)]
-    if not moving:
+    if old.start != new.start:
+        lines.append(f"the first month of the old plan, {old.start}, is set against that of the new one, {new.start}")
+    if parted.is_same and not (parted.new_gaps or parted.gone_gaps):
         return [*lines, "", "nothing changed"]
-    money = [_rounded(found, index) for index in (0, 1)]
-    rows: list[tuple[str, ...]] = [("old plan", *(f"{column[0]:,d}" for column in money))]
-    for number, step in enumerate(found.steps, start=1):
-        rows.append((step.cause, *(f"{column[number]:+,d}" if column[number] else "-" for column in money)))
-    rows.append(("new plan", *(f"{column[-1]:,d}" for column in money)))
-    titles = (f"{found.currencies[1]}", "total cost", "present cost")
+    rows, parts = _money(parted)
+    titles = (parted.currencies[1], "total cost", "present cost")
     lines += ["", *aligned(titles, rows, titles[1:])]
-    if found.currencies[0] != found.currencies[1]:
-        lines.append(f"the old plan's amounts are in {found.currencies[0]} until the step exchange rate")
-    for step in found.steps:
-        if step.details and _moves(step):
-            lines += ["", f"{step.cause}:", *(f"  {line}" for line in step.details[:DETAILS])]
-            if len(step.details) > DETAILS:
-                lines.append(f"  and {len(step.details) - DETAILS} more (--json has all)")
-    return lines
+    if parted.currencies[0] != parted.currencies[1]:
+        was = " and ".join(shown(amount, currency=parted.currencies[0]) for amount in parted.old)
+        lines.append(f"the old plan's costs, {was}, are restated in {parted.currencies[1]}")
+    for cause, its in parts.items():
+        if its:
+            lines += ["", f"{cause}: {CAUSES[cause]}", *_behind(its)]
+    lines += _gaps("new gaps", parted.new_gaps)
+    return lines + _gaps("gaps that are gone", parted.gone_gaps)
 
 
-def _moves(step: Step) -> bool:
-    """Whether a cause adds a whole unit of money."""
-    return abs(step.total) >= 0.5 or abs(step.present) >= 0.5
+def _head(word: str, plan: Plan, strategy: str) -> str:
+    months = f"{plan.month_names[0]} to {plan.month_names[-1]} ({plan.months} months)"
+    return plain(f"{word}: plan {plan.plan_id} of {plan.as_of}, {months}, in {plan.currency}: {strategy}")
 
 
-def _rounded(found: Diff, index: int) -> list[int]:
-    """Old, every step and new in whole money: each step as the running sum moves, so that they add up as shown."""
-    sums = list(accumulate([found.old[index], *(step.total if index == 0 else step.present for step in found.steps)]))
-    whole = [round(amount) for amount in sums]
-    return [whole[0], *(b - a for a, b in pairwise(whole)), whole[-1]]
+Shown = tuple[Part, Money]
+"""A change with what it adds, rounded."""
+
+
+def _money(parted: Diff) -> tuple[list[tuple[str, ...]], dict[str, list[Shown]]]:
+    """The table of causes and the changes behind each, in cents that add up: each is what the rounded sum moves by."""
+    sums, whole = list(parted.restated), [round(amount, 2) for amount in parted.restated]
+    rows: list[tuple[str, ...]] = [("old plan", *(shown(amount) for amount in whole))]
+    parts: dict[str, list[Shown]] = {}
+    end = [round(amount, 2) for amount in parted.new]
+    last = next((part for step in reversed(parted.steps) for part in reversed(step.parts)), None)
+    for step in parted.steps:
+        its = parts.setdefault(step.cause, [])
+        for part in step.parts:
+            sums = [sums[0] + part.total, sums[1] + part.present]
+            then = end if part is last else [round(amount, 2) for amount in sums]
+            its.append((part, (round(then[0] - whole[0], 2), round(then[1] - whole[1], 2))))
+            whole = then
+        moved = [round(sum(money[n] for _, money in its), 2) for n in (0, 1)]
+        if any(moved):
+            rows.append((step.cause, *map(_signed, moved)))
+    return [*rows, ("new plan", *(shown(amount) for amount in end))], parts
+
+
+def _behind(its: Sequence[Shown]) -> Iterator[str]:
+    """The changes that cost or save, the largest first, then those that do neither."""
+    acting = sorted((each for each in its if any(each[1])), key=lambda each: -abs(each[1][0]))
+    rows = [(f"  {_words(part)}", *map(_signed, money)) for part, money in acting[:LISTED_MAX]]
+    if rest := acting[LISTED_MAX:]:
+        sums = [round(sum(money[n] for _, money in rest), 2) for n in (0, 1)]
+        rows.append((f"  {len(rest)} more (--json has all)", *map(_signed, sums)))
+    if rows:
+        yield from aligned(("change", "total", "present"), rows, ("total", "present"))[1:]
+    if idle := [_words(part) for part, money in its if not any(money)]:
+        yield f"  without effect on these costs: {len(idle)}"
+        yield from (f"    {words}" for words in idle[:LISTED_MAX])
+
+
+def _words(part: Part) -> str:
+    """What changed, from what to what."""
+    old, new = (_figure(figure) for figure in (part.old, part.new))
+    if part.old is None:
+        return plain(f"{part.name}: new, {new} {part.unit}")
+    if part.new is None:
+        return plain(f"{part.name}: gone, {old} {part.unit}")
+    text = f"{part.name}: {old} -> {new} {part.unit}".rstrip()
+    if isinstance(part.old, float | int) and isinstance(part.new, float | int) and part.old > 0 < part.new:
+        change = part.new / part.old - 1
+        text += f" ({change:+.1%})" if abs(change) < 10 else ""
+    return plain(text)
+
+
+def _figure(figure: float | str | None) -> str:
+    if isinstance(figure, float | int):
+        return quantity(figure) if abs(figure) >= 1e6 else number(figure, 6)
+    return figure or ""
+
+
+def _signed(amount: float) -> str:
+    """+12.34, or a dash for nothing."""
+    return f"{amount:+,.2f}" if amount else "-"
+
+
+def _gaps(title: str, gaps: Sequence[Gap]) -> list[str]:
+    if not gaps:
+        return []
+    told = [f"  {plain(f'{gap.subject}: {gap.effect}')}" for gap in gaps[:LISTED_MAX]]
+    more = [f"  {len(gaps) - LISTED_MAX} more (--json has all)"] if len(gaps) > LISTED_MAX else []
+    return ["", f"{title}: {len(gaps)}", *told, *more]

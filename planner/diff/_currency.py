@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from planner import assumptions as figures
 from planner.answer import Assumption, Plan
-from planner.diff._state import Place, State
+from planner.diff._state import Place, State, is_money
 from pricing.price import Price
 
 
@@ -18,10 +18,13 @@ class NoRate(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """`join` is what amounts of the old plan are multiplied by. `old` and `new` tell what one unit of a currency costs
-    in each plan's own."""
+    """`join` is what amounts of the old plan, in its `own` currency, are multiplied by to be in `currency`.
+
+    `old` and `new` tell what one unit of a currency costs in each plan's own.
+    """
 
     join: float
+    own: str
     currency: str
     old: Mapping[str, float]
     new: Mapping[str, float]
@@ -29,18 +32,15 @@ class Rates:
 
     def restated(self, state: State) -> State:
         """The old state with every amount in the new currency."""
-        f, bought = self.join, state.bought
-        assumptions = {name: self._in_currency(each) for name, each in state.assumptions.items()}
+        f = self.join
         return replace(
             state,
-            assumptions=assumptions,
-            prices={place: _times(price, f) if place in self.listed_in else price
-                    for place, price in state.prices.items()},
+            assumptions={name: self._in_currency(each) for name, each in state.assumptions.items()},
+            prices={place: _times(p, f) if place in self.listed_in else p for place, p in state.prices.items()},
             work={key: replace(each, data=each.data * f) for key, each in state.work.items()},
-            bought={lot: n if lot[0] in self.listed_in or lot[0][3] == "owned" or not _is_pool(state, lot[0]) else n * f
-                    for lot, n in bought.items()},
+            bought={lot: amount * f if is_money(lot[0]) else amount for lot, amount in state.bought.items()},
             owed={moment: amount * f for moment, amount in state.owed.items()},
-        )  # fmt: skip
+        )
 
     def moved(self) -> Iterator[tuple[str, float, float]]:
         """Each currency whose rate is another: what one unit costs in the new currency by the old plan and by the
@@ -70,10 +70,10 @@ class Rates:
         return not each.overridden and each.unit.startswith(self.currency)
 
     def _in_currency(self, each: Assumption) -> Assumption:
-        old = next((code for code, value in self.old.items() if value == 1.0), self.currency)
-        if not each.unit.startswith(old):
+        if not each.unit.startswith(self.own):
             return each
-        return replace(each, value=each.value * self.join, unit=each.unit.replace(old, self.currency, 1))
+        unit = each.unit.replace(self.own, self.currency, 1)
+        return replace(each, value=each.value * self.join, unit=unit)
 
 
 def rates_between(old: Plan, new: Plan) -> Rates:
@@ -92,13 +92,8 @@ def rates_between(old: Plan, new: Plan) -> Rates:
     listed = {
         (p.provider, p.region, p.instance_type, p.purchase_option): p.list_currency or p.currency for p in old.prices
     }
-    return Rates(joins[0], new.currency, {**own, old.currency: 1.0}, {**other, new.currency: 1.0}, listed)
+    return Rates(joins[0], old.currency, new.currency, {**own, old.currency: 1.0}, {**other, new.currency: 1.0}, listed)
 
 
 def _times(price: Price, factor: float) -> Price:
     return replace(price, price_per_hour=price.price_per_hour * factor)
-
-
-def _is_pool(state: State, place: Place) -> bool:
-    price = state.prices.get(place)
-    return price is not None and price.kind == "savings_plan"

@@ -1,0 +1,114 @@
+"""The same plan by PuLP and CBC: how long a user would wait who wrote our program down there, nothing left out of it.
+
+    python bench/pulp_cbc.py    installs PuLP into a throw-away environment and solves the same instances with it
+
+Ours is pruning, building and solving three strategies; theirs building and solving one, hybrid. Objectives must agree.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from dataclasses import replace
+from pathlib import Path
+
+from portfolio import portfolio, setting_of
+
+from planner.model import build
+from planner.optimize import solve
+from planner.prune import choose_from, whole
+from planner.replay import Setting
+from planner.request import parse
+from planner.strategy import allowed
+from pricing.catalog import Catalog
+
+NAMES = ("cloud", "onprem", "hybrid")
+INSTANCES = ((1, 12, 1), (1, 12, 2), (1, 12, 3))
+"""Workloads, months and seed; before them comes the measured workload of the examples, which may run anywhere."""
+MEASURED = Path(__file__).parents[1] / "openapi" / "examples" / "measured.request.json"
+GAP = 1e-4
+LIMIT_S = 200
+THEIRS = """
+import json, sys, time
+import pulp
+
+def solve(path, gap, limit):
+    data = json.load(open(path))
+    began = time.perf_counter()
+    problem = pulp.LpProblem("plan", pulp.LpMinimize)
+    kinds = (pulp.LpContinuous, pulp.LpInteger)
+    xs = [pulp.LpVariable(f"x{i}", lower, upper, kinds[whole])
+          for i, (lower, upper, whole) in enumerate(zip(data["lower"], data["upper"], data["whole"]))]
+    problem += pulp.lpSum(c * x for c, x in zip(data["cost"], xs) if c)
+    rows = [[] for _ in data["row_lower"]]
+    for r, c, v in zip(data["entry_row"], data["entry_column"], data["entry_value"]):
+        rows[r].append(v * xs[c])
+    for terms, low, high in zip(rows, data["row_lower"], data["row_upper"]):
+        expression = pulp.lpSum(terms)
+        if low is not None and low == high:
+            problem += expression == low
+        else:
+            if low is not None:
+                problem += expression >= low
+            if high is not None:
+                problem += expression <= high
+    built = time.perf_counter() - began
+    problem.solve(pulp.PULP_CBC_CMD(msg=False, gapRel=gap, timeLimit=limit, threads=1))
+    print(json.dumps([built, time.perf_counter() - began, pulp.value(problem.objective), len(xs)]))
+
+solve(sys.argv[1], float(sys.argv[2]), float(sys.argv[3]))
+"""
+
+
+def ours(setting: Setting) -> tuple[float, float]:
+    """Seconds for three strategies from the market on, and the objective of hybrid."""
+    began = time.perf_counter()
+    pruned = replace(setting, choice=choose_from(setting.market, setting.demands, setting.assumptions, setting.terms))
+    objectives = [solve(build(pruned, allowed(name, pruned))).objective for name in NAMES]
+    return time.perf_counter() - began, objectives[-1]
+
+
+def written(setting: Setting, path: Path) -> None:
+    """The program of hybrid with nothing left out, as arrays; endless bounds are null."""
+    choice = whole(setting.market, setting.assumptions, setting.terms, len(setting.demands.needs))
+    every = replace(setting, choice=choice)
+    program = build(every, allowed("hybrid", every))
+    names = ("cost", "lower", "upper", "whole", "row_lower", "row_upper", "entry_row", "entry_column", "entry_value")
+    ends = {float("inf"): None, float("-inf"): None}
+    path.write_text(json.dumps({name: [ends.get(value, value) for value in getattr(program, name)] for name in names}))
+
+
+def main() -> None:
+    catalog = Catalog.embedded()
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        python = Path(folder) / "bin" / "python"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "pulp<4"], check=True)
+        script = Path(folder) / "theirs.py"
+        script.write_text(THEIRS)
+        asked = {"as_of": "2026-11-21", "months": 12, "workloads": [json.loads(MEASURED.read_text())]}
+        found = [("measured workload x 12 months", parse(asked))]
+        found += [(f"{w} workload(s) x {m} months, seed {s}", portfolio(w, m, s)) for w, m, s in INSTANCES]
+        for title, request in found:
+            setting = setting_of(request, catalog)
+            ours(setting)
+            mine, objective = ours(setting)
+            path = Path(folder) / "instance.json"
+            written(setting, path)
+            ran = subprocess.run(
+                [python, script, path, str(GAP), str(LIMIT_S)], check=True, capture_output=True, text=True
+            )
+            built, theirs, other, columns = json.loads(ran.stdout.splitlines()[-1])
+            gap = abs(other - objective) / abs(objective)
+            print(f"{title}, {columns:,d} columns unpruned, objectives {gap:.1e} apart:")
+            print(f"  ours, three strategies {mine:.3f} s; PuLP+CBC, one {theirs:.2f} s ({built:.2f} s to build)")
+            print(f"  {theirs / mine:.0f}x")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

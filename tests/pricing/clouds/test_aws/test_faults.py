@@ -156,7 +156,7 @@ def test_a_call_that_takes_too_long_and_a_limit_for_all(aws, kit):
     running.cloud.faults.append(kit.Fault(wait_s=1.5, times=999, where=is_types))
     begun = time.monotonic()
     assert read_failed(running).kind in {"unreachable", "timed_out"}
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 9
 
 
 def test_no_call_may_take_longer_than_is_left():
@@ -175,7 +175,7 @@ def test_the_limit_of_a_call_follows_the_time_that_is_left(aws, kit):
     running.cloud.faults += [first, never]
     begun = time.monotonic()
     assert read_failed(running).kind in {"unreachable", "timed_out"}
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 9
 
 
 def test_an_interruption_ends_every_wait(aws):

@@ -17,16 +17,14 @@ from planner.ask import ask
 from planner.check import restated
 from planner.cli._bills import AS_TODAY, Bills, source_of
 from planner.cli._explain import AS_IT_IS, Reading
-from planner.cli._measured import measured
+from planner.cli._files import STANDARD_INPUT, bytes_of, unreadable, written_out
 from planner.cli._offers import catalogue
 from planner.cli._outputs import choose, deliver, refuse_binary_to_terminal
-from planner.cli._quota import named, rows_in
+from planner.cli._quota import rows_in
 from planner.cli._run import DONE, INFEASIBLE, INTERRUPTED
-from planner.clock import today
-from planner.errors import Complaint, InvalidRequest
+from planner.errors import Complaint
 from planner.intake import compared, read
 
-STANDARD_INPUT = "-"
 Option = str | bool | tuple[str, ...] | None
 Money = tuple[str | None, str | None]
 Settings = tuple[dict[str, Any], dict[str, str], list[Complaint]]
@@ -77,10 +75,9 @@ def planned(
     choices, said = reading.choices(catalog)
     source, unfit = source_of(file, catalog, bills)
     complaints = [*complaints, *unfit]
-    source = source or read(_bytes(file, complaints), file, choices)
+    source = source or read(bytes_of(file, complaints), file, choices)
     said += reading.save(source) if not source.complaints else ()
-    document, missing = named({"as_of": today().isoformat(), **source.document, **settings}, file)
-    document, unread = measured(document, file)
+    document, unread = written_out(source.document, settings, file)
     stated = source.document.get("assumptions")
     if isinstance(stated, dict):
         document["assumptions"] = {**stated, **settings.get("assumptions", {})}
@@ -97,7 +94,7 @@ def planned(
             document,
             catalog,
             inputs=source.inputs,
-            complaints=(*complaints, *said, *faults, *missing, *unread, *source.complaints),
+            complaints=(*complaints, *said, *faults, *unread, *source.complaints),
             places={**source.places, **places},
         )
     )
@@ -114,19 +111,6 @@ def _interruptible(work: Callable[[], Plan]) -> Plan:
             # Nothing is written yet. The solver cannot be stopped, so the usual way out would wait for it.
             click.echo("planner: interrupted; nothing was written", err=True)
             os._exit(INTERRUPTED)
-
-
-def _bytes(file: str, complaints: Sequence[Complaint]) -> bytes:
-    if file == STANDARD_INPUT:
-        return sys.stdin.buffer.read()
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise InvalidRequest((*complaints, _unreadable(file, error))) from None
-
-
-def _unreadable(place: str, error: OSError) -> Complaint:
-    return Complaint("", place, f"cannot be read: {error.strerror or error}")
 
 
 def _settings(options: Mapping[str, Option]) -> Settings:
@@ -196,7 +180,7 @@ def _mapping(path: str, option: str, prefix: str, expected: str) -> Settings:
     try:
         source = yaml.read(Path(path).read_bytes(), path)
     except OSError as error:
-        return {}, {}, [_unreadable(f"--{option} {path}", error)]
+        return {}, {}, [unreadable(f"--{option} {path}", error)]
     faults = [
         replace(fault, place=fault.place if fault.place.startswith(path) else f"{path} {fault.place}")
         for fault in source.complaints

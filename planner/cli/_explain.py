@@ -5,7 +5,6 @@ Plans nothing; knows tables only as `planner.intake` tells them.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import click
 
+from planner.cli._files import bytes_of
 from planner.cli._offers import catalogue
 from planner.cli._run import ASKED_WRONGLY, DONE
 from planner.errors import Complaint, InvalidRequest
@@ -76,11 +76,7 @@ def explain(file: str, reading: Reading) -> int:
     choices, faults = reading.choices(catalogue(None, None)[0])
     if faults:
         raise InvalidRequest(faults)
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise InvalidRequest((Complaint("", file, f"cannot be read: {error.strerror or error}"),)) from None
-    source = read(data, file, choices)
+    source = read(bytes_of(file), file, choices)
     click.echo(explained(source), nl=False)
     if wrong := reading.save(source):
         raise InvalidRequest(wrong)

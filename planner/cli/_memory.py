@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from planner.cli._files import bytes_of
 from planner.cli._prices import parts as parts_of
 from planner.cli._run import DONE
 from planner.cli._tables import aligned, json_text, show
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from planner.network import Network
     from pricing.accelerator import Accelerator
 
-STANDARD_INPUT = "-"
 FIELDS = {"sequence": "sequence_length", "batch": "batch_per_device", "zero": "zero_stage"}
 """Options whose field has another name."""
 SPLIT = ("tensor", "pipeline", "zero_stage")
@@ -93,10 +91,11 @@ def _of_file(file: str, faults: list[Complaint]) -> list[Asked]:
     from planner.intake import read
     from planner.request import locate
 
-    data = _bytes(file, faults)
-    if data is None:
+    try:
+        source = read(bytes_of(file), file)
+    except InvalidRequest as error:
+        faults += error.complaints  # told with the faults of the options
         return []
-    source = read(data, file)
     faults += source.complaints
     workloads = source.document.get("workloads")
     found = []
@@ -112,16 +111,6 @@ def _of_file(file: str, faults: list[Complaint]) -> list[Asked]:
     if not faults and not found:
         faults.append(Complaint("workloads", file, "no workload has a network", "", "network: {model: llama-2-7b}"))
     return found
-
-
-def _bytes(file: str, faults: list[Complaint]) -> bytes | None:
-    if file == STANDARD_INPUT:
-        return sys.stdin.buffer.read()
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        faults.append(Complaint("", file, f"cannot be read: {error.strerror or error}"))
-        return None
 
 
 def report(file: str, options: Mapping[str, str | None], wanted: Sequence[str], format_name: str) -> int:

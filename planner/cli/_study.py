@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from planner.cli._files import bytes_of
 from planner.cli._run import DONE
 from planner.cli._tables import aligned, json_text, show
-from planner.errors import Complaint, InvalidRequest
 from planner.studies import House, Leaf, Nested, Reproduced, reproduce
 from planner.studies._read import read
 from pricing.catalog import Catalog
 
 NOT_REPRODUCED = 5
-STANDARD_INPUT = "-"
 FULL = ("figure", "value")
 HEAD = ("figure", "printed", "ours", "tolerance", "")
 NEVER = "never"
@@ -24,18 +21,9 @@ NEVER = "never"
 
 def study(file: str, format_name: str) -> int:
     """The exit code, once every example is worked and shown; InvalidRequest with every fault of the file."""
-    results = reproduce(read(_bytes(file), file), House(Catalog.current()))
+    results = reproduce(read(bytes_of(file), file), House(Catalog.current()))
     show(json_text(as_json(results)) if format_name == "json" else "\n".join(as_text(results)) + "\n")
     return DONE if all(result.ok for result in results) else NOT_REPRODUCED
-
-
-def _bytes(file: str) -> bytes:
-    if file == STANDARD_INPUT:
-        return sys.stdin.buffer.read()
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise InvalidRequest((Complaint("", file, f"cannot be read: {error.strerror or error}"),)) from None
 
 
 def as_json(results: Sequence[Reproduced]) -> dict[str, Any]:

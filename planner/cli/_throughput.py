@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner.cli._prices import parts as parts_of
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from planner.request import Request
     from pricing.catalog import Catalog
 
-STANDARD_INPUT = "-"
 COLUMNS = (
     "workload", "unit", "accelerator", "gang", "usable", "reason", "units_per_second", "units_per_hour",
     "units_per_hour_low", "units_per_hour_high", "basis", "explanation", "currency", "price_per_accelerator_hour",
@@ -101,22 +98,14 @@ def _asked(
 ) -> tuple[Request, Catalog, Sequence[Need]]:
     """The request of a file as `planner estimate` would plan it, and the work of each workload."""
     from planner.ask import answered
-    from planner.cli._measured import measured
-    from planner.cli._quota import named
-    from planner.clock import today
+    from planner.cli._files import bytes_of, written_out
     from planner.intake import read
     from planner.plan import needs_of
 
     settings = {name: parts_of(options[name]) for name in ("providers", "regions") if options[name]}
-    try:
-        data = sys.stdin.buffer.read() if file == STANDARD_INPUT else Path(file).read_bytes()
-    except OSError as error:
-        unreadable = Complaint("", file, f"cannot be read: {error.strerror or error}")
-        raise InvalidRequest((*faults, unreadable)) from None
-    source = read(data, file)
-    document, missing = named({"as_of": today().isoformat(), **source.document, **settings}, file)
-    document, unread = measured(document, file)
-    complaints = (*missing, *unread, *source.complaints)
+    source = read(bytes_of(file, faults), file)
+    document, unread = written_out(source.document, settings, file)
+    complaints = (*unread, *source.complaints)
     places = {**source.places, **{name: f"--{name}" for name in settings}}
     try:
         return answered(document, listed, lambda request: needs_of(request, listed), complaints, places)

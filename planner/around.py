@@ -31,6 +31,13 @@ class Around:
         return self.storage <= other.storage and self.egress <= other.egress and self.transfer <= other.transfer
 
 
+def beside_owned(workload: Workload, assumptions: Assumptions, transfer: float) -> Around:
+    """A month's data beside owned nodes; `transfer` is what moving it there costs."""
+    kept = 1 + assumptions["disaster_recovery_fraction"].value
+    storage = workload.storage_gb * kept * assumptions["own_storage_per_gb_month"].value
+    return Around(storage, workload.egress_gb_per_month * assumptions["own_egress_per_gb"].value, transfer)
+
+
 @dataclass(slots=True)
 class Surroundings:
     """Looks up what surrounds work, once for each price; `gaps` collects what was missing or estimated."""
@@ -50,15 +57,8 @@ class Surroundings:
 
     def owned(self, workload: Workload, assumptions: Assumptions) -> Around | None:
         """A month's data beside owned nodes: storage with its replica in the cloud, egress, data from the cloud."""
-        kept = 1 + assumptions["disaster_recovery_fraction"].value
         moved = self._moved(workload, "", "")
-        if moved is None:
-            return None
-        return Around(
-            workload.storage_gb * kept * assumptions["own_storage_per_gb_month"].value,
-            workload.egress_gb_per_month * assumptions["own_egress_per_gb"].value,
-            moved,
-        )
+        return None if moved is None else beside_owned(workload, assumptions, moved)
 
     def _moved(self, workload: Workload, provider: str, region: str) -> float | None:
         """From where the data lives: nothing inside a region, transfer between regions of a provider, else egress."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,7 +17,6 @@ from planner import goodput, owned
 from planner.answer import Gap
 from planner.around import Around, Surroundings
 from planner.assumptions import Assumptions
-from planner.cashflow import Payment
 from planner.demand import Demands, Need
 from planner.fit import Fit, Seat, fits, parallel_limit
 from planner.options import Unit, options
@@ -27,19 +26,26 @@ from planner.throughput import Throughput
 from pricing.catalog import Catalog, Quote, memory_of_one
 from pricing.offering import Offering
 
-HELD = "~held"
-"""The first part of the key of what is there already."""
+HELD, OWNED = "~held", "~owned"
+"""The first part of the key of what is there already, and of what can be bought."""
+NOT_SOLD = "not sold in the providers, regions or residency allowed"
+NO_DATA_PRICE = "no price for its storage or egress there"
 What = Literal["hourly", "covered", "commitment", "owned"]
 """By the hour; by the hour and set against committed money; nodes committed to; nodes owned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is there already: `count` nodes in the months `covers`, and all that is still owed for them together."""
+    """What is there already: `count` nodes in the months `covers`.
+
+    `age_months` is the age of what is owned at the start of the plan, `fee_per_month` what is still owed for all that
+    is committed to.
+    """
 
     count: int
     covers: range
-    payments: tuple[Payment, ...]
+    age_months: int = 0
+    fee_per_month: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +126,18 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """All that could serve the demands. `refusals[need]` counts why offerings and systems could not serve a
-    workload."""
+    """All that could serve the demands. `refused[need]` says why what could not serve a workload could not: by the key
+    of an offering, of a single price of one, or of an owned system."""
 
     resources: tuple[Resource, ...]
     candidates: tuple[Candidate, ...]
-    refusals: tuple[Counter[str], ...]
+    refused: tuple[Mapping[tuple[str, ...], str], ...]
     gaps: tuple[Gap, ...]
+
+    @property
+    def refusals(self) -> tuple[Counter[str], ...]:
+        """By need, how often each reason was given."""
+        return tuple(Counter(reasons.values()) for reasons in self.refused)
 
 
 @dataclass(slots=True)
@@ -138,10 +149,18 @@ class _Build:
     numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
     gaps: dict[Gap, None] = field(default_factory=dict)
+    sold: dict[tuple[str, str], tuple[Quote, ...]] = field(default_factory=dict)
 
     @property
     def surroundings(self) -> Surroundings:
         return Surroundings(self.request, self.catalog, self.gaps)
+
+    def allowed(self, offering: Offering) -> tuple[Quote, ...]:
+        """The prices of an offering that the request as a whole allows; the same for every workload."""
+        if offering.key not in self.sold:
+            quotes = self.catalog.of_type(offering)
+            self.sold[offering.key] = tuple(quote for quote in quotes if is_allowed(quote, self.request))
+        return self.sold[offering.key]
 
     def number(self, resource: Resource) -> int:
         self.resources.setdefault(resource.key, resource)
@@ -156,7 +175,7 @@ class _Search:
     need: Need
     seat: Seat
     around: dict[tuple[str, str], Around | None] = field(default_factory=dict)
-    refused: Counter[str] = field(default_factory=Counter)
+    refused: dict[tuple[str, ...], str] = field(default_factory=dict)
 
 
 def market(
@@ -173,22 +192,20 @@ def market(
     for resource in existing:  # owed though nothing can use it
         build.number(resource)
     owned = tuple(nodes)
-    refusals = []
+    refused = []
     for index, need in enumerate(demands.needs):
         search = _Search(index, need, Seat(need, request, catalog.names, build.gaps))
         for offering in catalog.priced:
             _rent(build, search, offering)
         for node in owned:
-            _own(
-                build, search, Resource(("~owned", node.name), "owned", node.accelerator, node.accelerators, node=node)
-            )
+            _own(build, search, Resource((OWNED, node.name), "owned", node.accelerator, node.accelerators, node=node))
         for resource in existing:
             if resource.node is not None:
                 _own(build, search, resource)
             else:
                 _keep(build, search, resource)
-        refusals.append(search.refused)
-    return Market(tuple(build.resources.values()), tuple(build.candidates), tuple(refusals), tuple(build.gaps))
+        refused.append(search.refused)
+    return Market(tuple(build.resources.values()), tuple(build.candidates), tuple(refused), tuple(build.gaps))
 
 
 def is_allowed(quote: Quote, request: Request) -> bool:
@@ -218,12 +235,11 @@ def _rent(build: _Build, search: _Search, offering: Offering) -> None:
     part, workload = build.catalog.names.by_name[offering.accelerator], search.need.workload
     found = fits(search.seat, part, offering.accelerator_count, memory_of_one(offering, part), offering.network_gbps)
     if isinstance(found, str):
-        search.refused[found] += 1
+        search.refused[offering.key] = found
         return
-    sold = [quote for quote in build.catalog.of_type(offering) if is_allowed(quote, build.request)]
-    here = [quote for quote in sold if may_run(build.catalog, build.request, workload, quote)]
+    here = [quote for quote in build.allowed(offering) if may_run(build.catalog, build.request, workload, quote)]
     if not here:
-        search.refused["not sold in the providers, regions or residency allowed"] += 1
+        search.refused[offering.key] = NOT_SOLD
         return
     billed = {
         interrupts: [_billed_hours(build, search.need, fit, interrupts) for fit in found]
@@ -235,7 +251,7 @@ def _rent(build: _Build, search: _Search, offering: Offering) -> None:
             continue
         around = _around(build, search, quote)
         if around is None:
-            search.refused["no price for its storage or egress there"] += 1
+            search.refused[quote.price.key] = NO_DATA_PRICE
             continue
         if option.UNIT == "node_day" and search.need.levels is not None:
             continue  # a block is whole days: not for work that follows the hours
@@ -277,16 +293,16 @@ def _own(build: _Build, search: _Search, resource: Resource) -> None:
     need, node = search.need, resource.node
     assert node is not None
     if not need.workload.may_be_owned:
-        search.refused["may not be owned"] += 1
+        search.refused[resource.key] = "may not be owned"
         return
     part = build.catalog.names.by_name[node.accelerator]
     found = fits(search.seat, part, node.accelerators, part.memory_gib)
     if isinstance(found, str):
-        search.refused[found] += 1
+        search.refused[resource.key] = found
         return
     around = build.surroundings.owned(need.workload, build.assumptions)
     if around is None:
-        search.refused["no price for moving its data there"] += 1
+        search.refused[resource.key] = "no price for moving its data there"
         return
     number = build.number(resource)
     # hours of accelerators that the asker states hold the repairs already, as they hold failures

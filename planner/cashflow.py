@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from planner.answer import Category
+from planner.traced import annuity, grown, power
 
 Change = Literal["on_demand", "spot", "commitment"]
 
@@ -45,7 +46,7 @@ class Terms:
     @property
     def discount_rate_monthly(self) -> float:
         """(1 + r)^(1/12) - 1."""
-        return float((1 + self.discount_rate_annual) ** (1 / 12) - 1)
+        return power(1 + self.discount_rate_annual, 1 / 12) - 1
 
     def price_factor(self, month: int, change: Change = "on_demand") -> float:
         """What prices that are agreed on in `month` are multiplied by: 1 in the first, (1 + change)^((month - 1) / 12)
@@ -55,7 +56,7 @@ class Terms:
             "spot": self.spot_price_change_annual,
             "commitment": self.commitment_price_change_annual,
         }[change]
-        return float((1 + annual) ** ((month - 1) / 12))
+        return grown(annual, month)
 
     @property
     def bill_factor(self) -> float:
@@ -91,5 +92,4 @@ def first_month_at_or_below(capital: float, own_per_month: float, rent_per_month
 
 def annuity_factor(months: int, rate_monthly: float) -> float:
     """Present worth of one unit of money at the end of each of `months` months."""
-    # (1 - (1 + r)^-n) / r, of which a tiny r would leave nothing
-    return months if rate_monthly == 0 else -math.expm1(-months * math.log1p(rate_monthly)) / rate_monthly
+    return annuity(rate_monthly, months)

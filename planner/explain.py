@@ -128,4 +128,9 @@ def _break_even(node: Node, rented: Quote, assumptions: Assumptions, terms: Term
         utilisation=level / rent_per_month,
         own_cost_per_accelerator_hour=level / node.accelerators / terms.hours_per_month,
         rent_cost_per_accelerator_hour=_per_accelerator(rented),
+        capital=cost.capital,
+        own_per_month=cost.per_month_at_work,
+        rent_per_month=rent_per_month,
+        life_months=life,
+        resale=owned.resale_value(node, life, assumptions),
     )

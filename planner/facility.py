@@ -10,6 +10,7 @@ import math
 from planner.assumptions import Assumptions
 from planner.estate import Site
 from planner.finance import capital_recovery_factor
+from planner.traced import larger
 from pricing.units import HOURS_PER_YEAR
 
 
@@ -17,7 +18,7 @@ def racks(rack_units: float | None, max_power_kw: float, assumptions: Assumption
     """The part of a rack that a node takes: by rack units or by power, whichever is more; by power alone where its
     height is unknown."""
     by_power = max_power_kw / assumptions["rack_power_kw"].value
-    return max(by_power, (rack_units or 0.0) / assumptions["rack_units_usable"].value)
+    return larger(by_power, (rack_units or 0.0) / assumptions["rack_units_usable"].value)
 
 
 def rent(

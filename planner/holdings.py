@@ -9,7 +9,7 @@ from planner import owned
 from planner.answer import Gap
 from planner.assumptions import Assumptions
 from planner.candidates import HELD, Held, Resource
-from planner.cashflow import Payment, Terms
+from planner.cashflow import Terms
 from planner.errors import Complaint
 from planner.estate import LiveCommitment
 from planner.options import options
@@ -58,9 +58,8 @@ def owned_nodes(
                 text = f"{age} months old, past the useful life of {age + life}: not used; state a longer life if it is"
                 gaps.append(Gap("not_planned", f"{system.name} (existing)", text))
             continue
-        paid = owned.existing_payments(node, line.count, age, covers, assumptions, terms)
         key = (HELD, node.name, line.bought or "")
-        held = Held(line.count, covers, paid)
+        held = Held(line.count, covers, age_months=age)
         found.append(Resource(key, "owned", node.accelerator, node.accelerators, node=node, held=held))
     return tuple(found), tuple(gaps)
 
@@ -84,14 +83,13 @@ def _resource(line: LiveCommitment, covered: range, request: Request, catalog: C
         request.as_of, SOURCE, "listed", "runs already",
     )  # fmt: skip
     quote = Quote(offering, price, catalog.names.by_name[offering.accelerator], 0)
-    fees = [Payment(month, "end", "commitment", line.fee_per_month) for month in covered]
     return Resource(
         (HELD, line.provider, line.region, line.instance_type, line.purchase_option, line.ends),
         "commitment",
         offering.accelerator,
         offering.accelerator_count or 0,
         quote=quote,
-        held=Held(line.count, covered, tuple(fee for fee in fees if fee.amount)),
+        held=Held(line.count, covered, fee_per_month=line.fee_per_month),
     )
 
 

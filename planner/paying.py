@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from planner import owned
+from planner.around import Around
 from planner.assumptions import Assumptions
-from planner.candidates import Candidate, Resource
+from planner.candidates import Candidate, Held, Resource
 from planner.cashflow import Payment, Terms
 from planner.demand import Need
 from planner.options import Option, options
 from pricing.price import Adjusted, Price
+
+RUNNING = frozenset({"power", "space", "staff", "support"})
+"""What an owned node costs in the month it is paid for; everything else it costs belongs to all months of its use."""
 
 
 def payments_of(
@@ -21,7 +25,7 @@ def payments_of(
     What is held already owes the same whatever is decided.
     """
     if resource.held is not None:
-        return resource.held.payments
+        return _still_owed(resource, resource.held, assumptions, terms)
     if resource.node is not None:
         return owned.payments(resource.node, month, quantity, assumptions, terms)
     assert resource.quote is not None
@@ -30,6 +34,14 @@ def payments_of(
     kept = 1 - _discount(price, option, terms)
     rows = option.payments(price, month, quantity, terms)
     return billed((Payment(p.month, p.at, p.category, p.amount * kept) for p in rows), terms)
+
+
+def _still_owed(resource: Resource, held: Held, assumptions: Assumptions, terms: Terms) -> tuple[Payment, ...]:
+    """What is there already costs, all of it together: owned nodes their running, commitments their fee."""
+    if resource.node is not None:
+        return owned.existing_payments(resource.node, held.count, held.age_months, held.covers, assumptions, terms)
+    fee = held.fee_per_month
+    return tuple(Payment(month, "end", "commitment", fee) for month in held.covers) if fee else ()
 
 
 def use_payments_of(
@@ -51,8 +63,11 @@ def data_payments(
 
     For a deadline, the cost of all months up to it shared over the whole work.
     """
-    share = units * share_of_data(need, month)
-    around = candidate.around
+    return around_payments(candidate.around, resource, month, units * share_of_data(need, month), terms)
+
+
+def around_payments(around: Around, resource: Resource, month: int, share: float, terms: Terms) -> tuple[Payment, ...]:
+    """A share of a month's whole data at a resource's place."""
     rows = (
         Payment(month, "end", "storage", around.storage * share),
         Payment(month, "end", "egress", around.egress * share),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from planner import assumptions as figures
@@ -25,10 +25,12 @@ from planner.answer import (
 from planner.candidates import is_allowed, market
 from planner.cashflow import Terms
 from planner.check import check, named
+from planner.considered import considered
 from planner.demand import Demands, Need, demands
 from planner.errors import InvalidRequest
 from planner.explain import break_evens, recommend
 from planner.gaps import gaps, rates_used
+from planner.ledger import ledger
 from planner.margins import margins
 from planner.overkill import reasons
 from planner.prune import choose_from
@@ -61,14 +63,35 @@ def plan(
     assumed = figures.overridden(_defaults(request, catalog), _overrides(request), request.as_of)
     nodes, node_gaps = owned.nodes(catalog, assumed, request)
     setting, held_gaps = _setting(request, catalog, assumed, nodes, throughputs)
-    needed, terms = setting.demands, setting.terms
-    solved = _solve(request, setting, unserved(request, needed, setting.market, catalog, nodes, assumed))
-    strategies = tuple(s.strategy for s in solved)
+    missing = unserved(request, setting.demands, setting.market, catalog, nodes, assumed)
+    solved = _solve(request, setting, missing)
     advice = _advice(request, setting, solved, catalog)
     case = Case(advice, solved, setting, _throughput(setting, solved), partial(_terms, request), again)
+    return _told(asked, inputs, _Grounds(request, catalog, nodes, node_gaps, held_gaps), case)
+
+
+@dataclass(frozen=True, slots=True)
+class _Grounds:
+    """What a plan stands on beside its setting: the request and the catalogue in the plan's words and currency."""
+
+    request: Request
+    catalog: Catalog
+    nodes: tuple[owned.Node, ...]
+    node_gaps: tuple[Gap, ...]
+    held_gaps: tuple[Gap, ...]
+
+
+def _told(asked: Request, inputs: Inputs, grounds: _Grounds, case: Case) -> Plan:
+    """The answer in full."""
+    request, catalog, nodes = grounds.request, grounds.catalog, grounds.nodes
+    advice, solved, setting = case.advice, case.solved, case.setting
+    needed, terms, assumed = setting.demands, setting.terms, setting.assumptions
+    strategies = tuple(s.strategy for s in solved)
     chosen = next((s for s in strategies if s.name == advice.strategy), None)
     evens, compared = break_evens(nodes, _rented(nodes, request, catalog), assumed, terms)
     prices = _prices(solved, compared, catalog)
+    missing = gaps(request, setting, catalog, solved, chosen)
+    assumptions = (*assumed.values(), *owned.as_assumptions((*nodes, *_there(setting)), request, catalog))
     return Plan(
         schema_version=SCHEMA_VERSION,
         plan_id=_identity(asked, catalog),
@@ -88,8 +111,8 @@ def plan(
         throughput=case.throughput,
         prices=prices,
         oldest_price=min((price.as_of for price in prices), default=None),
-        assumptions=(*assumed.values(), *owned.as_assumptions((*nodes, *_there(setting)), request, catalog)),
-        gaps=tuple(dict.fromkeys((*gaps(request, setting, catalog, solved, chosen), *node_gaps, *held_gaps))),
+        assumptions=assumptions,
+        gaps=tuple(dict.fromkeys((*missing, *grounds.node_gaps, *grounds.held_gaps))),
         inputs=inputs,
         catalog_digest=catalog.digest,
         reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
@@ -99,6 +122,8 @@ def plan(
         flips=flips(case),
         risk=risk(request.risk, case),
         views=views(request.finance, advice, solved, setting),
+        ledger=ledger(solved, setting, prices, assumptions, case.terms_of),
+        considered=considered(request, setting, catalog, solved, advice, nodes, grounds.node_gaps),
     )
 
 

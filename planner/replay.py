@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
 from planner import owned, paying
-from planner.answer import CashRow, Purchase, Use, WorkloadCost
+from planner.answer import CashRow, Purchase, Use
 from planner.assumptions import Assumptions
 from planner.candidates import Candidate, Market, Resource
 from planner.cashflow import Payment, Terms, present_cost
@@ -168,58 +168,3 @@ def cash(rows: Iterable[tuple[str, Payment]]) -> tuple[CashRow, ...]:
         sums[payment.month, payment.at, payment.category, name] += payment.amount
     ordered = sorted(sums.items(), key=lambda item: (item[0][0], item[0][1] == "end", item[0][2], item[0][3]))
     return tuple(CashRow(month, at, category, name, amount) for (month, at, category, name), amount in ordered)  # type: ignore[arg-type]  # the literals went through a dictionary key
-
-
-def workload_costs(decisions: Decisions, setting: Setting) -> tuple[WorkloadCost, ...]:
-    """Each workload's own payments plus its part, by node-hours, of everything bought (of committed money by what it
-    draws); idle hours go the same way. Operators and the support plan's least fee go by all other costs."""
-    needs, resources = setting.demands.needs, setting.market.resources
-    cost = [0.0] * len(needs)
-    units = [0.0] * len(needs)
-    hours: dict[tuple[str, ...], dict[int, float]] = defaultdict(lambda: defaultdict(float))
-    work: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    ends: dict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for share in decisions.shares:
-        index, rate = share.candidate.need, share.candidate.throughput
-        resource = resources[share.candidate.resource]
-        cost[index] += math.fsum(p.amount for p in use_payments(setting, share))
-        units[index] += share.units
-        ends[index][0] += share.units * rate.units_per_hour / rate.high
-        ends[index][1] += share.units * rate.units_per_hour / rate.low
-        weight = resource.quote.price.price_per_hour if resource.pool and resource.quote is not None else 1.0
-        hours[resource.pool or resource.key][index] += share.node_hours * weight
-        work[index][resource.title] += share.units
-    for bought in decisions.bought:
-        amount = math.fsum(p.amount for p in purchase_payments(setting, bought))
-        users: Mapping[int, float] = hours[bought.resource.key] or dict.fromkeys(range(len(needs)), 1.0)
-        for index, part in users.items():
-            cost[index] += amount * part / math.fsum(users.values())
-    own = list(cost) if any(cost) else [1.0] * len(needs)
-    for overhead in decisions.overheads:
-        amount = math.fsum(p.amount for p in overhead_payments(setting, overhead))
-        cost = [already + amount * part / math.fsum(own) for already, part in zip(cost, own, strict=True)]
-    return tuple(
-        WorkloadCost(
-            need.workload.name,
-            need.workload.team,
-            need.unit,
-            units[index],
-            cost[index],
-            cost[index] / units[index] if units[index] else 0.0,
-            _where(work[index]),
-            *(cost[index] * (end / units[index] if units[index] else 1.0) for end in ends[index]),
-        )
-        for index, need in enumerate(needs)
-    )
-
-
-def _where(work: Mapping[str, float]) -> str:
-    """Where the work is done, largest part first, with its percentage."""
-    total = math.fsum(work.values())
-    ordered = sorted(work.items(), key=lambda item: (-item[1], item[0]))
-    shares = ((name, amount / total) for name, amount in ordered)
-    return "; ".join(f"{name} ({_percent(share)})" if len(work) > 1 else name for name, share in shares)
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.01 else "under 1%"

@@ -6,7 +6,9 @@ a request can be read and stored without one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
@@ -347,13 +349,42 @@ def locate(path: str, places: Mapping[str, str]) -> str:
 
 
 def _complaint(item: Any, places: Mapping[str, str]) -> Complaint:
-    path = ""
-    for part in item["loc"]:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        elif part.isidentifier() and not part.startswith(("function", "constrained", "lax")):
-            path += f".{part}" if path else part
-    message = item["msg"].removeprefix("Value error, ")
-    value = item.get("input")
+    *above, last = (*item["loc"],) or ("",)
+    is_unknown = item["type"] == "extra_forbidden"  # whose name is the asker's, whatever it looks like
+    path = _path([*(part for part in above if _is_written(part)), *([last] if is_unknown or _is_written(last) else [])])
+    message, value = item["msg"].removeprefix("Value error, "), item.get("input")
+    if named := _NAMED.fullmatch(message):  # a fault of several fields says itself which is meant
+        path, message = f"{path}.{named[1]}" if path else named[1], named[2]
     shown = "" if isinstance(value, dict | list | tuple) or value is None else repr(value)[:80]
-    return Complaint(path, locate(path, places), message, shown)
+    place = locate(path, places)
+    if is_unknown:
+        near = get_close_matches(str(last).casefold(), _field_names(), 1)
+        return Complaint(path, place, "unknown field", str(last)[:80], near[0] if near else "")
+    if item["type"] == "too_long":
+        many, most = item["ctx"]["actual_length"], item["ctx"]["max_length"]
+        return Complaint(path, place, "too many", f"{many:,}", f"at most {most:,} together")
+    return Complaint(path, place, message, shown)
+
+
+_NAMED = re.compile(r"([a-z_]\w*(?:\[\d+\])*(?:\.[a-z_]\w*(?:\[\d+\])*)*): (.+)", re.DOTALL)
+
+
+def _is_written(part: object) -> bool:
+    """Whether a part of pydantic's location is one of the document: an index or a field, not a step of validation."""
+    return isinstance(part, int) or (
+        str(part).isidentifier() and not str(part).startswith(("function", "constrained", "lax"))
+    )
+
+
+def _path(parts: Sequence[object]) -> str:
+    found = ""
+    for part in parts:
+        found += f"[{part}]" if isinstance(part, int) else f".{part}" if found else str(part)
+    return found
+
+
+def _field_names() -> tuple[str, ...]:
+    """The fields of a request and of all its parts."""
+    schema = Request.model_json_schema()
+    parts = (schema, *schema.get("$defs", {}).values())
+    return tuple(sorted({name for part in parts for name in part.get("properties", {})}))

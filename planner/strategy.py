@@ -21,6 +21,7 @@ from planner.program import Limit, Program, with_limit_open, with_shortage
 from planner.replay import Bought, Decisions, Overhead, Setting, Share
 from planner.restrict import COLUMNS_MAX
 from planner.rows import rents_whole_nodes
+from planner.sharing import workload_costs
 
 REPLAY_TOLERANCE = 1e-5
 LONG_SEARCH_COLUMNS = 2000
@@ -151,7 +152,7 @@ def _solved(name: StrategyName, setting: Setting, rules: Allowed, program: Progr
         purchases=tuple(replay.purchase(setting, b) for b in decisions.bought if b.resource.held is None),
         uses=tuple(replay.use(setting, share) for share in decisions.shares),
         cash=replay.cash(rows),
-        workloads=replay.workload_costs(decisions, setting),
+        workloads=workload_costs(decisions, setting),
         candidates=setting.choice.candidates,
         pruned=setting.choice.pruned,
         columns=len(program.columns),

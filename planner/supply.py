@@ -135,7 +135,8 @@ def _starts(
 ) -> list[Start]:
     """Present cost of one unit by month of start; for commitments in proportion to the price, so one curve per term."""
     if resource.held is not None:
-        owed = present_cost(resource.held.payments, terms.discount_rate_monthly)
+        paid = payments_of(resource, 1, resource.held.count, assumptions, terms)
+        owed = present_cost(paid, terms.discount_rate_monthly)
         return [Start(1, owed / resource.held.count, resource.held.covers)]
     if resource.quote is None:
         return curve(resource, assumptions, terms)

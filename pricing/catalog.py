@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, cached_property, lru_cache
@@ -228,6 +228,10 @@ class Catalog:
     def of_type(self, offering: Offering) -> tuple[Quote, ...]:
         """Every price of one offering, in the order of `quotes`."""
         return self._listed_of(offering).quotes
+
+    def by_option(self, offering: Offering) -> Mapping[str, Sequence[Quote]]:
+        """Every price of one offering by purchase option, each in the order of `quotes`."""
+        return self._listed_of(offering).by_option
 
     def _listed_of(self, offering: Offering) -> _Listed:
         """Read when first asked for, then kept."""

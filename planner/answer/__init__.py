@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
+from planner.answer.changes import Changes
+from planner.answer.considered import Considered
+from planner.answer.ledger import Ledger
 from planner.answer.margin import Marginal
 from planner.answer.risk import Flip, Risk
 from planner.answer.views import Views
@@ -264,6 +267,8 @@ class BreakEven:
     `month`: first month in which cumulative cost of owning, from delivery and without resale, is at or below renting at
     full use; None if never inside the system's life. `utilisation`: share of hours at which both cost the same over
     the life, with resale, discounted; above 1 means owning never pays.
+    One node costs `capital` at delivery and `own_per_month` at full use, and sells for `resale` (positive) after
+    `life_months`; its equal by the hour costs `rent_per_month` at full use. 0 life: not told (plans of before).
     """
 
     system: str
@@ -272,6 +277,11 @@ class BreakEven:
     utilisation: float | None
     own_cost_per_accelerator_hour: float
     rent_cost_per_accelerator_hour: float
+    capital: float = 0.0
+    own_per_month: float = 0.0
+    rent_per_month: float = 0.0
+    life_months: int = 0
+    resale: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +370,9 @@ class Plan:
     flips: tuple[Flip, ...] = ()
     risk: Risk | None = None
     views: Views = field(default_factory=Views)
+    ledger: Ledger = field(default_factory=Ledger)
+    considered: tuple[Considered, ...] = ()
+    changes: Changes | None = None
 
     def strategy(self, name: str) -> Strategy:
         """The strategy called `name`; KeyError if it was not asked for."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from planner.billing._child import Progress, apart
+from planner.apart import Bounds, NoAnswer, Progress, apart
 from planner.billing._find import Finder
 from planner.billing._open import NotABill, is_parquet, open_table
 from planner.billing._scan import scan
@@ -18,6 +18,9 @@ from planner.errors import Defect
 from pricing.catalog import Catalog
 
 __all__ = ["Bill", "NotABill", "Progress", "is_bill", "read"]
+
+MEMORY_BYTES = 6 * 2**30
+"""Of addresses, several times what the engine may fill: a bound for what is no bill at all."""
 
 
 def is_bill(path: Path) -> bool:
@@ -36,7 +39,10 @@ def read(
     Reads in a process of its own, for at most `seconds` where given. Raises NotABill with the reason for a file that
     is none, OSError for one that cannot be read.
     """
-    bill: Bill = apart(_read, path, catalog, name or path.name, progress=progress, seconds=seconds)
+    try:
+        bill = apart(_read, path, catalog, name or path.name, bounds=Bounds(MEMORY_BYTES, seconds), progress=progress)
+    except NoAnswer as reason:
+        raise NotABill(str(reason)) from None
     if progress is not None:
         progress(1.0)
     if faults := bill.differences():
@@ -44,6 +50,6 @@ def read(
     return bill
 
 
-def _read(path: Path, catalog: Catalog, name: str, *, progress: Progress | None) -> Bill:
+def _read(path: Path, catalog: Catalog, name: str, *, progress: Progress | None = None) -> Bill:
     table, finder = open_table(path), Finder(catalog)
     return sort(table, scan(table, finder.pattern, progress), finder, name)

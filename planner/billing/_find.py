@@ -24,10 +24,17 @@ NO_NODE = re.compile(r"network|egress|transfer|storage|licen[cs]|snapshot|ip add
 """What is charged by a machine's label and is no part of the machine."""
 NOT_THE_NODE = re.compile(r"workstation|vgpu|licen[cs]e", re.IGNORECASE)
 HOURS = {"hour": 1.0, "hours": 1.0, "hr": 1.0, "hrs": 1.0, "h": 1.0, "instance hours": 1.0, "instance per hour": 1.0,
-         "gpu per hour": 1.0, "gpu hours": 1.0, "seconds": 1 / 3600, "second": 1 / 3600, "s": 1 / 3600,
+         "gpu per hour": 1.0, "gpu hour": 1.0, "gpu hours": 1.0, "seconds": 1 / 3600, "second": 1 / 3600, "s": 1 / 3600,
          "minutes": 1 / 60, "hora": 1.0, "horas": 1.0, "stunde": 1.0, "stunden": 1.0, "heure": 1.0, "heures": 1.0,
          "uur": 1.0, "小时": 1.0, "/hour": 1.0}  # fmt: skip
 """Units of time, without the 1 in front, in hours."""
+
+OCI = {
+    "E3": "V100-16GB-SXM2", "E4": "A100-40GB-SXM", "A100 - V2": "A100-80GB-SXM", "H100": "H100-80GB-SXM",
+    "H200": "H200-141GB-SXM",
+}  # fmt: skip
+"""What Oracle's products for an hour of a GPU are, where their name alone would mean several: Compute - GPU - H100 is
+that of the shape BM.GPU.H100.8, E4 of BM.GPU4.8, E3 of GPU3 (Oracle's product list and its page of compute shapes)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +51,19 @@ class Found:
     beside: bool = False
 
 
+_BLOCK = re.compile(r"(\d{1,6})\s*(?=[^\d\s.,])")
+
+
 def hours_in(unit: str) -> float | None:
-    """Hours in one of this unit; None for what is no time, or for blocks (100 Hours) that may be counted either way."""
-    return HOURS.get(re.sub(r"^1\s*(?=\D)", "", unit.strip().casefold()).strip())
+    """Hours in one of this unit, all of them for a block (100 Hours); None for what is no time."""
+    named = HOURS.get(_BLOCK.sub("", unit.strip().casefold(), count=1))
+    return None if named is None else named * block_of(unit)
+
+
+def block_of(unit: str) -> float:
+    """How many make one of this unit: 100 in 100 Hours, 1 where no number stands before it."""
+    found = _BLOCK.match(unit.strip())
+    return float(found[1]) if found and float(found[1]) else 1.0
 
 
 class Finder:
@@ -54,6 +71,7 @@ class Finder:
 
     def __init__(self, catalog: Catalog) -> None:
         self._names = catalog.names
+        self._catalog = catalog
         whole = [offering for offering in catalog.offerings.values() if not offering.part]
         self._aws = {o.instance_type.casefold(): o for o in whole if o.provider == "aws"}
         self._azure = {_azure_key(o.instance_type): o for o in whole if o.provider == "azure"}
@@ -75,9 +93,17 @@ class Finder:
 
     def _find(self, provider: str, texts: tuple[str, ...]) -> Found | None:
         """What the texts name, the surest first; None where they name no accelerator."""
-        known = {"aws": self._of_aws, "azure": self._of_azure, "gcp": self._of_gcp}
+        known = {"aws": self._of_aws, "azure": self._of_azure, "gcp": self._of_gcp, "oci": self._of_oci}
         ways = [known[provider]] if provider in known else list(known.values())  # a name tells whose it is, too
         return next((found for way in ways if (found := way(texts))), None) or self._of_words(texts)
+
+    def lowest(self, provider: str, found: Found, *, spot: bool) -> float | None:
+        """The lowest price of an hour of the node, spot or on demand, in USD anywhere; None where none is known."""
+        offering = self._catalog.offerings.get((provider, found.instance_type))
+        quotes = self._catalog.of_type(offering) if offering is not None else ()
+        kind = "spot" if spot else "on_demand"
+        prices = [q.price.price_per_hour for q in quotes if q.price.kind == kind and q.price.currency == "USD"]
+        return min(prices, default=None)
 
     def _of_aws(self, texts: tuple[str, ...]) -> Found | None:
         beside = any(BESIDE.search(text) for text in texts)
@@ -99,6 +125,15 @@ class Finder:
         letters = "|".join(sorted(self._azure_letters, key=len, reverse=True))
         like = re.compile(rf"(?i)(?:standard_)?(?:{letters})\d+[a-z]*(?:[ _][a-z0-9]+){{0,3}}")
         return next((Found(part) for part in parts if like.fullmatch(part)), None)
+
+    def _of_oci(self, texts: tuple[str, ...]) -> Found | None:
+        """A product of Oracle's that is an hour of one GPU: its part of the node is in the price."""
+        for text in texts:
+            product = re.search(r"(?i)\bcompute *- *gpu *- *(\S.*)", text)
+            accelerator = OCI.get(" ".join(product[1].upper().split())) if product else None
+            if accelerator in self._names.by_name:
+                return Found(text, accelerator or "", "", 1.0)
+        return None
 
     def _of_gcp(self, texts: tuple[str, ...]) -> Found | None:
         machine = next((self._gcp[text.casefold()] for text in texts if text.casefold() in self._gcp), None)

@@ -177,7 +177,7 @@ def _json_columns(text: str, kind: Kind) -> tuple[str, ...]:
         at += len(text[at:]) - len(text[at:].lstrip(" \t\r\n,"))
         try:
             record, at = decoder.raw_decode(text, at)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # no JSON, or a number of too many digits
             if kind == "array" or "\n" not in text[at:]:
                 break
             at = text.index("\n", at) + 1
@@ -192,13 +192,21 @@ def _csv(path: Path, text: str, encoding: str, compressed: bool) -> Table:
         for skip, line in enumerate(itertools.islice(lines, HEADER_LINES)):
             if line.count(separator) < 3:
                 continue
-            header = next(csv.reader([line], delimiter=separator), [])
+            header = _fields(line, separator)
             columns = Columns(_unique([name.strip().lstrip("\ufeff") for name in header]))
             if found := export_of(columns):
                 comma = separator != "," and _comma("".join(lines[skip + 1 :]), separator)
                 columns = Columns(columns.names, comma)
                 return Table(path, "csv", columns, *found, compressed, separator, skip, encoding)
     raise NotABill("no row in it is the header of a known billing export")
+
+
+def _fields(line: str, separator: str) -> list[str]:
+    """The fields of one line; none where one of them does not end or is longer than any title."""
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return []
 
 
 def _unique(names: Sequence[str]) -> tuple[str, ...]:
@@ -216,6 +224,9 @@ def _unique(names: Sequence[str]) -> tuple[str, ...]:
 def _comma(below: str, separator: str) -> bool:
     """Whether amounts have a decimal comma: fields of the first rows that only make a number with one."""
     rows = csv.reader(io.StringIO(below), delimiter=separator)
-    fields = [field for row in itertools.islice(rows, SAMPLE) for field in row if field not in NULLS]
+    try:
+        fields = [field for row in itertools.islice(rows, SAMPLE) for field in row if field not in NULLS]
+    except csv.Error:
+        return False
     digits = [field for field in fields if field.lstrip("-").replace(",", "").replace(".", "").isdigit()]
     return sum(field.count(",") == 1 for field in digits) > sum(field.count(".") == 1 for field in digits)

@@ -103,7 +103,7 @@ def scan(table: Table, pattern: str, progress: Progress | None = None, memory: s
                 malformed = _malformed(engine) if table.kind == "csv" else ()
         except duckdb.OutOfMemoryException:
             raise NotABill(f"its rows differ in too many names to be summed in {memory} of memory") from None
-        except (duckdb.Error, csv.Error, EOFError, zlib.error) as error:
+        except (duckdb.Error, csv.Error, EOFError, zlib.error, UnicodeDecodeError) as error:
             raise NotABill(f"cannot be read: {str(error).splitlines()[0]}") from None
     return _told(found, malformed)
 

@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import math
 import re
+from calendar import monthrange
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
 from typing import Any, cast
 
-from planner.billing._find import Finder, Found, hours_in
+from planner.billing._blocks import hours_by_unit
+from planner.billing._find import Finder, Found
 from planner.billing._open import Table
 from planner.billing._scan import EXAMPLES, Group, Scan
 from planner.billing.bill import Apart, Bill, Line, LineKind, Refused, Total, Why, added
 
 SUMS = ("rows", "hours_used", "hours_unused", "billed", "effective")
 NAMES = tuple(field.name for field in fields(Line) if field.name not in SUMS)
-BLOCKS = re.compile(r"\d+\s*(?:hours?|hrs?)", re.IGNORECASE)
+TIME = re.compile("hour|hrs|hora|heure|stunde|uur|小时", re.IGNORECASE)
 OF_COMMITMENT: dict[str, LineKind] = {"fee": "commitment", "unused": "commitment", "upfront": "upfront"}
 """Charges for a commitment itself, and the kind of line that they are."""
+Hours = dict[str, float | None]
+"""Hours in one of each unit of a file."""
 APART_CHARGES = ("credit", "refund", "tax", "support", "adjustment")
 
 
@@ -42,7 +46,9 @@ def sort(table: Table, scan: Scan, finder: Finder, name: str) -> Bill:
     dated = [group for group in scan.groups if group.day in days]
     undated = [group for group in scan.groups if group.day not in days]
     view = _view(dated) if table.export.fields(table.columns).one_view else View()
-    lines, apart = _told_apart(dated, finder, days, view)
+    found = [finder.find(group.provider, group.texts) if group.named else None for group in dated]
+    hours, block_notes = hours_by_unit(zip(dated, found, strict=True), finder)
+    lines, apart = _told_apart(dated, found, hours, days, view)
     refused = list(scan.refused)
     if undated:
         examples = tuple(sorted({group.day for group in undated})[:EXAMPLES])
@@ -57,7 +63,7 @@ def sort(table: Table, scan: Scan, finder: Finder, name: str) -> Bill:
         days=frozenset(day.isoformat() for group in dated if group.charge in ("usage", "unused")
                        for day in (days[group.day], _last(group, days[group.day]))),
         details={key: tuple(json.loads(text) for text in sorted(texts)) for key, texts in sorted(details.items())},
-        notes=tuple(note for note in (order_note, view.note, *_oddities(dated, view)) if note),
+        notes=tuple(note for note in (order_note, view.note, *block_notes, *_oddities(dated, view)) if note),
     )  # fmt: skip
 
 
@@ -83,7 +89,7 @@ def _last(group: Group, first: date) -> date:
     """The last day of the group's charge periods: their end is no part of them."""
     try:
         return max(first, (datetime.fromisoformat(group.end.replace(" UTC", "")[:19]) - timedelta(seconds=1)).date())
-    except ValueError:
+    except (ValueError, OverflowError):
         return first
 
 
@@ -108,10 +114,9 @@ def _view(groups: list[Group]) -> View:
 
 
 def _told_apart(
-    groups: list[Group], finder: Finder, days: dict[str, date], view: View
+    groups: list[Group], found: list[Found | None], hours_in: Hours, days: dict[str, date], view: View
 ) -> tuple[tuple[Line, ...], tuple[Apart, ...]]:
     """All groups as lines or apart. What a commitment's own rows do not name is told by what it covered."""
-    found = [finder.find(group.provider, group.texts) if group.named else None for group in groups]
     covers = _covers(zip(groups, found, strict=True))
     lines: dict[tuple[Any, ...], list[tuple[Any, ...]]] = defaultdict(list)
     apart: dict[tuple[Why, str, str], list[tuple[int, float | None, float | None]]] = defaultdict(list)
@@ -119,11 +124,11 @@ def _told_apart(
         billed, effective = view.of(group)
         if group.credit:
             apart["credit", "", group.currency].append((0, group.credit, group.credit))
-        why, told = _why(group, each, covers)
+        why, told = _why(group, each, covers, hours_in)
         if why:
             apart[why, told, group.currency].append((group.rows, billed, effective))
             continue
-        key, hours = _line(group, each or covers[group.commitment][0], days[group.day])  # type: ignore[arg-type]  # the commitment covers: _why says so
+        key, hours = _line(group, each or covers[group.commitment][0], hours_in, days[group.day])  # type: ignore[arg-type]  # the commitment covers: _why says so
         lines[key].append((group.rows, *hours, billed, effective))
     return tuple(_summed(lines)), tuple(
         Apart(*key, sum(rows), added(billed), added(effective))
@@ -145,7 +150,9 @@ def _covers(pairs: Iterable[tuple[Group, Found | None]]) -> dict[str, tuple[Foun
     }
 
 
-def _why(group: Group, found: Found | None, covers: dict[str, tuple[Found | None, ...]]) -> tuple[Why | None, str]:
+def _why(
+    group: Group, found: Found | None, covers: dict[str, tuple[Found | None, ...]], hours_in: Hours
+) -> tuple[Why | None, str]:
     """Why a group is no line, with the name of what it is; None for a line."""
     if group.charge in APART_CHARGES:
         return cast(Why, group.charge), ""
@@ -157,24 +164,24 @@ def _why(group: Group, found: Found | None, covers: dict[str, tuple[Found | None
     if not found.accelerator:
         return "not matched", found.name
     has_hours = group.charge == "usage" and not found.beside
-    if has_hours and hours_in(group.unit) is None and (not group.unit or BLOCKS.match(group.unit)):
+    if has_hours and hours_in[group.unit] is None and (not group.unit or TIME.search(group.unit)):
         return "not matched", f"{found.name}: hours counted in {group.unit or 'a unit that is not told'}"
     return None, ""
 
 
-def _line(group: Group, found: Found, day: date) -> tuple[tuple[Any, ...], tuple[float, float]]:
+def _line(group: Group, found: Found, hours_in: Hours, day: date) -> tuple[tuple[Any, ...], tuple[float, float]]:
     """The names of a line, and its accelerator-hours used and unused."""
-    factor = (hours_in(group.unit) or 0.0) * found.accelerators
+    factor = (hours_in[group.unit] or 0.0) * found.accelerators
     used, unused = (group.quantity or 0.0) * factor, (group.unused or 0.0) * factor
     kind = OF_COMMITMENT.get(group.charge, "used")
-    if group.charge == "discount" or found.beside or (kind == "used" and hours_in(group.unit) is None):
+    if group.charge == "discount" or found.beside or (kind == "used" and hours_in[group.unit] is None):
         kind, used, unused = "beside", 0.0, 0.0
     option = group.option or "not told"
     if option == "on_demand" and any("capacity block" in text.casefold() for text in group.texts):
         option = "capacity_block"
     tags = () if group.charge in OF_COMMITMENT else tags_in(group.tags)
     key = (
-        kind, f"{day:%Y-%m}", group.provider, group.account, group.region, found.instance_type, found.accelerator,
+        kind, day.isoformat()[:7], group.provider, group.account, group.region, found.instance_type, found.accelerator,
         found.per_node, option, group.commitment, group.currency, tags,
     )  # fmt: skip
     return key, (used if kind == "used" else 0.0, unused)
@@ -220,7 +227,7 @@ def tags_in(text: str) -> tuple[tuple[str, str], ...]:
     for written in (text, f"{{{text}}}"):
         try:
             found = json.loads(written)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # no JSON, or a number of too many digits
             continue
         if isinstance(found, list):
             found = {each.get("key"): each.get("value") for each in found if isinstance(each, dict)}
@@ -241,8 +248,7 @@ def full_months(days: Iterable[str]) -> tuple[str, ...]:
     months = sorted({(day.year, day.month) for day in known})
     found = []
     for year, month in months:
-        after = date(year + month // 12, month % 12 + 1, 1)
-        last = date.fromordinal(after.toordinal() - 1)
+        last = date(year, month, monthrange(year, month)[1])
         if date(year, month, 1) in known and last in known:
-            found.append(f"{year}-{month:02d}")
+            found.append(f"{year:04d}-{month:02d}")
     return tuple(found)

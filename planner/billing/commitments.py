@@ -11,7 +11,7 @@ from calendar import monthrange
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 from planner.billing.bill import Line
 from planner.billing.usage import Sum, Usage, total
@@ -69,14 +69,14 @@ def _commitment(identity: str, lines: list[Line], details: Details, full: tuple[
     kinds = sorted({line.purchase_option for line in lines} - {"on_demand", "not told"})
     kind = kinds[0] if len(kinds) == 1 else "commitment"
     months = [month for month in full if any(line.month == month for line in lines)]
-    count = _count(lines, details, months)
+    count = _count(lines, details, months) if kind in NODES else None
     option, ends = _option(kind, own[0].provider, details), _ends(details)
     unknown = [words for holds, words in (
         (kind not in NODES, f"what it commits to in nodes ({kind.replace('_', ' ')})"),
         (kind in NODES and option_of(option) is None, "its term, or how it is paid"),
         (len(types) != 1, f"its instance type (it covered {', '.join(types) or 'rates without one'})"),
         (len(regions) != 1, f"its region ({', '.join(regions) or 'none told'})"),
-        (count is None, "how many nodes"),
+        (kind in NODES and count is None, "how many nodes"),
         (not ends, "when it ends"),
     ) if holds]  # fmt: skip
     sums, in_full = total(lines), [line for line in lines if line.month in months]
@@ -138,8 +138,10 @@ def _ends(details: Details) -> str:
     until = [day for each in details if (day := _day(each.get("until")))]
     if not until:
         return ""
-    after = max(until) + timedelta(days=1)
-    return f"{after.replace(day=1) - timedelta(days=1):%Y-%m}"
+    last = max(until)
+    if last.day == monthrange(last.year, last.month)[1]:
+        return last.isoformat()[:7]
+    return f"{last.year - (last.month == 1):04d}-{(last.month - 2) % 12 + 1:02d}"
 
 
 def _day(text: str | None) -> date | None:

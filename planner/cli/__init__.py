@@ -52,7 +52,7 @@ def commands() -> None:
       2  asked wrongly: every fault with its place, nothing written
       3  no plan is possible: the reasons, and what would have to give
       4  a provider could not be read in full: which part and why; what was known of it stays in use
-      5  a published figure is not reproduced (planner study)
+      5  a gate failed (planner estimate), or a published figure is not reproduced (planner study)
     124  a measured job stalled and was ended; a job that fails keeps its own code (planner measure)
     130  interrupted
     """

@@ -9,18 +9,26 @@ from dataclasses import replace
 from pathlib import Path
 
 from planner.answer import Gap, Plan
+from planner.answer.changes import Part
+from planner.apart import Bounds, NoAnswer, apart
 from planner.cli._run import DONE
 from planner.cli._tables import aligned, json_text, show
-from planner.diff import CAUSES, Diff, NoRate, Part, diff, faults
+from planner.diff import CAUSES, Diff, NoRate, Record, diff, faults, is_workbook, record_of_workbook
 from planner.errors import Complaint, InvalidRequest
+from planner.intake import MEMORY_BYTES
 from planner.plan import SCHEMA_VERSION
+from planner.reports._shared.changes import part_words, signed
 from planner.reports._shared.clean import plain
-from planner.reports._shared.figures import number, quantity
 from planner.reports.json import loads
 from pricing.money import shown
 
 LISTED_MAX = 10
 """Changes and gaps shown of a kind; --json has all."""
+SECONDS = 120.0
+"""For the workbook of a review."""
+EXPECTED_LAST = (
+    "the plan of the last review, kept with `planner estimate -o plan.json`, or its workbook (`-o plan.xlsx`)"
+)
 EXPECTED = "a plan as JSON, as `planner estimate -o plan.json` writes it"
 Money = tuple[float, float]
 
@@ -46,22 +54,68 @@ def show_diff(old: str, new: str, strategy: str | None, as_json: bool) -> int:
 
 def read_plan(path: str, found: list[Complaint]) -> Plan | None:
     """The plan that a JSON file holds; None with the faults added to `found` where it holds none."""
+    data = _bytes(path, found)
+    return None if data is None else _plan(data, path, found, EXPECTED)
+
+
+def last_review(path: str, found: list[Complaint]) -> Plan | Record | None:
+    """The last review: its plan as JSON, or what its workbook tells of it; None with the faults added to `found`."""
+    data = _bytes(path, found)
+    if data is None:
+        return None
+    if is_workbook(data):
+        return _workbook(data, path, found)
+    plan = _plan(data, path, found, EXPECTED_LAST)
+    if plan is None:
+        return None
+    possible = [strategy for strategy in plan.strategies if strategy.status != "infeasible"]
+    if not possible:
+        message = "is infeasible: it has no costs to set against those of another plan"
+        found.append(Complaint("", path, message, expected="a plan that is possible"))
+        return None
     try:
-        data = Path(path).read_bytes()
+        of_plan = dict.fromkeys(_in_file(fault, path) for strategy in possible for fault in faults(plan, strategy))
+    except ArithmeticError as error:
+        of_plan = {Complaint("", path, f"has figures that nothing can be computed with: {error}"): None}
+    found += of_plan
+    return None if of_plan else plan
+
+
+def _workbook(data: bytes, path: str, found: list[Complaint]) -> Record | None:
+    try:
+        return apart(record_of_workbook, data, bounds=Bounds(MEMORY_BYTES, SECONDS))
+    except (ValueError, NoAnswer) as error:
+        found.append(Complaint("", path, plain(str(error)), expected=EXPECTED_LAST))
+    return None
+
+
+def _in_file(fault: Complaint, path: str) -> Complaint:
+    return replace(fault, place=f"{path} {fault.path}", message=plain(fault.message))
+
+
+def _bytes(path: str, found: list[Complaint]) -> bytes | None:
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        found.append(Complaint("", path, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
+    return None
+
+
+def _plan(data: bytes, path: str, found: list[Complaint], expected: str) -> Plan | None:
+    try:
         version = _version(data)
         if version != SCHEMA_VERSION:
             message = f"is a plan of schema version {version}" if version else "is no plan"
-            found.append(Complaint("schema_version", path, message, expected=f"version {SCHEMA_VERSION}, {EXPECTED}"))
+            wanted = f"version {SCHEMA_VERSION}, {expected}"
+            found.append(Complaint("schema_version", path, message, expected=wanted))
             return None
         return loads(data)
-    except OSError as error:
-        found.append(Complaint("", path, f"cannot be read: {error.strerror or error}"))
     except (ValueError, RecursionError) as error:
-        found.append(Complaint("", path, f"is no JSON: {plain(str(error))}", expected=EXPECTED))
+        found.append(Complaint("", path, f"is no JSON: {plain(str(error))}", expected=expected))
     except InvalidRequest as error:
         first = error.complaints[0]
         more = f" (and {len(error.complaints) - 1} more faults)" if len(error.complaints) > 1 else ""
-        found.append(Complaint(first.path, path, f"is no plan: {plain(str(first))}{more}", expected=EXPECTED))
+        found.append(Complaint(first.path, path, f"is no plan: {plain(str(first))}{more}", expected=expected))
     return None
 
 
@@ -88,7 +142,7 @@ def _strategy(plan: Plan | None, path: str, wanted: str | None, found: list[Comp
         found.append(Complaint("", path, message, expected=expected))
         return ""
     of_plan = faults(plan, possible[name])
-    found += (replace(fault, place=f"{path} {fault.path}", message=plain(fault.message)) for fault in of_plan)
+    found += (_in_file(fault, path) for fault in of_plan)
     return name
 
 
@@ -140,47 +194,22 @@ def _money(parted: Diff) -> tuple[list[tuple[str, ...]], dict[str, list[Shown]]]
             whole = then
         moved = [round(sum(money[n] for _, money in its), 2) for n in (0, 1)]
         if any(moved):
-            rows.append((step.cause, *map(_signed, moved)))
+            rows.append((step.cause, *map(signed, moved)))
     return [*rows, ("new plan", *(shown(amount) for amount in end))], parts
 
 
 def _behind(its: Sequence[Shown]) -> Iterator[str]:
     """The changes that cost or save, the largest first, then those that do neither."""
     acting = sorted((each for each in its if any(each[1])), key=lambda each: -abs(each[1][0]))
-    rows = [(f"  {_words(part)}", *map(_signed, money)) for part, money in acting[:LISTED_MAX]]
+    rows = [(f"  {part_words(part)}", *map(signed, money)) for part, money in acting[:LISTED_MAX]]
     if rest := acting[LISTED_MAX:]:
         sums = [round(sum(money[n] for _, money in rest), 2) for n in (0, 1)]
-        rows.append((f"  {len(rest)} more (--json has all)", *map(_signed, sums)))
+        rows.append((f"  {len(rest)} more (--json has all)", *map(signed, sums)))
     if rows:
         yield from aligned(("change", "total", "present"), rows, ("total", "present"))[1:]
-    if idle := [_words(part) for part, money in its if not any(money)]:
+    if idle := [part_words(part) for part, money in its if not any(money)]:
         yield f"  without effect on these costs: {len(idle)}"
         yield from (f"    {words}" for words in idle[:LISTED_MAX])
-
-
-def _words(part: Part) -> str:
-    """What changed, from what to what."""
-    old, new = (_figure(figure) for figure in (part.old, part.new))
-    if part.old is None:
-        return plain(f"{part.name}: new, {new} {part.unit}")
-    if part.new is None:
-        return plain(f"{part.name}: gone, {old} {part.unit}")
-    text = f"{part.name}: {old} -> {new} {part.unit}".rstrip()
-    if isinstance(part.old, float | int) and isinstance(part.new, float | int) and part.old > 0 < part.new:
-        change = part.new / part.old - 1
-        text += f" ({change:+.1%})" if abs(change) < 10 else ""
-    return plain(text)
-
-
-def _figure(figure: float | str | None) -> str:
-    if isinstance(figure, float | int):
-        return quantity(figure) if abs(figure) >= 1e6 else number(figure, 6)
-    return figure or ""
-
-
-def _signed(amount: float) -> str:
-    """+12.34, or a dash for nothing."""
-    return f"{amount:+,.2f}" if amount else "-"
 
 
 def _gaps(title: str, gaps: Sequence[Gap]) -> list[str]:

@@ -13,17 +13,17 @@ from typing import Any
 import click
 
 from planner.answer import Plan
-from planner.ask import ask
 from planner.check import restated
-from planner.cli._bills import AS_TODAY, Bills, source_of
 from planner.cli._explain import AS_IT_IS, Reading
-from planner.cli._files import STANDARD_INPUT, bytes_of, unreadable, written_out
+from planner.cli._files import STANDARD_INPUT, unreadable, written_out
+from planner.cli._gates import LIMITS, asked, judged
 from planner.cli._offers import catalogue
 from planner.cli._outputs import choose, deliver, refuse_binary_to_terminal
 from planner.cli._quota import rows_in
 from planner.cli._run import DONE, INFEASIBLE, INTERRUPTED
+from planner.cli._source import source_of
 from planner.errors import Complaint
-from planner.intake import compared, read
+from planner.received import AS_TODAY, Onward, plan_of
 
 Option = str | bool | tuple[str, ...] | None
 Money = tuple[str | None, str | None]
@@ -43,21 +43,35 @@ def estimate(
     options: Mapping[str, Option],
     money: Money,
     reading: Reading = AS_IT_IS,
-    bills: Bills = AS_TODAY,
+    bills: Onward = AS_TODAY,
+    compare_to: str | None = None,
 ) -> int:
     """The exit code, once the plan of `file` is printed and written; InvalidRequest with every fault of all of it.
 
     `money` are the files of private prices and exchange rates, None for those of the data folder; `reading` is what is
-    said of the file beside it, `bills` how a billing export is carried on.
+    said of the file beside it, `bills` how a billing export is carried on, `compare_to` the file of the last review.
     """
     outputs, faults = choose(format_name, paths)
-    settings, places, more = _settings(options)
-    complaints = [*faults, *refuse_binary_to_terminal(outputs), *more]
-    plan = planned(file, settings, places, complaints, money, reading, bills)
+    gates, wrong = asked(options)
+    settings, places, more = _settings({name: value for name, value in options.items() if name not in LIMITS})
+    complaints = [*faults, *refuse_binary_to_terminal(outputs), *more, *wrong]
+    compared = _since(compare_to, complaints)
+    plan = compared(planned(file, settings, places, complaints, money, reading, bills))
     _progress("writing")
     for line in deliver(plan, outputs):
         click.echo(line, err=True)
-    return INFEASIBLE if plan.status == "infeasible" else DONE
+    return INFEASIBLE if plan.status == "infeasible" else judged(plan, gates) or DONE
+
+
+def _since(old: str | None, complaints: list[Complaint]) -> Callable[[Plan], Plan]:
+    """Puts into a plan what changed since the last review in the file `old`; its faults are added to `complaints`."""
+    if old is None:
+        return lambda plan: plan
+    from planner.cli._diff import last_review
+    from planner.diff import changes
+
+    last = last_review(old, complaints)
+    return lambda plan: plan if last is None else replace(plan, changes=changes(last, plan))
 
 
 def planned(
@@ -67,15 +81,14 @@ def planned(
     complaints: Sequence[Complaint],
     money: Money,
     reading: Reading = AS_IT_IS,
-    bills: Bills = AS_TODAY,
+    bills: Onward = AS_TODAY,
 ) -> Plan:
     """The plan of `file` with `settings`, the place of each, and what is wrong already; `money` as in `estimate`."""
     _progress(f"reading {'standard input' if file == STANDARD_INPUT else file}")
     catalog, faults = catalogue(*money)
     choices, said = reading.choices(catalog)
-    source, unfit = source_of(file, catalog, bills)
+    source, unfit = source_of(file, catalog, choices, bills, complaints)
     complaints = [*complaints, *unfit]
-    source = source or read(bytes_of(file, complaints), file, choices)
     said += reading.save(source) if not source.complaints else ()
     document, unread = written_out(source.document, settings, file)
     stated = source.document.get("assumptions")
@@ -89,16 +102,8 @@ def planned(
     workloads = document.get("workloads") or ()
     sure = ", and how sure the plan is" if document.get("risk") is not None else ""
     _progress(f"planning {len(workloads)} workload{'s' if len(workloads) != 1 else ''}{sure}")
-    plan = _interruptible(
-        lambda: ask(
-            document,
-            catalog,
-            inputs=source.inputs,
-            complaints=(*complaints, *said, *faults, *unread, *source.complaints),
-            places={**source.places, **places},
-        )
-    )
-    return compared(plan, source)
+    wrong = (*complaints, *said, *faults, *unread)
+    return _interruptible(lambda: plan_of(source, document, catalog, wrong, places))
 
 
 def _interruptible(work: Callable[[], Plan]) -> Plan:

@@ -12,12 +12,13 @@ from typing import Any
 
 import click
 
-from planner.cli._files import bytes_of
 from planner.cli._offers import catalogue
 from planner.cli._run import ASKED_WRONGLY, DONE
+from planner.cli._source import option, source_of
 from planner.errors import Complaint, InvalidRequest
-from planner.intake import Choices, Read, read
+from planner.intake import Choices, Read
 from planner.intake._choices import DATE_ORDERS, FIELDS, IGNORE, faults_of, month_field, titled
+from planner.received import AS_TODAY, Onward, choices_of
 from pricing.catalog import Catalog
 
 WIDTH_MAX = 70
@@ -35,23 +36,9 @@ class Reading:
 
     def choices(self, catalog: Catalog | None = None) -> tuple[Choices, tuple[Complaint, ...]]:
         """What the options and the mapping file say together; options win. Faults of all of them."""
-        columns, dates, faults = _mapping_file(self.mapping) if self.mapping else ({}, "", [])
-        required: dict[str, str] = {}
-        for text in self.maps:
-            title, equals, name = text.rpartition("=")
-            place = f"--map {text}"
-            if not equals or not title.strip():
-                faults.append(Complaint("", place, "not valid", text, "'Column title=field'"))
-                continue
-            wrong = faults_of([(title.strip(), name.strip(), place)])
-            faults += wrong
-            if not wrong:
-                columns[titled(title)] = name.strip()
-                required[titled(title)] = place
-        if self.dates and self.dates not in DATE_ORDERS:
-            faults.append(Complaint("", "--dates", "not valid", self.dates, "dmy (day first) or mdy (month first)"))
-        order = self.dates if self.dates in DATE_ORDERS else dates
-        return Choices(columns, required, order or "", catalog), tuple(faults)
+        columns, order, faults = _mapping_file(self.mapping) if self.mapping else ({}, "", [])
+        choices, wrong = choices_of(self.maps, self.dates, option, catalog, columns=columns, order=order)
+        return choices, (*faults, *wrong)
 
     def save(self, source: Read) -> tuple[Complaint, ...]:
         """Writes the mapping file that was asked for; a complaint where that fails."""
@@ -71,12 +58,15 @@ class Reading:
 AS_IT_IS = Reading()
 
 
-def explain(file: str, reading: Reading) -> int:
+def explain(file: str, reading: Reading, onward: Onward = AS_TODAY) -> int:
     """Prints how `file` is understood; the exit code says whether it could be planned as far as reading goes."""
-    choices, faults = reading.choices(catalogue(None, None)[0])
+    catalog = catalogue(None, None)[0]
+    choices, faults = reading.choices(catalog)
     if faults:
         raise InvalidRequest(faults)
-    source = read(bytes_of(file), file, choices)
+    source, unfit = source_of(file, catalog, choices, onward)
+    if unfit:
+        raise InvalidRequest(tuple(unfit))
     click.echo(explained(source), nl=False)
     if wrong := reading.save(source):
         raise InvalidRequest(wrong)

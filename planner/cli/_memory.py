@@ -88,7 +88,7 @@ def _network(document: Any, path: str, places: Mapping[str, str] | None, faults:
 
 
 def _of_file(file: str, faults: list[Complaint]) -> list[Asked]:
-    from planner.intake import read
+    from planner.intake import read_apart as read
     from planner.request import locate
 
     try:

@@ -99,7 +99,7 @@ def _asked(
     """The request of a file as `planner estimate` would plan it, and the work of each workload."""
     from planner.ask import answered
     from planner.cli._files import bytes_of, written_out
-    from planner.intake import read
+    from planner.intake import read_apart as read
     from planner.plan import needs_of
 
     settings = {name: parts_of(options[name]) for name in ("providers", "regions") if options[name]}

@@ -10,6 +10,8 @@ OUTPUT_HELP = (
 RATES_HELP = "CSV of dated exchange rates: date,from,to,rate,source."
 MAP_HELP = "What a column is, by its title (a field, a month or ignore); may be repeated."
 CARD_HELP = "CSV of your discounts and negotiated prices."
+BUDGET_HELP = "Exit with 5 if it costs more: AMOUNT in all, AMOUNT/month, or workloads (their own); may be repeated."
+AGE_HELP = "Exit with 5 if a price is older at the date of the plan."
 
 
 class Formats(click.ParamType[str]):
@@ -55,7 +57,12 @@ class Formats(click.ParamType[str]):
 @click.option("--growth", metavar="RATE", help="Growth of a bill's hours each month: 0.03 or 3%.  [default: 0]")
 @click.option("--tag", metavar="KEY", help="The tag that tells a bill's workloads apart.  [default: see the plan]")
 @click.option("--substitution", is_flag=True, help="Let other accelerators do a bill's work.")
+@click.option(
+    "--compare-to", metavar="OLD", help="The last review, its plan as JSON or its workbook: tell what changed."
+)
 @click.option("--explain-input", is_flag=True, help="Print how every column and row was understood; plan nothing.")
+@click.option("--fail-over-budget", multiple=True, metavar="LIMIT", help=BUDGET_HELP)
+@click.option("--max-price-age", metavar="DAYS", help=AGE_HELP)
 @click.option("--format", "format_name", type=Formats(), help="Format of what is printed.  [default: text]")
 @click.option("-o", "--output", "paths", multiple=True, metavar="PATH", help=OUTPUT_HELP)
 def command(
@@ -70,6 +77,7 @@ def command(
     dates: str | None,
     growth: str | None,
     tag: str | None,
+    compare_to: str | None,
     *,
     substitution: bool,
     explain_input: bool,
@@ -89,20 +97,21 @@ def command(
       planner estimate --strategies cloud,hybrid --providers aws,gcp --discount-rate 9% job.yaml
       planner estimate --currency EUR --exchange-rates rates.csv --private-prices ours.csv review.xlsx
       planner estimate --format json - < request.json | jq .recommendation.sentence
-      planner estimate --setup ours.yaml --risk review.xlsx
+      planner estimate --setup ours.yaml --risk --fail-over-budget 250000 --max-price-age 90 review.xlsx
       planner estimate --months 12 --growth 0.03 focus-2026-10.csv
-      planner estimate --as-of 2026-11-21 --assumptions ours.yaml review.csv --format markdown
+      planner estimate --as-of 2026-11-21 --assumptions ours.yaml --compare-to october.json review.csv -o november.xlsx
       planner estimate --explain-input --map 'Boards=gpus' --save-mapping ours-columns.yaml review.xlsx
 
     \b
     Exit codes: 0 a plan; 2 asked wrongly (every fault with its place, nothing written);
-    3 no plan is possible (the reasons are printed and written); 1 a bug; 130 interrupted.
+    3 no plan is possible, 5 over a budget or a price too old (why is told, all is written); 1 a bug; 130 interrupted.
     """
     from planner.cli._estimate import estimate
     from planner.cli._explain import Reading, explain
+    from planner.received import Onward
 
     reading = Reading(maps, mapping, save_mapping, dates)
+    bill = Onward(growth, tag, substitution)
     if explain_input:
-        return explain(file, reading)
-    bill = (growth, tag, substitution)
-    return estimate(file, format_name, paths, options, (private_prices, exchange_rates), reading, bill)
+        return explain(file, reading, bill)
+    return estimate(file, format_name, paths, options, (private_prices, exchange_rates), reading, bill, compare_to)

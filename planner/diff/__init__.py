@@ -1,115 +1,26 @@
-"""What changed between two plans and why: the difference of their costs, taken apart into causes that add up to it.
+"""What changed between two plans: why the cost is another (`diff`), and all that is not as it was (`changes`).
 
-Everything is read from the two documents; nothing is planned again. The old plan's decisions are paid for again by the
-functions that made its payments, with one figure after the other as the new plan has it: the causes in the order of
-CAUSES, each with all earlier ones in force. docs/guides/diff.md defines them.
+Everything is read from documents; nothing is planned again.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
-from dataclasses import dataclass
-
-from planner.answer import Gap, Plan
-from planner.diff._currency import NoRate, rates_between
+from planner.diff._changes import changes
+from planner.diff._currency import NoRate
 from planner.diff._faults import faults
-from planner.diff._read import read
-from planner.diff._walk import Figure, Walk
-from planner.diff._work import Compared, Side
+from planner.diff._record import Record, record
+from planner.diff._taken_apart import CAUSES, Diff, diff
+from planner.diff._workbook import is_workbook, record_of_workbook
 
-__all__ = ["CAUSES", "Diff", "NoRate", "Part", "Step", "diff", "faults"]
-
-CAUSES = {
-    "exchange rate": "what is listed in another currency, at the rate of the new plan",
-    "discount rate": "the same payments at the new rate: present cost only, but for a room that is paid off at it",
-    "price": "what the old plan rents and buys, at the prices of the new plan",
-    "data": "storage, egress and transfer of the same work at the same place",
-    "throughput": "node-hours for the same work",
-    "demand": "the work asked for, with what is bought for it",
-    "assumption": "everything else that is assumed, and how owned nodes stand and are paid for",
-    "existing": "what is owed for what is owned and committed to already",
-    "months": "months that only one of the plans has",
-    "decisions": "what is bought and where work runs",
-}
-ROUNDING = 1e-12
-"""Of the larger cost: a part below this is the rounding of floating point."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One figure that changed, with what that adds to total and present cost; None: there is none in that plan."""
-
-    name: str
-    old: Figure
-    new: Figure
-    unit: str
-    total: float
-    present: float
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One cause: what it adds to total and present cost in the new plan's currency; its parts add up to it."""
-
-    cause: str
-    total: float
-    present: float
-    parts: tuple[Part, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Diff:
-    """From `restated`, the old plan's total and present cost in the new plan's currency, to `new`; `steps` add up to
-    the difference. `old` is in the old plan's own currency. Gaps are those that only one of the plans has."""
-
-    strategies: tuple[str, str]
-    currencies: tuple[str, str]
-    old: tuple[float, float]
-    restated: tuple[float, float]
-    new: tuple[float, float]
-    steps: tuple[Step, ...]
-    new_gaps: tuple[Gap, ...] = ()
-    gone_gaps: tuple[Gap, ...] = ()
-
-    @property
-    def is_same(self) -> bool:
-        """Whether nothing that the plans can tell has changed."""
-        return not any(step.parts for step in self.steps) and self.currencies[0] == self.currencies[1]
-
-
-def diff(old: Plan, new: Plan, of_old: str, of_new: str) -> Diff:
-    """The causes of the difference between a strategy of each plan. NoRate where currencies cannot be joined."""
-    sides = [Side(plan, s := plan.strategy(name), read(plan, s)) for plan, name in ((old, of_old), (new, of_new))]
-    rates = rates_between(old, new)
-    walk = Walk(Compared(sides[0], sides[1], min(old.months, new.months)), rates)
-    restated, goal = walk.first.sums(), walk.target.sums()
-    parts: dict[str, list[Part]] = {cause: [] for cause in CAUSES}
-    dust = [ROUNDING * max(abs(restated[n]), abs(goal[n])) for n in (0, 1)]
-    sums = restated
-    for move in walk.moves():
-        then = move.state.sums()
-        moved = [then[n] - sums[n] if abs(then[n] - sums[n]) > dust[n] else 0.0 for n in (0, 1)]
-        sums = then[0] if moved[0] else sums[0], then[1] if moved[1] else sums[1]
-        if any(moved) or (move.cause != "decisions" and move.figures[0] != move.figures[1]):
-            parts[move.cause].append(Part(move.name, *move.figures, move.unit, moved[0], moved[1]))
-    return Diff(
-        strategies=(of_old, of_new),
-        currencies=(old.currency, new.currency),
-        old=(sides[0].strategy.total_cost, sides[0].strategy.present_cost),
-        restated=restated,
-        new=(sides[1].strategy.total_cost, sides[1].strategy.present_cost),
-        steps=tuple(_step(cause, its) for cause, its in parts.items()),
-        new_gaps=_only(new.gaps, old.gaps),
-        gone_gaps=_only(old.gaps, new.gaps),
-    )
-
-
-def _step(cause: str, parts: Iterable[Part]) -> Step:
-    its = tuple(parts)
-    return Step(cause, math.fsum(p.total for p in its), math.fsum(p.present for p in its), its)
-
-
-def _only(these: Iterable[Gap], others: Iterable[Gap]) -> tuple[Gap, ...]:
-    known = {(gap.kind, gap.subject, gap.workload) for gap in others}
-    return tuple(gap for gap in these if (gap.kind, gap.subject, gap.workload) not in known)
+__all__ = [
+    "CAUSES",
+    "Diff",
+    "NoRate",
+    "Record",
+    "changes",
+    "diff",
+    "faults",
+    "is_workbook",
+    "record",
+    "record_of_workbook",
+]

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from planner import owned
 from planner.answer import RequestedWorkload
+from planner.answer.changes import Value
 from planner.diff import _work
 from planner.diff._currency import Rates
 from planner.diff._read import EXISTING
@@ -33,7 +34,6 @@ DISCOUNT = "discount_rate_annual"
 OWED_DUST = 1e-6
 MONEY = "money"
 OF_SYSTEMS = ("price_of_", "power_kw_of_", "rack_units_of_")
-Figure = float | str | None
 K = TypeVar("K")
 P = TypeVar("P", bound=tuple[Any, ...])
 V = TypeVar("V")
@@ -45,7 +45,7 @@ class Move:
 
     cause: str
     name: str
-    figures: tuple[Figure, Figure]
+    figures: tuple[Value, Value]
     unit: str
     state: State
 

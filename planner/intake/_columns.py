@@ -6,8 +6,8 @@ Knows words, not values: a header whose words fit nothing is left to be named as
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 
 from planner.intake._choices import IGNORE, NONE, Choices, month_field
 from planner.intake._dates import doubt
@@ -19,6 +19,9 @@ from planner.intake._units import Metric, metric_of, plain, seconds_of, work_uni
 
 BY_WORDS = "the words of its header"
 BY_CHOICE = "chosen by --map or a mapping file"
+A_MONTH = "a calendar month"
+TITLE_MAX = 80
+"""Signs of a title; what is longer is a text."""
 BY_CONTENT = "what stands beneath it"
 NAME_RANK = ("workload", "job", "name", "service", "application", "app", "model", "use case", "task", "project")
 FIRST_WINS = frozenset({"name", "team", "kind", "notes", "region", "provider", "source"})
@@ -99,24 +102,43 @@ def _column(index: int, cell: Cell, over: str, choices: Choices) -> Column | Non
     is_text = not (cell.is_blank or cell.fault or cell.is_number or isinstance(cell.value, bool))
     if not is_text or choices.field_of(cell.text) == IGNORE:
         return None
-    metric = metric_of(over) if over else None
-    if month := month_of(cell):
-        return Column(index, "month", cell, cell.text, month, metric, rule="a calendar month")
-    if number := ordinal_of(cell):
-        return Column(index, "month", cell, cell.text, f"#{number}", metric, rule="a month of the plan by number")
-    if is_yearless(cell) or doubt(cell):
-        return Column(index, "yearless", cell, cell.text)
-    words = plain(cell.text)
-    meaning = meaning_of(words)
-    if not meaning or len(cell.text) > 80:
+    if isinstance(cell.value, str) and len(cell.text) <= TITLE_MAX:
+        found = _titled(cell.text)
+    else:
+        month = month_of(cell)
+        found = Column(0, "month", cell, cell.text, month, rule=A_MONTH) if month else None
+    if found is None:
         return None
-    return Column(index, meaning, cell, words, "", metric_of(cell.text), currency_of(cell.text))
+    metric = found.metric if found.meaning != "month" else metric_of(over) if over else None
+    return replace(found, index=index, header=cell, metric=metric)
+
+
+@lru_cache(maxsize=10_000)
+def _titled(text: str) -> Column | None:
+    """The column that a title makes, its place and the unit of a month aside; None for a text that means nothing."""
+    cell = Cell("", text)
+    has_digits = any(sign.isdigit() for sign in text)
+    if has_digits and (month := month_of(cell)):
+        return Column(0, "month", cell, text, month, rule=A_MONTH)
+    if has_digits and (number := ordinal_of(cell)):
+        return Column(0, "month", cell, text, f"#{number}", rule="a month of the plan by number")
+    if is_yearless(cell) or (has_digits and doubt(cell)):
+        return Column(0, "yearless", cell, text)
+    words = plain(text)
+    meaning = meaning_of(words)
+    return Column(0, meaning, cell, words, "", metric_of(text), currency_of(text)) if meaning else None
 
 
 @lru_cache(maxsize=10_000)
 def meaning_of(words: str) -> str:
     """What a header in plain words means, else empty."""
-    return next((meaning for meaning, patterns in MEANINGS if any(re.search(each, words) for each in patterns)), "")
+    return next((meaning for meaning, pattern in _patterns() if pattern.search(words)), "")
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Each meaning with all of its patterns as one."""
+    return tuple((meaning, re.compile("|".join(f"(?:{each})" for each in each_of))) for meaning, each_of in MEANINGS)
 
 
 def rate_of(column: Column) -> tuple[str, float | None]:

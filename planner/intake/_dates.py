@@ -9,12 +9,14 @@ from datetime import date
 from planner.intake._grid import Cell, Row, Sheet
 
 EXPECTED = "2027-04-03, or --dates dmy (day first) or --dates mdy (month first)"
+TEXT_MAX = 100
 _FORM = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2((?:20)?\d\d)(?:[ T]00:00(?::00)?)?")
 
 
 def dated(sheet: Sheet, order: str) -> Sheet:
     """The sheet with its date texts as dates, as far as they are one date."""
-    if not any(_FORM.fullmatch(cell.text) for row in sheet.rows for cell in row.cells if isinstance(cell.value, str)):
+    texts = (cell.value for row in sheet.rows for cell in row.cells if isinstance(cell.value, str))
+    if not any(_FORM.fullmatch(text.strip()) for text in texts if len(text) < TEXT_MAX):
         return sheet
     return replace(sheet, rows=tuple(_row(row, order) for row in sheet.rows))
 

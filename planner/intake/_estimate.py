@@ -44,7 +44,8 @@ class Layout:
     """One calculator: how its header is told and what its texts say.
 
     `roles` gives a column's role by its header in lower case, or nothing; `machines` the machines of a provider's
-    accelerator families in a text, also of types that nobody knows; `spelled` is a type as the provider names it.
+    accelerator families in a text, also of types that nobody knows; `spelled` is a type as the provider names it;
+    `disks_gb` is what a text names of storage, 0 for a calculator that names disks by their model.
     """
 
     calculator: str
@@ -53,6 +54,7 @@ class Layout:
     needed: frozenset[str]
     machines: Callable[[str, str], tuple[Machines, ...]]
     spelled: Callable[[str], str]
+    disks_gb: Callable[[str], float]
     left_aside: str
 
 

@@ -12,13 +12,26 @@ DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sun
 _TYPE = re.compile(
     r"(?<![\w.-])(?:ml\.)?((?:p|g|gr|trn|inf|dl)\d[\w-]*\.(?:\d*x?large|metal[\w-]*))(?![\w.])", re.IGNORECASE
 )
-_INSIDE = re.compile(r"([A-Za-z][A-Za-z ()/-]*?): *([^:()]+?)(?=, [A-Za-z][A-Za-z ()/-]*?:|[()]|$)")
-_COUNT = re.compile(r"(?:number of )?(?:ec2 |core |gpu )?instances?(?:\(s\))?|quantity|nodes|number of .*nodes")
+_OF_MACHINE = re.compile(
+    r"(?:[a-z]+\.)?[a-z]+\d[\w-]*\.(?:\d*x?large|metal[\w-]*|medium|small|micro|nano)(?:\.\w+)?", re.IGNORECASE
+)
+"""The value of a label that names a machine of any kind: m5.xlarge, ml.g5.xlarge, db.r5.large."""
+_INSIDE = re.compile(r"([^\W\d_][\w ()/'’-]*?): *([^:()]+?)(?=, [^\W\d_][\w ()/'’-]*?:|[()]|$)")
+_COUNT = re.compile(
+    r"(?:number of |n[uú]mero de |nombre d['’]|anzahl (?:der )?|numero di )?(?:ec2 |core |gpu )?"
+    r"(?:instances?|inst[aâ]ncias|instancias|instanzen|istanze)(?:\(s\))?|(?:number of .*)?nodes"
+    r"|quantity|quantidade|cantidad|quantité|menge|quantità|数量|수량"
+)
+"""The labels of a number of machines, in the calculator's languages."""
 _NUMBER = re.compile(NUMBER)
 _USE = re.compile(rf"({NUMBER}) *(%|hours?)[^/()]*/ *(day|week|month)", re.IGNORECASE)
+_QUICK = re.compile(r"on-demand instances?", re.IGNORECASE)
+"""The way of paying in the older quick estimate, which asks for no hours: it prices whole months."""
 _OUT = re.compile(rf"DT Outbound: Internet \(({NUMBER}) *(gb|tb)[ _]?(?:per )?month\)", re.IGNORECASE)
+_DISKS = re.compile(rf"(?:storage amount|quantidade de armazenamento)[^,()]*\(({NUMBER}) *(gb|tb)\b", re.IGNORECASE)
 _PERIOD_HOURS = {"day": HOURS_PER_MONTH / 24, "week": WEEKS_PER_MONTH, "month": 1.0}
 """How often a period fits into a month of 730 hours."""
+Pairs = tuple[tuple[str, str], ...]
 
 
 def roles(header: str) -> str:
@@ -36,34 +49,71 @@ def roles(header: str) -> str:
 
 
 def machines(text: str, _service: str) -> tuple[Machines, ...]:
-    """The machines with accelerators that a configuration tells; one kind a line."""
+    """The machines with accelerators that a configuration tells; those of a cluster each with their own number."""
     types = list(dict.fromkeys(found[1].casefold() for found in _TYPE.finditer(text)))
     if not types:
         return ()
-    values = dict(_pairs(text))
-    option = next((value for label, value in values.items() if "pricing" in label), "")
-    option = re.sub(r",? *(?:on-demand )?utilization:.*", "", option, flags=re.IGNORECASE).strip(" ,") or (
-        "On-Demand" if "On-Demand" in text else "not told"
-    )
-    term = term_of(option)
-    hours, how = _hours(text, values, term)
-    out = _OUT.search(text)
+    pairs = tuple(_pairs(text))
+    values = dict(pairs)
+    option, out = _option(text, values), _OUT.search(text)
     egress = number_of(out[1]) * (1000.0 if out[2].casefold() == "tb" else 1.0) if out else 0.0
-    first = Machines(types[0], hours if len(types) == 1 else None, how, option, term, egress)
-    return (first, *(Machines(other, None, "several types in one line", option, term) for other in types[1:]))
+    term = term_of(option)
+    if "baseline" in values or _asks_for_jobs(text, values):
+        hours = _with_peaks(text, values) if "baseline" in values else _jobs(values)
+        found = [(types[0], *(hours if len(types) == 1 else (None, "")))]
+        found += [(other, None, "several types in one line") for other in types[1:]]
+    else:
+        found = [(of, *_hours(before, after, text, term)) for of, before, after in _parts(pairs)]
+        found = [each for each in found if each[1] != 0.0] or found[:1]  # a form that was left at nothing
+        found = found or [(of, None, "how many is not told") for of in types]
+    return tuple(
+        Machines(of, hours, how, option, term, egress if index == 0 else 0.0)
+        for index, (of, hours, how) in enumerate(found)
+    )
 
 
-def _hours(text: str, values: dict[str, str], term: int | None) -> tuple[float | None, str]:
-    """The hours of all machines together in a month, and the arithmetic."""
-    if "baseline" in values and "peak" in values:
-        return _with_peaks(text, values)
-    if "ml." in text or any("hour(s) per" in label or "hours per" in label for label in values):
-        return _jobs(values)
-    counted = [number_of(found[0]) for label, value in values.items() if _is_count(label) and (found := _first(value))]
-    count = counted[0] if counted else 1.0
-    use = _USE.search(text)
+def _option(text: str, values: dict[str, str]) -> str:
+    """The way of paying as written, without the use."""
+    written = next((value for label, value in values.items() if "pricing" in label), "")
+    written = re.sub(r",? *(?:on-demand )?utilization:.*", "", written, flags=re.IGNORECASE).strip(" ,")
+    return " ".join(written.split()) or ("On-Demand" if "On-Demand" in text else "not told")
+
+
+def disks_gb(text: str) -> float:
+    """The storage amounts that a configuration names, in GB as they are written: of one machine or of the line."""
+    return math.fsum(
+        number_of(found[1]) * (1000.0 if found[2].casefold() == "tb" else 1.0) for found in _DISKS.finditer(text)
+    )
+
+
+def _asks_for_jobs(text: str, values: dict[str, str]) -> bool:
+    """Whether it is of a service for machine learning, which asks for jobs, people and days."""
+    return "ml." in text or any("hour(s) per" in label or "hours per" in label for label in values)
+
+
+def _parts(pairs: Pairs) -> list[tuple[str, Pairs, Pairs]]:
+    """Each machine with accelerators: its type, and the labels that stand before and after it up to other machines."""
+    at = [index for index, (_, value) in enumerate(pairs) if _OF_MACHINE.fullmatch(value.strip())]
+    ends = [-1, *at, len(pairs)]
+    return [
+        (found[1].casefold(), pairs[ends[k] + 1 : index], pairs[index + 1 : ends[k + 2]])
+        for k, index in enumerate(at)
+        if (found := _TYPE.search(pairs[index][1]))
+    ]
+
+
+def _hours(before: Pairs, after: Pairs, text: str, term: int | None) -> tuple[float | None, str]:
+    """The hours of all machines of a type together in a month, and the arithmetic."""
+    counts = [number for pair in (*reversed(before), *after) if (number := _count(*pair)) is not None]
+    if not counts:
+        return None, "how many is not told"
+    if not (count := counts[0]):
+        return 0.0, "none"
+    use = next((found for _, value in (*after, *reversed(before)) if (found := _USE.search(value))), None)
     if term or (use is None and re.search("reserved|savings plan", text, re.IGNORECASE)):
         return count * HOURS_PER_MONTH, f"{count:g} committed, all {HOURS_PER_MONTH:g} hours of a month"
+    if use is None and any(_QUICK.fullmatch(value.strip()) for _, value in (*before, *after)):
+        return count * HOURS_PER_MONTH, f"{count:g} x {HOURS_PER_MONTH:g} hours a month, as the quick estimate has them"
     if use is None:
         return None, f"{count:g}, hours not told"
     share = number_of(use[1])
@@ -71,9 +121,15 @@ def _hours(text: str, values: dict[str, str], term: int | None) -> tuple[float |
     return count * each, f"{count:g} x {each:,.6g} hours a month"
 
 
+def _count(label: str, value: str) -> float | None:
+    """The number of machines that a label tells, None for another label."""
+    found = _first(value) if _COUNT.fullmatch(label) else None
+    return number_of(found[0]) if found else None
+
+
 def _with_peaks(text: str, values: dict[str, str]) -> tuple[float | None, str]:
     """A baseline around the clock, and more machines for the duration of a peak each day, week or month."""
-    base, peak = _first(values["baseline"]), _first(values["peak"])
+    base, peak = _first(values["baseline"]), _first(values.get("peak", ""))
     duration = _duration(values.get("duration of peak", ""))
     if base is None or peak is None or duration is None:
         return None, "a workload with peaks, not understood"
@@ -109,13 +165,8 @@ def _jobs(values: dict[str, str]) -> tuple[float | None, str]:
     timed = any(re.search("hour", label) and _first(value) for label, value in values.items())
     if not timed or not parts:
         return None, "hours not told"
-    return math.prod(number for number, _ in parts), " ".join(told for _, told in parts).removeprefix("x ") + " hours"
-
-
-def _is_count(label: str) -> bool:
-    return bool(
-        re.fullmatch(r"(?:number of )?(?:ec2 |core |gpu )?instances?(?:\(s\))?|quantity|nodes|number of .*nodes", label)
-    )
+    told = sorted((told for _, told in parts), key=lambda told: told.startswith("/"))
+    return math.prod(number for number, _ in parts), " ".join(told).removeprefix("x ") + " hours"
 
 
 def _first(value: str) -> re.Match[str] | None:
@@ -146,5 +197,6 @@ LAYOUT = Layout(
     needed=frozenset({"service", "text", "monthly"}),
     machines=machines,
     spelled=str.casefold,
+    disks_gb=disks_gb,
     left_aside="disks, snapshots and licences in the same lines are part of what they cost there, and are not planned",
 )

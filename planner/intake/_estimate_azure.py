@@ -83,5 +83,6 @@ LAYOUT = Layout(
     needed=frozenset({"service", "text", "monthly"}),
     machines=machines,
     spelled=spelled,
+    disks_gb=lambda _text: 0.0,
     left_aside="disks, transfer and licences in the same lines are part of what they cost there, and are not planned",
 )

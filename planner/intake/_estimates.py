@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner.errors import Complaint
 from planner.intake import _estimate_aws, _estimate_azure
-from planner.intake._choices import IGNORE, Choices
+from planner.intake._choices import IGNORE, Choices, titled
 from planner.intake._estimate import Export, Machines, amount_in, decimal_of
 from planner.intake._grid import Cell, Row, Sheet
 from planner.intake._ledger import Ledger
@@ -51,10 +51,12 @@ class _Tally:
     seen: dict[str, str]
     keeps_region: bool
     decimal: str
+    currency: str
     currencies: set[str] = field(default_factory=set)
     per_month: list[float] = field(default_factory=list)
     upfront: list[tuple[float, int]] = field(default_factory=list)
     apart: list[tuple[str, float, float]] = field(default_factory=list)
+    disks: list[str] = field(default_factory=list)
 
 
 def export_in(sheet: Sheet) -> Export | None:
@@ -79,7 +81,7 @@ def read_export(
 
     known = choices.catalog or Catalog.embedded()
     keeps_region = choices.field_of(export.cell(export.header, "region").text) != IGNORE
-    lines = _Tally(export, known, ledger, workloads, seen, keeps_region, decimal_of(export))
+    lines = _Tally(export, known, ledger, workloads, seen, keeps_region, decimal_of(export), _currency(export))
     told = len(ledger.complaints)
     totals: list[tuple[Cell, bool]] = []
     for row in export.sheet.rows[export.at + 1 :]:
@@ -92,10 +94,22 @@ def read_export(
             totals.append(total)
         else:
             _read_line(lines, row)
+    _refuse_choices(export, ledger, choices)
     estimated = _estimated(lines)
     _check_totals(lines, totals or _summary(export))
     _tell(lines, estimated, has_demand=bool(lines.per_month) or len(ledger.complaints) > told)
     return estimated, _understood(export, choices)
+
+
+def _refuse_choices(export: Export, ledger: Ledger, choices: Choices) -> None:
+    """A complaint for each column that is said to be something: the layout says it, and only the region may be left."""
+    region = export.cell(export.header, "region").text
+    for cell in export.header.cells:
+        chosen, place = choices.field_of(cell.text), choices.required.get(titled(cell.text), "")
+        if place and (chosen != IGNORE or cell.text != region):
+            message = f"the columns of {export.layout.calculator} are known, and not to be chosen"
+            expected = f"'{region}={IGNORE}', to let its lines go anywhere, or nothing"
+            ledger.complaints.append(Complaint("", place, message, "", expected))
 
 
 def _total(export: Export, row: Row) -> tuple[Cell, bool] | None:
@@ -123,7 +137,7 @@ def _read_line(lines: _Tally, row: Row) -> None:
             ledger.refuse(row, "note: no amount in it")
         return
     upfront = amount_in(export.cell(row, "upfront"), lines.decimal)
-    currency = export.cell(row, "currency").text.upper() or _currency(export) or amount[1]
+    currency = export.cell(row, "currency").text.upper() or lines.currency or amount[1]
     lines.currencies |= {currency} if currency else set()
     if not machines:
         lines.apart.append((service, amount[0], upfront[0] if upfront else 0.0))
@@ -135,6 +149,8 @@ def _read_line(lines: _Tally, row: Row) -> None:
         lines.upfront.append((upfront[0], next((m.term_months for m in machines if m.term_months), 0)))
     for each in machines:
         _add(lines, row, each)
+    if disks_gb := export.layout.disks_gb(text.text):
+        lines.disks.append(f"{disks_gb:,.15g} GB in {row.place}")
     if "windows" in text.text.casefold():
         ledger.note(f"{text.place} estimates Windows: licences are not planned")
 
@@ -143,7 +159,7 @@ def _currency(export: Export) -> str:
     """The currency that an export names beneath its lines ("All prices shown are in Euro (€) EUR")."""
     words = (c.text for row in export.sheet.rows[export.at + 1 :] for c in row.cells if isinstance(c.value, str))
     said = next((text for text in words if re.search(r"\bprices? shown\b", text, re.IGNORECASE)), "")
-    codes = re.findall(r"\b([A-Z]{3})\b", said.partition(". ")[0])
+    codes = re.findall(r"\b([A-Z]{3})\b", said.partition(" This is ")[0])
     return next((code for code in reversed(codes) if currency_of(code) == code), "")
 
 
@@ -256,7 +272,8 @@ def _check_totals(lines: _Tally, totals: list[tuple[Cell, bool]]) -> None:
 
 def _tell(lines: _Tally, estimated: Estimated, *, has_demand: bool) -> None:
     """What was found, and the lines that are not planned; a complaint where there is nothing to plan."""
-    layout, currency = lines.export.layout, estimated.currency or "(several currencies)"
+    several = "(several currencies)" if lines.currencies else "(currency not told)"
+    layout, currency = lines.export.layout, estimated.currency or several
     paid = [(service, cost) for service, cost, upfront in lines.apart if cost or upfront]
     named = [f"{service} {cost:,.2f}" for service, cost in paid[:NAMED_MAX]]
     named += [f"{len(paid) - NAMED_MAX} more"] if len(paid) > NAMED_MAX else []
@@ -271,13 +288,23 @@ def _tell(lines: _Tally, estimated: Estimated, *, has_demand: bool) -> None:
     beside = f" and {upfront:,.2f} upfront" if upfront else ""
     lines.ledger.note(
         f"{layout.calculator}: {_lines(lines.per_month)} with accelerators cost {estimated.per_month:,.2f} "
-        f"{currency} a month there{beside}; {layout.left_aside}"
+        f"{currency} a month there{beside}; {layout.left_aside}{_disks(lines)}"
     )
     if named:
         lines.ledger.note(f"not planned: {apart} there ({'; '.join(named)})")
     if lines.keeps_region and any(workload.get("regions") for workload in lines.workloads):
         title = lines.export.cell(lines.export.header, "region").text
         lines.ledger.note(f"each line stays in its provider and region; --map '{title}={IGNORE}' lets it go anywhere")
+
+
+def _disks(lines: _Tally) -> str:
+    """The disks that those lines name, with the catalogue's price of a GB, by which a reader may take them off."""
+    if not lines.disks:
+        return ""
+    more = f" and {len(lines.disks) - NAMED_MAX} more" if len(lines.disks) > NAMED_MAX else ""
+    tiers = lines.catalog.reference_tiers(lines.export.layout.provider, "block_storage")
+    price = f"; for scale: {tiers[0].price_per_gb:g} {tiers[0].currency} a GB in {tiers[0].region}" if tiers else ""
+    return f". Disks they name, of a machine or of the line: {', '.join(lines.disks[:NAMED_MAX])}{more}{price}"
 
 
 def _lines(lines: Sized) -> str:

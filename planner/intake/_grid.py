@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 
 Value = str | float | bool | date | None
 
@@ -21,10 +22,10 @@ class Cell:
     def text(self) -> str:
         """The value as the asker sees it; numbers without a needless .0."""
         value = self.value
-        if value is None:
-            return ""
         if isinstance(value, str):
             return value.strip()
+        if value is None:
+            return ""
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, date):
@@ -33,7 +34,8 @@ class Cell:
 
     @property
     def is_blank(self) -> bool:
-        return not self.fault and self.text == ""
+        value = self.value
+        return not self.fault and (value is None or (isinstance(value, str) and not value.strip()))
 
     @property
     def is_number(self) -> bool:
@@ -72,6 +74,7 @@ class Sheet:
     notes: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=1 << 14)
 def column_letters(index: int) -> str:
     """0 -> A, 25 -> Z, 26 -> AA."""
     letters = ""
@@ -82,6 +85,7 @@ def column_letters(index: int) -> str:
     return letters
 
 
+@lru_cache(maxsize=1 << 14)
 def column_number(letters: str) -> int:
     """The reverse, counted from 1 as a reference does: A -> 1, AA -> 27."""
     number = 0

@@ -12,7 +12,7 @@ from planner.intake._units import ACCELERATOR, plain
 
 _COUNTED = (
     re.compile(r"(?P<count>\d+(?:\.\d+)?) ?(?:[x×*]|pcs|pieces) ?(?P<name>\D.*)", re.IGNORECASE),
-    re.compile(r"(?P<name>.*\S) ?[×*x] ?(?P<count>\d+)", re.IGNORECASE),
+    re.compile(r"(?P<name>.*\S) ?(?<!rt)[×*x] ?(?P<count>\d{1,3})", re.IGNORECASE),
     re.compile(r"(?P<name>.*\S) ?[:(] ?(?P<count>\d+(?:\.\d+)?) ?\)?"),
 )
 

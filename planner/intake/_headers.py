@@ -6,11 +6,11 @@ Knows what words mean through `_columns`; what stands beneath a header is read e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from planner.intake._choices import Choices
-from planner.intake._columns import columns_of, meaning_of
+from planner.intake._columns import NAME_RANK, Column, columns_of, meaning_of
 from planner.intake._grid import Cell, Row, Sheet
 from planner.intake._months import is_yearless, month_of, ordinal_of
 from planner.intake._units import plain
@@ -19,6 +19,7 @@ HEADER_SEARCH_ROWS = 200
 VITAL = frozenset(
     {"name", "accelerator", "gpus", "hours", "accelerator_hours", "units_per_month", "throughput", "month"}
 )
+_NAMES = tuple(words.split()[-1] for words in NAME_RANK)
 _UNIT = re.compile(
     r"[(\[]?(?:(?:in )?(?:[kmgtp]i?b|gib|%|percent|[€$£¥]|k?usd|k?eur|k?gbp|chf|#|no\.?|nr\.?|count|pcs|text|y/n|"
     r"yes ?/ ?no|hours?|hrs?|h|minutes?|mins?|min|days?|months?|gpus?|gpu[ -]?hours?|"
@@ -45,9 +46,9 @@ def header_from(sheet: Sheet, start: int, choices: Choices) -> Header | None:
         if score > best_score:
             best, best_score = _single(sheet, index), score
         if index > start and (row := _joined(sheet.rows[index - 1], sheet.rows[index])) is not None:
-            score = header_score(row, choices)
+            score, vital = _says(row, choices)
             alone = max(_says(sheet.rows[index - 1], choices), _says(sheet.rows[index], choices))
-            if score >= best_score and _says(row, choices) > alone:
+            if score >= best_score and (score, vital) > alone:
                 above = sheet.rows[index - 2] if index > start + 1 else sheet.rows[index - 1]
                 best, best_score = Header(row, above, index + 1), score
     return best
@@ -55,12 +56,17 @@ def header_from(sheet: Sheet, start: int, choices: Choices) -> Header | None:
 
 def header_score(row: Row, choices: Choices) -> int:
     """How many different things a row names if it is a header; 0 where it is none."""
-    cells = [cell for cell in row.cells if not cell.is_blank]
-    if any(cell.is_number or isinstance(cell.value, bool) for cell in cells):
-        return 0
-    columns = columns_of(row, None, choices)
+    return 0 if _has_numbers(row) else _score(row, columns_of(row, None, choices))
+
+
+def _has_numbers(row: Row) -> bool:
+    return any(cell.is_number or isinstance(cell.value, bool) for cell in row.cells)
+
+
+def _score(row: Row, columns: Sequence[Column]) -> int:
+    cells = sum(not cell.is_blank for cell in row.cells)
     meanings = {column.meaning for column in columns} - {"yearless"}
-    return len(meanings) if len(meanings) >= 4 or len(columns) * 2 >= len(cells) else 0
+    return len(meanings) if len(meanings) >= 4 or len(columns) * 2 >= cells else 0
 
 
 def next_header(sheet: Sheet, header: Row, start: int, choices: Choices) -> int:
@@ -71,21 +77,25 @@ def next_header(sheet: Sheet, header: Row, start: int, choices: Choices) -> int:
         if any(cell.is_number or cell.text.isdigit() for cell in row.cells):
             continue
         texts = {cell.text.casefold() for cell in row.cells if not cell.is_blank}
-        found = {column.meaning for column in columns_of(row, None, choices)} if len(texts) >= 3 else set()
-        if (
-            len(found) >= 3
-            and "name" in found
-            and header_score(row, choices) >= 3
-            and len(texts & own) * 2 < len(texts)
-        ):
+        if len(texts) < 3 or len(texts & own) * 2 >= len(texts) or not (choices.columns or _may_name(texts)):
+            continue
+        columns = columns_of(row, None, choices)
+        found = {column.meaning for column in columns}
+        if len(found) >= 3 and "name" in found and not _has_numbers(row) and _score(row, columns) >= 3:
             return index
     return len(sheet.rows)
 
 
+def _may_name(texts: Iterable[str]) -> bool:
+    """Whether a word for a name stands in any of them: a quick look, which most rows fail."""
+    return any(word in text for text in texts for word in _NAMES)
+
+
 def _says(row: Row, choices: Choices) -> tuple[int, int]:
     """How much a header says, to choose between one row and two: meanings, then those that demand is made of."""
-    meanings = {column.meaning for column in columns_of(row, None, choices)}
-    return header_score(row, choices), len(meanings & VITAL)
+    columns = columns_of(row, None, choices)
+    score = 0 if _has_numbers(row) else _score(row, columns)
+    return score, len({column.meaning for column in columns} & VITAL)
 
 
 def _single(sheet: Sheet, index: int) -> Header:
@@ -106,11 +116,13 @@ def _joined(above: Row, below: Row) -> Row | None:
     upper = [cell for cell in above.cells if not cell.is_blank]
     if len({cell.text for cell in upper}) < 2 or any(c.is_number and not 2000 <= float(c.text) <= 2100 for c in upper):
         return None
-    if any(cell.is_number or isinstance(cell.value, bool) for cell in below.cells) or len(columns_of(below)) < 2:
+    if _has_numbers(below):
         return None
     spread = _spread(above, below)
     pairs = zip(spread.cells, spread.cells[1:], below.cells, below.cells[1:], strict=False)
     if not any(a.text and a.text == b.text and c.text and d.text and c.text != d.text for a, b, c, d in pairs):
+        return None
+    if len(columns_of(below)) < 2:
         return None
     return _merged(spread, below, _together, at=below)
 

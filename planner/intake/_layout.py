@@ -132,7 +132,8 @@ def _turned(sheet: Sheet) -> Sheet:
     rows = []
     for index in range(min(width, TURN_MAX)):
         cells = tuple(row.cell(index) for row in sheet.rows)
-        rows.append(Row(_column_place(cells[0].place if cells else ""), cells))
+        there = next(cell.place for row, cell in zip(sheet.rows, cells, strict=True) if index < len(row.cells))
+        rows.append(Row(_column_place(there), cells))
     return replace(sheet, rows=tuple(rows))
 
 

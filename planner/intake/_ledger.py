@@ -30,6 +30,16 @@ class Ledger:
     def complain(self, cell: Cell, message: str, expected: str = "", path: str = "") -> None:
         self.complaints.append(Complaint(path, cell.place, message, _short(cell.fault or cell.text), expected))
 
+    def mark(self) -> tuple[int, int]:
+        """How much is read so far, for `forget`."""
+        return len(self.readings), len(self.places)
+
+    def forget(self, mark: tuple[int, int]) -> None:
+        """Forgets what was read since; complaints and notes stay."""
+        del self.readings[mark[0] :]
+        while len(self.places) > mark[1]:
+            self.places.popitem()
+
     def is_in(self, currency: str, cell: Cell) -> bool:
         """Whether an amount in `currency` agrees with the amounts before it; a complaint where it does not."""
         if not self.amount[0]:

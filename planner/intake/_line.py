@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from planner.intake._columns import Column
@@ -47,12 +46,11 @@ class Line:
     def cell(self, meaning: str) -> Cell | None:
         """The cell under the column of that meaning, None where there is no such column or nothing in it."""
         column = self.table.column(meaning)
-        if column is None:
-            return None
+        return self._filled(column) if column else None
+
+    def _filled(self, column: Column) -> Cell | None:
         cell = self.row.cell(column.index)
-        if cell.fault:
-            return cell
-        return None if cell.text.casefold() in NOTHING else cell
+        return cell if cell.fault or cell.text.casefold() not in NOTHING else None
 
     def text(self, meaning: str) -> str:
         cell = self.cell(meaning)
@@ -63,14 +61,14 @@ class Line:
     def number(self, meaning: str) -> Found | None:
         """The number under the column of that meaning; None where there is none or it is faulty (then told)."""
         column = self.table.column(meaning)
-        cell = self.cell(meaning)
+        cell = self._filled(column) if column else None
         return self.number_in(column, cell) if column and cell else None
 
     def number_in(self, column: Column, cell: Cell) -> Found | None:
         if self._is_faulty(cell, column.header.text):
             return None
         if isinstance(cell.value, int | float) and not isinstance(cell.value, bool):
-            currency = currency_of_format(cell.number_format)
+            currency = currency_of_format(cell.number_format) if cell.number_format else ""
             percent = "%" in cell.number_format
             found = Quantity(cell.value * 100 if percent else float(cell.value), "", currency, percent)
         else:
@@ -108,8 +106,7 @@ class Line:
             return None
         if found.quantity.percent:
             return found.value / 100, found.cell
-        bare = [float(v) for v in self._bare_numbers(found.column)]
-        in_percent = any(value > 1 for value in bare)
+        in_percent = found.column.index in self.table.in_percent
         says_percent = bool(re.search(r"%|\bpercent|\bpct\b", found.column.words))
         if says_percent == in_percent or found.value == 0:
             return (found.value / 100 if says_percent else found.value), found.cell
@@ -118,16 +115,6 @@ class Line:
         message = f"is this a share of 1 or a percentage? The header {found.column.header.text!r} does not settle it"
         self.ledger.complain(found.cell, message, f"{found.value * 100:g}% or {found.value:g}%")
         return None
-
-    def _bare_numbers(self, column: Column) -> Iterable[float]:
-        for row, reason in self.table.rows:
-            cell = row.cell(column.index)
-            if reason or "%" in cell.number_format:
-                continue
-            if isinstance(cell.value, int | float) and not isinstance(cell.value, bool):
-                yield cell.value
-            elif isinstance(cell.value, str) and re.fullmatch(r"\d+(?:\.\d+)?", cell.text):
-                yield float(cell.text)
 
     def flag(self, meaning: str) -> bool | None:
         """Yes or no under the column of that meaning; None where nothing is said or it is faulty (then told)."""
@@ -143,6 +130,8 @@ class Line:
     def names(self, meaning: str) -> tuple[str, ...]:
         """The names in a cell such as "H100, A100 80GB" or "EU / US"; empty for "any"."""
         text = self.text(meaning)
+        if not text:
+            return ()
         parts = [part.strip() for part in re.split(r"[,;|\n/]|\bor\b|\band\b", text)]
         return tuple(
             part for part in parts if part and part.casefold() not in ("any", "anywhere", "all", "no preference")

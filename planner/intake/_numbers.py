@@ -98,6 +98,8 @@ def quantity(text: str, decimal: str = "") -> Quantity | None:
 
     Raises Ambiguous.
     """
+    if text.isascii() and text.isdigit():
+        return Quantity(value) if math.isfinite(value := float(text)) else None
     rest, currency = _without_money(text.strip())
     negative = False
     if rest.startswith("(") and rest.endswith(")"):

@@ -132,10 +132,12 @@ def _read_table(table: Table, gathered: Gathered, ledger: Ledger, file: str) -> 
             elif reason.startswith("hidden"):
                 totals.add(row, hidden=True)
             continue
-        line = Line(table, row, len(gathered.workloads), ledger)
+        line, mark = Line(table, row, len(gathered.workloads), ledger), ledger.mark()
         workload, stated = workload_of(line, _name(line, gathered.seen), file)
         if stated is not None and stated.is_zero:
-            _take_back(line, ledger, gathered.seen, workload["name"])
+            ledger.forget(mark)
+            gathered.seen.pop(workload["name"].casefold(), None)
+            ledger.refuse(row, "its demand is 0")
             idle.add(row.place)
             continue
         ledger.rows_used += 1
@@ -163,16 +165,6 @@ def _name(line: Line, seen: dict[str, str]) -> str:
         return f"{name} ({cell.place})"
     ledger.read(f"{line.path}.name", cell, name)
     return name
-
-
-def _take_back(line: Line, ledger: Ledger, seen: dict[str, str], name: str) -> None:
-    """Forgets a row that asks for nothing, and refuses it."""
-    own = [path for path in ledger.places if path == line.path or path.startswith(f"{line.path}.")]
-    for path in own:
-        del ledger.places[path]
-    ledger.readings = [reading for reading in ledger.readings if not reading.path.startswith(f"{line.path}.")]
-    seen.pop(name.casefold(), None)
-    ledger.refuse(line.row, "its demand is 0")
 
 
 def _complain_of_columns(table: Table, ledger: Ledger) -> None:

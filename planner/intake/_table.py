@@ -6,7 +6,8 @@ Every row beneath a header is a workload or is refused with its reason; what a w
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from planner.intake._choices import NONE, Choices
 from planner.intake._columns import BY_CHOICE, BY_CONTENT, Column, columns_of, settle, unknown
@@ -41,7 +42,10 @@ TEXT_MEANINGS = frozenset(
 DEMAND_MEANINGS = frozenset(
     {"accelerator_hours", "units_per_month", "total_units", "requests_per_second", "amount", "month"}
 )
+SHARES = ("utilisation", "growth")
+"""What is a share of 1 or a percentage."""
 _TOTAL = re.compile(r"(?:(?:grand|overall|sub)[ -]?)?totals?\b.*|sum\b.{0,20}", re.IGNORECASE)
+_BARE = re.compile(r"\d+(?:\.\d+)?")
 _EXAMPLE = re.compile(r"(?:\(example\)|\[example\]|example:)", re.IGNORECASE)
 
 
@@ -50,7 +54,7 @@ class Table:
     """A header with what stands beneath it. `decimals` is the proven decimal separator by column index.
 
     `rows` have the reason why they are no workload, empty for a workload; `faults` are cells of them with a message and
-    what was expected.
+    what was expected; `in_percent` are the columns of shares with a number above 1 in them.
     """
 
     sheet: Sheet
@@ -60,13 +64,24 @@ class Table:
     rows: tuple[tuple[Row, str], ...]
     decimals: dict[int, str]
     faults: tuple[tuple[Cell, str, str], ...] = ()
+    by_meaning: dict[str, Column] = field(init=False)
+    in_percent: frozenset[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        first: dict[str, Column] = {}
+        for column in self.columns:
+            first.setdefault(column.meaning, column)
+        object.__setattr__(self, "by_meaning", first)
+        shares = (first[meaning].index for meaning in SHARES if meaning in first)
+        object.__setattr__(self, "in_percent", frozenset(index for index in shares if _is_in_percent(self.rows, index)))
 
     def column(self, meaning: str) -> Column | None:
-        return next((column for column in self.columns if column.meaning == meaning), None)
+        """The first column of that meaning, None where there is none."""
+        return self.by_meaning.get(meaning)
 
     @property
     def meanings(self) -> frozenset[str]:
-        return frozenset(column.meaning for column in self.columns)
+        return frozenset(self.by_meaning)
 
     @property
     def says_demand(self) -> bool:
@@ -100,8 +115,9 @@ def _table(
 ) -> Table:
     rows: list[tuple[Row, str]] = []
     ended = False
+    titles = frozenset(cell.text.casefold() for cell in header.cells if not cell.is_blank)
     for row in below:
-        reason = _refusal(row, header, columns, ended=ended)
+        reason = _refusal(row, titles, columns, ended=ended)
         ended = bool(reason) and (ended or reason in ("total", "blank") or reason.startswith("note"))
         rows.append((row, reason))
     last = max((index for index, (_, reason) in enumerate(rows) if not reason), default=-1)
@@ -109,25 +125,24 @@ def _table(
     return Table(sheet, header, columns, left_out, kept, _decimals(columns, kept))
 
 
-def _refusal(row: Row, header: Row, columns: tuple[Column, ...], *, ended: bool) -> str:
+def _refusal(row: Row, titles: frozenset[str], columns: tuple[Column, ...], *, ended: bool) -> str:
     """Why a row is no workload: "blank", "total", ...; empty for a workload. `ended`: the table may be over."""
     cells = [cell for cell in row.cells if not cell.is_blank]
     by_meaning = {column.meaning: row.cell(column.index) for column in columns if column.meaning != "month"}
-    reasons = (
-        ("blank", not cells),
-        ("hidden row; unhide it to have it planned", row.hidden),
-        ("repeated header", _is_header_again(cells, header)),
-        ("total", _is_total(cells, by_meaning)),
-        ("example row", _is_example(by_meaning)),
-        ("note or heading: a single text", len(cells) == 1 and not cells[0].is_number),
-        ("note: no number in it", _is_note(row, columns, by_meaning, ended=ended)),
+    reasons: tuple[tuple[str, Callable[[], bool]], ...] = (
+        ("blank", lambda: not cells),
+        ("hidden row; unhide it to have it planned", lambda: row.hidden),
+        ("repeated header", lambda: _is_header_again(cells, titles)),
+        ("total", lambda: _is_total(cells, by_meaning)),
+        ("example row", lambda: _is_example(by_meaning)),
+        ("note or heading: a single text", lambda: len(cells) == 1 and not cells[0].is_number),
+        ("note: no number in it", lambda: _is_note(row, columns, by_meaning, ended=ended)),
     )
-    return next((reason for reason, holds in reasons if holds), "")
+    return next((reason for reason, holds in reasons if holds()), "")
 
 
-def _is_header_again(cells: list[Cell], header: Row) -> bool:
-    own = {cell.text.casefold() for cell in header.cells if not cell.is_blank}
-    return len(cells) > 1 and sum(cell.text.casefold() in own for cell in cells) * 2 > len(cells)
+def _is_header_again(cells: list[Cell], titles: frozenset[str]) -> bool:
+    return len(cells) > 1 and sum(cell.text.casefold() in titles for cell in cells) * 2 > len(cells)
 
 
 def _is_note(row: Row, columns: tuple[Column, ...], by_meaning: dict[str, Cell], *, ended: bool) -> bool:
@@ -151,22 +166,31 @@ def _is_example(by_meaning: dict[str, Cell]) -> bool:
     return "name" in by_meaning and bool(_EXAMPLE.match(by_meaning["name"].text))
 
 
+def _is_in_percent(rows: tuple[tuple[Row, str], ...], index: int) -> bool:
+    """Whether a bare number above 1 stands in a column of shares."""
+    for row, reason in rows:
+        cell = row.cell(index)
+        if reason or "%" in cell.number_format:
+            continue
+        bare = cell.is_number or (isinstance(cell.value, str) and _BARE.fullmatch(cell.text))
+        if bare and float(cell.text) > 1:
+            return True
+    return False
+
+
 def _by_content(columns: tuple[Column, ...], rows: tuple[Row, ...]) -> tuple[Column, ...]:
     """GPU and GPUs are told apart by what stands beneath them where only one of the two columns is there."""
     meanings = {column.meaning for column in columns}
     result = []
     for column in columns:
-        texts = [cell for row in rows if not row.is_blank and not (cell := row.cell(column.index)).is_blank]
-        numbers = sum(cell.is_number or cell.text.replace(".", "").replace(",", "").isdigit() for cell in texts)
-        meaning = column.meaning
-        if column.rule == BY_CHOICE:
+        other = {"accelerator": "gpus", "gpus": "accelerator"}.get(column.meaning, "")
+        if not other or other in meanings or column.rule == BY_CHOICE:
             result.append(column)
             continue
-        if meaning == "accelerator" and "gpus" not in meanings and numbers * 2 > len(texts):
-            meaning = "gpus"
-        elif meaning == "gpus" and "accelerator" not in meanings and numbers * 2 < len(texts):
-            meaning = "accelerator"
-        result.append(column if meaning == column.meaning else replace(column, meaning=meaning, rule=BY_CONTENT))
+        cells = [cell for row in rows if not (cell := row.cell(column.index)).is_blank]
+        numbers = sum(cell.is_number or cell.text.replace(".", "").replace(",", "").isdigit() for cell in cells)
+        fits_better = numbers * 2 > len(cells) if other == "gpus" else numbers * 2 < len(cells)
+        result.append(replace(column, meaning=other, rule=BY_CONTENT) if fits_better else column)
     return tuple(_with_metric(result))
 
 
@@ -185,8 +209,8 @@ def _decimals(columns: tuple[Column, ...], rows: tuple[tuple[Row, str], ...]) ->
     for column in columns:
         if column.meaning in TEXT_MEANINGS:
             continue
-        texts = [row.cell(column.index).value for row, _ in rows]
-        proofs[column.index] = {decimal_proof(text) for text in texts if isinstance(text, str)} - {""}
+        texts = {value for row, _ in rows if isinstance(value := row.cell(column.index).value, str)}
+        proofs[column.index] = {decimal_proof(text) for text in texts if "." in text or "," in text} - {""}
     everywhere = set().union(*proofs.values()) if proofs else set()
     shared = next(iter(everywhere)) if len(everywhere) == 1 else ""
     return {index: (next(iter(own)) if len(own) == 1 else "" if own else shared) for index, own in proofs.items()}

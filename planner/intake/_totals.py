@@ -22,27 +22,34 @@ class Totals:
         self.shown: dict[int, float] = {}
         self.block: dict[int, float] = {}
         self.with_hidden: dict[int, float] = {}
+        self.waiting: list[tuple[Row, bool]] = []
+        """Rows that are added once a total is to be held against them: most tables have none."""
 
     def add(self, row: Row, *, hidden: bool) -> None:
-        for index, value in self._numbers(row).items():
-            self.with_hidden[index] = self.with_hidden.get(index, 0.0) + value
-            if not hidden:
-                self.shown[index] = self.shown.get(index, 0.0) + value
-                self.block[index] = self.block.get(index, 0.0) + value
+        self.waiting.append((row, hidden))
+
+    def _sum(self) -> None:
+        for row, hidden in self.waiting:
+            for index, value in self._numbers(row).items():
+                self.with_hidden[index] = self.with_hidden.get(index, 0.0) + value
+                if not hidden:
+                    self.shown[index] = self.shown.get(index, 0.0) + value
+                    self.block[index] = self.block.get(index, 0.0) + value
+        self.waiting = []
 
     def claims(self, row: Row) -> bool:
         """Whether a row without any text is the sum of those above it."""
-        numbers = self._numbers(row)
-        if (
-            not numbers
-            or not self.shown
-            or any(isinstance(cell.value, str) and cell.text and not self._is_number(cell.text) for cell in row.cells)
-        ):
+        if any(isinstance(cell.value, str) and cell.text and not self._is_number(cell.text) for cell in row.cells):
             return False
-        return all(_agree(value, self.shown.get(index, 0.0)) for index, value in numbers.items())
+        numbers = self._numbers(row)
+        self._sum()
+        return bool(numbers and self.shown) and all(
+            _agree(value, self.shown.get(index, 0.0)) for index, value in numbers.items()
+        )
 
     def check(self, row: Row, ledger: Ledger) -> None:
         """A note for each figure of a totals row that is not the sum of the rows above it."""
+        self._sum()
         apart = {column.index for column in self.columns if column.meaning in NEVER_ADDED}
         for index, value in self._numbers(row).items():
             cell, shown = row.cell(index), self.shown.get(index, 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 DAYS_PER_MONTH = 365 / 12
 PER_MONTH = {"day": DAYS_PER_MONTH, "week": DAYS_PER_MONTH / 7, "month": 1.0, "quarter": 1 / 3, "year": 1 / 12}
@@ -43,8 +44,17 @@ TRAFFIC = ("requests", "queries", "calls", "inferences", "prompts")
 SINGULAR = {"tok": "token", "img": "image", "seq": "sequence", "req": "request", "querie": "query"}
 
 
+SHORT = 100
+"""Signs of a text that may come again, as titles, kinds and units do; longer ones are not kept."""
+
+
 def plain(text: str) -> str:
     """Lower case, brackets and underscores as spaces, GPU-hours as "gpu hours", # as "number of"."""
+    return _plain(text) if len(text) <= SHORT else _plain.__wrapped__(text)
+
+
+@lru_cache(maxsize=4096)
+def _plain(text: str) -> str:
     text = (
         text.casefold().replace("#", " number of ").replace("№", " number of ").replace("accelerators'", "accelerators")
     )

@@ -12,22 +12,36 @@ import zipfile
 from dataclasses import dataclass, field
 
 from planner.intake._archive import Refused, opened, parse, within_limits
-from planner.intake._grid import column_letters, column_number
+from planner.intake._grid import column_letters, column_number, sheet_place
 
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
+_OTHER_BOOK = re.compile(r"\[[^\[\]]{1,300}\][^\[\]!]{0,100}!")
+"""A reference to a sheet of another workbook; links need no part of their own."""
 NO_VALUE = "a formula without a stored value"
-_BUILT_IN_PERCENT = {9: "0%", 10: "0.00%"}
+_DATES = (*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59))
+_BUILT_IN: dict[int, str] = {9: "0%", 10: "0.00%", **dict.fromkeys(_DATES, "d")}
+"""The formats that have a number alone, as far as they are a percentage or a date."""
+_ASIDE = re.compile(r'"[^"]*"|\\.|_.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
+_DATE = re.compile(r"[dmyhs]", re.IGNORECASE)
+"""What makes a number format one of dates or times, once texts in it are set aside."""
+DAYS_MAX = 3e6
+"""Past the year 9999, where spreadsheets have their last day."""
 
 
 @dataclass(slots=True)
 class Marks:
-    """What one sheet's part says of its cells, by reference ("C5"); rows and columns count from 1."""
+    """What one sheet's part says of its cells, by reference ("C5"); rows and columns count from 1.
+
+    `huge` are the styles of cells with numbers that are no day or time of any calendar: as a date, the reader of values
+    would not survive them.
+    """
 
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: list[tuple[int, int]] = field(default_factory=list)
     faults: dict[str, str] = field(default_factory=dict)
     formulas: dict[str, str] = field(default_factory=dict)
     styles: dict[str, int] = field(default_factory=dict)
+    huge: dict[str, int] = field(default_factory=dict)
     rows: int = 0
     columns: int = 0
 
@@ -63,11 +77,17 @@ def _examine(archive: zipfile.ZipFile) -> Parts:
             raise Refused(f"the sheet {name[:40]!r} is in no part of it")
         sheets[name] = scans[part].marks
     styles = scans.get("xl/styles.xml")
+    formats = tuple(styles.formats()) if styles else ()
+    for name, marks in sheets.items():
+        for reference, style in marks.huge.items():
+            if style < len(formats) and _DATE.search(_ASIDE.sub("", formats[style])):
+                raise Refused(f"{sheet_place(name, reference)} is shown as a date, and its number is none")
     return Parts(
         sheets,
-        tuple(styles.formats()) if styles else (),
+        formats,
         any(name.casefold().endswith("vbaproject.bin") for name in names),
-        any(name.startswith("xl/externalLinks/") for name in names),
+        any(name.startswith("xl/externalLinks/") for name in names)
+        or any(_OTHER_BOOK.search(formula) for marks in sheets.values() for formula in marks.formulas.values()),
     )
 
 
@@ -88,18 +108,19 @@ class _Scan:
         self.custom: dict[int, str] = {}
         self.style_formats: list[int] = []
         self._in_cell_styles = False
-        self._cell = ""
+        self._cell = self._value = ""
+        self._style = -1
         self._error = self._formula = self._valued = self._text = self._in_value = False
         self._in_formula = False
         self._pieces: list[str] = []
         self._row = self._column = 0
+        self._handlers = {name: getattr(self, f"_start_{name}") for name in _HANDLED}
 
     def formats(self) -> list[str]:
-        return [self.custom.get(number, _BUILT_IN_PERCENT.get(number, "")) for number in self.style_formats]
+        return [self.custom.get(number, _BUILT_IN.get(number, "")) for number in self.style_formats]
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        name = tag.rpartition(":")[2]
-        handler = getattr(self, f"_start_{name}", None) if name in _HANDLED else None
+        handler = self._handlers.get(tag) or self._handlers.get(tag.rpartition(":")[2])
         if handler:
             handler(attributes)
 
@@ -107,6 +128,9 @@ class _Scan:
         name = tag.rpartition(":")[2]
         if name == "v":
             self._in_value = False
+            self._valued = bool(self._value.strip())
+            if self._style >= 0 and not self._text and _is_huge(self._value):
+                self.marks.huge[self._cell] = self._style
         elif name == "c":
             if self._error:
                 self.marks.faults[self._cell] = "an error value"
@@ -120,8 +144,9 @@ class _Scan:
             self._in_cell_styles = False
 
     def text(self, text: str) -> None:
-        self._valued = self._valued or (self._in_value and not text.isspace())
-        if self._in_formula:
+        if self._in_value:
+            self._value += text
+        elif self._in_formula:
             self._pieces.append(text)
 
     def _start_col(self, attributes: dict[str, str]) -> None:
@@ -137,28 +162,29 @@ class _Scan:
         self._within_limits()
 
     def _start_c(self, attributes: dict[str, str]) -> None:
-        reference = _REFERENCE.fullmatch(attributes.get("r", ""))
-        if reference:
+        written, kind, style = attributes.get("r"), attributes.get("t"), attributes.get("s", "")
+        if written is None:
+            self._column += 1
+        elif reference := _REFERENCE.fullmatch(written):
             self._column = column_number(reference[1])
             self._row = int(reference[2])
-        elif "r" in attributes:
-            raise Refused(f"a cell with no place ({attributes['r'][:20]})")
         else:
-            self._column += 1
+            raise Refused(f"a cell with no place ({written[:20]})")
         self._within_limits()
         self._cell = f"{column_letters(self._column - 1)}{self._row}"
-        self._error = attributes.get("t") == "e"
-        self._text = attributes.get("t") in ("str", "s", "inlineStr")
+        self._error = kind == "e"
+        self._text = kind in ("str", "s", "inlineStr")
         self._formula = self._valued = False
-        if attributes.get("s", "").isdigit():
-            self.marks.styles[self._cell] = int(attributes["s"])
+        self._style = -1
+        if style.isdigit():
+            self._style = self.marks.styles[self._cell] = int(style)
 
     def _start_f(self, _: dict[str, str]) -> None:
         self._formula = self._in_formula = True
         self._pieces = []
 
     def _start_v(self, _: dict[str, str]) -> None:
-        self._in_value = True
+        self._in_value, self._value = True, ""
 
     def _start_sheet(self, attributes: dict[str, str]) -> None:
         link = next((value for key, value in attributes.items() if key.rpartition(":")[2] == "id"), "")
@@ -181,11 +207,22 @@ class _Scan:
 
     def _within_limits(self) -> None:
         marks = self.marks
-        marks.rows, marks.columns = max(marks.rows, self._row), max(marks.columns, self._column)
-        within_limits(marks.rows, marks.columns)
+        if self._row > marks.rows or self._column > marks.columns:
+            marks.rows, marks.columns = max(marks.rows, self._row), max(marks.columns, self._column)
+            within_limits(marks.rows, marks.columns)
 
 
 _HANDLED = frozenset({"row", "col", "c", "f", "v", "sheet", "Relationship", "numFmt", "cellXfs", "xf"})
+
+
+def _is_huge(text: str) -> bool:
+    """Whether a number is none that a date can have; a quick look at its length spares most."""
+    if len(text) < 8 and "e" not in text.casefold():
+        return False
+    try:
+        return not abs(float(text)) < DAYS_MAX
+    except ValueError:
+        return False
 
 
 def _scan(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Scan:

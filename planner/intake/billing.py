@@ -143,7 +143,8 @@ def _carried(usage: Usage, catalog: Catalog, forward: Forward, inputs: Inputs) -
     present, words = _present(usage, used, scale, forward, kept)
     inputs = Inputs(
         inputs.name, inputs.format, inputs.sha256, readings=tuple(readings),
-        notes=(*_told(usage, months, forward), words, *left, *notes, *(n for bill in usage.bills for n in bill.notes)),
+        notes=(*_told(usage, months, forward), words, *left, *notes, *_unnamed(used, scale),
+               *(n for bill in usage.bills for n in bill.notes)),
     )  # fmt: skip
     places = {reading.path: reading.place for reading in readings}
     return Read(document, inputs, (), places, present=present)
@@ -259,9 +260,10 @@ def _taken_over(
         region = _region(each, catalog)
         unknown = [*each.unknown, *([f"its region as the catalogue spells it ({each.region})"] if not region else [])]
         if unknown or each.count is None:
-            cost = "" if each.cost_per_month is None else f"; it costs {each.cost_per_month:,.2f} a month, amortised"
-            words = "; ".join(unknown)
-            notes.append(f"commitment {each.identity} is not taken over, since the bill does not tell {words}{cost}")
+            notes.append(
+                f"commitment {each.identity} is not taken over, since the bill does not tell {'; '.join(unknown)}"
+                f"{_costs(each)}"
+            )
             continue
         owed = _owed(each)
         if owed is None:
@@ -279,6 +281,27 @@ def _taken_over(
         line["fee_per_month"] += owed
         kept.append(Kept(each.ends, max(0.0, (each.cost_per_month or owed) - owed)))
     return list(lines.values()), tuple(kept), notes
+
+
+def _costs(each: Commitment) -> str:
+    """What a commitment that no plan holds costs and until when, as far as it is told."""
+    cost = each.cost_per_month if each.cost_per_month is not None else each.fee_per_month
+    told = "" if cost is None else f"; it costs {cost:,.2f} a month"
+    told += f"{'' if told else '; it runs'} to the end of {each.ends}" if each.ends else ""
+    return f"{told}, and what is still owed for it comes on top of the plan" if told else ""
+
+
+def _unnamed(used: list[Line], scale: float) -> list[str]:
+    """Fees of commitments that the bill does not tell apart, as those of Google Cloud, in words."""
+    fees = [line for line in used if line.kind in ("commitment", "upfront") and not line.commitment]
+    found = []
+    for accelerator in sorted({line.accelerator for line in fees}):
+        paid = math.fsum(line.billed or 0.0 for line in fees if line.accelerator == accelerator) * scale
+        found.append(
+            f"fees and unused capacity of {accelerator} of {paid:,.2f} a month are of commitments or reservations that "
+            "the bill does not name: none is taken over, and what is still owed for them comes on top of the plan"
+        )
+    return found
 
 
 def _owed(each: Commitment) -> float | None:

@@ -21,6 +21,7 @@ SEPARATORS = (",", ";", "\t", "|", "^", "~", "\x1f", "\x01")
 ERRORS = frozenset({"#REF!", "#N/A", "#DIV/0!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!", "#ERROR!", "#SPILL!", "#CALC!"})
 """What spreadsheets write for a cell that has no value."""
 CELLS_MAX = 2_000_000
+COLUMNS_MAX = 2_000
 SAMPLE_LINES = 60
 
 
@@ -49,8 +50,11 @@ def read(data: bytes, name: str, choices: Choices = NONE) -> Read:
     except UnicodeDecodeError as error:
         message = f"no text: byte {error.start} fits neither UTF-8 nor Windows-1252"
         return unreadable(data, name, "csv", message, expected="a text file")
-    except (csv.Error, Unreadable) as error:
-        return unreadable(data, name, "csv", f"not readable as CSV: {error}", expected="fields and quotes in pairs")
+    except Unreadable as error:
+        return unreadable(data, name, "csv", str(error), expected="a sheet of workloads")
+    except csv.Error:
+        message = f"not readable as CSV: a field of more than {csv.field_size_limit():,} characters"
+        return unreadable(data, name, "csv", message, expected="fields between separators, and quotes in pairs")
     notes = ["not UTF-8: read as Windows-1252"] if encoding == "cp1252" else []
     return read_sheets(data, name, "csv", (Sheet("", rows),), notes, choices)
 
@@ -59,17 +63,28 @@ def _rows(text: str, separator: str) -> Iterator[Row]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=False)
     named = _named_separator(text)
     line = cells = 0
-    for fields in reader:
+    for found in reader:
         place = f"line {line + 1}"
         line = reader.line_num
+        fields = found if len(found) <= COLUMNS_MAX else _used(found)
         cells += len(fields)
+        if len(fields) > COLUMNS_MAX:
+            raise Unreadable(f"{len(fields):,} columns in {place}; at most {COLUMNS_MAX:,}")
         if cells > CELLS_MAX:
             raise Unreadable(f"more than {CELLS_MAX:,} fields")
         if not (named and line == 1):
             yield Row(place, tuple(_cell(f"{place} column {index + 1}", field) for index, field in enumerate(fields)))
 
 
+def _used(fields: list[str]) -> list[str]:
+    """The fields of a row up to the last with something in it."""
+    last = next((index for index in range(len(fields), 0, -1) if fields[index - 1].strip()), 0)
+    return fields[:last]
+
+
 def _cell(place: str, field: str) -> Cell:
+    if "#" not in field and ":" not in field:
+        return Cell(place, field)
     error = field.strip().upper()
     return Cell(place, None, fault=error) if error in ERRORS or error.startswith("ERR:") else Cell(place, field)
 

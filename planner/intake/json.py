@@ -40,7 +40,8 @@ def _root(text: str) -> Node:
     except RecursionError:
         raise Unreadable("nested too deep") from None
     except ValueError as error:
-        raise Unreadable(f"not JSON: {error}") from None
+        words = "a number of too many digits" if "digits" in str(error) else str(error)
+        raise Unreadable(f"not JSON: {words}") from None
 
 
 def _no_constant(word: str) -> Any:

@@ -201,7 +201,7 @@ class _Scan:
 
 def _repeated(attributes: dict[str, str], name: str) -> int:
     text = attributes.get(name, "1")
-    return max(int(text), 1) if text.isdigit() and len(text) < 9 else 1
+    return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 20 else 1
 
 
 def _content(attributes: dict[str, str], text: str) -> tuple[Value, str, str]:

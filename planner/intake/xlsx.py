@@ -59,6 +59,10 @@ def _sheets(data: bytes, parts: Parts) -> tuple[Sheet, ...]:
             grids[name] = (sheet.to_python(skip_empty_area=False), sheet.merged_cell_ranges or ())
     except (python_calamine.CalamineError, ValueError, OSError, OverflowError) as error:
         raise Refused(f"a damaged workbook ({error})") from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # what the library raises where it gives up; it has no other name
+            raise
+        raise Refused(f"a damaged workbook ({error})") from None
     notes = {name: _compute(name, grids, parts) for name in grids}
     return tuple(
         _sheet(name, values, merged, parts, notes[name], hidden=not visible.get(name, True))
@@ -132,11 +136,11 @@ def _sheet(
     grid = [[_value(value) for value in row] for row in values]
     for (top, left), (bottom, right) in merged:
         _fill(grid, top, left, bottom, right)
-    rows = []
+    rows, front = [], sheet_place(name, "")
     height = max(len(grid), max((int("".join(filter(str.isdigit, ref))) for ref in marks.faults), default=0))
     for index in range(height):
         cells = grid[index] if index < len(grid) else []
-        rows.append(_row(name, index, cells, marks, parts.formats))
+        rows.append(_row(front, index, cells, marks, parts.formats))
     return Sheet(name, tuple(rows), hidden, (*notes, *_hidden_columns(name, rows, marks)))
 
 
@@ -148,7 +152,8 @@ def _hidden_columns(sheet: str, rows: Sequence[Row], marks: Marks) -> Iterator[s
             yield f"column {column_letters(index)} of {sheet} is hidden; it was read"
 
 
-def _row(sheet: str, index: int, values: Sequence[Value], marks: Marks, formats: tuple[str, ...]) -> Row:
+def _row(front: str, index: int, values: Sequence[Value], marks: Marks, formats: tuple[str, ...]) -> Row:
+    """One row; `front` is what stands before a reference in a place."""
     cells = []
     width = max(len(values), marks.columns)
     for column in range(width):
@@ -157,8 +162,8 @@ def _row(sheet: str, index: int, values: Sequence[Value], marks: Marks, formats:
         style = marks.styles.get(reference, -1)
         number_format = formats[style] if 0 <= style < len(formats) else ""
         fault = marks.faults.get(reference, "")
-        cells.append(Cell(sheet_place(sheet, reference), None if fault else value, number_format, fault))
-    return Row(sheet_place(sheet, str(index + 1)), tuple(cells), index + 1 in marks.hidden_rows)
+        cells.append(Cell(front + reference, None if fault else value, number_format, fault))
+    return Row(f"{front}{index + 1}", tuple(cells), index + 1 in marks.hidden_rows)
 
 
 def _fill(grid: list[list[Value]], top: int, left: int, bottom: int, right: int) -> None:
@@ -171,9 +176,9 @@ def _fill(grid: list[list[Value]], top: int, left: int, bottom: int, right: int)
 
 
 def _value(value: Any) -> Value:
-    if value is None or value == "":
-        return None
-    if isinstance(value, bool | str | float | datetime | date):
+    if isinstance(value, str):
+        return value or None
+    if value is None or isinstance(value, bool | float | datetime | date):
         return value
     if isinstance(value, int):
         return float(value)

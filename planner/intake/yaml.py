@@ -6,7 +6,7 @@ Plain data only. Words mean what YAML 1.2 says: NO is a country, 010 is ten, 1e1
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -61,11 +61,12 @@ def _root(data: bytes) -> Node:
     import yaml
 
     try:
-        composed = yaml.compose(document_text(data), Loader=_loader())
+        text = document_text(data)
+        _check_depth(yaml.parse(text, Loader=_loader()))
+        composed = yaml.compose(text, Loader=_loader())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = f"line {mark.line + 1} column {mark.column + 1}" if mark else ""
-        raise Unreadable(f"not YAML: {error.problem or error.context}", place) from None
+        raise Unreadable(f"not YAML: {error.problem or error.context}", _place(mark) if mark else "") from None
     except yaml.YAMLError as error:
         raise Unreadable(f"not YAML: {' '.join(str(error).split())[:120]}") from None
     except RecursionError:
@@ -73,6 +74,20 @@ def _root(data: bytes) -> Node:
     if composed is None:
         raise Unreadable("there is nothing in it")
     return _node(composed, 0, [0])
+
+
+def _check_depth(events: Iterable[Any]) -> None:
+    """Refuses what is nested too deep before it is composed: the fast composer recurses until the process dies."""
+    import yaml
+
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEPTH_MAX:
+            raise Unreadable("nested too deep", _place(event.start_mark))
 
 
 @cache
@@ -93,13 +108,17 @@ def _node(node: yaml.Node, depth: int, count: list[int]) -> Node:
     count[0] += 1
     if depth > DEPTH_MAX or count[0] > NODES_MAX:
         raise Unreadable("nested too deep, or aliases that grow without end")
-    place = f"line {node.start_mark.line + 1} column {node.start_mark.column + 1}"
+    place = _place(node.start_mark)
     if isinstance(node, yaml.MappingNode):
         pairs = [(_node(key, depth + 1, count), _node(value, depth + 1, count)) for key, value in node.value]
         return Node(place, pairs, "map")
     if isinstance(node, yaml.SequenceNode):
         return Node(place, [_node(item, depth + 1, count) for item in node.value], "list")
     return Node(place, _scalar(node))
+
+
+def _place(mark: Any) -> str:
+    return f"line {mark.line + 1} column {mark.column + 1}"
 
 
 def _scalar(node: Any) -> Any:

@@ -15,6 +15,7 @@ from planner.assumptions import Assumptions
 from planner.cashflow import Payment, Terms, annuity_factor
 from planner.estate import Finance
 from planner.owned._systems import Node
+from planner.traced import grown, power
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +157,7 @@ def racks(node: Node, assumptions: Assumptions) -> float:
 
 def resale_value(node: Node, months_used: int, assumptions: Assumptions) -> float:
     """What the server is sold for after `months_used`: the price paid for it x (1 - yearly loss)^(months / 12)."""
-    kept = (1 - assumptions["value_loss_annual"].value) ** (months_used / 12)
-    return float(_paid_for_server(node, assumptions) * kept)
+    return _paid_for_server(node, assumptions) * power(1 - assumptions["value_loss_annual"].value, months_used / 12)
 
 
 def cost_per_month_over_life(node: Node, assumptions: Assumptions, terms: Terms) -> float:
@@ -188,4 +188,4 @@ def _running(cost: Costs, months: Iterable[int], assumptions: Assumptions) -> li
 
 def _growth(month: int, assumptions: Assumptions) -> float:
     """What the tariff of the first month is multiplied by."""
-    return float((1 + assumptions["electricity_price_growth_annual"].value) ** ((month - 1) / 12))
+    return grown(assumptions["electricity_price_growth_annual"].value, month)

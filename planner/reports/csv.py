@@ -1,7 +1,8 @@
 """The plan as one tidy table: a row for each month, strategy and line. UTF-8 with a byte-order mark, for spreadsheets.
 
-Three kinds of rows share the columns: `cash` (the only ones with an `amount`, so that a strategy's amounts add up to
-its total cost), `purchase` and `use`, whose own money stands in columns of their own and is in the cash rows already.
+Three kinds of rows share the columns: `cash`, a row for each payment to one resource in a month (the only ones with an
+`amount`, so that a strategy's amounts add up to its total cost), `purchase` and `use`, whose own money stands in
+columns of their own and is in the cash rows already. A resource stands in the same columns in all three.
 Other views of the same money follow, a `value` of one `measure` each: `effective` (adds up to the total cost too),
 `unit_cost`, `owning`, `bridge` (adds up to what the recommendation is worth) and `depreciation`.
 Where money was converted or negotiated, rows of no strategy follow: `exchange_rate` and `negotiated_price`, in words.
@@ -11,13 +12,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from planner.answer import CashRow, Plan, Purchase, Strategy, Use
 from planner.reports._shared.clean import for_spreadsheet
 from planner.reports._shared.evidence import listed
 from planner.reports._shared.figures import month_name
 from planner.reports._shared.measures import measures
+from planner.reports._shared.pools import EXISTING, title
 
 MEDIA_TYPE = "text/csv; charset=utf-8"
 SUFFIX = ".csv"
@@ -48,10 +50,12 @@ def _rows(plan: Plan, strategy: Strategy) -> Iterator[Row]:
     common: Row = {"strategy": strategy.name, "status": strategy.status, "currency": plan.currency}
     if strategy.status == "infeasible":
         yield common | {"kind": "infeasible", "name": "; ".join(strategy.reasons)}
+    resources: tuple[Purchase | Use, ...] = (*strategy.uses, *strategy.purchases)
+    known = {title(line): line for line in resources}
     lines = [
         *((purchase.month, _purchase(purchase)) for purchase in strategy.purchases),
         *((use.month, _use(use)) for use in strategy.uses),
-        *((cash.month, _cash(cash)) for cash in strategy.cash),
+        *((cash.month, _cash(cash, known)) for cash in strategy.cash),
     ]
     for month, line in sorted(lines, key=lambda entry: entry[0]):
         yield common | {"month": month, "month_name": month_name(plan, month)} | line
@@ -104,8 +108,11 @@ def _use(line: Use) -> Row:
     return {"kind": "use"} | _resource(line) | work | {"use_cost": line.cost}
 
 
-def _cash(line: CashRow) -> Row:
-    return {"kind": "cash", "at": line.at, "category": line.category, "name": line.what, "amount": line.amount}
+def _cash(line: CashRow, known: Mapping[str, Purchase | Use]) -> Row:
+    """A payment, with the resource that its title names; by its title where that is none of the strategy's."""
+    resource = known.get(line.what.removesuffix(EXISTING).rstrip())
+    what: Row = {"name": line.what} if resource is None else _resource(resource)
+    return what | {"kind": "cash", "at": line.at, "category": line.category, "amount": line.amount}
 
 
 def _cell(value: str | float) -> str:

@@ -39,8 +39,16 @@ def loads(data: bytes) -> Plan:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema (2020-12) of what `render` writes."""
-    return _adapter().json_schema(mode="serialization")
+    """The JSON schema (2020-12) of what `render` writes, of one version; names that it does not know are allowed."""
+    from planner.plan import SCHEMA_VERSION
+
+    described = _adapter().json_schema(mode="serialization")
+    described["properties"]["schema_version"]["const"] = SCHEMA_VERSION
+    identity = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:gpu-planner:plan:{SCHEMA_VERSION}",
+    }
+    return identity | described
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """The plan for a pull request or a wiki: GitHub-flavoured Markdown. Decides markup, not words.
 
-Text from outside shows as it is: it never becomes a link, an image, a mention, HTML or a new table cell.
+The answer stands open, what it rests on is folded, a fold for each section. Text from outside shows as it is: it never
+becomes a link, an image, a mention, HTML or a new table cell.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from planner.answer import Plan
-from planner.reports._shared.order import report
+from planner.reports._shared.evidence import age
+from planner.reports._shared.order import answer, grounds
 from planner.reports._shared.sections import Bullets, Section, Table
 
 MEDIA_TYPE = "text/markdown; charset=utf-8"
@@ -17,21 +19,42 @@ SUFFIX = ".md"
 
 _MARKUP = re.compile(r"[\\`*\[\]~|!$]|(?<![^\W_])_|_(?![^\W_])")
 _AT_START = re.compile(r"^(?P<digits>\d+)?(?P<sign>(?(digits)[.)]|[-+=#]))")
-_LINKED = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=@)|#(?=\d)", re.IGNORECASE)
+_LINKED = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=@)|#(?=\d)|(?<=\bgh)(?=-\d)", re.IGNORECASE)
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _BREAK = "<!-- -->"  # splits a text without showing, so that no address, mention or issue number is made a link
 
 
 def render(plan: Plan) -> bytes:
     """The whole report, UTF-8, the recommendation first."""
-    lines = [f"# GPU capacity plan {plan.start}, {plan.months} months", ""]
-    for section in report(plan, in_full=True):
-        lines += _section(section)
+    first, *others = answer(plan)
+    lines = [f"# GPU capacity plan {plan.start}, {plan.months} months", "", *_open(first), _warning(plan), ""]
+    for section in others:
+        lines += _open(section)
+    for section in grounds(plan, in_full=True):
+        lines += _folded(section)
     return ("\n".join(lines).rstrip("\n") + "\n").encode()
 
 
-def _section(section: Section) -> Iterator[str]:
+def _warning(plan: Plan) -> str:
+    """How much is missing and how old the oldest price is: what a reviewer should know before he agrees."""
+    number = len(plan.gaps)
+    gaps = f"{number:,d} gap{'' if number == 1 else 's'} (named below)" if number else "No gaps"
+    return f"{gaps}. Oldest price used: {_line(age(plan))}."
+
+
+def _open(section: Section) -> Iterator[str]:
     yield from (f"## {escaped(section.title)}", "")
+    yield from _blocks(section)
+
+
+def _folded(section: Section) -> Iterator[str]:
+    """A section that opens when its title is clicked. Its blank lines matter: without them no table is made."""
+    yield from ("<details>", f"<summary>{_harmless(section.title)}</summary>", "")
+    yield from _blocks(section)
+    yield from ("</details>", "")
+
+
+def _blocks(section: Section) -> Iterator[str]:
     for block in section.blocks:
         if isinstance(block, Table):
             yield from _table(block)
@@ -60,7 +83,11 @@ def escaped(text: str) -> str:
     >>> escaped("a|b <b> [x](http://y)")
     'a\\|b &lt;b&gt; \\[x\\](http:<!-- -->//y)'
     """
-    text = _MARKUP.sub(lambda found: f"\\{found[0]}", text)
+    return _harmless(_MARKUP.sub(lambda found: f"\\{found[0]}", text))
+
+
+def _harmless(text: str) -> str:
+    """The text without tags, and without what is made a link, a mention or an issue number anywhere."""
     text = re.sub(r"[&<>]", lambda found: _HTML[found[0]], text)
     return _LINKED.sub(lambda found: found[0] + _BREAK, text)
 

@@ -146,7 +146,9 @@ def _with_own_resources(name: str, decisions: Decisions, setting: Setting, terms
 
 
 def _priced(resource: Resource, moves: Moves) -> Resource:
-    """The resource at other levels of prices."""
+    """The resource at other levels of prices; what is there already was paid at its own."""
+    if resource.held is not None:
+        return resource
     if resource.node is not None:
         level = moves.get(HARDWARE, 1.0)
         return (

@@ -20,7 +20,8 @@ from planner.service import documents, problems
 from planner.service.kept import Kept
 from planner.service.pool import BusyError, Limits, Pool, TooLongError
 from planner.service.problems import Stop
-from planner.service.solve import Failed, NoPrices, Refused, Solved, provision, solve, warm_up
+from planner.service.sent import sent
+from planner.service.solve import COMPARE_TO, Failed, NoPrices, Refused, Solved, provision, solve, warm_up
 from pricing import accelerator
 from pricing.accelerator import Accelerator
 from pricing.catalog import Catalog, Coverage
@@ -80,17 +81,21 @@ def create(limits: Limits | None = None) -> FastAPI:
 
 
 async def plan(request: Request) -> Response:
-    """Plan one workload, a list of workloads or a whole request.
+    """Plan one workload, a list of workloads, a whole request, a spreadsheet or a bill.
 
-    The query may hold settings of a request (?months=24); they win over the body. An infeasible demand is an answer:
-    200 with `status` infeasible and the reasons. The report is the one that ?format= names, else the best of the Accept
-    header, else JSON.
+    A file is the body itself, by its media type and name (?name=review.xlsx, or Content-Disposition), or the one file
+    of a form, in its field `file`. The query may hold settings of a request (?months=24), which win over the body, and
+    what is to be said of a sheet or a bill (?map=, ?dates=, ?growth=, ?tag=, ?substitution=); ?compare_to= is the
+    plan_id of an answer before, to tell what changed since. An infeasible demand is an answer: 200 with `status`
+    infeasible and the reasons. The report is the one that ?format= names, else the best of the Accept header, else
+    JSON.
     """
     query = _lists(request)
     format_name = _format(query.pop("format", []), request.headers.get("accept", "*/*"))
     limits: Limits = request.app.state.limits
-    body = await _body(request, limits.body_bytes)
-    answer = await _run(request, solve, body, query, format_name)
+    last = _kept(request, query.pop(COMPARE_TO, [""])[-1])
+    body = await sent(request, limits, query.pop("name", [""])[-1])
+    answer = await _run(request, solve, body, query, format_name, last)
     if isinstance(answer, Solved):
         request.app.state.kept.add(answer.plan_id, answer.kept)
     return _answered(answer)
@@ -102,11 +107,7 @@ async def terraform(request: Request, plan_id: str) -> Response:
     The plan is one of the last that POST /plan answered. ?strategy= is one of its strategies (default: the one it
     recommends), ?nodes= vm (default) or kubernetes.
     """
-    kept = request.app.state.kept.get(plan_id)
-    if kept is None:
-        limits: Limits = request.app.state.limits
-        detail = f"The last {limits.plans_kept} plans are kept while the service runs; post the request again."
-        return problems.problem(404, "no-such-plan", "No such plan", detail)
+    kept = _kept(request, plan_id)
     asked = _lists(request)
     known = ("strategy", "nodes")
     faults = [
@@ -118,6 +119,16 @@ async def terraform(request: Request, plan_id: str) -> Response:
         raise InvalidRequest(tuple(faults))
     strategy, nodes = asked.get("strategy", [None])[-1], asked.get("nodes", ["vm"])[-1]
     return _answered(await _run(request, provision, kept, strategy, nodes))
+
+
+def _kept(request: Request, plan_id: str) -> bytes | None:
+    """A plan answered before; Stop where it is none of those that are kept. None where none is named."""
+    kept: bytes | None = request.app.state.kept.get(plan_id)
+    if plan_id and kept is None:
+        limits: Limits = request.app.state.limits
+        detail = f"The last {limits.plans_kept} plans are kept while the service runs; post the request again."
+        raise Stop(problems.problem(404, "no-such-plan", "No such plan", detail))
+    return kept
 
 
 async def _run(request: Request, work: Callable[..., Answer], *arguments: object) -> Answer:
@@ -183,21 +194,6 @@ def _offers() -> TypeAdapter[Offers]:
 
 def _lists(request: Request) -> dict[str, list[str]]:
     return {name: request.query_params.getlist(name) for name in request.query_params}
-
-
-async def _body(request: Request, limit: int) -> bytes:
-    """The body; refused if it says that it is no JSON, and as soon as it is known to be larger than `limit`."""
-    content_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
-    if content_type != "application/json" and not content_type.endswith("+json"):
-        detail = f"The body is declared as {content_type}; send it as application/json."
-        raise Stop(problems.problem(415, "media-type", "Not JSON", detail))
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > limit:
-            raise Stop(problems.problem(413, "too-large", "Too large", f"A request may have {limit:,} bytes."))
-        parts.append(part)
-    return b"".join(parts)
 
 
 def _format(asked: Sequence[str], accept: str) -> str:

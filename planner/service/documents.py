@@ -15,7 +15,8 @@ from planner.reports import formats, terraform
 from planner.request import Request, Workload
 from planner.service import problems
 from planner.service.problems import Problem
-from planner.service.solve import SETTINGS
+from planner.service.sent import FIELD, FORM, JSON, SUFFIXES
+from planner.service.solve import COMPARE_TO, OF_FILES, SETTINGS, SINCE
 
 DESCRIPTION = """Plans GPU capacity over months: what to rent, commit to or buy, where, at what cost.
 
@@ -38,6 +39,7 @@ EXAMPLES = {
 QUERY = {"as_of": "2026-11-21"}
 REFUSED = ("bad",)
 """The pairs whose answer is a 422."""
+BINARY = {"type": "string", "format": "binary", "description": "a sheet, a bill or a request, of any format read"}
 
 
 def media_types() -> dict[str, str]:
@@ -81,6 +83,15 @@ def _setting(name: str) -> dict[str, Any]:
     return _parameter(name, f"{described}{'; comma-separated' if is_list else ''}", {"type": "string"})
 
 
+def _of_file(name: str) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    if name == "map":
+        schema = {"type": "array", "items": schema}
+    elif name == "substitution":
+        schema = {"type": "boolean", "default": False}
+    return _parameter(name, OF_FILES[name], schema)
+
+
 def _filter(name: str) -> dict[str, Any]:
     item = FIELDS[name]
     schema: dict[str, Any] = {"type": "string"}
@@ -98,11 +109,12 @@ def _plan_responses() -> dict[int | str, dict[str, Any]]:
         "application/json": {"schema": {"$ref": f"{SCHEMA}Plan"}, "examples": _examples("answer", refused=False)}
     }
     told = _problems(
-        status_400="the body is no JSON",
+        status_400="the body is no JSON, or no form",
+        status_404="`compare_to` names no plan that is kept",
         status_406="no report has an acceptable media type",
         status_413="the body is too large",
-        status_415="the body is declared to be something else than JSON",
-        status_422="the request cannot be planned; `errors` names every fault",
+        status_415="the body is declared to be something that is not taken",
+        status_422="the request, or the file, cannot be planned; `errors` names every fault with its place",
         status_500="a bug; `id` is in the log",
         status_503="as many plans wait as may, or the tables of prices cannot be read",
         status_504="no plan was proven in time",
@@ -114,11 +126,16 @@ def _plan_responses() -> dict[int | str, dict[str, Any]]:
 PLAN: dict[str, Any] = {
     "responses": _plan_responses(),
     "openapi_extra": {
-        "parameters": [_format_parameter(), *(_setting(name) for name in SETTINGS)],
+        "parameters": [
+            _format_parameter(),
+            *(_setting(name) for name in SETTINGS),
+            *map(_of_file, OF_FILES),
+            _parameter(COMPARE_TO, SINCE, {"type": "string"}),
+        ],
         "requestBody": {
             "required": True,
             "content": {
-                "application/json": {
+                JSON: {
                     "schema": {
                         "anyOf": [
                             {"$ref": f"{SCHEMA}Request"},
@@ -127,7 +144,9 @@ PLAN: dict[str, Any] = {
                         ]
                     },
                     "examples": _examples("request"),
-                }
+                },
+                FORM: {"schema": {"type": "object", "properties": {FIELD: BINARY}, "required": [FIELD]}},
+                **{media_type: {"schema": BINARY} for media_type in SUFFIXES},
             },
         },
     },

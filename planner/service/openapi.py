@@ -14,6 +14,7 @@ from pathlib import Path
 from planner.service.app import create
 from planner.service.documents import EXAMPLES, QUERY
 from planner.service.problems import refused
+from planner.service.sent import Sent
 from planner.service.solve import Failed, NoPrices, Refused, solve
 
 
@@ -24,7 +25,7 @@ def document() -> bytes:
 
 def answer(request: bytes) -> bytes:
     """What POST /plan answers to a body, without a service around it; RuntimeError for a bug."""
-    result = solve(request, {name: [text] for name, text in QUERY.items()}, "json")
+    result = solve(Sent(request), {name: [text] for name, text in QUERY.items()}, "json")
     if isinstance(result, Failed):
         raise RuntimeError(result.details)
     if isinstance(result, NoPrices):

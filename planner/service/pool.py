@@ -19,17 +19,20 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import TypeVar
 
+from planner.intake import BYTES_MAX
+
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one service takes on: plans at once, plans waiting, seconds for one, bytes of a request, plans kept."""
+    """What one service takes on: plans at once, waiting and kept, seconds for one, bytes of a request and a file."""
 
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     waiting: int = 64
     seconds: float = 120
     body_bytes: int = 4 * 2**20
+    file_bytes: int = BYTES_MAX
     plans_kept: int = 64
 
 

@@ -24,7 +24,9 @@ log = logging.getLogger("planner.service")
 class Fault(BaseModel):
     """One fault of a request."""
 
-    path: str = Field(description="where: a JSON path in the body as sent, or ?name for a query parameter")
+    path: str = Field(
+        description="where: a JSON path in the body as sent, a cell (Plan!C5) or line of a file, or ?name in the query"
+    )
     message: str
     value: str = Field("", description="what was read there")
     expected: str = Field("", description="what would be right, with the nearest valid value")

@@ -1,4 +1,4 @@
-"""One POST /plan, from the body's bytes to the answer's; runs in a worker process. Knows JSON, not HTTP."""
+"""One POST /plan, from the bytes that were sent to the answer's; runs in a worker process. Knows no HTTP."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
-from planner.ask import ask
 from planner.check import restated
 from planner.clock import today
+from planner.diff import changes
 from planner.errors import Complaint, InvalidRequest
-from planner.intake import Read
-from planner.intake.json import read
+from planner.intake import Read, json
+from planner.received import Onward, choices_of, plan_of, read_sent, unfitting
 from planner.reports import load, terraform
 from planner.reports.json import loads
 from planner.request import Request
+from planner.service.sent import Sent
 from pricing.catalog import Catalog
 from pricing.errors import BadSnapshot
 from pricing.view import faults_of_card
@@ -27,6 +29,18 @@ SETTINGS = {
     name: item for name, item in Request.model_fields.items() if name not in {"workloads", "assumptions", "quotas"}
 }
 """The fields of a request that may stand in the query too; lists are comma-separated there."""
+OF_FILES: Mapping[str, str] = {
+    "name": "name of the file; its suffix tells the format. Wins over the Content-Disposition header",
+    "map": "of a sheet: what a column is, as Title=field; may be repeated",
+    "dates": "of a sheet: the order in dates such as 3/4/2027, dmy or mdy",
+    "growth": "of a bill: growth of its hours each month, as 0.03 or 3%",
+    "tag": "of a bill: the tag that tells its workloads apart",
+    "substitution": "of a bill: true lets other accelerators do its work",
+}
+"""What the query may say of a file."""
+COMPARE_TO = "compare_to"
+SINCE = "plan_id of an answer before, one of the last that the service keeps: `changes` then tells what changed since"
+YES_OR_NO = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +83,15 @@ def warm_up() -> None:
             catalog.of_type(offering)
 
 
-def solve(body: bytes, query: Mapping[str, Sequence[str]], format_name: str) -> Solved | Refused | NoPrices | Failed:
-    """The plan for `body`: a request, a workload or a list of workloads. `query` wins over the body."""
+def solve(
+    sent: Sent, query: Mapping[str, Sequence[str]], format_name: str, last: bytes | None = None
+) -> Solved | Refused | NoPrices | Failed:
+    """The plan for what was sent: a request, a workload or a list of workloads, or a file. `query` wins over it.
+
+    `last` is a plan that `solve` gave to keep, to tell what changed since.
+    """
     try:
-        return _solve(body, query, format_name)
+        return _solve(sent, query, format_name, last)
     except InvalidRequest as error:
         return Refused(error.complaints)
     except BadSnapshot as bad:
@@ -81,25 +100,29 @@ def solve(body: bytes, query: Mapping[str, Sequence[str]], format_name: str) -> 
         return Failed(traceback.format_exc())
 
 
-def _solve(body: bytes, query: Mapping[str, Sequence[str]], format_name: str) -> Solved | Refused:
-    source = read(body, "request")
-    if source.complaints and not source.places:
-        return Refused(source.complaints, readable=False)
+def _solve(sent: Sent, query: Mapping[str, Sequence[str]], format_name: str, last: bytes | None) -> Solved | Refused:
+    if not sent.is_file and _is_unreadable(as_json := json.read(sent.data, sent.name)):
+        return Refused(as_json.complaints, readable=False)
     catalog = Catalog.current()
     if wrong := faults_of_card(catalog):
         raise BadSnapshot(wrong)  # the card is the service's own: no fault of who asks
     settings, faults = _settings(query)
-    faults += restated(source.document, settings, "?currency")
+    choices, unfit = choices_of(query.get("map", ()), _last(query, "dates"), _place, catalog)
+    onward, unclear = _onward(query)
+    faults += [*unfit, *unclear]
+    if sent.is_file:
+        source, unfit = read_sent(sent.data, sent.name, catalog, choices, onward, _place)
+    else:
+        source, unfit = as_json, unfitting(as_json, choices, onward, _place)
+    faults += [*unfit, *restated(source.document, settings, _place("currency"))]
+    document = {"as_of": today().isoformat(), **source.document, **settings}
     try:
-        plan = ask(
-            {"as_of": today().isoformat(), **source.document, **settings},
-            catalog,
-            inputs=source.inputs,
-            complaints=(*faults, *source.complaints),
-            places={name: f"?{name}" for name in settings},
-        )
+        plan = plan_of(source, document, catalog, faults, {name: _place(name) for name in settings})
     except InvalidRequest as error:
-        return Refused(tuple(_as_sent(complaint, _wrapping(body, source)) for complaint in error.complaints))
+        as_sent = _in_file if sent.is_file else partial(_in_json, _wrapping(sent.data, source))
+        return Refused(tuple(as_sent(complaint) for complaint in error.complaints))
+    if last is not None:
+        plan = replace(plan, changes=changes(loads(zlib.decompress(last)), plan))
     report = load(format_name)
     data = report.render(plan)
     whole = data if format_name == "json" else load("json").render(plan)
@@ -117,6 +140,10 @@ def provision(kept: bytes, strategy: str | None, nodes: str) -> Solved | Refused
         return Failed(traceback.format_exc())
 
 
+def _is_unreadable(source: Read) -> bool:
+    return bool(source.complaints) and not source.places
+
+
 def _wrapping(body: bytes, source: Read) -> str:
     """What the paths in the request start with that the sender of one workload, or of a list of them, did not write."""
     if body.lstrip()[:1] == b"[":
@@ -124,19 +151,45 @@ def _wrapping(body: bytes, source: Read) -> str:
     return "workloads[0]" if "workloads" in source.document and "workloads" not in source.places else ""
 
 
-def _as_sent(complaint: Complaint, wrapping: str) -> Complaint:
+def _in_json(wrapping: str, complaint: Complaint) -> Complaint:
     path = complaint.place if complaint.place.startswith("?") else complaint.path.removeprefix(wrapping).lstrip(".")
     return replace(complaint, path=path or complaint.place, place=path or complaint.place)
+
+
+def _in_file(complaint: Complaint) -> Complaint:
+    """Where the sender sees it: the sheet and the cell, the line, or the parameter (an option's name on a command)."""
+    place = complaint.place or complaint.path
+    place = _place(place.removeprefix("--")) if place.startswith("--") else place
+    return replace(complaint, path=place, place=place)
+
+
+def _place(name: str) -> str:
+    return f"?{name}"
+
+
+def _last(query: Mapping[str, Sequence[str]], name: str) -> str | None:
+    return query[name][-1] if query.get(name) else None
+
+
+def _onward(query: Mapping[str, Sequence[str]]) -> tuple[Onward, list[Complaint]]:
+    """How a bill is to be carried on."""
+    substitution, faults = _last(query, "substitution") or "false", list[Complaint]()
+    if substitution not in YES_OR_NO:
+        faults.append(Complaint("", _place("substitution"), "not valid", substitution, "true or false"))
+    return Onward(_last(query, "growth"), _last(query, "tag"), YES_OR_NO.get(substitution, False)), faults
 
 
 def _settings(query: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[Complaint]]:
     settings: dict[str, Any] = {}
     faults = []
+    known = (*SETTINGS, *OF_FILES, COMPARE_TO)
     for name, texts in query.items():
+        if name in OF_FILES:
+            continue
         if name not in SETTINGS:
-            nearest = get_close_matches(name, SETTINGS, 1)
-            expected = f"one of {', '.join(SETTINGS)}" + (f"; nearest: {nearest[0]}" if nearest else "")
-            faults.append(Complaint("", f"?{name}", "unknown parameter", name, expected))
+            nearest = get_close_matches(name, known, 1)
+            expected = f"one of {', '.join(known)}" + (f"; nearest: {nearest[0]}" if nearest else "")
+            faults.append(Complaint("", _place(name), "unknown parameter", name, expected))
         elif isinstance(SETTINGS[name].default, tuple):
             settings[name] = [part.strip() for text in texts for part in text.split(",") if part.strip()]
         else:

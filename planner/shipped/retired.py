@@ -1,7 +1,7 @@
 """Which instance types can no longer be started, and what took their place.
 
-Knows nothing of plans. The catalogue says which of its types are retired; retired.csv beside this adds families whose
-end a provider has announced and that price lists still hold.
+Knows nothing of plans. The catalogue says which of its types are retired; retired.csv beside this adds families that
+have ended and are in no catalogue.
 """
 
 from __future__ import annotations

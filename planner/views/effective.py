@@ -12,9 +12,6 @@ from planner.cashflow import Payment
 from planner.replay import Bought, Setting
 from planner.strategy import Solved
 
-RUNNING = frozenset({"power", "space", "staff", "support"})
-"""What an owned node costs in the month it is paid for; everything else it costs belongs to all months of its use."""
-
 
 def effective(solved: Solved, setting: Setting) -> tuple[EffectiveCost, ...]:
     """The rows of one strategy by month and category; they add up to its total cost."""
@@ -38,7 +35,7 @@ def _of_purchase(bought: Bought, setting: Setting) -> Iterator[tuple[int, str, f
     """Evenly over the months covered, but for what running an owned node costs."""
     covered = paying.covers(bought.resource, bought.month, setting.assumptions, setting.terms)
     rows = replay.purchase_payments(setting, bought)
-    as_paid = RUNNING if bought.resource.node is not None else frozenset()
+    as_paid = paying.RUNNING if bought.resource.node is not None else frozenset()
     if not covered:
         yield from _as_paid(rows)
         return

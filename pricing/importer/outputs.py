@@ -81,6 +81,7 @@ def _offerings(facts: Facts, provider: str) -> bytes:
         values = row.values
         if values["provider"] != provider:
             continue
+        successor = facts.successors.get((provider, values["instance_type"]), "")
         numbers = ("accelerator_memory_gib", "vcpus", "memory_gib", "local_ssd_gb", "network_gbps")
         rows.append(
             {
@@ -89,7 +90,8 @@ def _offerings(facts: Facts, provider: str) -> bytes:
                 "accelerator_count": share(row, "accelerator_count"),
                 **{column: row.number(column) for column in numbers},
                 "interconnect": "" if values["interconnect"] == "none" else values["interconnect"],
-                "successor": facts.successors.get((provider, values["instance_type"]), ""),
+                "status": "retired" if successor else values["status"],  # facts may be older than an end
+                "successor": successor,
                 "source_id": values["source_ids"],
                 "part": "yes" if any(fnmatchcase(values["instance_type"], part) for part in parts) else "no",
             }

@@ -33,7 +33,8 @@ CUR = {
     "reservation/EndTime": "", "reservation/NumberOfReservations": "", "reservation/UnusedQuantity": "",
     "reservation/UnusedAmortizedUpfrontFeeForBillingPeriod": "", "reservation/UnusedRecurringFee": "",
     "savingsPlan/SavingsPlanARN": "", "savingsPlan/SavingsPlanEffectiveCost": "",
-    "savingsPlan/TotalCommitmentToDate": "", "savingsPlan/UsedCommitment": "", "resourceTags/user:team": "",
+    "savingsPlan/TotalCommitmentToDate": "", "savingsPlan/UsedCommitment": "", "savingsPlan/StartTime": "",
+    "savingsPlan/EndTime": "", "resourceTags/user:team": "",
 }  # fmt: skip
 AZURE = {
     "SubscriptionId": "sub-1", "Date": "09/01/2026", "MeterCategory": "Virtual Machines", "MeterSubCategory": "",

@@ -186,12 +186,34 @@ def test_azure_names(read, table, azure, told, type_, option):
     assert (line.instance_type, line.purchase_option, line.currency) == (type_, option, "EUR")
 
 
-def test_azure_hours_in_blocks_are_not_guessed(read, table, azure):
-    row = {"MeterName": "NC6s v3", "UnitOfMeasure": "100 Hours", "Quantity": "3", "CostInBillingCurrency": "9"}
-    bill = read(table(azure, row))
-    assert bill.lines == ()
+@pytest.mark.parametrize(
+    ("unit", "quantity", "cost", "hours", "words"),
+    [
+        # 3 blocks of 100 hours at 306 a block, 3.06 an hour
+        ("100 Hours", "3", "918", 300, "blocks of 100"),
+        ("10 Hours", "2.4", "73.44", 24, "blocks of 10"),
+        ("10 Stunden", "2.4", "73.44", 24, "blocks of 10"),
+        # 24 at 3.06: as blocks of 100 it would be 0.0306 an hour, a hundredth of its price
+        ("100 Hours", "24", "73.44", 24, "hours: as blocks they would cost under 20%"),
+        ("10 Hours", "24", "73.44", 24, "hours: as blocks they would cost under 20%"),
+        ("100 Hours", "0.24", "0", 24, "blocks of 100, with no price in them to tell"),
+    ],
+)
+def test_azure_hours_in_blocks(read, table, azure, unit, quantity, cost, hours, words):
+    row = {"MeterName": "NC6s v3", "UnitOfMeasure": unit, "Quantity": quantity, "CostInBillingCurrency": cost}
+    bill = read(table(azure, {**row, "BillingCurrencyCode": "USD"}))
+    (line,) = bill.lines
+    assert (line.instance_type, line.hours_used, line.billed) == ("Standard_NC6s_v3", hours, float(cost))
+    note = next(note for note in bill.notes if "counted in" in note)
+    assert note == f"1 row of accelerators counted in {unit}; their quantities are {words}" + (
+        " of the lowest price known" if words.startswith("hours") else ""
+    )
+
+
+def test_an_hour_of_something_else_is_named_and_not_dropped(read, table, azure):
+    bill = read(table(azure, {"MeterName": "NC6s v3", "UnitOfMeasure": "100 Core Hours", "CostInBillingCurrency": "9"}))
     assert [(each.why, each.name, each.billed) for each in bill.apart] == [
-        ("not matched", "Standard_NC6s_v3: hours counted in 100 Hours", 9)
+        ("not matched", "Standard_NC6s_v3: hours counted in 100 Core Hours", 9)
     ]
 
 

@@ -128,6 +128,44 @@ def test_a_commitment_whose_end_is_not_told_is_named_and_left_out(table, focus, 
     assert "515.20 a month" in told  # 736 x 0.70
 
 
+def test_a_savings_plan_is_named_with_its_sum_and_its_end(table, cur, catalog):
+    plan = {"savingsPlan/SavingsPlanARN": "arn:sp", "lineItem/UsageStartDate": "2026-09-01T00:00:00Z",
+            "lineItem/UsageEndDate": "2026-10-01T00:00:00Z"}  # fmt: skip
+    path = table(
+        cur,
+        {**plan, "lineItem/LineItemType": "SavingsPlanCoveredUsage", "lineItem/UsageType": "USW2-BoxUsage:g5.xlarge",
+         "lineItem/UsageAmount": "720", "lineItem/UnblendedCost": "724.32",
+         "savingsPlan/SavingsPlanEffectiveCost": "460.8"},
+        {**plan, "lineItem/LineItemType": "SavingsPlanNegation", "lineItem/UsageType": "USW2-BoxUsage:g5.xlarge",
+         "lineItem/UsageAmount": "720", "lineItem/UnblendedCost": "-724.32"},
+        {**plan, "lineItem/LineItemType": "SavingsPlanRecurringFee", "lineItem/UsageType": "ComputeSP:1yrNoUpfront",
+         "lineItem/UnblendedCost": "504", "savingsPlan/TotalCommitmentToDate": "504",
+         "savingsPlan/UsedCommitment": "460.8", "savingsPlan/StartTime": "2026-03-01T00:00:00.000Z",
+         "savingsPlan/EndTime": "2027-02-28T23:59:59.000Z"},
+    )  # fmt: skip
+    found = request_of([path], catalog)
+    assert "existing" not in found.document
+    # 460.80 for what it covered and 43.20 for what nothing used: the 504.00 of its fee
+    assert (
+        "commitment arn:sp is not taken over, since the bill does not tell what it commits to in nodes (savings plan); "
+        "it costs 504.00 a month to the end of 2027-02, and what is still owed for it comes on top of the plan"
+    ) in found.inputs.notes
+
+
+def test_fees_without_a_name_are_told(lines, catalog):
+    def row(sku, hours, cost):
+        usage = {"amount": hours * 3600, "unit": "seconds", "amount_in_pricing_units": hours, "pricing_unit": "hour"}
+        return {"sku": {"description": sku}, "usage": usage, "cost": cost, "usage_end_time": "2026-10-01 00:00:00 UTC"}
+
+    path = lines(
+        row("Nvidia L4 GPU running in Iowa", 720, 0),
+        row("Commitment v1: Nvidia L4 GPU running in Iowa for 1 Year", 720, 360),
+    )
+    (note,) = [note for note in request_of([path], catalog).inputs.notes if note.startswith("fees and unused")]
+    assert "of L4-24GB of 365.00 a month" in note  # 360 in 720 hours, of 730
+    assert "none is taken over" in note
+
+
 def test_growth_goes_into_what_nothing_uses_before_it_costs_more():
     present = Present("effective", "USD", 100, 50, 25, 0.5)
     # outside: 100 + 150 + 225; under commitments of 75: 75, then 50 x 1.5 = 75, then 50 x 2.25 = 112.5

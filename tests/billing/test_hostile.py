@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner import billing
-from planner.billing import NotABill
+from planner.billing import NotABill, commitments
+from planner.billing._sort import full_months
 from pricing.catalog import Catalog
 
 HEAD = (
@@ -102,11 +103,44 @@ def test_a_time_limit_is_kept(written, catalog):
         billing.read(written(G5), catalog, seconds=0.001)
 
 
-def test_a_reader_that_dies_is_told_in_one_line():
-    import os
+def test_numbers_of_too_many_digits_are_no_numbers(read, tmp_path):
+    """Python refuses to make a number of more than 4,300 digits, which is no fault of JSON."""
+    path = tmp_path / "bill.jsonl"
+    path.write_text('{"cost": ' + "9" * 5000 + '}\n{"a": 1}\n')
+    with pytest.raises(NotABill, match="those of no billing export"):
+        read(path)
+    path.write_text(f'{HEAD},Tags\n{G5},{"9" * 5000}\n')
+    assert read(path).rows_used == 1
 
-    with pytest.raises(NotABill, match="ended without an answer"):
-        billing.apart(os._exit, 9, progress=None, seconds=20)
+
+def test_a_line_with_a_very_long_field_is_no_header(read, tmp_path):
+    path = tmp_path / "bill.csv"
+    path.write_text("x" * 200_000 + ",,,,\n" + f"{HEAD}\n{G5}\n")
+    assert read(path).rows_used == 1
+
+
+def test_the_last_day_of_the_calendar_is_a_day(read, written):
+    ends = [f"9999-12-{day:02d}" for day in range(1, 32)]
+    bill = read(written(*(G5.replace("2026-09-01T00:00:00Z", day) for day in [*ends, "0001-01-01", "0999-06-01"])))
+    assert full_months(bill.days) == ("9999-12",)
+    assert {line.month for line in bill.lines} == {"9999-12", "0001-01", "0999-06"}
+
+
+def test_a_commitment_that_never_ends_has_a_last_month():
+    told = [({"until": day}, month) for day, month in (
+        ("9999-12-31", "9999-12"), ("9999-12-30", "9999-11"), ("2027-01-15", "2026-12"), ("2028-02-29", "2028-02"),
+    )]  # fmt: skip
+    assert [commitments._ends([each]) for each, _ in told] == [month for _, month in told]
+
+
+def test_text_that_is_no_utf_8_inside_json(tmp_path, read):
+    """The engine hands it over as it is, and only reading its answer tells."""
+    record = b'{"BilledCost": "1", "EffectiveCost": "1", "ChargeCategory": "Usage", "BillingCurrency": "USD", '
+    record += b'"ChargePeriodStart": "2026-09-01T00:00:00Z", "ProviderName": "\xff", "ChargeDescription": "g5.xlarge"}'
+    path = tmp_path / "bill.json"
+    path.write_bytes(b"[" + record + b"]")
+    with pytest.raises(NotABill, match="cannot be read"):
+        read(path)
 
 
 CELL = st.text(st.sampled_from("01.,-\"'\n\r;=pg5x\ud7ffé\x00"), max_size=6)

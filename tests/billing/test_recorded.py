@@ -71,6 +71,17 @@ def test_the_accelerators_of_the_focus_sample(read, recorded):
     assert any("should be equal" in note for note in bill.notes), "effective costs are whole numbers in this file"
 
 
+def test_every_row_of_the_focus_sample_is_in_one_place(read, recorded):
+    bill = read(next(path for path in recorded if path.name.startswith("focus-1.0")))
+    # 5 rows of accelerators (1.14 + 3.707682944 = 4.847682944) + 1 + 1 + 293 = 300
+    assert {each.why: (each.rows, each.billed) for each in bill.apart} == {
+        "adjustment": (1, pytest.approx(0.08)), "credit": (1, pytest.approx(-2.6137)),
+        "not accelerators": (293, pytest.approx(4.0189527568)),
+    }  # fmt: skip
+    # 4.847682944 + 0.08 - 2.6137 + 4.0189527568
+    assert bill.totals[0].billed == pytest.approx(6.3329357008, abs=1e-9)
+
+
 def test_tax_stands_apart_in_the_aws_report(read, recorded):
     bill = read(next(path for path in recorded if path.name.startswith("aws")))
     # 194 lines of usage come to 0.2309005472, 6 of tax to 0.01

@@ -127,7 +127,7 @@ def test_faults_of_options_file_and_names_come_in_one_answer(planner, written, t
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--format", "jsn"), "--format: unknown format; read jsn; expected one of csv, json"),
+        (("--format", "jsn"), "--format: unknown format; read jsn; expected one of csv, focus, infracost, json"),
         (("--format", "json", "-o", "plan.xlsx"), "--format: nothing is written in this format"),
         (("-o", "plan.xlsx", "-o", "./plan.xlsx"), "-o ./plan.xlsx: named twice"),
         (("-o", "plan"), "-o plan: the name does not say which format"),
@@ -198,7 +198,7 @@ def test_a_bug_is_told_with_an_id_and_its_details_are_in_a_log(planner, job, mon
     def broken(*_, **__):
         raise ZeroDivisionError("a secret detail")
 
-    monkeypatch.setattr("planner.cli._estimate.ask", broken)
+    monkeypatch.setattr("planner.ask.ask", broken)
     ran = planner("estimate", str(job), "-o", "plan.json")
     assert ran.code == 1
     assert ran.out == ""

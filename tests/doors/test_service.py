@@ -140,10 +140,10 @@ def test_a_body_that_is_no_json_is_400(client, body):
     assert problem(answer, 400)["errors"]
 
 
-def test_another_media_type_is_415(client):
-    assert (
-        "text/csv" in problem(client.post("/plan", content=b"a,b", headers={"content-type": "text/csv"}), 415)["detail"]
-    )
+@pytest.mark.parametrize("declared", ["application/pdf", "application/x-www-form-urlencoded", "nonsense"])
+def test_another_media_type_is_415_and_tells_what_is_taken(client, declared):
+    detail = problem(client.post("/plan", content=b"a,b", headers={"content-type": declared}), 415)["detail"]
+    assert all(taken in detail for taken in (declared, "application/json", "text/csv", "curl -F file=@review.xlsx"))
 
 
 def test_a_large_body_is_413_whether_announced_or_not(client):

@@ -103,7 +103,7 @@ def test_doubled_keys_are_refused_with_both_places() -> None:
         (b"# nothing but a remark\n", "x.yaml", "x.yaml", "there is nothing in it"),
         (b"a: \xff\xfe", "x.yaml", "x.yaml", "is not UTF-8"),
         (b"[" * 5000, "x.json", "x.json", "nested too deep"),
-        (b"[" * 90 + b"]" * 90, "x.yaml", "x.yaml", "nested too deep"),
+        (b"[" * 90 + b"]" * 90, "x.yaml", "x.yaml line 1 column 41", "nested too deep"),
         (b"just: *nowhere", "x.yaml", "x.yaml line 1 column 7", "not YAML"),
         (b"&a [*a]", "x.yaml", "x.yaml", "nested too deep"),
     ],
@@ -149,3 +149,37 @@ def test_json_is_read_as_the_standard_reader_reads_it(tree: Any, indent: Any) ->
     found = read(json.dumps({"workloads": tree}, indent=indent).encode(), "x.json")
     assert found.complaints == ()
     assert found.document == {"workloads": tree}
+
+
+def test_a_field_that_is_none_is_named_with_its_line_and_the_nearest() -> None:
+    text = b"discount rate: 0.1\nworkloads:\n  - {name: a, acelerators: [H100], demand: {units_per_month: 1}}\n"
+    source = read(text, "plan.yaml")
+    with pytest.raises(InvalidRequest) as refused:
+        parse(source.document, source.complaints, source.places)
+    told_of = {fault.value: (fault.place, fault.message, fault.expected) for fault in refused.value.complaints}
+    assert told_of["discount rate"] == ("line 1 column 16", "unknown field", "discount_rate_annual")
+    assert told_of["acelerators"] == ("line 3 column 28", "unknown field", "accelerators")
+
+
+def test_too_many_workloads_are_counted_in_words() -> None:
+    line = {"demand": {"units_per_month": 1}}
+    with pytest.raises(InvalidRequest) as refused:
+        parse({"as_of": date(2026, 11, 21), "workloads": [{"name": f"w{number}", **line} for number in range(1_001)]})
+    (fault,) = refused.value.complaints
+    assert (fault.path, fault.message, fault.value, fault.expected) == (
+        "workloads",
+        "too many",
+        "1,001",
+        "at most 1,000 together",
+    )
+
+
+def test_two_workloads_of_one_name_are_found_at_the_second() -> None:
+    source = read(
+        b"workloads:\n  - {name: a, demand: {units_per_month: 1}}\n  - {name: A, demand: {units_per_month: 1}}\n",
+        "p.yaml",
+    )
+    with pytest.raises(InvalidRequest) as refused:
+        parse({"as_of": date(2026, 11, 21), **source.document}, source.complaints, source.places)
+    (fault,) = refused.value.complaints
+    assert (fault.path, fault.place) == ("workloads[1].name", "line 3 column 12")

@@ -43,6 +43,20 @@ NOTEBOOKS = (
     "Instance name (ml.g4dn.xlarge), Number of data scientist(s) (2), Number of On-Demand notebook instances per data "
     "scientist (1), On-Demand Notebook hour(s) per day (8), On-Demand Notebook day(s) per month (22)"
 )
+ENDPOINT = (
+    "Storage (General Purpose SSD (gp2)), Instance name (ml.g5.2xlarge), Number of models deployed (5), Number of "
+    "models per endpoint (5), Number of instances per endpoint (2), Endpoint hour(s) per day (3), Endpoint day(s) per "
+    "month (10), Storage amount (240 GB per month)"
+)
+PROCESSING = (
+    "Storage (General Purpose SSD (gp2)), Instance name (ml.g4dn.2xlarge), Number of processing jobs per month (20), "
+    "Number of instances per job (2), Hour(s) per instance per job (2)"
+)
+QUICK = "Linux (x), {} (2), Pricing strategy (On-Demand Instances), Storage amount (40 GB), {} (g4dn.xlarge)"
+CLUSTER = (
+    "Number of master EMR nodes (1), EC2 instance ({}), Utilization (100 %Utilized/Month), Number of core EMR nodes "
+    "({}), EC2 instance ({}), Utilization ({} %Utilized/Month)"
+)
 AZURE_HEADER = ["Service category", "Service type", "Custom name", "Region", "Description", "Estimated monthly cost"]
 A100 = "2 NC24ads A100 v4 (24 vCPUs, 220 GB RAM) x 730 Hours ({}), Linux,  (Pay as you go); 2 managed disks – E4"
 
@@ -242,11 +256,84 @@ def test_machines_that_cannot_be_planned_are_faults() -> None:
         ),
         # 2 people x 1 notebook x 8 h x 22 days
         (NOTEBOOKS, 2 * 8 * 22),
+        # 5 models of which an endpoint holds 5: 2 machines x 3 h x 10 days
+        (ENDPOINT, 5 / 5 * 2 * 3 * 10),
+        # 20 jobs x 2 machines x 2 h
+        (PROCESSING, 20 * 2 * 2),
+        # the older quick estimate asks for no hours: 2 x 730
+        (QUICK.format("Quantity", "Instance type"), 2 * 730),
+        # the same in Portuguese, as exported in that language of the page
+        (QUICK.format("Quantidade", "Tipo de instância"), 2 * 730),
+        ("Cantidad (4), Pricing strategy (EC2 Instance Savings Plans 1 Year No UpFront), Tipo (g5.xlarge)", 4 * 730),
+        # 30 core nodes at half of the time, beside one master without accelerators
+        (CLUSTER.format("m5.xlarge", 30, "g5.2xlarge", 50), 30 * 365),
     ],
 )
 def test_hours_of_an_aws_line(text: str, hours: float) -> None:
     (found,) = aws_machines(text, "")
     assert found.hours == pytest.approx(hours)
+
+
+def test_every_kind_of_node_of_a_cluster_has_its_own_number() -> None:
+    master, core = aws_machines(CLUSTER.format("g5.xlarge", 2, "p3.2xlarge", 25), "")
+    # 1 x 730 and 2 x a quarter of 730
+    assert (master.instance_type, master.hours, core.instance_type, core.hours) == ("g5.xlarge", 730, "p3.2xlarge", 365)
+    (left,) = aws_machines("Nodes (3), Instance type (g5.xlarge), Nodes (0), Instance type (p3.2xlarge)", "")
+    assert (left.instance_type, left.how) == ("g5.xlarge", "3, hours not told")
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        # a label of a language that is not known: never one machine by default
+        ("Määrä (3), Pricing strategy (On-Demand Instances), Tyyppi (g5.xlarge)", "how many is not told"),
+        ("( 3 instances of type g5.xlarge OnDemand )", "how many is not told"),
+        ("Instance name (ml.g5.xlarge), Instance name (ml.p3.2xlarge), Hour(s) per job (2)", ""),
+    ],
+)
+def test_what_an_aws_line_does_not_tell_is_not_guessed(text: str, how: str) -> None:
+    first = aws_machines(text, "")[0]
+    assert (first.hours, first.how) == (None, how)
+
+
+def test_disks_that_a_line_names_stand_in_the_note() -> None:
+    found = read(aws(line("Amazon EC2 ", 6206.5, ON_DEMAND), line("SageMaker", 276, ENDPOINT), monthly=6482.5), "x.csv")
+    (note,) = [note for note in found.inputs.notes if "with accelerators cost" in note]
+    assert (
+        "Disks they name, of a machine or of the line: 20 GB in line 8, 240 GB in line 9; for scale: 0.08 USD" in note
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "hours", "term"),
+    [
+        ("1 NC24ads A100 v4 (24 vCPU's, 220 GB RAM) x 168 Uren (Betalen per gebruik), Linux", 168, None),
+        ("2 NC24ads A100 v4 (24 processeurs virtuels, 220 Go de RAM) x 10 Jours (Paiement à l’utilisation)", 480, None),
+        ("1 NC24ads A100 v4 (24 vCPU:er, 220 GB RAM) x 730 Timmar (Betala per användning), Linux", 730, None),
+        ("1 NC64as T4 v3 (64 vCPUs, 440 GB de RAM) (3 anos reservado), Linux", 730, 36),
+        ("1 ND96amsr A100 v4 (96 vCPU, 1900 GB de RAM) (Reserva de 3 años), Linux", 730, 36),
+        ("1 NC4as T4 v3 (4 vCPU's, 28 GB RAM) (1 jaar gereserveerd), Linux", 730, 12),
+        ("1 NC24ads A100 v4 (24 vCPUs, 220 GB RAM) (3 Jahre reserviert), Linux", 730, 36),
+    ],
+)
+def test_hours_of_an_azure_line_in_its_languages(text: str, hours: float, term: int | None) -> None:
+    (found,) = azure_machines(text, "")
+    assert (found.hours, found.term_months) == (hours, term)
+
+
+@pytest.mark.parametrize(
+    ("said", "currency", "told"),
+    [
+        ("Zone euro – Euro (€) EUR", "EUR", "EUR"),
+        ("Schweiz – Franken. (CHF)", "CHF", "CHF"),
+        ("the usual money", "", "(currency not told)"),
+    ],
+)
+def test_the_currency_of_an_azure_estimate(read_rows: Callable[..., Read], said: str, currency: str, told: str) -> None:
+    row = ["Compute", "Virtual Machines", "", "West Europe", A100.format("Pay as you go"), 4800.5, 0]
+    found = read_rows(azure(row, total=4800.5, currency=said))
+    assert found.estimated[0].currency == currency
+    assert any(f"4,800.50 {told} a month there" in note for note in found.inputs.notes)
 
 
 def test_a_line_without_accelerators_has_no_machines() -> None:

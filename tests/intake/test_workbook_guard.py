@@ -130,3 +130,23 @@ def test_number_formats_carry_percent_and_currency() -> None:
     assert [(c.place, c.message) for c in found.complaints] == [
         ("Plan!F3", "an amount in EUR beside one in USD (Plan!F2)")
     ]
+
+
+@pytest.mark.parametrize("number", [b"3.4E+38", b"-3.4E+38", b"99999999999999999999"])
+def test_a_number_that_is_no_date_is_told(number: bytes) -> None:
+    """The library that reads values gives up on such a cell, in a way that is no exception to catch."""
+    import openpyxl
+
+    workbook = openpyxl.Workbook()
+    for row in ROWS:
+        workbook.active.append(row)
+    workbook.active["C2"].number_format = "mmm-yy"
+    target = io.BytesIO()
+    workbook.save(target)
+    found = message(changed(target.getvalue(), SHEET, b"<v>100</v>", b"<v>" + number + b"</v>"))
+    assert found == "not opened: Sheet!C2 is shown as a date, and its number is none"
+
+
+def test_a_link_needs_no_part_of_its_own(book: bytes) -> None:
+    data = changed(book, SHEET, b"<v>100</v>", b"<f>'[rates.xlsx]Plan'!A1</f><v>100</v>")
+    assert read(data, "x.xlsx").inputs.notes[0] == "the workbook links to others; the values stored in it were read"

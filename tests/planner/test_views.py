@@ -15,11 +15,12 @@ from planner import replay
 from planner.cashflow import present_cost
 from planner.plan import plan
 from planner.replay import Bought, Decisions, Overhead, Share
+from planner.sharing import borne
 from planner.strategy import Solved
 from planner.views.effective import effective
 from planner.views.owning import crossing, paid_back
 from planner.views.tax import by_month, by_year
-from planner.views.units import present_costs, quoted
+from planner.views.units import quoted
 
 RATE = 1.08 ** (1 / 12) - 1
 SERVER, PER_NODE_HOUR = "8x H100 server", 55.04
@@ -247,11 +248,16 @@ def test_present_costs_of_workloads_are_shared_as_their_cash(several):
     """They add up to the present cost; and where nothing is discounted they are the cash costs."""
     solved, setting = several
     for each in solved.values():
-        assert math.fsum(present_costs(each, setting)) == pytest.approx(each.strategy.present_cost, rel=1e-9)
+        assert math.fsum(_present_costs(each, setting)) == pytest.approx(each.strategy.present_cost, rel=1e-9)
         undiscounted = _at_no_interest(setting)
         names = [need.workload.name for need in setting.demands.needs]
         cash = {row.workload: row.cost for row in each.strategy.workloads}
-        assert dict(zip(names, present_costs(each, undiscounted), strict=True)) == pytest.approx(cash)
+        assert dict(zip(names, _present_costs(each, undiscounted), strict=True)) == pytest.approx(cash)
+
+
+def _present_costs(solved, setting):
+    rate = setting.terms.discount_rate_monthly
+    return borne(solved.decisions, setting, lambda payments: present_cost(payments, rate))
 
 
 def _at_no_interest(setting):

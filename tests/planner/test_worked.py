@@ -102,6 +102,9 @@ def test_owned_against_rented_break_even(catalog, ask, hours):
     assert running == pytest.approx(6_172.01, abs=0.01)
     assert row.utilisation == pytest.approx(level / 40_179.20)
     assert row.utilisation == pytest.approx(0.291, abs=0.001)
+    assert (row.capital, row.own_per_month) == pytest.approx((capital, running))
+    assert (row.rent_per_month, row.life_months) == (pytest.approx(40_179.20), 60)
+    assert row.resale == pytest.approx(250_142 * 0.724**5)
 
 
 @pytest.mark.parametrize(("factor", "owned"), [(0.98, 0), (1.02, 1)])

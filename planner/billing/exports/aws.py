@@ -82,9 +82,15 @@ def _effective(columns: Columns, kind: str) -> str:
 
 
 def _details(columns: Columns, kind: str) -> str:
+    """What the fee of a reservation or of a savings plan says of it."""
     parts = {
-        "begins": "reservationstarttime", "until": "reservationendtime", "count": "reservationnumberofreservations",
-        "term": "pricingleasecontractlength", "upfront": "pricingpurchaseoption", "class": "pricingofferingclass",
-    }  # fmt: skip
-    inner = ", ".join(f"'{name}', {columns.text(each)}" for name, each in parts.items())
-    return f"CASE WHEN {kind} IN ('rifee', 'fee') THEN CAST(json_object({inner}) AS VARCHAR) END"
+        "begins": ("reservationstarttime", "savingsplanstarttime"),
+        "until": ("reservationendtime", "savingsplanendtime"),
+        "count": ("reservationnumberofreservations",),
+        "term": ("pricingleasecontractlength", "savingsplanpurchaseterm"),
+        "upfront": ("pricingpurchaseoption", "savingsplanpaymentoption"),
+        "class": ("pricingofferingclass",),
+    }
+    inner = ", ".join(f"'{name}', {columns.text(*keys)}" for name, keys in parts.items())
+    fees = "'rifee', 'fee', 'savingsplanrecurringfee', 'savingsplanupfrontfee'"
+    return f"CASE WHEN {kind} IN ({fees}) THEN CAST(json_object({inner}) AS VARCHAR) END"

@@ -104,6 +104,7 @@ def _texts(columns: Columns) -> tuple[str, ...]:
         f"CASE WHEN json_valid({details}) THEN json_extract_string({details}, {text_of('$.' + name)}) END"
         for name in ("InstanceType", "x_InstanceType")
     ]
+    machine = f"'InstanceType ' || {parts[0]}"  # that the price is of the machine, where it is not of a part of it
     own = ("xinstancetype", "xarmskuname", "skumeter", "xusagetype", "xskumetername", "xskudetails", "xskudescription",
            "chargedescription", "commitmentdiscountname", "resourcetype")  # fmt: skip
-    return (*parts, *(columns.text(each) for each in own if columns.has(each)))
+    return (*parts, machine, *(columns.text(each) for each in own if columns.has(each)))

@@ -6,6 +6,8 @@ not rest on are counted, and say where they stand in full.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from planner.answer import Assumption, BreakEven, Plan, PriceUsed, RefusedRow, ThroughputUsed
 from planner.reports._shared.figures import NONE, number, percent, quantity
 from planner.reports._shared.sections import Section, bullets, recommended, table
@@ -38,6 +40,16 @@ def listed(price: PriceUsed) -> tuple[str, ...]:
     if price.list_price_per_hour is not None:
         told = (f"list price {number(price.list_price_per_hour, 6)} {price.list_currency} an hour",)
     return (*told, price.adjustment) if price.adjustment else told
+
+
+def offers_counted(plan: Plan) -> str:
+    """How many offers there were and what became of them: an instance type or system in one way of paying each."""
+    counts: Counter[str] = Counter()
+    for one in plan.considered:
+        counts[one.outcome] += max(1, len(one.purchase_options.split()))
+    passed_over = counts["not_chosen"] + counts["outdone"]
+    told = f"Of {counts.total():,d} offers (an instance type or system in one way of paying) {counts['chosen']:,d} were"
+    return f"{told} chosen, {passed_over:,d} considered and {counts['refused']:,d} refused."
 
 
 def break_even(plan: Plan) -> Section:
@@ -156,6 +168,7 @@ def prices(plan: Plan) -> Section:
     facts = [
         f"Oldest price used: {age(plan)}.",
         *rates,
+        *([f"{offers_counted(plan)} json and xlsx say why."] if plan.considered else []),
         f"Catalogue digest: {plan.catalog_digest}",
         f"Plan: {plan.plan_id}",
     ]

@@ -1,4 +1,6 @@
-"""The plan as a workbook for a review: totals, cumulative and discounted costs are formulas over the planner's amounts.
+"""The plan as a workbook for a review: formulas all the way from assumptions and offers to totals.
+
+What the solver decided are inputs (sheet Choices); every amount follows from them, from Assumptions and from Offers.
 
 Values from outside are written as numbers and strings only: no text becomes a formula or a link. Formulas are made of
 addresses and our own names, and each is stored with its computed value. The same plan gives the same bytes.
@@ -7,21 +9,33 @@ addresses and our own names, and each is stored with its computed value. The sam
 from __future__ import annotations
 
 from planner.answer import Plan
+from planner.reports._shared.again import Again
 from planner.reports.xlsx import (
+    _as_read,
     _assumptions,
     _bill,
+    _break_even,
     _cash,
+    _changes,
     _checks,
+    _choices,
+    _considered,
+    _costs,
     _effective,
     _lists,
+    _offers,
     _owning,
+    _payments,
     _quotas,
+    _scenarios,
+    _sensitivity,
     _sources,
     _summary,
     _views,
     _workloads,
 )
 from planner.reports.xlsx._book import Book
+from planner.reports.xlsx._figures import Figures
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 SUFFIX = ".xlsx"
@@ -30,21 +44,35 @@ SUFFIX = ".xlsx"
 def render(plan: Plan) -> bytes:
     """The workbook: Summary first, then its grounds, Checks last."""
     book = Book(plan.as_of)
-    summary, assumptions, cash = book.sheet("Summary"), book.sheet("Assumptions"), book.sheet("Cash flow")
-    rate = _assumptions.write(assumptions, plan)
-    blocks = _cash.write(cash, plan, rate)
-    borne = _effective.write(book, plan)
+    again = Again(plan)
+    summary = book.sheet("Summary")
+    rate, cells, figures_edited = _assumptions.write(book.sheet("Assumptions"), plan, again)
+    prices, prices_edited = _offers.write(book.sheet("Offers"), plan)
+    figures = Figures(cells | prices)
+    choices = _choices.write(book.sheet("Choices"), plan)
+    payments = _payments.write(book.sheet("Payments"), plan, again, figures, rate, choices)
+    cash = book.sheet("Cash flow")
+    blocks = _cash.write(cash, plan, rate, payments, figures.cells)
+    borne = _effective.write(book, plan, payments, figures.cells)
     worths = _owning.write(book, plan, rate, cash, blocks)
-    bridge = _views.write_bridge(book, plan)
-    cost = _workloads.write(book.sheet("Workloads"), plan)
-    _views.write_unit_costs(book, plan)
-    taxes = _views.write_depreciation(book, plan, rate)
+    bridge = _views.write_bridge(book, plan, cash, blocks, rate)
+    of_pairs = _costs.write(book, plan, again, choices, payments, figures.cells)
+    scenarios = _scenarios.write(book, plan, again, blocks, figures.cells)
+    _sensitivity.write(book, plan, again)
+    cost = _workloads.write(book.sheet("Workloads"), plan, of_pairs)
+    _views.write_unit_costs(book, plan, of_pairs)
+    taxes = _views.write_depreciation(book, plan, rate, payments, figures.cells)
     months = _workloads.write_demand(book.sheet("Demand"), plan)
+    _as_read.write(book, plan)
     _lists.write(book, plan)
+    _break_even.write(book, plan)
+    _considered.write(book, plan)
     _quotas.write(book, plan)
     _bill.write(book, plan)
     rows = _sources.write(book.sheet("Sources"), plan)
-    grounds = _checks.Grounds(rate, blocks, cost, months, rows, borne, worths, bridge, taxes)
+    _changes.write(book, plan, cash, blocks)
+    edited = figures_edited, prices_edited, choices.edited
+    grounds = _checks.Grounds(blocks, cost, months, rows, borne, worths, bridge, taxes, scenarios, edited)
     failed = _checks.write(book.sheet("Checks"), plan, grounds)
     _summary.write(summary, plan, blocks, failed)
     return book.to_bytes()

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from functools import lru_cache
 
 import xlsxwriter
 from xlsxwriter.utility import xl_rowcol_to_cell
@@ -26,6 +27,7 @@ TEXT_MAX = 32_000
 
 PAGE_CHARACTERS = 190.0
 LINE_POINTS = 16.0
+LINE_PIXELS = 21
 LINES_MAX = 27
 """A row can be 409 points high."""
 
@@ -55,6 +57,7 @@ _STYLES: dict[str, dict[str, object]] = {
     "text": _TOP | {"align": "left", "indent": 1},
     "wrap": _TOP | {"align": "left", "indent": 1, "text_wrap": True},
     "input": _TOP | _INPUT,
+    "choice": _TOP | _INPUT | {"num_format": "@", "bold": True},
     "date": _TOP | {"num_format": "yyyy-mm-dd", "align": "left", "indent": 1},
     "money": _TOP | {"num_format": _MONEY},
     "total": _TOP | {"num_format": _MONEY, "bold": True, "top": 1},
@@ -82,6 +85,14 @@ class Formula:
 Cell = str | float | date | Formula | None
 
 
+class _Worksheet(Worksheet):  # type: ignore[misc]  # the writer is seen without its types
+    """The writer's sheet, for formulas of functions that are as old as the format: it would look into each formula for
+    thirty newer ones, which takes as long as all else."""
+
+    def _prepare_formula(self, formula: str, expand_future_functions: bool = False) -> str:
+        return super()._prepare_formula(formula, True) if expand_future_functions else formula.removeprefix("=")
+
+
 class Book:
     """A workbook in memory. Its creation date is the plan's, so that the same plan gives the same bytes."""
 
@@ -100,14 +111,16 @@ class Book:
 
     def sheet(self, name: str) -> Sheet:
         """A new sheet after the others, set up for print."""
-        return Sheet(self, self._book.add_worksheet(name), name)
+        return Sheet(self, self._book.add_worksheet(name, _Worksheet), name)
 
-    def name(self, name: str, sheet: str, row: int, column: int) -> None:
-        """Gives a cell a name for formulas, unless the name is taken or could be read as an address."""
+    def name(self, name: str, sheet: str, row: int, column: int) -> bool:
+        """Gives a cell a name for formulas, unless the name is taken or could be read as an address; whether it did."""
         is_name = re.fullmatch(r"[a-z_][a-z0-9_]+", name) and not re.fullmatch(r"[a-z]{1,3}\d+|r\d*c\d*", name)
-        if is_name and name not in self._names:
-            self._names.add(name)
-            self._book.define_name(name, f"='{sheet}'!{xl_rowcol_to_cell(row, column, True, True)}")
+        if not is_name or name in self._names:
+            return False
+        self._names.add(name)
+        self._book.define_name(name, f"='{sheet}'!{xl_rowcol_to_cell(row, column, True, True)}")
+        return True
 
     def line_chart(self, title: str, axis: str, series: Iterable[dict[str, object]]) -> object:
         """A line chart to be put on a sheet with `Sheet.chart`."""
@@ -121,6 +134,19 @@ class Book:
         chart.set_x_axis({"num_font": {"rotation": -45}})
         chart.set_legend({"position": "bottom"})
         chart.set_size({"width": 1080, "height": 340})
+        return chart
+
+    def bar_chart(self, title: str, axis: str, series: Iterable[dict[str, object]], bars: int) -> object:
+        """Bars that lie, the first on top; their names stand at the edge so that no bar covers them."""
+        chart = self._book.add_chart({"type": "bar"})
+        for one in series:
+            chart.add_series(one)
+        chart.set_title({"name": title, "name_font": {"size": 12}})
+        grid = {"visible": True, "line": {"color": "#D9D9D9"}}
+        chart.set_x_axis({"name": axis, "num_format": "#,##0", "major_gridlines": grid})
+        chart.set_y_axis({"reverse": True, "label_position": "low", "crossing": "max"})
+        chart.set_legend({"position": "bottom"})
+        chart.set_size({"width": 1400, "height": (bar_lines(bars) - 1) * LINE_PIXELS})
         return chart
 
     def to_bytes(self) -> bytes:
@@ -205,7 +231,7 @@ class Sheet:
 
     def _make_room(self, row: int, text: str, width: float) -> None:
         """Makes the row high enough: not every program does so by itself for a text that wraps."""
-        lines = min(math.ceil(1.15 * len(plain(text)) / width), LINES_MAX)
+        lines = min(math.ceil(1.15 * len(_cell_text(text)) / width), LINES_MAX)
         if lines > self._lines.get(row, 1):
             self._lines[row] = lines
             self._sheet.set_row(row, LINE_POINTS * lines)
@@ -240,6 +266,14 @@ class Sheet:
         """The cell as other sheets name it: 'Cash flow'!$C$5."""
         return f"'{self.name}'!{xl_rowcol_to_cell(row, column, True, True)}"
 
+    def cell(self, row: int, column: int) -> str:
+        """The cell as other sheets name it in a row of formulas: 'Cash flow'!C$5."""
+        return f"'{self.name}'!{at(row, column, fixed_row=True)}"
+
+    def choose(self, row: int, column: int, words: Sequence[str]) -> None:
+        """Lets nothing but one of these words be put into a cell."""
+        self._sheet.data_validation(row, column, row, column, {"validate": "list", "source": list(words)})
+
     def range(self, row: int, first: int, last: int) -> str:
         """A range in one row as other sheets name it."""
         return f"{self.address(row, first)}:{xl_rowcol_to_cell(row, last, True, True)}"
@@ -247,6 +281,21 @@ class Sheet:
     def column(self, column: int, first: int, last: int) -> str:
         """A range in one column as other sheets name it."""
         return f"{self.address(first, column)}:{xl_rowcol_to_cell(last, column, True, True)}"
+
+
+def changed(now: str, planned: str) -> str:
+    """How many cells of one range differ from those of another, but for what sums round off."""
+    return f"SUMPRODUCT(1*(ABS({now}-{planned})>0.000001*ABS({planned})))"
+
+
+def less(left: str, right: str, value: float) -> Formula:
+    """The difference of two amounts, to a cent: what rounding leaves is nothing."""
+    return Formula(f"=ROUND({left}-{right},2)", round(value, 2) + 0.0)
+
+
+def bar_lines(bars: int) -> int:
+    """The rows that a chart of so many bars takes."""
+    return 8 + math.ceil(1.3 * bars)
 
 
 def room_for(amounts: Iterable[float], decimals: int = 2) -> float:
@@ -259,9 +308,9 @@ def pages_for(columns: int, width: float) -> int:
     return max(1, math.ceil(columns * width / PAGE_CHARACTERS))
 
 
-def at(row: int, column: int) -> str:
-    """The cell as its own sheet names it: C5."""
-    return str(xl_rowcol_to_cell(row, column))
+def at(row: int, column: int, fixed_row: bool = False, fixed_column: bool = False) -> str:
+    """The cell as its own sheet names it: C5; C$5 and $C5 where it must not move."""
+    return str(xl_rowcol_to_cell(row, column, fixed_row, fixed_column))
 
 
 def along(row: int, first: int, last: int) -> str:
@@ -274,6 +323,7 @@ def down(column: int, first: int, last: int) -> str:
     return f"{at(first, column)}:{at(last, column)}"
 
 
+@lru_cache(maxsize=4096)  # the same names and words stand in row after row
 def _cell_text(text: str) -> str:
     text = plain(text)
     if len(text) > TEXT_MAX:

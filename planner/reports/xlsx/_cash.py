@@ -1,18 +1,25 @@
-"""The sheet Cash flow: a block for each strategy, a column a month, a row for each category and time of payment."""
+"""The sheet Cash flow: a block for each strategy, a column a month, a row for each category and time of payment.
+
+Amounts are sums over sheet Payments; the support plan and the tax of cloud bills are worked out here.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from planner.answer import Plan, Strategy
+from planner.reports._shared.again import SUPPORT, TAX, ledger_of
 from planner.reports._shared.figures import month_name
 from planner.reports.xlsx._assumptions import Rate
 from planner.reports.xlsx._book import HEADER_ROW, Formula, Sheet, along, at, down, pages_for, room_for
+from planner.reports.xlsx._payments import BILLED, CATEGORY, STRATEGY, WHEN, Payments
 
 TOTAL, FIRST = 2, 3
 """The column of totals and that of the first month."""
+MONTHS = HEADER_ROW + 1
+"""The row with the numbers of the months."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +42,18 @@ class Block:
     last_column: int
     start: Line
     end: Line
+    categories: Mapping[tuple[str, str], int]
+    """The row of each category by when it is paid."""
 
 
-def write(sheet: Sheet, plan: Plan, rate: Rate) -> tuple[Block, ...]:
+def write(sheet: Sheet, plan: Plan, rate: Rate, payments: Payments, figures: Mapping[str, str]) -> tuple[Block, ...]:
     """Writes every strategy that can serve the demand and says where its totals are."""
     last_month = max([plan.months, *(row.month for s in plan.strategies for row in s.cash)])
     months = range(1, last_month + 1)
     total, width = room_for([s.total_cost for s in plan.strategies]), _month_width(plan)
     sheet.widths((32, 9, total, *(width for _ in months)))
     sheet.pages_wide(pages_for(last_month, width))
-    note = (
-        "Amounts by month are the planner's; totals, cumulative and discounted costs are formulas. Resale is negative."
-    )
-    sheet.heading(f"Cash flow, {plan.currency}", note)
+    sheet.heading(f"Cash flow, {plan.currency}", "Every amount is a formula over sheet Payments. Resale is negative.")
     sheet.header(("category", "paid at", "total", *(month_name(plan, month) for month in months)))
     for column, text in enumerate(("month", "", "")):
         sheet.put(HEADER_ROW + 1, column, text)
@@ -57,14 +63,16 @@ def write(sheet: Sheet, plan: Plan, rate: Rate) -> tuple[Block, ...]:
     row = HEADER_ROW + 3
     blocks = []
     for strategy in plan.strategies:
-        sheet.put(row, 0, f"{strategy.name}: {strategy.status}", "block")
-        for column in range(1, FIRST + last_month):
+        sheet.put(row, 0, strategy.name, "block")
+        sheet.put(row, 1, strategy.status.replace("_", " "), "block")
+        for column in range(2, FIRST + last_month):
             sheet.put(row, column, None, "block")
         if strategy.status == "infeasible":
             sheet.put(row + 1, 0, "; ".join(strategy.reasons))
             row += 3
         else:
-            block, row = _Writer(sheet, last_month, rate).write(strategy, row + 1)
+            told = categories(plan, strategy)
+            block, row = _Writer(sheet, last_month, rate, payments, figures).write(strategy, told, row + 1)
             blocks.append(block)
     return tuple(blocks)
 
@@ -75,17 +83,46 @@ def _month_width(plan: Plan) -> float:
     return max((room_for(accumulate(row.amount for row in rows)) for rows in by_month), default=room_for(()))
 
 
+def categories(plan: Plan, strategy: Strategy) -> dict[str, list[str]]:
+    """By time of payment the categories that a strategy may pay, as they come in its ledger; with a cloud bill the
+    support plan and the tax on it, though they be nothing yet."""
+    ledger = ledger_of(plan)
+    found: dict[str, dict[str, None]] = {"start": {}, "end": {}}
+    billed = set()
+    for line in ledger.lines:
+        if ledger.choices[line.choice].strategy == strategy.name:
+            found[line.at][line.category] = None
+            if line.is_billed:
+                billed.add(line.at)
+    for row in strategy.cash:
+        found[row.at][row.category] = None
+    return {at: list(names | (dict.fromkeys(SURCHARGES) if at in billed else {})) for at, names in found.items()}
+
+
+SURCHARGES = ("cloud_support", "tax")
+
+
+def surcharge(category: str, figures: Mapping[str, str]) -> str:
+    """What a billed amount is multiplied by for the support plan, or for the tax on both, as formulas write it."""
+    support, tax = figures.get(SUPPORT, "0"), figures.get(TAX, "0")
+    return support if category == "cloud_support" else f"(1+{support})*{tax}"
+
+
 class _Writer:
     """Writes one block, row by row."""
 
-    def __init__(self, sheet: Sheet, months: int, rate: Rate) -> None:
+    def __init__(self, sheet: Sheet, months: int, rate: Rate, payments: Payments, figures: Mapping[str, str]) -> None:
         self.sheet, self.months, self.rate = sheet, months, rate
+        self.payments, self.figures = payments, figures
         self.last = FIRST + months - 1
 
-    def write(self, strategy: Strategy, row: int) -> tuple[Block, int]:
-        """The block and the row where the next may begin."""
-        start = self._payments(strategy, "start", row)
-        end = self._payments(strategy, "end", start.row + 1)
+    def write(self, strategy: Strategy, categories: Mapping[str, Sequence[str]], row: int) -> tuple[Block, int]:
+        """The block and the row where the next may begin; the strategy's name stands in the row above."""
+        named = at(row - 1, 0, True, True)
+        start = self._payments(strategy, named, "start", categories["start"], row)
+        end = self._payments(strategy, named, "end", categories["end"], start.row + 1)
+        rows = {(name, "start"): row + index for index, name in enumerate(categories["start"])}
+        rows |= {(name, "end"): start.row + 1 + index for index, name in enumerate(categories["end"])}
         both = [a + b for a, b in zip(start.amounts, end.amounts, strict=True)]
         formulas = [f"={at(start.row, c)}+{at(end.row, c)}" for c in self._columns()]
         total = self._line(end.row + 1, "total", formulas, both, "total")
@@ -99,15 +136,16 @@ class _Writer:
             self.last,
             start,
             end,
+            rows,
         )
         return block, discounted.row + 2
 
     def _columns(self) -> range:
         return range(FIRST, self.last + 1)
 
-    def _payments(self, strategy: Strategy, when: str, row: int) -> Line:
-        """One row for each category paid then, and their sum below."""
-        amounts: dict[str, list[float]] = defaultdict(lambda: [0.0] * self.months)
+    def _payments(self, strategy: Strategy, named: str, when: str, categories: Sequence[str], row: int) -> Line:
+        """One row for each category paid then, and their sum below; the name of the strategy stands at `named`."""
+        amounts: dict[str, list[float]] = {category: [0.0] * self.months for category in categories}
         for cash in strategy.cash:
             if cash.at == when:
                 amounts[cash.category][cash.month - 1] += cash.amount
@@ -116,12 +154,22 @@ class _Writer:
             self.sheet.put(row + index, 1, when)
             sum_of_row = Formula(f"=SUM({along(row + index, FIRST, self.last)})", sum(by_month))
             self.sheet.put(row + index, TOTAL, sum_of_row, "money")
-            for column, amount in zip(self._columns(), by_month, strict=True):
-                self.sheet.put(row + index, column, amount, "money")
+            for month, amount in enumerate(by_month, start=1):
+                text = self._amount(category, row + index, named, month)
+                self.sheet.put(row + index, FIRST + month - 1, Formula(text, amount), "money")
         end = row + len(amounts)
         sums = [sum(by_month[m] for by_month in amounts.values()) for m in range(self.months)]
         formulas = [f"=SUM({down(c, row, end - 1)})" if amounts else "=0" for c in self._columns()]
         return self._line(end, f"paid at the {when} of the month", formulas, sums)
+
+    def _amount(self, category: str, row: int, named: str, month: int) -> str:
+        """The payments of a category in a month. What comes on top of cloud bills is a share of all that is billed."""
+        paid, moment = self.payments.month(month), {STRATEGY: named, WHEN: at(row, 1, fixed_column=True)}
+        own = self.payments.sum_of(paid, {**moment, CATEGORY: at(row, 0, fixed_column=True)})
+        if category not in SURCHARGES:
+            return f"={own}"
+        share = surcharge(category, self.figures)
+        return f"={own}+{share}*{self.payments.sum_of(paid, {**moment, BILLED: '1'})}"
 
     def _cumulative(self, total: Line) -> Line:
         """The running sum of the totals; it has no total of its own."""

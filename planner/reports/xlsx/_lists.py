@@ -1,4 +1,4 @@
-"""The sheets that are lists as the plan has them: Resources, Purchases, Break-even, Throughput, Prices and Gaps."""
+"""The sheets that are lists as the plan has them: Resources, Purchases, Throughput, Prices and Gaps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from planner.answer import Plan
-from planner.reports._shared.evidence import break_even_months, break_even_share, listed
 from planner.reports._shared.figures import month_name
 from planner.reports.xlsx._book import Book, Cell
 
@@ -23,7 +22,7 @@ class List:
 
 def write(book: Book, plan: Plan) -> None:
     """Writes the lists, each to a sheet of its own."""
-    for one in (_resources(plan), _purchases(plan), _break_even(plan), _throughput(plan), _prices(plan), _gaps(plan)):
+    for one in (_resources(plan), _purchases(plan), _throughput(plan), _gaps(plan)):
         sheet = book.sheet(one.name)
         sheet.widths([width for _, width, _ in one.columns])
         sheet.heading(one.name, one.note)
@@ -84,24 +83,6 @@ def _purchases(plan: Plan) -> List:
     )
 
 
-def _break_even(plan: Plan) -> List:
-    money = plan.currency
-    columns = (
-        ("owned system", 26, "wrap"), ("rented equal", 40, "wrap"), ("months from delivery", 14, "right"),
-        ("at a share of hours used", 16, "right"), (f"owning, {money} per accelerator-hour", 18, "figure"),
-        (f"renting, {money} per accelerator-hour", 18, "figure"),
-    )  # fmt: skip
-    rows = [
-        (
-            b.system, b.rented, break_even_months(b), break_even_share(b), b.own_cost_per_accelerator_hour,
-            b.rent_cost_per_accelerator_hour,
-        )
-        for b in plan.break_even
-    ]  # fmt: skip
-    note = "Months: at full use, without resale. Share of hours used: over the life, with resale, discounted."
-    return List("Break-even", note, columns, rows)
-
-
 def _throughput(plan: Plan) -> List:
     columns = (
         ("workload", 28, "wrap"), ("accelerator", 16, "wrap"), ("gang, accelerators", 12, "figure"),
@@ -113,29 +94,6 @@ def _throughput(plan: Plan) -> List:
         for t in plan.throughput
     ]
     return List("Throughput", "Work per hour of one gang; low and high bound 80 % of cases.", columns, rows)
-
-
-def _prices(plan: Plan) -> List:
-    columns = (
-        ("provider", 10, "text"), ("region", 16, "wrap"), ("instance type", 24, "wrap"), ("option", 18, "wrap"),
-        ("price per hour", 14, "figure"), ("currency", 9, "text"), ("as of", 11, "date"), ("source", 18, "wrap"),
-        ("what the source is", 70, "wrap"), ("how it was read", 24, "wrap"),
-    )  # fmt: skip
-    rows: list[tuple[Cell, ...]] = [
-        (p.provider, p.region, p.instance_type, p.purchase_option, p.price_per_hour, p.currency, p.as_of, p.source_id,
-         p.source, p.method)
-        for p in plan.prices
-    ]  # fmt: skip
-    note = "Prices that the plan pays, or that its cheapest alternative would pay."
-    if not any(map(listed, plan.prices)):
-        return List("Prices", note, columns, rows)
-    adjusted = (
-        ("list price per hour", 14, "figure"), ("currency of the list", 9, "text"), ("negotiated", 60, "wrap"),
-    )  # fmt: skip
-    beside = [(p.list_price_per_hour, p.list_currency, p.adjustment) for p in plan.prices]
-    told = [f"Converted at {rate.words}." for rate in plan.exchange_rates]
-    rows = [(*row, *more) for row, more in zip(rows, beside, strict=True)]
-    return List("Prices", " ".join([note, *told]), (*columns, *adjusted), rows)
 
 
 def _gaps(plan: Plan) -> List:

@@ -15,6 +15,8 @@ from planner.reports.xlsx._cash import FIRST as FIRST_MONTH
 from planner.reports.xlsx._cash import Block
 
 SUM, FIRST = 1, 2
+HARDLY_A_RATE = 1e6
+"""Where a rate of almost -100 % makes so many of 1 in the end, discounting leaves nothing but rounding: not shown."""
 NOTE = (
     "Amounts are formulas over sheet Cash flow: time 0 is the start of the first month, time m the end of month m and "
     "the start of the next. Before tax. Positive: owning pays less."
@@ -83,6 +85,8 @@ class _Writer:
         self._cumulative("saved so far, discounted", present, row + 6)
         row += 7
         for internal in own.internal_rates_annual:
+            if (1 + internal) ** (-self.times / 12) > HARDLY_A_RATE:
+                continue
             self._discounted("discounted at an internal rate of return", saved, row + 1, internal)
             row += 2
         for label, cell in self._facts(plan, own):

@@ -1,12 +1,21 @@
-"""The sheet Sources: where the request and the prices came from, every refused row, and what each cell was read as."""
+"""The sheet Sources: where the request, the prices, the rates and every other figure came from, with their dates.
+
+Every refused row stands here, and how each column of a sheet was understood; what each cell became is in As read.
+"""
 
 from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
 
 from planner.answer import Plan
 from planner.reports._shared.evidence import age
 from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet
 
-WIDTHS = (22, 24, 44, 34, 44)
+WIDTHS = (32, 18, 12, 12, 12, 64, 32)
+_CELL = re.compile(r"(?P<sheet>.*!)(?P<column>[A-Z]{1,3})\d+|line \d+ (?P<counted>column \d+)")
 
 
 def write(sheet: Sheet, plan: Plan) -> Formula:
@@ -21,13 +30,11 @@ def write(sheet: Sheet, plan: Plan) -> Formula:
         ("rows in", inputs.rows_in),
         ("rows used", inputs.rows_used),
         ("rows refused", len(inputs.rows_refused)),
+        ("cells read", len(inputs.readings)),
         ("oldest price", age(plan)),
         ("catalogue digest", plan.catalog_digest),
         ("plan", plan.plan_id),
         ("schema version", plan.schema_version),
-        *(("exchange rate", rate.words) for rate in plan.exchange_rates),
-        *(("note", note) for note in inputs.notes),
-        *(("convention", convention) for convention in plan.conventions),
     ]
     sheet.header(("what", "value"), stays=False)  # other lists with other heads follow below
     sheet.freeze(HEADER_ROW)
@@ -35,18 +42,125 @@ def write(sheet: Sheet, plan: Plan) -> Formula:
         sheet.put(row, 0, label)
         sheet.put(row, 1, value, "text" if isinstance(value, str) else "count")
     used = HEADER_ROW + 1 + [label for label, _ in facts].index("rows used")
-    row = HEADER_ROW + len(facts) + 2
-    sheet.header(("refused row", "place", "what was read", "reason"), row)
+    row = _texts(sheet, plan, HEADER_ROW + len(facts) + 1)
     first = row + 1
-    for number, refused in enumerate(inputs.rows_refused, start=1):
-        row += 1
-        sheet.put_row(row, (number, refused.place, refused.read, refused.reason), ("count", "wrap", "wrap", "wrap"))
-    listed = f"+COUNT({sheet.column(0, first, row)})" if inputs.rows_refused else ""
-    accounted = Formula(f"={sheet.address(used, 1)}{listed}", inputs.rows_used + len(inputs.rows_refused))
-    row += 2
-    sheet.header(("reading", "place", "what was read", "value it became", "path in the request"), row)
-    for number, reading in enumerate(inputs.readings, start=1):
-        row += 1
-        values = (number, reading.place, reading.read, reading.value, reading.path)
-        sheet.put_row(row, values, ("count", "wrap", "wrap", "wrap", "wrap"))
+    refused = [(n, r.place, r.read, r.reason) for n, r in enumerate(inputs.rows_refused, start=1)]
+    row = _refused(sheet, row, refused)
+    listed = f"+COUNT({sheet.column(0, first, first + len(refused) - 1)})" if refused else ""
+    accounted = Formula(f"={sheet.address(used, 1)}{listed}", inputs.rows_used + len(refused))
+    for heads, styles, rows in (_columns(plan), _prices(plan), _rates(plan), _bases(plan), _assumptions(plan)):
+        row = _list(sheet, row, heads, styles, rows)
     return accounted
+
+
+Table = tuple[Sequence[str], Sequence[str], Sequence[Sequence[Cell]]]
+"""Heads, styles and rows of a list."""
+
+
+def _list(sheet: Sheet, row: int, heads: Sequence[str], styles: Sequence[str], rows: Sequence[Sequence[Cell]]) -> int:
+    """One list with its heads from `row` on; nothing where it is empty. The row after a gap below it."""
+    if not rows:
+        return row
+    for column, head in enumerate(heads):
+        if head:
+            sheet.put(row, column, head, "header")
+    for cells in rows:
+        row += 1
+        sheet.put_row(row, cells, styles)
+    return row + 2
+
+
+def _texts(sheet: Sheet, plan: Plan, row: int) -> int:
+    """What is told in sentences: notes of the reading and the plan's conventions; the row after a gap below them."""
+    notes = [f"note: {note}" for note in plan.inputs.notes]
+    for text in (*notes, *(f"convention: {convention}" for convention in plan.conventions)):
+        sheet.across(row, len(WIDTHS), text, "wrap")
+        row += 1
+    return row + 1
+
+
+def _refused(sheet: Sheet, row: int, rows: Sequence[tuple[int, str, str, str]]) -> int:
+    """Number, place and reason, with what was read in the wide column between them."""
+    heads = ("refused row", "place", "", "", "", "what was read", "reason")
+    styles = ("count", "wrap", "text", "text", "text", "wrap", "wrap")
+    placed = [(number, place, None, None, None, read, reason) for number, place, read, reason in rows]
+    return _list(sheet, row, heads, styles, placed)
+
+
+def _columns(plan: Plan) -> Table:
+    """How the columns of a sheet were understood; a document has none."""
+    cells: dict[str, Counter[str]] = {}
+    for reading in plan.inputs.readings if plan.inputs.rows_in else ():
+        if found := _CELL.fullmatch(reading.place):
+            column = found["counted"] or f"{found['sheet']}{found['column']}"
+            fields = cells.setdefault(column, Counter())
+            fields[re.sub(r"\[\d+\]", "", reading.path).removeprefix("workloads.")] += 1
+    rows = [
+        (column, fields.total(), None, None, None, ", ".join(sorted(fields)), None)
+        for column, fields in sorted(cells.items(), key=lambda item: _in_order(item[0]))
+    ]
+    heads = ("column of the input", "cells read", "", "", "", "understood as", "")
+    return heads, ("text", "count", "text", "text", "text", "wrap", "text"), rows
+
+
+def _in_order(column: str) -> tuple[str, int, str]:
+    """Plan!B before Plan!AA, column 9 before column 10."""
+    sheet, _, letters = column.rpartition("!")
+    return (sheet, len(letters), letters)
+
+
+def _prices(plan: Plan) -> Table:
+    """By source: the prices used and, beside them, the offers considered whose least price is from it."""
+    used: dict[str, list[date]] = {}
+    words: dict[str, str] = {}
+    for price in plan.prices:
+        used.setdefault(price.source_id, []).append(price.as_of)
+        words[price.source_id] = price.source
+    offers = Counter(one.source_id for one in plan.considered if one.provider and one.source_id)
+    seen: dict[str, list[date]] = {}
+    for one in plan.considered:
+        if one.provider and one.as_of is not None:
+            seen.setdefault(one.source_id, []).append(one.as_of)
+    rows = []
+    for source in sorted({*used, *seen}, key=lambda source: (source not in used, source)):
+        dates = used.get(source) or seen[source]
+        cells = (source, len(used.get(source, ())), offers[source] or None, min(dates), max(dates))
+        rows.append((*cells, words.get(source, "only offers considered, none paid or compared"), None))
+    heads = ("source of prices", "prices used", "offers considered", "oldest", "newest", "what the source is", "")
+    return heads, ("wrap", "count", "count", "date", "date", "wrap", "text"), rows
+
+
+def _rates(plan: Plan) -> Table:
+    rows = [
+        (f"{rate.from_currency} to {rate.to_currency}", rate.value, None, rate.as_of, None, rate.source, None)
+        for rate in plan.exchange_rates
+    ]
+    heads = ("exchange rate", "rate", "", "of", "", "from", "")
+    return heads, ("text", "rate", "text", "date", "text", "wrap", "text"), rows
+
+
+def _bases(plan: Plan) -> Table:
+    """By basis, how many throughputs rest on it and for which workloads."""
+    rows = []
+    for basis in sorted({used.basis for used in plan.throughput}):
+        its = [used for used in plan.throughput if used.basis == basis]
+        workloads = sorted({used.workload for used in its})
+        rows.append((basis.replace("_", " "), len(its), None, None, None, ", ".join(workloads), None))
+    heads = ("basis of throughput", "throughputs", "", "", "", "for the workloads", "")
+    return heads, ("wrap", "count", "text", "text", "text", "wrap", "text"), rows
+
+
+def _assumptions(plan: Plan) -> Table:
+    """By source, the assumptions that rest on it."""
+    names: dict[str, list[str]] = {}
+    dates: dict[str, list[date]] = {}
+    for assumption in plan.assumptions:
+        source = "given in the request" if assumption.overridden else assumption.source
+        names.setdefault(source, []).append(assumption.name)
+        dates.setdefault(source, []).append(assumption.as_of)
+    rows = [
+        (", ".join(its), len(its), None, min(dates[source]), max(dates[source]), source, None)
+        for source, its in names.items()
+    ]
+    heads = ("assumptions", "how many", "", "oldest", "newest", "source", "")
+    return heads, ("wrap", "count", "text", "date", "date", "wrap", "text"), rows

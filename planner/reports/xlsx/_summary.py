@@ -7,6 +7,7 @@ from planner.reports._shared.evidence import age, break_even_months, break_even_
 from planner.reports._shared.sections import bought, headline
 from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, at
 from planner.reports.xlsx._cash import FIRST, Block
+from planner.reports.xlsx._checks import AS_PLANNED
 
 LABEL, WIDE = 32, 42
 BREAK_EVENS_MAX = 5
@@ -83,8 +84,9 @@ def _bought(strategy: Strategy, *, owned: bool) -> str:
 def _facts(sheet: Sheet, plan: Plan, failed: Formula, row: int) -> int:
     check = failed.text.removeprefix("=")
     passed = "all checks pass" if failed.value == 0 else "CHECKS FAIL: see sheet Checks"
+    asked = f'IF({AS_PLANNED},"all checks pass","checks pass, with inputs or scenario changed; choices are kept")'
     facts: list[tuple[str, Cell, str]] = [
-        ("checks", Formula(f'=IF({check}=0,"all checks pass","CHECKS FAIL: see sheet Checks")', passed), "text"),
+        ("checks", Formula(f'=IF({check}=0,{asked},"CHECKS FAIL: see sheet Checks")', passed), "text"),
         ("runner-up", plan.recommendation.runner_up or "none", "text"),
         (f"worth against the runner-up, {plan.currency}", plan.recommendation.worth, "money"),
         ("the same as a share", plan.recommendation.worth_fraction, "percent"),

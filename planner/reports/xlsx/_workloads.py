@@ -1,4 +1,4 @@
-"""The sheets Workloads (as read, and what each costs in the recommended strategy) and Demand (by month)."""
+"""The sheets Workloads (what was asked and what each costs as recommended) and Demand (by month)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from planner.answer import Plan, RequestedWorkload, WorkloadCost
 from planner.reports._shared.figures import unit_scale
 from planner.reports._shared.sections import recommended
 from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, along, at, down, pages_for, room_for
+from planner.reports.xlsx._costs import Costs
 
 STYLES = (
     "wrap", "wrap", "text", "wrap", "wrap", "figure", "text", "wrap", "count", "money", "count", "figure", "money",
@@ -14,11 +15,11 @@ STYLES = (
 UNITS, COST, SCALE, BUDGET, MEAN = 8, 9, 10, 12, 13
 
 
-def write(sheet: Sheet, plan: Plan) -> Formula | None:
+def write(sheet: Sheet, plan: Plan, of_pairs: Costs) -> Formula | None:
     """Writes the sheet; the address and value of the workloads' total cost, None where nothing is recommended."""
     chosen = recommended(plan)
     costs = {cost.workload: cost for cost in chosen.workloads} if chosen else {}
-    sheet.widths((26, 14, 11, 14, 18, 8, 10, 16, 22, 16, 11, 13, 14, 14, 14, 60, 30))
+    sheet.widths((25, 14, 11, 13, 15, 13, 12, 14, 20, 15, 11, 13, 14, 14, 14, 40, 24))
     name = f"recommended strategy, {chosen.name}" if chosen else "no strategy is recommended"
     sheet.heading(
         "Workloads", f"As they were read, and what they cost in the {name}. Costs include shares of idle nodes."
@@ -30,8 +31,13 @@ def write(sheet: Sheet, plan: Plan) -> Formula | None:
         f"budget a month, {money}", f"mean cost a month, {money}", f"mean above budget, {money}", "where", "notes",
     )  # fmt: skip
     first = HEADER_ROW + 1
-    rows = [_row(w, costs.get(w.name), plan.months, first + index) for index, w in enumerate(plan.workloads)]
+    at_cost = {name: of_pairs[chosen.name, name][0] for name in costs} if chosen and of_pairs else {}
+    rows = [
+        _row(w, costs.get(w.name), at_cost.get(w.name), plan.months, first + index)
+        for index, w in enumerate(plan.workloads)
+    ]
     end = sheet.table(titles, STYLES, rows)
+    sheet.freeze(first, 1)
     if not costs:
         return None
     total = Formula(
@@ -42,7 +48,10 @@ def write(sheet: Sheet, plan: Plan) -> Formula | None:
     return Formula(f"={sheet.address(end, COST)}", total.value)
 
 
-def _row(w: RequestedWorkload, cost: WorkloadCost | None, months: int, row: int) -> tuple[Cell, ...]:
+def _row(
+    w: RequestedWorkload, cost: WorkloadCost | None, at_cost: Formula | None, months: int, row: int
+) -> tuple[Cell, ...]:
+    """As read, and at cost: a formula where the ledger tells how that comes about."""
     accelerators = ", ".join(w.accelerators) or "any"
     read: tuple[Cell, ...] = (
         w.name,
@@ -64,7 +73,7 @@ def _row(w: RequestedWorkload, cost: WorkloadCost | None, months: int, row: int)
         over = Formula(f"=MAX(0,{at(row, MEAN)}-{at(row, BUDGET)})", max(0.0, mean - w.budget_per_month))
     done: tuple[Cell, ...] = (
         cost.units,
-        cost.cost,
+        at_cost or cost.cost,
         scale,
         Formula(per_unit, cost.cost / cost.units * scale) if cost.units else None,
         w.budget_per_month,

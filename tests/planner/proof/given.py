@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, replace
 
 from planner import assumptions as figures
-from planner import holdings, options, owned
+from planner import holdings, options, owned, paying
 from planner.candidates import market
 from planner.cashflow import Terms
 from planner.check import named
@@ -218,11 +218,18 @@ def _work(need, block_hours: tuple[float, ...], request) -> Work:
     )  # fmt: skip
 
 
+def _still_owed(resource, assumed, terms: Terms):
+    """What one of the nodes that are there already still costs."""
+    count = resource.held.count
+    rows = paying.payments_of(resource, 1, count, assumed, terms)
+    return tuple((p.month, p.at, p.category, p.amount / count) for p in rows)
+
+
 def _source(resource, request, terms: Terms, assumed, a: dict[str, float], bill: float) -> Source:
     if resource.node is not None:
         node = resource.node
         if resource.held is not None:
-            fees = tuple((p.month, p.at, p.category, p.amount / resource.held.count) for p in resource.held.payments)
+            fees = _still_owed(resource, assumed, terms)
             starts, there = ((1, resource.held.covers, fees),), (resource.held.covers,)
         else:
             orders = [
@@ -247,7 +254,7 @@ def _source(resource, request, terms: Terms, assumed, a: dict[str, float], bill:
     place = price.key[:3]
     counts = _counts(resource.quote, request)
     if resource.held is not None:
-        fees = tuple((p.month, p.at, p.category, p.amount / resource.held.count) for p in resource.held.payments)
+        fees = _still_owed(resource, assumed, terms)
         start = (1, resource.held.covers, fees)
         return Source(resource.key, "nodes", place, starts=(start,), fixed=resource.held.count)
     option = options.options()[price.kind]

@@ -171,11 +171,11 @@ def test_what_azure_would_refuse_is_refused_before(
         ("Standard_NC6", "Standard_NC4as_T4_v3"),
         ("Standard_NC24rs_v2", "Standard_NC96ads_A100_v4"),
         ("Standard_ND24rs", "Standard_ND96amsr_A100_v4"),
-        ("Standard_NV12", "Standard_NV24s_v3"),
-        ("Standard_NC6s_v3", "NC A100 v4"),
-        ("Standard_NC24rs_v3", "NC A100 v4"),
-        ("Standard_NV12s_v3", "NVadsA10_v5"),
-        ("Standard_NV16as_v4", "NVadsA10_v5"),
+        ("Standard_NV12", "Standard_NV72ads_A10_v5"),
+        ("Standard_NC6s_v3", "Standard_NC24ads_A100_v4"),
+        ("Standard_NC24rs_v3", "Standard_NC96ads_A100_v4"),
+        ("Standard_NV12s_v3", "Standard_NV36ads_A10_v5"),
+        ("Standard_NV16as_v4", "Standard_NV18ads_A10_v5"),
     ],
 )
 def test_a_retired_size_is_refused_with_its_successor(kind: Any, instance_type: str, successor: str) -> None:

@@ -120,7 +120,7 @@ def test_a_known_type_keeps_its_spelling_and_family(make, told):
 
 
 def test_a_known_type_retires_on_its_day(make, told):
-    name = "Standard_NC6s_v3"
+    name = "Standard_NC24ads_A100_v4"
     assert told(make.sku(name, "F", 1, RetirementDateUtc="11/21/2026")).status == "retired"
     assert told(make.sku(name, "F", 1, RetirementDateUtc="11/22/2026")).status == "current"
     assert told(make.sku(name, "F", 1, RetirementDateUtc="soon")).status == "current"

@@ -1,0 +1,188 @@
+"""Reads something in a process of its own, with a limit of memory and of time; what comes from outside is read so.
+
+What a hostile file can do to its reader (fill the memory, never end, abort it where no exception tells) ends there:
+the caller gets the answer, what the reader raises, or NoAnswer in words that fit behind the file's name. It bounds what
+a reader uses and does not lock it in: it may open what its user may.
+
+A plain process and not one of a pool: a worker of the service may have no children of that kind, and reads too. Started
+anew each time: it shares no thread, lock or memory with whoever asks. It has its own session, so that Ctrl-C is heard
+by the asker alone, and ends when the asker does. Knows nothing of what is read, nor of plans.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import IO, Any, TypeVar
+
+CODE = "from planner.apart import serve; serve()"
+Progress = Callable[[float], None]
+Told = tuple[str, Any]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a reader may use: `memory_bytes` of addresses (where the system can hold it to that), and seconds.
+
+    None is as long as it takes.
+    """
+
+    memory_bytes: int
+    seconds: float | None
+
+
+class NoAnswer(Exception):
+    """The reader gave none; the words say why, without what it read."""
+
+
+def apart(work: Callable[..., T], *arguments: Any, bounds: Bounds, progress: Progress | None = None) -> T:
+    """What `work(*arguments)` gives, done in another process; all of it must pickle.
+
+    With `progress`, `work` gets a `progress` of its own to call. Raises NoAnswer, and whatever `work` raises, with the
+    other process's traceback as a note.
+    """
+    process = _started(bounds)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    told: SimpleQueue[Told] = SimpleQueue()
+    listener = threading.Thread(target=_listen, args=(process.stdout, told), daemon=True)
+    listener.start()
+    until = None if bounds.seconds is None else time.monotonic() + bounds.seconds
+    try:
+        with suppress(BrokenPipeError):  # it ended already: what it told, or that it ended, is heard below
+            pickle.dump((work, arguments, progress is not None), process.stdin, pickle.HIGHEST_PROTOCOL)
+            process.stdin.flush()
+        while True:
+            kind, value = told.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+            if kind == "done":
+                answer: T = value
+                return answer
+            if kind != "progress":
+                raise value if kind == "raised" else _no_answer(kind, process, bounds)
+            if progress is not None:
+                progress(value)
+    except Empty:
+        raise _no_answer("late", process, bounds) from None
+    finally:
+        process.kill()
+        process.wait()
+        listener.join()
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        process.stdout.close()
+
+
+def _started(bounds: Bounds) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-P", "-c", CODE, str(bounds.memory_bytes), str(bounds.seconds or "")]
+    ours, none = subprocess.PIPE, subprocess.DEVNULL
+    try:
+        return subprocess.Popen(command, stdin=ours, stdout=ours, stderr=none, start_new_session=True)  # noqa: S603  (our own code)
+    except OSError as error:
+        raise NoAnswer(f"its reader did not start ({error.strerror or error})") from None
+
+
+def _listen(stream: IO[bytes], told: SimpleQueue[Told]) -> None:
+    """Passes on what the other process tells, until it ends; half of an answer is none."""
+    try:
+        while True:
+            told.put(_loaded(stream))
+    except Exception:  # noqa: BLE001  (a pickle that is cut off raises whatever it likes)
+        told.put(("ended", None))
+
+
+def _loaded(stream: IO[bytes]) -> Told:
+    """One thing told. A large answer holds nothing that is garbage yet: looking for it would take most of the time."""
+    was_looking = gc.isenabled()
+    gc.disable()
+    try:
+        told: Told = pickle.load(stream)  # noqa: S301  (written by our own code, below)
+        return told
+    finally:
+        if was_looking:
+            gc.enable()
+
+
+def _no_answer(kind: str, process: subprocess.Popen[bytes], bounds: Bounds) -> NoAnswer:
+    memory = f"{bounds.memory_bytes / 2**30:g} GiB of memory"
+    if kind == "memory":
+        return NoAnswer(f"not read in {memory}")
+    with suppress(subprocess.TimeoutExpired):
+        if kind == "ended" and process.wait(1) < 0:
+            name = signal.Signals(-process.returncode).name
+            if name != "SIGXCPU":
+                return NoAnswer(f"its reader was stopped ({name}): the file is damaged, or needs more than {memory}")
+            kind = "late"
+    if kind == "late" and bounds.seconds is not None:
+        return NoAnswer(f"not read in {bounds.seconds:,.0f} seconds")
+    return NoAnswer("its reader ended without an answer")
+
+
+def serve() -> None:
+    """The life of the other process: one piece of work in, what it tells out; it ends with whoever asked."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where there are no sessions, Ctrl-C reaches this process too
+    gc.disable()  # it does one thing and ends
+    memory, seconds = sys.argv[1:]
+    _limit(int(memory), float(seconds) if seconds else None)
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a library prints is no answer
+    try:
+        work, arguments, tells = pickle.load(sys.stdin.buffer)  # noqa: S301  (from our own parent)
+    except EOFError:
+        os._exit(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(BrokenPipeError):
+        _tell(out, _done(work, arguments, {"progress": lambda part: _tell(out, ("progress", part))} if tells else {}))
+    os._exit(0)  # at once: there is nothing to tidy up
+
+
+def _done(work: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Told:
+    try:
+        return ("done", work(*arguments, **named))
+    except MemoryError:
+        return ("memory", None)
+    except Exception as error:  # noqa: BLE001  (the asker's to handle, whatever it is)
+        error.add_note(f"In the process that read it:\n{traceback.format_exc()}")
+        return ("raised", error)
+
+
+def _tell(out: IO[bytes], told: Told) -> None:
+    """All of it or nothing: what does not pickle, or finds no memory for that, is told as such."""
+    try:
+        data = pickle.dumps(told, pickle.HIGHEST_PROTOCOL)
+    except MemoryError:
+        data = pickle.dumps(("memory", None))
+    except Exception:  # noqa: BLE001  (any: a strange answer, or a strange error)
+        data = pickle.dumps(("raised", RuntimeError(f"{told[0]}, but what does not pickle:\n{traceback.format_exc()}")))
+    out.write(data)
+    out.flush()
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+def _limit(memory_bytes: int, seconds: float | None) -> None:
+    """Bound this process where the system can: an asker that is gone cannot stop code that lets no thread run."""
+    try:
+        import resource
+    except ImportError:
+        return
+    wanted = [(resource.RLIMIT_AS, memory_bytes), (resource.RLIMIT_CORE, 0)]
+    if seconds is not None:
+        wanted.append((resource.RLIMIT_CPU, int(seconds * (os.cpu_count() or 1)) + 1))
+    for what, most in wanted:
+        _, hard = resource.getrlimit(what)
+        resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(hard, most), hard))

@@ -1,0 +1,218 @@
+"""How every amount of the strategies comes about: what was decided, and the formula of what one unit of it costs.
+
+The formulas are written by the payment functions themselves: they are called once more, for one unit, with figures that
+remember how they were used. So the ledger cannot say anything else than what was paid. Decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from planner import owned, paying, sharing
+from planner.answer import Assumption, PriceUsed
+from planner.answer.ledger import Choice, Ledger, Line
+from planner.around import beside_owned
+from planner.assumptions import Assumptions
+from planner.candidates import Candidate, Resource
+from planner.cashflow import Payment, Terms
+from planner.replay import Bought, Overhead, Setting, Share
+from planner.strategy import Solved
+from planner.traced import Growth, Traced, text_of
+
+SURCHARGES = frozenset({"cloud_support", "tax"})
+"""What comes on top of a billed payment; told by `is_billed`, not by lines."""
+UNITS = {"node": "nodes", "node_day": "node-days", "money": "money an hour"}
+Offers = Mapping[tuple[str, str, str, str], str]
+"""Names of prices by the key of their row."""
+
+
+def ledger(
+    solved: Sequence[Solved],
+    setting: Setting,
+    prices: Sequence[PriceUsed],
+    figures: Iterable[Assumption],
+    terms_of: Callable[[Assumptions], Terms],
+) -> Ledger:
+    """The choices and lines of every strategy that can serve the demand. `figures` are all assumptions of the plan,
+    those of owned systems too, `terms_of` gives the plan's terms under assumptions."""
+    offers = {
+        (price.provider, price.region, price.instance_type, price.purchase_option): f"offer_{number}"
+        for number, price in enumerate(prices, start=1)
+    }
+    book = _Book(_traced(setting, terms_of), offers, frozenset(figure.name for figure in figures))
+    for each in solved:
+        if each.strategy.status != "infeasible":
+            book.write(each)
+    return Ledger(tuple(book.choices), tuple(book.lines), tuple(offers.values()))
+
+
+def _traced(setting: Setting, terms_of: Callable[[Assumptions], Terms]) -> Setting:
+    """The setting with every assumption as a figure that remembers how it was used."""
+    named = {name: replace(a, value=Traced(a.value, name)) for name, a in setting.assumptions.items()}
+    hours = Traced(setting.terms.hours_per_month, "hours_per_month")
+    return replace(setting, assumptions=named, terms=replace(terms_of(named), hours_per_month=hours))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What payments have in common that one line tells."""
+
+    category: str
+    at: Literal["start", "end"]
+    rate: str
+    rate_value: float
+    growth: str
+    priced_in: int | None
+    is_billed: bool
+
+
+@dataclass(slots=True)
+class _Book:
+    """Writes choices and their lines, one strategy after the other."""
+
+    setting: Setting
+    offers: Offers
+    figures: frozenset[str]
+    choices: list[Choice] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+
+    def write(self, solved: Solved) -> None:
+        name, decisions = solved.strategy.name, solved.decisions
+        names = [need.workload.name for need in self.setting.demands.needs]
+        parts = sharing.parts(decisions, self.setting)
+        for bought in decisions.bought:
+            borne = zip(names, parts[bought.resource.key], strict=True)
+            self._bought(name, bought, tuple((workload, part) for workload, part in borne if part))
+        self._used(name, decisions.shares)
+        self._overheads(name, decisions.overheads)
+
+    def _bought(self, strategy: str, bought: Bought, parts: tuple[tuple[str, float], ...]) -> None:
+        resource, held = bought.resource, bought.resource.held
+        one = self._named(resource)
+        if held is not None:
+            one = replace(one, held=replace(held, count=1, fee_per_month=held.fee_per_month / held.count))
+        terms, assumptions = self.setting.terms, self.setting.assumptions
+        rows = paying.payments_of(one, bought.month, 1.0, assumptions, terms)
+        covered = paying.covers(resource, bought.month, assumptions, terms)
+        as_paid = paying.RUNNING if resource.node is not None else frozenset()
+        quantity = [0.0] * terms.months
+        quantity[bought.month - 1] = bought.quantity
+        choice = Choice(strategy, resource.title, "", UNITS[resource.unit], tuple(quantity), parts)
+        for kind, months in _kinds(rows).items():
+            spread = bool(covered) and kind.category not in as_paid
+            for first, last in _runs(months):
+                self._line(kind, (first, last), (covered[0], covered[-1]) if spread else (0, 0))
+        self.choices.append(choice)
+
+    def _used(self, strategy: str, shares: Iterable[Share]) -> None:
+        """Hours by the hour or on owned nodes, and the workload's part of its data, by workload and resource."""
+        hours: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0] * self.setting.terms.months)
+        data: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0] * self.setting.terms.months)
+        candidates: dict[tuple[int, int], Candidate] = {}
+        for share in shares:
+            key = share.candidate.need, share.candidate.resource
+            candidates.setdefault(key, share.candidate)
+            need = self.setting.demands.needs[share.candidate.need]
+            hours[key][share.month - 1] += share.node_hours
+            data[key][share.month - 1] += share.units * paying.share_of_data(need, share.month)
+        for key, candidate in candidates.items():
+            resource = self._named(self.setting.market.resources[candidate.resource])
+            workload = self.setting.demands.needs[candidate.need].workload
+            terms, assumptions = self.setting.terms, self.setting.assumptions
+            around = candidate.around
+            if resource.node is not None:
+                around = beside_owned(workload, assumptions, around.transfer)
+            used = paying.use_payments_of(resource, 1, 1.0, assumptions, terms)
+            kept = paying.around_payments(around, resource, 1, 1.0, terms)
+            for unit, quantity, rows in (("node-hours", hours, used), ("share of a month's data", data, kept)):
+                choice = Choice(strategy, resource.title, workload.name, unit, tuple(quantity[key]))
+                self._monthly(choice, rows)
+
+    def _overheads(self, strategy: str, overheads: Iterable[Overhead]) -> None:
+        counts: dict[str, list[float]] = defaultdict(lambda: [0.0] * self.setting.terms.months)
+        for overhead in overheads:
+            counts[overhead.kind][overhead.month - 1] += overhead.quantity
+        for kind, quantity in counts.items():
+            if kind == "staff":
+                rows = owned.staff_payments(1, 1, self.setting.assumptions)
+                self._monthly(Choice(strategy, "operators", "", "operators", tuple(quantity)), rows)
+            else:
+                rows = paying.support_minimum(1, 1.0, self.setting.terms)
+                self._monthly(
+                    Choice(strategy, "cloud support plan", "", "top-up to its least fee", tuple(quantity)), rows
+                )
+
+    def _monthly(self, choice: Choice, rows: Iterable[Payment]) -> None:
+        """Lines of what is paid in every month for the quantity of that month; `rows` are those of month 1."""
+        kinds = _kinds(rows)
+        for kind in kinds:
+            self._line(kind, (1, self.setting.terms.months), (0, 0), by_month=True)
+        if kinds:
+            self.choices.append(choice)
+
+    def _line(self, kind: _Kind, months: tuple[int, int], borne: tuple[int, int], *, by_month: bool = False) -> None:
+        """A line of the choice that is kept next."""
+        first, last = months
+        line = Line(
+            len(self.choices), kind.category, kind.at, kind.rate, kind.rate_value, kind.growth, kind.priced_in, first,
+            last, by_month, kind.is_billed, *borne,
+        )  # fmt: skip
+        self.lines.append(line)
+
+    def _named(self, resource: Resource) -> Resource:
+        """The resource with its own figures under their names: the price of an offer; price, power and height of an
+        owned system. What is 0 or has no name stays a number."""
+        if resource.node is not None:
+            names = owned.own_figures(resource.node.name)
+            return replace(resource, node=self._node(resource.node, names))
+        assert resource.quote is not None
+        name = self.offers.get(resource.quote.price.key)
+        if name is None or resource.held is not None:
+            return resource
+        price = resource.quote.price
+        traced = replace(price, price_per_hour=Traced(price.price_per_hour, name))
+        return replace(resource, quote=replace(resource.quote, price=traced))
+
+    def _node(self, node: owned.Node, names: tuple[str, str, str]) -> owned.Node:
+        def named(value: float, name: str) -> float:
+            return Traced(value, name) if value and name in self.figures else value
+
+        price, power, height = names
+        units = None if node.rack_units is None else named(node.rack_units, height)
+        return replace(
+            node, price=named(node.price, price), max_power_kw=named(node.max_power_kw, power), rack_units=units
+        )
+
+
+def _kinds(rows: Iterable[Payment]) -> dict[_Kind, list[int]]:
+    """The months of payments that come about alike. Surcharges say that all others are billed, unless there is
+    nothing else."""
+    rows = tuple(rows)
+    plain = [row for row in rows if row.category not in SURCHARGES]
+    is_billed = bool(plain) and len(plain) < len(rows)
+    alike: dict[_Kind, list[tuple[int, int]]] = defaultdict(list)
+    for row in plain or rows:
+        amount = row.amount if isinstance(row.amount, Traced) else Traced(row.amount, text_of(row.amount))
+        growth = amount.growth or Growth("", row.month)
+        kind = _Kind(row.category, row.at, amount.text, amount.ungrown, growth.rate, None, is_billed)
+        alike[kind].append((row.month, growth.month))
+    found: dict[_Kind, list[int]] = defaultdict(list)
+    for kind, months in alike.items():
+        grows_on = all(month == priced for month, priced in months)
+        for month, priced in months:
+            found[replace(kind, priced_in=None if grows_on else priced)].append(month)
+    return found
+
+
+def _runs(months: Iterable[int]) -> list[tuple[int, int]]:
+    """Months in a row as first and last."""
+    runs: list[tuple[int, int]] = []
+    for month in sorted(months):
+        if runs and month == runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], month
+        else:
+            runs.append((month, month))
+    return runs

@@ -1,0 +1,173 @@
+"""What the decisions of a plan cost under other figures, by the ledger's formulas: scenarios and sensitivities.
+
+Nothing is decided anew: a figure that changes what can be done is not among `moves`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from planner.answer import Assumption, Plan
+from planner.answer.ledger import Choice, Ledger, Line
+from planner.reports._shared.formula import Node, names, parse, value
+
+if TYPE_CHECKING:
+    from numpy import bool_, float64
+    from numpy.typing import NDArray
+
+DISCOUNT, SUPPORT, TAX, HOURS = (
+    "discount_rate_annual",
+    "cloud_support_fraction",
+    "cloud_tax_fraction",
+    "hours_per_month",
+)
+BASE, LOW_COST, HIGH_COST = "base", "low cost", "high cost"
+SCENARIOS = (BASE, LOW_COST, HIGH_COST)
+CENTS = 6
+"""Decimals that are kept: below them the order of a sum may show."""
+
+
+def ledger_of(plan: Plan) -> Ledger:
+    """The plan's ledger; for a plan that has none, its cash as it is: amounts that were decided, at a rate of 1."""
+    if plan.ledger.lines or not any(strategy.cash for strategy in plan.strategies):
+        return plan.ledger
+    choices: dict[tuple[str, str, str, str], list[float]] = {}
+    for strategy in plan.strategies:
+        for row in strategy.cash:
+            key = strategy.name, row.what, row.category, row.at
+            last = max(plan.months, *(each.month for each in strategy.cash))
+            choices.setdefault(key, [0.0] * last)[row.month - 1] += row.amount
+    lines = [
+        Line(number, category, "start" if at == "start" else "end", "1", 1.0, "", None, 1, len(amounts), True, False)
+        for number, ((_, _, category, at), amounts) in enumerate(choices.items())
+    ]
+    made = [Choice(name, what, "", plan.currency, tuple(amounts)) for (name, what, _, _), amounts in choices.items()]
+    return Ledger(tuple(made), tuple(lines), tuple(f"offer_{number}" for number, _ in enumerate(plan.prices, start=1)))
+
+
+def last_month(plan: Plan) -> int:
+    """The last month in which anything is paid or planned."""
+    return max([plan.months, *(row.month for strategy in plan.strategies for row in strategy.cash)])
+
+
+def figures_of(plan: Plan) -> dict[str, float]:
+    """Every figure that a formula may name, as planned."""
+    found = {each.name: each.value for each in plan.assumptions}
+    found |= {name: price.price_per_hour for name, price in zip(ledger_of(plan).offers, plan.prices, strict=True)}
+    return {**found, DISCOUNT: plan.discount_rate_annual, HOURS: plan.hours_per_month}
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """A figure with a range that payments look at, and the strategy's present cost at both ends of it."""
+
+    figure: Assumption
+    at_low: float
+    at_high: float
+
+    @property
+    def dearer(self) -> str:
+        """The end at which it costs more."""
+        return "high" if self.at_high >= self.at_low else "low"
+
+    def under(self, scenario: str) -> float:
+        """The value under a scenario: sheet Assumptions writes the same rule as a formula."""
+        low, high = self.figure.low, self.figure.high
+        assert low is not None
+        assert high is not None
+        if scenario == BASE:
+            return self.figure.value
+        return high if (scenario == HIGH_COST) == (self.dearer == "high") else low
+
+
+@dataclass(frozen=True)
+class Again:
+    """A plan ready to be paid for again."""
+
+    plan: Plan
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return ledger_of(self.plan)
+
+    @cached_property
+    def figures(self) -> dict[str, float]:
+        return figures_of(self.plan)
+
+    @cached_property
+    def _rates(self) -> dict[str, Node]:
+        return {line.rate: parse(line.rate) for line in self.ledger.lines}
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The figures that payments, or their worth today, look at."""
+        found = {DISCOUNT, *(line.growth for line in self.ledger.lines if line.growth)}
+        if any(line.is_billed for line in self.ledger.lines):
+            found |= {SUPPORT, TAX}
+        return frozenset(found.union(*map(names, self._rates.values())))
+
+    @cached_property
+    def _grid(self) -> tuple[NDArray[float64], NDArray[float64], NDArray[float64]]:
+        """Quantities by line and month, the exponent of their growth, and the time that each is discounted by."""
+        import numpy as np
+
+        lines, months = self.ledger.lines, last_month(self.plan)
+        quantity, years, time = (
+            np.zeros((len(lines), months)),
+            np.zeros((len(lines), months)),
+            np.zeros((len(lines), months)),
+        )
+        for row, line in enumerate(lines):
+            for month, amount in self.ledger.amounts(line, 1.0, 0.0).items():
+                quantity[row, month - 1] = amount
+                years[row, month - 1] = ((line.priced_in or month) - 1) / 12
+            time[row] = np.arange(months) + (line.at == "end")
+        return quantity, years, time
+
+    def of_strategy(self, name: str) -> NDArray[bool_]:
+        """Which lines are those of a strategy."""
+        import numpy as np
+
+        return np.array([self.ledger.choices[line.choice].strategy == name for line in self.ledger.lines], dtype=bool)
+
+    def costs(self, name: str, moves: Mapping[str, float]) -> tuple[float, float]:
+        """Total and present cost of a strategy with figures at other values."""
+        import numpy as np
+
+        at = {**self.figures, **moves}
+        rates = {text: value(node, at) for text, node in self._rates.items()}
+        surcharge = (1 + at.get(SUPPORT, 0.0)) * (1 + at.get(TAX, 0.0))
+        each = np.array([rates[line.rate] * (surcharge if line.is_billed else 1.0) for line in self.ledger.lines])
+        growth = np.array([at[line.growth] if line.growth else 0.0 for line in self.ledger.lines])
+        quantity, years, time = self._grid
+        amounts = (quantity * each[:, None] * (1 + growth)[:, None] ** years)[self.of_strategy(name)]
+        monthly = (1 + at[DISCOUNT]) ** (1 / 12)
+        present = amounts * monthly ** -time[self.of_strategy(name)]
+        return round(float(amounts.sum()), CENTS), round(float(present.sum()), CENTS)
+
+    @cached_property
+    def recommended(self) -> tuple[Ends, ...]:
+        """The figures that move the present cost of the recommended strategy; none where no plan is possible."""
+        chosen = self.plan.recommendation.strategy
+        return self.ends(chosen) if chosen else ()
+
+    def moves(self, scenario: str) -> dict[str, float]:
+        """Every figure with a range that matters, at the end that makes the recommended strategy cheap, or dear."""
+        return {} if scenario == BASE else {each.figure.name: each.under(scenario) for each in self.recommended}
+
+    def ends(self, name: str) -> tuple[Ends, ...]:
+        """Every figure with a range that moves the present cost of a strategy, the one that moves it most first."""
+        found = []
+        for figure in self.plan.assumptions:
+            low, high = figure.low, figure.high
+            if low is None or high is None or figure.name not in self.reads:
+                continue
+            planned = self.figures[figure.name]
+            ends = min(low, planned), max(high, planned)
+            at_low, at_high = (self.costs(name, {figure.name: end})[1] for end in ends)
+            if at_low != at_high:
+                found.append(Ends(replace(figure, value=planned, low=ends[0], high=ends[1]), at_low, at_high))
+        return tuple(sorted(found, key=lambda each: (-abs(each.at_high - each.at_low), each.figure.name)))

@@ -1,0 +1,151 @@
+"""What a strategy has bought, by what can be used alike: commitments to one type of node, money committed at a provider
+in one way, owned nodes of one system. Knows what is paid for it, what there is of it and who takes how much.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from planner.answer import CashRow, Plan, Purchase, Strategy, Use
+
+COMMITMENT = "commitment"
+CAPITAL = ("hardware", "installation", "financing", "resale")
+"""What owned nodes cost for all months of their use; power, space, staff and support stand as paid."""
+OWN_SITE = "own site"
+HOURS_A_DAY = 24
+ANY_REGION, ANY_TYPE = "all-regions", "any-type"
+"""In place of a region and a type where money is committed to all of them."""
+EXISTING = "(existing)"
+NOTHING = 1e-9
+
+
+def title(line: Purchase | Use) -> str:
+    """How payments call what was bought or is used."""
+    return " ".join(part for part in parts(line) if part)
+
+
+def parts(line: Purchase | Use) -> tuple[str, ...]:
+    option = "" if line.what == "owned" else line.purchase_option
+    return line.provider, line.region, line.name, option
+
+
+def names(what: str, *texts: str) -> bool:
+    """Whether the title of a payment has all of these in it."""
+    return all(f" {text} " in f" {what} " for text in texts if text)
+
+
+def spread(amount: float, weights: Sequence[float]) -> list[float]:
+    """The amount by the weights; evenly where they come to nothing."""
+    total = math.fsum(weights)
+    if abs(total) < NOTHING:
+        return [amount / len(weights) for _ in weights]
+    return [amount * weight / total for weight in weights]
+
+
+class Pools:
+    """The pools of one strategy, by title; what was there before the plan has one too, without purchases."""
+
+    def __init__(self, plan: Plan, strategy: Strategy) -> None:
+        self._months, self._hours = plan.months, plan.hours_per_month
+        self._rates = {
+            (p.provider, p.region, p.instance_type, p.purchase_option): p.price_per_hour for p in plan.prices
+        }
+        self._bought: dict[str, list[Purchase]] = defaultdict(list)
+        for purchase in strategy.purchases:
+            self._bought[title(purchase)].append(purchase)
+        self._paid: dict[str, float] = defaultdict(float)
+        self._before: dict[tuple[int, str], float] = defaultdict(float)
+        for row in strategy.cash:
+            if row.category == COMMITMENT or row.category in CAPITAL:
+                pool = self.paid_for(row)
+                if self._bought.get(pool) and not row.what.endswith(EXISTING):
+                    self._paid[pool] += row.amount
+                else:
+                    self._before[row.month, pool] += row.amount
+        self._each = {pool: self._borne_by(pool) for pool in self._bought}
+
+    def paid_for(self, row: CashRow) -> str:
+        """The pool of a payment; its own title where nothing was bought that it could be for."""
+        is_owned = row.category != COMMITMENT
+        for pool, (first, *_) in self._bought.items():
+            if (first.what == "owned") == is_owned and names(row.what, *parts(first)):
+                return pool
+        return row.what.removesuffix(EXISTING).rstrip()
+
+    def used_by(self, use: Use) -> str:
+        """The pool that a use takes from."""
+        exact = title(use)
+        if exact in self._bought:
+            return exact
+        money = [pool for pool, (first, *_) in self._bought.items() if first.unit == "money" and _covers(first, use)]
+        before = [pool for _, pool in self._before if names(pool, *parts(use))]
+        return next(iter(money + before), exact)
+
+    def first(self, pool: str) -> Purchase | None:
+        """The first of its purchases, which tells what it is; None for what was there before."""
+        return self._bought[pool][0] if pool in self._bought else None
+
+    def place(self, pool: str) -> tuple[str, str]:
+        """Provider and region; of what was there before, as its title begins with them."""
+        first = self.first(pool)
+        if first is None:
+            provider, _, rest = pool.partition(" ")
+            return provider, rest.partition(" ")[0]
+        return (OWN_SITE, "") if first.what == "owned" else (first.provider, first.region)
+
+    def at(self, month: int, *, owned: bool) -> list[str]:
+        """The pools that bear something in the month."""
+        found = [p for p, lines in self._bought.items() if (lines[0].what == "owned") == owned and self.bears(month, p)]
+        return found if owned else found + [p for m, p in self._before if m == month and p not in found]
+
+    def bears(self, month: int, pool: str) -> float:
+        """What the pool bears in a month: each purchase evenly over the months that it covers, the rest as it is
+        paid."""
+        each = (amount for months, amount in self._each.get(pool, []) if month in months)
+        return math.fsum([*each, self._before.get((month, pool), 0.0)])
+
+    def _borne_by(self, pool: str) -> list[tuple[range, float]]:
+        """The months that each purchase covers inside the plan, and its part of what is paid in each of them."""
+        found = []
+        shares = spread(self._paid[pool], [_size(purchase) for purchase in self._bought[pool]])
+        for purchase, share in zip(self._bought[pool], shares, strict=True):
+            covered = range(purchase.usable_from, min(purchase.usable_to, self._months) + 1)
+            covered = covered or range(purchase.month, purchase.month + 1)
+            found.append((covered, share / len(covered)))
+        return found
+
+    def taken(self, use: Use) -> float:
+        """What a use takes of its pool: node-hours, or money at the rate that it draws."""
+        first = self.first(self.used_by(use))
+        if first is None or first.unit != "money":
+            return use.node_hours
+        return use.node_hours * self._rates.get((use.provider, use.region, use.name, use.purchase_option), 1.0)
+
+    def left(self, month: int, pool: str, uses: Iterable[Use]) -> float | None:
+        """What nothing uses of a pool in a month; None where the plan does not tell what there is of it."""
+        if pool not in self._bought or (month, pool) in self._before:
+            return None
+        there = math.fsum(
+            purchase.amount * (HOURS_A_DAY if purchase.unit == "node_day" else self._hours)
+            for purchase in self._bought[pool]
+            if purchase.usable_from <= month <= purchase.usable_to
+        )
+        left = there - math.fsum(self.taken(use) for use in uses)
+        return left if left > NOTHING * there else 0.0
+
+
+def _covers(bought: Purchase, use: Use) -> bool:
+    return (
+        bought.provider == use.provider
+        and bought.purchase_option == use.purchase_option
+        and bought.region in (ANY_REGION, use.region)
+        and bought.name in (ANY_TYPE, use.name.partition(".")[0])
+    )
+
+
+def _size(purchase: Purchase) -> float:
+    """What a purchase costs in all, to hold it against others of its pool."""
+    owed = 0 if purchase.what == "owned" else purchase.term_months
+    return purchase.upfront + purchase.per_month * owed

@@ -1,0 +1,252 @@
+"""The recommended strategy as a forecast of its bill: rows in the columns of FOCUS 1.2, as CSV (UTF-8, no mark).
+
+BilledCost adds up to the strategy's cash month by month (of the months of the plan), EffectiveCost to its effective
+cost: two views of one spend, never to be added. What a forecast cannot know (accounts, SKUs) has no column, what is not
+there yet (an invoice) or not known is empty, never zero. What is owned is a provider of one's own, "own site".
+Strategies are alternatives, so that rows of two of them would add up to a bill nobody gets: only one is written.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from functools import lru_cache
+
+from planner.answer import Plan, PriceUsed, Purchase, Use
+from planner.reports._shared.charges import Charge, charges
+from planner.reports._shared.clean import for_spreadsheet, plain
+from planner.reports._shared.figures import month_name
+from planner.reports._shared.sections import recommended
+
+MEDIA_TYPE = "text/x.focus+csv; charset=utf-8"
+SUFFIX = ".focus"
+
+COLUMNS = (
+    "BilledCost", "BillingCurrency", "BillingPeriodEnd", "BillingPeriodStart", "CapacityReservationId",
+    "CapacityReservationStatus", "ChargeCategory", "ChargeClass", "ChargeDescription", "ChargeFrequency",
+    "ChargePeriodEnd", "ChargePeriodStart", "CommitmentDiscountCategory", "CommitmentDiscountId",
+    "CommitmentDiscountName", "CommitmentDiscountQuantity", "CommitmentDiscountStatus", "CommitmentDiscountType",
+    "CommitmentDiscountUnit", "ConsumedQuantity", "ConsumedUnit", "ContractedCost", "EffectiveCost",
+    "InvoiceId", "InvoiceIssuerName", "ListCost", "PricingCategory", "PricingQuantity", "PricingUnit", "ProviderName",
+    "PublisherName", "RegionId", "ResourceType", "ServiceCategory", "ServiceName", "SkuPriceDetails", "Tags",
+    "x_CostCategory", "x_ExchangeRates", "x_PlanAsOf", "x_PlanId", "x_PriceAsOf", "x_SourceId",
+)  # fmt: skip
+
+CLOUD = "cloud"
+"""The provider of what no single one is told for."""
+SERVICES = {
+    "storage": ("Storage", "Storage"),
+    "egress": ("Networking", "Data transfer out"),
+    "transfer": ("Networking", "Data transfer"),
+    "cloud_support": ("Other", "Support plan"),
+    "tax": ("Other", "Tax"),
+    "power": ("Other", "Power of owned nodes"),
+    "space": ("Other", "Space for owned nodes"),
+    "staff": ("Other", "Operators of owned nodes"),
+    "support": ("Other", "Maintenance of owned nodes"),
+}
+"""ServiceCategory (one of the specification's) and ServiceName; accelerators in use are compute."""
+COMPUTE = ("Compute", "Accelerated compute")
+PRICING = {"spot": "Dynamic", "commitment": "Committed"}
+
+Row = dict[str, str | float | None]
+Prices = Mapping[tuple[str, str, str, str], PriceUsed]
+
+
+def render(plan: Plan) -> bytes:
+    """The rows of the recommended strategy by month; only the header where none is recommended."""
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    for row in _rows(plan):
+        writer.writerow({name: _cell(value) for name, value in row.items() if value is not None})
+    return table.getvalue().encode()
+
+
+def _rows(plan: Plan) -> Iterable[Row]:
+    chosen = recommended(plan)
+    if chosen is None:
+        return
+    prices = {(p.provider, p.region, p.instance_type, p.purchase_option): p for p in plan.prices}
+    teams = {workload.name: workload.team for workload in plan.workloads}
+    rates = "; ".join(rate.words for rate in plan.exchange_rates)
+    whole: Row = {"BillingCurrency": plan.currency, "x_PlanId": plan.plan_id, "x_PlanAsOf": str(plan.as_of)}
+    for charge in charges(plan, chosen):
+        row = whole | _costs(plan, charge, prices) | _when(plan, charge) | _what(charge) | _source(charge, prices)
+        row |= _quantities(plan, charge) | _commitment(plan, charge)
+        tags: dict[str, str] = {"strategy": chosen.name}
+        if isinstance(charge.line, Use):
+            tags |= {"workload": charge.line.workload, "team": teams.get(charge.line.workload, "")}
+        yield row | {"Tags": _object(tags), "x_ExchangeRates": rates or None}
+
+
+def _costs(plan: Plan, charge: Charge, prices: Prices) -> Row:
+    is_price = charge.kind == "purchase" or (charge.kind == "use" and bool(charge.billed))
+    return {
+        "BilledCost": charge.billed,
+        "EffectiveCost": charge.effective,
+        "ContractedCost": charge.billed if is_price else None,
+        "ListCost": _list_cost(plan, charge, prices) if is_price else None,
+    }
+
+
+def _list_cost(plan: Plan, charge: Charge, prices: Prices) -> float | None:
+    """What hours on demand cost at the list price; None where a discount hides it, and for all else, whose list price
+    is another one."""
+    price = prices.get(_key(charge.line)) if isinstance(charge.line, Use) and charge.category == "on_demand" else None
+    discount = next((a.value for a in plan.assumptions if a.name == "enterprise_discount_fraction"), 0.0)
+    if price is None or (discount and not price.adjustment):
+        return None
+    if not price.adjustment:
+        return charge.billed
+    rates = {rate.from_currency: rate.value for rate in plan.exchange_rates} | {plan.currency: 1.0}
+    if price.list_price_per_hour is None or price.list_currency not in rates or not price.price_per_hour:
+        return None
+    return charge.billed * price.list_price_per_hour * rates[price.list_currency] / price.price_per_hour
+
+
+def _key(line: Use | Purchase) -> tuple[str, str, str, str]:
+    return line.provider, line.region, line.name, line.purchase_option
+
+
+def _when(plan: Plan, charge: Charge) -> Row:
+    """Months whole, ends exclusive; a payment for a whole term is charged for that term."""
+    line, last = charge.line, charge.month
+    if charge.once and isinstance(line, Purchase) and line.what != "owned":
+        last = max(last, line.usable_to)
+    return {
+        "BillingPeriodStart": _start(plan, charge.month),
+        "BillingPeriodEnd": _start(plan, charge.month + 1),
+        "ChargePeriodStart": _start(plan, charge.month),
+        "ChargePeriodEnd": _start(plan, last + 1),
+    }
+
+
+def _start(plan: Plan, month: int) -> str:
+    return f"{month_name(plan, month)}-01T00:00:00Z"
+
+
+def _what(charge: Charge) -> Row:
+    """What is charged, how often, by whom, and for which kind of node."""
+    line = charge.line
+    category = {"use": "Usage", "unused": "Usage", "running": "Usage", "purchase": "Purchase"}.get(charge.kind)
+    frequency = {"use": "Usage-Based", "unused": "Usage-Based"}.get(charge.kind, "Recurring")
+    service, name = SERVICES.get(charge.category, COMPUTE)
+    is_node = line is not None and line.accelerator != ""
+    provider = charge.provider or CLOUD
+    return {
+        "ChargeCategory": category or ("Tax" if charge.category == "tax" else "Purchase"),
+        "ChargeFrequency": "One-Time" if charge.once else frequency,
+        "ChargeDescription": _described(charge),
+        "PricingCategory": None if charge.category == "tax" else _pricing(charge),
+        "ProviderName": provider,
+        "PublisherName": provider,
+        "InvoiceIssuerName": provider,
+        "RegionId": charge.region or None,
+        "ServiceCategory": service,
+        "ServiceName": name,
+        "ResourceType": "Node with accelerators" if is_node else None,
+        "SkuPriceDetails": _details(line) if line is not None and is_node else None,
+        "x_CostCategory": charge.category,
+    }
+
+
+def _pricing(charge: Charge) -> str:
+    """Capacity bought ahead is at an agreed rate; so is the purchase of a commitment."""
+    is_used = charge.kind in ("use", "unused") and not _is(charge, "capacity_block")
+    return PRICING.get(charge.category, "Standard") if is_used else "Standard"
+
+
+def _is(charge: Charge, kind: str) -> bool:
+    return charge.line is not None and charge.line.purchase_option.startswith(kind)
+
+
+def _described(charge: Charge) -> str:
+    """In words of the plan. Owned nodes are told by their accelerator: no list of instance types has them."""
+    line, category = charge.line, charge.category.replace("_", " ")
+    if line is None:
+        is_place = charge.region and charge.kind != "purchase" and not charge.pool
+        return f"{category}, {f'{charge.provider} {charge.region}' if is_place else charge.what}"
+    if line.what == "owned":
+        return f"{line.accelerator} GPU, {line.name}, {'in use' if charge.kind == 'use' else category}"
+    option = line.purchase_option.replace("_", " ")
+    if charge.kind == "purchase":
+        return f"{line.name} {option}, {'paid at its start' if charge.once else 'fee of the month'}"
+    return f"{line.name} {option}{', unused' if charge.kind == 'unused' else ''}"
+
+
+def _details(line: Use | Purchase) -> str:
+    """Of one pricing unit: a node, or one accelerator of an owned one."""
+    count = 1 if line.what == "owned" else line.accelerators_per_node
+    return _object({"InstanceType": line.name, "GpuCount": count, "x_Accelerator": line.accelerator})
+
+
+def _quantities(plan: Plan, charge: Charge) -> Row:
+    """Hours of what SkuPriceDetails describes for nodes, months for what the plan has no quantity of."""
+    if charge.kind in ("running", "on_top", "purchase"):
+        return {"PricingQuantity": None, "PricingUnit": None} if charge.category == "tax" else _bought(charge)
+    line, hours = charge.line, charge.quantity
+    if isinstance(line, Use) and line.what == "owned" and hours is not None:
+        hours *= line.accelerators_per_node
+    is_money = isinstance(line, Purchase) and line.unit == "money"
+    unit = plan.currency if is_money else "Hours"
+    used = hours if charge.kind == "use" else None
+    return {
+        "PricingQuantity": hours,
+        "PricingUnit": unit if hours is not None else None,
+        "ConsumedQuantity": used,
+        "ConsumedUnit": unit if used is not None else None,
+    }
+
+
+def _bought(charge: Charge) -> Row:
+    line = charge.line if charge.kind == "purchase" else None
+    if not isinstance(line, Purchase) or not charge.once:
+        return {"PricingQuantity": 1.0, "PricingUnit": "Months"}
+    units = {"node": "Nodes", "node_day": "Node-Days", "money": "Units"}
+    return {"PricingQuantity": line.amount, "PricingUnit": units[line.unit]}
+
+
+def _commitment(plan: Plan, charge: Charge) -> Row:
+    """Whose commitment or reservation a row belongs to, by the title that the plan gives it: it has no other yet."""
+    if charge.category != "commitment" or not charge.pool:
+        return {}
+    status = {"use": "Used", "unused": "Unused"}.get(charge.kind)
+    if _is(charge, "capacity_block"):
+        return {"CapacityReservationId": charge.pool, "CapacityReservationStatus": status}
+    is_money = _is(charge, "savings_plan")
+    quantity = None if is_money and charge.kind == "use" else charge.quantity
+    return {
+        "CommitmentDiscountCategory": "Spend" if is_money else "Usage",
+        "CommitmentDiscountId": charge.pool,
+        "CommitmentDiscountName": charge.pool,
+        "CommitmentDiscountStatus": status,
+        "CommitmentDiscountType": charge.line.purchase_option if charge.line is not None else None,
+        "CommitmentDiscountQuantity": quantity,
+        "CommitmentDiscountUnit": None if quantity is None else plan.currency if is_money else "Hours",
+    }
+
+
+def _source(charge: Charge, prices: Prices) -> Row:
+    price = prices.get(_key(charge.line)) if charge.line is not None else None
+    return {"x_PriceAsOf": str(price.as_of), "x_SourceId": price.source_id} if price else {}
+
+
+def _object(values: Mapping[str, str | float]) -> str:
+    """A JSON object with texts made plain; what is empty has no key."""
+    clean = {key: plain(value) if isinstance(value, str) else value for key, value in values.items() if value != ""}
+    return json.dumps(clean, ensure_ascii=False)
+
+
+def _cell(value: str | float | None) -> str:
+    """Numbers in full and without an exponent, texts harmless, nothing for what is not known."""
+    if value is None:
+        return ""
+    return _harmless(value) if isinstance(value, str) else format(Decimal(repr(value)), "f")
+
+
+_harmless = lru_cache(maxsize=10_000)(for_spreadsheet)
+"""Most texts stand in many rows."""

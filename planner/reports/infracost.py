@@ -1,0 +1,191 @@
+"""The recommended strategy in the shape of Infracost's JSON output (version 0.2), for tools that read that.
+
+That shape has one month and a plan has many: it holds the mean month of the plan, in effective cost, so that its total
+times the months is the strategy's total cost; `metadata` says so and names the dearest month. Amounts are texts, as
+there; what has no price is null with priceNotFound, never 0. Shape: infracost/infracost, schema/infracost.schema.json.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from planner.answer import Gap, Plan, Strategy, Use
+from planner.reports._shared.charges import Charge, charges
+from planner.reports._shared.clean import plain
+from planner.reports._shared.figures import month_name
+from planner.reports._shared.sections import recommended
+
+MEDIA_TYPE = "application/x.infracost+json"
+SUFFIX = ".infracost"
+VERSION = "0.2"
+NODE, DATA, NO_PRICE = "gpu_node", "gpu_cost", "no_price"
+HOURS, MONTHS = "hours", "months"
+
+
+@dataclass(slots=True)
+class _Component:
+    """What a mean month of one workload, or of one kind of cost, comes to."""
+
+    unit: str
+    quantities: list[float] = field(default_factory=list)
+    costs: list[float] = field(default_factory=list)
+
+
+Resources = dict[tuple[str, str], dict[str, _Component]]
+
+
+def render(plan: Plan) -> bytes:
+    """The mean month as indented JSON; without a recommendation all totals are null."""
+    chosen = recommended(plan)
+    found = charges(plan, chosen) if chosen is not None else ()
+    missing = [gap for gap in plan.gaps if gap.kind == NO_PRICE and _matters(plan, gap, chosen)]
+    priced = [_resource(plan, kind, name, parts) for (kind, name), parts in _by_resource(found).items()]
+    resources = [*priced, *(_without_price(gap) for gap in missing)]
+    total = math.fsum(_cost(each) for each in found) / plan.months if chosen is not None else None
+    summary = _summary(resources, len(missing))
+    none: dict[str, Any] = {"resources": [], "totalHourlyCost": None, "totalMonthlyCost": None}
+    name = f"gpu plan {month_name(plan, 1)}..{month_name(plan, plan.months)}"
+    document = {
+        "version": VERSION,
+        "metadata": _metadata(plan, chosen, found),
+        "currency": plan.currency,
+        "projects": [
+            {
+                "name": f"{name}, mean month" + (f" of {chosen.name}" if chosen is not None else ""),
+                "metadata": {"path": plain(plan.inputs.name), "type": "gpu_plan"},
+                "pastBreakdown": none,
+                "breakdown": {"resources": resources, **_totals("total", total, plan)},
+                "diff": none,
+                "summary": summary,
+            }
+        ],
+        **_totals("total", total, plan),
+        **_totals("pastTotal", None, plan),
+        **_totals("diffTotal", None, plan),
+        "timeGenerated": f"{plan.as_of}T00:00:00Z",
+        "summary": summary,
+    }
+    return f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode()
+
+
+def _cost(charge: Charge) -> float:
+    """Effective cost; cash where the plan has no such view."""
+    return charge.billed if charge.effective is None else charge.effective
+
+
+def _by_resource(found: Iterable[Charge]) -> Resources:
+    """What a node of one kind costs by workload, and everything else by kind and place."""
+    resources: Resources = defaultdict(dict)
+    for each in found:
+        if each.kind == "purchase" and not _cost(each):
+            continue
+        is_node = each.kind in ("use", "unused") or (each.kind == "purchase" and each.effective is None)
+        place = " ".join(part for part in (each.category, each.provider, each.region) if part)
+        key = (NODE, plain(each.pool or each.what)) if is_node else (DATA, plain(place))
+        name = plain(each.line.workload) if isinstance(each.line, Use) else each.kind if is_node else each.category
+        part = resources[key].setdefault(name, _Component(HOURS if isinstance(each.line, Use) else MONTHS))
+        part.quantities.append((each.quantity or 0.0) if part.unit == HOURS else 1.0)
+        part.costs.append(_cost(each))
+    return resources
+
+
+def _resource(plan: Plan, kind: str, name: str, parts: dict[str, _Component]) -> dict[str, Any]:
+    components = [_component(plan, title, part) for title, part in parts.items()]
+    cost = math.fsum(amount for part in parts.values() for amount in part.costs) / plan.months
+    return {
+        "name": name,
+        "resourceType": kind,
+        "metadata": {},
+        "hourlyCost": _text(cost / plan.hours_per_month),
+        "monthlyCost": _text(cost),
+        "costComponents": components,
+    }
+
+
+def _component(plan: Plan, name: str, part: _Component) -> dict[str, Any]:
+    """Quantity and cost of the mean month; the price is what they come to, so that one times the other is the cost."""
+    cost = math.fsum(part.costs) / plan.months
+    quantity = math.fsum(part.quantities) / plan.months if part.unit == HOURS else 1.0
+    return {
+        "name": name,
+        "unit": part.unit,
+        "hourlyQuantity": _text(quantity / plan.hours_per_month),
+        "monthlyQuantity": _text(quantity),
+        "price": _text(cost / quantity) if quantity else None,
+        "hourlyCost": _text(cost / plan.hours_per_month),
+        "monthlyCost": _text(cost),
+        "priceNotFound": False,
+    }
+
+
+def _matters(plan: Plan, gap: Gap, chosen: Strategy | None) -> bool:
+    """Whether a missing price could have changed the answer: it names a workload, or an accelerator that the strategy
+    uses or a workload asks for."""
+    asked = {name for workload in plan.workloads for name in workload.accelerators}
+    asked |= {use.accelerator for use in chosen.uses} if chosen is not None else set()
+    return bool(gap.workload) or any(name and name in gap.subject for name in asked)
+
+
+def _without_price(gap: Gap) -> dict[str, Any]:
+    nothing = dict.fromkeys(("hourlyQuantity", "monthlyQuantity", "price", "hourlyCost", "monthlyCost"))
+    return {
+        "name": plain(gap.subject),
+        "resourceType": NO_PRICE,
+        "metadata": {"effect": plain(gap.effect), "workload": plain(gap.workload)},
+        "hourlyCost": None,
+        "monthlyCost": None,
+        "costComponents": [{"name": plain(gap.subject), "unit": HOURS, **nothing, "priceNotFound": True}],
+    }
+
+
+def _totals(name: str, monthly: float | None, plan: Plan) -> dict[str, str | None]:
+    hourly = None if monthly is None else monthly / plan.hours_per_month
+    return {f"{name}HourlyCost": _text(hourly), f"{name}MonthlyCost": _text(monthly)}
+
+
+def _summary(resources: Sequence[dict[str, Any]], missing: int) -> dict[str, Any]:
+    priced = len(resources) - missing
+    return {
+        "totalDetectedResources": len(resources),
+        "totalSupportedResources": priced,
+        "totalUnsupportedResources": 0,
+        "totalUsageBasedResources": priced,
+        "totalNoPriceResources": missing,
+        "unsupportedResourceCounts": {},
+        "noPriceResourceCounts": {NO_PRICE: missing} if missing else {},
+    }
+
+
+def _metadata(plan: Plan, chosen: Strategy | None, found: Iterable[Charge]) -> dict[str, Any]:
+    """What the one month stands for, and where its figures come from."""
+    months: dict[int, list[float]] = defaultdict(list)
+    for each in found:
+        months[each.month].append(_cost(each))
+    sums = {month: math.fsum(amounts) for month, amounts in months.items()}
+    dearest = max(sums, key=lambda month: (sums[month], -month), default=None)
+    return {
+        "generator": "gpu-planner",
+        "planId": plan.plan_id,
+        "planSchemaVersion": plan.schema_version,
+        "asOf": str(plan.as_of),
+        "strategy": chosen.name if chosen is not None else None,
+        "month": f"mean of {plan.months} months",
+        "view": "effective cost: commitments and owned nodes in the months that they serve",
+        "totalCost": _text(math.fsum(sums.values())) if chosen is not None else None,
+        "dearestMonth": month_name(plan, dearest) if dearest is not None else None,
+        "dearestMonthCost": _text(sums[dearest]) if dearest is not None else None,
+        "oldestPrice": str(plan.oldest_price) if plan.oldest_price is not None else None,
+        "exchangeRates": [plain(rate.words) for rate in plan.exchange_rates],
+        "gaps": len(plan.gaps),
+    }
+
+
+def _text(amount: float | None) -> str | None:
+    """An amount in full, without an exponent."""
+    return None if amount is None else format(Decimal(repr(amount)), "f")

@@ -1,0 +1,207 @@
+"""The sheet Break-even: owning one node of each system against renting its equal, and how one pair of them gets there.
+
+The pair drawn is that of the system most bought in the recommended strategy, else in another, else the first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from planner.answer import BreakEven, Plan
+from planner.reports._shared.evidence import break_even_months, break_even_share
+from planner.reports.xlsx._book import HEADER_ROW, Book, Cell, Formula, Sheet, at
+
+WIDTHS = (22, 34, 14, 16, 16, 16, 16, 15, 16, 13, 16)
+SHARES = tuple(step / 20 for step in range(2, 21))
+"""Shares of the hours used for which costs are drawn: from 10 % to all."""
+OWN_HOUR, RENT_HOUR, CAPITAL, OWN, RENT = 4, 5, 6, 7, 8
+MONTHS, SHARE = 2, 7
+"""First columns of the two tables that the charts draw."""
+CHART_ROWS, CHART_COLUMN = 20, 5
+OWNING, RENTING, CROSSING = "#C55A11", "#1F3864", "#C00000"
+NOTE = (
+    "Months: at full use, without resale. Share of hours used: over the life, with resale, discounted."
+    " Owning costs the same whatever is used, renting its price times the hours used."
+)
+
+
+def write(book: Book, plan: Plan) -> None:
+    """Writes the list, and below it two charts with their data."""
+    sheet = book.sheet("Break-even")
+    sheet.widths(WIDTHS)
+    sheet.heading("Break-even", NOTE)
+    money = plan.currency
+    titles = (
+        "owned system", "rented equal", "months from delivery", "at a share of hours used",
+        f"owning, {money} per accelerator-hour", f"renting, {money} per accelerator-hour",
+        f"capital of one node, {money}", f"running it, {money} a month", f"renting its equal, {money} a month",
+        "life, months", f"resale after its life, {money}",
+    )  # fmt: skip
+    styles = ("wrap", "wrap", "right", "right", "figure", "figure", "money", "money", "money", "count", "money")
+    sheet.header(titles, stays=False)  # the tables below have other heads
+    sheet.freeze(HEADER_ROW)
+    first = HEADER_ROW + 1
+    for row, point in enumerate(plan.break_even, start=first):
+        sheet.put_row(row, _row(point), styles)
+    pair = drawn(plan)
+    if pair is not None:
+        _draw(sheet, plan, pair, first + plan.break_even.index(pair), first + len(plan.break_even) + 1)
+
+
+def _row(b: BreakEven) -> tuple[Cell, ...]:
+    told: tuple[Cell, ...] = (None,) * 5
+    if b.life_months:
+        told = (b.capital, b.own_per_month, b.rent_per_month, b.life_months, b.resale)
+    per_hour = (b.own_cost_per_accelerator_hour, b.rent_cost_per_accelerator_hour)
+    return (b.system, b.rented, break_even_months(b), break_even_share(b), *per_hour, *told)
+
+
+def drawn(plan: Plan) -> BreakEven | None:
+    """The pair that matters most; None where there is none or a plan does not tell its months."""
+    told = {point.system: point for point in plan.break_even if point.life_months}
+    first = plan.recommendation.strategy
+    for strategy in sorted(plan.strategies, key=lambda s: (s.name != first, s.name != "onprem")):
+        counts: Counter[str] = Counter()
+        for bought in strategy.purchases:
+            if bought.what == "owned" and bought.name in told:
+                counts[bought.name] += bought.count
+        if counts:
+            return told[min(counts, key=lambda name: (-counts[name], name))]
+    return next(iter(told.values()), None)
+
+
+Point = tuple[int, int] | None
+"""Row and column of where the lines cross: across, with its height in the next column. None where they do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A chart: its table (`area`: first column, first and last row), and how its axes are called and written."""
+
+    title: str
+    below: str
+    beside: str
+    area: tuple[int, int, int]
+    most: float
+    scale: str
+    amounts: str
+    crossing: Point = None
+    told: str = ""
+    label: str = "above"
+
+
+def _draw(sheet: Sheet, plan: Plan, pair: BreakEven, source: int, row: int) -> None:
+    """The charts from `row` on and their data below; `source` is the pair's row in the list."""
+    sheet.put(row, 0, f"Owning one {pair.system} against renting {pair.rented}", "title")
+    data = row + 2 + CHART_ROWS
+    sheet.put(data - 1, MONTHS, f"At full use, from delivery, without resale, {plan.currency}", "note")
+    sheet.put(data - 1, SHARE, f"By the share of hours used, {plan.currency} per accelerator-hour used", "note")
+    _put(sheet, row + 1, 0, _cumulative(sheet, plan.currency, pair, source, data))
+    _put(sheet, row + 1, CHART_COLUMN, _by_share(sheet, plan.currency, pair, source, data))
+
+
+def _cumulative(sheet: Sheet, money: str, pair: BreakEven, source: int, row: int) -> Drawing:
+    """Month 0 is delivery: capital on one side, nothing on the other; each month adds what it costs."""
+    _heads(sheet, row, MONTHS, ("month", "owning", "renting", "owning less renting"))
+    first = row + 1
+    owning, renting = pair.capital, 0.0
+    for month in range(pair.life_months + 1):
+        row += 1
+        own: Cell = Formula(f"={at(source, CAPITAL)}", owning)
+        rent: Cell = 0.0
+        if month:
+            owning, renting = owning + pair.own_per_month, renting + pair.rent_per_month
+            own = Formula(f"={at(row - 1, MONTHS + 1)}+{_fixed(source, OWN)}", owning)
+            rent = Formula(f"={at(row - 1, MONTHS + 2)}+{_fixed(source, RENT)}", renting)
+        less = Formula(f"={at(row, MONTHS + 1)}-{at(row, MONTHS + 2)}", owning - renting)
+        for column, cell in enumerate((float(month), own, rent, less), start=MONTHS):
+            sheet.put(row, column, cell, "flag" if column == MONTHS else "money")
+    drawing = Drawing(
+        "Cumulative cost of one node", "month from delivery", money, (MONTHS, first, row), pair.life_months,
+        "0", "#,##0",
+    )  # fmt: skip
+    row += 1
+    saved = pair.rent_per_month - pair.own_per_month
+    if saved <= 0 or pair.capital > saved * pair.life_months:
+        sheet.put(row, MONTHS, "The lines do not cross within its life.", "note")
+        return drawing
+    crossing = pair.capital / saved
+    across = f"={_fixed(source, CAPITAL)}/({_fixed(source, RENT)}-{_fixed(source, OWN)})"
+    sheet.put(row, MONTHS, Formula(across, crossing), "figure")
+    sheet.put(
+        row, MONTHS + 1, Formula(f"={at(row, MONTHS)}*{_fixed(source, RENT)}", crossing * pair.rent_per_month), "money"
+    )
+    sheet.put(row, MONTHS + 2, "where the lines cross: month and cost", "note")
+    return replace(drawing, crossing=(row, MONTHS), told=f"break-even after {crossing:,.1f} months")
+
+
+def _by_share(sheet: Sheet, money: str, pair: BreakEven, source: int, row: int) -> Drawing:
+    """What an hour that is used costs: the same for renting, the less for owning the more of them are used."""
+    _heads(sheet, row, SHARE, ("share of hours used", "owning", "renting"))
+    first = row + 1
+    own, rent = pair.own_cost_per_accelerator_hour, pair.rent_cost_per_accelerator_hour
+    for share in SHARES:
+        row += 1
+        sheet.put(row, SHARE, share, "percent")
+        sheet.put(row, SHARE + 1, Formula(f"={_fixed(source, OWN_HOUR)}/{at(row, SHARE)}", own / share), "figure")
+        sheet.put(row, SHARE + 2, Formula(f"={_fixed(source, RENT_HOUR)}", rent), "figure")
+    drawing = Drawing(
+        "Cost of an accelerator-hour that is used", "share of hours used", f"{money} per accelerator-hour",
+        (SHARE, first, row), 1, "0%", "#,##0.00",
+    )  # fmt: skip
+    row += 1
+    if own > rent:
+        sheet.put(row, SHARE, "Not even full use makes owning cheaper.", "note")
+        return drawing
+    even = Formula(f"={_fixed(source, OWN_HOUR)}/{_fixed(source, RENT_HOUR)}", own / rent)
+    sheet.put(row, SHARE, even, "percent")
+    sheet.put(row, SHARE + 1, Formula(f"={_fixed(source, RENT_HOUR)}", rent), "figure")
+    sheet.put(row, SHARE + 2, "where the lines cross: share and cost", "note")
+    return replace(drawing, crossing=(row, SHARE), told=f"break-even at {own / rent:.1%} of the hours", label="below")
+
+
+def _heads(sheet: Sheet, row: int, first: int, titles: tuple[str, ...]) -> None:
+    for column, title in enumerate(titles, start=first):
+        sheet.put(row, column, title, "header")
+
+
+def _fixed(row: int, column: int) -> str:
+    """The cell, the same whatever row asks for it: $H$5."""
+    return at(row, column, True, True)
+
+
+def _put(sheet: Sheet, row: int, column: int, drawing: Drawing) -> None:
+    """A chart of two lines and where they cross, to scale on both axes."""
+    made = {"type": "scatter", "subtype": "straight"}
+    chart = sheet.book._book.add_chart(made)  # noqa: SLF001 - Book makes line charts only, and those have no scale across
+    across, first, last = drawing.area
+    for offset, name, colour in ((1, "owning", OWNING), (2, "renting", RENTING)):
+        chart.add_series(
+            {
+                "name": name,
+                "categories": [sheet.name, first, across, last, across],
+                "values": [sheet.name, first, across + offset, last, across + offset],
+                "line": {"color": colour, "width": 2.25},
+            }
+        )
+    if drawing.crossing is not None:
+        at_row, at_column = drawing.crossing
+        red = {"color": CROSSING}
+        chart.add_series(
+            {
+                "name": drawing.told,
+                "categories": [sheet.name, at_row, at_column, at_row, at_column],
+                "values": [sheet.name, at_row, at_column + 1, at_row, at_column + 1],
+                "marker": {"type": "diamond", "size": 11, "fill": red, "border": red},
+                "line": red,
+                "data_labels": {"series_name": True, "value": False, "position": drawing.label},
+            }
+        )
+    grid = {"visible": True, "line": {"color": "#D9D9D9"}}
+    chart.set_title({"name": drawing.title, "name_font": {"size": 12}})
+    chart.set_x_axis({"name": drawing.below, "num_format": drawing.scale, "min": 0, "max": drawing.most})
+    chart.set_y_axis({"name": drawing.beside, "num_format": drawing.amounts, "min": 0, "major_gridlines": grid})
+    chart.set_legend({"position": "bottom"})
+    chart.set_size({"width": 670, "height": 400})
+    sheet._sheet.insert_chart(row, column, chart)  # noqa: SLF001 - Sheet.chart puts one below the other only

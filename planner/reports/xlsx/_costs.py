@@ -1,0 +1,193 @@
+"""The sheets Shares and Workload costs: what each choice costs, whose part of it is whose, and what workloads cost.
+
+A workload bears what it uses, its part of what is bought (by hours, kept as decided) and of overheads by other costs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from planner.answer import Plan
+from planner.reports._shared.again import SUPPORT, TAX, Again
+from planner.reports.xlsx import _choices as of_choices
+from planner.reports.xlsx._book import HEADER_ROW, Book, Cell, Formula, Sheet, at
+from planner.reports.xlsx._choices import Choices
+from planner.reports.xlsx._payments import BILLED, CHOICE, PRESENT, TOTAL, Payments
+
+Amounts = tuple[float, float]
+"""Cost and present cost."""
+Pair = tuple[str, str]
+"""Strategy and workload."""
+Costs = Mapping[Pair, tuple[Formula, Formula]]
+"""Where the cost and the present cost of each pair stand."""
+FIRST = HEADER_ROW + 1
+STRATEGY, WORKLOAD = 0, 1
+PART, SHARED = 3, (4, 5)
+OWN, COST = (2, 6), (5, 9)
+"""The columns of own use; those of what is bought, of overheads and of their sum follow. Cost first, then present."""
+
+
+def write(
+    book: Book, plan: Plan, again: Again, choices: Choices, payments: Payments, figures: Mapping[str, str]
+) -> Costs:
+    """Fills in the costs of sheet Choices and writes both sheets; none of them where no workload is costed."""
+    amounts = _of_choices(again, choices, payments, figures)
+    pairs: list[Pair] = [(s.name, cost.workload) for s in plan.strategies for cost in s.workloads]
+    kinds = again.ledger.choices
+    if not pairs or not any(choice.workload or choice.parts for choice in kinds):
+        return {}
+    own, bought, overheads = defaultdict(list), defaultdict(list), defaultdict(list)
+    for choice, (cost, present) in zip(kinds, amounts, strict=True):
+        if choice.workload:
+            own[choice.strategy, choice.workload].append((cost, present))
+        elif not choice.parts:
+            overheads[choice.strategy].append((cost, present))
+        for workload, part in choice.parts:
+            bought[choice.strategy, workload].append((part * cost, part * present))
+    shares = _shares(book, plan, again, choices, amounts)
+    borne = {pair: (_sum(own[pair]), _sum(bought[pair])) for pair in pairs}
+    writer = _Writer(book.sheet("Workload costs"), choices, shares, borne)
+    return writer.write(plan.currency, {name: _sum(overheads[name]) for name, _ in pairs})
+
+
+def _sum(amounts: Iterable[Amounts]) -> Amounts:
+    found = [*amounts]
+    return math.fsum(cost for cost, _ in found), math.fsum(present for _, present in found)
+
+
+def _of_choices(again: Again, choices: Choices, payments: Payments, figures: Mapping[str, str]) -> list[Amounts]:
+    """Writes what each choice costs, with support plan and tax; those amounts."""
+    support, tax = figures.get(SUPPORT, "0"), figures.get(TAX, "0")
+    times = (1 + again.figures.get(SUPPORT, 0.0)) * (1 + again.figures.get(TAX, 0.0))
+    kept: list[list[Amounts]] = [[] for _ in again.ledger.choices]
+    for line, total, present in zip(again.ledger.lines, payments.totals, payments.presents, strict=True):
+        factor = times if line.is_billed else 1.0
+        kept[line.choice].append((total * factor, present * factor))
+    found = [_sum(amounts) for amounts in kept]
+    for number, worth in enumerate(found):
+        row = choices.row(number)
+        for column, paid, amount in zip((of_choices.COST, of_choices.PRESENT), (TOTAL, PRESENT), worth, strict=True):
+            plain, billed = (
+                payments.sum_of(payments.column(paid), {CHOICE: at(row, 0, fixed_column=True), BILLED: flag})
+                for flag in ("0", "1")
+            )
+            choices.sheet.put(row, column, Formula(f"={plain}+(1+{support})*(1+{tax})*{billed}", amount), "money")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """Where the parts of what is bought stand."""
+
+    sheet: Sheet
+    last: int
+
+    def column(self, column: int) -> str:
+        return self.sheet.column(column, FIRST, self.last)
+
+
+def _shares(book: Book, plan: Plan, again: Again, choices: Choices, amounts: list[Amounts]) -> _Shares | None:
+    """Writes whose part of what is bought is whose; None where nothing is."""
+    rows: list[tuple[Cell, ...]] = []
+    for number, choice in enumerate(again.ledger.choices):
+        cells = choices.cost(number), choices.present(number)
+        for workload, part in choice.parts:
+            ours = at(FIRST + len(rows), PART)
+            costs = (Formula(f"={ours}*{c}", part * amount) for c, amount in zip(cells, amounts[number], strict=True))
+            rows.append((choice.strategy, workload, f"choice {number + 1}: {choice.what}", part, *costs))
+    if not rows:
+        return None
+    sheet = book.sheet("Shares")
+    columns = (
+        ("strategy", 10, "text"), ("workload", 30, "wrap"), ("what is bought", 46, "wrap"), ("part", 12, "input"),
+        (f"cost, {plan.currency}", 18, "money"), (f"present cost, {plan.currency}", 18, "money"),
+    )  # fmt: skip
+    sheet.widths([width for _, width, _ in columns])
+    sheet.heading("Shares", "Parts by hours used, idle hours with them; they are kept as decided, whatever is changed.")
+    sheet.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
+    return _Shares(sheet, HEADER_ROW + len(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes the sheet Workload costs; `borne` is what each pair uses itself, and its part of what is bought."""
+
+    sheet: Sheet
+    choices: Choices
+    shares: _Shares | None
+    borne: Mapping[Pair, tuple[Amounts, Amounts]]
+
+    def write(self, money: str, overheads: Mapping[str, Amounts]) -> Costs:
+        """A row for each pair; `overheads` of each strategy."""
+        self.sheet.widths((10, 30, *(17 for _ in range(8))))
+        note = "The costs of all workloads add up to those of their strategy; idle hours are in them."
+        self.sheet.heading("Workload costs", note)
+        heads = ("own use", "part of what is bought", "part of overheads", "cost")
+        told = (*(f"{head}, {money}" for head in heads), *(f"{head}, present, {money}" for head in heads))
+        self.sheet.header(("strategy", "workload", *told))
+        of_all = {name: self._of_strategy(name) for name in overheads}
+        found = {}
+        for row, (pair, (own, bought)) in enumerate(self.borne.items(), start=FIRST):
+            self.sheet.put(row, STRATEGY, pair[0])
+            self.sheet.put(row, WORKLOAD, pair[1], "wrap")
+            cost, present = (
+                self._row(row, view, (own[view], bought[view]), overheads[pair[0]][view] * part)
+                for view, part in enumerate(
+                    (own[view] + bought[view]) / all_others if all_others else 1 / count
+                    for view, (all_others, count) in enumerate(of_all[pair[0]])
+                )
+            )
+            found[pair] = cost, present
+        return found
+
+    def _of_strategy(self, name: str) -> list[tuple[float, int]]:
+        """What its workloads bear without overheads, as cost and as present cost, and how many they are."""
+        borne = [amounts for pair, both in self.borne.items() if pair[0] == name for amounts in both]
+        return [(each, len(borne) // 2) for each in _sum(borne)]
+
+    def _row(self, row: int, view: int, amounts: tuple[float, float], overhead: float) -> Formula:
+        """Own use, parts and their sum, as cost (view 0) or present cost; where the sum stands."""
+        first = OWN[view]
+        texts = (self._own(row, view), self._bought(row, view), self._overhead(row, view))
+        for column, (text, amount) in enumerate(zip(texts, (*amounts, overhead), strict=True), start=first):
+            self.sheet.put(row, column, Formula(f"={text}", amount), "money")
+        parts = "+".join(at(row, column) for column in range(first, first + 3))
+        self.sheet.put(row, COST[view], Formula(f"={parts}", math.fsum((*amounts, overhead))), "total")
+        return Formula(f"={self.sheet.address(row, COST[view])}", math.fsum((*amounts, overhead)))
+
+    def _own(self, row: int, view: int) -> str:
+        values = self.choices.column((of_choices.COST, of_choices.PRESENT)[view])
+        return self._exactly(row, values, map(self.choices.column, (of_choices.STRATEGY, of_choices.WORKLOAD)))
+
+    def _of_choices(self, row: int, view: int, criteria: Mapping[int, str]) -> str:
+        """What the choices of the row's strategy cost that meet the criteria."""
+        values = self.choices.column((of_choices.COST, of_choices.PRESENT)[view])
+        told = {of_choices.STRATEGY: at(row, STRATEGY, fixed_column=True), **criteria}
+        return f"SUMIFS({values}{''.join(f',{self.choices.column(c)},{criterion}' for c, criterion in told.items())})"
+
+    def _bought(self, row: int, view: int) -> str:
+        if self.shares is None:
+            return "0"
+        values = self.shares.column(SHARED[view])
+        return self._exactly(row, values, map(self.shares.column, (STRATEGY, WORKLOAD)))
+
+    def _exactly(self, row: int, values: str, pair: Iterable[str]) -> str:
+        """The sum over the row's strategy and workload. SUMIFS would take a name such as "a*" or "<1" for a rule."""
+        strategies, workloads = pair
+        mine, name = (at(row, column, fixed_column=True) for column in (STRATEGY, WORKLOAD))
+        return f"SUMPRODUCT(({strategies}={mine})*EXACT({workloads},{name})*{values})"
+
+    def _overhead(self, row: int, view: int) -> str:
+        """The strategy's overheads by the workload's part of all other costs; in equal parts where there are none."""
+        last, mine = HEADER_ROW + len(self.borne), at(row, STRATEGY, fixed_column=True)
+        strategies = self.sheet.column(STRATEGY, FIRST, last)
+        others = "+".join(
+            f"SUMIFS({self.sheet.column(column, FIRST, last)},{strategies},{mine})"
+            for column in (OWN[view], OWN[view] + 1)
+        )
+        own = f"({at(row, OWN[view])}+{at(row, OWN[view] + 1)})/({others})"
+        overheads = self._of_choices(row, view, {of_choices.BORNE_BY: f'"{of_choices.BY_COST}"'})
+        return f"{overheads}*IF(({others})=0,1/COUNTIF({strategies},{mine}),{own})"

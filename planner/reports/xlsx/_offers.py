@@ -1,0 +1,43 @@
+"""The sheet Offers: the prices that the plan pays, or that its cheapest alternative would pay. Formulas read them here,
+so one that is changed is paid everywhere."""
+
+from __future__ import annotations
+
+from planner.answer import Plan
+from planner.reports._shared.again import ledger_of
+from planner.reports._shared.evidence import listed
+from planner.reports.xlsx._book import HEADER_ROW, Cell, Sheet, changed
+
+PRICE = 5
+NOTE = "Blue prices are inputs: change one and every payment at it follows. What is bought stays as it was decided."
+COLUMNS = (
+    ("name in formulas", 11, "text"), ("provider", 10, "text"), ("region", 16, "wrap"), ("instance type", 24, "wrap"),
+    ("option", 18, "wrap"), ("price per hour", 14, "input"), ("currency", 9, "text"), ("as of", 11, "date"),
+    ("source", 18, "wrap"), ("what the source is", 60, "wrap"), ("how it was read", 24, "wrap"),
+)  # fmt: skip
+ADJUSTED = (("list price per hour", 14, "figure"), ("currency of the list", 9, "text"), ("negotiated", 60, "wrap"))
+PLANNED = ("as planned", 14, "figure")
+
+
+def write(sheet: Sheet, plan: Plan) -> tuple[dict[str, str], str]:
+    """Writes the sheet; by name of an offer the cell of its price, and the formula of how many were changed."""
+    names = ledger_of(plan).offers or tuple(f"offer_{number}" for number, _ in enumerate(plan.prices, start=1))
+    rows: list[tuple[Cell, ...]] = [
+        (name, p.provider, p.region, p.instance_type, p.purchase_option, p.price_per_hour, p.currency, p.as_of,
+         p.source_id, p.source, p.method)
+        for name, p in zip(names, plan.prices, strict=True)
+    ]  # fmt: skip
+    columns, note = list(COLUMNS), NOTE
+    if any(map(listed, plan.prices)):
+        columns += ADJUSTED
+        beside = [(p.list_price_per_hour, p.list_currency, p.adjustment) for p in plan.prices]
+        rows = [(*row, *more) for row, more in zip(rows, beside, strict=True)]
+        note = " ".join([NOTE, *(f"Converted at {rate.words}." for rate in plan.exchange_rates)])
+    columns.append(PLANNED)
+    rows = [(*row, price.price_per_hour) for row, price in zip(rows, plan.prices, strict=True)]
+    sheet.widths([width for _, width, _ in columns])
+    sheet.heading("Offers", note)
+    sheet.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
+    first, last = HEADER_ROW + 1, HEADER_ROW + max(len(rows), 1)
+    edited = changed(sheet.column(PRICE, first, last), sheet.column(len(columns) - 1, first, last))
+    return {name: sheet.address(first + index, PRICE) for index, name in enumerate(names)}, edited

@@ -1,0 +1,148 @@
+"""The sheet Payments: every payment as a quantity of sheet Choices times a rate made of Assumptions and Offers.
+
+The rates are the ledger's formulas with the cells of their figures; nothing is computed here that is not in them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from planner.answer import Plan
+from planner.answer.ledger import Ledger, Line
+from planner.reports._shared.again import DISCOUNT, Again, last_month
+from planner.reports._shared.figures import month_name
+from planner.reports.xlsx._assumptions import Rate
+from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, along, at, pages_for, room_for
+from planner.reports.xlsx._choices import Choices
+from planner.reports.xlsx._figures import Figures
+
+NOTE = (
+    "Amount of a month = quantity x rate x (1 + growth) ^ ((month of its prices - 1) / 12). Support plan and tax on "
+    "what is on a cloud bill come on top in sheet Cash flow."
+)
+COLUMNS = (
+    ("strategy", 9, "text"), ("paid for", 34, "wrap"), ("workload", 22, "wrap"), ("category", 12, "text"),
+    ("paid at", 7, "text"), ("choice", 7, "count"), ("on a cloud bill", 8, "flag"), ("first month", 7, "count"),
+    ("last month", 7, "count"), ("month of its prices; none: each its own", 10, "count"),
+    ("borne from month", 8, "count"), ("borne to month", 8, "count"), ("unit", 13, "wrap"), ("quantity", 13, "figure"),
+    ("rate per unit", 15, "figure"), ("growth a year", 9, "percent"), ("total", 16, "money"),
+    ("present cost", 16, "money"), ("borne a month", 15, "money"),
+)  # fmt: skip
+(STRATEGY, WHAT, WORKLOAD, CATEGORY, WHEN, CHOICE, BILLED, FROM, TO, PRICED, BORNE_FROM, BORNE_TO, UNIT, QUANTITY, RATE,
+ GROWTH, TOTAL, PRESENT, BORNE) = range(len(COLUMNS))  # fmt: skip
+FIRST = len(COLUMNS)
+MONTHS = HEADER_ROW + 1
+"""The row with the numbers of the months."""
+START = HEADER_ROW + 2
+
+
+@dataclass(frozen=True, slots=True)
+class Payments:
+    """Where the payments stand, for sums over them."""
+
+    sheet: Sheet
+    last: int
+    totals: tuple[float, ...] = ()
+    presents: tuple[float, ...] = ()
+    """Of each line, before support plan and tax."""
+
+    def column(self, column: int) -> str:
+        """All lines of one column, as other sheets name them."""
+        return self.sheet.column(column, START, self.last)
+
+    def month(self, month: int) -> str:
+        """All lines of one month; the column is free to move along a row."""
+        return f"{self.sheet.cell(START, FIRST + month - 1)}:{at(self.last, FIRST + month - 1, fixed_row=True)}"
+
+    def sum_of(self, values: str, criteria: Mapping[int, str]) -> str:
+        """SUMIFS over `values` of the lines that meet a criterion in each column told."""
+        told = "".join(f",{self.column(column)},{criterion}" for column, criterion in criteria.items())
+        return f"SUMIFS({values}{told})"
+
+
+def write(sheet: Sheet, plan: Plan, again: Again, figures: Figures, rate: Rate, choices: Choices) -> Payments:
+    """Writes a row for each line of the ledger."""
+    ledger, months = again.ledger, last_month(plan)
+    amounts = [ledger.amounts(line, line.rate_value, again.figures.get(line.growth, 0.0)) for line in ledger.lines]
+    width = room_for(amount for by_month in amounts for amount in by_month.values())
+    sheet.widths((*(width for _, width, _ in COLUMNS), *(width for _ in range(months))))
+    sheet.pages_wide(pages_for(months, width) + 1)
+    sheet.heading(f"Payments, {plan.currency}", NOTE)
+    sheet.header((*(head for head, _, _ in COLUMNS), *(month_name(plan, month + 1) for month in range(months))))
+    sheet.put(MONTHS, 0, "month")
+    for month in range(months):
+        sheet.put(MONTHS, FIRST + month, month + 1, "count")
+    sheet.freeze(START, WORKLOAD)
+    writer = _Writer(sheet, ledger, figures, rate, choices, months)
+    for index, (line, by_month) in enumerate(zip(ledger.lines, amounts, strict=True)):
+        writer.write(START + index, line, by_month, again.figures)
+    totals = tuple(math.fsum(by_month.values()) for by_month in amounts)
+    rate_annual = again.figures[DISCOUNT]
+    presents = tuple(_worth(line, by_month, rate_annual) for line, by_month in zip(ledger.lines, amounts, strict=True))
+    return Payments(sheet, START + max(len(ledger.lines), 1) - 1, totals, presents)
+
+
+def _worth(line: Line, amounts: Mapping[int, float], rate_annual: float) -> float:
+    """The present cost of a line's payments."""
+    late = 0 if line.at == "start" else 1
+    return math.fsum(amount / (1 + rate_annual) ** ((month - 1 + late) / 12) for month, amount in amounts.items())
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes one line after the other."""
+
+    sheet: Sheet
+    ledger: Ledger
+    figures: Figures
+    rate: Rate
+    choices: Choices
+    months: int
+
+    def write(self, row: int, line: Line, amounts: Mapping[int, float], planned: Mapping[str, float]) -> None:
+        chosen = self.ledger.choices[line.choice]
+        last = FIRST + self.months - 1
+        total = math.fsum(amounts.values())
+        growth: Cell = Formula(f"={self.figures.cells[line.growth]}", planned[line.growth]) if line.growth else None
+        cells: tuple[Cell, ...] = (
+            chosen.strategy, chosen.what, chosen.workload, line.category.replace("_", " "), line.at, line.choice + 1,
+            int(line.is_billed), line.first, line.last, line.priced_in, line.borne_from or None, line.borne_to or None,
+            chosen.unit, Formula(f"={self.choices.total(line.choice)}", math.fsum(chosen.quantity)),
+            self.figures.formula(line.rate, line.rate_value), growth,
+            Formula(f"=SUM({along(row, FIRST, last)})", total),
+            self._present(row, line, amounts, planned[DISCOUNT]), self._borne(row, line, total),
+        )  # fmt: skip
+        is_input = isinstance(cells[RATE], float)
+        styles = [style for _, _, style in COLUMNS]
+        self.sheet.put_row(row, cells, [*styles[:RATE], "input" if is_input else styles[RATE], *styles[RATE + 1 :]])
+        for month in range(1, self.months + 1):
+            self.sheet.put(row, FIRST + month - 1, self._amount(row, line, month, amounts.get(month, 0.0)), "money")
+
+    def _amount(self, row: int, line: Line, month: int, amount: float) -> Formula:
+        """One formula along the row: the month's own quantity, or the whole one in the months that it is paid."""
+        now = at(MONTHS, FIRST + month - 1, fixed_row=True)
+        here = {column: at(row, column, fixed_column=True) for column in (FROM, TO, PRICED, QUANTITY, RATE, GROWTH)}
+        quantity = self.choices.month(line.choice, month)
+        if not line.by_month:
+            quantity = f"IF(AND({now}>={here[FROM]},{now}<={here[TO]}),{here[QUANTITY]},0)"
+        text = f"={quantity}*{here[RATE]}"
+        if line.growth:
+            priced = now if line.priced_in is None else here[PRICED]
+            text += f"*(1+{here[GROWTH]})^(({priced}-1)/12)"
+        return Formula(text, amount)
+
+    def _present(self, row: int, line: Line, amounts: Mapping[int, float], rate_annual: float) -> Formula:
+        paid = along(row, FIRST, FIRST + self.months - 1)
+        when = f"{at(MONTHS, FIRST, True, True)}:{at(MONTHS, FIRST + self.months - 1, True, True)}"
+        sooner = f'IF({at(row, WHEN, fixed_column=True)}="start",1,0)'
+        text = f"=SUMPRODUCT({paid}/(1+{self.rate.monthly})^({when}-{sooner}))"
+        return Formula(text, _worth(line, amounts, rate_annual))
+
+    def _borne(self, row: int, line: Line, total: float) -> Formula | None:
+        """What each month from `borne from` to `borne to` bears of it."""
+        if not line.borne_to:
+            return None
+        text = f"={at(row, TOTAL)}/({at(row, BORNE_TO)}-{at(row, BORNE_FROM)}+1)"
+        return Formula(text, total / (line.borne_to - line.borne_from + 1))

@@ -1,0 +1,124 @@
+"""The sheet Scenarios: every strategy as planned, and with all ranged figures at their cheap or at their dear ends.
+
+What was decided stays; it is paid for again. The scenarios were computed with the plan and stay as they are; one column
+follows the workbook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from planner.answer import Plan
+from planner.reports._shared.again import HIGH_COST, LOW_COST, SCENARIOS, Again
+from planner.reports.xlsx._assumptions import SCENARIO
+from planner.reports.xlsx._book import HEADER_ROW, Book, Cell, Formula, Sheet, at, less
+from planner.reports.xlsx._cash import Block
+
+COSTS = ("total cost", "present cost")
+BASE_COLUMN, NOW = 2, 7
+NOTE = (
+    "Base: as planned. Low and high cost: every figure listed below at the end of its range at which the recommended "
+    "strategy costs less, or more. Choices are kept: a plan made for those figures may decide otherwise."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A strategy's present cost in this workbook, and what it is under the scenario that is switched on."""
+
+    strategy: str
+    now: Formula
+    stored: Formula
+
+
+def write(
+    book: Book, plan: Plan, again: Again, blocks: Sequence[Block], cells: Mapping[str, str]
+) -> tuple[Scenario, ...]:
+    """Writes the sheet, where a strategy is possible. `cells` are those of figures in use, by name."""
+    if not blocks:
+        return ()
+    sheet = book.sheet("Scenarios")
+    costs: dict[str, list[tuple[float, float]]] = {
+        block.strategy.name: [again.costs(block.strategy.name, again.moves(scenario)) for scenario in SCENARIOS]
+        for block in blocks
+    }
+    sheet.widths((38, 40, 18, 18, 18, 18, 18, 20, 18))
+    sheet.heading(f"Scenarios, {plan.currency}", NOTE)
+    sheet.header(("strategy", "cost", *SCENARIOS, *_less_base(SCENARIOS[1:]), "in this workbook now", "now less base"))
+    writer = _Writer(sheet, again, cells)
+    row, found = HEADER_ROW + 1, []
+    for block in blocks:
+        name, by_scenario = block.strategy.name, costs[block.strategy.name]
+        for index, (cost, now) in enumerate(zip(COSTS, (block.total_cost, block.present_cost), strict=True)):
+            writer.costs(row, (name, cost), [pair[index] for pair in by_scenario], now)
+            row += 1
+        live = Formula(f"={sheet.address(row - 1, NOW)}", block.present_cost.value)
+        found.append(Scenario(name, live, _switched(sheet, row - 1, by_scenario[0][1])))
+    writer.cheapest(row, plan.recommendation.strategy, [block.strategy.name for block in blocks], costs)
+    writer.moved(row + 2)
+    return tuple(found)
+
+
+def _less_base(names: Sequence[str]) -> list[str]:
+    return [f"{name} less base" for name in names]
+
+
+def _switched(sheet: Sheet, row: int, base: float) -> Formula:
+    """What is stored for the scenario that is switched on in sheet Assumptions."""
+    planned, low, high = (sheet.address(row, BASE_COLUMN + index) for index in range(len(SCENARIOS)))
+    return Formula(f'=IF({SCENARIO}="{LOW_COST}",{low},IF({SCENARIO}="{HIGH_COST}",{high},{planned}))', base)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes the rows of the sheet."""
+
+    sheet: Sheet
+    again: Again
+    cells: Mapping[str, str]
+
+    def costs(self, row: int, words: tuple[str, str], amounts: Sequence[float], now: Formula) -> None:
+        """One cost of a strategy under every scenario, what it is now, and differences to the base."""
+        base = at(row, BASE_COLUMN, fixed_column=True)
+        for column, word in enumerate(words):
+            self.sheet.put(row, column, word)
+        for column, amount in enumerate(amounts, start=BASE_COLUMN):
+            self.sheet.put(row, column, amount, "money")
+        for column, amount in enumerate(amounts[1:], start=BASE_COLUMN + 1):
+            self.sheet.put(row, column + 2, less(at(row, column), base, amount - amounts[0]), "money")
+        self.sheet.put(row, NOW, now, "money")
+        self.sheet.put(row, NOW + 1, less(at(row, NOW), base, float(now.value) - amounts[0]), "money")
+
+    def cheapest(
+        self, row: int, chosen: str | None, names: Sequence[str], costs: Mapping[str, Sequence[tuple[float, float]]]
+    ) -> None:
+        """The strategy with the least present cost, to a cent; the recommended one where it is among several."""
+        order = sorted(names, key=lambda name: name != chosen)
+        rows = {name: HEADER_ROW + 1 + len(COSTS) * names.index(name) + 1 for name in names}
+        self.sheet.put(row, 0, "cheapest strategy", "total_text")
+        self.sheet.put(row, 1, "by present cost; of equal ones as advised", "total_text")
+        for column in range(BASE_COLUMN, NOW + 2):
+            self.sheet.put(row, column, None, "total_text")
+        for index, column in enumerate((*range(BASE_COLUMN, BASE_COLUMN + len(SCENARIOS)), NOW)):
+            scenario = index if column != NOW else 0  # what is stored for now is the base
+            least = min(order, key=lambda name: round(costs[name][scenario][1], 2))
+            cells = {name: at(rows[name], column) for name in order}
+            text = f'"{order[-1]}"'
+            for name in reversed(order[:-1]):
+                text = f'IF(ROUND({cells[name]},2)=ROUND(MIN({",".join(cells.values())}),2),"{name}",{text})'
+            self.sheet.put(row, column, Formula(f"={text}", least), "total_text")
+
+    def moved(self, row: int) -> None:
+        """The figures that a scenario moves, with their values under each and the one in use."""
+        figures = self.again.recommended
+        if not figures:
+            self.sheet.put(row, 0, "No figure that has a range acts on what is paid: the scenarios are alike.", "note")
+            return
+        self.sheet.header(("figure that moves", "meaning", *SCENARIOS, "unit", "", "in this workbook now"), row)
+        for line, each in enumerate(figures, start=row + 1):
+            figure = each.figure
+            values = [each.under(scenario) for scenario in SCENARIOS]
+            now = Formula(f"={self.cells[figure.name]}", figure.value)
+            cells: tuple[Cell, ...] = (figure.name, figure.meaning, *values, figure.unit, None, now)
+            self.sheet.put_row(line, cells, ("wrap", "wrap", "figure", "figure", "figure", "wrap", "text", "figure"))

@@ -1,0 +1,160 @@
+"""The sheet Sensitivity: what each figure does to the recommended strategy's cost between the ends of its range.
+
+One figure moves at a time. What was decided stays and is paid for again, but where a row says that it was planned anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from planner.answer import Plan
+from planner.answer.risk import Flip
+from planner.reports._shared.again import Again
+from planner.reports.xlsx._book import HEADER_ROW, Book, Cell, Sheet, at, bar_lines, less
+
+BARS = 15
+COLUMNS = (
+    ("figure", 38, "wrap"), ("meaning", 42, "wrap"), ("unit", 18, "wrap"), ("low", 13, "figure"),
+    ("planned", 13, "figure"), ("high", 13, "figure"), ("present cost at low", 18, "money"),
+    ("present cost at high", 18, "money"), ("change at low", 18, "money"), ("change at high", 18, "money"),
+    ("how it was computed", 16, "wrap"),
+)  # fmt: skip
+AT_LOW, AT_HIGH, TO_LOW, TO_HIGH = 6, 7, 8, 9
+IMPOSSIBLE, PAID_AGAIN, PLANNED_ANEW = "impossible", "paid again", "planned anew"
+NOTE = (
+    "One figure at a time, the one that moves most first. Paid again: choices kept; planned anew: decided again. "
+    "Computed with the plan: these amounts do not follow changes made in this workbook."
+)
+FLIPS = (
+    ("figure", "wrap"), ("meaning", "wrap"), ("unit", "wrap"), ("looked from", "figure"), ("planned", "figure"),
+    ("looked to", "figure"), ("equal at", "figure"), ("away from the plan", "percent"), ("cheaper beyond", "text"),
+    ("inside its range", "text"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """A figure with the strategy's present cost at the ends of its range; None where it is impossible there."""
+
+    name: str
+    meaning: str
+    unit: str
+    low: float
+    value: float
+    high: float
+    at_low: float | None
+    at_high: float | None
+    how: str
+
+    def spread(self, planned: float) -> float:
+        """By how much the cost differs between the ends and the plan."""
+        costs = [planned, *(cost for cost in (self.at_low, self.at_high) if cost is not None)]
+        return max(costs) - min(costs)
+
+
+def write(book: Book, plan: Plan, again: Again) -> None:
+    """Writes the sheet, where there is a recommendation."""
+    chosen = plan.recommendation.strategy
+    if chosen is None:
+        return
+    planned = again.costs(chosen, {})[1]
+    drivers = sorted(_drivers(plan, again, chosen), key=lambda each: (-each.spread(planned), each.name))
+    sheet = book.sheet("Sensitivity")
+    sheet.widths([width for _, width, _ in COLUMNS])
+    sheet.heading(f"Sensitivity of the present cost of {chosen}, {plan.currency}", NOTE)
+    row = HEADER_ROW
+    sheet.freeze(row)
+    if drivers:
+        bars = min(len(drivers), BARS)
+        table = row + bar_lines(bars) + 1
+        sheet.chart(row, _chart(sheet, plan, table + 1, bars))
+        row = _table(sheet, drivers, planned, table)
+    else:
+        sheet.put(row, 0, "No figure that has a range acts on this cost.", "note")
+    last = _flips(sheet, plan, row + 2)
+    sheet.print_area(last, len(COLUMNS) - 1)
+
+
+def _drivers(plan: Plan, again: Again, chosen: str) -> Iterator[Driver]:
+    """What the ledger pays again, and of the plan's own look at risk the figures that are not among these."""
+    for each in again.recommended:
+        f = each.figure
+        assert f.low is not None
+        assert f.high is not None
+        yield Driver(f.name, f.meaning, f.unit, f.low, f.value, f.high, each.at_low, each.at_high, PAID_AGAIN)
+    known = {each.figure.name for each in again.recommended}
+    for row in plan.risk.tornado if plan.risk is not None else ():
+        cost = next((cost for cost in row.costs if cost.strategy == chosen), None)
+        if row.name not in known and cost is not None:
+            how = PLANNED_ANEW if row.planned_anew else PAID_AGAIN
+            yield Driver(row.name, row.meaning, row.unit, row.low, row.value, row.high, cost.at_low, cost.at_high, how)
+
+
+def _table(sheet: Sheet, drivers: Sequence[Driver], planned: float, row: int) -> int:
+    """A row for each figure and below them the cost as planned; the row after it."""
+    sheet.header([head for head, _, _ in COLUMNS], row)
+    base = row + 1 + len(drivers)
+    for line, each in enumerate(drivers, start=row + 1):
+        known = (each.name, each.meaning, each.unit, each.low, each.value, each.high)
+        costs = (each.at_low, each.at_high)
+        ends = [IMPOSSIBLE if cost is None else cost for cost in costs]
+        changes = [
+            None if cost is None else less(at(line, column), at(base, AT_LOW, fixed_row=True), cost - planned)
+            for column, cost in zip((AT_LOW, AT_HIGH), costs, strict=True)
+        ]
+        styles = [style for _, _, style in COLUMNS]
+        for column, cost in zip((AT_LOW, AT_HIGH), costs, strict=True):
+            styles[column] = "right" if cost is None else styles[column]
+        cells: tuple[Cell, ...] = (*known, *ends, *changes, each.how)
+        sheet.put_row(line, cells, styles)
+    sheet.put(base, 0, "as planned", "total_text")
+    for column in range(1, len(COLUMNS)):
+        sheet.put(base, column, planned if column == AT_LOW else None, "total")
+    return base + 1
+
+
+def _chart(sheet: Sheet, plan: Plan, first: int, bars: int) -> object:
+    """The largest changes of the table that begins at `first`, a bar to each side of the plan."""
+    last = first + bars - 1
+    series: list[dict[str, object]] = [
+        {
+            "name": name,
+            "categories": [sheet.name, first, 0, last, 0],
+            "values": [sheet.name, first, column, last, column],
+            "fill": {"color": colour},
+            "overlap": 100,
+            "gap": 40,
+        }
+        for name, column, colour in (("at its low", TO_LOW, "#2E75B6"), ("at its high", TO_HIGH, "#C55A11"))
+    ]
+    title = "What one figure changes, the others as planned"
+    return sheet.book.bar_chart(title, f"change of the present cost, {plan.currency}", series, bars)
+
+
+def _flips(sheet: Sheet, plan: Plan, row: int) -> int:
+    """The values of figures at which runner-up and recommended strategy cost the same; the last row."""
+    chosen, other = plan.recommendation.strategy, plan.recommendation.runner_up
+    if not plan.flips or other is None:
+        return row - 1
+    sheet.put(row, 0, f"Where {other} costs no more than {chosen}, both kept as they are", "total_text")
+    crossing = [flip for flip in plan.flips if flip.at is not None]
+    steady = len(plan.flips) - len(crossing)
+    row += 1
+    if crossing:
+        sheet.header([head for head, _ in FLIPS], row)
+        for flip in crossing:
+            row += 1
+            sheet.put_row(row, _flip(flip), [style for _, style in FLIPS])
+        row += 1
+    words = f"{steady} {'more ' if crossing else ''}figures looked at, to a tenth and ten times, never do that."
+    sheet.put(row, 0, words, "note")
+    return row
+
+
+def _flip(flip: Flip) -> tuple[Cell, ...]:
+    inside = "yes" if flip.is_inside_range else "no"
+    return (
+        flip.name, flip.meaning, flip.unit, flip.searched_from, flip.value, flip.searched_to, flip.at,
+        flip.distance_fraction, flip.cheaper_beyond, inside,
+    )  # fmt: skip

@@ -1,0 +1,278 @@
+"""What changed since the last review: sums by hand, months by the calendar, and laws that hold for any two plans."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import math
+import random
+from datetime import date
+
+import openpyxl
+import pytest
+
+from planner.diff import changes, record, record_of_workbook
+from planner.plan import plan
+from planner.reports.json import loads, render
+from planner.reports.xlsx import render as workbook
+from pricing.catalog import NO_CARD, Catalog
+from pricing.exchange import Exchange, Rate
+
+T4 = ("aws", "us-east-1", "g4dn.xlarge")
+BASE = {(*T4, "on_demand"): 0.5}
+
+
+@pytest.fixture
+def cloud(priced, ask):
+    """A plan for the cloud alone, three months from 2026-12 at these prices."""
+
+    def make(*jobs: dict, prices: dict | None = None, catalog: Catalog | None = None, **settings):
+        settings = {"strategies": ["cloud"], "months": 3, "start": "2026-12", "discount_rate_annual": 0.0, **settings}
+        return plan(ask(*jobs, **settings), catalog or priced(prices or BASE))
+
+    return make
+
+
+def rows(found, topic):
+    return {change.subject: (change.then, change.now, change.difference) for change in found.of(topic)}
+
+
+def holds(old, new):
+    """The laws of any two plans; what changed between them."""
+    found = changes(old, new)
+    for change in found.changes:
+        if change.difference:
+            assert change.difference == change.now - change.then
+        assert change.then is not None or change.now is not None
+    for side, then in ((old, True), (new, False)):
+        chosen = side.strategy(side.recommendation.strategy)
+        paid = [change.then if then else change.now for change in found.of("month") if len(change.subject) == 7]
+        assert math.fsum(amount for amount in paid if amount is not None) == pytest.approx(chosen.total_cost)
+    if found.causes:
+        for index, name in enumerate(("total", "present")):
+            moved = math.fsum(getattr(part, name) for step in found.causes.steps for part in step.parts)
+            assert found.causes.restated[index] + moved == pytest.approx(found.causes.new[index], abs=1e-3)
+        assert found.causes.new[0] == new.strategy(new.recommendation.strategy).total_cost
+    assert loads(render(dataclasses.replace(new, changes=found))).changes == found
+    return found
+
+
+def test_a_price_alone(cloud, hours):
+    """3 x 1,000 hours at 0.5 and then at 0.6: 3 x 500 = 1,500 and 1,800, 300 more, all of it the price."""
+    job = hours("T4", 1000, may_be_owned=False)
+    found = holds(cloud(job), cloud(job, prices={(*T4, "on_demand"): 0.6}))
+    assert rows(found, "cost")["cloud: total cost"] == pytest.approx((1500, 1800, 300))
+    assert rows(found, "price") == {f"{' '.join(T4)} on_demand": pytest.approx((0.5, 0.6, 0.1))}
+    assert rows(found, "month")["2027-01"] == pytest.approx((500, 600, 100))
+    assert rows(found, "recommendation") == {"recommended strategy": ("cloud", "cloud", None)}
+    assert {step.cause: step.total for step in found.causes.steps if step.total} == {"price": pytest.approx(300)}
+    assert not any(found.of(topic) for topic in ("workload", "purchase", "assumption", "throughput", "gap", "frame"))
+
+
+def test_a_plan_and_itself_differ_in_nothing(cloud, hours):
+    made = cloud(hours("T4", 1000))
+    found = holds(made, made)
+    assert all(change.is_same for change in found.changes)
+    assert {change.topic for change in found.changes} == {"cost", "recommendation", "month"}
+    assert found.notes == ()
+
+
+def test_work_that_is_new_gone_and_other_and_what_is_assumed(cloud, hours):
+    """a: 3 x 1,000 -> 3 x 1,500 hours; b is gone, c is new. Then 3 x 1,100 x 0.5 = 1,650; now 3 x 1,700 x 0.5 x 1.05
+    = 2,677.50 with a tax of 5 %, of which 3 x 850 x 0.05 = 127.50."""
+    old = cloud(hours("T4", 1000, "a"), hours("T4", 100, "b"))
+    new = cloud(hours("T4", 1500, "a"), hours("T4", 200, "c"), assumptions={"cloud_tax_fraction": 0.05})
+    found = holds(old, new)
+    work = rows(found, "workload")
+    assert work == {"a": (3000, 4500, 1500), "c": (None, 600, None), "b": (300, None, None)}
+    assert rows(found, "assumption") == {"cloud_tax_fraction": (0.0, 0.05, 0.05)}
+    assert rows(found, "cost")["cloud: total cost"] == pytest.approx((1650, 2677.5, 1027.5))
+    assumed = next(step for step in found.causes.steps if step.cause == "assumption")
+    assert assumed.total == pytest.approx(127.5)
+    assert "given in the request" in found.of("assumption")[0].why
+
+
+def test_months_that_start_later_stand_by_the_calendar(cloud, hours):
+    """2026-12..2027-02 and 2027-01..2027-03 with 1,000 hours a month: two months are in both, 2 x 500 each."""
+    job = hours("T4", 1000, may_be_owned=False)
+    found = holds(cloud(job), cloud(job, start="2027-01"))
+    months = rows(found, "month")
+    assert months["2027-01..2027-02, months that both have"] == (1000, 1000, 0)
+    assert (months["2026-12"], months["2027-03"]) == ((500, None, None), (None, 500, None))
+    assert months["2027-01"] == months["2027-02"] == (500, 500, 0)
+    assert found.of("workload") == ()
+    assert rows(found, "frame")["first month"] == ("2026-12", "2027-01", None)
+    assert "set side by side by calendar month (the 2 months that both have, 2027-01..2027-02)" in found.notes[0]
+    assert "2026-12 with 2027-01" in found.notes[1]
+
+
+def test_work_is_compared_in_the_months_that_both_have(cloud, hours):
+    """Then 100, 200, 300 from 2026-12; now 200, 310, 400 from 2027-01: 500 and 510 in the two months of both."""
+    by_month = {"2026-12": 100, "2027-01": 200, "2027-02": 300}
+    later = {"2027-01": 200, "2027-02": 310, "2027-03": 400}
+    jobs = [
+        {**hours("T4", 0), "demand": {"accelerator_hours_per_month": each, "accelerator": "T4"}}
+        for each in (by_month, later)
+    ]
+    found = holds(cloud(jobs[0]), cloud(jobs[1], start="2027-01"))
+    assert rows(found, "workload") == {"job": pytest.approx((500, 510, 10))}
+    assert found.of("workload")[0].why == "work of 2027-01..2027-02, other in 2027-02"
+
+
+def test_no_month_in_both(cloud, hours):
+    job = hours("T4", 1000, may_be_owned=False)
+    found = holds(cloud(job), cloud(hours("T4", 1100), start="2028-01"))
+    assert "no month is in both" in found.notes[0]
+    assert rows(found, "workload") == {"job": pytest.approx((3000, 3300, 300))}
+    assert found.of("workload")[0].why == "work of all months of each plan"
+    assert all(None in (change.then, change.now) for change in found.of("month"))
+
+
+def test_what_is_bought(cloud, hours):
+    """One node reserved from the first month; then two; and in a plan that starts later the order lies behind it."""
+    prices = {(*T4, "reserved_1y_no_upfront"): 0.1, (*T4, "on_demand"): 9.0}
+    old, new = (cloud(hours("T4", 730 * n), prices=prices, months=12) for n in (1, 2))
+    name = f"2026-12: {T4[2]} aws us-east-1 reserved_1y_no_upfront"
+    assert rows(holds(old, new), "purchase") == {name: (1, 2, 1)}
+    later = holds(old, cloud(hours("T4", 730), prices=prices, months=12, start="2027-01"))
+    first, second = later.of("purchase")
+    assert (first.subject, first.then, first.now) == (name, 1, None)
+    assert first.why == "ordered in a month that the new plan does not cover"
+    assert (second.subject[:7], second.then, second.now, second.why) == ("2027-01", None, 1, "new")
+
+
+def euros(base: Catalog, value: float) -> Catalog:
+    rates = Exchange((Rate("USD", "EUR", value, date(2026, 11, 20), "a bank"),))
+    return Catalog(base.layout, base._cache, rates, NO_CARD)
+
+
+def test_currencies_are_not_subtracted(cloud, hours, priced):
+    """1,500 USD then, 0.8 x 1,500 = 1,200 EUR now: no difference of the two; the causes start from 1,200."""
+    job = hours("T4", 1000, may_be_owned=False)
+    catalog = priced(BASE)
+    old, new = cloud(job, catalog=catalog), cloud(job, catalog=euros(catalog, 0.8), currency="EUR")
+    found = holds(old, new)
+    total = found.of("cost")[0]
+    assert (total.then, total.now, total.difference) == (pytest.approx(1500), pytest.approx(1200), None)
+    assert (total.unit, total.why) == ("USD -> EUR", "another unit: not subtracted; then and now: recommended")
+    assert all(change.difference is None for change in found.of("month"))
+    assert not found.of("price") + found.of("assumption")
+    assert "what is the same at 0.8 is no change" in found.notes[0]
+    dear = changes(cloud(job, prices={(*T4, "on_demand"): 0.6}), new)
+    assert rows(dear, "price") == {f"{' '.join(T4)} on_demand": (0.6, pytest.approx(0.4), None)}
+    assert found.causes.restated[0] == pytest.approx(1200)
+    assert "amounts are not subtracted" in found.notes[0]
+    assert "total 1,200.00" in found.notes[1]
+    told = changes(old, dataclasses.replace(new, exchange_rates=()))
+    assert told.causes is None
+    assert any("no rate between USD and EUR" in note for note in told.notes)
+
+
+def test_gaps_that_are_new_and_closed(cloud, hours):
+    """A workload that only A100s may do has no price here: a gap that comes with it and goes with it."""
+    job = hours("T4", 1000)
+    old = cloud(job)
+    gap = dataclasses.replace(old.gaps[0], subject="something else", workload="") if old.gaps else None
+    assert gap is not None
+    new = dataclasses.replace(old, gaps=(*old.gaps[1:], gap))
+    found = holds(old, new)
+    kind = gap.kind.replace("_", " ")
+    closed = next(change for change in found.of("gap") if change.now is None)
+    fresh = next(change for change in found.of("gap") if change.then is None)
+    assert (fresh.subject, fresh.now, fresh.why) == (f"{kind}: something else", "open", f"new: {gap.effect}")
+    assert closed.why == f"closed: {old.gaps[0].effect}"
+    assert len(found.of("gap")) == 2
+
+
+def test_a_new_plan_that_is_impossible(cloud, hours):
+    old = cloud(hours("T4", 1000))
+    new = cloud(hours("A100", 1000))
+    assert new.status == "infeasible"
+    found = changes(old, new)
+    assert rows(found, "cost")["cloud: total cost"] == (pytest.approx(1500), "not possible", None)
+    assert rows(found, "recommendation") == {"recommended strategy": ("cloud", "none", None)}
+    assert found.causes is None
+    assert found.notes[0] == "causes cannot be told: now no strategy is possible"
+    assert found.of("month") == ()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_laws_of_any_two_plans(cloud, hours, seed):
+    rng = random.Random(seed)
+    prices = {(*T4, option): rng.uniform(0.1, 1) for option in ("on_demand", "reserved_1y_no_upfront", "spot")}
+
+    def some():
+        jobs = [hours("T4", rng.uniform(10, 3000), name) for name in "abc" if rng.random() < 0.8] or [hours("T4", 5)]
+        changed = {place: price * rng.choice((1, 1.1)) for place, price in prices.items()}
+        frame = {"months": rng.choice((3, 12)), "start": rng.choice(("2026-12", "2027-01")),
+                 "discount_rate_annual": rng.choice((0.0, 0.1))}  # fmt: skip
+        return cloud(*jobs, prices=changed, **frame)
+
+    old, new = some(), some()
+    there, back = holds(old, new), holds(new, old)
+    both = {change.subject for change in there.of("workload")}
+    assert both == {change.subject for change in back.of("workload")}
+    for topic in ("cost", "workload", "month", "purchase"):
+        turned = {name: (now, then) for name, (then, now, _) in rows(back, topic).items()}
+        assert turned == {name: (then, now) for name, (then, now, _) in rows(there, topic).items()}
+
+
+def test_the_workbook_of_the_last_review_tells_the_same_but_the_causes(cloud, hours):
+    prices = {(*T4, "reserved_1y_no_upfront"): 0.1, (*T4, "on_demand"): 0.5}
+    job = hours("T4", 1000, "a")
+    old = cloud(job, hours("T4", 50, "b"), prices=prices, months=12)
+    new = cloud(job, prices=BASE, months=12, start="2027-01", assumptions={"cloud_tax_fraction": 0.05})
+    whole, read = changes(old, new), changes(record_of_workbook(workbook(old)), new)
+    assert read.causes is None
+    assert "plan.json" in " ".join(read.notes)
+    assert (read.plan_id, read.as_of, read.month_names, read.currency, read.strategy) == (
+        whole.plan_id, whole.as_of, whole.month_names, whole.currency, whole.strategy,
+    )  # fmt: skip
+    told = [change for change in whole.changes if change.subject not in ("hours in a month", "oldest price")]
+    assert len(told) == len(read.changes) > 15
+    for ours, theirs in zip(told, read.changes, strict=True):
+        assert dataclasses.replace(theirs, then=ours.then, difference=ours.difference) == ours
+        assert theirs.then == (pytest.approx(ours.then) if isinstance(ours.then, float) else ours.then)
+
+
+def edited(data: bytes, edit) -> bytes:
+    book = openpyxl.load_workbook(io.BytesIO(data), data_only=True)
+    edit(book)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def test_a_workbook_is_read_as_it_was_saved_or_refused(cloud, hours):
+    data = workbook(cloud(hours("T4", 1000)))
+
+    def hide(book):
+        book["Offers"].sheet_state = "hidden"
+        del book["Gaps"]
+
+    kept = record_of_workbook(edited(data, hide))
+    assert not {"price", "gap"} & kept.topics
+    assert "assumption" in kept.topics
+
+    def spoil(value):
+        def edit(book):
+            row = next(row for row in book["Summary"] if str(row[0].value).startswith("total cost"))
+            row[1].value = value
+
+        return edit
+
+    for value in (None, "#REF!", "lots"):
+        with pytest.raises(ValueError, match="no cost of cloud"):
+            record_of_workbook(edited(data, spoil(value)))
+    costs = {fact.subject: fact.value for fact in record_of_workbook(edited(data, spoil(1234.5))).facts}
+    assert costs["cloud: total cost"] == 1234.5
+    with pytest.raises(ValueError, match="no workbook of a plan"):
+        record_of_workbook(edited(data, lambda book: book["Summary"].__setattr__("title", "Other")))
+    with pytest.raises(ValueError, match="damaged"):
+        record_of_workbook(data[:2000])
+
+
+def test_a_record_names_each_fact_once(cloud, hours):
+    kept = record(cloud(hours("T4", 1000), hours("T4", 5, "b")))
+    named = [(fact.topic, fact.subject) for fact in kept.facts]
+    assert len(named) == len(set(named))

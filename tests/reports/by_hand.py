@@ -22,6 +22,7 @@ from planner.answer import (
     Use,
     WorkloadCost,
 )
+from planner.answer.ledger import Choice, Ledger, Line
 from planner.answer.views import (
     BreakEvenPrice,
     Depreciation,
@@ -122,6 +123,58 @@ def depreciation(strategy):
     return Depreciation(
         strategy, "DGX H200", 1, 1, 1, 36, "macrs", 0.21, 300000.0, years, 50000.0, 115200.0, -65200.0, -13692.0, worth
     )
+
+
+def ledger_of_small():
+    """How the payments of the small plan come about: hours at offers, the node at 25 an hour of every month."""
+    three = (1.0,) * 3
+    own = "share of a month's data"
+
+    def used(strategy, what, workload, unit, quantity):
+        return Choice(strategy, what, workload, unit, tuple(quantity * one for one in three))
+
+    def monthly(choice, category, rate, value):
+        return Line(choice, category, "end", rate, value, "", None, 1, 3, True, True)
+
+    node, place = "p5.48xlarge aws us-east-1", "aws us-east-1"
+    choices = (
+        used("cloud", node, "llm training", "node-hours", 1460.0),
+        used("cloud", node, "embedding", "node-hours", 500.0),
+        used("cloud", place, "embedding", own, 1.0),
+        Choice("hybrid", f"{node} reserved_1y", "", "nodes", (1.0, 0.0, 0.0), (("llm training", 1.0),)),
+        used("hybrid", node, "llm training", "node-hours", 730.0),
+        used("hybrid", node, "embedding", "node-hours", 500.0),
+        used("hybrid", place, "embedding", own, 1.0),
+    )
+    lines = (
+        monthly(0, "on_demand", "offer_1", 40.0),  # 1,460 x 40 = 58,400
+        monthly(1, "spot", "offer_2", 10.0),  # 500 x 10 = 5,000
+        monthly(2, "egress", "12.5", 12.5),
+        # 1 x 25 x 730 = 18,250 in each month; all 54,750 are borne by the three
+        Line(3, "commitment", "end", "25 * hours_per_month", 18250.0, "", None, 1, 3, False, True, 1, 3),
+        monthly(4, "on_demand", "offer_1", 40.0),  # 730 x 40 = 29,200
+        monthly(5, "spot", "offer_2", 10.0),
+        monthly(6, "egress", "12.5", 12.5),
+    )
+    return Ledger(choices, lines, ("offer_1", "offer_2", "offer_3"))
+
+
+def ledger_from_cash(strategies, currency, offers, spread=()):
+    """For plans too large to do by hand: what was paid, by strategy, as it was; `spread` are months that bear it, by
+    strategy and category."""
+    amounts = {}
+    last = max(row.month for strategy in strategies for row in strategy.cash)
+    for strategy in strategies:
+        for row in strategy.cash:
+            key = strategy.name, row.what, row.category, row.at
+            amounts.setdefault(key, [0.0] * last)[row.month - 1] += row.amount
+    choices = tuple(Choice(name, what, "", currency, tuple(by)) for (name, what, _, _), by in amounts.items())
+    borne = dict(spread)
+    lines = tuple(
+        Line(number, category, at, "1", 1.0, "", None, 1, last, True, False, *borne.get((name, category), (0, 0)))
+        for number, (name, _, category, at) in enumerate(amounts)
+    )
+    return Ledger(choices, lines, offers)
 
 
 def small():
@@ -256,4 +309,5 @@ def small():
         ),
         catalog_digest="cd" * 32,
         views=views,
+        ledger=ledger_of_small(),
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import sys
 from datetime import date
 from pathlib import Path
 
@@ -21,22 +22,34 @@ from planner.answer import (
     ThroughputUsed,
     WorkloadCost,
 )
-from planner.answer.views import (
-    Views,
-)
+from planner.answer.ledger import Ledger
+from planner.answer.views import Views
 from planner.explain import bridge
 
 
 def _load(name):
     """A helper beside this file: tests are no package."""
     spec = importlib.util.spec_from_file_location(f"reports_{name}", Path(__file__).parent / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
 by_hand = _load("by_hand")
 MONTHLY = by_hand.MONTHLY
+
+
+@pytest.fixture(scope="session")
+def sheets():
+    """What computes a workbook a second time: `sheets.py`."""
+    return _load("sheets")
+
+
+@pytest.fixture(scope="session")
+def live_plans():
+    """Requests whose plans pay in every way: `live_plans.py`."""
+    return _load("live_plans")
+
 
 HOSTILE = (
     "=cmd|'/c calc'!A0",
@@ -72,6 +85,7 @@ def impossible():
         throughput=(),
         prices=(),
         oldest_price=None,
+        ledger=Ledger(),
         reasons=("no accelerator has 2,000 GiB; 288 GiB would do",),
         views=Views(),
     )
@@ -102,7 +116,7 @@ def spoiled(plan):
     outside = {
         "name", "team", "place", "notes", "read", "value", "reason", "subject", "effect", "workload", "system",
         "rented", "where", "explanation", "source", "unit", "meaning", "sentence", "region", "path", "reasons",
-        "conventions", "adjustment", "each",
+        "conventions", "adjustment", "each", "parts",
     }  # fmt: skip
     renamed = {}
 
@@ -198,6 +212,11 @@ def large():
             (),
             bridge(advice, (cloud, hybrid), MONTHLY),
         ),
+        ledger=by_hand.ledger_from_cash(
+            (cloud, hybrid), plan.currency, plan.ledger.offers,
+            {("cloud", "commitment"): (1, months), ("hybrid", "commitment"): (1, months),
+             ("hybrid", "hardware"): (10, months), ("hybrid", "resale"): (10, months)},
+        ),
         workloads=tuple(
             RequestedWorkload(job, f"team {i // 3}", "batch", "tokens", (1e12 / 12 * (i + 1),) * 12, ("H100", "H200"),
                               8.0, True, f"Plan!A{i + 5}", None, "") for i, job in enumerate(jobs)
@@ -245,7 +264,11 @@ def long():
             (by_hand.depreciation("hybrid"),),
             bridge(advice, (cloud, hybrid), MONTHLY),
         ),
-    )
+        ledger=by_hand.ledger_from_cash(
+            (cloud, hybrid), plan.currency, plan.ledger.offers,
+            {("hybrid", "hardware"): (7, months), ("hybrid", "resale"): (7, months)},
+        ),
+    )  # fmt: skip
 
 
 PLANS = {

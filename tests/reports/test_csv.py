@@ -1,6 +1,7 @@
 """The tidy table: columns, sums and safety in a spreadsheet."""
 
 import csv
+import dataclasses
 import io
 import math
 
@@ -88,3 +89,29 @@ def test_numbers_are_numbers_and_texts_are_no_formulas(hostile_plan):
 def test_a_negative_amount_stays_a_number(large_plan):
     resale = [row["amount"] for row in rows(large_plan) if row["category"] == "resale" and row["kind"] == "cash"]
     assert resale == ["-1777777.777"]
+
+
+def test_a_payment_stands_under_the_resource_it_is_for(small_plan):
+    """So that a pivot by provider, region or type needs no other rows: each month's payments of the real titles."""
+    chosen = small_plan.strategy("hybrid")
+    node = "aws us-east-1 p5.48xlarge"
+    titles = {
+        "on_demand": f"{node} on_demand",
+        "spot": f"{node} spot",
+        "commitment": f"{node} reserved_1y (existing)",
+        "egress": "a place unknown",
+    }
+    cash = tuple(dataclasses.replace(row, what=titles[row.category]) for row in chosen.cash)
+    plan = dataclasses.replace(small_plan, strategies=(dataclasses.replace(chosen, cash=cash),))
+    found = {row["category"]: row for row in rows(plan) if row["kind"] == "cash" and row["month"] == "1"}
+    told = {
+        category: (row["name"], row["provider"], row["purchase_option"], row["accelerator"])
+        for category, row in found.items()
+    }
+    assert told == {
+        "on_demand": ("p5.48xlarge", "aws", "on_demand", "H100"),
+        "spot": ("p5.48xlarge", "aws", "spot", "H100"),
+        "commitment": ("p5.48xlarge", "aws", "reserved_1y", "H100"),
+        "egress": ("a place unknown", "", "", ""),
+    }
+    assert sum(float(row["amount"]) for row in found.values()) == 52462.5

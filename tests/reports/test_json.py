@@ -3,10 +3,12 @@
 import dataclasses
 import json
 
+import jsonschema
 import pytest
 
 from planner.answer import Plan
 from planner.errors import Defect, InvalidRequest
+from planner.plan import SCHEMA_VERSION
 from planner.reports.json import loads, render, schema
 
 
@@ -60,3 +62,39 @@ def test_the_schema_describes_what_is_written(small_plan):
     assert set(described["required"]) <= set(document)
     strategy = described["$defs"]["Strategy"]["properties"]
     assert set(strategy) == set(document["strategies"][0])
+
+
+def test_every_plan_is_valid_under_the_schema(plan):
+    """By an independent validator of JSON Schema 2020-12."""
+    described = schema()
+    assert described["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    jsonschema.Draft202012Validator.check_schema(described)
+    validator = jsonschema.Draft202012Validator(described, format_checker=jsonschema.FormatChecker())
+    document = json.loads(render(dataclasses.replace(plan, schema_version=SCHEMA_VERSION)))
+    assert [error.message for error in validator.iter_errors(document)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [(("months",), "three"), (("strategies", 0, "status"), "maybe"), (("schema_version",), "0"), (("as_of",), 3)],
+)
+def test_what_is_no_plan_is_not_valid(small_plan, path, value):
+    document = json.loads(render(small_plan))
+    place = document
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    assert not jsonschema.Draft202012Validator(schema()).is_valid(document)
+
+
+def test_the_schema_says_which_version_it_is_of():
+    assert schema()["properties"]["schema_version"]["const"] == SCHEMA_VERSION
+    assert schema()["$id"].endswith(f":{SCHEMA_VERSION}")
+    assert "schema_version" in schema()["required"]
+
+
+def test_a_name_that_a_later_plan_adds_does_not_stop_a_reader(small_plan):
+    """So a new field needs no new version; docs/guides/outputs.md says what does."""
+    document = {**json.loads(render(small_plan)), "added_later": 1}
+    assert loads(json.dumps(document).encode()) == small_plan
+    assert jsonschema.Draft202012Validator(schema()).is_valid(document)

@@ -34,7 +34,15 @@ def test_every_format_tells_the_rate_with_its_date_and_source(name, converted_pl
 @pytest.mark.parametrize("name", list(formats()))
 def test_no_format_shows_dollars_but_of_the_list_and_the_rate(name, converted_plan):
     shown = words(name, converted_plan)
-    for told in (RATE, "14.2045 USD", "110 USD", '"list_currency": "USD"', '"from_currency": "USD"', "14.2045  USD"):
+    for told in (
+        RATE,
+        "14.2045 USD",
+        "110 USD",
+        '"list_currency": "USD"',
+        '"from_currency": "USD"',
+        "14.2045  USD",
+        "USD to EUR",
+    ):
         shown = shown.replace(told, "")
     shown = shown.replace("needed where that is not USD", "")  # what an AWS budget asks for: no amount
     assert "EUR" in shown
@@ -62,10 +70,10 @@ def test_the_rows_of_the_table_that_tell_of_money_belong_to_no_strategy(converte
 
 def test_the_workbook_has_the_list_price_beside_the_price(converted_plan):
     book = CalamineWorkbook.from_filelike(io.BytesIO(load("xlsx").render(converted_plan)))
-    rows = book.get_sheet_by_name("Prices").to_python()
-    (head,) = [index for index, row in enumerate(rows) if row[0] == "provider"]
-    assert rows[head][-3:] == ["list price per hour", "currency of the list", "negotiated"]
-    assert [row[-3:-1] for row in rows[head + 1 :]] == [["", ""], [14.2045, "USD"], [110.0, "USD"]]
+    rows = book.get_sheet_by_name("Offers").to_python()
+    (head,) = [index for index, row in enumerate(rows) if row[1] == "provider"]
+    assert rows[head][-4:-1] == ["list price per hour", "currency of the list", "negotiated"]
+    assert [row[-4:-2] for row in rows[head + 1 :]] == [["", ""], [14.2045, "USD"], [110.0, "USD"]]
 
 
 def test_a_plan_at_list_prices_in_one_currency_says_nothing_of_either(small_plan):

@@ -111,8 +111,8 @@ def test_a_plan_of_years_shows_years_in_short_and_months_in_full(long_plan):
     # year 2 pays only power, 12 x 100.40 + (13 + ... + 24 = 222) = 1,426.80, and bears 100,000 besides
     assert (rows[second].split()[2], rows[second + 1].split()[1]) == ("1,427", "101,427")
     full = markdown(long_plan).decode()
-    assert "## Cash by month" in full
-    assert "## Effective cost by month" in full
+    assert "<summary>Cash by month" in full
+    assert "<summary>Effective cost by month" in full
 
 
 def test_years_of_both_views_add_up_to_the_same_total(long_plan):

@@ -61,6 +61,11 @@ def _flips(plan: Plan) -> list[str]:
     return lines
 
 
+def nearest_flip(plan: Plan) -> str:
+    """What would change the recommendation first, in a sentence; empty where nothing that was looked at would."""
+    return next((_flip(flip) for flip in plan.flips if flip.at is not None), "")
+
+
 def _flip(flip: Flip) -> str:
     assert flip.at is not None
     verb = "rises" if flip.at > flip.value else "falls"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import lru_cache
@@ -31,6 +31,7 @@ LINE_PIXELS = 21
 LINES_MAX = 27
 """A row can be 409 points high."""
 
+GRID = {"visible": True, "line": {"color": "#D9D9D9"}}
 _MONEY = '#,##0.00_);[Red](#,##0.00);"-"_)'
 _INPUT: dict[str, object] = {
     "font_color": "#0000FF",
@@ -128,9 +129,7 @@ class Book:
         for one in series:
             chart.add_series(one)
         chart.set_title({"name": title, "name_font": {"size": 12}})
-        chart.set_y_axis(
-            {"name": axis, "num_format": "#,##0", "major_gridlines": {"visible": True, "line": {"color": "#D9D9D9"}}}
-        )
+        chart.set_y_axis({"name": axis, "num_format": "#,##0", "major_gridlines": GRID})
         chart.set_x_axis({"num_font": {"rotation": -45}})
         chart.set_legend({"position": "bottom"})
         chart.set_size({"width": 1080, "height": 340})
@@ -142,11 +141,28 @@ class Book:
         for one in series:
             chart.add_series(one)
         chart.set_title({"name": title, "name_font": {"size": 12}})
-        grid = {"visible": True, "line": {"color": "#D9D9D9"}}
-        chart.set_x_axis({"name": axis, "num_format": "#,##0", "major_gridlines": grid})
+        chart.set_x_axis({"name": axis, "num_format": "#,##0", "major_gridlines": GRID})
         chart.set_y_axis({"reverse": True, "label_position": "low", "crossing": "max"})
         chart.set_legend({"position": "bottom"})
         chart.set_size({"width": 1400, "height": (bar_lines(bars) - 1) * LINE_PIXELS})
+        return chart
+
+    def scatter_chart(
+        self,
+        title: str,
+        across: Mapping[str, object],
+        beside: Mapping[str, object],
+        series: Iterable[dict[str, object]],
+    ) -> object:
+        """Lines to scale on both axes; half a page wide."""
+        chart = self._book.add_chart({"type": "scatter", "subtype": "straight"})
+        for one in series:
+            chart.add_series(one)
+        chart.set_title({"name": title, "name_font": {"size": 12}})
+        chart.set_x_axis({**across, "min": 0})
+        chart.set_y_axis({**beside, "min": 0, "major_gridlines": GRID})
+        chart.set_legend({"position": "bottom"})
+        chart.set_size({"width": 670, "height": 400})
         return chart
 
     def to_bytes(self) -> bytes:
@@ -247,9 +263,9 @@ class Sheet:
             self._sheet.autofilter(HEADER_ROW, 0, row - 1, len(titles) - 1)
         return row
 
-    def chart(self, row: int, chart: object) -> int:
-        """Puts a chart with its upper left corner at the start of `row`; the first row below it."""
-        self._sheet.insert_chart(row, 0, chart)
+    def chart(self, row: int, chart: object, column: int = 0) -> int:
+        """Puts a chart with its upper left corner into a cell; the first row below one of the usual height."""
+        self._sheet.insert_chart(row, column, chart)
         return row + 18
 
     def print_area(self, row: int, column: int) -> None:

@@ -172,23 +172,21 @@ def _fixed(row: int, column: int) -> str:
 
 
 def _put(sheet: Sheet, row: int, column: int, drawing: Drawing) -> None:
-    """A chart of two lines and where they cross, to scale on both axes."""
-    made = {"type": "scatter", "subtype": "straight"}
-    chart = sheet.book._book.add_chart(made)  # noqa: SLF001 - Book makes line charts only, and those have no scale across
+    """A chart of two lines and where they cross."""
     across, first, last = drawing.area
-    for offset, name, colour in ((1, "owning", OWNING), (2, "renting", RENTING)):
-        chart.add_series(
-            {
-                "name": name,
-                "categories": [sheet.name, first, across, last, across],
-                "values": [sheet.name, first, across + offset, last, across + offset],
-                "line": {"color": colour, "width": 2.25},
-            }
-        )
+    series: list[dict[str, object]] = [
+        {
+            "name": name,
+            "categories": [sheet.name, first, across, last, across],
+            "values": [sheet.name, first, across + offset, last, across + offset],
+            "line": {"color": colour, "width": 2.25},
+        }
+        for offset, name, colour in ((1, "owning", OWNING), (2, "renting", RENTING))
+    ]
     if drawing.crossing is not None:
         at_row, at_column = drawing.crossing
         red = {"color": CROSSING}
-        chart.add_series(
+        series.append(
             {
                 "name": drawing.told,
                 "categories": [sheet.name, at_row, at_column, at_row, at_column],
@@ -198,10 +196,6 @@ def _put(sheet: Sheet, row: int, column: int, drawing: Drawing) -> None:
                 "data_labels": {"series_name": True, "value": False, "position": drawing.label},
             }
         )
-    grid = {"visible": True, "line": {"color": "#D9D9D9"}}
-    chart.set_title({"name": drawing.title, "name_font": {"size": 12}})
-    chart.set_x_axis({"name": drawing.below, "num_format": drawing.scale, "min": 0, "max": drawing.most})
-    chart.set_y_axis({"name": drawing.beside, "num_format": drawing.amounts, "min": 0, "major_gridlines": grid})
-    chart.set_legend({"position": "bottom"})
-    chart.set_size({"width": 670, "height": 400})
-    sheet._sheet.insert_chart(row, column, chart)  # noqa: SLF001 - Sheet.chart puts one below the other only
+    below = {"name": drawing.below, "num_format": drawing.scale, "max": drawing.most}
+    beside = {"name": drawing.beside, "num_format": drawing.amounts}
+    sheet.chart(row, sheet.book.scatter_chart(drawing.title, below, beside, series), column)

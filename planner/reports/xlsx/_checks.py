@@ -127,7 +127,7 @@ def _line(sheet: Sheet, row: int, check: Check) -> int:
     sheet.put(row, 0, check.name)
     sheet.put(row, 1, check.left, "money")
     sheet.put(row, 2, check.right, "money")
-    sheet.put(row, 3, Formula(f"={text}", difference), "money")
+    sheet.put(row, 3, Formula(f"=ROUND({text},6)", round(difference, 6) + 0.0), "money")
     sheet.put(row, 4, check.allowed, "money")
     sheet.put(row, 5, Formula(f"=IF(ABS({at(row, 3)})>{at(row, 4)},1,0)", failed), "flag")
     sheet.mark(row, 5, good_if_zero=at(row, 5))

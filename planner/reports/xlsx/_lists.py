@@ -62,7 +62,7 @@ def _purchases(plan: Plan) -> List:
     money = plan.currency
     columns = (
         ("strategy", 9, "text"), ("order month", 9, "text"), ("what", 12, "text"), *_NODE,
-        ("amount", 10, "figure"), ("unit", 9, "text"),
+        ("amount", 10, "figure"), ("unit", 12, "wrap"),
         ("usable from", 9, "text"), ("usable to", 9, "text"), ("term, months", 9, "count"),
         (f"upfront, {money}", 16, "money"),
         (f"owed a month, {money}", 15, "money"), (f"present cost, {money}", 16, "money"),

@@ -137,7 +137,7 @@ def _flips(sheet: Sheet, plan: Plan, row: int) -> int:
     chosen, other = plan.recommendation.strategy, plan.recommendation.runner_up
     if not plan.flips or other is None:
         return row - 1
-    sheet.put(row, 0, f"Where {other} costs no more than {chosen}, both kept as they are", "total_text")
+    sheet.put(row, 0, f"Where {other} costs no more than {chosen}, both kept as they are", "title")
     crossing = [flip for flip in plan.flips if flip.at is not None]
     steady = len(plan.flips) - len(crossing)
     row += 1

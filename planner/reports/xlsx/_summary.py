@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.answer import Plan, Strategy
 from planner.reports._shared.evidence import age, break_even_months, break_even_share
+from planner.reports._shared.risk import nearest_flip
 from planner.reports._shared.sections import bought, headline
 from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, at
 from planner.reports.xlsx._cash import FIRST, Block
@@ -11,6 +12,8 @@ from planner.reports.xlsx._checks import AS_PLANNED
 
 LABEL, WIDE = 32, 42
 BREAK_EVENS_MAX = 5
+AGAINST = " against plan"
+"""What a note says that holds a bill, or an estimate, against the plan."""
 COLOURS = {"cloud": "#2E75B6", "onprem": "#C55A11", "hybrid": "#548235"}
 
 Row = tuple[str, list[Cell], str]
@@ -90,6 +93,8 @@ def _facts(sheet: Sheet, plan: Plan, failed: Formula, row: int) -> int:
         ("runner-up", plan.recommendation.runner_up or "none", "text"),
         (f"worth against the runner-up, {plan.currency}", plan.recommendation.worth, "money"),
         ("the same as a share", plan.recommendation.worth_fraction, "percent"),
+        ("what would change it first", nearest_flip(plan) or "nothing that was looked at", "text"),
+        *(("against today", note, "text") for note in plan.inputs.notes if AGAINST in note),
         ("date of the plan", plan.as_of, "date"),
         ("oldest price", age(plan), "text"),
         ("gaps (see sheet Gaps)", len(plan.gaps), "count"),

@@ -109,7 +109,7 @@ def test_numbers_of_too_many_digits_are_no_numbers(read, tmp_path):
     path.write_text('{"cost": ' + "9" * 5000 + '}\n{"a": 1}\n')
     with pytest.raises(NotABill, match="those of no billing export"):
         read(path)
-    path.write_text(f'{HEAD},Tags\n{G5},{"9" * 5000}\n')
+    path.write_text(f"{HEAD},Tags\n{G5},{'9' * 5000}\n")
     assert read(path).rows_used == 1
 
 

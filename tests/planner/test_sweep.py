@@ -78,8 +78,8 @@ class TestFaults:
             ({**TOTAL, "experiments_per_month": 3}, "workloads[0].sweep: give exactly one of experiments"),
             ({"experiments": 2, "units_each": 1}, "workloads[0].sweep: experiments and deadline_month go together"),
             ({"experiments_per_month": 2}, "workloads[0].sweep.units_each: Field required"),
-            ({**MONTHLY, "accelerators_each": 0.25}, "workloads[0].sweep: accelerators_each: a part of an accelerator"),
-            ({**MONTHLY, "share": "slice"}, "workloads[0].sweep: accelerators_each: share: slice needs the part"),
+            ({**MONTHLY, "accelerators_each": 0.25}, "workloads[0].sweep.accelerators_each: a part of an accelerator"),
+            ({**MONTHLY, "share": "slice"}, "workloads[0].sweep.accelerators_each: share: slice needs the part"),
             ({**MONTHLY, "share": "turns"}, "workloads[0].sweep.share"),
             ({**MONTHLY, "sharing_efficiency": 0.9}, "workloads[0].sweep: sharing_efficiency goes with share: time"),
             (

@@ -189,11 +189,11 @@ def test_what_is_retired_is_refused_with_its_successor() -> None:
     assert match(known["azure"], "Standard_ND40s_v3") == "it is retired; no successor is known"
     k80 = match(known["gcp"], "n1-highmem-8+1xnvidia-tesla-k80")
     assert k80 == "it is retired; its successor is n1-highmem-8+1xnvidia-tesla-t4"
-    for name in ("g3s.xlarge", "g3.16xlarge", "eg1.medium"):
-        told = match(known["aws"], name)
-        assert isinstance(told, str)
-        assert "g4dn" in told.lower()
-        assert "https://" in told
+    assert match(known["aws"], "g3s.xlarge") == "it is retired; its successor is g4dn.xlarge"
+    assert match(known["aws"], "g3.16xlarge") == "it is retired; its successor is g4dn.12xlarge"
+    no_offering = match(known["aws"], "eg1.medium")
+    assert isinstance(no_offering, str)
+    assert "its successor is G4ad, G4dn or G5 (https://" in no_offering
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,11 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -27,6 +29,7 @@ from queue import Empty, SimpleQueue
 from typing import IO, Any, TypeVar
 
 CODE = "from planner.apart import serve; serve()"
+PREFIX = "planner-read-"
 Progress = Callable[[float], None]
 Told = tuple[str, Any]
 T = TypeVar("T")
@@ -53,7 +56,18 @@ def apart(work: Callable[..., T], *arguments: Any, bounds: Bounds, progress: Pro
     With `progress`, `work` gets a `progress` of its own to call. Raises NoAnswer, and whatever `work` raises, with the
     other process's traceback as a note.
     """
-    process = _started(bounds)
+    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as folder:
+        return _heard(_started(bounds, folder), work, arguments, bounds, progress)
+
+
+def _heard(
+    process: subprocess.Popen[bytes],
+    work: Callable[..., T],
+    arguments: tuple[Any, ...],
+    bounds: Bounds,
+    progress: Progress | None,
+) -> T:
+    """What the process answers. It has ended when this returns or raises, whatever happened."""
     assert process.stdin is not None
     assert process.stdout is not None
     told: SimpleQueue[Told] = SimpleQueue()
@@ -84,11 +98,12 @@ def apart(work: Callable[..., T], *arguments: Any, bounds: Bounds, progress: Pro
         process.stdout.close()
 
 
-def _started(bounds: Bounds) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-P", "-c", CODE, str(bounds.memory_bytes), str(bounds.seconds or "")]
-    ours, none = subprocess.PIPE, subprocess.DEVNULL
+def _started(bounds: Bounds, folder: str) -> subprocess.Popen[bytes]:
+    """A process whose temporary files are in the folder: one that is ended at once cannot take them away itself."""
+    command = [sys.executable, "-P", "-c", CODE, str(bounds.memory_bytes), str(bounds.seconds or ""), folder]
+    ours, none, around = subprocess.PIPE, subprocess.DEVNULL, {**os.environ, "TMPDIR": folder}
     try:
-        return subprocess.Popen(command, stdin=ours, stdout=ours, stderr=none, start_new_session=True)  # noqa: S603  (our own code)
+        return subprocess.Popen(command, stdin=ours, stdout=ours, stderr=none, start_new_session=True, env=around)  # noqa: S603  (our own code)
     except OSError as error:
         raise NoAnswer(f"its reader did not start ({error.strerror or error})") from None
 
@@ -133,7 +148,7 @@ def serve() -> None:
     """The life of the other process: one piece of work in, what it tells out; it ends with whoever asked."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where there are no sessions, Ctrl-C reaches this process too
     gc.disable()  # it does one thing and ends
-    memory, seconds = sys.argv[1:]
+    memory, seconds, folder = sys.argv[1:]
     _limit(int(memory), float(seconds) if seconds else None)
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a library prints is no answer
@@ -141,7 +156,7 @@ def serve() -> None:
         work, arguments, tells = pickle.load(sys.stdin.buffer)  # noqa: S301  (from our own parent)
     except EOFError:
         os._exit(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     with suppress(BrokenPipeError):
         _tell(out, _done(work, arguments, {"progress": lambda part: _tell(out, ("progress", part))} if tells else {}))
     os._exit(0)  # at once: there is nothing to tidy up
@@ -169,8 +184,10 @@ def _tell(out: IO[bytes], told: Told) -> None:
     out.flush()
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(folder: str) -> None:
+    """Where the asker is gone without a word, nobody else takes the temporary files away."""
     sys.stdin.buffer.read()
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 

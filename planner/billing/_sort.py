@@ -176,15 +176,20 @@ def _line(group: Group, found: Found, hours_in: Hours, day: date) -> tuple[tuple
     kind = OF_COMMITMENT.get(group.charge, "used")
     if group.charge == "discount" or found.beside or (kind == "used" and hours_in[group.unit] is None):
         kind, used, unused = "beside", 0.0, 0.0
-    option = group.option or "not told"
-    if option == "on_demand" and any("capacity block" in text.casefold() for text in group.texts):
-        option = "capacity_block"
+    option = _option(group)
     tags = () if group.charge in OF_COMMITMENT else tags_in(group.tags)
     key = (
         kind, day.isoformat()[:7], group.provider, group.account, group.region, found.instance_type, found.accelerator,
         found.per_node, option, group.commitment, group.currency, tags,
     )  # fmt: skip
     return key, (used if kind == "used" else 0.0, unused)
+
+
+def _option(group: Group) -> str:
+    """The way of paying: hours of a capacity block, which exports call on demand, were paid when it was bought."""
+    if group.option == "on_demand" and any("capacity block" in text.casefold() for text in group.texts):
+        return "capacity_block"
+    return group.option or "not told"
 
 
 def _summed(lines: dict[tuple[Any, ...], list[tuple[Any, ...]]]) -> Iterator[Line]:
@@ -208,7 +213,7 @@ def _totals(groups: list[Group], view: View) -> tuple[Total, ...]:
 def _oddities(groups: list[Group], view: View) -> Iterator[str]:
     """What a reader should know of the file as a whole before he trusts a sum of it."""
     both = [group for group in groups if group.effective is not None] if view.billed and view.effective else []
-    plain = [g for g in both if g.charge == "usage" and not g.commitment and g.option in ("on_demand", "spot")]
+    plain = [g for g in both if g.charge == "usage" and not g.commitment and _option(g) in ("on_demand", "spot")]
     billed = math.fsum(group.billed for group in plain)
     effective = math.fsum(group.effective or 0.0 for group in plain)
     if abs(billed - effective) > max(0.01, 0.01 * abs(billed)):

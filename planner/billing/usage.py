@@ -59,7 +59,7 @@ class Usage:
 def together(bills: Sequence[Bill], wanted: str = "") -> Usage:
     """The bills with the tag `wanted`, or the one that tells workloads apart best.
 
-    Raises LookupError, with the keys there are, for a tag that no row of accelerators carries.
+    Raises LookupError, with what is expected instead, for a tag that no row of accelerators carries.
     """
     hours: dict[str, float] = defaultdict(float)
     spelled: dict[str, str] = {}
@@ -70,7 +70,8 @@ def together(bills: Sequence[Bill], wanted: str = "") -> Usage:
             hours[plain(key)] += line.hours_used
     if wanted:
         if plain(wanted) not in spelled:
-            raise LookupError(", ".join(sorted(spelled.values())) or "none: no row of accelerators has a tag")
+            keys = ", ".join(sorted(spelled.values()))
+            raise LookupError(f"one of {keys}" if keys else "no tag: no row of accelerators has one")
         return Usage(tuple(bills), spelled[plain(wanted)], "as asked")
     total = math.fsum(line.hours_used for line in used)
     known = [key for key in WORKLOAD_KEYS if key in spelled]

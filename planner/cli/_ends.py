@@ -13,6 +13,7 @@ import click
 
 from planner.cli._run import ASKED_WRONGLY, BUG, INTERRUPTED, READER_GONE
 from planner.errors import InvalidRequest
+from planner.reports._shared.clean import for_log, plain
 from pricing.errors import BadSnapshot, PricingError
 
 
@@ -26,7 +27,7 @@ def refuse(complaints: Sequence[object]) -> int:
     number = len(complaints)
     click.echo(f"planner: asked wrongly, {number} fault{'s' if number > 1 else ''}; nothing was written", err=True)
     for complaint in complaints:
-        click.echo(f"  {complaint}", err=True)
+        click.echo(f"  {for_log(plain(str(complaint)))}", err=True)
     return ASKED_WRONGLY
 
 

@@ -157,7 +157,9 @@ def _value(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.6g}"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_value(item)}" for key, item in value.items())
+        said = ", ".join(f"{key} {_value(item)}" for key, item in value.items() if item)
+        nothing = sum(not item for item in value.values())
+        return said + (f" (0 in {nothing} other months)" if nothing else "")
     if isinstance(value, list):
         return ", ".join(_value(item) for item in value)
     return str(value)

@@ -14,7 +14,7 @@ import click
 
 from planner.answer import Plan, PriceUsed, Strategy
 from planner.errors import Complaint
-from planner.reports._shared.clean import plain
+from planner.reports._shared.clean import for_log, plain
 from planner.reports._shared.figures import month_name, percent
 
 FAILED = 5
@@ -22,8 +22,8 @@ FAILED = 5
 WORKLOADS = "workloads"
 A_MONTH = "/month"
 EXPECTED = f"an amount such as 250000, an amount each month such as 20000{A_MONTH}, or {WORKLOADS}"
-NOTHING = 1e-9
-"""What a plan may cost more than a budget, as a fraction: it adds up thousands of payments."""
+HALF_A_CENT = 0.005
+"""What is over by less is not: amounts are shown to the cent, and a budget is set by what was shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _aged(plan: Plan, price: PriceUsed) -> str:
 
 
 def _is_over(amount: float, budget: float) -> bool:
-    return amount > budget * (1 + NOTHING)
+    return amount - budget >= HALF_A_CENT
 
 
 def _more(plan: Plan, amount: float, budget: float) -> str:
@@ -147,5 +147,5 @@ def judged(plan: Plan, gates: Gates) -> int | None:
     number = len(found)
     click.echo(f"planner: the plan is made, but has {number} fault{'s' if number > 1 else ''} at its gates", err=True)
     for fault in found:
-        click.echo(f"  {fault}", err=True)
+        click.echo(f"  {for_log(fault)}", err=True)
     return FAILED

@@ -47,9 +47,8 @@ def choose(format_name: str | None, paths: Sequence[str]) -> tuple[tuple[Output,
     if not complaints and format_name not in {None, *(output.format for output in outputs)}:
         said = ", ".join(f"{output.path} ({output.format})" for output in outputs if output.path)
         message = f"nothing is written in this format: the suffix decides for {said}"
-        complaints.append(
-            Complaint("", "--format", message, str(format_name), "no --format, or -o with a matching suffix")
-        )
+        expected = f"no --format, or -o NAME{load(str(format_name)).SUFFIX}"
+        complaints.append(Complaint("", "--format", message, str(format_name), expected))
     return tuple(outputs), (*complaints, *_repeated(files))
 
 
@@ -58,8 +57,8 @@ def _of_path(path: str, format_name: str | None, by_suffix: Mapping[str, str]) -
     if path.endswith(("/", os.sep)) or Path(path).is_dir():
         wanted = format_name if format_name in folders else None
         return Output(path, wanted or folders[0], folder=True)
-    if name := by_suffix.get(Path(path).suffix.lower()):
-        return Output(path, name)
+    if fitting := [suffix for suffix in by_suffix if path.lower().endswith(suffix)]:
+        return Output(path, by_suffix[max(fitting, key=len)])  # plan.focus.csv is .focus.csv, though it is .csv too
     if format_name is not None:
         return Output(path, format_name, folder=format_name in folders)
     expected = f"a suffix of {', '.join(sorted(by_suffix))}, a folder/ for {', '.join(folders)}, or --format"

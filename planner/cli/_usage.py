@@ -17,7 +17,7 @@ from planner.billing.usage import Sum, Usage, summed, together, total
 from planner.cli._run import DONE
 from planner.cli._tables import aligned, csv_text, json_text, show
 from planner.errors import Complaint, InvalidRequest
-from planner.reports._shared.clean import for_spreadsheet
+from planner.reports._shared.clean import for_log, for_spreadsheet
 from planner.reports._shared.clean import plain as clean
 from pricing.catalog import Catalog
 from pricing.money import shown
@@ -47,8 +47,8 @@ def usage(files: Sequence[str], tag: str, form: str) -> int:
     try:
         found = together(bills, tag)
     except LookupError as error:
-        expected = f"one of {error.args[0]}"
-        raise InvalidRequest((Complaint("", "--tag", "no row of accelerators has that tag", tag, expected),)) from None
+        message = "no row of accelerators has that tag"
+        raise InvalidRequest((Complaint("", "--tag", message, tag, error.args[0]),)) from None
     show({"text": _text, "json": _json, "csv": _csv}[form](found))
     return DONE
 
@@ -91,7 +91,7 @@ def _text(found: Usage) -> str:
         parts += [_baseline(found, currency) for currency in found.currencies]
         parts.append(_commitments(commitments(found)))
     parts += [_apart(found), _refused(found), _notes(found)]
-    return "\n".join(line for part in parts for line in part).rstrip() + "\n"
+    return for_log("\n".join(line for part in parts for line in part).rstrip() + "\n")
 
 
 def _files(found: Usage) -> Iterator[str]:
@@ -99,8 +99,8 @@ def _files(found: Usage) -> Iterator[str]:
         days = f"usage from {min(bill.days)} to {max(bill.days)}" if bill.days else "no day of usage"
         yield f"{clean(bill.name)}: {bill.export}, {clean(bill.recognised_by)}"
         yield (
-            f"  {bill.rows_in:,} rows = {bill.rows_used:,} of accelerators + {bill.rows_apart:,} of all else "
-            f"+ {bill.rows_refused:,} refused; {days}"
+            f"  {bill.rows_in:,} row{'s' * (bill.rows_in != 1)} = {bill.rows_used:,} of accelerators "
+            f"+ {bill.rows_apart:,} of all else + {bill.rows_refused:,} refused; {days}"
         )
         for each in bill.totals:
             own = total([line for line in bill.lines if line.currency == each.currency])

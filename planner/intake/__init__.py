@@ -12,6 +12,7 @@ counted first, it is too short to fill a memory, and a process would cost 0.2 s 
 
 from __future__ import annotations
 
+import gc
 import importlib
 import pkgutil
 from collections.abc import Callable
@@ -74,6 +75,21 @@ def _reader(module: ModuleType) -> Callable[[bytes, str, Choices], Read]:
 
 
 def read(data: bytes, name: str, choices: Choices = NONE) -> Read:
+    """What `data` asks for: see `_read`.
+
+    The search for cycles is put off while a large file is read: there are none among a million cells, and looking for
+    them takes a quarter of the time.
+    """
+    if len(data) <= SMALL_TEXT or not gc.isenabled():
+        return _read(data, name, choices)
+    gc.disable()
+    try:
+        return _read(data, name, choices)
+    finally:
+        gc.enable()
+
+
+def _read(data: bytes, name: str, choices: Choices) -> Read:
     """What `data` asks for. `name` is the file's name, or - for standard input, whose format its content tells.
 
     Never raises for bad input: faults are `complaints`, and a file that is no request at all is one complaint.

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from planner.intake._choices import IGNORE, NONE, Choices, month_field
 from planner.intake._dates import doubt
 from planner.intake._grid import Cell, Row
-from planner.intake._meanings import MEANINGS
+from planner.intake._meanings import MAY_BE_PRICED, MEANINGS, PRICED
 from planner.intake._months import is_yearless, month_of, ordinal_of
 from planner.intake._numbers import currency_of
 from planner.intake._units import Metric, metric_of, plain, seconds_of, work_unit
@@ -22,9 +22,17 @@ BY_CHOICE = "chosen by --map or a mapping file"
 A_MONTH = "a calendar month"
 TITLE_MAX = 80
 """Signs of a title; what is longer is a text."""
+_PRICED = re.compile(PRICED)
+_PEAK = re.compile(r"\b(?:peak|max(?:imum)?|p9\d)\b")
+PEAKS = frozenset({"requests_per_second", "gpus"})
+"""What a column may state as a peak beside its mean; the mean is what is planned."""
 BY_CONTENT = "what stands beneath it"
 NAME_RANK = ("workload", "job", "name", "service", "application", "app", "model", "use case", "task", "project")
 FIRST_WINS = frozenset({"name", "team", "kind", "notes", "region", "provider", "source"})
+BY_MONTH = frozenset(
+    {"accelerator_hours", "units_per_month", "total_units", "requests_per_second", "amount", "gpus", "hours", ""}
+)
+"""What may be stated for one month in its title."""
 NEEDED = "GPU-hours, GPUs with hours, work per month (tokens/month), total work with a deadline, or requests per second"
 
 
@@ -71,8 +79,10 @@ def settle(columns: tuple[Column, ...]) -> tuple[tuple[Column, ...], tuple[Colum
     rest: list[Column] = []
     passed: list[Column] = []
     chosen = {column.meaning for column in columns if column.rule == BY_CHOICE and column.meaning != "month"}
+    means = {c.meaning for c in columns if not _PEAK.search(c.words)}
     for column in columns:
-        if column.meaning in chosen and column.rule != BY_CHOICE:
+        is_peak = column.meaning in means and column.meaning in PEAKS and _PEAK.search(column.words)
+        if (column.meaning in chosen and column.rule != BY_CHOICE) or is_peak:
             passed.append(column)
             continue
         if column.meaning not in FIRST_WINS:
@@ -99,6 +109,8 @@ def _chosen(index: int, cell: Cell, over: str, choices: Choices) -> Column | Non
 
 
 def _column(index: int, cell: Cell, over: str, choices: Choices) -> Column | None:
+    if is_year(cell):
+        return Column(index, "yearless", cell, cell.text)
     is_text = not (cell.is_blank or cell.fault or cell.is_number or isinstance(cell.value, bool))
     if not is_text or choices.field_of(cell.text) == IGNORE:
         return None
@@ -109,7 +121,7 @@ def _column(index: int, cell: Cell, over: str, choices: Choices) -> Column | Non
         found = Column(0, "month", cell, cell.text, month, rule=A_MONTH) if month else None
     if found is None:
         return None
-    metric = found.metric if found.meaning != "month" else metric_of(over) if over else None
+    metric = found.metric if found.meaning != "month" or found.metric else metric_of(over) if over else None
     return replace(found, index=index, header=cell, metric=metric)
 
 
@@ -126,13 +138,32 @@ def _titled(text: str) -> Column | None:
         return Column(0, "yearless", cell, text)
     words = plain(text)
     meaning = meaning_of(words)
+    if has_digits and meaning in BY_MONTH and not _PRICED.search(words) and (found := _with_month(cell, words)):
+        return found
     return Column(0, meaning, cell, words, "", metric_of(text), currency_of(text)) if meaning else None
+
+
+def _with_month(cell: Cell, words: str) -> Column | None:
+    """The column of "GPU-hours Jan-27", a month, and of "GPU-hours Q1 2027", which may be any three."""
+    rest = [part for part in re.split(r"[()\[\]:]|\s[-–]\s|\s", cell.text) if part]
+    for size in (1, 2):
+        for at in range(len(rest) - size + 1):
+            if month := month_of(Cell("", " ".join(rest[at : at + size]))):
+                metric = metric_of(" ".join(rest[:at] + rest[at + size :]))
+                return Column(0, "month", cell, words, month, metric, rule=A_MONTH) if metric else None
+    return Column(0, "yearless", cell, cell.text) if re.search(r"\bq[1-4]\b", words) else None
+
+
+def is_year(cell: Cell) -> bool:
+    """Whether a cell is a year alone, as a number."""
+    return cell.is_number and cell.text.isdigit() and 2020 <= int(cell.text) <= 2099
 
 
 @lru_cache(maxsize=10_000)
 def meaning_of(words: str) -> str:
     """What a header in plain words means, else empty."""
-    return next((meaning for meaning, pattern in _patterns() if pattern.search(words)), "")
+    meaning = next((meaning for meaning, pattern in _patterns() if pattern.search(words)), "")
+    return "" if meaning not in MAY_BE_PRICED and _PRICED.search(words) else meaning
 
 
 @cache

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from planner.intake._columns import NEEDED, Column
 from planner.intake._grid import Cell
 from planner.intake._hardware import Hardware
+from planner.intake._hours import HOURS_PER_MONTH, Hours, hours_of, scaled_amount, times_a_month
 from planner.intake._line import Found, Line
-from planner.intake._units import Metric, adjusted, metric_of
+from planner.intake._meanings import SHARE_OF_HOURS
+from planner.intake._span import span_of
+from planner.intake._units import Metric, is_of_a_year, metric_of
 
-HOURS_PER_MONTH = 730.0
-HOURS_PER_MONTH_MAX = 744.0
 HOURS_AGREE_WITHIN = 0.01
-_ALWAYS = re.compile(
-    r"24 ?[x/*×] ?7(?:/365)?|always(?: on)?|around the clock|continuous(?:ly)?|full[ -]?time", re.IGNORECASE
-)
 _KEYS = {
     "accelerator_hours": "accelerator_hours_per_month",
     "units": "units_per_month",
     "requests_per_second": "requests_per_second",
 }
-_SHARE_OF_HOURS = r"share|of (?:hours|time)|uptime|duty|busy|active"
-_OF_THE_CHIP = r"\b(?:gpu|sm|compute|mfu|memory|tensor|accelerator|chip|tpu)\b"
+_NAMED = re.compile(SHARE_OF_HOURS)
+_OF_THE_CHIP = re.compile(r"\b(?:gpu|sm|compute|mfu|memory|tensor|accelerator|chip|tpu)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +42,12 @@ class Stated:
 
 def stated_demand(line: Line, hardware: Hardware, told: int) -> Stated | None:
     """The one demand of a row; None after a complaint. `told` complaints were there before the row."""
-    hours = _hours(line)
+    hours = hours_of(line)
     found = [
         each
         for each in (
             _accelerator_hours(line, hardware, hours),
+            _node_hours(line, hardware),
             _by_month(line, hardware, hours),
             _direct(line, "units_per_month", "units_per_month"),
             _direct(line, "total_units", "total_units"),
@@ -60,6 +59,8 @@ def stated_demand(line: Line, hardware: Hardware, told: int) -> Stated | None:
     if len(line.ledger.complaints) > told:
         return None
     found = _months_win(line, found)
+    if not found and "yearless" in line.table.meanings:
+        return None  # its column is told
     if not found:
         cell = line.cell("name") or line.row.cell(0)
         line.ledger.complain(cell, "nothing in this row says how much work is needed", NEEDED)
@@ -69,7 +70,20 @@ def stated_demand(line: Line, hardware: Hardware, told: int) -> Stated | None:
         message = f"a second kind of demand in one row; the first stands in {first.place}"
         line.ledger.complain(second, message, "one kind of demand: leave one of the two empty")
         return None
-    return found[0]
+    return _within(line, found[0], told)
+
+
+def _within(line: Line, stated: Stated, told: int) -> Stated | None:
+    """The demand in the months that its row says it runs in."""
+    span = span_of(line)
+    if len(line.ledger.complaints) > told:
+        return None
+    if span is None or stated.key == "total_units":
+        return stated
+    if not isinstance(stated.value, float):
+        line.ledger.note(f"{span.cells[0][0].place} is not used: the month columns of its row say when")
+        return stated
+    return replace(stated, value=span.by_month(stated.value), cells=stated.cells + span.cells)
 
 
 def _months_win(line: Line, found: list[Stated]) -> list[Stated]:
@@ -110,28 +124,15 @@ def _requests(line: Line) -> Stated | None:
 
 
 def _stated(line: Line, found: Found, metric: Metric, key: str) -> Stated | None:
-    scaled = _scaled(line, found, metric)
+    scaled = scaled_amount(line, found, metric)
     if scaled is None:
         return None
     value, metric = scaled
     if key == "total_units":
         value = found.value * metric.scale
-    elif not metric.period:
-        line.ledger.note(
-            f"{found.column.header.text!r} ({found.column.header.place}) names no period: read as per month"
-        )
+    else:
+        _note_period(line, found, metric)
     return Stated(key, value, metric.unit, ((found.cell, f"{value:.15g} {metric.unit}".strip()),))
-
-
-def _scaled(line: Line, found: Found, base: Metric) -> tuple[float, Metric] | None:
-    """The amount per month (per second for requests) and what it finally is counted in; None after a complaint."""
-    metric = adjusted(base, found.quantity.unit)
-    if metric is None or found.quantity.percent or found.quantity.currency:
-        line.ledger.complain(
-            found.cell, f"does not fit {found.column.header.text!r}", f"a number of {base.unit or base.what}"
-        )
-        return None
-    return found.value * metric.factor, metric
 
 
 def _row_metric(line: Line) -> Metric | None:
@@ -139,38 +140,21 @@ def _row_metric(line: Line) -> Metric | None:
     return metric_of(text) if text else None
 
 
-def _hours(line: Line) -> tuple[float, Cell] | None:
-    """Hours per accelerator and month."""
-    cell = line.cell("hours")
-    column = line.table.column("hours")
-    if cell is None or column is None:
-        return None
-    if isinstance(cell.value, str) and _ALWAYS.fullmatch(cell.text):
-        return HOURS_PER_MONTH, cell
-    found = line.number_in(column, cell)
-    scaled = _scaled(line, found, column.metric or Metric("hours")) if found else None
-    if scaled is None:
-        return None
-    hours, metric = scaled
-    if not metric.period:
-        line.ledger.note(f"{column.header.text!r} ({column.header.place}) names no period: read as hours per month")
-    if hours > HOURS_PER_MONTH_MAX:
-        message = f"{hours:,.15g} hours a month are more than a month has"
-        line.ledger.complain(cell, message, "hours of one GPU; name the column GPU-hours if it adds up all GPUs")
-        return None
-    return hours, cell
-
-
-def _accelerator_hours(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) -> Stated | None:
+def _accelerator_hours(line: Line, hardware: Hardware, hours: Hours | None) -> Stated | None:
     """GPU-hours as stated, else GPUs x hours (x utilisation where that is a share of the hours)."""
     found = line.number("accelerator_hours")
-    scaled = _scaled(line, found, found.column.metric or Metric("accelerator_hours")) if found else None
+    scaled = scaled_amount(line, found, found.column.metric or Metric("accelerator_hours")) if found else None
     product = _product(line, hardware, hours)
     if found is None:
         return product
-    if scaled is None:
+    factor = times_a_month(line, found.column, found.cell, scaled[1], found.value) if scaled else None
+    if scaled is None or factor is None:
         return None
-    value, metric = scaled
+    value, metric = (found.value * scaled[1].scale * factor[0], scaled[1]) if factor[1] else scaled
+    if product is None and not metric.period and not factor[1] and re.search(r"\btotal\b", found.column.words):
+        message = "GPU-hours in total, or of a month?"
+        line.ledger.complain(found.cell, message, "a column GPU-hours / month, or a column for each month")
+        return None
     if (
         product is not None
         and isinstance(product.value, float)
@@ -181,30 +165,59 @@ def _accelerator_hours(line: Line, hardware: Hardware, hours: tuple[float, Cell]
             found.cell, f"{value:,.15g} GPU-hours, but {cells} gives {product.value:,.15g}", "one of the two"
         )
         return None
-    if not metric.period:
-        line.ledger.note(
-            f"{found.column.header.text!r} ({found.column.header.place}) names no period: read as per month"
-        )
-    return Stated(_KEYS["accelerator_hours"], value, "", ((found.cell, f"{value:.15g} accelerator-hours"),))
+    _note_period(line, found, metric, is_by_run=bool(factor[1]))
+    return Stated(_KEYS["accelerator_hours"], value, "", ((found.cell, f"{value:.15g} accelerator-hours"), *factor[1]))
 
 
-def _product(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) -> Stated | None:
-    if hours is None or any(
-        column.meaning == "month" and not line.row.cell(column.index).is_blank for column in line.table.columns
+def _note_period(line: Line, found: Found, metric: Metric, *, is_by_run: bool = False) -> None:
+    """Tells where an amount was taken as of a month, or as spread over a year."""
+    header = found.column.header
+    if not metric.period and not is_by_run:
+        line.ledger.note(f"{header.text!r} ({header.place}) names no period: read as per month")
+    elif is_of_a_year(found.column.words):
+        line.ledger.note(f"{header.text!r} ({header.place}) is of a year: a twelfth of it each month")
+
+
+def _node_hours(line: Line, hardware: Hardware) -> Stated | None:
+    """Hours of nodes, times the accelerators in one."""
+    found = line.number("node_hours")
+    if found is None or line.cell("accelerator_hours") is not None:
+        return None
+    scaled = scaled_amount(line, found, replace(found.column.metric or Metric("hours"), what="hours"))
+    if scaled is None:
+        return None
+    if hardware.each is None:
+        line.ledger.complain(found.cell, "hours of nodes, but with how many GPUs each?", "a column GPUs per node")
+        return None
+    _note_period(line, found, scaled[1])
+    each = () if hardware.each_cell is None else ((hardware.each_cell, f"{hardware.each:g} each"),)
+    cells = ((found.cell, f"{scaled[0]:.15g} node-hours"), *each)
+    return Stated(_KEYS["accelerator_hours"], scaled[0] * hardware.each, "", cells)
+
+
+def _product(line: Line, hardware: Hardware, hours: Hours | None) -> Stated | None:
+    if (
+        hours is None
+        or line.cell("node_hours") is not None
+        or any(column.meaning == "month" and not line.row.cell(column.index).is_blank for column in line.table.columns)
     ):
         return None
     if hardware.count is None or hardware.count_cell is None:
         if all(line.cell(meaning) is None for meaning in ("accelerator_hours", "gpus", "nodes")):
-            line.ledger.complain(hours[1], "hours, but of how many GPUs?", "a number of GPUs in the row")
+            line.ledger.complain(hours.cell, "hours, but of how many GPUs?", "a number of GPUs in the row")
         return None
-    share = _share_of_hours(line, hours[0])
+    share = _share_of_hours(line, hours.value)
     if share is None:
         return None
     fraction, fraction_cell = share
-    cells = [(hardware.count_cell, f"{hardware.count:g} accelerators"), (hours[1], f"{hours[0]:.15g} hours per month")]
+    cells = [
+        (hardware.count_cell, f"{hardware.count:g} accelerators"),
+        (hours.cell, f"{hours.value:.15g} hours per month"),
+    ]
+    cells += hours.by
     if fraction_cell is not None:
         cells.append((fraction_cell, f"{fraction:g} of the hours"))
-    return Stated(_KEYS["accelerator_hours"], hardware.count * hours[0] * fraction, "", tuple(cells))
+    return Stated(_KEYS["accelerator_hours"], hardware.count * hours.value * fraction, "", tuple(cells))
 
 
 def _share_of_hours(line: Line, hours: float) -> tuple[float, Cell | None] | None:
@@ -212,7 +225,7 @@ def _share_of_hours(line: Line, hours: float) -> tuple[float, Cell | None] | Non
     column = line.table.column("utilisation")
     if column is None or line.cell("utilisation") is None:
         return 1.0, None
-    if re.search(_OF_THE_CHIP, column.words) and not re.search(_SHARE_OF_HOURS, column.words):
+    if _OF_THE_CHIP.search(column.words) and not _NAMED.search(column.words):
         line.ledger.note(
             f"{column.header.text!r} ({column.header.place}) is about the chip, not the hours: the hours stand as given"
         )
@@ -220,7 +233,10 @@ def _share_of_hours(line: Line, hours: float) -> tuple[float, Cell | None] | Non
     found = line.fraction("utilisation")
     if found is None:
         return None
-    if not re.search(_SHARE_OF_HOURS, column.words) and hours < 0.98 * HOURS_PER_MONTH:
+    is_named = bool(_NAMED.search(column.words))
+    if not is_named and hours >= 0.98 * HOURS_PER_MONTH:
+        line.ledger.note(f"{column.header.text!r} ({column.header.place}) is read as a share of the hours beside it")
+    if not is_named and hours < 0.98 * HOURS_PER_MONTH:
         message = "does this lower the hours beside it, or is it how busy the chip is in them?"
         line.ledger.complain(
             found[1], message, f"the header 'Utilisation (% of hours)' or 'GPU utilisation', not {column.header.text!r}"
@@ -229,7 +245,7 @@ def _share_of_hours(line: Line, hours: float) -> tuple[float, Cell | None] | Non
     return found
 
 
-def _by_month(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) -> Stated | None:
+def _by_month(line: Line, hardware: Hardware, hours: Hours | None) -> Stated | None:
     columns = [c for c in line.table.columns if c.meaning == "month" and not line.row.cell(c.index).is_blank]
     if not columns:
         return None
@@ -261,9 +277,7 @@ def _by_month(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) 
     return Stated(_KEYS[what], values, metric.unit, tuple(cells)) if values else None
 
 
-def _per_month_of(
-    line: Line, metric: Metric, hardware: Hardware, hours: tuple[float, Cell] | None, first: Cell
-) -> float | None:
+def _per_month_of(line: Line, metric: Metric, hardware: Hardware, hours: Hours | None, first: Cell) -> float | None:
     """What turns a month's figure into demand: hours for a number of GPUs, GPUs for hours, else 1."""
     if metric.what == "accelerators":
         if hours is None:
@@ -273,7 +287,8 @@ def _per_month_of(
                 "a column Hours per month (730 is around the clock)",
             )
             return None
-        return hours[0]
+        share = _share_of_hours(line, hours.value)
+        return None if share is None else hours.value * share[0]
     if metric.what == "hours":
         if hardware.count is None:
             line.ledger.complain(first, "hours by month, but of how many GPUs?", "a number of GPUs in the row")
@@ -287,13 +302,13 @@ def _month_value(line: Line, column: Column, metric: Metric) -> float | None:
     if cell.text in ("-", "–", "—"):
         return 0.0
     found = line.number_in(column, cell)
-    scaled = _scaled(line, found, metric) if found else None
+    scaled = scaled_amount(line, found, metric) if found else None
     if scaled is None:
         return None
     return scaled[0] if metric.what != "accelerators" else found.value if found else None
 
 
-def _amount(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) -> Stated | None:
+def _amount(line: Line, hardware: Hardware, hours: Hours | None) -> Stated | None:
     """A column called demand or amount, counted in what its cell, a unit column or its header says."""
     found = line.number("amount")
     if found is None:
@@ -310,9 +325,9 @@ def _amount(line: Line, hardware: Hardware, hours: tuple[float, Cell] | None) ->
             return None
         return Stated(
             _KEYS["accelerator_hours"],
-            found.value * hours[0],
+            found.value * hours.value,
             "",
-            ((found.cell, f"{found.value:g} accelerators"), (hours[1], "hours")),
+            ((found.cell, f"{found.value:g} accelerators"), (hours.cell, "hours")),
         )
     is_total = metric.what == "units" and not metric.period and line.cell("deadline") is not None
     return _stated(line, found, metric, "total_units" if is_total else _KEYS[metric.what])
@@ -323,7 +338,7 @@ def as_document(line: Line, stated: Stated) -> dict[str, Any]:
     path = f"{line.path}.demand.{stated.key}"
     for cell, value in stated.cells:
         line.ledger.read(path, cell, value)
-    if isinstance(stated.value, dict):
+    if isinstance(stated.value, dict) and len(stated.cells) == len(stated.value):
         for (cell, _), month in zip(stated.cells, stated.value, strict=True):
             line.ledger.places[f"{path}.{month}"] = cell.place
     if isinstance(stated.value, list):

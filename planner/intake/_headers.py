@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from planner.intake._choices import Choices
-from planner.intake._columns import NAME_RANK, Column, columns_of, meaning_of
+from planner.intake._columns import NAME_RANK, Column, columns_of, is_year, meaning_of
 from planner.intake._grid import Cell, Row, Sheet
 from planner.intake._months import is_yearless, month_of, ordinal_of
 from planner.intake._units import plain
@@ -40,6 +40,8 @@ class Header:
 
 def header_from(sheet: Sheet, start: int, choices: Choices) -> Header | None:
     """The best header from row `start` on: the most different meanings, the first of equals; two rows if better."""
+    if (first := _first_of_several(sheet, start, choices)) is not None:
+        return first
     best, best_score = None, 1
     for index in range(start, min(len(sheet.rows), start + HEADER_SEARCH_ROWS)):
         score = header_score(sheet.rows[index], choices)
@@ -54,13 +56,34 @@ def header_from(sheet: Sheet, start: int, choices: Choices) -> Header | None:
     return best
 
 
+def _first_of_several(sheet: Sheet, start: int, choices: Choices) -> Header | None:
+    """The first header with a table of its own beneath it, where another header of as much follows: not the better."""
+    found: list[int] = []
+    for index in range(start, min(len(sheet.rows), start + HEADER_SEARCH_ROWS)):
+        row = sheet.rows[index]
+        if len(row.cells) < 3 or _has_numbers(row) or any(cell.text.isdigit() for cell in row.cells):
+            continue
+        columns = columns_of(row, None, choices)
+        meanings = {column.meaning for column in columns}
+        if _score(row, columns) >= 3 and "name" in meanings and len(meanings & VITAL) >= 3:
+            found.append(index)
+        if len(found) == 2:
+            has_rows = any(_has_figures(each) for each in sheet.rows[found[0] + 1 : index])
+            return _single(sheet, found[0]) if has_rows else None
+    return None
+
+
+def _has_figures(row: Row) -> bool:
+    return any((cell.is_number and not is_year(cell)) or cell.text[:1].isdigit() for cell in row.cells)
+
+
 def header_score(row: Row, choices: Choices) -> int:
     """How many different things a row names if it is a header; 0 where it is none."""
     return 0 if _has_numbers(row) else _score(row, columns_of(row, None, choices))
 
 
 def _has_numbers(row: Row) -> bool:
-    return any(cell.is_number or isinstance(cell.value, bool) for cell in row.cells)
+    return any((cell.is_number and not is_year(cell)) or isinstance(cell.value, bool) for cell in row.cells)
 
 
 def _score(row: Row, columns: Sequence[Column]) -> int:
@@ -74,7 +97,7 @@ def next_header(sheet: Sheet, header: Row, start: int, choices: Choices) -> int:
     own = {cell.text.casefold() for cell in header.cells if not cell.is_blank}
     for index in range(start, len(sheet.rows)):
         row = sheet.rows[index]
-        if any(cell.is_number or cell.text.isdigit() for cell in row.cells):
+        if any(cell.is_number for cell in row.cells) or any(cell.text.isdigit() for cell in row.cells):
             continue
         texts = {cell.text.casefold() for cell in row.cells if not cell.is_blank}
         if len(texts) < 3 or len(texts & own) * 2 >= len(texts) or not (choices.columns or _may_name(texts)):

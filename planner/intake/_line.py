@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING
 
 from planner.intake._columns import Column
 from planner.intake._grid import Cell, Row
 from planner.intake._ledger import Ledger
 from planner.intake._numbers import Ambiguous, Quantity, currency_of_format, quantity
 from planner.intake._table import Table
+from planner.intake._tongues import NO as NO_ELSEWHERE
+from planner.intake._tongues import YES as YES_ELSEWHERE
+
+if TYPE_CHECKING:
+    from pricing.catalog import Catalog
 
 NOTHING = frozenset({"", "-", "–", "—", "n/a", "na", "n.a.", "none", "null", "nil"})
-YES = frozenset({"yes", "y", "true", "1", "x", "✓", "✔", "ok", "allowed"})
-NO = frozenset({"no", "n", "false", "0", "not allowed"})
+YES = frozenset({"yes", "y", "true", "1", "x", "✓", "✔", "ok", "allowed"}) | YES_ELSEWHERE
+NO = frozenset({"no", "n", "false", "0", "not allowed"}) | NO_ELSEWHERE
+_CLOCK_FORMAT = re.compile(r"(?:\[h+\]|\bh{1,2}):m", re.IGNORECASE)
+"""A number format of times: the number beneath it is a part of a day."""
+_CLOCK = re.compile(r"(\d{1,4}):([0-5]\d)(?::[0-5]\d)?")
+_RANGE = re.compile(r"(\d[\d.,]*) ?(?:[-–—]|to|bis) ?(\d[\d.,]*)")
+TIMED = frozenset({"hours", "accelerator_hours", "node_hours", "checkpoint_minutes", "restart_minutes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +50,24 @@ class Line:
     row: Row
     index: int
     ledger: Ledger
+    catalog: Catalog | None = None
+    path: str = field(init=False)
+    filled: dict[str, Cell] = field(init=False)
+    """The cells with something in them by what their columns mean: looked up many times each."""
 
-    @property
-    def path(self) -> str:
-        return f"workloads[{self.index}]"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", f"workloads[{self.index}]")
+        cells, filled = self.row.cells, {}
+        for meaning, column in self.table.by_meaning.items():
+            if column.index < len(cells):
+                cell = cells[column.index]
+                if cell.fault or cell.text.casefold() not in NOTHING:
+                    filled[meaning] = cell
+        object.__setattr__(self, "filled", filled)
 
     def cell(self, meaning: str) -> Cell | None:
         """The cell under the column of that meaning, None where there is no such column or nothing in it."""
-        column = self.table.column(meaning)
-        return self._filled(column) if column else None
-
-    def _filled(self, column: Column) -> Cell | None:
-        cell = self.row.cell(column.index)
-        return cell if cell.fault or cell.text.casefold() not in NOTHING else None
+        return self.filled.get(meaning)
 
     def text(self, meaning: str) -> str:
         cell = self.cell(meaning)
@@ -60,9 +77,8 @@ class Line:
 
     def number(self, meaning: str) -> Found | None:
         """The number under the column of that meaning; None where there is none or it is faulty (then told)."""
-        column = self.table.column(meaning)
-        cell = self._filled(column) if column else None
-        return self.number_in(column, cell) if column and cell else None
+        cell = self.filled.get(meaning)
+        return self.number_in(self.table.by_meaning[meaning], cell) if cell is not None else None
 
     def number_in(self, column: Column, cell: Cell) -> Found | None:
         if self._is_faulty(cell, column.header.text):
@@ -71,6 +87,8 @@ class Line:
             currency = currency_of_format(cell.number_format) if cell.number_format else ""
             percent = "%" in cell.number_format
             found = Quantity(cell.value * 100 if percent else float(cell.value), "", currency, percent)
+            if _CLOCK_FORMAT.search(cell.number_format):
+                found = Quantity(cell.value * 24, "h")
         else:
             parsed = self._parsed(column, cell)
             if parsed is None:
@@ -85,6 +103,8 @@ class Line:
         return Found(cell, column, found)
 
     def _parsed(self, column: Column, cell: Cell) -> Quantity | None:
+        if column.meaning in TIMED and (clock := _CLOCK.fullmatch(cell.text)):
+            return Quantity(int(clock[1]) + int(clock[2]) / 60, "h")
         decimal = self.table.decimals.get(column.index, "")
         if not decimal and "," in cell.text:
             decimal = "."
@@ -96,8 +116,16 @@ class Line:
             self.ledger.complain(cell, message, f"{whole} or {small}0")
             return None
         if parsed is None:
-            self.ledger.complain(cell, f"text where a number is needed, under {column.header.text!r}", "a number")
+            self._complain_of_text(column, cell)
         return parsed
+
+    def _complain_of_text(self, column: Column, cell: Cell) -> None:
+        what, expected = "text", "a number, 24/7 or 8h x 22d" if column.meaning == "hours" else "a number"
+        if isinstance(cell.value, date):
+            what = "a date"  # spreadsheets turn 3-4 into one
+        elif found := _RANGE.fullmatch(cell.text):
+            what, expected = "a range", f"{found[1]} or {found[2]}"
+        self.ledger.complain(cell, f"{what} where a number is needed, under {column.header.text!r}", expected)
 
     def fraction(self, meaning: str) -> tuple[float, Cell] | None:
         """A share under the column of that meaning, 0..1: 45 %, 0.45, or 45 where the column is in percent."""

@@ -7,6 +7,7 @@ import re
 from datetime import date
 
 from planner.intake._grid import Cell
+from planner.intake._tongues import months_in_english
 
 NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAME = (
@@ -16,9 +17,16 @@ _NAME = (
 _FORMS = (
     re.compile(r"(?P<year>20\d\d)[-/. ](?P<month>1[0-2]|0?[1-9])(?:[-/. ][0-3]?\d)?(?:[ T]00:00:00)?"),
     re.compile(r"(?P<month>1[0-2]|0?[1-9])[-/. ](?P<year>20\d\d)"),
-    re.compile(rf"{_NAME}[-/ ,.]*['’]?(?P<year>(?:20)?\d\d)"),
+    re.compile(rf"{_NAME}[-/ ,.]*(?:d?e )?['’]?(?P<year>(?:20)?\d\d)"),
     re.compile(rf"(?P<year>20\d\d)[-/ ]*{_NAME}"),
 )
+_QUARTER = re.compile(
+    r"(?:fy ?(?:20)?\d\d[-/ ]?)?[qtk]([1-4])[-/ ']*(?:(?:fy ?)?(?:20)?\d\d)?(?: total)?"
+    r"|(?:fy ?)?(?:20)?\d\d[-/ ]?q([1-4])"
+)
+_OTHER = re.compile(r"(?:1[0-2]|0?[1-9])[/.-]\d\d|(?:fy ?)?20\d\d|fy ?\d\d(?:/\d\d)?")
+_WORDS_TOO = frozenset({"set", "out", "gen", "ago", "mag"})
+"""Names of months in another language that are words of their own in a header."""
 _ORDINAL = re.compile(r"(?:month|m|mo)[ -]?#?(\d{1,3})")
 
 
@@ -26,7 +34,7 @@ def month_of(cell: Cell) -> str:
     """The calendar month (2026-12) that a header cell names, else empty."""
     if isinstance(cell.value, date):
         return f"{cell.value.year}-{cell.value.month:02d}"
-    text = cell.text.casefold()
+    text = months_in_english(cell.text.casefold())
     for form in _FORMS:
         found = form.fullmatch(text)
         if found:
@@ -61,9 +69,21 @@ def ordinal_of(cell: Cell) -> int:
 
 
 def is_yearless(cell: Cell) -> bool:
-    """Whether a header names a month without a year, or a quarter: neither says which months are meant."""
+    """Whether a header names a month without a year, a quarter, a year or 01/27: none says which months are meant."""
+    return bool(name_of_month(cell) or quarter_of(cell) or _OTHER.fullmatch(cell.text.casefold()))
+
+
+def name_of_month(cell: Cell) -> int:
+    """The number of the month (1 to 12) that a header names without a year, else 0."""
     text = cell.text.casefold()
-    return bool(re.fullmatch(_NAME, text) or re.fullmatch(r"q[1-4][-/ ']*(?:20)?\d{0,2}|(?:20)?\d\d[-/ ]?q[1-4]", text))
+    found = re.fullmatch(_NAME, months_in_english(text)) if text not in _WORDS_TOO else None
+    return NAMES.index(found[1][:3]) + 1 if found else 0
+
+
+def quarter_of(cell: Cell) -> int:
+    """The number of the quarter that a header names, with a year or without; else 0."""
+    found = _QUARTER.fullmatch(cell.text.casefold())
+    return int(found[1] or found[2]) if found else 0
 
 
 def _name_in(found: re.Match[str]) -> str:

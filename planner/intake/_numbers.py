@@ -67,13 +67,14 @@ _SYMBOL = "|".join(
     rf"(?<![A-Za-z]){re.escape(symbol)}(?![A-Za-z])" if symbol[0].isalpha() else re.escape(symbol)
     for symbol in sorted(SYMBOLS, key=len, reverse=True)
 )
-_MONEY = re.compile(rf"{_SYMBOL}|(?<![A-Za-z])(?:{'|'.join(CODES)})(?![A-Za-z])")
+_MONEY = re.compile(rf"{_SYMBOL}|(?:(?<![A-Za-z])|(?<=(?<![A-Za-z])[kKTM]))(?:{'|'.join(CODES)})(?![A-Za-z])")
 _SPACES = " \u00a0\u2007\u2009\u202f"
 _GROUPED = re.compile(rf"\d{{1,3}}(?:[{_SPACES}'’]\d{{3}})+(?:[.,]\d+)?")
 _CORE = re.compile(rf"(?:\d[\d.,{_SPACES}'’]*|[.,]\d+)")
 _EXPONENT = re.compile(r"[eE][+-]?\d{1,3}(?![\w])")
 _MINUS = "-−–"
 _POWER_MAX = 300
+_HALF_WIDTH = {sign: sign - 0xFEE0 for sign in range(0xFF01, 0xFF5F)}
 
 
 class Ambiguous(ValueError):
@@ -100,7 +101,7 @@ def quantity(text: str, decimal: str = "") -> Quantity | None:
     """
     if text.isascii() and text.isdigit():
         return Quantity(value) if math.isfinite(value := float(text)) else None
-    rest, currency = _without_money(text.strip())
+    rest, currency = _without_money(_simple(text))
     negative = False
     if rest.startswith("(") and rest.endswith(")"):
         negative, rest = True, rest[1:-1].strip()
@@ -132,7 +133,7 @@ def quantity(text: str, decimal: str = "") -> Quantity | None:
 
 def decimal_proof(text: str) -> str:
     """The decimal separator that `text` proves by its form ("." for 1,234.5 or 0.75), else empty."""
-    rest, _ = _without_money(text.strip())
+    rest, _ = _without_money(_simple(text))
     found = _CORE.match(rest.lstrip("(+" + _MINUS + " "))
     core = found.group().strip(_SPACES + "'’") if found else ""
     if not core or not ({".", ","} & set(core)):
@@ -158,6 +159,12 @@ def currency_of_format(number_format: str) -> str:
     """The currency that a number format shows ("[$€-407]#,##0" -> EUR), else empty; [$-409] is only a language."""
     named = re.search(r"\[\$([^\]-]+)(?:-[^\]]*)?\]", number_format)
     return currency_of(named.group(1) if named else re.sub(r"\[[^\]]*\]", "", number_format))
+
+
+def _simple(text: str) -> str:
+    """Digits of full width as others, and no apostrophe in front, which marks a text in spreadsheets."""
+    text = text.strip() if text.isascii() else text.translate(_HALF_WIDTH).strip()
+    return text[1:] if text[:1] == "'" and text[1:2].isdigit() else text
 
 
 def _without_money(text: str) -> tuple[str, str]:

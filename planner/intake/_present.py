@@ -26,7 +26,8 @@ class Present:
 
     `grows_per_month` is for hours outside commitments, which grow; `covered_per_month` for hours under them and
     `unused_per_month` for what nothing used of them, into which the covered hours grow first. `view` says whether costs
-    are effective (amortised) or billed (cash): never both.
+    are effective (amortised) or billed (cash): never both. `loose_per_month` is what commitments cost of it that the
+    plan does not take over: they are owed beside it, for as long as they run.
     """
 
     view: str
@@ -36,6 +37,7 @@ class Present:
     unused_per_month: float
     growth_per_month: float
     kept: tuple[Kept, ...] = ()
+    loose_per_month: float = 0.0
 
     def over(self, months: int) -> float:
         """As today over a plan of `months`, each hour at its cost of today and commitments renewed as they are.
@@ -73,9 +75,13 @@ def _note(plan: Plan, present: Present) -> str:
     parts = [f"{best.total_cost:,.2f} to pay"]
     parts += [f"less {beside:,.2f} of support and tax, which the bill lists apart"] if beside else []
     parts += [f"with {sunk:,.2f} paid already for commitments in force"] if sunk else []
+    beyond = (
+        f"; from that goes what is still owed for commitments that the plan does not hold, at "
+        f"{present.loose_per_month:,.2f} a month for as long as they run"
+    )
     return (
         f"as today against plan, over {plan.months} months in {plan.currency}: going on as today costs {there:,.2f} "
         f"({present.view}; each hour at its cost of today, commitments renewed as they are), the recommended plan "
         f"({best.name}) {here:,.2f} ({', '.join(parts)}): it {'saves' if less >= 0 else 'costs more by'} "
-        f"{abs(less):,.2f}{share}"
+        f"{abs(less):,.2f}{share}{beyond if present.loose_per_month else ''}"
     )

@@ -11,7 +11,9 @@ from typing import Any
 
 from planner.answer import Inputs
 from planner.intake import _estimates
+from planner.intake._agreed import agree
 from planner.intake._assumptions import is_of_assumptions, read_assumptions
+from planner.intake._beside import parted
 from planner.intake._choices import NONE, Choices
 from planner.intake._columns import FIRST_WINS
 from planner.intake._dates import EXPECTED, dated, doubt
@@ -19,6 +21,7 @@ from planner.intake._grid import Sheet
 from planner.intake._layout import MERGED, laid_out
 from planner.intake._ledger import Ledger
 from planner.intake._line import Line
+from planner.intake._naming import Naming, naming_of
 from planner.intake._none import nothing
 from planner.intake._read import Estimated, Read, TableRead, digest, stand_in
 from planner.intake._table import Table
@@ -86,6 +89,14 @@ def _read_sheet(sheet: Sheet, gathered: Gathered, ledger: Ledger, file: str, cho
         gathered.estimated.append(estimated)
         gathered.tables.append(how)
         return
+    parts = (sheet,) if sheet.hidden else parted(sheet, choices)
+    if len(parts) > 1:
+        ledger.note(f"tables stand side by side in {sheet.name or 'the file'}: each was read on its own")
+    for part in parts:
+        _read_part(part, gathered, ledger, file, choices)
+
+
+def _read_part(sheet: Sheet, gathered: Gathered, ledger: Ledger, file: str, choices: Choices) -> None:
     found, layout = ((), "") if is_of_assumptions(sheet) else laid_out(sheet, choices)
     if sheet.hidden:
         _refuse_hidden(sheet, found, ledger)
@@ -95,7 +106,7 @@ def _read_sheet(sheet: Sheet, gathered: Gathered, ledger: Ledger, file: str, cho
         ledger.note(f"in {sheet.name or 'the file'} {layout}")
     for table in _usable(sheet, found, ledger):
         gathered.tables.append(understood(table, choices, layout))
-        _read_table(table, gathered, ledger, file)
+        _read_table(table, gathered, ledger, file, choices)
 
 
 def _usable(sheet: Sheet, found: tuple[Table, ...], ledger: Ledger) -> list[Table]:
@@ -113,11 +124,13 @@ def _refuse_hidden(sheet: Sheet, found: tuple[Table, ...], ledger: Ledger) -> No
         ledger.note(f"hidden sheet {sheet.name} was not read")
 
 
-def _read_table(table: Table, gathered: Gathered, ledger: Ledger, file: str) -> None:
+def _read_table(table: Table, gathered: Gathered, ledger: Ledger, file: str, choices: Choices) -> None:
     _complain_of_columns(table, ledger)
     for cell, message, expected in table.faults:
         ledger.complain(cell, message, expected)
-    totals = Totals(table)
+    totals, naming = Totals(table), naming_of(table)
+    if naming.header is not None:
+        ledger.note(f"rows of one name are told apart by {naming.header.text!r} ({naming.header.place})")
     idle: set[str] = set()
     for row, told in table.rows:
         if told.startswith(MERGED) and told.removeprefix(MERGED) not in idle:
@@ -132,8 +145,8 @@ def _read_table(table: Table, gathered: Gathered, ledger: Ledger, file: str) -> 
             elif reason.startswith("hidden"):
                 totals.add(row, hidden=True)
             continue
-        line, mark = Line(table, row, len(gathered.workloads), ledger), ledger.mark()
-        workload, stated = workload_of(line, _name(line, gathered.seen), file)
+        line, mark = Line(table, row, len(gathered.workloads), ledger, choices.catalog), ledger.mark()
+        workload, stated = workload_of(line, _name(line, gathered.seen, naming), file)
         if stated is not None and stated.is_zero:
             ledger.forget(mark)
             gathered.seen.pop(workload["name"].casefold(), None)
@@ -147,7 +160,7 @@ def _read_table(table: Table, gathered: Gathered, ledger: Ledger, file: str) -> 
         ledger.note(note)
 
 
-def _name(line: Line, seen: dict[str, str]) -> str:
+def _name(line: Line, seen: dict[str, str], naming: Naming) -> str:
     """The workload's name; one that is missing or taken is complained of and stood in for."""
     ledger = line.ledger
     cell = line.cell("name")
@@ -158,6 +171,7 @@ def _name(line: Line, seen: dict[str, str]) -> str:
             ledger.complain(at, "a row with figures but no name", "a name, or nothing at all in the row")
         ledger.places[line.path] = at.place
         return f"({line.row.place})"
+    name = naming.name(line.row, name)
     first = seen.setdefault(name.casefold(), cell.place)
     ledger.places[line.path] = cell.place
     if first != cell.place:
@@ -181,5 +195,9 @@ def _complain_of_columns(table: Table, ledger: Ledger) -> None:
         key = column.month or column.meaning
         held = first.setdefault(key, column)
         if held is not column and column.meaning not in FIRST_WINS | {"yearless"}:
+            if agree(table, held, column):
+                same = f"{column.header.text!r} ({column.header.place}) says the same as {held.header.text!r}"
+                ledger.note(f"{same}: one was read")
+                continue
             message = f"means the same as {held.header.text!r} in {held.header.place}"
             ledger.complain(column.header, message, "one column for one thing")

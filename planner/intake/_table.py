@@ -13,8 +13,11 @@ from planner.intake._choices import NONE, Choices
 from planner.intake._columns import BY_CHOICE, BY_CONTENT, Column, columns_of, settle, unknown
 from planner.intake._grid import Cell, Row, Sheet
 from planner.intake._headers import header_from, next_header
+from planner.intake._meanings import KINDS, SHARE_OF_HOURS
 from planner.intake._numbers import decimal_proof
-from planner.intake._units import Metric
+from planner.intake._titles import titled_months, without_sums
+from planner.intake._tongues import NO, TOTALS
+from planner.intake._units import Metric, plain
 
 TEXT_MEANINGS = frozenset(
     [
@@ -37,14 +40,33 @@ TEXT_MEANINGS = frozenset(
         "region",
         "name",
         "period",
+        "instance_type",
+        "start",
+        "end",
+        "included",
     ]
 )
 DEMAND_MEANINGS = frozenset(
-    {"accelerator_hours", "units_per_month", "total_units", "requests_per_second", "amount", "month"}
+    {
+        "accelerator_hours",
+        "node_hours",
+        "units_per_month",
+        "total_units",
+        "requests_per_second",
+        "amount",
+        "month",
+    }
 )
 SHARES = ("utilisation", "growth")
 """What is a share of 1 or a percentage."""
-_TOTAL = re.compile(r"(?:(?:grand|overall|sub)[ -]?)?totals?\b.*|sum\b.{0,20}", re.IGNORECASE)
+_TOTAL = re.compile(
+    rf"(?:(?:grand|overall|sub)[ -]?)?totals?\b.*|sum\b.{{0,20}}|(?:{TOTALS})(?:\W.{{0,40}})?"
+    r"|.*\S[ :–-]+(?:sub-?)?totals?:?",
+    re.IGNORECASE,
+)
+_TOTAL_ALONE = re.compile(
+    r"((?:(?:grand|overall|sub)[ -]?)?totals?|(?:gesamt|zwischen)?summe)\b[: ]*(?P<of>.*)", re.IGNORECASE
+)
 _BARE = re.compile(r"\d+(?:\.\d+)?")
 _EXAMPLE = re.compile(r"(?:\(example\)|\[example\]|example:)", re.IGNORECASE)
 
@@ -86,8 +108,11 @@ class Table:
     @property
     def says_demand(self) -> bool:
         """Whether its columns can say how much work a workload needs."""
-        has_count = bool(self.meanings & {"gpus", "nodes", "accelerator"})
-        return bool(self.meanings & DEMAND_MEANINGS) or (has_count and "hours" in self.meanings)
+        has_count = bool(self.meanings & {"gpus", "nodes", "accelerator", "instance_type", "replicas"})
+        share = self.column("utilisation")
+        has_hours = "hours" in self.meanings or (share is not None and re.search(SHARE_OF_HOURS, share.words))
+        has_times = "yearless" in self.meanings and (has_count or "unit" in self.meanings)
+        return bool(self.meanings & DEMAND_MEANINGS or (has_count and has_hours) or has_times)
 
     @property
     def is_of_workloads(self) -> bool:
@@ -101,9 +126,14 @@ def tables_of(sheet: Sheet, choices: Choices = NONE) -> tuple[Table, ...]:
     while (header := header_from(sheet, start, choices)) is not None:
         end = next_header(sheet, header.row, header.below, choices)
         named = columns_of(header.row, header.above, choices)
-        columns, passed = settle(_by_content(named, sheet.rows[header.below : end]))
+        below, at = sheet.rows[header.below : end], header.below - 1
+        named = titled_months(sheet, sheet.rows[start:at], named)
+        columns, passed = settle(_by_content(named, below))
+        columns, sums = without_sums(columns, below)
+        passed = (*passed, *sums, *(column for column in columns if not column.meaning))
+        columns = tuple(column for column in columns if column.meaning)
         left_out = (*(column.header for column in passed), *unknown(header.row, named))
-        found.append(_table(sheet, header.row, columns, tuple(left_out), sheet.rows[header.below : end]))
+        found.append(_table(sheet, header.row, columns, tuple(left_out), below))
         if end >= len(sheet.rows):
             break
         start = end
@@ -134,6 +164,7 @@ def _refusal(row: Row, titles: frozenset[str], columns: tuple[Column, ...], *, e
         ("hidden row; unhide it to have it planned", lambda: row.hidden),
         ("repeated header", lambda: _is_header_again(cells, titles)),
         ("total", lambda: _is_total(cells, by_meaning)),
+        ("left out: its row says so", lambda: _is_left_out(by_meaning)),
         ("example row", lambda: _is_example(by_meaning)),
         ("note or heading: a single text", lambda: len(cells) == 1 and not cells[0].is_number),
         ("note: no number in it", lambda: _is_note(row, columns, by_meaning, ended=ended)),
@@ -142,6 +173,8 @@ def _refusal(row: Row, titles: frozenset[str], columns: tuple[Column, ...], *, e
 
 
 def _is_header_again(cells: list[Cell], titles: frozenset[str]) -> bool:
+    if any(cell.is_number and cell.text not in titles for cell in cells):
+        return False
     return len(cells) > 1 and sum(cell.text.casefold() in titles for cell in cells) * 2 > len(cells)
 
 
@@ -149,16 +182,33 @@ def _is_note(row: Row, columns: tuple[Column, ...], by_meaning: dict[str, Cell],
     """A row that says nothing of work: no figure, no kind, no accelerator, and no name or the table is over."""
     if any(not row.cell(c.index).is_blank for c in columns if c.meaning not in TEXT_MEANINGS):
         return False
-    described = any(not by_meaning[meaning].is_blank for meaning in ("kind", "accelerator") if meaning in by_meaning)
+    words = [by_meaning[meaning].text for meaning in ("kind", "accelerator", "instance_type") if meaning in by_meaning]
+    described = any(any(sign.isalpha() for sign in text) and not (ended and _is_prose(text)) for text in words)
     named = "name" in by_meaning and not by_meaning["name"].is_blank
     return not described and (ended or not named)
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a text beneath a table names no accelerator and no kind of work."""
+    is_kind = any(re.search(pattern, plain(text)) for _, pattern in KINDS)
+    return len(text.split()) > 3 or not (is_kind or any(sign.isdigit() for sign in text))
 
 
 def _is_total(cells: list[Cell], by_meaning: dict[str, Cell]) -> bool:
     """A label such as "Grand total" in any column, and nothing beside it that a workload would have."""
     labels = [cell for cell in cells if isinstance(cell.value, str) and _TOTAL.fullmatch(cell.text)]
+    name, accelerator = by_meaning.get("name"), by_meaning.get("accelerator")
+    if name is not None and (alone := _TOTAL_ALONE.fullmatch(name.text)):
+        of = alone["of"].casefold()
+        if not of or (accelerator is not None and of == accelerator.text.casefold()):
+            return True
     own = [by_meaning[meaning] for meaning in ("name", "accelerator", "kind") if meaning in by_meaning]
     return bool(labels) and all(cell.is_blank or cell in labels for cell in own)
+
+
+def _is_left_out(by_meaning: dict[str, Cell]) -> bool:
+    """Whether a column such as "Include?" says no."""
+    return "included" in by_meaning and by_meaning["included"].text.casefold() in NO | {"no", "n", "false", "0"}
 
 
 def _is_example(by_meaning: dict[str, Cell]) -> bool:
@@ -183,6 +233,9 @@ def _by_content(columns: tuple[Column, ...], rows: tuple[Row, ...]) -> tuple[Col
     meanings = {column.meaning for column in columns}
     result = []
     for column in columns:
+        if column.meaning == "kind" and column.rule != BY_CHOICE and column.words in ("type", "category", "class"):
+            result.append(_kind_by_content(column, meanings, rows))
+            continue
         other = {"accelerator": "gpus", "gpus": "accelerator"}.get(column.meaning, "")
         if not other or other in meanings or column.rule == BY_CHOICE:
             result.append(column)
@@ -192,6 +245,17 @@ def _by_content(columns: tuple[Column, ...], rows: tuple[Row, ...]) -> tuple[Col
         fits_better = numbers * 2 > len(cells) if other == "gpus" else numbers * 2 < len(cells)
         result.append(replace(column, meaning=other, rule=BY_CONTENT) if fits_better else column)
     return tuple(_with_metric(result))
+
+
+def _kind_by_content(column: Column, meanings: set[str], rows: tuple[Row, ...]) -> Column:
+    """A Type of workloads, or of accelerators where no other column names them, or (no meaning) of something else."""
+    texts = [plain(cell.text) for row in rows if not (cell := row.cell(column.index)).is_blank]
+    if not texts or any(re.search(pattern, text) for text in texts for _, pattern in KINDS):
+        return column
+    numbered = sum(bool(re.search(r"[a-z]+ ?\d", text)) for text in texts)
+    if "accelerator" not in meanings and numbered * 2 > len(texts):
+        return replace(column, meaning="accelerator", rule=BY_CONTENT)
+    return replace(column, meaning="") if len(texts) > 1 else column
 
 
 def _with_metric(columns: list[Column]) -> list[Column]:

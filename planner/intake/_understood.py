@@ -11,9 +11,21 @@ from planner.intake._layout import BY_MONTH_ROWS
 from planner.intake._ledger import Ledger
 from planner.intake._read import ColumnRead, TableRead
 from planner.intake._table import Table
-from planner.intake._units import BYTES, bytes_of, minutes_of, per_of, period_of, plain, seconds_of, work_unit
+from planner.intake._units import (
+    BYTES,
+    bytes_of,
+    minutes_of,
+    money_scale,
+    per_of,
+    period_of,
+    plain,
+    seconds_of,
+    work_unit,
+)
 
 WORDS = {"accelerator_hours": "accelerator-hours", "requests_per_second": "requests per second"}
+DROPPED = frozenset({"cancelled", "canceled", "rejected", "declined", "dropped", "on hold", "obsolete", "withdrawn"})
+"""What a column that is not used may say of a row that nobody wants planned."""
 SIZES = ("memory", "storage", "egress")
 COUNTED = frozenset({"month", "by_month", "amount", "hours", "units_per_month", "total_units", *WORDS})
 
@@ -44,7 +56,9 @@ def unit_of(column: Column) -> str:
     if column.meaning.endswith("_minutes"):
         return {1.0: "minutes", 60.0: "hours", 1 / 60: "seconds"}.get(minutes_of(column.words) or 0.0, "")
     if column.meaning == "budget":
-        return f"{column.currency} per {period_of(column.words) or 'month'}".strip()
+        scale = money_scale(column.words)
+        shown = f"{scale:g} {column.currency}" if scale != 1 else column.currency
+        return f"{shown} per {period_of(column.words) or 'month'}".strip()
     if metric is None or column.meaning not in COUNTED:
         return ""
     text = metric.unit if metric.what == "units" else WORDS.get(metric.what, metric.what)
@@ -77,12 +91,18 @@ def _why_not(title: str, table: Table, choices: Choices) -> str:
         return "left out: chosen"
     meaning = meaning_of(plain(title))
     held = table.column(meaning) if meaning else None
-    if held is not None:
+    if held is not None and held.header.text != title:
         return f"not used: {held.header.text!r} is the {meaning}" + (" (chosen)" if held.rule == BY_CHOICE else "")
     return "not used: its words mean nothing here" if not meaning else f"not used: no {meaning} fits this table"
 
 
 def notes_of(table: Table) -> Iterator[str]:
     """A note for each column that is not used."""
+    places = {cell.place: index for index, cell in enumerate(table.header.cells)}
     for cell in table.passed_over:
         yield f"column {cell.text!r} ({cell.place}) is not used"
+        index = places.get(cell.place, -1)
+        for row, reason in table.rows:
+            said = row.cell(index) if index >= 0 and not reason else None
+            if said is not None and said.text.casefold() in DROPPED:
+                yield f"{said.place} reads {said.text!r} under {cell.text!r}: its row is planned all the same"

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from planner.intake._tongues import in_english
 
 DAYS_PER_MONTH = 365 / 12
 PER_MONTH = {"day": DAYS_PER_MONTH, "week": DAYS_PER_MONTH / 7, "month": 1.0, "quarter": 1 / 3, "year": 1 / 12}
@@ -16,8 +19,10 @@ PERIODS = (
     ("week", rf"{_PER}(?:week|wk|w)\b|\bweekly\b"),
     ("month", rf"{_PER}(?:month|mon|mo|mth|m)\b|\bmonthly\b|\bpcm\b"),
     ("quarter", rf"{_PER}(?:quarter|qtr|q)\b|\bquarterly\b"),
-    ("year", rf"{_PER}(?:year|yr|annum|y)\b|\byearly\b|\bannual(?:ly)?\b"),
+    ("year", rf"{_PER}(?:year|yr|annum|y)\b|\byearly\b|\bannual(?:ly)?\b|\byoy\b|\bcagr\b"),
 )
+_YEAR = re.compile(r"(?<![\w/.-])(?:(?:fy|cy) ?)?20[2-9]\d(?![\w/.-])|\b(?:fy|cy) ?\d\d\b")
+_MONTH_NAME = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)")
 SECONDS = (
     (1.0, rf"{_PER}(?:seconds?|secs?|s)\b|\b(?:tps|rps|qps|ips)\b"),
     (60.0, rf"{_PER}(?:minutes?|mins?)\b|\b(?:rpm|tpm)\b"),
@@ -40,6 +45,13 @@ WORK = (
     r"(?:tokens?|toks?|samples?|images?|imgs?|steps?|sequences?|seqs?|sentences?|frames?|items?|examples?|records?|documents?"
     r"|pages?|videos?|requests?|reqs?|queries|query|inferences|prompts?|calls?|episodes?|molecules?|structures?)"
 )
+SPANS = r"hours?|hrs?|h|days?|weeks?|months?|years?"
+SPAN_HOURS = {"day": 24.0, "week": 168.0, "month": 730.0, "year": 8760.0}
+MONEY = ((1e3, r"k|t|tsd|thousands?|(?:in )?'?000s?"), (1e6, r"m|mm|mn|mio|millions?"), (1e9, r"bn|b|billions?"))
+_MONEY_SCALE = re.compile(
+    r"(?<![a-z0-9])([ktm])(?= ?(?:[€$£¥]|(?:usd|eur|gbp|chf|cad|aud|sek|nok|dkk|pln|brl|inr|jpy)\b))"
+    r"|(?<=[€$£¥])([km])\b|(?:usd|eur|gbp|chf|cad|aud) (k|m)\b|\b(thousands?|millions?|mio|tsd|k)\b|('000s?)"
+)
 TRAFFIC = ("requests", "queries", "calls", "inferences", "prompts")
 SINGULAR = {"tok": "token", "img": "image", "seq": "sequence", "req": "request", "querie": "query"}
 
@@ -55,17 +67,29 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _plain(text: str) -> str:
-    text = (
-        text.casefold().replace("#", " number of ").replace("№", " number of ").replace("accelerators'", "accelerators")
-    )
+    text = text if text.isascii() else unicodedata.normalize("NFKC", text.replace("№", "#"))
+    text = re.sub(r"\(#\)|(?<=\w)\(s\)|(?<=[a-z])['’](?=s?(?!\w))", _kept_s, text.casefold())
+    text = re.sub(r"#(?: ?of\b)?", " number of ", text)
+    text = re.sub(r"\bp\. ?a\b\.?", "per annum", text)
     text = re.sub(r"(?<![a-z])([km])(?=gpu|accelerator|tpu)", r"\1 ", text)
     text = re.sub(r"[\[\](){}_:;,\n\r\t\u00a0*]|(?<=\w)[-‐–](?=\w)", " ", text)
-    return re.sub(r"\s*/\s*", "/", re.sub(r"\s+", " ", text)).strip()
+    return in_english(re.sub(r"\s*/\s*", "/", re.sub(r"\s+", " ", text)).strip())
+
+
+def _kept_s(found: re.Match[str]) -> str:
+    """GPU(s) as gpus, GPU's as gpus, Count (#) as count."""
+    return "s" if found.group() == "(s)" else ""
 
 
 def period_of(text: str) -> str:
     """The period that `text` names (day, week, month, quarter, year), else empty."""
-    return next((name for name, pattern in PERIODS if re.search(pattern, text)), "")
+    named = next((name for name, pattern in PERIODS if re.search(pattern, text)), "")
+    return named or ("quarter" if re.search(r"\bq[1-4]\b", text) else "year" if is_of_a_year(text) else "")
+
+
+def is_of_a_year(text: str) -> bool:
+    """Whether it names a year as a whole ("budget 2027", "FY27") and no month of it."""
+    return bool(_YEAR.search(text)) and not _MONTH_NAME.search(text)
 
 
 def seconds_of(text: str) -> float | None:
@@ -134,6 +158,27 @@ def per_of(text: str) -> str:
     return ""
 
 
+def thousands_of(text: str) -> float | None:
+    """The factor of an amount of money that "k", "TEUR" (a thousand euros) or "mio" stands for; None for no such word.
+
+    `text` is in plain words; nothing at all is 1.
+    """
+    if not text:
+        return 1.0
+    return next((factor for factor, pattern in MONEY if re.fullmatch(pattern, text)), None)
+
+
+def money_scale(words: str) -> float:
+    """The factor that a header puts on its amounts of money: "Budget (k€)", "TEUR", "USD thousands"; else 1."""
+    found = _MONEY_SCALE.search(words)
+    return (thousands_of(next(part for part in found.groups() if part)) or 1.0) if found else 1.0
+
+
+def _hours_in(span: str) -> float:
+    """The hours of "days" or "months" of an accelerator that runs through them."""
+    return next((hours for start, hours in SPAN_HOURS.items() if span.startswith(start)), 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """What an amount of demand is counted in.
@@ -157,15 +202,15 @@ def metric_of(written: str) -> Metric | None:
     """What a header, a unit column or the text behind a number says is counted; None where it says nothing known."""
     text = plain(written)
     period, scale, seconds, unit = period_of(text), header_magnitude(text, written), seconds_of(text), work_unit(text)
-    if re.search(rf"\b{ACCELERATOR} ?(?:hours?|hrs?|h)\b", text):
-        return Metric("accelerator_hours", "", scale, period)
+    if found := re.search(rf"\b{ACCELERATOR} ?({SPANS})\b", text):
+        return Metric("accelerator_hours", "", scale * _hours_in(found[1]), period)
     if seconds is not None and (unit in TRAFFIC or re.search(r"\b[rq]p[sm]\b", text)):
         return Metric("requests_per_second", unit or "requests", scale / seconds, "second")
     if unit and seconds is None:
         return Metric("units", unit, scale, period)
     if re.fullmatch(rf"(?:number of |no\.? of |nr of )?{ACCELERATOR}(?: count| needed| required)?", text):
         return Metric("accelerators")
-    if re.search(r"\b(?:hours?|hrs?)\b|^h\b", text):
+    if re.search(r"\b(?:hours?|hrs?)\b|(?<![\w/] )(?<![\w/])h\b|\bh(?=/| per |$)", text):
         return Metric("hours", "", scale, period)
     return None
 

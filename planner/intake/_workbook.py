@@ -19,7 +19,8 @@ _OTHER_BOOK = re.compile(r"\[[^\[\]]{1,300}\][^\[\]!]{0,100}!")
 """A reference to a sheet of another workbook; links need no part of their own."""
 NO_VALUE = "a formula without a stored value"
 _DATES = (*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59))
-_BUILT_IN: dict[int, str] = {9: "0%", 10: "0.00%", **dict.fromkeys(_DATES, "d")}
+_TIMES = (18, 19, 20, 21, 46)
+_BUILT_IN: dict[int, str] = {9: "0%", 10: "0.00%", **dict.fromkeys(_DATES, "d"), **dict.fromkeys(_TIMES, "h:mm")}
 """The formats that have a number alone, as far as they are a percentage or a date."""
 _ASIDE = re.compile(r'"[^"]*"|\\.|_.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
 _DATE = re.compile(r"[dmyhs]", re.IGNORECASE)
@@ -114,6 +115,8 @@ class _Scan:
         self._in_formula = False
         self._pieces: list[str] = []
         self._row = self._column = 0
+        self._row_text = "0"
+        self._names: dict[str, str] = {}
         self._handlers = {name: getattr(self, f"_start_{name}") for name in _HANDLED}
 
     def formats(self) -> list[str]:
@@ -125,7 +128,7 @@ class _Scan:
             handler(attributes)
 
     def end(self, tag: str) -> None:
-        name = tag.rpartition(":")[2]
+        name = self._names.get(tag) or self._names.setdefault(tag, tag.rpartition(":")[2])
         if name == "v":
             self._in_value = False
             self._valued = bool(self._value.strip())
@@ -156,22 +159,23 @@ class _Scan:
 
     def _start_row(self, attributes: dict[str, str]) -> None:
         self._row = int(attributes["r"]) if attributes.get("r", "").isdigit() else self._row + 1
-        self._column = 0
+        self._column, self._row_text = 0, str(self._row)
         if attributes.get("hidden") in ("1", "true"):
             self.marks.hidden_rows.add(self._row)
         self._within_limits()
 
     def _start_c(self, attributes: dict[str, str]) -> None:
         written, kind, style = attributes.get("r"), attributes.get("t"), attributes.get("s", "")
-        if written is None:
+        following = column_letters(self._column) + self._row_text
+        if written is None or written == following:
             self._column += 1
+            self._cell = following
         elif reference := _REFERENCE.fullmatch(written):
-            self._column = column_number(reference[1])
-            self._row = int(reference[2])
+            self._column, self._row = column_number(reference[1]), int(reference[2])
+            self._cell = f"{column_letters(self._column - 1)}{self._row}"
         else:
             raise Refused(f"a cell with no place ({written[:20]})")
         self._within_limits()
-        self._cell = f"{column_letters(self._column - 1)}{self._row}"
         self._error = kind == "e"
         self._text = kind in ("str", "s", "inlineStr")
         self._formula = self._valued = False

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from planner.intake._dates import EXPECTED, doubt
 from planner.intake._demand import Stated, as_document, stated_demand
 from planner.intake._hardware import Hardware, hardware_of, split
 from planner.intake._line import Found, Line
+from planner.intake._meanings import KINDS
 from planner.intake._measurement import measurement_of
 from planner.intake._months import done_by
 from planner.intake._numbers import KRONE, KRONES
 from planner.intake._read import STAND_IN_DEMAND
-from planner.intake._units import PER_MONTH, bytes_of, minutes_of, per_of, period_of, plain
+from planner.intake._span import last_month
+from planner.intake._units import PER_MONTH, bytes_of, minutes_of, money_scale, per_of, period_of, plain, thousands_of
 from pricing.units import GB, GIB
 
-KINDS = (
-    ("batch", r"batch|offline|embed|\beval|scoring|\betl\b|render|simulation|processing"),
-    ("interactive", r"interactive|notebook|jupyter|workstation|desktop|development|\bdev\b|exploration"),
-    ("training", r"train|fine ?tun|\blora\b|\bsft\b|\brlhf\b|\bdpo\b"),
-    ("inference", r"inferenc|serving|\bserve|online|endpoint|real ?time|\bapi\b|chat"),
-)
 SHAPES = (
     ("business_hours", r"business|office|working|weekday|mon(?:day)?[ -]*(?:to|–|-)?[ -]*fri"),
     ("day_and_evening", r"day and evening|day/evening|daytime|diurnal|evening|consumer|^day$"),
@@ -36,6 +33,8 @@ def workload_of(line: Line, name: str, source: str) -> tuple[dict[str, Any], Sta
     hardware = hardware_of(line)
     workload: dict[str, Any] = {"name": name}
     stated = stated_demand(line, hardware, told)
+    if stated is not None and stated.is_zero:
+        return workload, stated
     measured = measurement_of(line, hardware, source)
     workload |= _texts(line)
     kind = _kind(line, stated)
@@ -77,8 +76,7 @@ def _kind(line: Line, stated: Stated | None) -> str:
     text = line.text("kind")
     cell = line.cell("kind")
     if text and cell:
-        words = plain(text)
-        kind = next((kind for kind, pattern in KINDS if re.search(pattern, words)), "")
+        kind = kind_of(plain(text))
         if not kind:
             line.ledger.complain(cell, "no kind of workload", "training, batch, inference or interactive")
             return ""
@@ -88,6 +86,12 @@ def _kind(line: Line, stated: Stated | None) -> str:
     where = "is inference, since it is stated in requests per second" if kind == "inference" else "is batch"
     line.ledger.note(f"a workload without a kind {where}")
     return kind
+
+
+@lru_cache(maxsize=4096)
+def kind_of(words: str) -> str:
+    """The kind of workload that a text in plain words names, else empty."""
+    return next((kind for kind, pattern in KINDS if re.search(pattern, words)), "")
 
 
 def _demand(
@@ -135,10 +139,15 @@ def _agreed_unit(line: Line, stated: Stated, measured: str, demand: dict[str, An
 
 def _deadline(line: Line, stated: Stated) -> dict[str, Any]:
     cell = line.cell("deadline")
+    at = f"{line.path}.demand.deadline_month"
     if stated.key != "total_units":
         if cell is not None:
             line.ledger.note(f"{cell.place} is not used: a deadline belongs to total work, not to work per month")
         return {}
+    month, said = (done_by(cell), cell) if cell is not None else (last_month(line), line.cell("end"))
+    if month and said is not None:
+        line.ledger.read(at, said, f"by the end of {month}")
+        return {"deadline_month": month}
     if cell is None:
         line.ledger.complain(
             stated.cells[0][0],
@@ -146,17 +155,14 @@ def _deadline(line: Line, stated: Stated) -> dict[str, Any]:
             "a deadline: a month (2027-03) or its number in the plan (1 is the first)",
         )
         return {"deadline_month": 1}
-    if month := done_by(cell):
-        line.ledger.read(f"{line.path}.demand.deadline_month", cell, f"by the end of {month}")
-        return {"deadline_month": month}
     if why := doubt(cell):
         line.ledger.complain(cell, why, EXPECTED)
         return {"deadline_month": 1}
     found = line.number("deadline")
-    if found is None:
-        return {"deadline_month": 1}
-    line.ledger.read(f"{line.path}.demand.deadline_month", cell, f"{found.value:g}")
-    return {"deadline_month": int(found.value) if found.value.is_integer() else found.value}
+    value = found.value if found is not None else 1.0
+    if found is not None:
+        line.ledger.read(at, cell, f"{value:g}")
+    return {"deadline_month": int(value) if value.is_integer() else value}
 
 
 def _shape(line: Line, stated: Stated) -> dict[str, Any]:
@@ -184,7 +190,11 @@ def _growth(line: Line, stated: Stated) -> dict[str, Any]:
     if not isinstance(stated.value, float) or stated.key == "total_units":
         line.ledger.note(f"{found[1].place} is not used: growth belongs to a single value per month")
         return {}
-    per_month = PER_MONTH.get(period_of(column.words), 1.0)
+    behind = line.number("growth")
+    period = (period_of(plain(behind.quantity.unit)) if behind else "") or period_of(column.words)
+    if not period and not re.search(r"\bmom\b", column.words):
+        line.ledger.note(f"{column.header.text!r} ({column.header.place}) names no period: read as growth per month")
+    per_month = PER_MONTH.get(period, 1.0)
     value = found[0] if per_month == 1 else (1 + found[0]) ** per_month - 1
     line.ledger.read(f"{line.path}.demand.growth_per_month", found[1], value)
     return {"growth_per_month": value}
@@ -304,7 +314,15 @@ def _money_per_month(line: Line, found: Found) -> float | None:
     if not stated:
         header = found.column.header
         line.ledger.note(f"{header.text!r} ({header.place}) names no currency: read as that of the plan")
-    scale = {"k": 1e3, "m": 1e6}.get(found.quantity.unit.casefold(), 1.0)
+    behind = plain(found.quantity.unit)
+    word = re.sub(
+        r"(?:per |/|an? )?\b(?:day|week|month|mo|quarter|year|yr|annum|monthly|yearly|annually)\b", "", behind
+    )
+    scale = thousands_of(word.strip()) if behind else money_scale(found.column.words)
+    if scale is None:
+        line.ledger.complain(found.cell, "an amount of money in what?", "digits alone, or k, M ... behind them")
+        return None
+    scale = scale if scale != 1 else money_scale(found.column.words)
     value = found.value * scale * _times_per_month(line, found)
     if value == 0:
         line.ledger.complain(found.cell, "a budget of 0 allows nothing", "a number above 0, or nothing for no limit")
@@ -314,7 +332,11 @@ def _money_per_month(line: Line, found: Found) -> float | None:
 
 def _times_per_month(line: Line, found: Found) -> float:
     period = period_of(plain(found.quantity.unit)) or period_of(found.column.words)
-    if not period:
+    if not period and re.search(r"\btotal\b", found.column.words):
+        line.ledger.complain(
+            found.cell, f"{found.column.header.text!r} of what time?", "per month or per year in the header"
+        )
+    elif not period:
         line.ledger.note(
             f"{found.column.header.text!r} ({found.column.header.place}) names no period: read as per month"
         )

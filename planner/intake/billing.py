@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 import tempfile
 from calendar import monthrange
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,12 +19,12 @@ from planner.answer import Inputs, Reading
 from planner.errors import Complaint
 from planner.intake._present import Kept, Present
 from planner.intake._read import Read, stand_in
+from planner.intake._taken import fees, taken_over, unnamed
 from pricing.units import HOURS_PER_MONTH
 
 if TYPE_CHECKING:
     from planner.billing import Progress
     from planner.billing.bill import Line
-    from planner.billing.commitments import Commitment
     from planner.billing.usage import Usage
     from pricing.catalog import Catalog
 
@@ -111,7 +110,7 @@ def request_of(
     try:
         usage = together(bills, forward.tag)
     except LookupError as error:
-        fault = Complaint("", "--tag", "no row of accelerators has that tag", forward.tag, f"one of {error.args[0]}")
+        fault = Complaint("", "--tag", "no row of accelerators has that tag", forward.tag, error.args[0])
         return Read(stand_in(), inputs, (fault,), {})
     return _carried(usage, catalog, forward, inputs)
 
@@ -134,19 +133,21 @@ def _carried(usage: Usage, catalog: Catalog, forward: Forward, inputs: Inputs) -
         message = f"no accelerator ran in {', '.join(months)}"
         return Read(stand_in(), inputs, (Complaint("", inputs.name, message, expected="hours of accelerators"),), {})
     found = commitments(usage)
-    taken, kept, notes = _taken_over(found, catalog)
+    taken, kept, notes, loose = taken_over(found, catalog)
+    nameless = unnamed(used, scale)
     document: dict[str, Any] = {"workloads": workloads}
     if usage.currencies[0]:
         document["currency"] = usage.currencies[0]
     if taken:
         document["existing"] = {"commitments": taken}
-    present, words = _present(usage, used, scale, forward, kept)
+    present, words = _present(usage, used, scale, forward, kept, math.fsum((loose, *nameless.values())))
     inputs = Inputs(
         inputs.name, inputs.format, inputs.sha256, readings=tuple(readings),
-        notes=(*_told(usage, months, forward), words, *left, *notes, *_unnamed(used, scale),
+        notes=(*_told(usage, months, forward), words, *left, *notes, *fees(nameless),
                *(n for bill in usage.bills for n in bill.notes)),
     )  # fmt: skip
     places = {reading.path: reading.place for reading in readings}
+    places["workloads"] = f"{inputs.name}, by {_by(usage)} (--tag)"
     return Read(document, inputs, (), places, present=present)
 
 
@@ -167,9 +168,8 @@ def _number(month: str) -> int:
 def _fault(usage: Usage, months: tuple[str, ...], used: list[Line], name: str) -> Complaint | None:
     """Why no demand can be made of the bills."""
     if not usage.lines:
-        return Complaint(
-            "", name, "no usage of a known accelerator in it", expected="`planner usage` tells what is in it"
-        )
+        expected = "hours of accelerators; `planner usage` tells what is in it"
+        return Complaint("", name, "no usage of a known accelerator in it", expected=expected)
     if len(usage.currencies) > 1:
         listed = ", ".join(currency or NOT_TOLD for currency in usage.currencies)
         return Complaint("", name, "accelerators in several currencies", listed, "the bills of one currency")
@@ -194,7 +194,7 @@ def _workloads(
     for line in used:
         if line.kind == "used":
             found[usage.workload(line), line.accelerator].append(line)
-    many = [name for name, _ in found]
+    many = Counter(name for name, _ in found)
     workloads: list[dict[str, Any]] = []
     readings, left, taken = [], [], set[str]()
     for (tag, accelerator), lines in sorted(found.items()):
@@ -202,7 +202,7 @@ def _workloads(
         if hours <= 0:
             left.append(f"{tag} on {accelerator} is left out: its hours come to {hours:,.2f}")
             continue
-        name = _name(tag if many.count(tag) == 1 else f"{tag} on {accelerator}", taken)
+        name = _name(tag if many[tag] == 1 else f"{tag} on {accelerator}", taken)
         readings.append(
             Reading(f"workloads[{len(workloads)}].demand.accelerator_hours_per_month", _place(usage, lines),
                     f"{hours:,.2f} accelerator-hours in {', '.join(months)}", f"{hours * scale:.6g}")
@@ -250,81 +250,11 @@ def _place(usage: Usage, lines: list[Line]) -> str:
     return f"{', '.join(bill.name for bill in usage.bills)}: {rows:,} row{'s' * (rows != 1)}"
 
 
-def _taken_over(
-    found: Iterable[Commitment], catalog: Catalog
-) -> tuple[list[dict[str, Any]], tuple[Kept, ...], list[str]]:
-    """Commitments for the estate of a request, what of them is paid already, and those that are not taken over."""
-    lines: dict[tuple[str, ...], dict[str, Any]] = {}
-    kept, notes = [], []
-    for each in found:
-        region = _region(each, catalog)
-        unknown = [*each.unknown, *([f"its region as the catalogue spells it ({each.region})"] if not region else [])]
-        if unknown or each.count is None:
-            notes.append(
-                f"commitment {each.identity} is not taken over, since the bill does not tell {'; '.join(unknown)}"
-                f"{_costs(each)}"
-            )
-            continue
-        owed = _owed(each)
-        if owed is None:
-            notes.append(f"commitment {each.identity} is not taken over, since no full month tells what it costs")
-            continue
-        key = (each.provider, region, each.instance_type, each.purchase_option, each.ends)
-        line = lines.setdefault(key, dict(zip(("provider", "region", "instance_type", "purchase_option", "ends"), key,
-                                              strict=True)) | {"count": 0, "fee_per_month": 0.0})  # fmt: skip
-        owes = f"{owed:,.2f} a month still owed for it" if owed else "nothing more owed for it"
-        notes.append(
-            f"commitment {each.identity} is taken over: {each.count} x {each.instance_type} {region} "
-            f"{each.purchase_option} to the end of {each.ends}, {owes}"
-        )
-        line["count"] += each.count
-        line["fee_per_month"] += owed
-        kept.append(Kept(each.ends, max(0.0, (each.cost_per_month or owed) - owed)))
-    return list(lines.values()), tuple(kept), notes
-
-
-def _costs(each: Commitment) -> str:
-    """What a commitment that no plan holds costs and until when, as far as it is told."""
-    cost = each.cost_per_month if each.cost_per_month is not None else each.fee_per_month
-    told = "" if cost is None else f"; it costs {cost:,.2f} a month"
-    told += f"{'' if told else '; it runs'} to the end of {each.ends}" if each.ends else ""
-    return f"{told}, and what is still owed for it comes on top of the plan" if told else ""
-
-
-def _unnamed(used: list[Line], scale: float) -> list[str]:
-    """Fees of commitments that the bill does not tell apart, as those of Google Cloud, in words."""
-    fees = [line for line in used if line.kind in ("commitment", "upfront") and not line.commitment]
-    found = []
-    for accelerator in sorted({line.accelerator for line in fees}):
-        paid = math.fsum(line.billed or 0.0 for line in fees if line.accelerator == accelerator) * scale
-        found.append(
-            f"fees and unused capacity of {accelerator} of {paid:,.2f} a month are of commitments or reservations that "
-            "the bill does not name: none is taken over, and what is still owed for them comes on top of the plan"
-        )
-    return found
-
-
-def _owed(each: Commitment) -> float | None:
-    """What is still owed for it each month: the fee billed, else what it costs amortised, as if paid as it runs."""
-    if each.purchase_option.endswith("all_upfront"):
-        return 0.0
-    fee = each.fee_per_month if each.fee_per_month is not None else each.cost_per_month
-    return max(0.0, fee) if fee is not None else None
-
-
-def _region(each: Commitment, catalog: Catalog) -> str:
-    """The catalogue's name of its region, by name or title without regard to case and spaces; "" where it has none."""
-    wanted = re.sub(r"[\s_-]", "", each.region.casefold())
-    for (provider, name), region in catalog.regions.items():
-        if provider == each.provider and wanted in (re.sub(r"[\s_-]", "", t.casefold()) for t in (name, region.name)):
-            return name
-    return ""
-
-
 def _present(
-    usage: Usage, used: list[Line], scale: float, forward: Forward, kept: tuple[Kept, ...]
+    usage: Usage, used: list[Line], scale: float, forward: Forward, kept: tuple[Kept, ...], loose: float
 ) -> tuple[Present | None, str]:
-    """What accelerators cost a month at present, and the same in words; amortised where the bill tells it."""
+    """What accelerators cost a month at present, and the same in words; amortised where the bill tells it. `loose` is
+    what commitments that are not taken over cost of it."""
     from planner.billing.usage import total
 
     idle = total([line for line in used if line.kind in ("commitment", "upfront")])
@@ -345,16 +275,22 @@ def _present(
     sums = [amount * scale for each in (whole, held, idle) if (amount := getattr(each, view)) is not None]
     if len(sums) < 3:
         return None, words
+    if view == "billed" and any(line.kind == "upfront" for line in used):
+        why = "some of it was paid upfront for later months too, and the bill tells no amortised cost"
+        return None, f"{words}; going on as today is not held against the plan: {why}"
     present = Present(
         view, currency, sums[0] - sums[1] - sums[2], sums[1], sums[2], forward.growth_per_month,
-        kept if view == "effective" else (),
+        kept if view == "effective" else (), loose,
     )  # fmt: skip
     return present, words
 
 
+def _by(usage: Usage) -> str:
+    return f"the tag {usage.key}" if usage.key else "account"
+
+
 def _told(usage: Usage, months: tuple[str, ...], forward: Forward) -> list[str]:
     """How the demand was made, for who reads the plan."""
-    by = f"the tag {usage.key}" if usage.key else "account"
     growth = f", {forward.growth_per_month:+.1%} each month after the first" if forward.growth_per_month else ""
     found = [
         f"{bill.name}: {bill.export}, {bill.recognised_by}; {bill.rows_in:,} rows, {bill.rows_used:,} of accelerators, "
@@ -362,7 +298,7 @@ def _told(usage: Usage, months: tuple[str, ...], forward: Forward) -> list[str]:
         for bill in usage.bills
     ]
     found.append(f"demand is the mean of {', '.join(months)}, for months of {HOURS_PER_MONTH:,.0f} hours{growth}")
-    found.append(f"workloads are told apart by {by} ({usage.chosen}), and by accelerator")
+    found.append(f"workloads are told apart by {_by(usage)} ({usage.chosen}), and by accelerator")
     found.append(
         "each keeps its accelerator" + (", or another one where that is allowed" if forward.substitution else "")
         + ", nodes at least as large as the smallest it ran on, and at most its share of spot; it may run anywhere "

@@ -12,6 +12,24 @@ from planner.intake._read import Read, Unreadable, unreadable
 from planner.intake._text import binary_kind
 
 SUFFIXES = (".json",)
+OTHERS = (
+    (
+        frozenset({"Total Cost", "Metadata", "Groups"}),
+        "this is an estimate of the AWS pricing calculator as JSON, which is not read",
+        "the same estimate exported there as CSV",
+    ),
+    (
+        frozenset({"plan_id", "schema_version"}),
+        "this is a plan, not a request",
+        "the file that it was made of; to see what changed since a plan, --compare-to (?compare_to)",
+    ),
+    (
+        frozenset({"projects", "totalMonthlyCost"}),
+        "this is Infracost's output, which tells costs and no work",
+        "a request with workloads",
+    ),
+)
+"""What is no request and is likely to be taken for one, told in one sentence: keys, what it is, what is expected."""
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -26,6 +44,10 @@ def read(data: bytes, name: str) -> Read:
         root = _root(document_text(data))
     except Unreadable as fault:
         return unreadable(data, name, "json", str(fault), place=fault.place, expected="a JSON request")
+    keys = {key.value for key, _ in root.value} if root.shape == "map" else set()
+    for marks, message, expected in OTHERS:
+        if marks <= keys:
+            return unreadable(data, name, "json", message, expected=expected)
     return finish(data, name, "json", root)
 
 

@@ -154,14 +154,14 @@ def _hidden_columns(sheet: str, rows: Sequence[Row], marks: Marks) -> Iterator[s
 
 def _row(front: str, index: int, values: Sequence[Value], marks: Marks, formats: tuple[str, ...]) -> Row:
     """One row; `front` is what stands before a reference in a place."""
-    cells = []
-    width = max(len(values), marks.columns)
-    for column in range(width):
-        reference = f"{column_letters(column)}{index + 1}"
+    cells, number = [], str(index + 1)
+    styles, faults = marks.styles, marks.faults
+    for column in range(max(len(values), marks.columns)):
+        reference = column_letters(column) + number
         value = values[column] if column < len(values) else None
-        style = marks.styles.get(reference, -1)
+        style = styles.get(reference, -1) if styles else -1
         number_format = formats[style] if 0 <= style < len(formats) else ""
-        fault = marks.faults.get(reference, "")
+        fault = faults.get(reference, "") if faults else ""
         cells.append(Cell(front + reference, None if fault else value, number_format, fault))
     return Row(f"{front}{index + 1}", tuple(cells), index + 1 in marks.hidden_rows)
 
@@ -184,4 +184,6 @@ def _value(value: Any) -> Value:
         return float(value)
     if isinstance(value, timedelta):
         return value.total_seconds() / 86400
-    return value.isoformat() if isinstance(value, time) else str(value)
+    if isinstance(value, time):
+        return (value.hour * 3600 + value.minute * 60 + value.second) / 86400
+    return str(value)

@@ -19,10 +19,11 @@ from planner.answer import Plan, PriceUsed, Purchase, Use
 from planner.reports._shared.charges import Charge, charges
 from planner.reports._shared.clean import for_spreadsheet, plain
 from planner.reports._shared.figures import month_name
+from planner.reports._shared.pools import CAPITAL, OWN_SITE
 from planner.reports._shared.sections import recommended
 
 MEDIA_TYPE = "text/x.focus+csv; charset=utf-8"
-SUFFIX = ".focus"
+SUFFIX = ".focus.csv"
 
 COLUMNS = (
     "BilledCost", "BillingCurrency", "BillingPeriodEnd", "BillingPeriodStart", "CapacityReservationId",
@@ -31,7 +32,7 @@ COLUMNS = (
     "CommitmentDiscountName", "CommitmentDiscountQuantity", "CommitmentDiscountStatus", "CommitmentDiscountType",
     "CommitmentDiscountUnit", "ConsumedQuantity", "ConsumedUnit", "ContractedCost", "EffectiveCost",
     "InvoiceId", "InvoiceIssuerName", "ListCost", "PricingCategory", "PricingQuantity", "PricingUnit", "ProviderName",
-    "PublisherName", "RegionId", "ResourceType", "ServiceCategory", "ServiceName", "SkuPriceDetails", "Tags",
+    "PublisherName", "RegionId", "ServiceCategory", "ServiceName", "SkuPriceDetails", "Tags",
     "x_CostCategory", "x_ExchangeRates", "x_PlanAsOf", "x_PlanId", "x_PriceAsOf", "x_SourceId",
 )  # fmt: skip
 
@@ -148,14 +149,15 @@ def _what(charge: Charge) -> Row:
         "RegionId": charge.region or None,
         "ServiceCategory": service,
         "ServiceName": name,
-        "ResourceType": "Node with accelerators" if is_node else None,
         "SkuPriceDetails": _details(line) if line is not None and is_node else None,
         "x_CostCategory": charge.category,
     }
 
 
 def _pricing(charge: Charge) -> str:
-    """Capacity bought ahead is at an agreed rate; so is the purchase of a commitment."""
+    """Capacity bought ahead is at an agreed rate; so is the purchase of a commitment. Owned hours are at none."""
+    if charge.provider == OWN_SITE and charge.category in CAPITAL and charge.kind != "purchase":
+        return "Other"
     is_used = charge.kind in ("use", "unused") and not _is(charge, "capacity_block")
     return PRICING.get(charge.category, "Standard") if is_used else "Standard"
 
@@ -186,8 +188,12 @@ def _details(line: Use | Purchase) -> str:
 
 def _quantities(plan: Plan, charge: Charge) -> Row:
     """Hours of what SkuPriceDetails describes for nodes, months for what the plan has no quantity of."""
-    if charge.kind in ("running", "on_top", "purchase"):
-        return {"PricingQuantity": None, "PricingUnit": None} if charge.category == "tax" else _bought(charge)
+    if charge.category == "tax":
+        return {}
+    if charge.kind == "running":
+        return _bought(charge) | {"ConsumedQuantity": 1.0, "ConsumedUnit": "Months"}
+    if charge.kind in ("on_top", "purchase"):
+        return _bought(charge)
     line, hours = charge.line, charge.quantity
     if isinstance(line, Use) and line.what == "owned" and hours is not None:
         hours *= line.accelerators_per_node
@@ -218,15 +224,14 @@ def _commitment(plan: Plan, charge: Charge) -> Row:
     if _is(charge, "capacity_block"):
         return {"CapacityReservationId": charge.pool, "CapacityReservationStatus": status}
     is_money = _is(charge, "savings_plan")
-    quantity = None if is_money and charge.kind == "use" else charge.quantity
     return {
         "CommitmentDiscountCategory": "Spend" if is_money else "Usage",
         "CommitmentDiscountId": charge.pool,
         "CommitmentDiscountName": charge.pool,
         "CommitmentDiscountStatus": status,
         "CommitmentDiscountType": charge.line.purchase_option if charge.line is not None else None,
-        "CommitmentDiscountQuantity": quantity,
-        "CommitmentDiscountUnit": None if quantity is None else plan.currency if is_money else "Hours",
+        "CommitmentDiscountQuantity": charge.committed,
+        "CommitmentDiscountUnit": None if charge.committed is None else plan.currency if is_money else "Hours",
     }
 
 

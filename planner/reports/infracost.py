@@ -2,7 +2,8 @@
 
 That shape has one month and a plan has many: it holds the mean month of the plan, in effective cost, so that its total
 times the months is the strategy's total cost; `metadata` says so and names the dearest month. Amounts are texts, as
-there; what has no price is null with priceNotFound, never 0. Shape: infracost/infracost, schema/infracost.schema.json.
+there; what has no price is null with priceNotFound, never 0. Shape: infracost/infracost, internal/output, whose tools
+crash on a comparison without totals and call resources of no price free: there is none, and none is told as such.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from planner.reports._shared.figures import month_name
 from planner.reports._shared.sections import recommended
 
 MEDIA_TYPE = "application/x.infracost+json"
-SUFFIX = ".infracost"
+SUFFIX = ".infracost.json"
 VERSION = "0.2"
 NODE, DATA, NO_PRICE = "gpu_node", "gpu_cost", "no_price"
 HOURS, MONTHS = "hours", "months"
@@ -49,7 +50,6 @@ def render(plan: Plan) -> bytes:
     resources = [*priced, *(_without_price(gap) for gap in missing)]
     total = math.fsum(_cost(each) for each in found) / plan.months if chosen is not None else None
     summary = _summary(resources, len(missing))
-    none: dict[str, Any] = {"resources": [], "totalHourlyCost": None, "totalMonthlyCost": None}
     name = f"gpu plan {month_name(plan, 1)}..{month_name(plan, plan.months)}"
     document = {
         "version": VERSION,
@@ -59,9 +59,9 @@ def render(plan: Plan) -> bytes:
             {
                 "name": f"{name}, mean month" + (f" of {chosen.name}" if chosen is not None else ""),
                 "metadata": {"path": plain(plan.inputs.name), "type": "gpu_plan"},
-                "pastBreakdown": none,
+                "pastBreakdown": None,
                 "breakdown": {"resources": resources, **_totals("total", total, plan)},
-                "diff": none,
+                "diff": None,
                 "summary": summary,
             }
         ],
@@ -70,6 +70,8 @@ def render(plan: Plan) -> bytes:
         **_totals("diffTotal", None, plan),
         "timeGenerated": f"{plan.as_of}T00:00:00Z",
         "summary": summary,
+        "missingPricesCount": len(missing),
+        "missingPricesComponents": [f"{NO_PRICE}.{plain(gap.subject)}" for gap in missing],
     }
     return f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode()
 
@@ -150,15 +152,15 @@ def _totals(name: str, monthly: float | None, plan: Plan) -> dict[str, str | Non
 
 
 def _summary(resources: Sequence[dict[str, Any]], missing: int) -> dict[str, Any]:
-    priced = len(resources) - missing
+    """Missing prices are "not supported yet" there; "no price" means free, "usage-based" without a usage file."""
     return {
         "totalDetectedResources": len(resources),
-        "totalSupportedResources": priced,
-        "totalUnsupportedResources": 0,
-        "totalUsageBasedResources": priced,
-        "totalNoPriceResources": missing,
-        "unsupportedResourceCounts": {},
-        "noPriceResourceCounts": {NO_PRICE: missing} if missing else {},
+        "totalSupportedResources": len(resources) - missing,
+        "totalUnsupportedResources": missing,
+        "totalUsageBasedResources": 0,
+        "totalNoPriceResources": 0,
+        "unsupportedResourceCounts": {NO_PRICE: missing} if missing else {},
+        "noPriceResourceCounts": {},
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from planner.answer import Plan
-from planner.reports._shared.clean import width
+from planner.reports._shared.clean import for_log, width
 from planner.reports._shared.order import report
 from planner.reports._shared.sections import Bullets, Section, Table
 
@@ -25,7 +25,7 @@ KEY = 16
 
 def render(plan: Plan) -> bytes:
     """The whole report, UTF-8, the recommendation first."""
-    return ("\n\n".join("\n".join(_section(section)) for section in report(plan)) + "\n").encode()
+    return for_log("\n\n".join("\n".join(_section(section)) for section in report(plan)) + "\n").encode()
 
 
 def _section(section: Section) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import date
 from functools import cache
@@ -21,13 +21,14 @@ from planner.service.kept import Kept
 from planner.service.pool import BusyError, Limits, Pool, TooLongError
 from planner.service.problems import Stop
 from planner.service.sent import sent
-from planner.service.solve import COMPARE_TO, Failed, NoPrices, Refused, Solved, provision, solve, warm_up
+from planner.service.solve import COMPARE_TO, FORMAT, Failed, NoPrices, Refused, Solved, provision, solve, warm_up
 from pricing import accelerator
 from pricing.accelerator import Accelerator
 from pricing.catalog import Catalog, Coverage
 from pricing.errors import BadSnapshot
 from pricing.view import faults_of_card
 
+DEFAULT = "json"
 Answer = Solved | Refused | NoPrices | Failed
 
 
@@ -91,7 +92,7 @@ async def plan(request: Request) -> Response:
     JSON.
     """
     query = _lists(request)
-    format_name = _format(query.pop("format", []), request.headers.get("accept", "*/*"))
+    format_name = _format(query, request.headers.get("accept") or "*/*")
     limits: Limits = request.app.state.limits
     last = _kept(request, query.pop(COMPARE_TO, [""])[-1])
     body = await sent(request, limits, query.pop("name", [""])[-1])
@@ -196,14 +197,14 @@ def _lists(request: Request) -> dict[str, list[str]]:
     return {name: request.query_params.getlist(name) for name in request.query_params}
 
 
-def _format(asked: Sequence[str], accept: str) -> str:
-    """The report asked for by ?format= or by the Accept header."""
-    known = tuple(formats())
-    if asked:
-        if asked[-1] in known:
-            return asked[-1]
-        fault = Complaint("?format", "?format", "unknown format", asked[-1], f"one of {', '.join(known)}")
-        raise InvalidRequest((fault,))
+def _format(query: dict[str, list[str]], accept: str) -> str:
+    """The report asked for by ?format=, which is taken out of the query, or by the Accept header.
+
+    A format that there is none of stays in the query, to be told with whatever else is wrong with the request.
+    """
+    if query.get(FORMAT):
+        (asked, *others) = query[FORMAT]
+        return query.pop(FORMAT)[0] if asked in formats() and not others else DEFAULT
     by_media_type = documents.media_types()
     for wanted in _by_preference(accept):
         kind, _, sub = wanted.partition("/")

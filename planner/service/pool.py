@@ -12,6 +12,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -96,6 +97,7 @@ class _Worker:
         self._closed = False
         self._process: multiprocessing.process.BaseProcess | None = None
         self._connection: Connection | None = None
+        self._folder: tempfile.TemporaryDirectory[str]
 
     def call(self, function: Callable[..., Result], arguments: tuple[object, ...], seconds: float) -> Result:
         connection = self._connection or self._start()
@@ -113,12 +115,15 @@ class _Worker:
         return result
 
     def _start(self) -> Connection:
+        """Its temporary files are in a folder of its own, which goes with it: one that is killed leaves none."""
         context = multiprocessing.get_context("spawn")
         with self._lock:
             if self._closed:
                 raise DiedError
             ours, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs, self._warm_up), daemon=True)
+            self._folder = tempfile.TemporaryDirectory(prefix="planner-serve-", ignore_cleanup_errors=True)
+            arguments = (theirs, self._warm_up, self._folder.name)
+            self._process = context.Process(target=_serve, args=arguments, daemon=True)
             self._process.start()
             theirs.close()
             self._connection = ours
@@ -133,12 +138,14 @@ class _Worker:
             process.kill()
             process.join()
             process.close()
+            self._folder.cleanup()
         if connection is not None:
             connection.close()
 
 
-def _serve(connection: Connection, warm_up: Callable[[], object]) -> None:
+def _serve(connection: Connection, warm_up: Callable[[], object], folder: str) -> None:
     """The life of a worker: calls in, results out, until the other end closes."""
+    os.environ["TMPDIR"] = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the service, which then ends its workers
     warm_up()
     gc.freeze()  # the catalogue stays for good: no search for cycles need look at it again

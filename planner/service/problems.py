@@ -12,6 +12,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from planner.errors import Complaint, InvalidRequest
@@ -115,6 +116,10 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(Stop)
     def stop(_: Request, error: Stop) -> Response:
         return error.response
+
+    @app.exception_handler(ClientDisconnect)
+    def gone(_: Request, __: ClientDisconnect) -> Response:
+        return problem(400, "cut-off", "Cut off", "The body ended before all of it was sent.")  # if anybody hears it
 
     app.add_middleware(Bugs)
 

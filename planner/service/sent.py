@@ -117,11 +117,20 @@ async def _file_of(form: FormData, limit: int, name: str) -> Sent:
 
     files = [value for key, value in form.multi_items() if key == FIELD and isinstance(value, UploadFile)]
     faults = [
-        Complaint("", f"form field {key[:NAME_MAX]}", "not a part that is taken", "", EXPECTED)
+        Complaint(
+            "",
+            f"form field {key[:NAME_MAX]}",
+            "no file: it has no filename" if key == FIELD else "not a part that is taken",
+            "",
+            EXPECTED,
+        )
         for key, value in form.multi_items()
         if key != FIELD or not isinstance(value, UploadFile)
     ]
-    if len(files) != 1:
+    if not form:
+        fault = Complaint("", "form", "no whole part in it: it is empty, or cut off", "", EXPECTED)
+        raise Stop(problems.refused((fault,), readable=False))
+    if len(files) > 1:
         faults.append(Complaint("", "form", f"{len(files)} files", "", EXPECTED))
     if faults:
         raise InvalidRequest(tuple(faults))

@@ -9,7 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
-from typing import Any
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
 
 from planner.check import restated
 from planner.clock import today
@@ -17,7 +19,7 @@ from planner.diff import changes
 from planner.errors import Complaint, InvalidRequest
 from planner.intake import Read, json
 from planner.received import Onward, choices_of, plan_of, read_sent, unfitting
-from planner.reports import load, terraform
+from planner.reports import formats, load, terraform
 from planner.reports.json import loads
 from planner.request import Request
 from planner.service.sent import Sent
@@ -25,20 +27,27 @@ from pricing.catalog import Catalog
 from pricing.errors import BadSnapshot
 from pricing.view import faults_of_card
 
-SETTINGS = {
-    name: item for name, item in Request.model_fields.items() if name not in {"workloads", "assumptions", "quotas"}
-}
+
+def _is_text(kind: Any) -> bool:
+    """Whether a value of this type can be written as a text, or as several: no mapping, and nothing with fields."""
+    whole = get_origin(kind) or kind
+    return not (isinstance(whole, type) and issubclass(whole, BaseModel | dict)) and all(map(_is_text, get_args(kind)))
+
+
+SETTINGS = {name: item for name, item in Request.model_fields.items() if _is_text(item.annotation)}
 """The fields of a request that may stand in the query too; lists are comma-separated there."""
+MAP = "map"
 OF_FILES: Mapping[str, str] = {
     "name": "name of the file; its suffix tells the format. Wins over the Content-Disposition header",
-    "map": "of a sheet: what a column is, as Title=field; may be repeated",
+    MAP: "of a sheet: what a column is, as Title=field; may be repeated",
     "dates": "of a sheet: the order in dates such as 3/4/2027, dmy or mdy",
     "growth": "of a bill: growth of its hours each month, as 0.03 or 3%",
     "tag": "of a bill: the tag that tells its workloads apart",
     "substitution": "of a bill: true lets other accelerators do its work",
 }
 """What the query may say of a file."""
-COMPARE_TO = "compare_to"
+COMPARE_TO, FORMAT = "compare_to", "format"
+"""What the query may say of the answer."""
 SINCE = "plan_id of an answer before, one of the last that the service keeps: `changes` then tells what changed since"
 YES_OR_NO = {"true": True, "false": False}
 
@@ -107,7 +116,7 @@ def _solve(sent: Sent, query: Mapping[str, Sequence[str]], format_name: str, las
     if wrong := faults_of_card(catalog):
         raise BadSnapshot(wrong)  # the card is the service's own: no fault of who asks
     settings, faults = _settings(query)
-    choices, unfit = choices_of(query.get("map", ()), _last(query, "dates"), _place, catalog)
+    choices, unfit = choices_of(query.get(MAP, ()), _last(query, "dates"), _place, catalog)
     onward, unclear = _onward(query)
     faults += [*unfit, *unclear]
     if sent.is_file:
@@ -179,18 +188,28 @@ def _onward(query: Mapping[str, Sequence[str]]) -> tuple[Onward, list[Complaint]
     return Onward(_last(query, "growth"), _last(query, "tag"), YES_OR_NO.get(substitution, False)), faults
 
 
+def _is_list(name: str) -> bool:
+    return name == MAP or (name in SETTINGS and isinstance(SETTINGS[name].default, tuple))
+
+
 def _settings(query: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[Complaint]]:
     settings: dict[str, Any] = {}
     faults = []
-    known = (*SETTINGS, *OF_FILES, COMPARE_TO)
+    known = (*SETTINGS, *OF_FILES, COMPARE_TO, FORMAT)
     for name, texts in query.items():
+        if len(texts) > 1 and not _is_list(name):
+            faults.append(Complaint("", _place(name), "said more than once", ", ".join(texts), "one value"))
+            continue
         if name in OF_FILES:
+            continue
+        if name == FORMAT:
+            faults.append(Complaint("", _place(name), "unknown format", texts[-1], f"one of {', '.join(formats())}"))
             continue
         if name not in SETTINGS:
             nearest = get_close_matches(name, known, 1)
             expected = f"one of {', '.join(known)}" + (f"; nearest: {nearest[0]}" if nearest else "")
             faults.append(Complaint("", _place(name), "unknown parameter", name, expected))
-        elif isinstance(SETTINGS[name].default, tuple):
+        elif _is_list(name):
             settings[name] = [part.strip() for text in texts for part in text.split(",") if part.strip()]
         else:
             settings[name] = texts[-1]

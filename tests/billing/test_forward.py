@@ -9,6 +9,7 @@ import pytest
 
 from planner.ask import ask
 from planner.billing.usage import together
+from planner.errors import InvalidRequest
 from planner.intake import compared
 from planner.intake import read as read_any
 from planner.intake._present import Kept, Present
@@ -56,6 +57,15 @@ def test_one_workload_for_each_tag_and_accelerator_with_its_nodes_and_its_share_
     assert h100["demand"]["accelerator_hours_per_month"] == pytest.approx(20 * 8 * scale)
     assert {a10["demand"]["growth_per_month"], h100["demand"]["growth_per_month"]} == {0.03}
     assert a10["substitution"] is True
+
+
+def test_more_values_of_a_tag_than_a_plan_holds_name_the_tag(table, focus, catalog):
+    path = table(focus, *(g5("2026-09", 1, Tags=f'{{"app": "job {number}"}}') for number in range(1001)))
+    found = request_of([path], catalog)
+    with pytest.raises(InvalidRequest) as raised:
+        ask({**found.document, "as_of": "2026-11-21"}, catalog, inputs=found.inputs, places=found.places)
+    (fault,) = raised.value.complaints
+    assert str(fault).startswith("bill.csv, by the tag app (--tag): too many")
 
 
 def test_the_last_full_months_that_follow_one_another(read, table, focus):
@@ -126,6 +136,31 @@ def test_a_commitment_whose_end_is_not_told_is_named_and_left_out(table, focus, 
     assert "not taken over" in told
     assert "when it ends" in told
     assert "515.20 a month" in told  # 736 x 0.70
+
+
+def test_what_the_plan_saves_is_before_what_is_owed_for_commitments_that_it_does_not_hold(table, focus, catalog):
+    """736 hours a month at 0.70 are 515.20, whether something used them or not."""
+    found = request_of([table(focus, *committed(*MONTHS, once=False))], catalog)
+    assert found.present is not None
+    assert found.present.loose_per_month == pytest.approx(736 * 0.7)
+    document = {**found.document, "as_of": "2026-11-21", "months": 2, "strategies": ["cloud"], "providers": ["aws"]}
+    note = compared(ask(document, catalog, inputs=found.inputs), found).inputs.notes[-1]
+    assert "; from that goes what is still owed for commitments that the plan does not hold, at 515.20 a month" in note
+    held = request_of([table(focus, *committed(*MONTHS))], catalog)
+    assert held.present is not None
+    assert held.present.loose_per_month == 0
+
+
+def test_cash_with_a_payment_for_later_months_is_no_measure_of_going_on_as_today(table, azure, catalog):
+    reserved = {"ReservationId": "r-1", "ProductOrderName": "Standard_NC24ads_A100_v4", "Term": "1 Year"}
+    hours = {**reserved, "AdditionalInfo": '{"ServiceType": "Standard_NC24ads_A100_v4"}', "Quantity": "24"}
+    days = [{**hours, "Date": f"09/{day:02d}/2026", "PricingModel": "Reservation"} for day in range(1, 31)]
+    bought = {**reserved, "ChargeType": "Purchase", "Frequency": "OneTime", "CostInBillingCurrency": "20000",
+              "Quantity": "1"}  # fmt: skip
+    found = request_of([table(azure, *days, bought)], catalog)
+    assert found.complaints == ()
+    assert found.present is None
+    assert [note for note in found.inputs.notes if "paid upfront for later months too" in note]
 
 
 def test_a_savings_plan_is_named_with_its_sum_and_its_end(table, cur, catalog):

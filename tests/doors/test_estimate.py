@@ -82,6 +82,16 @@ def test_several_outputs_in_one_run(planner, job, tmp_path):
     assert not list(tmp_path.rglob(".planner-*"))
 
 
+def test_the_longest_suffix_names_the_format():
+    names = {"a.csv": "csv", "a.focus.csv": "focus", "OUT/A.FOCUS.CSV": "focus", "a.focus.x.csv": "csv",
+             "a.json": "json", "a.infracost.json": "infracost"}  # fmt: skip
+    outputs, faults = choose(None, list(names))
+    assert faults == ()
+    assert [output.format for output in outputs] == ["text", *names.values()]
+    (fault,) = choose("focus", ["forecast.csv"])[1]
+    assert fault.expected == "no --format, or -o NAME.focus.csv"
+
+
 def test_a_file_holds_what_standard_output_would(planner, job, tmp_path):
     printed = planner("estimate", str(job), "--format", "json").data
     planner("estimate", str(job), "-o", "plan.json")

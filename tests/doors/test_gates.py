@@ -84,8 +84,11 @@ def test_all_gates_are_told_at_once(plan):
     assert len(faults(plan, Gates((400.0,), (120.0,), workloads=True, max_price_age_days=80))) == 1 + 2 + 1 + 2
 
 
-def test_a_rounding_of_the_last_bit_is_not_over(plan):
-    assert faults(plan, Gates(totals=(500.0 * (1 - 1e-12),))) == []
+def test_a_budget_of_what_was_shown_is_kept(plan):
+    """Shown are cents: 500.00 for all that is under 500.005."""
+    assert faults(plan, Gates(totals=(499.996, 500.0 * (1 - 1e-12)))) == []
+    (over,) = faults(plan, Gates(totals=(499.99,)))
+    assert "0.01 EUR (0 %) over the budget of 499.99 EUR" in over
 
 
 @pytest.mark.parametrize("text", ["", "1,5", "1.500,00", "-3", "1e5", "5 /month", "EUR 5", "/month", "inf", "month"])

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,3 +119,26 @@ def test_workers_end_with_the_pool():
     worker = in_pool(Limits(workers=1), work)
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)
+
+
+def temporary(then: str) -> str:
+    """Makes a temporary file; then waits, dies or tells where it is."""
+    with tempfile.NamedTemporaryFile(delete=False) as file:
+        {"wait": sleep_long, "die": die}.get(then, nothing)()
+        return file.name
+
+
+def test_temporary_files_of_a_worker_go_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    async def work(pool):
+        told = await pool.run(temporary, "tell")
+        assert Path(told).is_relative_to(tmp_path)
+        for then, ended in (("die", DiedError), ("wait", TooLongError)):
+            with pytest.raises(ended):
+                await pool.run(temporary, then)
+            assert not list(tmp_path.iterdir())
+        return await pool.run(temporary, "tell")
+
+    assert not Path(in_pool(Limits(workers=1, seconds=2), work)).exists()
+    assert not list(tmp_path.iterdir())

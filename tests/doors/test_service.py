@@ -157,7 +157,39 @@ def test_what_is_not_there_is_a_problem_too(client):
     assert client.get("/plan").headers["allow"] == "POST"
     problem(client.get("/plan"), 405)
     assert places(client.get("/offers", params={"count": "x", "gpu": "T4"})) == {"?count", "?gpu"}
-    assert places(client.post("/plan?format=pdf", json={})) == {"?format"}
+
+
+def test_an_unknown_format_is_told_with_the_other_faults(client):
+    wrong = client.post("/plan?format=pdf&months=0&strategy=cloud", json={"name": "a"})
+    assert places(wrong) == {"?format", "?months", "?strategy", "workloads", "name"}
+    (expected,) = (fault["expected"] for fault in wrong.json()["errors"] if fault["path"] == "?format")
+    assert "markdown" in expected
+
+
+@pytest.mark.parametrize("name", ["site", "finance", "limits", "existing", "systems", "risk"])
+def test_what_no_text_can_say_is_no_parameter(client, hours, name):
+    (fault,) = client.post(f"/plan?{name}=x", json=hours).json()["errors"]
+    assert (fault["path"], fault["message"]) == (f"?{name}", "unknown parameter")
+
+
+def test_a_setting_that_is_said_twice_is_a_fault_and_a_list_is_not(client, hours):
+    answer = client.post("/plan?months=1&months=2&providers=aws&providers=gcp&format=csv&format=json", json=hours)
+    assert places(answer) == {"?months", "?format"}
+
+
+def test_an_empty_accept_header_accepts_anything(client, hours):
+    answer = client.post("/plan", json=hours, headers={"accept": ""})
+    assert answer.headers["content-type"] == "application/json"
+
+
+def test_a_client_that_leaves_is_no_bug(client, caplog):
+    head = "POST /plan HTTP/1.1\r\nhost: x\r\ncontent-type: text/csv\r\ncontent-length: 9\r\n\r\nGPU"
+    with socket.create_connection((client.base_url.host, client.base_url.port)) as connection:
+        connection.sendall(head.encode())
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(100) == b""
+    assert client.get("/healthz").json()["status"] == "ok"
+    assert "bug" not in caplog.text
 
 
 def test_a_bug_is_an_id_and_the_rest_is_in_the_log(client, monkeypatch, caplog):

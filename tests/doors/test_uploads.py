@@ -207,7 +207,8 @@ def test_a_tag_that_is_not_there_is_a_fault_of_the_query(client, repository):
 def test_a_form_has_one_file(client):
     sheet = ("review.csv", csv())
     wrong = [
-        ([("other", sheet)], {"form field other", "form"}),
+        ([("other", sheet)], {"form field other"}),
+        ([("file", (None, "a,b"))], {"form field file"}),
         ([("file", sheet), ("file", sheet)], {"form"}),
         ([("file", sheet), ("x", sheet), ("months", (None, "3"))], {"form field x", "form field months"}),
     ]
@@ -216,6 +217,13 @@ def test_a_form_has_one_file(client):
     for declared in ("multipart/form-data", "multipart/form-data; boundary=x"):
         answer = client.post("/plan", content=b"no form", headers={"content-type": declared})
         assert "curl -F file=@" in faults(answer, 400)["form"]["expected"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the parser lets go of an open part
+@pytest.mark.parametrize("sent", ["", "--x\r\ncontent-disposition: form-data; name=file; filename=a\r\n\r\nGPU"])
+def test_a_form_that_is_cut_off_is_told_as_such(client, sent):
+    answer = client.post("/plan", content=sent, headers={"content-type": "multipart/form-data; boundary=x"})
+    assert "cut off" in faults(answer, 400)["form"]["message"]
 
 
 @pytest.mark.parametrize("announced", [True, False])

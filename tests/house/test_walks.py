@@ -50,7 +50,7 @@ def test_every_kind_of_price_has_a_way_of_paying():
 @pytest.mark.parametrize("name", list(reports.formats()))
 def test_an_output_format(name: str):
     module = reports.load(name)
-    assert re.fullmatch(r"\.[a-z0-9]+", module.SUFFIX)
+    assert re.fullmatch(r"(\.[a-z0-9]+)+", module.SUFFIX)
     assert "/" in module.MEDIA_TYPE
     assert takes(module.render, Format.render)
     if hasattr(module, "files"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import signal
@@ -134,7 +135,8 @@ def test_it_ends_with_whoever_asked(how, code, tmp_path):
 def test_one_that_cannot_hear_that_its_asker_is_gone_ends_by_itself(tmp_path):
     path = tmp_path / "pid"
     asks = ASKS.format(code=SPINS.format(path=str(path)), seconds=0.1)
-    asker = subprocess.Popen([sys.executable, "-c", asks], stderr=subprocess.DEVNULL)
+    around = {**os.environ, "TMPDIR": str(tmp_path)}  # nobody is left to take the folder away
+    asker = subprocess.Popen([sys.executable, "-c", asks], stderr=subprocess.DEVNULL, env=around)
     assert until(lambda: path.is_file() and path.read_text())
     asker.kill()
     asker.wait(30)
@@ -167,3 +169,16 @@ def test_a_small_text_cannot_fill_the_process_that_reads_it(sign, name):
 def test_a_sheet_that_takes_too_long_is_one_complaint():
     (complaint,) = read_apart(SHEET, "folder/long.csv", seconds=0.001).complaints
     assert str(complaint) == "long.csv: not read in 0 seconds; expected a smaller file, or it saved anew"
+
+
+LEAVES = "import tempfile, pathlib, time; where = tempfile.mkdtemp(); pathlib.Path({path!r}).write_text(where); {then}"
+
+
+@pytest.mark.parametrize("then", ["pass", "time.sleep(600)", "raise ValueError"])
+def test_what_it_leaves_in_temporary_files_goes_with_it(tmp_path, then):
+    told = tmp_path / "where"
+    with contextlib.suppress(NoAnswer, ValueError):
+        apart(exec, LEAVES.format(path=str(told), then=then), bounds=Bounds(2**30, 1))
+    left = Path(told.read_text())
+    assert left.parent.name.startswith("planner-read-")
+    assert not left.parent.exists()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import io
 import sys
 from datetime import date
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from planner.answer import (
@@ -25,6 +27,7 @@ from planner.answer import (
 from planner.answer.ledger import Ledger
 from planner.answer.views import Views
 from planner.explain import bridge
+from planner.reports import xlsx
 
 
 def _load(name):
@@ -282,9 +285,16 @@ PLANS = {
 }
 
 
-@pytest.fixture(params=list(PLANS))
+@pytest.fixture(params=list(PLANS), scope="session")
 def plan(request):
     return PLANS[request.param]()
+
+
+@pytest.fixture(scope="session")
+def workbook(plan):
+    """The plan's workbook: its bytes, and as it is read with formulas."""
+    data = xlsx.render(plan)
+    return data, openpyxl.load_workbook(io.BytesIO(data))
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -16,7 +17,7 @@ IN_WORDS = [name for name in NAMES if name in ("text", "markdown", "json")]
 @pytest.mark.parametrize("name", NAMES)
 def test_a_format_says_what_it_is(name):
     assert re.fullmatch(r"[a-z]+/[a-z0-9.+-]+(; charset=utf-8)?", load(name).MEDIA_TYPE)
-    assert re.fullmatch(r"\.[a-z]+", load(name).SUFFIX)
+    assert re.fullmatch(r"(\.[a-z]+)+", load(name).SUFFIX)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -61,3 +62,24 @@ def test_an_unknown_format_is_a_key_error():
         load("_shared")
     with pytest.raises(KeyError):
         load("pdf")
+
+
+@pytest.mark.parametrize("name", ["text", "markdown"])
+def test_what_is_printed_holds_no_command_of_a_build_server(name, small_plan):
+    called = iter(("::error file=x::y", "##vso[task.setvariable variable=x]y", "  ##[add-mask]e"))
+    names = {workload.name: next(called) for workload in small_plan.workloads}
+    plan = replace(
+        small_plan,
+        workloads=tuple(replace(each, name=names[each.name]) for each in small_plan.workloads),
+        strategies=tuple(
+            replace(
+                strategy,
+                uses=tuple(replace(use, workload=names.get(use.workload, use.workload)) for use in strategy.uses),
+                workloads=tuple(replace(cost, workload=names[cost.workload]) for cost in strategy.workloads),
+            )
+            for strategy in small_plan.strategies
+        ),
+    )
+    text = load(name).render(plan).decode()
+    assert "error file=x" in text
+    assert not re.search(r"^\s*::|##\w*\[", text, re.MULTILINE)

@@ -25,7 +25,7 @@ from pricing.catalog import Catalog
 ALLOWED = {
     "ChargeCategory": {"Usage", "Purchase", "Tax"},
     "ChargeFrequency": {"One-Time", "Recurring", "Usage-Based"},
-    "PricingCategory": {"Standard", "Dynamic", "Committed", ""},
+    "PricingCategory": {"Standard", "Dynamic", "Committed", "Other", ""},
     "CommitmentDiscountCategory": {"Usage", "Spend", ""},
     "CommitmentDiscountStatus": {"Used", "Unused", ""},
     "CapacityReservationStatus": {"Used", "Unused", ""},
@@ -131,7 +131,7 @@ def test_sums_by_hand(small_plan):
         ("Purchase", "Standard", "", 18250.0, 0.0),
         ("Usage", "Committed", "730.0", 0.0, 18250.0),
         ("Usage", "Dynamic", "500.0", 5000.0, 5000.0),
-        ("Usage", "Standard", "", 12.5, 12.5),
+        ("Usage", "Standard", "1.0", 12.5, 12.5),
         ("Usage", "Standard", "730.0", 29200.0, 29200.0),
     ]
     assert {row["BillingPeriodEnd"] for row in first} == {"2027-01-01T00:00:00Z"}
@@ -149,9 +149,12 @@ def test_what_the_specification_asks_of_every_row(plan):
             assert row["PricingCategory"] == row["PricingQuantity"] == ""
         if row["PricingCategory"] == "Committed":
             assert row["CommitmentDiscountStatus"]
-        if row["ConsumedQuantity"]:
-            assert row["ChargeCategory"] == "Usage"
-            assert row["CommitmentDiscountStatus"] in ("", "Used")
+        is_used = "Unused" not in (row["CommitmentDiscountStatus"], row["CapacityReservationStatus"])
+        assert bool(row["ConsumedQuantity"]) == (row["ChargeCategory"] == "Usage" and is_used)
+        assert (row["CommitmentDiscountStatus"] != "") == (
+            row["CommitmentDiscountId"] != "" and row["ChargeCategory"] == "Usage"
+        )
+        assert bool(row["CommitmentDiscountQuantity"]) == bool(row["CommitmentDiscountUnit"])
         if row["ChargeCategory"] == "Purchase" and row["CommitmentDiscountId"]:
             assert float(row["EffectiveCost"]) == 0
         assert bool(row["CommitmentDiscountId"]) == bool(row["CommitmentDiscountCategory"])
@@ -193,6 +196,28 @@ def test_the_unused_part_of_a_commitment_is_a_row_of_its_own(small_plan):
     ]  # fmt: skip
 
 
+def test_what_is_committed_is_told_with_its_payments_and_its_uses(small_plan, real):
+    """One node of 730 hours a month: the fee of a month pays for 730, of which 730 are used. A partly used one of a
+    real plan: what is used and what is not come to what its fee pays for."""
+    told = [row for row in rows(small_plan) if row["CommitmentDiscountId"]][:2]
+    assert [(row["ChargeCategory"], row["CommitmentDiscountQuantity"], row["CommitmentDiscountUnit"])
+            for row in told] == [("Purchase", "730.0", "Hours"), ("Usage", "730.0", "Hours")]  # fmt: skip
+    for row in (row for row in rows(real) if row["CommitmentDiscountId"] and not row["CommitmentDiscountQuantity"]):
+        assert "g6.xlarge" in row["CommitmentDiscountId"], "only what was there before has no purchase that tells"
+
+
+def test_a_payment_upfront_is_for_the_hours_of_its_term(small_plan):
+    """Three nodes for 12 months of 730 hours, paid when they are ordered: 3 x 12 x 730 = 26,280 hours."""
+    chosen = recommended(small_plan)
+    bought = replace(chosen.purchases[0], count=3, usable_from=1, usable_to=12, upfront=9000.0, per_month=0.0)
+    paid = next(row for row in chosen.cash if row.category == "commitment")
+    strategy = replace(chosen, purchases=(bought,), cash=(replace(paid, month=1, at="start", amount=9000.0),))
+    plan = replace(small_plan, strategies=tuple(strategy if s is chosen else s for s in small_plan.strategies))
+    (row,) = [row for row in rows(plan) if row["ChargeCategory"] == "Purchase"]
+    assert (row["ChargeFrequency"], row["CommitmentDiscountQuantity"]) == ("One-Time", "26280.0")
+    assert row["ChargePeriodEnd"] == "2027-12-01T00:00:00Z"
+
+
 def test_committed_money_is_drawn_at_the_rates_of_what_it_covers(small_plan):
     """10 an hour committed, 7,300 a month: 500 hours at 10 draw 5,000, so that 2,300 are not used."""
     chosen = recommended(small_plan)
@@ -218,6 +243,9 @@ def test_committed_money_is_drawn_at_the_rates_of_what_it_covers(small_plan):
     assert (float(used["EffectiveCost"]), float(unused["EffectiveCost"])) == pytest.approx((5000, 2300))
     assert (unused["PricingQuantity"], unused["PricingUnit"]) == ("2300.0", "USD")
     assert used["CommitmentDiscountId"] == unused["CommitmentDiscountId"] == title
+    assert (used["CommitmentDiscountQuantity"], unused["CommitmentDiscountQuantity"]) == ("5000.0", "2300.0")
+    fee = next(row for row in rows(plan) if row["ChargeCategory"] == "Purchase")
+    assert (fee["CommitmentDiscountQuantity"], fee["CommitmentDiscountUnit"]) == ("7300.0", "USD")
 
 
 def test_an_upfront_payment_is_for_its_term_and_falls_in_its_month(real):
@@ -237,12 +265,15 @@ def test_the_bill_reader_finds_the_same_hours_and_costs(real, catalog, strategy,
     """What is written is read back by the reader of real bills: accelerator-hours by month, workload and accelerator,
     and both costs, with nothing refused and nothing left unmatched."""
     plan = replace(real, recommendation=replace(real.recommendation, strategy=strategy))
-    path = tmp_path / "forecast.focus"
+    path = tmp_path / "plan.focus.csv"
     path.write_bytes(render(plan))
     bill = billing._read(path, catalog, path.name, progress=None)
     assert bill.differences() == ()
     assert (bill.rows_refused, bill.recognised_by.startswith("version 1.2")) == (0, True)
     assert not [each for each in bill.apart if each.why == "not matched"]
+    assert not [note for note in bill.notes if "not exact" in note], "both costs are exact: some was paid before"
+    options = {line.purchase_option for line in bill.lines if line.kind == "used" and line.provider == "own site"}
+    assert options <= {"not told"}
 
     chosen = plan.strategy(strategy)
     hours = defaultdict(float)

@@ -1,6 +1,7 @@
 """The shape that tools for Infracost's output read, and what its one month stands for.
 
-Names, types and what may be null are facts of infracost's own schema and output (version 0.2).
+Names, types and what may be null are facts of infracost's own schema and output (version 0.2). A breakdown that was
+compared with nothing has null for the past and the difference there: its tools fail on a difference without totals.
 """
 
 import json
@@ -29,13 +30,13 @@ RESOURCE = {
 }  # fmt: skip
 BREAKDOWN = {"resources": [RESOURCE], **COSTS}
 PROJECT = {
-    "name": str, "metadata": {"path": str, "type": str}, "pastBreakdown": BREAKDOWN, "breakdown": BREAKDOWN,
-    "diff": BREAKDOWN, "summary": SUMMARY,
+    "name": str, "metadata": {"path": str, "type": str}, "pastBreakdown": type(None), "breakdown": BREAKDOWN,
+    "diff": type(None), "summary": SUMMARY,
 }  # fmt: skip
 ROOT = {
     "version": str, "metadata": dict, "currency": str, "projects": [PROJECT], **COSTS, "pastTotalHourlyCost": AMOUNT,
     "pastTotalMonthlyCost": AMOUNT, "diffTotalHourlyCost": AMOUNT, "diffTotalMonthlyCost": AMOUNT,
-    "timeGenerated": str, "summary": SUMMARY,
+    "timeGenerated": str, "summary": SUMMARY, "missingPricesCount": int, "missingPricesComponents": [str],
 }  # fmt: skip
 
 
@@ -126,7 +127,15 @@ def test_a_missing_price_is_told_and_is_no_zero(small_plan):
         assert {part[name] for name in ("price", "hourlyCost", "monthlyCost", "monthlyQuantity")} == {None}
         assert each["monthlyCost"] is None
     summary = document(plan)["summary"]
-    assert (summary["totalDetectedResources"], summary["totalNoPriceResources"]) == (6, 2)
+    assert (summary["totalDetectedResources"], summary["totalSupportedResources"]) == (6, 4)
+    assert summary["unsupportedResourceCounts"] == {"no_price": 2}
+    assert (summary["totalUnsupportedResources"], summary["totalUsageBasedResources"]) == (2, 0)
+    assert (summary["totalNoPriceResources"], summary["noPriceResourceCounts"]) == (0, {}), "its word for free"
+    assert document(plan)["missingPricesCount"] == 2
+    assert document(plan)["missingPricesComponents"] == [
+        "no_price.aws p5.4xlarge (H100)",
+        "no_price.aws us-west-9 egress",
+    ]
     assert document(plan)["totalMonthlyCost"] == "52462.5"
 
 

@@ -38,7 +38,8 @@ class Made:
         before = {(sheet, cell): self.book.value(sheet, cell) for sheet, cell in inputs}
         for (sheet, cell), value in inputs.items():
             self.book.edit(sheet, cell, value)
-        values = {name: self._rows(name) for name in ("Cash flow", "Effective cost", "Checks")}
+        names = ("Cash flow", "Effective cost", "Checks", "Depreciation")
+        values = {name: self._rows(name) for name in names if name in self.book.book.sheetnames}
         for (sheet, cell), value in before.items():
             self.book.edit(sheet, cell, value)
         return values
@@ -169,6 +170,16 @@ def test_moved_inputs_say_what_a_plan_made_anew_says(made, name, sheets):
     assert found.anew.strategies != found.plan.strategies
     agree(values, found.anew)
     assert checks_pass(values)
+
+
+def test_what_is_bought_on_a_loan_is_depreciated_at_the_price_as_it_stands(made, sheets):
+    """A dearer server is paid off in higher instalments; what is deducted is its price, which nobody pays at once."""
+    found = made("owned on a loan")
+    assert any(row.category == "financing" for strategy in found.plan.strategies for row in strategy.cash)
+    rows = found.with_inputs(changes(found, sheets))["Depreciation"]
+    worths = [row[11] for row in rows if row[0] == "total"]
+    assert worths == pytest.approx([each.present_value for each in found.anew.views.depreciation], abs=CENT)
+    assert worths != pytest.approx([each.present_value for each in found.plan.views.depreciation], abs=CENT)
 
 
 def _plain(found: Plan):

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from planner.reports.markdown import escaped, render
+from planner.reports import markdown
+from planner.reports.markdown import _line, escaped, render
 
 
 def cells(line):
@@ -83,3 +84,41 @@ def test_months_are_folded(small_plan):
     text = render(small_plan).decode()
     assert "<summary>Cash by month, strategy hybrid, USD</summary>" in text
     assert "\n## Cash" not in text
+
+
+def test_a_line_never_begins_a_directive():
+    assert _line("::: mermaid") == "\\::: mermaid"
+    assert _line("a::b") == "a::b"
+
+
+@pytest.mark.parametrize("limit", [20_000, 12_000, 5_000, 1_800])
+def test_what_a_comment_cannot_hold_is_left_out_by_name_the_longest_first(large_plan, monkeypatch, limit):
+    whole = render(large_plan).decode()
+    monkeypatch.setattr(markdown, "COMMENT_BYTES", limit)
+    text = render(large_plan).decode()
+    assert len(text.encode()) <= limit < len(whole.encode())
+    assert text.startswith(whole[:100])
+    (told,) = [line for line in text.splitlines() if line.startswith("Left out, ")]
+    assert f"({limit:,d} bytes)" in told
+    assert told.endswith("as JSON has all of it.")
+    missing = told.partition(": ")[2].partition(". The plan ")[0].split("; ")
+    for title in titles(whole):
+        assert (title in titles(text)) != (title in missing), title
+    kept = min((len(part) for title, part in parts(whole) if title in missing), default=0)
+    assert all(len(part) <= kept for title, part in parts(text) if title in titles(whole)[2:])
+
+
+def test_a_first_section_that_no_comment_holds_is_cut_at_a_line(large_plan, monkeypatch):
+    monkeypatch.setattr(markdown, "COMMENT_BYTES", 300)
+    text = render(large_plan).decode()
+    assert text.index("- More is left out here.") < text.index("Left out, ")
+
+
+def titles(text):
+    return [title for title, _ in parts(text)]
+
+
+def parts(text):
+    """The sections after the first with their titles, as plain as the list of those that are left out."""
+    found = re.split(r"^(?:## |<details>\n<summary>)", text, flags=re.MULTILINE)[2:]
+    return [(re.split(r"</summary>|\n", part)[0], part) for part in found]

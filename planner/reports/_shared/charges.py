@@ -31,8 +31,9 @@ class Charge:
     """One charge of a month; `category` as in the cash flow, `what` names what it is for.
 
     `quantity` is node-hours of a use; of an unused part what is left, in the unit of its pool; None where the plan does
-    not tell it. `line` is the use, or the purchase that a payment or an unused part belongs to. `once`: paid once, not
-    every month. `effective` is None where the plan has no such view. `provider` is "" where no single one is told.
+    not tell it. `committed` is what a charge takes of its commitment, leaves of it or pays for, in that unit. `line` is
+    the use, or the purchase that a payment or an unused part belongs to. `once`: paid once, not every month.
+    `effective` is None where the plan has no such view. `provider` is "" where no single one is told.
     """
 
     month: int
@@ -47,6 +48,7 @@ class Charge:
     pool: str = ""
     provider: str = ""
     region: str = ""
+    committed: float | None = None
 
 
 def charges(plan: Plan, strategy: Strategy) -> tuple[Charge, ...]:
@@ -114,11 +116,11 @@ def _committed(
     weights: list[float] = []
     for pool, own in by_pool.items():
         left, first = pools.left(month, pool, own), pools.first(pool)
-        rows = [_of_use(use, COMMITMENT, pool=pool) for use in own]
         takes = [pools.taken(use) for use in own]
+        rows = [replace(_of_use(u, COMMITMENT, pool=pool), committed=t) for u, t in zip(own, takes, strict=True)]
         if left or not own:
             place = pools.place(pool)
-            rows.append(Charge(month, "unused", COMMITMENT, pool, 0.0, 0.0, first, left, False, pool, *place))
+            rows.append(Charge(month, "unused", COMMITMENT, pool, 0.0, 0.0, first, left, False, pool, *place, left))
             takes.append(left or 0.0)
         told += rows
         weights += spread(pools.bears(month, pool), takes)
@@ -128,11 +130,12 @@ def _committed(
 def _payments(cash: Iterable[CashRow], categories: Sequence[str], pools: Pools) -> Iterator[Charge]:
     for row in cash:
         if row.category in categories:
-            pool = pools.paid_for(row)
+            pool, once = pools.paid_for(row), row.at == "start" or row.category in ONCE
             place = pools.place(pool) if row.category == COMMITMENT else (OWN_SITE, "")
+            bought = pools.ordered(row.month, pool) if once else pools.there(row.month, pool)
             yield Charge(
-                row.month, "purchase", row.category, row.what, row.amount, 0.0, pools.first(pool), None,
-                row.at == "start" or row.category in ONCE, pool, *place,
+                row.month, "purchase", row.category, row.what, row.amount, 0.0, pools.first(pool), None, once, pool,
+                *place, bought,
             )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ _ESCAPE_SEQUENCES = re.compile(
     r"|\x1b[ -/]*[0-~]?"  # two-character sequences
     r"|\x9b[0-?]*[ -/]*[@-~]"  # the one-byte form of the first
 )
+_COMMANDS = re.compile(r"^[^\S\n]*::|##(?=\w*\[)", re.MULTILINE)
 _INVISIBLE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
 _FORMULA_STARTS = tuple("=+-@\t\r＝＋－＠")  # the last four are full-width forms
 
@@ -37,6 +38,16 @@ def for_spreadsheet(text: str) -> str:
     """
     text = plain(text)
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def for_log(text: str) -> str:
+    """The text, of any number of lines, without what a build server would run when it stands in its log: a line that
+    begins with ::command (GitHub Actions), ##[command] or ##vso[command] anywhere (also Azure Pipelines, TeamCity).
+
+    >>> for_log("::error::x ##vso[task.setvariable]")
+    ': :error::x # #vso[task.setvariable]'
+    """
+    return _COMMANDS.sub(lambda found: found[0].replace("::", ": :").replace("##", "# #"), text)
 
 
 def width(text: str) -> int:

@@ -125,15 +125,30 @@ class Pools:
 
     def left(self, month: int, pool: str, uses: Iterable[Use]) -> float | None:
         """What nothing uses of a pool in a month; None where the plan does not tell what there is of it."""
-        if pool not in self._bought or (month, pool) in self._before:
+        there = self.there(month, pool)
+        if there is None:
             return None
-        there = math.fsum(
-            purchase.amount * (HOURS_A_DAY if purchase.unit == "node_day" else self._hours)
-            for purchase in self._bought[pool]
-            if purchase.usable_from <= month <= purchase.usable_to
-        )
         left = there - math.fsum(self.taken(use) for use in uses)
         return left if left > NOTHING * there else 0.0
+
+    def there(self, month: int, pool: str) -> float | None:
+        """What there is to use of a pool in a month; None where the plan does not tell."""
+        if pool not in self._bought or (month, pool) in self._before:
+            return None
+        return math.fsum(
+            self._a_month(each) for each in self._bought[pool] if each.usable_from <= month <= each.usable_to
+        )
+
+    def ordered(self, month: int, pool: str) -> float | None:
+        """What is ordered of a pool in a month, for all months of its term; None where the plan does not tell."""
+        if pool not in self._bought or (month, pool) in self._before:
+            return None
+        own = (each for each in self._bought[pool] if each.month == month)
+        return math.fsum(self._a_month(each) * (each.usable_to - each.usable_from + 1) for each in own)
+
+    def _a_month(self, purchase: Purchase) -> float:
+        """Node-hours, or money."""
+        return purchase.amount * (HOURS_A_DAY if purchase.unit == "node_day" else self._hours)
 
 
 def _covers(bought: Purchase, use: Use) -> bool:

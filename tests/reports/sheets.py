@@ -34,6 +34,10 @@ COMPARES = {
 COUNTS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow}
 
 
+class NoValue(ValueError):
+    """What a spreadsheet shows as #VALUE!."""
+
+
 class Formula:
     """A formula as a tree of tuples, by the precedence of spreadsheets: -2^2 is 4."""
 
@@ -165,6 +169,11 @@ class Sheets:
             values = self._of(arguments[0], sheet) if function == "SUMIFS" else None
             rows = self._matches(arguments[1:] if function == "SUMIFS" else arguments, sheet)
             return len(rows) if values is None else math.fsum(_numbers([[values[row] for row in rows]]))
+        if function == "ISNUMBER":
+            try:
+                return _each(lambda a: isinstance(a, int | float), self._of(arguments[0], sheet))
+            except NoValue:
+                return False
         return FUNCTIONS[function](*(self._of(argument, sheet) for argument in arguments))
 
     def _matches(self, pairs, sheet):
@@ -220,7 +229,8 @@ def _text(value):
 
 
 def _number(value):
-    assert not isinstance(value, str), f"#VALUE!: {value}"
+    if isinstance(value, str):
+        raise NoValue(value)
     return 0 if value is None else value
 
 
@@ -258,6 +268,8 @@ FUNCTIONS = {
     "COUNTA": lambda *a: sum(item is not None for one in a for item in (one if isinstance(one, list) else [one])),
     "ABS": lambda value: _each(lambda a: abs(_number(a)), value),
     "EXACT": lambda left, right: _each(lambda a, b: _text(a) == _text(b), left, right),
+    "NOT": lambda value: not value,
+    "LEFT": lambda text, count: _text(text)[: int(count)],
     "AND": lambda *a: all(a),
     "OR": lambda *a: any(a),
     "ROUND": _round,

@@ -69,12 +69,12 @@ def test_the_cost_of_a_used_hour_by_hand(small_plan):
     assert values[start + 20][7:9] == [0.5, 4.0]
 
 
-def test_each_month_follows_from_the_one_before_and_the_list(small_plan):
+def test_each_month_follows_from_its_number_and_the_list(small_plan):
     _, data = cells(drawn_of(small_plan, PAIR), _break_even.write)
     sheet = openpyxl.load_workbook(io.BytesIO(data))["Break-even"]
     formulas = {c.coordinate: c.value for row in sheet.iter_rows() for c in row if c.data_type == "f"}
-    months = [text for text in formulas.values() if re.fullmatch(r"=D\d+\+\$H\$5", text)]
-    assert len(months) == 4
+    months = [text for text in formulas.values() if re.fullmatch(r"=\$G\$5\+C\d+\*\$H\$5", text)]
+    assert len(months) == 5
     assert [text for text in formulas.values() if text == "=$G$5/($I$5-$H$5)"]
     assert len(sheet._charts) == 2
 

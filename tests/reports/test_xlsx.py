@@ -214,9 +214,9 @@ def test_sheets_are_set_up_for_a_review(small_plan):
     data = render(small_plan)
     book = openpyxl.load_workbook(io.BytesIO(data))
     expected = [
-        "Summary", "Assumptions", "Offers", "Choices", "Payments", "Cash flow", "Effective cost", "Bridge", "Shares",
-        "Workload costs", "Scenarios", "Sensitivity", "Workloads", "Unit economics", "Demand", "As read", "Resources",
-        "Purchases", "Throughput", "Gaps", "Break-even", "Sources", "Checks",
+        "Summary", "Contents", "Assumptions", "Cash flow", "Effective cost", "Bridge", "Scenarios", "Sensitivity",
+        "Break-even", "Workloads", "Unit economics", "Purchases", "Gaps", "Offers", "Choices", "Payments", "Shares",
+        "Workload costs", "Demand", "Resources", "Throughput", "As read", "Sources", "Checks",
     ]  # fmt: skip
     assert book.sheetnames == expected
     for sheet in book:

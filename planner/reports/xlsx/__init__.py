@@ -20,7 +20,9 @@ from planner.reports.xlsx import (
     _checks,
     _choices,
     _considered,
+    _contents,
     _costs,
+    _depreciation,
     _effective,
     _lists,
     _offers,
@@ -36,18 +38,19 @@ from planner.reports.xlsx import (
 )
 from planner.reports.xlsx._book import Book
 from planner.reports.xlsx._figures import Figures
+from planner.reports.xlsx._inputs import together
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 SUFFIX = ".xlsx"
 
 
 def render(plan: Plan) -> bytes:
-    """The workbook: Summary first, then its grounds, Checks last."""
+    """The workbook: Summary first, then what it costs, inputs and workings, and what they rest on."""
     book = Book(plan.as_of)
     again = Again(plan)
-    summary = book.sheet("Summary")
-    rate, cells, figures_edited = _assumptions.write(book.sheet("Assumptions"), plan, again)
-    prices, prices_edited = _offers.write(book.sheet("Offers"), plan)
+    summary, contents = book.sheet("Summary"), book.sheet("Contents")
+    rate, cells, of_figures = _assumptions.write(book.sheet("Assumptions"), plan, again)
+    prices, of_prices = _offers.write(book.sheet("Offers"), plan)
     figures = Figures(cells | prices)
     choices = _choices.write(book.sheet("Choices"), plan)
     payments = _payments.write(book.sheet("Payments"), plan, again, figures, rate, choices)
@@ -56,12 +59,12 @@ def render(plan: Plan) -> bytes:
     borne = _effective.write(book, plan, payments, figures.cells)
     worths = _owning.write(book, plan, rate, cash, blocks)
     bridge = _views.write_bridge(book, plan, cash, blocks, rate)
-    of_pairs = _costs.write(book, plan, again, choices, payments, figures.cells)
+    costs = _costs.write(book, plan, again, choices, payments, figures.cells)
     scenarios = _scenarios.write(book, plan, again, blocks, figures.cells)
     _sensitivity.write(book, plan, again)
-    cost = _workloads.write(book.sheet("Workloads"), plan, of_pairs)
-    _views.write_unit_costs(book, plan, of_pairs)
-    taxes = _views.write_depreciation(book, plan, rate, payments, figures.cells)
+    cost = _workloads.write(book.sheet("Workloads"), plan, costs)
+    _views.write_unit_costs(book, plan, costs)
+    taxes = _depreciation.write(book, plan, rate, choices, payments, figures.cells)
     months = _workloads.write_demand(book.sheet("Demand"), plan)
     _as_read.write(book, plan)
     _lists.write(book, plan)
@@ -71,8 +74,11 @@ def render(plan: Plan) -> bytes:
     _bill.write(book, plan)
     rows = _sources.write(book.sheet("Sources"), plan)
     _changes.write(book, plan, cash, blocks)
-    edited = figures_edited, prices_edited, choices.edited
-    grounds = _checks.Grounds(blocks, cost, months, rows, borne, worths, bridge, taxes, scenarios, edited)
+    inputs = together((of_figures, of_prices, choices.inputs, payments.inputs, *taxes.inputs))
+    grounds = _checks.Grounds(
+        blocks, cost, months, rows, borne, worths, bridge, taxes.worths, scenarios.of_strategies, costs.sums, inputs
+    )
     failed = _checks.write(book.sheet("Checks"), plan, grounds)
-    _summary.write(summary, plan, blocks, failed)
-    return book.to_bytes()
+    _summary.write(summary, plan, blocks, failed, scenarios.cheapest)
+    _contents.write(contents, book)
+    return book.to_bytes(tuple(_contents.SHEETS))

@@ -8,16 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.answer import Assumption, Plan
-from planner.reports._shared.again import BASE, DISCOUNT, HIGH_COST, HOURS, SCENARIOS, Again
-from planner.reports.xlsx._book import Book, Cell, Formula, Sheet, at, changed
+from planner.reports._shared.again import BASE, DISCOUNT, HIGH_COST, HOURS, LOW_COST, SCENARIOS, Again
+from planner.reports.xlsx._book import Book, Cell, Formula, Sheet, at
+from planner.reports.xlsx._inputs import Inputs, marked, of_states, state
 
 COLUMNS = (
-    ("name", 36, "text"), ("meaning", 38, "wrap"), ("value", 13, "input"), ("unit", 18, "wrap"), ("low", 10, "figure"),
-    ("high", 10, "figure"), ("end that costs more", 9, "text"), ("value in use", 13, "figure"),
-    ("acts on", 15, "wrap"), ("source", 60, "wrap"), ("as of", 11, "date"), ("changed by the request", 11, "text"),
-    ("as planned", 13, "figure"),
+    ("name", 36, "text"), ("meaning", 34, "wrap"), ("value", 12, "input"), ("unit", 15, "wrap"), ("low", 10, "figure"),
+    ("high", 10, "figure"), ("end that costs more", 8, "text"), ("value in use", 12, "figure"), ("acts on", 9, "text"),
+    ("state of the input", 12, "text"), ("source", 44, "wrap"), ("as of", 12, "date"), ("given by request", 8, "text"),
+    ("as planned", 12, "figure"),
 )  # fmt: skip
-VALUE, LOW, HIGH, DEARER, IN_USE, PLANNED = 2, 4, 5, 6, 7, 12
+VALUE, UNIT, LOW, HIGH, DEARER, IN_USE, STATE, PLANNED = 2, 3, 4, 5, 6, 7, 9, 13
+SHARES = ("fraction", "share")
+"""How the units of figures begin that cannot be above 1."""
 MONTHLY = "discount_rate_monthly"
 SCENARIO = "scenario"
 SCENARIO_ROW, SCENARIO_COLUMN = 2, 2
@@ -36,9 +39,8 @@ class Rate:
     monthly_value: float
 
 
-def write(sheet: Sheet, plan: Plan, again: Again) -> tuple[Rate, dict[str, str], str]:
-    """Writes the sheet; the discount rate, the cell of the value in use of every figure by its name, and the formula of
-    how many inputs were changed."""
+def write(sheet: Sheet, plan: Plan, again: Again) -> tuple[Rate, dict[str, str], Inputs]:
+    """Writes the sheet; the discount rate, the cell of the value in use of every figure by its name, and the inputs."""
     sheet.widths([width for _, width, _ in COLUMNS])
     sheet.heading("Assumptions", NOTE)
     sheet.put(SCENARIO_ROW, 0, "scenario: base, low cost or high cost", "total_text")
@@ -54,6 +56,8 @@ def write(sheet: Sheet, plan: Plan, again: Again) -> tuple[Rate, dict[str, str],
     cells = {}
     for row, figure in enumerate(figures, start=first):
         sheet.put(row, IN_USE, _in_use(row, figure.value), "figure")
+        sheet.put(row, STATE, state(at(row, VALUE), at(row, PLANNED), _outside(row)))
+        sheet.numbers((row, VALUE, row, VALUE), *_bounds(figure))
         cells[figure.name] = _named(sheet.book, sheet, figure.name, row)
     end = first + len(figures)
     monthly = float((1 + plan.discount_rate_annual) ** (1 / 12) - 1)
@@ -61,8 +65,28 @@ def write(sheet: Sheet, plan: Plan, again: Again) -> tuple[Rate, dict[str, str],
     sheet.put(end, 1, "(1 + yearly rate)^(1/12) - 1", "wrap")
     sheet.put(end, IN_USE, Formula(f"=(1+{cells[DISCOUNT]})^(1/12)-1", monthly), "rate")
     sheet.book.name(MONTHLY, sheet.name, end, IN_USE)
-    edited = changed(sheet.column(VALUE, first, end - 1), sheet.column(PLANNED, first, end - 1))
-    return Rate(cells[DISCOUNT], MONTHLY, monthly), cells, edited
+    marked(sheet, first, end - 1, STATE, at(first, STATE))
+    inputs = of_states(sheet.column(STATE, first, end - 1))
+    known = ",".join(f'{SCENARIO}="{name}"' for name in SCENARIOS)
+    inputs = Inputs(inputs.edited, f"{inputs.wrong}+IF(OR({known}),0,1)")
+    return Rate(cells[DISCOUNT], MONTHLY, monthly), cells, inputs
+
+
+def _bounds(a: Assumption) -> tuple[float, float | None]:
+    """The least and the most that may be typed in: nothing negative where nothing planned is, no share above 1."""
+    least = min(0.0, a.value, a.low or 0.0)
+    if not a.unit.startswith(SHARES):
+        return least, None
+    return (-1.0 if least else 0.0), max(1.0, a.value, a.high or 0.0)
+
+
+def _outside(row: int) -> str:
+    """The same as a formula."""
+    given, low, high, planned, unit = (at(row, column) for column in (VALUE, LOW, HIGH, PLANNED, UNIT))
+    is_share = ",".join(f'LEFT({unit},{len(word)})="{word}"' for word in SHARES)
+    least = f"MIN(0,{low},{planned})"
+    lowest = f"IF(AND(OR({is_share}),{least}<0),-1,{least})"
+    return f"OR({given}<{lowest},AND(OR({is_share}),{given}>MAX(1,{high},{planned})))"
 
 
 def _figures(plan: Plan) -> list[Assumption]:
@@ -84,15 +108,18 @@ def _figures(plan: Plan) -> list[Assumption]:
 def _row(a: Assumption, dearer: str, again: Again) -> tuple[Cell, ...]:
     acts = "payments" if a.name in again.reads else "the plan"
     asked = "yes" if a.overridden else ""
-    return a.name, a.meaning, a.value, a.unit, a.low, a.high, dearer, None, acts, a.source, a.as_of, asked, a.value
+    return (
+        a.name, a.meaning, a.value, a.unit, a.low, a.high, dearer, None, acts, None, a.source, a.as_of, asked, a.value
+    )  # fmt: skip
 
 
 def _in_use(row: int, value: float) -> Formula:
     """The input; under a scenario the end of its range, where it has one that matters and does not lie inside it."""
     given, low, high, dearer = (at(row, column) for column in (VALUE, LOW, HIGH, DEARER))
+    is_on = f'OR({SCENARIO}="{LOW_COST}",{SCENARIO}="{HIGH_COST}")'
     is_high = f'({SCENARIO}="{HIGH_COST}")=({dearer}="high")'
     end = f"IF({is_high},MAX({given},{high}),MIN({given},{low}))"
-    return Formula(f'=IF(OR({SCENARIO}="{BASE}",{dearer}=""),{given},{end})', value)
+    return Formula(f'=IF(AND({is_on},{dearer}<>""),{end},{given})', value)
 
 
 def _named(book: Book, sheet: Sheet, name: str, row: int) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import lru_cache
+from itertools import accumulate
 
 import xlsxwriter
 from xlsxwriter.utility import xl_rowcol_to_cell
@@ -19,60 +20,24 @@ from xlsxwriter.workbook import Format, Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from planner.reports._shared.clean import plain
+from planner.reports.xlsx._pages import Page, fitted
+from planner.reports.xlsx._styles import STYLES
 
 HEADER_ROW = 3
 """Every sheet has its title in row 1, a note in row 2 and its column heads in row 4."""
 TEXT_MAX = 32_000
 """A cell holds 32,767 characters; the writer drops a longer text without a word, so it is cut here, and says so."""
 
-PAGE_CHARACTERS = 190.0
+NOTE_CHARACTERS = 190.0
+"""How far a note may reach to the right."""
 LINE_POINTS = 16.0
 LINE_PIXELS = 21
+CHART_ROWS = 20
 LINES_MAX = 27
 """A row can be 409 points high."""
 
+ENDLESS = 1e15
 GRID = {"visible": True, "line": {"color": "#D9D9D9"}}
-_MONEY = '#,##0.00_);[Red](#,##0.00);"-"_)'
-_INPUT: dict[str, object] = {
-    "font_color": "#0000FF",
-    "bg_color": "#FFF9E5",
-    "num_format": "#,##0.######",
-    "border": 4,
-    "border_color": "#BFBFBF",
-}
-_TOP: dict[str, object] = {"valign": "vcenter"}
-_STYLES: dict[str, dict[str, object]] = {
-    "title": {"bold": True, "font_size": 14},
-    "note": {"italic": True, "font_color": "#595959"},
-    "lead": {"bold": True, "font_size": 12, "text_wrap": True, "valign": "top"},
-    "header": {
-        "bold": True,
-        "bg_color": "#1F3864",
-        "font_color": "#FFFFFF",
-        "text_wrap": True,
-        "valign": "vcenter",
-        "align": "center",
-        "border": 1,
-    },
-    "block": {"bold": True, "align": "left", "indent": 1, "bg_color": "#D9E2F3"},
-    "text": _TOP | {"align": "left", "indent": 1},
-    "wrap": _TOP | {"align": "left", "indent": 1, "text_wrap": True},
-    "input": _TOP | _INPUT,
-    "choice": _TOP | _INPUT | {"num_format": "@", "bold": True},
-    "date": _TOP | {"num_format": "yyyy-mm-dd", "align": "left", "indent": 1},
-    "money": _TOP | {"num_format": _MONEY},
-    "total": _TOP | {"num_format": _MONEY, "bold": True, "top": 1},
-    "total_text": _TOP | {"bold": True, "top": 1, "align": "left", "indent": 1},
-    "count": _TOP | {"num_format": '#,##0_);[Red](#,##0);"-"_)'},
-    "figure": _TOP | {"num_format": '#,##0.0###_);[Red](#,##0.0###);"-"_)'},
-    "flag": _TOP | {"num_format": "0", "align": "center"},
-    "rate": _TOP | {"num_format": "0.000000"},
-    "percent": _TOP | {"num_format": '0.0%_);[Red](0.0%);"-"_)'},
-    "percent_fine": _TOP | {"num_format": '0.0000%_);[Red](0.0000%);"-"_)'},
-    "right": _TOP | {"align": "right", "text_wrap": True, "indent": 1},
-    "good": {"bold": True, "font_color": "#006100", "bg_color": "#C6EFCE"},
-    "bad": {"bold": True, "font_color": "#9C0006", "bg_color": "#FFC7CE"},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +73,19 @@ class Book:
         self._book: Workbook = xlsxwriter.Workbook(self._buffer, options)
         self._book.set_properties({"title": "GPU capacity plan", "created": datetime.combine(as_of, time())})
         self._names: set[str] = set()
-        self.styles: dict[str, Format] = {name: self._book.add_format(style) for name, style in _STYLES.items()}
+        self._sheets: list[Sheet] = []
+        self.styles: dict[str, Format] = {name: self._book.add_format(style) for name, style in STYLES.items()}
 
     def sheet(self, name: str) -> Sheet:
-        """A new sheet after the others, set up for print."""
-        return Sheet(self, self._book.add_worksheet(name, _Worksheet), name)
+        """A new sheet, set up for print; where it stands `to_bytes` is told."""
+        sheet = Sheet(self, self._book.add_worksheet(name, _Worksheet), name)
+        self._sheets.append(sheet)
+        return sheet
+
+    @property
+    def sheet_names(self) -> list[str]:
+        """The sheets that there are."""
+        return [sheet.name for sheet in self._sheets]
 
     def name(self, name: str, sheet: str, row: int, column: int) -> bool:
         """Gives a cell a name for formulas, unless the name is taken or could be read as an address; whether it did."""
@@ -132,7 +105,7 @@ class Book:
         chart.set_y_axis({"name": axis, "num_format": "#,##0", "major_gridlines": GRID})
         chart.set_x_axis({"num_font": {"rotation": -45}})
         chart.set_legend({"position": "bottom"})
-        chart.set_size({"width": 1080, "height": 340})
+        chart.set_size({"width": 640, "height": 400})
         return chart
 
     def bar_chart(self, title: str, axis: str, series: Iterable[dict[str, object]], bars: int) -> object:
@@ -165,8 +138,14 @@ class Book:
         chart.set_size({"width": 670, "height": 400})
         return chart
 
-    def to_bytes(self) -> bytes:
-        """The finished file."""
+    def to_bytes(self, order: Sequence[str] = ()) -> bytes:
+        """The finished file, with the sheets of `order` first, in that order."""
+        for sheet in self._sheets:
+            sheet.fit_to_pages()
+        place = {name: number for number, name in enumerate(order)}
+        self._book.worksheets_objs.sort(key=lambda sheet: place.get(sheet.get_name(), len(place)))
+        for index, sheet in enumerate(self._book.worksheets_objs):
+            sheet.index = index  # the writer gave them as they were made; print areas are told by it
         self._book.close()
         return self._buffer.getvalue()
 
@@ -179,6 +158,9 @@ class Sheet:
         self._sheet = sheet
         self._widths: Sequence[float] = ()
         self._lines: dict[int, int] = {}
+        self._last = 0
+        self._repeated = (0, 0)
+        self._pages: tuple[int, int] | None = None
         sheet.set_landscape()
         sheet.set_paper(9)  # A4
         sheet.set_margins(left=0.4, right=0.4, top=0.7, bottom=0.6)
@@ -186,11 +168,20 @@ class Sheet:
         sheet.set_footer("&L&F&CPage &P of &N&R&A")
         sheet.hide_gridlines(2)
         sheet.set_default_row(LINE_POINTS)
-        self.pages_wide(1)
 
-    def pages_wide(self, pages: int, down: int = 0) -> None:
-        """How many pages the sheet takes across, and down (0: as many as it needs)."""
-        self._sheet.fit_to_pages(pages, down)
+    def pages(self, across: int, down: int) -> None:
+        """How many pages the sheet takes in print; without it as many as keep it readable."""
+        self._pages = across, down
+
+    def fit_to_pages(self) -> None:
+        """Sets how many pages it takes, once all is written."""
+        rows, columns = self._repeated
+        head = sum(self._points(row) for row in range(HEADER_ROW, rows))
+        height = sum(self._points(row) for row in range(self._last + 1))
+        self._sheet.fit_to_pages(*(self._pages or fitted(Page(self._widths, columns, height, head))))
+
+    def _points(self, row: int) -> float:
+        return LINE_POINTS * self._lines.get(row, 1)
 
     def widths(self, widths: Sequence[float]) -> None:
         """Column widths in characters, from the first column on; to be set before texts that wrap are put."""
@@ -199,9 +190,13 @@ class Sheet:
             self._sheet.set_column(column, column, width)
 
     def heading(self, title: str, note: str = "") -> None:
-        """The sheet's title and a note under it."""
+        """The sheet's title and a note under it, on as many lines as the columns leave it."""
         self.put(0, 0, title, "title")
-        self.put(1, 0, note, "note")
+        columns = sum(width <= NOTE_CHARACTERS for width in accumulate(self._widths))
+        if len(note) < sum(self._widths[:columns]):
+            self.put(1, 0, note, "note")
+        else:
+            self.across(1, columns, note, "long_note")
 
     def header(self, titles: Sequence[str], row: int = HEADER_ROW, *, stays: bool = True) -> None:
         """Column heads; those in the header row stay in sight and repeat on every page, unless told otherwise."""
@@ -213,20 +208,26 @@ class Sheet:
     def freeze(self, row: int, column: int = 0) -> None:
         """Keeps what stands above `row` and left of `column` in sight and on every page."""
         self._sheet.freeze_panes(row, column)
+        self._repeated = row, column
         if row > HEADER_ROW:
             self._sheet.repeat_rows(HEADER_ROW, row - 1)
         if column:
             self._sheet.repeat_columns(0, column - 1)
 
+    def repeat(self, row: int) -> None:
+        """Repeats one row on every page after its own: the heads of a table that does not begin the sheet."""
+        self._sheet.repeat_rows(row)
+
     def put(self, row: int, column: int, value: Cell, style: str = "text") -> None:
         """One value: text as text whatever it looks like, a formula with its value, nothing for None."""
         chosen = self.book.styles[style]
-        if isinstance(value, str) and "text_wrap" in _STYLES[style]:
+        self._last = max(self._last, row)
+        if isinstance(value, str) and "text_wrap" in STYLES[style]:
             self._make_room(row, value, self._widths[column])
         if isinstance(value, Formula):
             self._sheet.write_formula(row, column, value.text, chosen, value.value)
         elif isinstance(value, str):
-            self._sheet.write_string(row, column, _cell_text(value), chosen)
+            self._sheet.write_string(row, column, shown(value), chosen)
         elif isinstance(value, date):
             self._sheet.write_datetime(row, column, value, chosen)
         elif value is None:
@@ -239,15 +240,17 @@ class Sheet:
         for column, (cell, style) in enumerate(zip(cells, styles, strict=True)):
             self.put(row, column, cell, style)
 
-    def across(self, row: int, columns: int, text: str, style: str) -> None:
+    def across(self, row: int, columns: int, text: str, style: str, first: int = 0) -> None:
         """A text over several columns, from the first on."""
-        self._sheet.merge_range(row, 0, row, columns - 1, "", self.book.styles[style])
-        self._sheet.write_string(row, 0, _cell_text(text), self.book.styles[style])
-        self._make_room(row, text, sum(self._widths[:columns]))
+        if columns - first > 1:
+            self._sheet.merge_range(row, first, row, columns - 1, "", self.book.styles[style])
+        self._sheet.write_string(row, first, shown(text), self.book.styles[style])
+        self._make_room(row, text, sum(self._widths[first:columns]))
+        self._last = max(self._last, row)
 
     def _make_room(self, row: int, text: str, width: float) -> None:
         """Makes the row high enough: not every program does so by itself for a text that wraps."""
-        lines = min(math.ceil(1.15 * len(_cell_text(text)) / width), LINES_MAX)
+        lines = min(math.ceil(1.15 * len(shown(text)) / width), LINES_MAX)
         if lines > self._lines.get(row, 1):
             self._lines[row] = lines
             self._sheet.set_row(row, LINE_POINTS * lines)
@@ -266,17 +269,19 @@ class Sheet:
     def chart(self, row: int, chart: object, column: int = 0) -> int:
         """Puts a chart with its upper left corner into a cell; the first row below one of the usual height."""
         self._sheet.insert_chart(row, column, chart)
-        return row + 18
+        self._last = max(self._last, row + CHART_ROWS - 1)
+        return row + CHART_ROWS
 
     def print_area(self, row: int, column: int) -> None:
         """Prints everything from the first cell to this one."""
         self._sheet.print_area(0, 0, row, column)
 
-    def mark(self, row: int, column: int, *, good_if_zero: str) -> None:
-        """Green while the cell at the address is 0, else red."""
-        for criterion, style in (("=", "good"), ("<>", "bad")):
-            rule = {"type": "formula", "criteria": f"={good_if_zero}{criterion}0", "format": self.book.styles[style]}
-            self._sheet.conditional_format(row, column, row, column, rule)
+    def mark(self, row: int, column: int, last: int, rules: Mapping[str, str]) -> None:
+        """Colours the cells of a column from `row` to `last`: by style, the formula of the first cell that asks for it.
+        Formulas see this sheet alone: older programs colour by no other."""
+        for style, formula in rules.items():
+            rule = {"type": "formula", "criteria": f"={formula}", "format": self.book.styles[style]}
+            self._sheet.conditional_format(row, column, last, column, rule)
 
     def address(self, row: int, column: int) -> str:
         """The cell as other sheets name it: 'Cash flow'!$C$5."""
@@ -288,7 +293,20 @@ class Sheet:
 
     def choose(self, row: int, column: int, words: Sequence[str]) -> None:
         """Lets nothing but one of these words be put into a cell."""
-        self._sheet.data_validation(row, column, row, column, {"validate": "list", "source": list(words)})
+        told = {"validate": "list", "source": list(words), "error_title": "Not one of these", "ignore_blank": False}
+        self._sheet.data_validation(row, column, row, column, {**told, "error_message": f"One of: {', '.join(words)}."})
+
+    def numbers(self, area: tuple[int, int, int, int], least: float | None = 0.0, most: float | None = None) -> None:
+        """Lets nothing but numbers within the bounds be typed into the cells: first row and column, last row and
+        column."""
+        least = -ENDLESS if least is None else least
+        if most is None:
+            rule, told = {"criteria": ">=", "value": least}, "A number" + f" of {least:g} or more" * (least > -ENDLESS)
+        else:
+            rule = {"criteria": "between", "minimum": least, "maximum": most}
+            told = f"A number from {least:g} to {most:g}"
+        shown = {"error_title": "Not taken", "error_message": f"{told} is expected here."}
+        self._sheet.data_validation(*area, {"validate": "decimal", "ignore_blank": False, **rule, **shown})
 
     def range(self, row: int, first: int, last: int) -> str:
         """A range in one row as other sheets name it."""
@@ -299,14 +317,9 @@ class Sheet:
         return f"{self.address(first, column)}:{xl_rowcol_to_cell(last, column, True, True)}"
 
 
-def changed(now: str, planned: str) -> str:
-    """How many cells of one range differ from those of another, but for what sums round off."""
-    return f"SUMPRODUCT(1*(ABS({now}-{planned})>0.000001*ABS({planned})))"
-
-
-def less(left: str, right: str, value: float) -> Formula:
-    """The difference of two amounts, to a cent: what rounding leaves is nothing."""
-    return Formula(f"=ROUND({left}-{right},2)", round(value, 2) + 0.0)
+def less(left: str, right: str, value: float, digits: int = 2) -> Formula:
+    """The difference of two amounts, to a cent: what a sum rounds off is nothing, and no red zero."""
+    return Formula(f"=ROUND({left}-{right},{digits})", round(value, digits) + 0.0)
 
 
 def bar_lines(bars: int) -> int:
@@ -319,19 +332,19 @@ def room_for(amounts: Iterable[float], decimals: int = 2) -> float:
     return max([12.0, *(len(f"{amount:,.{decimals}f}") + 3.0 for amount in amounts)])
 
 
-def pages_for(columns: int, width: float) -> int:
-    """How many pages across keep columns of this width readable in print."""
-    return max(1, math.ceil(columns * width / PAGE_CHARACTERS))
-
-
 def at(row: int, column: int, fixed_row: bool = False, fixed_column: bool = False) -> str:
     """The cell as its own sheet names it: C5; C$5 and $C5 where it must not move."""
     return str(xl_rowcol_to_cell(row, column, fixed_row, fixed_column))
 
 
-def along(row: int, first: int, last: int) -> str:
-    """A range in one row: D5:O5."""
-    return f"{at(row, first)}:{at(row, last)}"
+def along(row: int, first: int, last: int, fixed_row: bool = False) -> str:
+    """A range in one row: D5:O5; D$5:O$5 for other rows' formulas."""
+    return f"{at(row, first, fixed_row)}:{at(row, last, fixed_row)}"
+
+
+def so_far(row: int, first: int, column: int) -> str:
+    """The range of a row up to a column, the same formula wherever it stands: $D5:F5."""
+    return f"{at(row, first, fixed_column=True)}:{at(row, column)}"
 
 
 def down(column: int, first: int, last: int) -> str:
@@ -340,7 +353,8 @@ def down(column: int, first: int, last: int) -> str:
 
 
 @lru_cache(maxsize=4096)  # the same names and words stand in row after row
-def _cell_text(text: str) -> str:
+def shown(text: str) -> str:
+    """The text as it stands in its cell."""
     text = plain(text)
     if len(text) > TEXT_MAX:
         text = f"{text[:TEXT_MAX]} ... (cut here)"

@@ -21,8 +21,8 @@ MONTHS, SHARE = 2, 7
 CHART_ROWS, CHART_COLUMN = 20, 5
 OWNING, RENTING, CROSSING = "#C55A11", "#1F3864", "#C00000"
 NOTE = (
-    "Months: at full use, without resale. Share of hours used: over the life, with resale, discounted."
-    " Owning costs the same whatever is used, renting its price times the hours used."
+    "As planned: the list does not follow changes. Months: at full use, without resale. Share of hours used: over the"
+    " life, with resale, discounted. Owning costs the same whatever is used, renting its price times the hours used."
 )
 
 
@@ -41,6 +41,7 @@ def write(book: Book, plan: Plan) -> None:
     styles = ("wrap", "wrap", "right", "right", "figure", "figure", "money", "money", "money", "count", "money")
     sheet.header(titles, stays=False)  # the tables below have other heads
     sheet.freeze(HEADER_ROW)
+    sheet.pages(1, 2)
     first = HEADER_ROW + 1
     for row, point in enumerate(plan.break_even, start=first):
         sheet.put_row(row, _row(point), styles)
@@ -88,13 +89,13 @@ class Drawing:
     amounts: str
     crossing: Point = None
     told: str = ""
-    label: str = "above"
 
 
 def _draw(sheet: Sheet, plan: Plan, pair: BreakEven, source: int, row: int) -> None:
     """The charts from `row` on and their data below; `source` is the pair's row in the list."""
     sheet.put(row, 0, f"Owning one {pair.system} against renting {pair.rented}", "title")
     data = row + 2 + CHART_ROWS
+    sheet.repeat(data)
     sheet.put(data - 1, MONTHS, f"At full use, from delivery, without resale, {plan.currency}", "note")
     sheet.put(data - 1, SHARE, f"By the share of hours used, {plan.currency} per accelerator-hour used", "note")
     _put(sheet, row + 1, 0, _cumulative(sheet, plan.currency, pair, source, data))
@@ -105,17 +106,14 @@ def _cumulative(sheet: Sheet, money: str, pair: BreakEven, source: int, row: int
     """Month 0 is delivery: capital on one side, nothing on the other; each month adds what it costs."""
     _heads(sheet, row, MONTHS, ("month", "owning", "renting", "owning less renting"))
     first = row + 1
-    owning, renting = pair.capital, 0.0
     for month in range(pair.life_months + 1):
         row += 1
-        own: Cell = Formula(f"={at(source, CAPITAL)}", owning)
-        rent: Cell = 0.0
-        if month:
-            owning, renting = owning + pair.own_per_month, renting + pair.rent_per_month
-            own = Formula(f"={at(row - 1, MONTHS + 1)}+{_fixed(source, OWN)}", owning)
-            rent = Formula(f"={at(row - 1, MONTHS + 2)}+{_fixed(source, RENT)}", renting)
+        now, owning, renting = at(row, MONTHS), pair.capital + month * pair.own_per_month, month * pair.rent_per_month
+        own = Formula(f"={_fixed(source, CAPITAL)}+{now}*{_fixed(source, OWN)}", owning)
+        rent = Formula(f"={now}*{_fixed(source, RENT)}", renting)
         less = Formula(f"={at(row, MONTHS + 1)}-{at(row, MONTHS + 2)}", owning - renting)
-        for column, cell in enumerate((float(month), own, rent, less), start=MONTHS):
+        cells: tuple[Cell, ...] = (float(month), own, rent, less)
+        for column, cell in enumerate(cells, start=MONTHS):
             sheet.put(row, column, cell, "flag" if column == MONTHS else "money")
     drawing = Drawing(
         "Cumulative cost of one node", "month from delivery", money, (MONTHS, first, row), pair.life_months,
@@ -158,7 +156,7 @@ def _by_share(sheet: Sheet, money: str, pair: BreakEven, source: int, row: int) 
     sheet.put(row, SHARE, even, "percent")
     sheet.put(row, SHARE + 1, Formula(f"={_fixed(source, RENT_HOUR)}", rent), "figure")
     sheet.put(row, SHARE + 2, "where the lines cross: share and cost", "note")
-    return replace(drawing, crossing=(row, SHARE), told=f"break-even at {own / rent:.1%} of the hours", label="below")
+    return replace(drawing, crossing=(row, SHARE), told=f"break-even at {own / rent:.1%} of the hours")
 
 
 def _heads(sheet: Sheet, row: int, first: int, titles: tuple[str, ...]) -> None:
@@ -193,7 +191,6 @@ def _put(sheet: Sheet, row: int, column: int, drawing: Drawing) -> None:
                 "values": [sheet.name, at_row, at_column + 1, at_row, at_column + 1],
                 "marker": {"type": "diamond", "size": 11, "fill": red, "border": red},
                 "line": red,
-                "data_labels": {"series_name": True, "value": False, "position": drawing.label},
             }
         )
     below = {"name": drawing.below, "num_format": drawing.scale, "max": drawing.most}

@@ -13,7 +13,7 @@ from planner.answer import Plan, Strategy
 from planner.reports._shared.again import SUPPORT, TAX, ledger_of
 from planner.reports._shared.figures import month_name
 from planner.reports.xlsx._assumptions import Rate
-from planner.reports.xlsx._book import HEADER_ROW, Formula, Sheet, along, at, down, pages_for, room_for
+from planner.reports.xlsx._book import HEADER_ROW, Formula, Sheet, along, at, down, room_for, so_far
 from planner.reports.xlsx._payments import BILLED, CATEGORY, STRATEGY, WHEN, Payments
 
 TOTAL, FIRST = 2, 3
@@ -52,7 +52,6 @@ def write(sheet: Sheet, plan: Plan, rate: Rate, payments: Payments, figures: Map
     months = range(1, last_month + 1)
     total, width = room_for([s.total_cost for s in plan.strategies]), _month_width(plan)
     sheet.widths((32, 9, total, *(width for _ in months)))
-    sheet.pages_wide(pages_for(last_month, width))
     sheet.heading(f"Cash flow, {plan.currency}", "Every amount is a formula over sheet Payments. Resale is negative.")
     sheet.header(("category", "paid at", "total", *(month_name(plan, month) for month in months)))
     for column, text in enumerate(("month", "", "")):
@@ -176,8 +175,7 @@ class _Writer:
         row, values = total.row + 1, tuple(accumulate(total.amounts))
         self.sheet.put(row, 0, "cumulative")
         for column, value in zip(self._columns(), values, strict=True):
-            before = "" if column == FIRST else f"{at(row, column - 1)}+"
-            self.sheet.put(row, column, Formula(f"={before}{at(total.row, column)}", value), "money")
+            self.sheet.put(row, column, Formula(f"=SUM({so_far(total.row, FIRST, column)})", value), "money")
         return Line(row, values)
 
     def _discounted(self, start: Line, end: Line, row: int) -> Line:

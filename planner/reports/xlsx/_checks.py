@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from planner.answer import Plan
 from planner.reports._shared.again import BASE
 from planner.reports.xlsx._assumptions import SCENARIO
-from planner.reports.xlsx._book import HEADER_ROW, Formula, Sheet, at, down
+from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, at, down
 from planner.reports.xlsx._cash import Block
 from planner.reports.xlsx._effective import Borne
+from planner.reports.xlsx._inputs import Inputs, together
 from planner.reports.xlsx._owning import Worth
 from planner.reports.xlsx._scenarios import Scenario
 
 TITLES = ("check", "in this workbook", "should be", "difference", "allowed", "failed (1) or not (0)")
 CENT = 0.01
-EDITED = "inputs_changed"
-"""The name of the number of inputs that are not as planned."""
+EDITED, WRONG = "inputs_changed", "inputs_wrong"
+"""The names of the number of inputs that are not as planned, and of those that cannot be right."""
 UNEDITED = f"{EDITED}=0"
 AS_PLANNED = f'AND({UNEDITED},{SCENARIO}="{BASE}")'
 
@@ -28,6 +29,7 @@ class Grounds:
 
     blocks: tuple[Block, ...]
     cost_of_workloads: Formula | None
+    """In sheet Workloads, as recommended."""
     months: Formula
     rows: Formula
     borne: tuple[Borne, ...] = ()
@@ -35,8 +37,9 @@ class Grounds:
     bridge: Formula | None = None
     taxes: tuple[tuple[str, Formula, float], ...] = ()
     scenarios: tuple[Scenario, ...] = ()
-    edited: tuple[str, ...] = ()
-    """Formulas that count inputs that are not as planned."""
+    sums: Mapping[str, Formula] = field(default_factory=dict)
+    """What the workloads of each strategy cost in all, by sheet Workload costs."""
+    inputs: Inputs = field(default_factory=lambda: together(()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Check:
     """One comparison; `at_most`: the left may be below the right; it rests where the condition `holds` is false."""
 
     name: str
-    left: Formula
+    left: Formula | float
     right: Formula | float
     allowed: float = CENT
     at_most: bool = False
@@ -56,7 +59,7 @@ def write(sheet: Sheet, plan: Plan, grounds: Grounds) -> Formula:
     checks = list(_checks(plan, grounds))
     sheet.widths((52, 20, 20, 16, 12, 14))
     note = "A check fails above the difference allowed; against the plan it rests once an input or the scenario changes"
-    sheet.heading("Checks", note)
+    sheet.heading(f"Checks, amounts in {plan.currency}", note)
     sheet.header(TITLES)
     first = HEADER_ROW + 1
     failures = [_line(sheet, first + index, check) for index, check in enumerate(checks)]
@@ -64,26 +67,37 @@ def write(sheet: Sheet, plan: Plan, grounds: Grounds) -> Formula:
     sheet.put(master, 0, "checks failed (master check)", "total_text")
     total = Formula(f"=SUM({down(5, first, master - 2)})", sum(failures))
     sheet.put(master, 5, total, "flag")
-    sheet.mark(master, 5, good_if_zero=at(master, 5))
-    sheet.put(master + 1, 0, "inputs of Assumptions, Offers and Choices not as planned")
-    sheet.put(master + 1, 1, Formula(f"={'+'.join(grounds.edited) or '0'}", 0), "count")
-    sheet.book.name(EDITED, sheet.name, master + 1, 1)
-    sheet.put(master + 2, 0, "months of the plan")
-    sheet.put(master + 2, 1, plan.months, "count")
-    sheet.book.name("months_of_plan", sheet.name, master + 2, 1)
+    _mark(sheet, first, master)
+    figures: list[tuple[str, Cell, str]] = [
+        ("inputs that are not as planned", Formula(f"={grounds.inputs.edited}", 0), EDITED),
+        ("inputs that are no number or out of range", Formula(f"={grounds.inputs.wrong}", 0), WRONG),
+        ("months of the plan", plan.months, "months_of_plan"),
+    ]
+    for row, (label, cell, name) in enumerate(figures, start=master + 1):
+        sheet.put(row, 0, label)
+        sheet.put(row, 1, cell, "count")
+        sheet.book.name(name, sheet.name, row, 1)
     return Formula(f"={sheet.address(master, 5)}", total.value)
 
 
+def _mark(sheet: Sheet, first: int, last: int) -> None:
+    """Green for what holds; red for what fails, or is an error."""
+    cell = at(first, 5)
+    good = f"AND(ISNUMBER({cell}),{cell}=0)"
+    sheet.mark(first, 5, last, {"good": good, "bad": f"NOT(OR(ISBLANK({cell}),{good}))"})
+
+
 def _checks(plan: Plan, grounds: Grounds) -> Iterator[Check]:
+    yield Check("inputs that are no number or out of range", Formula(f"={WRONG}", 0), 0, 0)
     present = {block.strategy.name: block.present_cost for block in grounds.blocks}
     for block in grounds.blocks:
         s = block.strategy
         yield Check(f"{s.name}: total cost", block.total_cost, s.total_cost, holds=AS_PLANNED)
         yield Check(f"{s.name}: present cost", block.present_cost, s.present_cost, holds=AS_PLANNED)
-        bound = Formula(f"={s.bound!r}", s.bound)
-        yield Check(
-            f"{s.name}: proven bound is not above present cost", bound, block.present_cost, CENT, True, AS_PLANNED
-        )
+        name = f"{s.name}: proven bound is not above present cost"
+        yield Check(name, s.bound, block.present_cost, CENT, True, AS_PLANNED)
+        if s.name in grounds.sums:
+            yield Check(f"{s.name}: costs of workloads add up to the total", grounds.sums[s.name], block.total_cost)
         if s.name == plan.recommendation.strategy and grounds.cost_of_workloads is not None:
             name, holds = "workloads: their costs add up to the total", "" if plan.ledger.lines else AS_PLANNED
             yield Check(name, grounds.cost_of_workloads, block.total_cost, holds=holds)
@@ -116,8 +130,8 @@ def _of_views(plan: Plan, grounds: Grounds) -> Iterator[Check]:
 
 
 def _line(sheet: Sheet, row: int, check: Check) -> int:
-    right = check.right.value if isinstance(check.right, Formula) else check.right
-    difference = float(check.left.value) - float(right)
+    left, right = (side.value if isinstance(side, Formula) else side for side in (check.left, check.right))
+    difference = float(left) - float(right)
     text = f"{at(row, 1)}-{at(row, 2)}"
     if check.at_most:
         difference, text = max(0.0, difference), f"MAX(0,{text})"
@@ -129,6 +143,6 @@ def _line(sheet: Sheet, row: int, check: Check) -> int:
     sheet.put(row, 2, check.right, "money")
     sheet.put(row, 3, Formula(f"=ROUND({text},6)", round(difference, 6) + 0.0), "money")
     sheet.put(row, 4, check.allowed, "money")
-    sheet.put(row, 5, Formula(f"=IF(ABS({at(row, 3)})>{at(row, 4)},1,0)", failed), "flag")
-    sheet.mark(row, 5, good_if_zero=at(row, 5))
+    found = at(row, 3)
+    sheet.put(row, 5, Formula(f"=IF(ISNUMBER({found}),IF(ABS({found})>{at(row, 4)},1,0),1)", failed), "flag")
     return failed

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.answer import Plan
 from planner.reports._shared.again import last_month, ledger_of
 from planner.reports._shared.figures import month_name
-from planner.reports.xlsx._book import HEADER_ROW, Formula, Sheet, along, changed, pages_for, room_for
+from planner.reports.xlsx._book import HEADER_ROW, Formula, Sheet, along, at, room_for, shown
+from planner.reports.xlsx._inputs import AS_PLANNED, CHANGED, NO_NUMBER, Inputs, differs, marked, of_states
 
 NOTE = (
     "Decided by the solver and kept whatever is changed here: plan again to decide anew. Orders and commitments "
-    "stand in the month that they start, hours and data in the month of their use."
+    "stand in the month that they start, hours and data in the month of their use. Mean month: when, on average."
 )
+TOP_UP = "top-up to its least fee"
+TOP_UP_NOTE = "What tops a support plan up to its least fee is an amount as planned: it does not follow the bill."
 COLUMNS = (
-    ("choice", 7, "count"), ("strategy", 9, "text"), ("what", 40, "wrap"), ("workload", 26, "wrap"),
-    ("unit", 20, "wrap"),
+    ("choice", 7, "count"), ("strategy", 9, "text"), ("what", 36, "wrap"), ("workload", 24, "wrap"),
+    ("unit", 14, "wrap"),
 )  # fmt: skip
-TOTAL, PLANNED, BORNE_BY, COST, PRESENT = range(len(COLUMNS), len(COLUMNS) + 5)
+TOTAL, MEAN, STATE, PLANNED, MEAN_PLANNED, BORNE_BY, COST, PRESENT = range(len(COLUMNS), len(COLUMNS) + 8)
 FIRST = PRESENT + 1
 STRATEGY, WORKLOAD = 1, 3
+MONTHS = HEADER_ROW + 1
+"""The row with the numbers of the months."""
+START = HEADER_ROW + 2
 ITS_OWN, BY_HOURS, BY_COST = "its workload", "workloads by hours", "workloads by other costs"
 """Who bears what a choice costs."""
 
@@ -31,15 +38,17 @@ class Choices:
 
     sheet: Sheet
     count: int
+    labels: Mapping[str, str]
+    """What a workload is called here, by its name: no two are told alike."""
 
     def column(self, column: int) -> str:
         """All choices of one column, as other sheets name them."""
         return self.sheet.column(column, self.row(0), self.row(max(self.count, 1) - 1))
 
     @property
-    def edited(self) -> str:
-        """The formula of how many choices do not add up to what was decided."""
-        return changed(self.column(TOTAL), self.column(PLANNED))
+    def inputs(self) -> Inputs:
+        """The choices as inputs, a row each."""
+        return of_states(self.column(STATE))
 
     def cost(self, choice: int) -> str:
         """What it costs, with support plan and tax."""
@@ -51,7 +60,7 @@ class Choices:
 
     def row(self, choice: int) -> int:
         """The row of a choice of the ledger."""
-        return HEADER_ROW + 1 + choice
+        return START + choice
 
     def total(self, choice: int) -> str:
         """Its quantity in all months, as other sheets name it."""
@@ -66,21 +75,61 @@ def write(sheet: Sheet, plan: Plan) -> Choices:
     """Writes a row for each choice."""
     choices, months = ledger_of(plan).choices, last_month(plan)
     width = room_for((max(choice.quantity, default=0.0) for choice in choices), decimals=3)
-    sheet.widths((*(width for _, width, _ in COLUMNS), 14, 14, 14, 15, 15, *(width for _ in range(months))))
-    sheet.pages_wide(pages_for(months, width))
-    sheet.heading("Choices", NOTE)
-    costs = ("all months", "as planned", "borne by", f"cost, {plan.currency}", f"present cost, {plan.currency}")
+    sheet.widths((*(width for _, width, _ in COLUMNS), 12, 8, 12, 12, 8, 13, 14, 14, *(width for _ in range(months))))
+    has_top_up = any(choice.unit == TOP_UP for choice in choices)
+    sheet.heading("Choices", f"{NOTE} {TOP_UP_NOTE}" if has_top_up else NOTE)
+    costs = (
+        "all months", "mean month", "state of the input", "all months, as planned", "mean month, as planned",
+        "borne by", f"cost, {plan.currency}", f"present cost, {plan.currency}",
+    )  # fmt: skip
     sheet.header((*(head for head, _, _ in COLUMNS), *costs, *(month_name(plan, m + 1) for m in range(months))))
-    sheet.freeze(HEADER_ROW + 1, STRATEGY + 2)
-    found = Choices(sheet, len(choices))
+    sheet.put(MONTHS, 0, "month")
+    for month in range(months):
+        sheet.put(MONTHS, FIRST + month, month + 1, "count")
+    sheet.freeze(START, STRATEGY + 2)
+    names = (*(workload.name for workload in plan.workloads), *(choice.workload for choice in choices))
+    found = Choices(sheet, len(choices), told_apart(("", *names, *(n for c in choices for n, _ in c.parts))))
     for number, choice in enumerate(choices):
         row = found.row(number)
-        cells = (number + 1, choice.strategy, choice.what, choice.workload, choice.unit)
+        cells = (number + 1, choice.strategy, choice.what, found.labels[choice.workload], choice.unit)
         sheet.put_row(row, cells, [style for _, _, style in COLUMNS])
-        decided = math.fsum(choice.quantity)
-        sheet.put(row, TOTAL, Formula(f"=SUM({along(row, FIRST, FIRST + months - 1)})", decided), "figure")
-        sheet.put(row, PLANNED, decided, "figure")
         sheet.put(row, BORNE_BY, ITS_OWN if choice.workload else BY_HOURS if choice.parts else BY_COST, "wrap")
-        for month, quantity in enumerate(choice.quantity):
-            sheet.put(row, FIRST + month, quantity or None, "input")
+        _quantities(sheet, row, choice.quantity)
+    if choices:
+        least = 0.0 if all(quantity >= 0 for choice in choices for quantity in choice.quantity) else None
+        sheet.numbers((START, FIRST, found.row(len(choices) - 1), FIRST + months - 1), least)
+        marked(sheet, START, found.row(len(choices) - 1), STATE, at(START, STATE))
+    return found
+
+
+def _quantities(sheet: Sheet, row: int, quantity: Sequence[float]) -> None:
+    """What was decided, month by month, what it is in all, and whether it is still that."""
+    last = FIRST + len(quantity) - 1
+    cells, months = along(row, FIRST, last), along(MONTHS, FIRST, last, fixed_row=True)
+    decided = math.fsum(quantity)
+    mean = math.fsum(month * each for month, each in enumerate(quantity, start=1)) / decided if decided else 0.0
+    now = Formula(f"=IF({at(row, TOTAL)}=0,0,SUMPRODUCT({months},{cells})/{at(row, TOTAL)})", mean)
+    sheet.put(row, TOTAL, Formula(f"=SUM({cells})", decided), "figure")
+    sheet.put(row, MEAN, now, "figure")
+    sheet.put(row, PLANNED, decided, "figure")
+    sheet.put(row, MEAN_PLANNED, mean, "figure")
+    moved = (differs(at(row, a), at(row, b)) for a, b in ((TOTAL, PLANNED), (MEAN, MEAN_PLANNED)))
+    told = f'IF(OR({",".join(moved)}),"{CHANGED}","{AS_PLANNED}")'
+    sheet.put(row, STATE, Formula(f'=IF(COUNTA({cells})>COUNT({cells}),"{NO_NUMBER}",{told})', AS_PLANNED))
+    for month, each in enumerate(quantity):
+        sheet.put(row, FIRST + month, each or None, "input")
+
+
+def told_apart(names: Iterable[str]) -> dict[str, str]:
+    """What to call each: names that look alike once made plain get a number, or sums by name would mix them up."""
+    taken: set[str] = set()
+    found = {}
+    for name in names:
+        if name not in found:
+            label, number = shown(name), 1
+            while label.casefold() in taken:
+                number += 1
+                label = f"{shown(name)} ({number})"
+            taken.add(label.casefold())
+            found[name] = label
     return found

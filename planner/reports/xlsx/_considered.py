@@ -30,9 +30,9 @@ COLUMNS = (
     ("outcome", 11, "text"), ("provider", 9, "text"), ("instance type or system", 22, "wrap"),
     ("accelerator", 17, "wrap"), ("per node", 7, "figure"), ("way of paying", 20, "wrap"),
     ("workloads it can serve", 10, "count"), ("regions with a price", 9, "count"),
-    ("least price per hour", 11, "figure"), ("where", 15, "wrap"), ("as of", 11, "date"), ("source", 22, "wrap"),
-    ("a unit of work against the chosen", 11, "figure"), ("of the workload", 22, "wrap"),
-    ("what uses it, or why it is refused", 52, "wrap"),
+    ("least price per hour", 11, "figure"), ("where", 14, "wrap"), ("as of", 12, "date"), ("source", 18, "wrap"),
+    ("a unit of work against the chosen", 11, "figure"), ("of the workload", 20, "wrap"),
+    ("what uses it, or why it is refused", 46, "wrap"),
 )  # fmt: skip
 KEPT_IN_SIGHT = 3
 

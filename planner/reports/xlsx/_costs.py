@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from planner.answer import Plan
 from planner.reports._shared.again import SUPPORT, TAX, Again
@@ -21,8 +21,16 @@ Amounts = tuple[float, float]
 """Cost and present cost."""
 Pair = tuple[str, str]
 """Strategy and workload."""
-Costs = Mapping[Pair, tuple[Formula, Formula]]
-"""Where the cost and the present cost of each pair stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Where the cost and the present cost of each pair stand, and the sum of costs by strategy."""
+
+    of_pairs: Mapping[Pair, tuple[Formula, Formula]] = field(default_factory=dict)
+    sums: Mapping[str, Formula] = field(default_factory=dict)
+
+
 FIRST = HEADER_ROW + 1
 STRATEGY, WORKLOAD = 0, 1
 PART, SHARED = 3, (4, 5)
@@ -38,7 +46,7 @@ def write(
     pairs: list[Pair] = [(s.name, cost.workload) for s in plan.strategies for cost in s.workloads]
     kinds = again.ledger.choices
     if not pairs or not any(choice.workload or choice.parts for choice in kinds):
-        return {}
+        return Costs()
     own, bought, overheads = defaultdict(list), defaultdict(list), defaultdict(list)
     for choice, (cost, present) in zip(kinds, amounts, strict=True):
         if choice.workload:
@@ -95,9 +103,10 @@ def _shares(book: Book, plan: Plan, again: Again, choices: Choices, amounts: lis
     for number, choice in enumerate(again.ledger.choices):
         cells = choices.cost(number), choices.present(number)
         for workload, part in choice.parts:
+            told = choices.labels[workload]
             ours = at(FIRST + len(rows), PART)
             costs = (Formula(f"={ours}*{c}", part * amount) for c, amount in zip(cells, amounts[number], strict=True))
-            rows.append((choice.strategy, workload, f"choice {number + 1}: {choice.what}", part, *costs))
+            rows.append((choice.strategy, told, f"choice {number + 1}: {choice.what}", part, *costs))
     if not rows:
         return None
     sheet = book.sheet("Shares")
@@ -132,7 +141,7 @@ class _Writer:
         found = {}
         for row, (pair, (own, bought)) in enumerate(self.borne.items(), start=FIRST):
             self.sheet.put(row, STRATEGY, pair[0])
-            self.sheet.put(row, WORKLOAD, pair[1], "wrap")
+            self.sheet.put(row, WORKLOAD, self.choices.labels[pair[1]], "wrap")
             cost, present = (
                 self._row(row, view, (own[view], bought[view]), overheads[pair[0]][view] * part)
                 for view, part in enumerate(
@@ -141,7 +150,14 @@ class _Writer:
                 )
             )
             found[pair] = cost, present
-        return found
+        return Costs(found, {name: self._sum(name, found) for name in overheads})
+
+    def _sum(self, name: str, found: Mapping[Pair, tuple[Formula, Formula]]) -> Formula:
+        """What the workloads of a strategy cost in all, for sheet Checks."""
+        last = HEADER_ROW + len(found)
+        area, strategies = self.sheet.column(COST[0], FIRST, last), self.sheet.column(STRATEGY, FIRST, last)
+        costs = (float(cost.value) for (strategy, _), (cost, _) in found.items() if strategy == name)
+        return Formula(f'=SUMIFS({area},{strategies},"{name}")', math.fsum(costs))
 
     def _of_strategy(self, name: str) -> list[tuple[float, int]]:
         """What its workloads bear without overheads, as cost and as present cost, and how many they are."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from planner.answer import Plan
 from planner.reports._shared.figures import month_name
-from planner.reports.xlsx._book import HEADER_ROW, Book, Formula, Sheet, along, at, down, pages_for, room_for
+from planner.reports.xlsx._book import HEADER_ROW, Book, Formula, Sheet, along, at, down, room_for
 from planner.reports.xlsx._cash import SURCHARGES, categories, surcharge
 from planner.reports.xlsx._payments import BILLED, BORNE, BORNE_FROM, BORNE_TO, CATEGORY, STRATEGY, Payments
 
@@ -41,7 +41,6 @@ def write(book: Book, plan: Plan, payments: Payments, figures: Mapping[str, str]
     sheet = book.sheet("Effective cost")
     width = room_for(row.amount for row in rows)
     sheet.widths((32, room_for(s.total_cost for s in plan.strategies), *(width for _ in range(last))))
-    sheet.pages_wide(pages_for(last, width))
     sheet.heading(f"Effective cost, {plan.currency}", NOTE)
     sheet.header(("category", "total", *(month_name(plan, month) for month in range(1, last + 1))))
     sheet.put(MONTHS, 0, "month")

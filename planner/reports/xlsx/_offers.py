@@ -6,25 +6,27 @@ from __future__ import annotations
 from planner.answer import Plan
 from planner.reports._shared.again import ledger_of
 from planner.reports._shared.evidence import listed
-from planner.reports.xlsx._book import HEADER_ROW, Cell, Sheet, changed
+from planner.reports.xlsx._book import HEADER_ROW, Cell, Sheet, at
+from planner.reports.xlsx._inputs import Inputs, marked, of_states, state
 
-PRICE = 5
-NOTE = "Blue prices are inputs: change one and every payment at it follows. What is bought stays as it was decided."
+PRICE, STATE = 5, 7
+NOTE = "Of a node. Blue prices are inputs: change one and every payment at it follows. What is bought stays as decided."
 COLUMNS = (
     ("name in formulas", 11, "text"), ("provider", 10, "text"), ("region", 16, "wrap"), ("instance type", 24, "wrap"),
-    ("option", 18, "wrap"), ("price per hour", 14, "input"), ("currency", 9, "text"), ("as of", 11, "date"),
-    ("source", 18, "wrap"), ("what the source is", 60, "wrap"), ("how it was read", 24, "wrap"),
+    ("option", 18, "wrap"), ("price per hour", 14, "input"), ("currency", 9, "text"),
+    ("state of the input", 12, "text"), ("as of", 12, "date"), ("source", 18, "wrap"),
+    ("what the source is", 44, "wrap"), ("how it was read", 12, "wrap"),
 )  # fmt: skip
-ADJUSTED = (("list price per hour", 14, "figure"), ("currency of the list", 9, "text"), ("negotiated", 60, "wrap"))
+ADJUSTED = (("list price per hour", 12, "figure"), ("currency of the list", 9, "text"), ("negotiated", 40, "wrap"))
 PLANNED = ("as planned", 14, "figure")
 
 
-def write(sheet: Sheet, plan: Plan) -> tuple[dict[str, str], str]:
-    """Writes the sheet; by name of an offer the cell of its price, and the formula of how many were changed."""
+def write(sheet: Sheet, plan: Plan) -> tuple[dict[str, str], Inputs]:
+    """Writes the sheet; by name of an offer the cell of its price, and the inputs."""
     names = ledger_of(plan).offers or tuple(f"offer_{number}" for number, _ in enumerate(plan.prices, start=1))
     rows: list[tuple[Cell, ...]] = [
-        (name, p.provider, p.region, p.instance_type, p.purchase_option, p.price_per_hour, p.currency, p.as_of,
-         p.source_id, p.source, p.method)
+        (name, p.provider, p.region, p.instance_type, p.purchase_option, p.price_per_hour, p.currency, None,
+         p.as_of, p.source_id, p.source, p.method)
         for name, p in zip(names, plan.prices, strict=True)
     ]  # fmt: skip
     columns, note = list(COLUMNS), NOTE
@@ -39,5 +41,10 @@ def write(sheet: Sheet, plan: Plan) -> tuple[dict[str, str], str]:
     sheet.heading("Offers", note)
     sheet.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
     first, last = HEADER_ROW + 1, HEADER_ROW + max(len(rows), 1)
-    edited = changed(sheet.column(PRICE, first, last), sheet.column(len(columns) - 1, first, last))
-    return {name: sheet.address(first + index, PRICE) for index, name in enumerate(names)}, edited
+    for row in range(first, first + len(rows)):
+        price = at(row, PRICE)
+        sheet.put(row, STATE, state(price, at(row, len(columns) - 1), f"{price}<0"))
+    sheet.numbers((first, PRICE, last, PRICE))
+    marked(sheet, first, last, STATE, at(first, STATE))
+    found = {name: sheet.address(first + index, PRICE) for index, name in enumerate(names)}
+    return found, of_states(sheet.column(STATE, first, last))

@@ -14,24 +14,26 @@ from planner.answer.ledger import Ledger, Line
 from planner.reports._shared.again import DISCOUNT, Again, last_month
 from planner.reports._shared.figures import month_name
 from planner.reports.xlsx._assumptions import Rate
-from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, along, at, pages_for, room_for
+from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, along, at, room_for
 from planner.reports.xlsx._choices import Choices
 from planner.reports.xlsx._figures import Figures
+from planner.reports.xlsx._inputs import Inputs, of_pairs
 
 NOTE = (
     "Amount of a month = quantity x rate x (1 + growth) ^ ((month of its prices - 1) / 12). Support plan and tax on "
-    "what is on a cloud bill come on top in sheet Cash flow."
+    "what is on a cloud bill (1) come on top in sheet Cash flow. Blue rates are inputs: no assumption has them."
 )
 COLUMNS = (
-    ("strategy", 9, "text"), ("paid for", 34, "wrap"), ("workload", 22, "wrap"), ("category", 12, "text"),
+    ("strategy", 9, "text"), ("paid for", 34, "wrap"), ("workload", 22, "wrap"), ("category", 13, "text"),
     ("paid at", 7, "text"), ("choice", 7, "count"), ("on a cloud bill", 8, "flag"), ("first month", 7, "count"),
     ("last month", 7, "count"), ("month of its prices; none: each its own", 10, "count"),
     ("borne from month", 8, "count"), ("borne to month", 8, "count"), ("unit", 13, "wrap"), ("quantity", 13, "figure"),
-    ("rate per unit", 15, "figure"), ("growth a year", 9, "percent"), ("total", 16, "money"),
+    ("rate per unit", 15, "figure"), ("rate as planned", 12, "figure"), ("growth a year", 9, "percent"),
+    ("total", 16, "money"),
     ("present cost", 16, "money"), ("borne a month", 15, "money"),
 )  # fmt: skip
 (STRATEGY, WHAT, WORKLOAD, CATEGORY, WHEN, CHOICE, BILLED, FROM, TO, PRICED, BORNE_FROM, BORNE_TO, UNIT, QUANTITY, RATE,
- GROWTH, TOTAL, PRESENT, BORNE) = range(len(COLUMNS))  # fmt: skip
+ PLANNED, GROWTH, TOTAL, PRESENT, BORNE) = range(len(COLUMNS))  # fmt: skip
 FIRST = len(COLUMNS)
 MONTHS = HEADER_ROW + 1
 """The row with the numbers of the months."""
@@ -47,6 +49,11 @@ class Payments:
     totals: tuple[float, ...] = ()
     presents: tuple[float, ...] = ()
     """Of each line, before support plan and tax."""
+
+    @property
+    def inputs(self) -> Inputs:
+        """The rates that are inputs."""
+        return of_pairs(self.column(RATE), self.column(PLANNED))
 
     def column(self, column: int) -> str:
         """All lines of one column, as other sheets name them."""
@@ -68,7 +75,6 @@ def write(sheet: Sheet, plan: Plan, again: Again, figures: Figures, rate: Rate, 
     amounts = [ledger.amounts(line, line.rate_value, again.figures.get(line.growth, 0.0)) for line in ledger.lines]
     width = room_for(amount for by_month in amounts for amount in by_month.values())
     sheet.widths((*(width for _, width, _ in COLUMNS), *(width for _ in range(months))))
-    sheet.pages_wide(pages_for(months, width) + 1)
     sheet.heading(f"Payments, {plan.currency}", NOTE)
     sheet.header((*(head for head, _, _ in COLUMNS), *(month_name(plan, month + 1) for month in range(months))))
     sheet.put(MONTHS, 0, "month")
@@ -107,14 +113,17 @@ class _Writer:
         total = math.fsum(amounts.values())
         growth: Cell = Formula(f"={self.figures.cells[line.growth]}", planned[line.growth]) if line.growth else None
         cells: tuple[Cell, ...] = (
-            chosen.strategy, chosen.what, chosen.workload, line.category.replace("_", " "), line.at, line.choice + 1,
+            chosen.strategy, chosen.what, self.choices.labels[chosen.workload], line.category.replace("_", " "),
+            line.at, line.choice + 1,
             int(line.is_billed), line.first, line.last, line.priced_in, line.borne_from or None, line.borne_to or None,
             chosen.unit, Formula(f"={self.choices.total(line.choice)}", math.fsum(chosen.quantity)),
-            self.figures.formula(line.rate, line.rate_value), growth,
+            rate := self.figures.formula(line.rate, line.rate_value), rate if isinstance(rate, float) else None, growth,
             Formula(f"=SUM({along(row, FIRST, last)})", total),
             self._present(row, line, amounts, planned[DISCOUNT]), self._borne(row, line, total),
         )  # fmt: skip
-        is_input = isinstance(cells[RATE], float)
+        is_input = isinstance(rate, float)
+        if is_input:
+            self.sheet.numbers((row, RATE, row, RATE), None if line.rate_value < 0 else 0.0)
         styles = [style for _, _, style in COLUMNS]
         self.sheet.put_row(row, cells, [*styles[:RATE], "input" if is_input else styles[RATE], *styles[RATE + 1 :]])
         for month in range(1, self.months + 1):

@@ -19,8 +19,17 @@ COSTS = ("total cost", "present cost")
 BASE_COLUMN, NOW = 2, 7
 NOTE = (
     "Base: as planned. Low and high cost: every figure listed below at the end of its range at which the recommended "
-    "strategy costs less, or more. Choices are kept: a plan made for those figures may decide otherwise."
+    "strategy costs less, or more; the other strategies are paid under the same figures. Choices are kept: a plan made "
+    "for those figures may decide otherwise."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Scenarios:
+    """Every strategy's own, and the strategy that is cheapest in this workbook now."""
+
+    of_strategies: tuple[Scenario, ...] = ()
+    cheapest: Formula | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +41,10 @@ class Scenario:
     stored: Formula
 
 
-def write(
-    book: Book, plan: Plan, again: Again, blocks: Sequence[Block], cells: Mapping[str, str]
-) -> tuple[Scenario, ...]:
+def write(book: Book, plan: Plan, again: Again, blocks: Sequence[Block], cells: Mapping[str, str]) -> Scenarios:
     """Writes the sheet, where a strategy is possible. `cells` are those of figures in use, by name."""
     if not blocks:
-        return ()
+        return Scenarios()
     sheet = book.sheet("Scenarios")
     costs: dict[str, list[tuple[float, float]]] = {
         block.strategy.name: [again.costs(block.strategy.name, again.moves(scenario)) for scenario in SCENARIOS]
@@ -45,7 +52,9 @@ def write(
     }
     sheet.widths((38, 40, 18, 18, 18, 18, 18, 20, 18))
     sheet.heading(f"Scenarios, {plan.currency}", NOTE)
-    sheet.header(("strategy", "cost", *SCENARIOS, *_less_base(SCENARIOS[1:]), "in this workbook now", "now less base"))
+    heads = ("strategy", "cost", *SCENARIOS, *_less_base(SCENARIOS[1:]), "in this workbook now", "now less base")
+    sheet.header(heads, stays=False)  # the table below has other heads
+    sheet.freeze(HEADER_ROW)
     writer = _Writer(sheet, again, cells)
     row, found = HEADER_ROW + 1, []
     for block in blocks:
@@ -55,9 +64,9 @@ def write(
             row += 1
         live = Formula(f"={sheet.address(row - 1, NOW)}", block.present_cost.value)
         found.append(Scenario(name, live, _switched(sheet, row - 1, by_scenario[0][1])))
-    writer.cheapest(row, plan.recommendation.strategy, [block.strategy.name for block in blocks], costs)
+    cheapest = writer.cheapest(row, plan.recommendation.strategy, [block.strategy.name for block in blocks], costs)
     writer.moved(row + 2)
-    return tuple(found)
+    return Scenarios(tuple(found), cheapest)
 
 
 def _less_base(names: Sequence[str]) -> list[str]:
@@ -92,8 +101,9 @@ class _Writer:
 
     def cheapest(
         self, row: int, chosen: str | None, names: Sequence[str], costs: Mapping[str, Sequence[tuple[float, float]]]
-    ) -> None:
-        """The strategy with the least present cost, to a cent; the recommended one where it is among several."""
+    ) -> Formula:
+        """The strategy with the least present cost, to a cent; the recommended one where it is among several. Where it
+        stands for the workbook as it is now."""
         order = sorted(names, key=lambda name: name != chosen)
         rows = {name: HEADER_ROW + 1 + len(COSTS) * names.index(name) + 1 for name in names}
         self.sheet.put(row, 0, "cheapest strategy", "total_text")
@@ -107,7 +117,8 @@ class _Writer:
             text = f'"{order[-1]}"'
             for name in reversed(order[:-1]):
                 text = f'IF(ROUND({cells[name]},2)=ROUND(MIN({",".join(cells.values())}),2),"{name}",{text})'
-            self.sheet.put(row, column, Formula(f"={text}", least), "total_text")
+            self.sheet.put(row, column, Formula(f"={text}", least), "total_right")
+        return Formula(f"={self.sheet.address(row, NOW)}", least)
 
     def moved(self, row: int) -> None:
         """The figures that a scenario moves, with their values under each and the one in use."""

@@ -14,6 +14,7 @@ from planner.reports._shared.again import Again
 from planner.reports.xlsx._book import HEADER_ROW, Book, Cell, Sheet, at, bar_lines, less
 
 BARS = 15
+CENT = 0.01
 COLUMNS = (
     ("figure", 38, "wrap"), ("meaning", 42, "wrap"), ("unit", 18, "wrap"), ("low", 13, "figure"),
     ("planned", 13, "figure"), ("high", 13, "figure"), ("present cost at low", 18, "money"),
@@ -47,6 +48,11 @@ class Driver:
     at_high: float | None
     how: str
 
+    @property
+    def is_impossible(self) -> bool:
+        """At one of its ends."""
+        return self.at_low is None or self.at_high is None
+
     def spread(self, planned: float) -> float:
         """By how much the cost differs between the ends and the plan."""
         costs = [planned, *(cost for cost in (self.at_low, self.at_high) if cost is not None)]
@@ -59,7 +65,9 @@ def write(book: Book, plan: Plan, again: Again) -> None:
     if chosen is None:
         return
     planned = again.costs(chosen, {})[1]
-    drivers = sorted(_drivers(plan, again, chosen), key=lambda each: (-each.spread(planned), each.name))
+    found = sorted(_drivers(plan, again, chosen), key=lambda each: (-each.spread(planned), each.name))
+    drivers = [each for each in found if each.spread(planned) >= CENT or each.is_impossible]
+    still = [each.name for each in found if each not in drivers]
     sheet = book.sheet("Sensitivity")
     sheet.widths([width for _, width, _ in COLUMNS])
     sheet.heading(f"Sensitivity of the present cost of {chosen}, {plan.currency}", NOTE)
@@ -70,6 +78,10 @@ def write(book: Book, plan: Plan, again: Again) -> None:
         table = row + bar_lines(bars) + 1
         sheet.chart(row, _chart(sheet, plan, table + 1, bars))
         row = _table(sheet, drivers, planned, table)
+        sheet.repeat(table)
+        if still:
+            sheet.across(row, len(COLUMNS), f"These change nothing here: {', '.join(still)}.", "wrap")
+            row += 1
     else:
         sheet.put(row, 0, "No figure that has a range acts on this cost.", "note")
     last = _flips(sheet, plan, row + 2)

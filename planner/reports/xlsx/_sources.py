@@ -35,6 +35,10 @@ def write(sheet: Sheet, plan: Plan) -> Formula:
         ("catalogue digest", plan.catalog_digest),
         ("plan", plan.plan_id),
         ("schema version", plan.schema_version),
+        *(
+            (f"candidates, {s.name}", f"{s.candidates:,d}, of these {s.pruned:,d} pruned: proven to be outdone")
+            for s in plan.strategies
+        ),
     ]
     sheet.header(("what", "value"), stays=False)  # other lists with other heads follow below
     sheet.freeze(HEADER_ROW)

@@ -1,42 +1,64 @@
-"""The sheet Summary: one page with the decision, the strategies side by side, the checks and the cumulative costs."""
+"""The sheet Summary: one page with the decision, the strategies side by side, the checks and the cumulative costs.
+
+What follows the inputs stands apart from what was found with the plan and stays.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 from planner.answer import Plan, Strategy
 from planner.reports._shared.evidence import age, break_even_months, break_even_share
+from planner.reports._shared.figures import percent
 from planner.reports._shared.risk import nearest_flip
 from planner.reports._shared.sections import bought, headline
-from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, at
+from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, at, less
 from planner.reports.xlsx._cash import FIRST, Block
-from planner.reports.xlsx._checks import AS_PLANNED
+from planner.reports.xlsx._checks import AS_PLANNED, WRONG
 
-LABEL, WIDE = 32, 42
+LABEL, WIDE = 40, 31
+BESIDE = (2, *(9 for _ in range(10)))
+"""The columns over which the chart stands, right of all else."""
 BREAK_EVENS_MAX = 5
+GAPS_MAX = 4
+FINE = "percent_fine"
 AGAINST = " against plan"
 """What a note says that holds a bill, or an estimate, against the plan."""
-COLOURS = {"cloud": "#2E75B6", "onprem": "#C55A11", "hybrid": "#548235"}
+COLOURS = {"cloud": ("#2E75B6", 6.0), "onprem": ("#C55A11", 3.5), "hybrid": ("#548235", 1.5)}
+"""Colour and width of each line: of those that are the same all are seen."""
+PASS, FAIL = "all checks pass", "CHECKS FAIL: see sheet Checks"
+EDITED = "checks pass, with inputs or scenario changed; choices are kept"
+NOT_RIGHT = "AN INPUT IS NO NUMBER OR OUT OF RANGE: see the states in Assumptions, Offers, Choices"
+STATUS = {"optimal": "proven optimal", "within_gap": "within the gap to the bound", "infeasible": "infeasible"}
+LIVE = "As this workbook stands (live)"
+PLANNED = "As planned (these do not follow changes: plan again)"
 
 Row = tuple[str, list[Cell], str]
+Fact = tuple[str, Cell, str]
 
 
-def write(sheet: Sheet, plan: Plan, blocks: tuple[Block, ...], failed: Formula) -> None:
-    """Writes the sheet, chart inside the print area."""
+def write(sheet: Sheet, plan: Plan, blocks: tuple[Block, ...], failed: Formula, cheapest: Formula | None) -> None:
+    """Writes the sheet, chart inside the print area. `failed`: how many checks; `cheapest`: the strategy that is."""
     columns = 1 + max(3, len(plan.strategies))
-    sheet.widths((LABEL, *(WIDE for _ in range(columns - 1))))
-    sheet.pages_wide(1, down=1)
+    all_columns = columns + len(BESIDE) if blocks else columns
+    sheet.widths((LABEL, *(WIDE for _ in range(columns - 1)), *BESIDE))
+    sheet.pages(1, 1)
     sheet.put(0, 0, f"GPU capacity plan {plan.start}, {plan.months} months", "title")
-    sheet.across(1, columns, headline(plan), "lead")
+    sheet.across(1, all_columns, headline(plan), "lead")
     reasons = "; ".join((*plan.recommendation.reasons, *plan.reasons))
-    sheet.across(2, columns, reasons, "wrap")
-    row = _side_by_side(sheet, plan, {block.strategy.name: block for block in blocks})
-    row = _facts(sheet, plan, failed, row + 1)
+    sheet.across(2, all_columns, reasons, "wrap")
+    by_name: dict[str, Block] = {block.strategy.name: block for block in blocks}
+    row = _side_by_side(sheet, plan, by_name, columns)
+    row = _facts(sheet, row + 1, columns, LIVE, _live(plan, by_name, failed, cheapest))
+    row = _facts(sheet, row, columns, PLANNED, _planned(plan))
     row = _break_even(sheet, plan, row + 1)
     if blocks:
-        row = sheet.chart(row + 1, _chart(sheet, plan, blocks))
-    sheet.print_area(row, columns - 1)
+        row = max(row, sheet.chart(HEADER_ROW, _chart(sheet, plan, blocks), columns + 1))
+    sheet.print_area(row, all_columns - 1)
 
 
-def _side_by_side(sheet: Sheet, plan: Plan, blocks: dict[str, Block]) -> int:
+def _side_by_side(sheet: Sheet, plan: Plan, blocks: Mapping[str, Block], columns: int) -> int:
     strategies = plan.strategies
     names = [f"{s.name} (recommended)" if s.name == plan.recommendation.strategy else s.name for s in strategies]
     sheet.header(("strategy", *names))
@@ -48,26 +70,26 @@ def _side_by_side(sheet: Sheet, plan: Plan, blocks: dict[str, Block]) -> int:
         row += 1
     for s in strategies:
         for reason in s.reasons:
-            sheet.across(row, len(strategies) + 1, f"{s.name}: {reason}", "wrap")
+            sheet.across(row, columns, f"{s.name}: {reason}", "wrap")
             row += 1
     return row
 
 
-def _rows(plan: Plan, blocks: dict[str, Block], row: int) -> list[Row]:
+def _rows(plan: Plan, blocks: Mapping[str, Block], row: int) -> list[Row]:
     strategies, money = plan.strategies, plan.currency
     present = [blocks[s.name].present_cost if s.name in blocks else None for s in strategies]
     total = [blocks[s.name].total_cost if s.name in blocks else None for s in strategies]
     return [
-        ("status", [s.status.replace("_", " ") for s in strategies], "right"),
+        ("status", [STATUS[s.status] for s in strategies], "right"),
         (f"present cost, {money}", [*present], "money"),
         (f"more than the cheapest, {money}", _above_cheapest(present, row + 1), "money"),
         (f"total cost, {money}", [*total], "money"),
+        (f"mean cost a month, {money}", _means(plan, total, row + 3), "money"),
         ("owned nodes bought", [_bought(s, owned=True) for s in strategies], "right"),
         ("commitments", [_bought(s, owned=False) for s in strategies], "right"),
-        (f"proven bound, {money}", [s.bound if s.name in blocks else None for s in strategies], "money"),
-        ("gap to the bound", [s.gap_fraction if s.name in blocks else None for s in strategies], "percent_fine"),
-        ("candidates", [s.candidates for s in strategies], "count"),
-        ("of these pruned as dominated", [s.pruned for s in strategies], "count"),
+        *_draws(plan),
+        (f"as planned: proven bound, {money}", [s.bound if s.name in blocks else None for s in strategies], "money"),
+        ("as planned: gap to the bound", [s.gap_fraction if s.name in blocks else None for s in strategies], FINE),
     ]
 
 
@@ -80,37 +102,110 @@ def _above_cheapest(present: list[Formula | None], row: int) -> list[Cell]:
     ]
 
 
+def _means(plan: Plan, total: list[Formula | None], row: int) -> list[Cell]:
+    return [
+        None if cost is None else Formula(f"={at(row, column)}/months_of_plan", float(cost.value) / plan.months)
+        for column, cost in enumerate(total, start=1)
+    ]
+
+
+def _draws(plan: Plan) -> list[Row]:
+    """How often each is the cheapest, and what it costs in all but the best and the worst tenth of draws."""
+    if plan.risk is None:
+        return []
+    by_name = {each.strategy: each for each in plan.risk.strategies}
+    found = [by_name.get(s.name) for s in plan.strategies]
+    costs: list[Cell] = [None if one is None else f"{one.p10:,.0f} to {one.p90:,.0f}" for one in found]
+    chances: list[Cell] = [None if one is None else one.chance_cheapest for one in found]
+    return [
+        (f"as planned: 8 draws of 10 cost, {plan.currency}", costs, "right"),
+        ("as planned: cheapest in so many draws", chances, "percent"),
+    ]
+
+
 def _bought(strategy: Strategy, *, owned: bool) -> str:
     return bought([purchase for purchase in strategy.purchases if (purchase.what == "owned") == owned])
 
 
-def _facts(sheet: Sheet, plan: Plan, failed: Formula, row: int) -> int:
-    check = failed.text.removeprefix("=")
-    passed = "all checks pass" if failed.value == 0 else "CHECKS FAIL: see sheet Checks"
-    asked = f'IF({AS_PLANNED},"all checks pass","checks pass, with inputs or scenario changed; choices are kept")'
-    facts: list[tuple[str, Cell, str]] = [
-        ("checks", Formula(f'=IF({check}=0,{asked},"CHECKS FAIL: see sheet Checks")', passed), "text"),
+def _live(plan: Plan, blocks: Mapping[str, Block], failed: Formula, cheapest: Formula | None) -> list[Fact]:
+    """What follows the inputs."""
+    check, money = failed.text.removeprefix("="), plan.currency
+    told = f'IF({check}=0,IF({AS_PLANNED},"{PASS}","{EDITED}"),"{FAIL}")'
+    checks = Formula(f'=IF({WRONG}>0,"{NOT_RIGHT}",{told})', PASS if failed.value == 0 else FAIL)
+    facts: list[Fact] = [("checks", checks, "wrap")]
+    if cheapest is not None:
+        there = cheapest.text.removeprefix("=")
+        told = f'{there}&": as planned it was {cheapest.value}, plan again"'
+        live = Formula(f'=IF({there}="{cheapest.value}",{there},{told})', cheapest.value)
+        facts.append(("cheapest by present cost", live, "text"))
+    advice = plan.recommendation
+    if advice.strategy and advice.runner_up:
+        ours, other = blocks[advice.strategy].present_cost, blocks[advice.runner_up].present_cost
+        cells = [cost.text.removeprefix("=") for cost in (ours, other)]
+        worth = float(other.value) - float(ours.value)
+        share = less("1", f"{cells[0]}/{cells[1]}", worth / float(other.value), digits=3) if other.value else None
+        facts += [
+            (
+                f"saves on {advice.runner_up} (red: costs more), {money}",
+                Formula(f"={cells[1]}-{cells[0]}", worth),
+                "money",
+            ),
+            ("the same as a share", share, "percent"),
+        ]
+    return facts
+
+
+def _planned(plan: Plan) -> list[Fact]:
+    """What was found with the plan."""
+    sure = "not looked into: plan with --risk"
+    if plan.risk is not None:
+        chances = {each.strategy: each.chance_cheapest for each in plan.risk.strategies}
+        chance = percent(chances.get(plan.recommendation.strategy or "", 0.0))
+        sure = f"the recommended strategy is the cheapest in {chance} of {plan.risk.draws:,d} draws"
+    kinds = Counter(gap.kind.replace("_", " ") for gap in plan.gaps).most_common()
+    gaps = [f"{count} {kind}" for kind, count in kinds[:GAPS_MAX]]
+    if len(kinds) > GAPS_MAX:
+        gaps.append(f"{sum(count for _, count in kinds[GAPS_MAX:])} of other kinds")
+    return [
         ("runner-up", plan.recommendation.runner_up or "none", "text"),
-        (f"worth against the runner-up, {plan.currency}", plan.recommendation.worth, "money"),
-        ("the same as a share", plan.recommendation.worth_fraction, "percent"),
-        ("what would change it first", nearest_flip(plan) or "nothing that was looked at", "text"),
-        *(("against today", note, "text") for note in plan.inputs.notes if AGAINST in note),
+        ("what would change it first", nearest_flip(plan) or "nothing that was looked at", "wrap"),
+        ("how sure that is", sure, "wrap"),
+        *(("against today", note, "wrap") for note in plan.inputs.notes if AGAINST in note),
         ("date of the plan", plan.as_of, "date"),
         ("oldest price", age(plan), "text"),
-        ("gaps (see sheet Gaps)", len(plan.gaps), "count"),
-        ("input", plan.inputs.name, "text"),
+        (f"gaps: {len(plan.gaps)}, in sheet Gaps", ", ".join(gaps) or "none", "wrap"),
+        ("input", plan.inputs.name, "wrap"),
     ]
-    for index, (label, cell, style) in enumerate(facts):
-        sheet.put(row + index, 0, label)
-        sheet.put(row + index, 1, cell, style)
-    sheet.mark(row, 1, good_if_zero=check)
-    return row + len(facts)
+
+
+def _facts(sheet: Sheet, row: int, columns: int, title: str, facts: list[Fact]) -> int:
+    """A heading and a row for each fact; the row after the last."""
+    for column in range(columns):
+        sheet.put(row, column, title if column == 0 else None, "block")
+    for label, cell, style in facts:
+        row += 1
+        sheet.put(row, 0, label)
+        if isinstance(cell, str) and style == "wrap":
+            sheet.across(row, columns, cell, style, first=1)
+        else:
+            sheet.put(row, 1, cell, style)
+        if label == "checks":
+            _mark(sheet, row)
+    return row + 1
+
+
+def _mark(sheet: Sheet, row: int) -> None:
+    """Green while all checks pass, amber once an input is changed, red where one fails or an input cannot be right."""
+    cell = at(row, 1)
+    good, warn = (f'LEFT({cell},{len(words)})="{words}"' for words in (PASS, EDITED))
+    sheet.mark(row, 1, row, {"good": good, "warn": warn, "bad": f"NOT(OR({good},{warn}))"})
 
 
 def _break_even(sheet: Sheet, plan: Plan, row: int) -> int:
     if not plan.break_even:
         return row
-    sheet.header(("break-even: owning", "against renting", "months from delivery", "at a share of hours used"), row)
+    heads = ("as planned, break-even: owning", "against renting", "months from delivery", "at a share of hours used")
+    sheet.header(heads, row)
     for point in plan.break_even[:BREAK_EVENS_MAX]:
         row += 1
         sheet.put(row, 0, point.system, "wrap")
@@ -130,7 +225,7 @@ def _chart(sheet: Sheet, plan: Plan, blocks: tuple[Block, ...]) -> object:
             "name": block.strategy.name,
             "categories": ["Cash flow", HEADER_ROW, FIRST, HEADER_ROW, last],
             "values": ["Cash flow", block.cumulative_row, FIRST, block.cumulative_row, last],
-            "line": {"color": COLOURS[block.strategy.name], "width": 2.25},
+            "line": dict(zip(("color", "width"), COLOURS[block.strategy.name], strict=True)),
         }
         for block in blocks
     ]

@@ -120,6 +120,14 @@ def test_a_share_above_one_is_told(live, value, state):
     assert counted(live) == (1, int(state == "out of range"))
 
 
+def test_a_figure_that_nothing_here_follows_says_so(live):
+    """The small plan owns nothing, so its power price moves no payment."""
+    row = next(row[0].row for row in live.book["Assumptions"].iter_rows(min_row=5) if row[8].value == "the plan")
+    live.edit("Assumptions", f"C{row}", 1.5 * live.value("Assumptions", f"C{row}"))
+    assert live.value("Assumptions", f"J{row}") == "plan again"
+    assert counted(live) == (1, 0)
+
+
 def test_a_scenario_that_there_is_not_is_the_base_and_told(live):
     before = live.value("Summary", "B6")
     live.edit(*live.named("scenario"), "worst case")

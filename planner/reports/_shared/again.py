@@ -24,6 +24,7 @@ DISCOUNT, SUPPORT, TAX, HOURS = (
     "cloud_tax_fraction",
     "hours_per_month",
 )
+INCOME_TAX = "income_tax_fraction"
 BASE, LOW_COST, HIGH_COST = "base", "low cost", "high cost"
 SCENARIOS = (BASE, LOW_COST, HIGH_COST)
 CENTS = 6

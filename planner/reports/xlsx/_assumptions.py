@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.answer import Assumption, Plan
-from planner.reports._shared.again import BASE, DISCOUNT, HIGH_COST, HOURS, LOW_COST, SCENARIOS, Again
+from planner.reports._shared.again import BASE, DISCOUNT, HIGH_COST, HOURS, INCOME_TAX, LOW_COST, SCENARIOS, Again
 from planner.reports.xlsx._book import Book, Cell, Formula, Sheet, at
 from planner.reports.xlsx._inputs import Inputs, marked, of_states, state
 
@@ -18,7 +18,8 @@ COLUMNS = (
     ("state of the input", 12, "text"), ("source", 44, "wrap"), ("as of", 12, "date"), ("given by request", 8, "text"),
     ("as planned", 12, "figure"),
 )  # fmt: skip
-VALUE, UNIT, LOW, HIGH, DEARER, IN_USE, STATE, PLANNED = 2, 3, 4, 5, 6, 7, 9, 13
+VALUE, UNIT, LOW, HIGH, DEARER, IN_USE, ACTS, STATE, PLANNED = 2, 3, 4, 5, 6, 7, 8, 9, 13
+PAYMENTS, TAX, PLAN = "payments", "tax", "the plan"
 SHARES = ("fraction", "share")
 """How the units of figures begin that cannot be above 1."""
 MONTHLY = "discount_rate_monthly"
@@ -56,7 +57,8 @@ def write(sheet: Sheet, plan: Plan, again: Again) -> tuple[Rate, dict[str, str],
     cells = {}
     for row, figure in enumerate(figures, start=first):
         sheet.put(row, IN_USE, _in_use(row, figure.value), "figure")
-        sheet.put(row, STATE, state(at(row, VALUE), at(row, PLANNED), _outside(row)))
+        acts = f'{at(row, ACTS)}<>"{PLAN}"'
+        sheet.put(row, STATE, state(at(row, VALUE), at(row, PLANNED), _outside(row), acts))
         sheet.numbers((row, VALUE, row, VALUE), *_bounds(figure))
         cells[figure.name] = _named(sheet.book, sheet, figure.name, row)
     end = first + len(figures)
@@ -106,7 +108,8 @@ def _figures(plan: Plan) -> list[Assumption]:
 
 
 def _row(a: Assumption, dearer: str, again: Again) -> tuple[Cell, ...]:
-    acts = "payments" if a.name in again.reads else "the plan"
+    has_tax = a.name == INCOME_TAX and bool(again.plan.views.depreciation)
+    acts = PAYMENTS if a.name in again.reads else TAX if has_tax else PLAN
     asked = "yes" if a.overridden else ""
     return (
         a.name, a.meaning, a.value, a.unit, a.low, a.high, dearer, None, acts, None, a.source, a.as_of, asked, a.value

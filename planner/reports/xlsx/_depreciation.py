@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from planner.answer import Plan
 from planner.answer.ledger import Line
 from planner.answer.views import Depreciation
-from planner.reports._shared.again import figures_of, ledger_of
+from planner.reports._shared.again import INCOME_TAX, figures_of, ledger_of
 from planner.reports._shared.figures import year_named
 from planner.reports._shared.formula import Node, parse, value, written
 from planner.reports._shared.views import METHODS
@@ -26,7 +26,6 @@ TAX_COLUMNS = (
     ("worth today", 18, "money"), ("part as planned", 9, "figure"),
 )  # fmt: skip
 COST, PART, DEDUCTED, BOOKS, FRACTION, SAVED, TODAY, PLANNED = 5, 6, 7, 8, 9, 10, 11, 12
-INCOME_TAX = "income_tax_fraction"
 NOTE = (
     "Costs of the plan are before tax. A sale takes the rest out of the books; a loss at it is deducted too. Tax falls "
     "at the end of a year of the plan. Blue parts are inputs."

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from planner.reports.xlsx._book import Formula, Sheet
 
 AS_PLANNED, CHANGED, NO_NUMBER, OUTSIDE = "as planned", "changed here", "no number", "out of range"
+WITHOUT_EFFECT = "plan again"
+"""Changed, where it acts on nothing that is live."""
 ROUNDED = "0.000001"
 """What a sum may round off, over its amount."""
 
@@ -23,9 +25,10 @@ class Inputs:
     wrong: str
 
 
-def state(value: str, planned: str, outside: str = "") -> Formula:
-    """The state of an input; `outside` is the formula of a value that cannot be."""
-    told = f'IF({differs(value, planned)},"{CHANGED}","{AS_PLANNED}")'
+def state(value: str, planned: str, outside: str = "", acts: str = "") -> Formula:
+    """The state of an input; `outside` is the formula of a value that cannot be, `acts` of whether it is live."""
+    changed = f'IF({acts},"{CHANGED}","{WITHOUT_EFFECT}")' if acts else f'"{CHANGED}"'
+    told = f'IF({differs(value, planned)},{changed},"{AS_PLANNED}")'
     if outside:
         told = f'IF({outside},"{OUTSIDE}",{told})'
     return Formula(f'=IF(ISNUMBER({value}),{told},"{NO_NUMBER}")', AS_PLANNED)
@@ -39,7 +42,8 @@ def differs(value: str, planned: str) -> str:
 def marked(sheet: Sheet, first: int, last: int, column: int, cell: str) -> None:
     """Colours a column of states; `cell` is the first of them."""
     is_wrong = f'OR({cell}="{NO_NUMBER}",{cell}="{OUTSIDE}")'
-    sheet.mark(first, column, last, {"bad": is_wrong, "warn": f'{cell}="{CHANGED}"'})
+    is_changed = f'OR({cell}="{CHANGED}",{cell}="{WITHOUT_EFFECT}")'
+    sheet.mark(first, column, last, {"bad": is_wrong, "warn": is_changed})
 
 
 def of_states(states: str) -> Inputs:

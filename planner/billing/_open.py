@@ -101,6 +101,11 @@ def _step(name: str) -> str:
     return f'$."{name}"'
 
 
+def reason_of(error: Exception) -> str:
+    """The first line of what an engine says is wrong; some of its errors say nothing."""
+    return next(iter(str(error).splitlines()), "it is damaged")
+
+
 def is_parquet(path: Path) -> bool:
     """Whether a file begins as Parquet does. Raises OSError."""
     with path.open("rb") as file:
@@ -159,7 +164,7 @@ def _parquet_columns(path: Path) -> tuple[str, ...]:
             found = engine.execute("SELECT name FROM parquet_schema(?)", [_plain_path(path)]).fetchall()
             described = engine.execute("DESCRIBE SELECT * FROM read_parquet(?)", [_plain_path(path)]).fetchall()
     except duckdb.Error as error:
-        raise NotABill(f"a Parquet file that cannot be read: {str(error).splitlines()[0]}") from None
+        raise NotABill(f"a Parquet file that cannot be read: {reason_of(error)}") from None
     return tuple(row[0] for row in described) if found else ()
 
 

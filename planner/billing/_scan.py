@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.billing._lines import differ, rewrite
-from planner.billing._open import NotABill, Table
+from planner.billing._open import NotABill, Table, reason_of
 from planner.billing._sql import select, text_of
 from planner.billing.bill import Refused
 from planner.billing.exports import Fields
@@ -104,7 +104,7 @@ def scan(table: Table, pattern: str, progress: Progress | None = None, memory: s
         except duckdb.OutOfMemoryException:
             raise NotABill(f"its rows differ in too many names to be summed in {memory} of memory") from None
         except (duckdb.Error, csv.Error, EOFError, zlib.error, UnicodeDecodeError) as error:
-            raise NotABill(f"cannot be read: {str(error).splitlines()[0]}") from None
+            raise NotABill(f"cannot be read: {reason_of(error)}") from None
     return _told(found, malformed)
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from planner import billing
 from planner.billing import NotABill, commitments
+from planner.billing._open import reason_of
 from planner.billing._sort import full_months
 from pricing.catalog import Catalog
 
@@ -177,3 +178,8 @@ def test_sums_are_those_of_the_rows(amounts, tmp_path_factory):
         assert total.billed == pytest.approx(sum(b for b, _ in own), abs=1e-5)
         assert total.effective == pytest.approx(sum(e for _, e in own), abs=1e-5)
     assert bill.rows_used == sum(t == "g5.xlarge" for *_, t in amounts)
+
+
+def test_an_error_without_words_is_one_answer_too():
+    assert reason_of(EOFError()) == "it is damaged"
+    assert reason_of(ValueError("not so\nat line 3")) == "not so"

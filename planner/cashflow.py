@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from planner.answer import Category
+from planner.assumptions import Assumptions
 from planner.traced import annuity, grown, power
 
 Change = Literal["on_demand", "spot", "commitment"]
@@ -62,6 +63,24 @@ class Terms:
     def bill_factor(self) -> float:
         """What one unit of money on a cloud bill costs with the support plan, and the tax on both."""
         return (1 + self.cloud_support_fraction) * (1 + self.cloud_tax_fraction)
+
+
+def terms_of(assumptions: Assumptions, months: int, hours_per_month: float, beyond: bool) -> Terms:
+    """The terms of a plan; `beyond`: commitments that outlive it are charged in full."""
+    a = {name: each.value for name, each in assumptions.items()}
+    return Terms(
+        months=months,
+        hours_per_month=hours_per_month,
+        discount_rate_annual=a["discount_rate_annual"],
+        price_change_annual=a["cloud_price_change_annual"],
+        partial_upfront_fraction=a["partial_upfront_fraction"],
+        charge_beyond_horizon=beyond,
+        spot_price_change_annual=a["spot_price_change_annual"],
+        commitment_price_change_annual=a["commitment_price_change_annual"],
+        enterprise_discount_fraction=a["enterprise_discount_fraction"],
+        cloud_support_fraction=a["cloud_support_fraction"],
+        cloud_tax_fraction=a["cloud_tax_fraction"],
+    )
 
 
 def discount_factor(month: int, at: Literal["start", "end"], rate_monthly: float) -> float:

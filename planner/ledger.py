@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from planner import owned, paying, sharing
 from planner.answer import Assumption, PriceUsed
@@ -56,19 +55,6 @@ def _traced(setting: Setting, terms_of: Callable[[Assumptions], Terms]) -> Setti
     return replace(setting, assumptions=named, terms=replace(terms_of(named), hours_per_month=hours))
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """What payments have in common that one line tells."""
-
-    category: str
-    at: Literal["start", "end"]
-    rate: str
-    rate_value: float
-    growth: str
-    priced_in: int | None
-    is_billed: bool
-
-
 @dataclass(slots=True)
 class _Book:
     """Writes choices and their lines, one strategy after the other."""
@@ -101,10 +87,12 @@ class _Book:
         quantity = [0.0] * terms.months
         quantity[bought.month - 1] = bought.quantity
         choice = Choice(strategy, resource.title, "", UNITS[resource.unit], tuple(quantity), parts)
-        for kind, months in _kinds(rows).items():
-            spread = bool(covered) and kind.category not in as_paid
+        for line, months in _alike(rows).items():
+            spread = bool(covered) and line.category not in as_paid
+            start, end = (covered[0], covered[-1]) if spread else (0, 0)
             for first, last in _runs(months):
-                self._line(kind, (first, last), (covered[0], covered[-1]) if spread else (0, 0))
+                own = replace(line, choice=len(self.choices), first=first, last=last, borne_from=start, borne_to=end)
+                self.lines.append(own)
         self.choices.append(choice)
 
     def _used(self, strategy: str, shares: Iterable[Share]) -> None:
@@ -147,20 +135,10 @@ class _Book:
 
     def _monthly(self, choice: Choice, rows: Iterable[Payment]) -> None:
         """Lines of what is paid in every month for the quantity of that month; `rows` are those of month 1."""
-        kinds = _kinds(rows)
-        for kind in kinds:
-            self._line(kind, (1, self.setting.terms.months), (0, 0), by_month=True)
-        if kinds:
+        lines, number, last = _alike(rows), len(self.choices), self.setting.terms.months
+        self.lines += (replace(line, choice=number, first=1, last=last, by_month=True) for line in lines)
+        if lines:
             self.choices.append(choice)
-
-    def _line(self, kind: _Kind, months: tuple[int, int], borne: tuple[int, int], *, by_month: bool = False) -> None:
-        """A line of the choice that is kept next."""
-        first, last = months
-        line = Line(
-            len(self.choices), kind.category, kind.at, kind.rate, kind.rate_value, kind.growth, kind.priced_in, first,
-            last, by_month, kind.is_billed, *borne,
-        )  # fmt: skip
-        self.lines.append(line)
 
     def _named(self, resource: Resource) -> Resource:
         """The resource with its own figures under their names: the price of an offer; price, power and height of an
@@ -187,23 +165,27 @@ class _Book:
         )
 
 
-def _kinds(rows: Iterable[Payment]) -> dict[_Kind, list[int]]:
-    """The months of payments that come about alike. Surcharges say that all others are billed, unless there is
-    nothing else."""
+def _alike(rows: Iterable[Payment]) -> dict[Line, list[int]]:
+    """The months of payments that come about alike, by a line that has no choice and no months yet.
+
+    Surcharges say that all others are billed, unless there is nothing else.
+    """
     rows = tuple(rows)
     plain = [row for row in rows if row.category not in SURCHARGES]
     is_billed = bool(plain) and len(plain) < len(rows)
-    alike: dict[_Kind, list[tuple[int, int]]] = defaultdict(list)
+    alike: dict[Line, list[tuple[int, int]]] = defaultdict(list)
     for row in plain or rows:
         amount = row.amount if isinstance(row.amount, Traced) else Traced(row.amount, text_of(row.amount))
         growth = amount.growth or Growth("", row.month)
-        kind = _Kind(row.category, row.at, amount.text, amount.ungrown, growth.rate, None, is_billed)
-        alike[kind].append((row.month, growth.month))
-    found: dict[_Kind, list[int]] = defaultdict(list)
-    for kind, months in alike.items():
+        line = Line(
+            0, row.category, row.at, amount.text, amount.ungrown, growth.rate, None, 0, 0, False, is_billed
+        )  # fmt: skip
+        alike[line].append((row.month, growth.month))
+    found: dict[Line, list[int]] = defaultdict(list)
+    for line, months in alike.items():
         grows_on = all(month == priced for month, priced in months)
         for month, priced in months:
-            found[replace(kind, priced_in=None if grows_on else priced)].append(month)
+            found[replace(line, priced_in=None if grows_on else priced)].append(month)
     return found
 
 

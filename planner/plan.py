@@ -23,7 +23,7 @@ from planner.answer import (
     ThroughputUsed,
 )
 from planner.candidates import is_allowed, market
-from planner.cashflow import Terms
+from planner.cashflow import Terms, terms_of
 from planner.check import check, named
 from planner.considered import considered
 from planner.demand import Demands, Need, demands
@@ -217,19 +217,7 @@ def _overrides(request: Request) -> dict[str, float]:
 
 
 def _terms(request: Request, assumed: figures.Assumptions) -> Terms:
-    return Terms(
-        months=request.months,
-        hours_per_month=HOURS_PER_MONTH,
-        discount_rate_annual=assumed["discount_rate_annual"].value,
-        price_change_annual=assumed["cloud_price_change_annual"].value,
-        partial_upfront_fraction=assumed["partial_upfront_fraction"].value,
-        charge_beyond_horizon=request.commitments_beyond_horizon == "full",
-        spot_price_change_annual=assumed["spot_price_change_annual"].value,
-        commitment_price_change_annual=assumed["commitment_price_change_annual"].value,
-        enterprise_discount_fraction=assumed["enterprise_discount_fraction"].value,
-        cloud_support_fraction=assumed["cloud_support_fraction"].value,
-        cloud_tax_fraction=assumed["cloud_tax_fraction"].value,
-    )
+    return terms_of(assumed, request.months, HOURS_PER_MONTH, request.commitments_beyond_horizon == "full")
 
 
 def _solve(request: Request, setting: Setting, missing: tuple[str, ...]) -> list[Solved]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
@@ -383,6 +384,7 @@ def _path(parts: Sequence[object]) -> str:
     return found
 
 
+@cache
 def _field_names() -> tuple[str, ...]:
     """The fields of a request and of all its parts."""
     schema = Request.model_json_schema()

@@ -17,7 +17,7 @@ from planner import assumptions as figures
 from planner import owned
 from planner.answer import CashRow, Plan, PriceUsed, Purchase, Strategy, Use
 from planner.assumptions import Assumptions
-from planner.cashflow import Payment
+from planner.cashflow import Payment, terms_of
 from planner.diff._state import (
     DUST,
     Held,
@@ -32,7 +32,6 @@ from planner.diff._state import (
     node_of,
     payments,
     price_at,
-    terms_of,
     use_payments,
 )
 from planner.estate import Finance, Site

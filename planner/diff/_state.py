@@ -81,24 +81,6 @@ class State:
         return math.fsum([*held, *self.owed.values()])
 
 
-def terms_of(assumptions: Assumptions, months: int, hours_per_month: float, beyond: bool) -> Terms:
-    """The terms of a plan; `beyond`: commitments that outlive it are charged in full."""
-    a = {name: each.value for name, each in assumptions.items()}
-    return Terms(
-        months=months,
-        hours_per_month=hours_per_month,
-        discount_rate_annual=a["discount_rate_annual"],
-        price_change_annual=a["cloud_price_change_annual"],
-        partial_upfront_fraction=a["partial_upfront_fraction"],
-        charge_beyond_horizon=beyond,
-        spot_price_change_annual=a["spot_price_change_annual"],
-        commitment_price_change_annual=a["commitment_price_change_annual"],
-        enterprise_discount_fraction=a["enterprise_discount_fraction"],
-        cloud_support_fraction=a["cloud_support_fraction"],
-        cloud_tax_fraction=a["cloud_tax_fraction"],
-    )
-
-
 def payments(state: State) -> list[Payment]:
     """Every payment of a state."""
     rows = [

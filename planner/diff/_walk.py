@@ -14,10 +14,11 @@ from typing import Any, TypeVar
 from planner import owned
 from planner.answer import RequestedWorkload
 from planner.answer.changes import Value
+from planner.cashflow import terms_of
 from planner.diff import _work
 from planner.diff._currency import Rates
 from planner.diff._read import EXISTING
-from planner.diff._state import DUST, Place, State, drawn, is_money, terms_of
+from planner.diff._state import DUST, Place, State, drawn, is_money
 from planner.diff._work import Compared, Where, same
 from planner.estate import Finance, Site
 

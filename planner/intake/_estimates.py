@@ -247,7 +247,6 @@ def _estimated(lines: _Tally) -> Estimated:
         per_month=math.fsum(lines.per_month),
         upfront=tuple(lines.upfront),
         apart_per_month=math.fsum(cost for _, cost, _ in lines.apart),
-        apart_upfront=math.fsum(upfront for *_, upfront in lines.apart),
     )
 
 

@@ -38,7 +38,7 @@ class TableRead:
 class Estimated:
     """What a price calculator's export says its accelerator lines cost, in one currency.
 
-    `upfront` are amounts with the months that each pays for. `apart_per_month` and `apart_upfront` are its other lines.
+    `upfront` are amounts with the months that each pays for. `apart_per_month` is that of its other lines.
     """
 
     calculator: str
@@ -46,7 +46,6 @@ class Estimated:
     per_month: float
     upfront: tuple[tuple[float, int], ...]
     apart_per_month: float
-    apart_upfront: float
 
 
 @dataclass(frozen=True, slots=True)

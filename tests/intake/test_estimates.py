@@ -381,6 +381,6 @@ def test_an_estimate_saved_again_with_decimal_commas() -> None:
 
 
 def test_upfront_amounts_are_paid_again_after_their_term() -> None:
-    estimated = Estimated("", "USD", 100.0, ((1000.0, 12), (500.0, 0)), 0.0, 0.0)
+    estimated = Estimated("", "USD", 100.0, ((1000.0, 12), (500.0, 0)), 0.0)
     # 24 months x 100 + 2 terms x 1,000 + 500 once
     assert cost_over(estimated, 24) == 4900

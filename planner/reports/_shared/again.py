@@ -36,10 +36,10 @@ def ledger_of(plan: Plan) -> Ledger:
     if plan.ledger.lines or not any(strategy.cash for strategy in plan.strategies):
         return plan.ledger
     choices: dict[tuple[str, str, str, str], list[float]] = {}
+    last = last_month(plan)
     for strategy in plan.strategies:
         for row in strategy.cash:
             key = strategy.name, row.what, row.category, row.at
-            last = max(plan.months, *(each.month for each in strategy.cash))
             choices.setdefault(key, [0.0] * last)[row.month - 1] += row.amount
     lines = [
         Line(number, category, "start" if at == "start" else "end", "1", 1.0, "", None, 1, len(amounts), True, False)
@@ -59,6 +59,10 @@ def figures_of(plan: Plan) -> dict[str, float]:
     found = {each.name: each.value for each in plan.assumptions}
     found |= {name: price.price_per_hour for name, price in zip(ledger_of(plan).offers, plan.prices, strict=True)}
     return {**found, DISCOUNT: plan.discount_rate_annual, HOURS: plan.hours_per_month}
+
+
+def _bill_factor(figures: Mapping[str, float]) -> float:
+    return (1 + figures.get(SUPPORT, 0.0)) * (1 + figures.get(TAX, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +132,18 @@ class Again:
             time[row] = np.arange(months) + (line.at == "end")
         return quantity, years, time
 
-    def of_strategy(self, name: str) -> NDArray[bool_]:
-        """Which lines are those of a strategy."""
+    @cached_property
+    def _of_strategy(self) -> dict[str, NDArray[bool_]]:
+        """By strategy, which lines are its own."""
         import numpy as np
 
-        return np.array([self.ledger.choices[line.choice].strategy == name for line in self.ledger.lines], dtype=bool)
+        names = [self.ledger.choices[line.choice].strategy for line in self.ledger.lines]
+        return {each.name: np.array([name == each.name for name in names], dtype=bool) for each in self.plan.strategies}
+
+    @property
+    def bill_factor(self) -> float:
+        """What a billed amount is multiplied by for the support plan, and for tax on both, as planned."""
+        return _bill_factor(self.figures)
 
     def costs(self, name: str, moves: Mapping[str, float]) -> tuple[float, float]:
         """Total and present cost of a strategy with figures at other values."""
@@ -140,13 +151,14 @@ class Again:
 
         at = {**self.figures, **moves}
         rates = {text: value(node, at) for text, node in self._rates.items()}
-        surcharge = (1 + at.get(SUPPORT, 0.0)) * (1 + at.get(TAX, 0.0))
-        each = np.array([rates[line.rate] * (surcharge if line.is_billed else 1.0) for line in self.ledger.lines])
+        billed = _bill_factor(at)
+        each = np.array([rates[line.rate] * (billed if line.is_billed else 1.0) for line in self.ledger.lines])
         growth = np.array([at[line.growth] if line.growth else 0.0 for line in self.ledger.lines])
         quantity, years, time = self._grid
-        amounts = (quantity * each[:, None] * (1 + growth)[:, None] ** years)[self.of_strategy(name)]
+        own = self._of_strategy[name]
+        amounts = (quantity * each[:, None] * (1 + growth)[:, None] ** years)[own]
         monthly = (1 + at[DISCOUNT]) ** (1 / 12)
-        present = amounts * monthly ** -time[self.of_strategy(name)]
+        present = amounts * monthly ** -time[own]
         return round(float(amounts.sum()), CENTS), round(float(present.sum()), CENTS)
 
     @cached_property

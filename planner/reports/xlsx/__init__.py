@@ -64,7 +64,7 @@ def render(plan: Plan) -> bytes:
     _sensitivity.write(book, plan, again)
     cost = _workloads.write(book.sheet("Workloads"), plan, costs)
     _views.write_unit_costs(book, plan, costs)
-    taxes = _depreciation.write(book, plan, rate, choices, payments, figures.cells)
+    taxes = _depreciation.write(book, plan, again, rate, choices, payments, figures.cells)
     months = _workloads.write_demand(book.sheet("Demand"), plan)
     _as_read.write(book, plan)
     _lists.write(book, plan)

@@ -107,6 +107,11 @@ def surcharge(category: str, figures: Mapping[str, str]) -> str:
     return support if category == "cloud_support" else f"(1+{support})*{tax}"
 
 
+def bill_factor(figures: Mapping[str, str]) -> str:
+    """What a billed amount is multiplied by for both, as formulas write it."""
+    return f"(1+{figures.get(SUPPORT, '0')})*(1+{figures.get(TAX, '0')})"
+
+
 class _Writer:
     """Writes one block, row by row."""
 

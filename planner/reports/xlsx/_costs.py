@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from planner.answer import Plan
-from planner.reports._shared.again import SUPPORT, TAX, Again
+from planner.reports._shared.again import Again
 from planner.reports.xlsx import _choices as of_choices
 from planner.reports.xlsx._book import HEADER_ROW, Book, Cell, Formula, Sheet, at
+from planner.reports.xlsx._cash import bill_factor
 from planner.reports.xlsx._choices import Choices
 from planner.reports.xlsx._payments import BILLED, CHOICE, PRESENT, TOTAL, Payments
 
@@ -68,11 +69,10 @@ def _sum(amounts: Iterable[Amounts]) -> Amounts:
 
 def _of_choices(again: Again, choices: Choices, payments: Payments, figures: Mapping[str, str]) -> list[Amounts]:
     """Writes what each choice costs, with support plan and tax; those amounts."""
-    support, tax = figures.get(SUPPORT, "0"), figures.get(TAX, "0")
-    times = (1 + again.figures.get(SUPPORT, 0.0)) * (1 + again.figures.get(TAX, 0.0))
+    times = bill_factor(figures)
     kept: list[list[Amounts]] = [[] for _ in again.ledger.choices]
     for line, total, present in zip(again.ledger.lines, payments.totals, payments.presents, strict=True):
-        factor = times if line.is_billed else 1.0
+        factor = again.bill_factor if line.is_billed else 1.0
         kept[line.choice].append((total * factor, present * factor))
     found = [_sum(amounts) for amounts in kept]
     for number, worth in enumerate(found):
@@ -82,7 +82,7 @@ def _of_choices(again: Again, choices: Choices, payments: Payments, figures: Map
                 payments.sum_of(payments.column(paid), {CHOICE: at(row, 0, fixed_column=True), BILLED: flag})
                 for flag in ("0", "1")
             )
-            choices.sheet.put(row, column, Formula(f"={plain}+(1+{support})*(1+{tax})*{billed}", amount), "money")
+            choices.sheet.put(row, column, Formula(f"={plain}+{times}*{billed}", amount), "money")
     return found
 
 

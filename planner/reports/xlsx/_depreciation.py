@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from planner.answer import Plan
 from planner.answer.ledger import Line
 from planner.answer.views import Depreciation
-from planner.reports._shared.again import INCOME_TAX, figures_of, ledger_of
+from planner.reports._shared.again import INCOME_TAX, Again
 from planner.reports._shared.figures import year_named
 from planner.reports._shared.formula import Node, parse, value, written
 from planner.reports._shared.views import METHODS
@@ -41,7 +41,7 @@ class Taxes:
 
 
 def write(
-    book: Book, plan: Plan, rate: Rate, choices: Choices, payments: Payments, figures: Mapping[str, str]
+    book: Book, plan: Plan, again: Again, rate: Rate, choices: Choices, payments: Payments, figures: Mapping[str, str]
 ) -> Taxes:
     """Writes the sheet, if tax was asked for."""
     if not plan.views.depreciation:
@@ -52,7 +52,7 @@ def write(
     sheet.header([head for head, _, _ in TAX_COLUMNS])
     row, found = HEADER_ROW + 1, []
     for each in plan.views.depreciation:
-        total, row = _Schedule(sheet, plan, each, rate, choices, payments, figures).write(row)
+        total, row = _Schedule(sheet, plan, again, each, rate, choices, payments, figures).write(row)
         found.append((f"{each.strategy}: {each.name}, month {each.month}", total, each.present_value))
     parts, planned = (sheet.column(column, HEADER_ROW + 1, row) for column in (PART, PLANNED))
     return Taxes(tuple(found), (of_pairs(parts, planned),))
@@ -64,6 +64,7 @@ class _Schedule:
 
     sheet: Sheet
     plan: Plan
+    again: Again
     each: Depreciation
     rate: Rate
     choices: Choices
@@ -107,7 +108,7 @@ class _Schedule:
     def _paid(self, categories: Sequence[str], amount: float) -> Cell:
         """What is paid for it (a sale: received) by sheet Payments, and what is borrowed; the amount itself where these
         are not that."""
-        ledger, each = ledger_of(self.plan), self.each
+        ledger, each = self.again.ledger, self.each
         choice = next(
             (
                 number
@@ -123,7 +124,7 @@ class _Schedule:
         loans = [] if is_sale else [found for line in lines if (found := _borrowed(line)) is not None]
         paid = [a for line in lines if line.category in categories for a in self._amounts(line, line.rate_value)]
         quantity = math.fsum(ledger.choices[choice].quantity)
-        known = math.fsum([*paid, *(quantity * value(loan, figures_of(self.plan)) for loan in loans)])
+        known = math.fsum([*paid, *(quantity * value(loan, self.again.figures) for loan in loans)])
         if not math.isclose(abs(known), amount, rel_tol=1e-9, abs_tol=0.005):
             return amount
         total = self.payments.column(TOTAL)
@@ -132,7 +133,7 @@ class _Schedule:
         return Formula(f"={'-' if is_sale else ''}({'+'.join(parts)})", amount)
 
     def _amounts(self, line: Line, rate: float) -> list[float]:
-        return [*ledger_of(self.plan).amounts(line, rate, 0.0).values()]
+        return [*self.again.ledger.amounts(line, rate, 0.0).values()]
 
     def _tax(self, row: int, year: int, deducted: float) -> float:
         """The tax that a deduction saves, and what that is worth today at the live rate; its value."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from planner.answer import Plan
 from planner.answer.ledger import Ledger, Line
-from planner.reports._shared.again import DISCOUNT, Again, last_month
+from planner.cashflow import discount_factor
+from planner.reports._shared.again import Again, last_month
 from planner.reports._shared.figures import month_name
 from planner.reports.xlsx._assumptions import Rate
 from planner.reports.xlsx._book import HEADER_ROW, Cell, Formula, Sheet, along, at, room_for
@@ -72,8 +73,8 @@ class Payments:
 def write(sheet: Sheet, plan: Plan, again: Again, figures: Figures, rate: Rate, choices: Choices) -> Payments:
     """Writes a row for each line of the ledger."""
     ledger, months = again.ledger, last_month(plan)
-    amounts = [ledger.amounts(line, line.rate_value, again.figures.get(line.growth, 0.0)) for line in ledger.lines]
-    width = room_for(amount for by_month in amounts for amount in by_month.values())
+    paid = [_paid(again, line, rate.monthly_value) for line in ledger.lines]
+    width = room_for(amount for each in paid for amount in each.amounts.values())
     sheet.widths((*(width for _, width, _ in COLUMNS), *(width for _ in range(months))))
     sheet.heading(f"Payments, {plan.currency}", NOTE)
     sheet.header((*(head for head, _, _ in COLUMNS), *(month_name(plan, month + 1) for month in range(months))))
@@ -82,18 +83,25 @@ def write(sheet: Sheet, plan: Plan, again: Again, figures: Figures, rate: Rate, 
         sheet.put(MONTHS, FIRST + month, month + 1, "count")
     sheet.freeze(START, WORKLOAD)
     writer = _Writer(sheet, ledger, figures, rate, choices, months)
-    for index, (line, by_month) in enumerate(zip(ledger.lines, amounts, strict=True)):
-        writer.write(START + index, line, by_month, again.figures)
-    totals = tuple(math.fsum(by_month.values()) for by_month in amounts)
-    rate_annual = again.figures[DISCOUNT]
-    presents = tuple(_worth(line, by_month, rate_annual) for line, by_month in zip(ledger.lines, amounts, strict=True))
-    return Payments(sheet, START + max(len(ledger.lines), 1) - 1, totals, presents)
+    for index, (line, each) in enumerate(zip(ledger.lines, paid, strict=True)):
+        writer.write(START + index, line, each, again.figures)
+    last = START + max(len(ledger.lines), 1) - 1
+    return Payments(sheet, last, tuple(each.total for each in paid), tuple(each.present for each in paid))
 
 
-def _worth(line: Line, amounts: Mapping[int, float], rate_annual: float) -> float:
-    """The present cost of a line's payments."""
-    late = 0 if line.at == "start" else 1
-    return math.fsum(amount / (1 + rate_annual) ** ((month - 1 + late) / 12) for month, amount in amounts.items())
+@dataclass(frozen=True, slots=True)
+class _Paid:
+    """What a line pays by month, in all and as present cost."""
+
+    amounts: Mapping[int, float]
+    total: float
+    present: float
+
+
+def _paid(again: Again, line: Line, rate_monthly: float) -> _Paid:
+    amounts = again.ledger.amounts(line, line.rate_value, again.figures.get(line.growth, 0.0))
+    worths = (amount * discount_factor(month, line.at, rate_monthly) for month, amount in amounts.items())
+    return _Paid(amounts, math.fsum(amounts.values()), math.fsum(worths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +115,9 @@ class _Writer:
     choices: Choices
     months: int
 
-    def write(self, row: int, line: Line, amounts: Mapping[int, float], planned: Mapping[str, float]) -> None:
+    def write(self, row: int, line: Line, paid: _Paid, planned: Mapping[str, float]) -> None:
         chosen = self.ledger.choices[line.choice]
         last = FIRST + self.months - 1
-        total = math.fsum(amounts.values())
         growth: Cell = Formula(f"={self.figures.cells[line.growth]}", planned[line.growth]) if line.growth else None
         cells: tuple[Cell, ...] = (
             chosen.strategy, chosen.what, self.choices.labels[chosen.workload], line.category.replace("_", " "),
@@ -118,8 +125,8 @@ class _Writer:
             int(line.is_billed), line.first, line.last, line.priced_in, line.borne_from or None, line.borne_to or None,
             chosen.unit, Formula(f"={self.choices.total(line.choice)}", math.fsum(chosen.quantity)),
             rate := self.figures.formula(line.rate, line.rate_value), rate if isinstance(rate, float) else None, growth,
-            Formula(f"=SUM({along(row, FIRST, last)})", total),
-            self._present(row, line, amounts, planned[DISCOUNT]), self._borne(row, line, total),
+            Formula(f"=SUM({along(row, FIRST, last)})", paid.total),
+            Formula(self._present(row), paid.present), self._borne(row, line, paid.total),
         )  # fmt: skip
         is_input = isinstance(rate, float)
         if is_input:
@@ -127,7 +134,9 @@ class _Writer:
         styles = [style for _, _, style in COLUMNS]
         self.sheet.put_row(row, cells, [*styles[:RATE], "input" if is_input else styles[RATE], *styles[RATE + 1 :]])
         for month in range(1, self.months + 1):
-            self.sheet.put(row, FIRST + month - 1, self._amount(row, line, month, amounts.get(month, 0.0)), "money")
+            self.sheet.put(
+                row, FIRST + month - 1, self._amount(row, line, month, paid.amounts.get(month, 0.0)), "money"
+            )
 
     def _amount(self, row: int, line: Line, month: int, amount: float) -> Formula:
         """One formula along the row: the month's own quantity, or the whole one in the months that it is paid."""
@@ -142,12 +151,11 @@ class _Writer:
             text += f"*(1+{here[GROWTH]})^(({priced}-1)/12)"
         return Formula(text, amount)
 
-    def _present(self, row: int, line: Line, amounts: Mapping[int, float], rate_annual: float) -> Formula:
+    def _present(self, row: int) -> str:
         paid = along(row, FIRST, FIRST + self.months - 1)
         when = f"{at(MONTHS, FIRST, True, True)}:{at(MONTHS, FIRST + self.months - 1, True, True)}"
         sooner = f'IF({at(row, WHEN, fixed_column=True)}="start",1,0)'
-        text = f"=SUMPRODUCT({paid}/(1+{self.rate.monthly})^({when}-{sooner}))"
-        return Formula(text, _worth(line, amounts, rate_annual))
+        return f"=SUMPRODUCT({paid}/(1+{self.rate.monthly})^({when}-{sooner}))"
 
     def _borne(self, row: int, line: Line, total: float) -> Formula | None:
         """What each month from `borne from` to `borne to` bears of it."""

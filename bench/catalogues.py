@@ -16,7 +16,7 @@ from made import by_the_hour, made_catalogue
 from measure import COLD_RUNS, HERE, WARM_RUNS, Figure, medians, peak, run, server
 
 from pricing.accelerator import match
-from pricing.catalog import Catalog, Quote, memory_of_one
+from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_memory
 
 LARGE = 60_000
 GPUHUNT_COLUMNS = (
@@ -30,7 +30,8 @@ def asked(catalog: Catalog, names: Sequence[str], regions: Collection[str] | Non
     enough = [
         o
         for o in catalog.priced
-        if (o.accelerator_count or 0) >= 8 and (memory_of_one(o, catalog.names.by_name[o.accelerator]) or 0) >= 40
+        if (o.accelerator_count or 0) >= 8
+        and (usable_accelerator_memory(o, catalog.names.by_name[o.accelerator]) or 0) >= 40
     ]
     return catalog.quotes(accelerators=names, options=["on_demand"], offerings=enough, regions=regions)
 

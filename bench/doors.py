@@ -14,10 +14,10 @@ import httpx
 from catalogues import asked
 from measure import COLD_RUNS, HERE, LOAD_RUNS, ROOT, SCRIPT, WARM_RUNS, Figure, medians, run, server, timed
 
-from planner.offers import Query, find
-from planner.service.solve import Solved, solve, warm_up
+from planner.service.plan_jobs import RenderedPlan, run_plan_job, warm_up
 from pricing.accelerator import match
-from pricing.catalog import Catalog
+from pricing.catalog.price_catalog import Catalog
+from pricing.search import OfferQuery, find_offers
 
 WORKLOAD = (ROOT / "openapi/examples/measured.request.json").read_bytes()
 QUERY = {"as_of": ["2026-11-21"], "months": ["12"], "start": ["2026-12"]}
@@ -39,8 +39,8 @@ def cold() -> Iterator[Figure]:
 
 def planned(**query: str) -> Callable[[], object]:
     def work() -> None:
-        answer = solve(WORKLOAD, QUERY | {name: [text] for name, text in query.items()}, "json")
-        assert isinstance(answer, Solved), answer
+        answer = run_plan_job(WORKLOAD, QUERY | {name: [text] for name, text in query.items()}, "json")
+        assert isinstance(answer, RenderedPlan), answer
 
     return work
 
@@ -53,8 +53,8 @@ def warm() -> Iterator[Figure]:
     yield Figure("plan in process, three strategies, whole catalogue, warm", three, three / one, "one strategy")
     catalog = Catalog.embedded()
     names = [item.name for item in match("H100")]
-    query = Query(accelerator=tuple(names), min_count=8, option=("on_demand",))
-    quotes, offers = medians([lambda: asked(catalog, names), lambda: find(query, catalog)], 5 * WARM_RUNS)
+    query = OfferQuery(accelerator=tuple(names), min_count=8, option=("on_demand",))
+    quotes, offers = medians([lambda: asked(catalog, names), lambda: find_offers(query, catalog)], 5 * WARM_RUNS)
     yield Figure(f"catalogue query, {len(catalog.quotes()):,} prices, warm", quotes)
     yield Figure("the same as offers (figures per node, gaps), warm", offers, offers / quotes, "the query")
 

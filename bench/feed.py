@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-from pricing.catalog import Catalog
+from pricing.catalog.price_catalog import Catalog
 
 REGION = "eastus"
 A_PAGE = 1000

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from measure import Figure
 from portfolio import portfolio, setting_of
 
-from planner.model import build
-from planner.optimize import solve
-from planner.request import Request
-from planner.strategy import allowed
-from pricing.catalog import Catalog
+from planner.optimization.model import build_program
+from planner.optimization.solver import solve_program
+from planner.optimization.strategy import strategy_scope
+from planner.request.models import Request
+from pricing.catalog.price_catalog import Catalog
 
 LIMIT_S = 20.0
 WORKLOADS, MONTHS = (1, 2, 5, 10, 20, 50), (6, 12, 24, 36, 60)
@@ -43,9 +43,9 @@ def series(title: str, asked: Sequence[tuple[int, Request]], catalog: Catalog) -
         setting_of(request, catalog)
         began = time.perf_counter()
         setting = setting_of(request, catalog)
-        program = build(setting, allowed("cloud", setting))
+        program = build_program(setting, strategy_scope("cloud", setting))
         made = (time.perf_counter() - began) * 1000
-        found = solve(program, LIMIT_S)
+        found = solve_program(program, LIMIT_S)
         took = (time.perf_counter() - began) * 1000
         gap = (found.objective - found.bound) / found.objective if found.values else math.inf
         sys.stderr.write(f"  {title}: {size}, {len(program.columns):,} columns, {took:,.0f} ms, {100 * gap:.3f} %\n")

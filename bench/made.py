@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from itertools import count, islice
 from pathlib import Path
 
-from pricing.catalog import ROOT, Catalog, Quote
-from pricing.providers import SHARED, walk
+from pricing.catalog.price_catalog import ROOT, Catalog, Quote
+from pricing.providers import SHARED_TABLES, find_provider_folders
 
 Cells = dict[str, str]
 
@@ -20,11 +20,11 @@ def made_catalogue(folder: Path, rows: int) -> Catalog:
     A copy costs a little more than the one before, so that no two prices of a type are equal.
     """
     wanted = {quote.price.key for quote in by_the_hour(Catalog.embedded())}
-    for name in SHARED:
+    for name in SHARED_TABLES:
         (folder / "data").mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / "data" / name, folder / "data" / name)
     prices, regions = {}, {}
-    for source in walk(ROOT):
+    for source in find_provider_folders(ROOT):
         target = folder / "providers" / source.name
         target.mkdir(parents=True)
         for name in ("provider.toml", "offerings.csv"):

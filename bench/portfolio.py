@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
-from planner import plan as planning
-from planner.replay import Setting
-from planner.request import Request, parse
-from planner.strategy import Solved
-from pricing.catalog import Catalog
+from planner import pipeline as planning
+from planner.optimization.solution import PlanningContext
+from planner.optimization.strategy import SolvedStrategy
+from planner.request.models import Request, parse_request
+from pricing.catalog.price_catalog import Catalog
 
 AS_OF = "2026-11-21"
 PLACES = ({}, {}, {"residency": ["EU"]}, {"providers": ["aws", "azure"]}, {"providers": ["gcp"]})
@@ -25,21 +25,21 @@ def portfolio(workloads: int, months: int, seed: int = 1, **settings: object) ->
     jobs = [makers[number % len(makers)](chance, months) for number in range(workloads)]
     for number, job in enumerate(jobs):
         job["name"] = f"job {number:03d}"
-    return parse({"as_of": AS_OF, "months": months, "workloads": jobs, **settings})
+    return parse_request({"as_of": AS_OF, "months": months, "workloads": jobs, **settings})
 
 
 class _Seen(Exception):
     """Carries a setting out of a plan that is not solved."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: PlanningContext) -> None:
         super().__init__()
         self.setting = setting
 
 
-def setting_of(request: Request, catalog: Catalog) -> Setting:
+def setting_of(request: Request, catalog: Catalog) -> PlanningContext:
     """All that the strategies of a request's plan share, as the product makes it, and nothing solved."""
 
-    def stop(_: str, setting: Setting) -> Solved:
+    def stop(_: str, setting: PlanningContext) -> SolvedStrategy:
         raise _Seen(setting)
 
     with patch.object(planning, "solve_strategy", stop):

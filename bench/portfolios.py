@@ -1,6 +1,7 @@
 """Portfolios of many workloads: how near to a proven optimum a plan is, and after how long.
 
-The bound holds for the whole program whatever was left out of the search (planner/restrict.py). Workloads are made from
+The bound holds for the whole program whatever was left out of the search (planner/optimization/restriction.py).
+Workloads are made from
 a seed over the shipped catalogue.
 """
 
@@ -13,10 +14,10 @@ from collections.abc import Iterator
 from measure import Figure
 from portfolio import portfolio, setting_of
 
-from planner.model import build
-from planner.optimize import solve_large
-from planner.strategy import allowed
-from pricing.catalog import Catalog
+from planner.optimization.model import build_program
+from planner.optimization.solver import solve_large
+from planner.optimization.strategy import strategy_scope
+from pricing.catalog.price_catalog import Catalog
 
 SIZES = ((10, 36, 5, 0.1), (50, 36, 5, 0.1), (100, 60, 20, 0.5))
 """Workloads, months, seconds and percent: the goals."""
@@ -32,8 +33,8 @@ def one(workloads: int, months: int, goal_s: float, goal_percent: float) -> Iter
     title = f"{workloads} workloads x {months} months"
     began = time.perf_counter()
     setting = setting_of(portfolio(workloads, months), Catalog.embedded())
-    rules = allowed("hybrid", setting)
-    program = build(setting, rules)
+    rules = strategy_scope("hybrid", setting)
+    program = build_program(setting, rules)
     sys.stderr.write(f"  {title}: {len(program.columns):,} columns after {time.perf_counter() - began:.1f} s\n")
     best = solve_large(program, [item.resource.purchase_option for item in rules.shared])
     took = time.perf_counter() - began

@@ -20,13 +20,13 @@ from pathlib import Path
 from measure import Figure
 from portfolio import portfolio, setting_of
 
-from planner.model import build
-from planner.optimize import solve
-from planner.prune import choose_from, whole
-from planner.replay import Setting
-from planner.request import parse
-from planner.strategy import allowed
-from pricing.catalog import Catalog
+from planner.optimization.dominance import build_choice_set, full_choice_set
+from planner.optimization.model import build_program
+from planner.optimization.solution import PlanningContext
+from planner.optimization.solver import solve_program
+from planner.optimization.strategy import strategy_scope
+from planner.request.models import parse_request
+from pricing.catalog.price_catalog import Catalog
 
 NAMES = ("cloud", "onprem", "hybrid")
 INSTANCES = ((1, 12, 1, 100.0), (1, 12, 2, 100.0), (1, 12, 3, 100.0))
@@ -66,19 +66,21 @@ solve(sys.argv[1], float(sys.argv[2]), float(sys.argv[3]))
 """
 
 
-def ours(setting: Setting) -> tuple[float, float]:
+def ours(setting: PlanningContext) -> tuple[float, float]:
     """Seconds for three strategies from the market on, and the objective of hybrid."""
     began = time.perf_counter()
-    pruned = replace(setting, choice=choose_from(setting.market, setting.demands, setting.assumptions, setting.terms))
-    objectives = [solve(build(pruned, allowed(name, pruned))).objective for name in NAMES]
+    pruned = replace(
+        setting, choice=build_choice_set(setting.market, setting.demands, setting.assumptions, setting.terms)
+    )
+    objectives = [solve_program(build_program(pruned, strategy_scope(name, pruned))).objective for name in NAMES]
     return time.perf_counter() - began, objectives[-1]
 
 
-def written(setting: Setting, path: Path) -> None:
+def written(setting: PlanningContext, path: Path) -> None:
     """The program of hybrid with nothing left out, as arrays; endless bounds are null."""
-    choice = whole(setting.market, setting.assumptions, setting.terms, len(setting.demands.needs))
+    choice = full_choice_set(setting.market, setting.assumptions, setting.terms, len(setting.demands.needs))
     every = replace(setting, choice=choice)
-    program = build(every, allowed("hybrid", every))
+    program = build_program(every, strategy_scope("hybrid", every))
     names = ("cost", "lower", "upper", "whole", "row_lower", "row_upper", "entry_row", "entry_column", "entry_value")
     ends = {float("inf"): None, float("-inf"): None}
     path.write_text(json.dumps({name: [ends.get(value, value) for value in getattr(program, name)] for name in names}))
@@ -94,7 +96,7 @@ def pulp_cbc() -> Iterator[Figure]:
         script = Path(folder) / "theirs.py"
         script.write_text(THEIRS)
         asked = {"as_of": "2026-11-21", "months": 12, "workloads": [json.loads(MEASURED.read_text())]}
-        found = [("measured workload x 12 months", parse(asked), 100.0)]
+        found = [("measured workload x 12 months", parse_request(asked), 100.0)]
         found += [(f"{w} workloads x {m} months, seed {s}", portfolio(w, m, s), goal) for w, m, s, goal in INSTANCES]
         for title, request, goal in found:
             setting = setting_of(request, catalog)

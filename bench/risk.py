@@ -11,11 +11,11 @@ from unittest.mock import patch
 import numpy as np
 from measure import Figure, medians
 
-from planner import plan as planning
-from planner.request import parse
-from planner.risk import Case, draws, flips, levers
-from planner.risk.response import terms_of, values
-from pricing.catalog import Catalog
+from planner import pipeline as planning
+from planner.analysis.risk import BaselinePlan, monte_carlo, switching_values, uncertain_assumptions
+from planner.analysis.risk.response_surface import decompose_cost, evaluate_terms
+from planner.request.models import parse_request
+from pricing.catalog.price_catalog import Catalog
 
 DRAWS, MONTHS, STREAMS, RUNS = 10_000, 60, 10, 15
 REQUEST = {
@@ -36,21 +36,27 @@ REQUEST = {
 def risk() -> Iterator[Figure]:
     """Ten thousand draws of a plan's risk over 60 months, against reading an array of draws x months x 10 streams."""
     case = _case()
-    figures = [f for f in levers.paid_again(case.setting.assumptions) if levers.is_drawn(f)]
+    figures = [
+        f
+        for f in uncertain_assumptions.list_repriced_assumptions(case.setting.assumptions)
+        if uncertain_assumptions.is_drawn(f)
+    ]
     bill = case.bills(["hybrid"])["hybrid"]
-    terms = terms_of(bill, figures)
-    drawn = draws.drawn(figures, levers.correlations(), DRAWS, 0)
+    terms = decompose_cost(bill, figures)
+    drawn = monte_carlo.draw_values(figures, uncertain_assumptions.read_correlations(), DRAWS, 0)
     array = np.random.Generator(np.random.PCG64(0)).random((DRAWS, MONTHS, STREAMS))
 
     def evaluate() -> object:
-        return values(terms, drawn, DRAWS)
+        return evaluate_terms(terms, drawn, DRAWS)
 
     def draw_and_evaluate() -> object:
-        return values(terms, draws.drawn(figures, levers.correlations(), DRAWS, 0), DRAWS)
+        return evaluate_terms(
+            terms, monte_carlo.draw_values(figures, uncertain_assumptions.read_correlations(), DRAWS, 0), DRAWS
+        )
 
     one = {name: float(column[0]) for name, column in drawn.items()}
     floor, alone, both = medians([array.sum, evaluate, draw_and_evaluate], RUNS)
-    [apart, flipped] = medians([lambda: terms_of(bill, figures), lambda: flips(case)], 3)
+    [apart, flipped] = medians([lambda: decompose_cost(bill, figures), lambda: switching_values(case)], 3)
     [single] = medians([lambda: bill.cost(one)], RUNS)
     against = "of the floor"
     yield Figure(f"floor: reading {array.nbytes / 1e6:.0f} MB", floor)
@@ -61,9 +67,9 @@ def risk() -> Iterator[Figure]:
     yield Figure("flips of one workload, 60 months", flipped, flipped / floor, against)
 
 
-def _case() -> Case:
+def _case() -> BaselinePlan:
     """The solved plan as it is handed to risk."""
-    seen: list[Case] = []
+    seen: list[BaselinePlan] = []
     with patch.object(planning, "flips", lambda case: seen.append(case) or ()):
-        planning.plan(parse(REQUEST), Catalog.embedded())
+        planning.plan(parse_request(REQUEST), Catalog.embedded())
     return seen[0]

@@ -32,7 +32,7 @@ PLAIN = {
 }
 """What the library does to give every cell once, as lists of values."""
 OURS = (
-    "from pathlib import Path; from planner.intake import read; "
+    "from pathlib import Path; from planner.inputs.file_reader import read; "
     "found = read(Path('{path}').read_bytes(), '{path}'); "
     "assert found.inputs.rows_used == {rows} and not found.complaints"
 )

@@ -19,9 +19,9 @@ from pathlib import Path
 from measure import Figure, medians
 from portfolio import AS_OF
 
-from planner.plan import plan
-from planner.request import parse
-from pricing.catalog import Catalog
+from planner.pipeline import plan
+from planner.request.models import parse_request
+from pricing.catalog.price_catalog import Catalog
 
 HERE = Path(__file__).parent
 ACCELERATOR, NAME, COUNT = "H100-80GB-SXM", "H100", 8
@@ -47,7 +47,7 @@ REQUEST = {
 def skypilot() -> Iterator[Figure]:
     """One workload, 12 months, three strategies against SkyPilot's optimize of one task, both warm."""
     catalog = Catalog.embedded()
-    request = parse(REQUEST)
+    request = parse_request(REQUEST)
     [ours] = medians([lambda: plan(request, catalog)], 15)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)

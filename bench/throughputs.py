@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from measure import Figure, medians
 
-from planner.throughput import Measured, predict
-from planner.throughput.many import predict_many
-from pricing.catalog import Catalog
+from planner.performance.throughput import MeasuredRate, predict_throughput
+from pricing.catalog.price_catalog import Catalog
+from tools.throughput.batch_prediction import predict_many
 
 WORKLOADS, SINGLE, RUNS = 10_000, 50, 5
 FAMILIES = ("training", "llm_training", "inference", "decode")
@@ -21,7 +21,7 @@ def throughputs() -> Iterator[Figure]:
     usual = [part for part in parts if part.fp16_tflops and part.memory_bandwidth_gbs]
     chance = random.Random(1)
     known = [
-        Measured(chance.choice(usual), 8, chance.uniform(1, 1e6), "bf16", "weak", chance.choice(FAMILIES))
+        MeasuredRate(chance.choice(usual), 8, chance.uniform(1, 1e6), "bf16", "weak", chance.choice(FAMILIES))
         for _ in range(WORKLOADS)
     ]
     gangs = [chance.choice([8.0, 16.0, 64.0]) for _ in known]
@@ -29,7 +29,7 @@ def throughputs() -> Iterator[Figure]:
     def one_by_one() -> None:
         for one, gang in zip(known[:SINGLE], gangs, strict=False):
             for part in parts:
-                predict([one], part, gang)
+                predict_throughput([one], part, gang)
 
     together, single = medians([lambda: predict_many(known, parts, gangs), one_by_one], RUNS)
     each = single * WORKLOADS / SINGLE

@@ -56,9 +56,9 @@ def workbook(workloads: int = WORKLOADS, months: int = MONTHS, runs: int = RUNS)
 
 def _plan(workloads: int, months: int) -> Any:
     """A plan that is quick to solve: every workload runs on spot capacity."""
-    from planner.plan import plan
-    from planner.request import parse
-    from pricing.catalog import Catalog
+    from planner.pipeline import plan
+    from planner.request.models import parse_request
+    from pricing.catalog.price_catalog import Catalog
 
     jobs = [
         {
@@ -76,7 +76,7 @@ def _plan(workloads: int, months: int) -> Any:
         for i in range(workloads)
     ]
     asked = {"as_of": "2026-11-21", "months": months, "strategies": ["cloud", "hybrid"], "providers": ["aws"]}
-    return plan(parse({**asked, "workloads": jobs}), Catalog.embedded())
+    return plan(parse_request({**asked, "workloads": jobs}), Catalog.embedded())
 
 
 def _cells(plan: Any) -> list[list[tuple[Any, ...]]]:

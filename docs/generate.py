@@ -18,13 +18,15 @@ from runpy import run_path
 
 import click
 
-from planner import assumptions, errors, intake, reports
-from planner.answer import Gap
+from planner import reports
 from planner.cli import commands
-from planner.options import options
-from planner.owned import own_figures
-from pricing.accelerator import Names
-from pricing.catalog import Catalog
+from planner.inputs import file_reader as intake
+from planner.request.assumptions import override_names
+from planner.request.models import assumptions, errors
+from planner.result import Gap
+from planner.supply.purchase_options import load_purchase_options
+from pricing.accelerator import AcceleratorNames
+from pricing.catalog.price_catalog import Catalog
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -45,7 +47,8 @@ def cli() -> str:
 def formats() -> str:
     """What can be read and what can be written."""
     inputs = [
-        (f"`{each.name}`", _code(each.suffixes), _summary(f"planner.intake.{each.name}")) for each in intake.formats()
+        (f"`{each.name}`", _code(each.suffixes), _summary(f"planner.inputs.formats.{each.name}"))
+        for each in intake.formats()
     ]
     outputs = []
     for name, module in reports.formats().items():
@@ -55,7 +58,7 @@ def formats() -> str:
         [
             "# Formats",
             "",
-            "Both lists are the folders `planner/intake/` and `planner/reports/`: a file there is a format.",
+            "Both lists are the folders `planner/inputs/` and `planner/reports/`: a file there is a format.",
             "",
             "## What can be read",
             "",
@@ -79,13 +82,13 @@ def purchase_options() -> str:
     parts = [
         "# Ways of paying",
         "",
-        "The list is the folder `planner/options/`: a file there is a way of paying, named by the kind of price that",
-        "it bills.",
+        "The list is the folder `planner/supply/purchase_options/`: a file there is a way of paying,",
+        "named by the kind of price that it bills.",
     ]
-    for name, option in options().items():
+    for name, option in load_purchase_options().items():
         bills = "as a commitment: owed for its term, used or not" if option.COMMITS else "by the hour, as used"
         interrupts = "the provider may take the node back" if option.INTERRUPTS else "not interrupted by the provider"
-        parts += ["", f"## {option.TITLE}", "", _document(f"planner.options.{name}"), ""]
+        parts += ["", f"## {option.TITLE}", "", _document(f"planner.supply.purchase_options.{name}"), ""]
         parts += [f"- kind in the price files: `{name}`", f"- paid {bills}; {interrupts}"]
         parts += [f"- prices of current types: {_counts(priced.pop(name, {}))}"]
     if priced:
@@ -153,10 +156,10 @@ def assumed() -> str:
     """Every figure that no price list holds."""
     rows = [
         (f"`{a.name}`", f"{a.meaning}. {a.source}", f"{a.value:g}", a.unit, _range(a.low, a.high), a.as_of.isoformat())
-        for a in assumptions.defaults().values()
+        for a in assumptions.load_defaults().values()
     ]
     systems = [
-        (system.name, *(f"`{name}`" for name in own_figures(system.name))) for system in Catalog.embedded().systems
+        (system.name, *(f"`{name}`" for name in override_names(system.name))) for system in Catalog.embedded().systems
     ]
     return "\n".join(
         [
@@ -343,7 +346,7 @@ def _sources(catalog: Catalog) -> list[str]:
     return ["", "## Sources", "", *_table(("source_id", "where it came from", "as of", "what it gave"), rows)]
 
 
-def _ambiguous(names: Names) -> list[str]:
+def _ambiguous(names: AcceleratorNames) -> list[str]:
     """Models with several variants: a filter means all, a measurement must say which."""
     models = defaultdict(list)
     for part in names.by_name.values():

@@ -13,14 +13,14 @@ from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from pathlib import Path
 
-from pricing.errors import BadSnapshot, UnknownName
-from pricing.table import Row, nearest, read_rows
+from pricing.csv_tables import TableRow, find_nearest_names, read_rows
+from pricing.errors import InvalidSnapshot, UnknownName
 
 DATA = Path(__file__).parent / "data"
 VENDORS = ("nvidia", "tesla", "geforce", "amd", "instinct", "intel", "habana", "google", "cloud", "aws", "gpu")
 """Words that may stand in front of a name without changing what it means."""
 
-SLICE = "{n}"
+SLICE_PLACEHOLDER = "{n}"
 """Where the number stands in an alias that names a TPU slice: v3-{n}, ct5lp-hightpu-{n}t."""
 
 
@@ -70,7 +70,7 @@ class Alias:
     source: str = ""
 
 
-class Names:
+class AcceleratorNames:
     """All accelerators and all that is written for them; a faulty table raises BadSnapshot with every fault."""
 
     def __init__(self, accelerators: Iterable[Accelerator], aliases: Iterable[Alias]) -> None:
@@ -79,55 +79,59 @@ class Names:
         self._usable = tuple(a for a in self.aliases if a.name in self.by_name)
 
     @classmethod
-    def read(cls, accelerators_csv: Iterable[Path], aliases_csv: Iterable[Path]) -> Names:
+    def read(cls, accelerators_csv: Iterable[Path], aliases_csv: Iterable[Path]) -> AcceleratorNames:
         """From the tables of a catalogue: the shared ones and those that providers have of their own."""
         faults: list[str] = []
         accelerators = [
-            accelerator_of(row) for path in accelerators_csv for row in read_rows(path, ACCELERATOR_COLUMNS, faults)
+            parse_accelerator(row) for path in accelerators_csv for row in read_rows(path, ACCELERATOR_COLUMNS, faults)
         ]
-        aliases = [alias_of(row) for path in aliases_csv for row in read_rows(path, ALIAS_COLUMNS, faults)]
+        aliases = [parse_alias(row) for path in aliases_csv for row in read_rows(path, ALIAS_COLUMNS, faults)]
         names = cls([a for a in accelerators if a], [a for a in aliases if a])
         faults += names.faults()
         if faults:
-            raise BadSnapshot(tuple(faults))
+            raise InvalidSnapshot(tuple(faults))
         return names
 
     def faults(self) -> list[str]:
         """Aliases that name no accelerator, and spellings that would mean two."""
-        found = [
+        problems = [
             f"aliases.csv: {a.written!r} names {a.name!r}, unknown" for a in self.aliases if a.name not in self.by_name
         ]
-        meant: dict[str, str] = {plain(name): name for name in self.by_name}
+        meant: dict[str, str] = {normalize_name(name): name for name in self.by_name}
         for alias in self.aliases:
-            other = meant.setdefault(plain(alias.written), alias.name)
+            other = meant.setdefault(normalize_name(alias.written), alias.name)
             if other != alias.name:
-                found.append(f"aliases.csv: {alias.written!r} would mean both {other} and {alias.name}")
-        return found
+                problems.append(f"aliases.csv: {alias.written!r} would mean both {other} and {alias.name}")
+        return problems
 
     @cached_property
-    def _meaning(self) -> dict[str, str]:
-        known = {plain(a.written): a.name for a in self._usable if a.units_per_chip is None}
-        return known | {plain(name): name for name in self.by_name}
+    def _names_by_spelling(self) -> dict[str, str]:
+        known = {normalize_name(a.written): a.name for a in self._usable if a.units_per_chip is None}
+        return known | {normalize_name(name): name for name in self.by_name}
 
     @cached_property
-    def _models(self) -> dict[str, tuple[Accelerator, ...]]:
+    def _accelerators_by_model(self) -> dict[str, tuple[Accelerator, ...]]:
         models: dict[str, list[Accelerator]] = {}
         for accelerator in self.by_name.values():
             models.setdefault(accelerator.model, []).append(accelerator)
-        return {plain(model): tuple(members) for model, members in models.items()}
+        return {normalize_name(model): tuple(members) for model, members in models.items()}
 
     @cached_property
-    def _slices(self) -> list[tuple[str, str, Alias]]:
+    def _tpu_slice_aliases(self) -> list[tuple[str, str, Alias]]:
         """What stands before and after the number, for every alias that names a slice."""
-        split = [(plain(a.written).partition(SLICE), a) for a in self._usable if a.units_per_chip is not None]
+        split = [
+            (normalize_name(a.written).partition(SLICE_PLACEHOLDER), a)
+            for a in self._usable
+            if a.units_per_chip is not None
+        ]
         return [(before, after, alias) for (before, _, after), alias in split]
 
     def resolve(self, written: str) -> Accelerator:
         """See the function of the same name."""
-        name = self._meaning.get(plain(written))
+        name = self._names_by_spelling.get(normalize_name(written))
         if name is not None:
             return self.by_name[name]
-        members = self._models.get(plain(written), ())
+        members = self._accelerators_by_model.get(normalize_name(written), ())
         if len(members) == 1 and members[0].counted_as not in {"die", "board"}:
             return members[0]
         try:
@@ -137,35 +141,39 @@ class Names:
 
     def match(self, written: str) -> tuple[Accelerator, ...]:
         """See the function of the same name."""
-        members = self._models.get(plain(written))
+        members = self._accelerators_by_model.get(normalize_name(written))
         return members or (self.resolve(written),)
 
     def siblings(self, accelerator: Accelerator) -> tuple[Accelerator, ...]:
         """See the function of the same name."""
-        return tuple(a for a in self._models[plain(accelerator.model)] if a.name != accelerator.name)
+        return tuple(
+            a for a in self._accelerators_by_model[normalize_name(accelerator.model)] if a.name != accelerator.name
+        )
 
     def tpu_slice(self, written: str) -> tuple[Accelerator, int]:
         """See the function of the same name."""
-        key = plain(written)
-        for before, after, alias in self._slices:
+        key = normalize_name(written)
+        for before, after, alias in self._tpu_slice_aliases:
             number = key.removeprefix(before).removesuffix(after)
             if f"{before}{number}{after}" == key and re.fullmatch("[0-9]{1,6}", number) and alias.units_per_chip:
                 chips, rest = divmod(int(number), alias.units_per_chip)
                 if chips and not rest:
                     return self.by_name[alias.name], chips
-        raise UnknownName("TPU slice", written, nearest(written, [alias.written for *_, alias in self._slices]))
+        raise UnknownName(
+            "TPU slice", written, find_nearest_names(written, [alias.written for *_, alias in self._tpu_slice_aliases])
+        )
 
     def unknown(self, written: str) -> UnknownName:
         """The error for a name that is not here, with the nearest that are."""
         spelled = {a.written: a.name for a in self._usable if a.units_per_chip is None}
-        for members in self._models.values():
+        for members in self._accelerators_by_model.values():
             spelled[members[0].model] = members[0].model if len(members) > 1 else members[0].name
         spelled |= {name: name for name in self.by_name}
-        close = nearest(written, spelled, count=8)
+        close = find_nearest_names(written, spelled, count=8)
         return UnknownName("accelerator", written, tuple(dict.fromkeys(spelled[c] for c in close))[:5])
 
 
-def plain(written: str) -> str:
+def normalize_name(written: str) -> str:
     """A name without case, separators and the vendor in front: what two spellings must share to be the same.
 
     Between two digits a separator stays: A100-80GB is A100 80GB, but neither v3-8-8 nor A10 0 is run together.
@@ -177,9 +185,9 @@ def plain(written: str) -> str:
 
 
 @cache
-def embedded() -> Names:
+def embedded_names() -> AcceleratorNames:
     """The names that are shipped."""
-    return Names.read([DATA / "accelerators.csv"], [DATA / "aliases.csv"])
+    return AcceleratorNames.read([DATA / "accelerators.csv"], [DATA / "aliases.csv"])
 
 
 def resolve(written: str) -> Accelerator:
@@ -188,7 +196,7 @@ def resolve(written: str) -> Accelerator:
     A bare model (H100, A100) is what the clouds and SkyPilot mean by it; `siblings` gives the other variants.
     Raises UnknownName with the nearest names; never guesses.
     """
-    return embedded().resolve(written)
+    return embedded_names().resolve(written)
 
 
 def match(written: str) -> tuple[Accelerator, ...]:
@@ -196,12 +204,12 @@ def match(written: str) -> tuple[Accelerator, ...]:
 
     Raises UnknownName.
     """
-    return embedded().match(written)
+    return embedded_names().match(written)
 
 
 def siblings(accelerator: Accelerator) -> tuple[Accelerator, ...]:
     """The other variants of the same model, by name."""
-    return embedded().siblings(accelerator)
+    return embedded_names().siblings(accelerator)
 
 
 def tpu_slice(written: str) -> tuple[Accelerator, int]:
@@ -209,20 +217,20 @@ def tpu_slice(written: str) -> tuple[Accelerator, int]:
 
     Raises UnknownName for anything else, an odd number of cores included.
     """
-    return embedded().tpu_slice(written)
+    return embedded_names().tpu_slice(written)
 
 
 def accelerators() -> tuple[Accelerator, ...]:
     """Every canonical accelerator, by name."""
-    return tuple(embedded().by_name.values())
+    return tuple(embedded_names().by_name.values())
 
 
 def aliases() -> tuple[Alias, ...]:
     """Everything that others write, as listed."""
-    return embedded().aliases
+    return embedded_names().aliases
 
 
-def accelerator_of(row: Row) -> Accelerator | None:
+def parse_accelerator(row: TableRow) -> Accelerator | None:
     """One row of accelerators.csv; None after its faults were noted."""
     return row.build(
         Accelerator,
@@ -240,11 +248,11 @@ def accelerator_of(row: Row) -> Accelerator | None:
     )
 
 
-def alias_of(row: Row) -> Alias | None:
+def parse_alias(row: TableRow) -> Alias | None:
     """One row of aliases.csv; None after its faults were noted."""
     units = row.whole("units_per_chip")
-    if (units is not None) != (SLICE in row.text("written")):
-        row.fault(f"units_per_chip goes with {SLICE} in the written name")
+    if (units is not None) != (SLICE_PLACEHOLDER in row.text("written")):
+        row.fault(f"units_per_chip goes with {SLICE_PLACEHOLDER} in the written name")
     return row.build(
         Alias,
         written=row.text("written"),

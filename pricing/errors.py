@@ -3,21 +3,23 @@
 PricingError
 ├── UnknownName        a provider, region, type or accelerator that the catalogue does not hold
 ├── RetiredType        a type that can no longer be started; carries its successor
-├── BadSnapshot        catalogue files that cannot be read or break a rule of the gate
-├── NoRate             no exchange rate between two currencies on or before a date
-└── Failed             a cloud could not be read; carries the kind of failure and its words
+├── InvalidSnapshot    catalogue files that cannot be read or break a rule of the gate
+├── MissingExchangeRate no exchange rate between two currencies on or before a date
+├── InvalidQuery       a search whose filters cannot be understood; carries every problem
+└── ProviderFailure    a cloud could not be read; carries the kind of failure and its words
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-Trouble = Literal[
+FailureKind = Literal[
     "no_sdk", "no_credentials", "denied", "throttled", "timed_out", "unreachable", "server_error", "changed_format",
     "busy", "interrupted",
 ]  # fmt: skip
-TRANSIENT = frozenset({"throttled", "unreachable", "server_error"})
+TRANSIENT_FAILURES = frozenset({"throttled", "unreachable", "server_error"})
 
 
 class PricingError(Exception):
@@ -42,7 +44,25 @@ class RetiredType(PricingError):
         super().__init__(f"{provider} {instance_type} is retired{hint}")
 
 
-class BadSnapshot(PricingError):
+@dataclass(frozen=True, slots=True)
+class QueryProblem:
+    """One filter of a search that cannot be understood: where it was written, what was read, what was expected."""
+
+    place: str
+    message: str
+    value: str = ""
+    expected: str = ""
+
+
+class InvalidQuery(PricingError):
+    """A search that cannot be made; `problems` are all that is wrong with it."""
+
+    def __init__(self, problems: tuple[QueryProblem, ...]) -> None:
+        self.problems = problems
+        super().__init__("; ".join(f"{problem.place}: {problem.message}" for problem in problems))
+
+
+class InvalidSnapshot(PricingError):
     """Catalogue files that break a rule; `faults` names every one with its file and line."""
 
     def __init__(self, faults: tuple[str, ...]) -> None:
@@ -50,7 +70,7 @@ class BadSnapshot(PricingError):
         super().__init__("; ".join(faults))
 
 
-class NoRate(PricingError):
+class MissingExchangeRate(PricingError):
     """No exchange rate from `source` to `target` is known on or before `day`."""
 
     def __init__(self, source: str, target: str, day: date) -> None:
@@ -58,16 +78,16 @@ class NoRate(PricingError):
         super().__init__(f"no exchange rate from {source} to {target} on or before {day}")
 
 
-class Failed(PricingError):
+class ProviderFailure(PricingError):
     """A cloud could not be read: `kind` says why, `detail` what it answered (never a secret).
 
     `retry_after_s` is what the server asked for. `transient`: the same call may go through a little later.
     """
 
-    def __init__(self, kind: Trouble, detail: str, retry_after_s: float | None = None) -> None:
+    def __init__(self, kind: FailureKind, detail: str, retry_after_s: float | None = None) -> None:
         self.kind, self.detail, self.retry_after_s = kind, detail, retry_after_s
         super().__init__(f"{kind.replace('_', ' ')}: {detail}")
 
     @property
     def transient(self) -> bool:
-        return self.kind in TRANSIENT
+        return self.kind in TRANSIENT_FAILURES

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 
-def shown(amount: float, digits: int = 2, currency: str = "") -> str:
+def format_amount(amount: float, digits: int = 2, currency: str = "") -> str:
     """The amount with separators and `digits` decimals: 1,234.50 or USD 1,234.50; never a minus before zero."""
     text = f"{amount:,.{digits}f}"
     if not any(sign in text for sign in "123456789"):

@@ -9,7 +9,7 @@ from datetime import date
 from functools import cache
 from typing import Literal, NamedTuple, cast
 
-Kind = Literal["on_demand", "spot", "reserved", "committed_use", "savings_plan", "capacity_block"]
+PurchaseKind = Literal["on_demand", "spot", "reserved", "committed_use", "savings_plan", "capacity_block"]
 Upfront = Literal["", "none", "partial", "all"]
 Method = Literal["listed", "derived"]
 
@@ -28,7 +28,7 @@ class Price:
     region: str
     instance_type: str
     purchase_option: str
-    kind: Kind
+    kind: PurchaseKind
     term_months: int
     upfront: Upfront
     offering_class: str
@@ -45,7 +45,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Adjusted(Price):
+class AdjustedPrice(Price):
     """A price that is not as listed: negotiated, or in another currency than the list's.
 
     `list_price_per_hour` in `list_currency` is what the catalogue says, None where it lists no such price.
@@ -57,10 +57,10 @@ class Adjusted(Price):
     adjustment: str = ""
 
 
-class Option(NamedTuple):
+class PurchaseOptionParts(NamedTuple):
     """The parts of a purchase option's full name."""
 
-    kind: Kind
+    kind: PurchaseKind
     term_months: int
     upfront: Upfront
     offering_class: str
@@ -75,23 +75,23 @@ _UPFRONT: dict[str, Upfront] = {"no": "none", "partial": "partial", "all": "all"
 
 
 @cache
-def option_of(name: str) -> Option | None:
+def parse_purchase_option(name: str) -> PurchaseOptionParts | None:
     """The parts of reserved_1y_convertible_no_upfront and its like; None for a name outside the grammar.
 
     Classes: a reservation is standard or convertible; a savings plan compute (any family and region) or instance (one
     family in one region). `upfront` and `offering_class` stay empty where the name does not say: Azure and Google
     Cloud rates are the same however they are paid.
     """
-    found = re.fullmatch(_OPTION, name)
-    if found is None:
+    parsed = re.fullmatch(_OPTION, name)
+    if parsed is None:
         return None
-    if found["plain"]:
-        return Option(cast(Kind, found["plain"]), 0, "", "")
-    upfront = _UPFRONT.get(found["upfront"] or "", "")
-    of_class = found["class"] or ("standard" if upfront and found["kind"] == "reserved" else "")
-    if of_class and (of_class in PLAN_CLASSES) != (found["kind"] == "savings_plan"):
+    if parsed["plain"]:
+        return PurchaseOptionParts(cast(PurchaseKind, parsed["plain"]), 0, "", "")
+    upfront = _UPFRONT.get(parsed["upfront"] or "", "")
+    of_class = parsed["class"] or ("standard" if upfront and parsed["kind"] == "reserved" else "")
+    if of_class and (of_class in PLAN_CLASSES) != (parsed["kind"] == "savings_plan"):
         return None
-    return Option(cast(Kind, found["kind"]), 12 * int(found["years"]), upfront, of_class)
+    return PurchaseOptionParts(cast(PurchaseKind, parsed["kind"]), 12 * int(parsed["years"]), upfront, of_class)
 
 
 def spot_level(below: Sequence[float], at_on_demand: int) -> tuple[float, str]:
@@ -101,5 +101,5 @@ def spot_level(below: Sequence[float], at_on_demand: int) -> tuple[float, str]:
     """
     from statistics import median
 
-    told = f"median of {len(below)} zone prices below on-demand; min {min(below):g} max {max(below):g}"
-    return median(below), f"{told}; {at_on_demand} zones at on-demand"
+    note = f"median of {len(below)} zone prices below on-demand; min {min(below):g} max {max(below):g}"
+    return median(below), f"{note}; {at_on_demand} zones at on-demand"

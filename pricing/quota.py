@@ -13,11 +13,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal, get_args
 
-from pricing.errors import BadSnapshot
-from pricing.price import Kind
-from pricing.table import Row, read_rows, sorted_table
+from pricing.csv_tables import TableRow, format_sorted_table, read_rows
+from pricing.errors import InvalidSnapshot
+from pricing.price import PurchaseKind
 
-Unit = Literal["vcpu", "accelerator", "node"]
+QuotaUnit = Literal["vcpu", "accelerator", "node"]
 UNIT_WORDS: dict[str, str] = {"vcpu": "vCPUs", "accelerator": "accelerators", "node": "nodes"}
 
 
@@ -35,7 +35,7 @@ class Quota:
     region: str
     code: str
     title: str
-    unit: Unit
+    unit: QuotaUnit
     limit: float
     used: float | None
     types: str
@@ -58,38 +58,38 @@ KEY = ("provider", "region", "code")
 
 def unknown_kinds(kinds: str) -> list[str]:
     """The words of `kinds` that are no kind of price."""
-    return [word for word in kinds.split() if word not in get_args(Kind)]
+    return [word for word in kinds.split() if word not in get_args(PurchaseKind)]
 
 
-def read(path: Path) -> tuple[Quota, ...]:
+def read_quota_table(path: Path) -> tuple[Quota, ...]:
     """The quotas in a CSV table; raises BadSnapshot with every fault, each with its file and line."""
     faults: list[str] = []
-    found: dict[tuple[str, str, str], Quota] = {}
+    quotas_by_key: dict[tuple[str, str, str], Quota] = {}
     seen: dict[tuple[str, str, str], str] = {}
     for row in read_rows(path, COLUMNS, faults):
-        quota = _quota(row)
+        quota = _parse_quota(row)
         if quota is None:
             continue
         first = seen.setdefault(quota.key, row.place)
         if first != row.place:
             row.fault(f"the same provider, region and code as {first}")
-        found[quota.key] = quota
+        quotas_by_key[quota.key] = quota
     if faults:
-        raise BadSnapshot(tuple(faults))
-    return tuple(found.values())
+        raise InvalidSnapshot(tuple(faults))
+    return tuple(quotas_by_key.values())
 
 
-def _quota(row: Row) -> Quota | None:
+def _parse_quota(row: TableRow) -> Quota | None:
     kinds = row.text("kinds")
     if unknown := unknown_kinds(kinds):
-        row.fault(f"kinds holds {', '.join(unknown)}, expected words of {', '.join(get_args(Kind))}")
+        row.fault(f"kinds holds {', '.join(unknown)}, expected words of {', '.join(get_args(PurchaseKind))}")
     limit = row.number("limit")
     if not row.values["limit"]:
         row.fault("limit is empty; leave the row out where it is not known")
     return row.build(
         Quota,
         **{column: row.text(column) for column in ("provider", "region", "code", "title", "types", "source_id")},
-        unit=row.one_of("unit", get_args(Unit)),
+        unit=row.one_of("unit", get_args(QuotaUnit)),
         limit=limit,
         used=row.number("used"),
         kinds=kinds,
@@ -97,6 +97,6 @@ def _quota(row: Row) -> Quota | None:
     )
 
 
-def table(quotas: Iterable[Quota]) -> bytes:
+def format_quota_table(quotas: Iterable[Quota]) -> bytes:
     """The table that `read` reads, sorted by provider, region and code: equal quotas, equal bytes."""
-    return sorted_table(COLUMNS, (asdict(quota) for quota in quotas), key=KEY)
+    return format_sorted_table(COLUMNS, (asdict(quota) for quota in quotas), key=KEY)

@@ -52,7 +52,7 @@ def commands() -> None:
       2  asked wrongly: every fault with its place, nothing written
       3  no plan is possible: the reasons, and what would have to give
       4  a provider could not be read in full: which part and why; what was known of it stays in use
-      5  a gate failed (planner estimate), or a published figure is not reproduced (planner study)
+      5  a gate failed (planner estimate)
     124  a measured job stalled and was ended; a job that fails keeps its own code (planner measure)
     130  interrupted
     """
@@ -62,7 +62,7 @@ def main() -> None:
     """The entry point `planner`."""
     # Modules and rows are made by the ten thousand and stay: searching them for cycles is a tenth of a short run.
     gc.set_threshold(CYCLE_SEARCH_AFTER)
-    from planner.cli._run import run
+    from planner.cli._exit_codes import run
 
     code = run(sys.argv[1:])
     gc.freeze()  # nor is there anything to gain from searching them once more at the end

@@ -6,17 +6,17 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from planner.errors import Complaint, InvalidRequest
+from planner.request.errors import InputProblem, InvalidRequest
 
 
 def one_format(as_json: bool, as_csv: bool) -> str:
     """json, csv or text; InvalidRequest where both are asked for."""
     if as_json and as_csv:
-        raise InvalidRequest((Complaint("", "--csv", "two formats", "--json --csv", "one of them"),))
+        raise InvalidRequest((InputProblem("", "--csv", "two formats", "--json --csv", "one of them"),))
     return "json" if as_json else "csv" if as_csv else "text"
 
 
-def aligned(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> list[str]:
+def align_columns(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> list[str]:
     """Lines of a table; columns named in `right` end at the same place."""
     cells = [tuple(head), *map(tuple, rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
@@ -49,17 +49,17 @@ def json_text(value: object) -> str:
     return json.dumps(value, indent=2, default=str, ensure_ascii=False) + "\n"
 
 
-def show(text: str) -> None:
+def print_text(text: str) -> None:
     """Prints as UTF-8, whatever the terminal's locale says."""
     sys.stdout.buffer.write(text.encode())
     sys.stdout.buffer.flush()
 
 
-def days(number: int) -> str:
+def format_days(number: int) -> str:
     """1 day, 2 days."""
     return f"{number:,} day{'' if number == 1 else 's'}"
 
 
-def percent(value: float | None) -> str:
+def format_percent(value: float | None) -> str:
     """+12.5%; empty where there is none."""
     return "" if value is None else f"{value:+,.1f}%"

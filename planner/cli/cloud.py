@@ -26,9 +26,9 @@ def new(name: str, title: str, currency: str) -> int:
 
     What is there is never overwritten.
     """
-    from planner.cli._cloud import create
+    from planner.cli._provider_folders import create_folder
 
-    return create(name, title, currency)
+    return create_folder(name, title, currency)
 
 
 @command.command("check", short_help="Tell what is wrong with a provider's folder, or what it holds.")
@@ -38,14 +38,14 @@ def check(asked: str | None) -> int:
 
     Every fault is told with its file and line, and exit code 2; else what the folder holds and what it lacks.
     """
-    from planner.cli._cloud import check
+    from planner.cli._provider_folders import check_folders
 
-    return check(asked)
+    return check_folders(asked)
 
 
 @command.command("list", short_help="Every provider and where it comes from.")
-def listed() -> int:
+def list_command() -> int:
     """List every provider: embedded, plug-in or own, the snapshot in use, and where its tables lie."""
-    from planner.cli._cloud import listed
+    from planner.cli._provider_folders import list_providers
 
-    return listed()
+    return list_providers()

@@ -22,6 +22,6 @@ def command(old: str, new: str, strategy: str | None, as_json: bool) -> int:
       planner diff january.json february.json
       planner diff --strategy hybrid january.json february.json
     """
-    from planner.cli._diff import show_diff
+    from planner.cli._plan_comparison import show_diff
 
     return show_diff(old, new, strategy, as_json)

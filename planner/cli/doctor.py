@@ -15,19 +15,19 @@ def command() -> int:
 
     Exits 1 if something that plans need is broken; Terraform may be absent.
     """
-    problems = [*_python(), *_owners(), *_libraries(), *_catalogue()]
-    _terraform()
+    problems = [*_check_python(), *_check_owners(), *_check_libraries(), *_check_catalog()]
+    _check_terraform()
     for problem in problems:
         click.echo(f"problem: {problem}", err=True)
     return 1 if problems else 0
 
 
-def _python() -> list[str]:
+def _check_python() -> list[str]:
     click.echo(f"python       {sys.version.split()[0]} at {sys.executable}")
     return []
 
 
-def _owners() -> list[str]:
+def _check_owners() -> list[str]:
     """Both import names belong to older projects on the public index too: whose are they here?"""
     from importlib import import_module
     from importlib.metadata import packages_distributions, version
@@ -45,27 +45,27 @@ def _owners() -> list[str]:
     return problems
 
 
-def _libraries() -> list[str]:
+def _check_libraries() -> list[str]:
     from importlib.metadata import PackageNotFoundError, requires, version
     from re import match
 
     problems = []
-    told = []
+    versions = []
     for requirement in requires("gpu-planner") or ():
-        found = match(r"[A-Za-z0-9_.-]+", requirement)
-        if not found or "extra ==" in requirement:
+        name_match = match(r"[A-Za-z0-9_.-]+", requirement)
+        if not name_match or "extra ==" in requirement:
             continue
         try:
-            told.append(f"{found[0]} {version(found[0])}")
+            versions.append(f"{name_match[0]} {version(name_match[0])}")
         except PackageNotFoundError:
             problems.append(f"{requirement} is missing")
-    click.echo(f"libraries    {', '.join(told)}")
+    click.echo(f"libraries    {', '.join(versions)}")
     return problems
 
 
-def _catalogue() -> list[str]:
-    from planner.clock import today
-    from pricing.catalog import Catalog
+def _check_catalog() -> list[str]:
+    from pricing.catalog.price_catalog import Catalog
+    from pricing.clock import today
     from pricing.errors import PricingError
 
     try:
@@ -78,7 +78,7 @@ def _catalogue() -> list[str]:
     return []
 
 
-def _terraform() -> None:
+def _check_terraform() -> None:
     from shutil import which
 
     click.echo(f"terraform    {which('terraform') or 'not found (needed to provision a plan, not to make one)'}")

@@ -14,7 +14,7 @@ BUDGET_HELP = "Exit with 5 if it costs more: AMOUNT in all, AMOUNT/month, or wor
 AGE_HELP = "Exit with 5 if a price is older at the date of the plan."
 
 
-class Formats(click.ParamType[str]):
+class ReportFormatType(click.ParamType[str]):
     """A name from the walk of planner.reports; told in the help, checked together with everything else."""
 
     name = "format"
@@ -63,7 +63,7 @@ class Formats(click.ParamType[str]):
 @click.option("--explain-input", is_flag=True, help="Print how every column and row was understood; plan nothing.")
 @click.option("--fail-over-budget", multiple=True, metavar="LIMIT", help=BUDGET_HELP)
 @click.option("--max-price-age", metavar="DAYS", help=AGE_HELP)
-@click.option("--format", "format_name", type=Formats(), help="Format of what is printed.  [default: text]")
+@click.option("--format", "format_name", type=ReportFormatType(), help="Format of what is printed.  [default: text]")
 @click.option("-o", "--output", "paths", multiple=True, metavar="PATH", help=OUTPUT_HELP)
 def command(
     file: str,
@@ -106,12 +106,12 @@ def command(
     Exit codes: 0 a plan; 2 asked wrongly (every fault with its place, nothing written);
     3 no plan is possible, 5 over a budget or a price too old (why is told, all is written); 1 a bug; 130 interrupted.
     """
-    from planner.cli._estimate import estimate
-    from planner.cli._explain import Reading, explain
-    from planner.received import Onward
+    from planner.application import BillForecastOptions
+    from planner.cli._estimate_settings import estimate
+    from planner.cli._input_explanation import FileReadingOptions, explain
 
-    reading = Reading(maps, mapping, save_mapping, dates)
-    bill = Onward(growth, tag, substitution)
+    reading = FileReadingOptions(maps, mapping, save_mapping, dates)
+    bill = BillForecastOptions(growth, tag, substitution)
     if explain_input:
         return explain(file, reading, bill)
     return estimate(file, format_name, paths, options, (private_prices, exchange_rates), reading, bill, compare_to)

@@ -59,6 +59,6 @@ def command(job: tuple[str, ...], output: str | None, **told: object) -> int:
       130  interrupted (128 + the signal)
       of the job  where the job failed: its own, 128 + the signal that killed it; what was measured is written
     """
-    from planner.cli._measure import measure
+    from planner.cli._job_measurement import measure
 
     return measure(job, output, told)

@@ -43,8 +43,8 @@ def command(
       planner memory --parameters 30B --run lora --count 2
       planner memory --format json job.yaml
     """
-    from planner.cli._memory import models, report
+    from planner.cli._memory_sizing import report_memory, show_models
 
     if list_models:
-        return models(format_name)
-    return report(file, options, accelerators, format_name)
+        return show_models(format_name)
+    return report_memory(file, options, accelerators, format_name)

@@ -9,16 +9,16 @@ import click
 from planner.cli.estimate import CARD_HELP, RATES_HELP
 
 
-class Filtered(click.Command):
+class OfferFilterCommand(click.Command):
     """A command whose further options are the fields of a query, made when they are first needed."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        from planner.cli._offers import options
+        from planner.cli._offer_listings import filter_options
 
-        return [*options(), *super().get_params(ctx)]
+        return [*filter_options(), *super().get_params(ctx)]
 
 
-@click.command(cls=Filtered, short_help="List what can be rented, with price, source and date.")
+@click.command(cls=OfferFilterCommand, short_help="List what can be rented, with price, source and date.")
 @click.option("--exchange-rates", metavar="FILE", help=f"{RATES_HELP}  [default: the data folder's]")
 @click.option("--private-prices", metavar="FILE", help=f"{CARD_HELP}  [default: the data folder's]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: all figures, sources and gaps.")
@@ -43,12 +43,18 @@ def command(
       planner offers --min-memory-gib 80 --sort price_per_rate --precision fp8 --limit 10
       planner offers --type g6f.xlarge --json
     """
-    from planner.cli import _offers
-    from planner.errors import Complaint, InvalidRequest
+    from planner.cli import _offer_listings
+    from planner.request.errors import InputProblem, InvalidRequest
 
     if as_json and as_csv:
-        raise InvalidRequest((Complaint("", "--csv", "two formats", "--json --csv", "one of them"),))
+        raise InvalidRequest((InputProblem("", "--csv", "two formats", "--json --csv", "one of them"),))
     texts = {name: ("true",) if isinstance(value, bool) else value for name, value in given.items() if value}
-    show = _offers.json_text if as_json else _offers.csv_text if as_csv else _offers.table
-    sys.stdout.buffer.write(show(_offers.found(texts, (private_prices, exchange_rates))).encode())
+    show = (
+        _offer_listings.offers_as_json
+        if as_json
+        else _offer_listings.offers_as_csv
+        if as_csv
+        else _offer_listings.offers_as_table
+    )
+    sys.stdout.buffer.write(show(_offer_listings.search_offers(texts, (private_prices, exchange_rates))).encode())
     sys.stdout.buffer.flush()

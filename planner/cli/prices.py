@@ -39,23 +39,27 @@ def status(provider: tuple[str, ...], by: str, as_json: bool, as_csv: bool) -> i
 
     The CSV holds the coverage, the JSON everything.
     """
-    from planner.cli._prices import providers, raise_all
-    from planner.cli._run import DONE
-    from planner.cli._tables import one_format, show
+    from planner.cli._catalog_options import raise_problems, select_providers
+    from planner.cli._exit_codes import DONE
+    from planner.cli._tables import one_format, print_text
 
     wanted = one_format(as_json, as_csv)
 
-    from planner.cli import _status
-    from planner.clock import today
-    from planner.errors import Complaint
-    from pricing import local
-    from pricing.catalog import Catalog
+    from planner.cli import _catalog_status
+    from planner.request.errors import InputProblem
+    from pricing.catalog import data_folder
+    from pricing.catalog.price_catalog import Catalog
+    from pricing.clock import today
 
-    catalog, faults = Catalog.current(), list[Complaint]()
-    among = providers(catalog, provider, faults)
-    raise_all(faults)
-    found = _status.status(catalog, local.folder(), today(), among, by == "family")
-    show({"json": _status.as_json, "csv": _status.as_csv, "text": _status.as_text}[wanted](found))
+    catalog, faults = Catalog.current(), list[InputProblem]()
+    among = select_providers(catalog, provider, faults)
+    raise_problems(faults)
+    report = _catalog_status.describe_catalog(catalog, data_folder.user_data_folder(), today(), among, by == "family")
+    print_text(
+        {"json": _catalog_status.as_json, "csv": _catalog_status.as_csv, "text": _catalog_status.as_text}[wanted](
+            report
+        )
+    )
     return DONE
 
 
@@ -77,23 +81,23 @@ def diff(old: str, new: str, provider: tuple[str, ...], limit: int, as_json: boo
       planner prices diff embedded current
       planner prices diff previous current --provider aws --csv
     """
-    from planner.cli._prices import providers, raise_all
-    from planner.cli._run import DONE
-    from planner.cli._tables import one_format, show
+    from planner.cli._catalog_options import raise_problems, select_providers
+    from planner.cli._exit_codes import DONE
+    from planner.cli._tables import one_format, print_text
 
     wanted = one_format(as_json, as_csv)
 
-    from planner.cli import _lists
-    from planner.errors import Complaint
-    from pricing import local
-    from pricing.catalog import Catalog
+    from planner.cli import _price_changes
+    from planner.request.errors import InputProblem
+    from pricing.catalog import data_folder
+    from pricing.catalog.price_catalog import Catalog
 
-    faults = list[Complaint]()
-    among = providers(Catalog.current(), provider, faults)
-    raise_all(faults)
-    found = _lists.difference(old, new, among, local.folder())
-    as_text = {"json": _lists.difference_json, "csv": _lists.difference_csv}.get(wanted)
-    show(as_text(found) if as_text else _lists.difference_text(found, limit))
+    faults = list[InputProblem]()
+    among = select_providers(Catalog.current(), provider, faults)
+    raise_problems(faults)
+    comparison = _price_changes.compare_price_lists(old, new, among, data_folder.user_data_folder())
+    as_text = {"json": _price_changes.difference_json, "csv": _price_changes.difference_csv}.get(wanted)
+    print_text(as_text(comparison) if as_text else _price_changes.difference_text(comparison, limit))
     return DONE
 
 
@@ -120,25 +124,29 @@ def history(
     Examples:
       planner prices history p5.48xlarge --region us-east-1 --option on_demand
     """
-    from planner.cli._prices import checked, providers, raise_all, types
-    from planner.cli._run import DONE
-    from planner.cli._tables import one_format, show
+    from planner.cli._catalog_options import check_names, match_types, raise_problems, select_providers
+    from planner.cli._exit_codes import DONE
+    from planner.cli._tables import one_format, print_text
 
     wanted = one_format(as_json, as_csv)
 
-    from planner.cli import _lists
-    from planner.errors import Complaint
-    from pricing import local
-    from pricing.catalog import Catalog
+    from planner.cli import _price_changes
+    from planner.request.errors import InputProblem
+    from pricing.catalog import data_folder
+    from pricing.catalog.price_catalog import Catalog
 
-    catalog, faults = Catalog.current(), list[Complaint]()
-    among = providers(catalog, provider, faults)
-    named = types(catalog, type, among, faults)
-    regions = checked("--region", region, lambda text: catalog.check_region(text)[0].region, faults)
-    options = checked("--option", option, catalog.check_option, faults)
-    raise_all(faults)
-    found = _lists.history(named, regions, options, local.folder())
-    show({"json": _lists.history_json, "csv": _lists.history_csv, "text": _lists.history_text}[wanted](found))
+    catalog, faults = Catalog.current(), list[InputProblem]()
+    among = select_providers(catalog, provider, faults)
+    named = match_types(catalog, type, among, faults)
+    regions = check_names("--region", region, lambda text: catalog.check_region(text)[0].region, faults)
+    options = check_names("--option", option, catalog.check_option, faults)
+    raise_problems(faults)
+    series = _price_changes.price_history(named, regions, options, data_folder.user_data_folder())
+    print_text(
+        {"json": _price_changes.history_json, "csv": _price_changes.history_csv, "text": _price_changes.history_text}[
+            wanted
+        ](series)
+    )
     return DONE
 
 
@@ -158,7 +166,6 @@ def import_(
       gpuhunt catalogue   <provider>.csv: the same
       private prices      a rate card of your own, used by every plan from then on
       exchange rates      dated rates, the same
-      a folder            fact tables: makes the catalogue that is shipped
 
     All files are read and judged first; one fault and nothing is written. Importing a file again changes nothing.
 
@@ -168,19 +175,19 @@ def import_(
       planner prices import catalog/azure.csv --provider azure --as-of 2026-11-20
       planner prices import our-rates.csv
     """
-    from planner.cli._prices import raise_all, reasons
-    from planner.errors import Complaint
+    from planner.cli._catalog_options import parse_reasons, raise_problems
+    from planner.request.errors import InputProblem
 
-    faults = list[Complaint]()
-    accepted = reasons(accept, faults)
-    raise_all(faults)
+    faults = list[InputProblem]()
+    accepted = parse_reasons(accept, faults)
+    raise_problems(faults)
 
     from pathlib import Path
 
-    from planner.cli._import import About, import_files
-    from planner.clock import today
+    from planner.cli._price_imports import PriceImportOptions, import_files
+    from pricing.clock import today
 
-    return import_files([Path(file) for file in files], About(provider, as_of, source, accepted), today())
+    return import_files([Path(file) for file in files], PriceImportOptions(provider, as_of, source, accepted), today())
 
 
 @command.command("refresh", short_help="Read the live prices of the clouds.")
@@ -207,26 +214,26 @@ def refresh(
       planner prices refresh --provider aws --regions us-east-1,eu-west-1
       planner prices refresh --provider aws --accept "p5.*=price cut announced in June 2025"
     """
-    from planner.cli import _prices
-    from planner.cli._refresh import refresh_all
-    from planner.errors import Complaint
-    from pricing.catalog import Catalog
-    from pricing.refresh import adapter_of
+    from planner.cli import _catalog_options
+    from planner.cli._price_refresh import refresh_all
+    from planner.request.errors import InputProblem
+    from pricing.catalog.price_catalog import Catalog
+    from pricing.refresh.price_refresh import load_adapter
 
-    catalog, faults = Catalog.current(), list[Complaint]()
-    among = _prices.providers(catalog, provider, faults)
-    services = {name: adapter.SERVICES for name in among if (adapter := adapter_of(name))}
+    catalog, faults = Catalog.current(), list[InputProblem]()
+    among = _catalog_options.select_providers(catalog, provider, faults)
+    services = {name: adapter.SERVICES for name in among if (adapter := load_adapter(name))}
     if provider:
-        expected = f"one of {', '.join(filter(adapter_of, catalog.providers))}, or an import"
+        expected = f"one of {', '.join(filter(load_adapter, catalog.providers))}, or an import"
         for name in among:
             if name not in services:
-                faults.append(Complaint("", "--provider", "it has no adapter to refresh it", name, expected))
-    wanted = _prices.regions_by_provider(catalog, regions, list(services), faults)
-    called = _prices.endpoints(endpoint, services, faults)
-    accepted = _prices.reasons(accept, faults)
+                faults.append(InputProblem("", "--provider", "it has no adapter to refresh it", name, expected))
+    wanted = _catalog_options.regions_by_provider(catalog, regions, list(services), faults)
+    called = _catalog_options.parse_endpoints(endpoint, services, faults)
+    accepted = _catalog_options.parse_reasons(accept, faults)
     if regions and provider and not faults:
-        listed = ", ".join(_prices.parts(regions))
-        faults += [Complaint("", "--regions", f"none of {name}", listed) for name in services if name not in wanted]
-    _prices.raise_all(faults)
-    asked = [name for name in services if name in wanted or not regions]
-    return refresh_all(asked, wanted, called, accepted, time_limit)
+        listed = ", ".join(_catalog_options.split_names(regions))
+        faults += [InputProblem("", "--regions", f"none of {name}", listed) for name in services if name not in wanted]
+    _catalog_options.raise_problems(faults)
+    selected = [name for name in services if name in wanted or not regions]
+    return refresh_all(selected, wanted, called, accepted, time_limit)

@@ -26,24 +26,24 @@ def command(
       planner quota --provider aws,gcp --regions us-east-1,us-central1 -o quotas.csv
       planner estimate --quotas quotas.csv review.xlsx
     """
-    from planner.cli import _prices
-    from planner.cli._quota import read_all, refuse_folder
-    from planner.errors import Complaint
-    from pricing.catalog import Catalog
-    from pricing.refresh import adapter_of
+    from planner.cli import _catalog_options
+    from planner.cli._quota_tables import read_quotas, refuse_folder
+    from planner.request.errors import InputProblem
+    from pricing.catalog.price_catalog import Catalog
+    from pricing.refresh.price_refresh import load_adapter
 
     catalog, faults = Catalog.current(), refuse_folder(output)
-    among = _prices.providers(catalog, provider, faults)
-    services = {name: adapter.SERVICES for name in among if (adapter := adapter_of(name))}
+    among = _catalog_options.select_providers(catalog, provider, faults)
+    services = {name: adapter.SERVICES for name in among if (adapter := load_adapter(name))}
     if provider:
-        expected = f"one of {', '.join(name for name in catalog.providers if adapter_of(name))}, or a table by hand"
-        faults += [Complaint("", "--provider", "has no adapter that reads quotas", name, expected)
+        expected = f"one of {', '.join(name for name in catalog.providers if load_adapter(name))}, or a table by hand"
+        faults += [InputProblem("", "--provider", "has no adapter that reads quotas", name, expected)
                    for name in among if name not in services]  # fmt: skip
-    wanted = _prices.regions_by_provider(catalog, regions, list(services), faults)
-    called = _prices.endpoints(endpoint, services, faults)
+    wanted = _catalog_options.regions_by_provider(catalog, regions, list(services), faults)
+    called = _catalog_options.parse_endpoints(endpoint, services, faults)
     if regions and provider and not faults:
-        faults += [Complaint("", "--regions", f"none of {name}", ", ".join(_prices.parts(regions)))
+        faults += [InputProblem("", "--regions", f"none of {name}", ", ".join(_catalog_options.split_names(regions)))
                    for name in services if name not in wanted]  # fmt: skip
-    _prices.raise_all(faults)
-    asked = [name for name in services if name in wanted or not regions]
-    return read_all(asked, wanted, called, time_limit, output)
+    _catalog_options.raise_problems(faults)
+    selected = [name for name in services if name in wanted or not regions]
+    return read_quotas(selected, wanted, called, time_limit, output)

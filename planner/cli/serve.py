@@ -24,9 +24,9 @@ def command(host: str, port: int, workers: int | None) -> None:
     """
     import uvicorn
 
-    from planner.service import Limits, create
-    from pricing.catalog import Catalog
+    from planner.service import ServiceLimits, create
+    from pricing.catalog.price_catalog import Catalog
 
     Catalog.current()  # tables that cannot be read are told now, not to whoever asks first
-    app = create(Limits(workers=workers) if workers else Limits())
+    app = create(ServiceLimits(workers=workers) if workers else ServiceLimits())
     uvicorn.run(app, host=host, port=port, log_level="info", timeout_graceful_shutdown=5)

@@ -24,6 +24,6 @@ def command(path: str, start: str | None, months: str | None, *, force: bool) ->
     \b
     Exit codes: 0 written; 2 asked wrongly (every fault, nothing written); 1 a bug; 130 interrupted.
     """
-    from planner.cli._template import write
+    from planner.cli._template_workbook import write_template
 
-    return write(path, start, months, force=force)
+    return write_template(path, start, months, force=force)

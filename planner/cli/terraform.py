@@ -32,6 +32,6 @@ def command(plan: str, path: str, strategy: str | None, nodes: str) -> int:
     Exit codes: 0 written; 2 asked wrongly (every fault with its place, nothing written);
     3 no plan is possible (the reasons are written); 1 a bug; 130 interrupted.
     """
-    from planner.cli._terraform import provision
+    from planner.cli._terraform_files import write_terraform
 
-    return provision(plan, path, strategy, nodes)
+    return write_terraform(plan, path, strategy, nodes)

@@ -31,6 +31,6 @@ def command(files: tuple[str, ...], tag: str | None, *, as_json: bool, as_csv: b
     Exit codes: 0 read (also where it has no accelerators); 2 no bill, or asked wrongly (every fault with its place).
     """
     from planner.cli._tables import one_format
-    from planner.cli._usage import usage
+    from planner.cli._usage_report import report_usage
 
-    return usage(files, tag or "", one_format(as_json, as_csv))
+    return report_usage(files, tag or "", one_format(as_json, as_csv))

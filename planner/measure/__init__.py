@@ -11,11 +11,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from planner.measure.hook import progress as progress
+from planner.measure.progress_hook import progress as progress
 
 
 def read_file(source: Path | str | bytes) -> dict[str, Any]:
-    """What a measurement file says, as a request writes a measurement; see `planner.measure.file.read`."""
-    from planner.measure.file import read
+    """What a measurement file says, as a request writes a measurement; see `planner.measure.measurement_file.read`."""
+    from planner.measure.measurement_file import read
 
     return read(source)

@@ -11,10 +11,10 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Protocol, cast
 
-from planner.answer import Plan
+from planner.result import Plan
 
 
-class Format(Protocol):
+class ReportFormat(Protocol):
     """What a format module offers; one that also writes a folder has `files(plan) -> dict[str, bytes]` besides."""
 
     MEDIA_TYPE: str
@@ -25,16 +25,16 @@ class Format(Protocol):
         ...
 
 
-class _Formats(Mapping[str, Format]):
+class _ReportFormats(Mapping[str, ReportFormat]):
     """The formats by name, sorted; a module is imported when its value is first asked for."""
 
     def __init__(self) -> None:
         self._names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
 
-    def __getitem__(self, name: str) -> Format:
+    def __getitem__(self, name: str) -> ReportFormat:
         if name not in self._names:
             raise KeyError(name)
-        return cast(Format, importlib.import_module(f"{__name__}.{name}"))
+        return cast(ReportFormat, importlib.import_module(f"{__name__}.{name}"))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -43,15 +43,15 @@ class _Formats(Mapping[str, Format]):
         return len(self._names)
 
 
-def formats() -> Mapping[str, Format]:
+def formats() -> Mapping[str, ReportFormat]:
     """Every format by name. Iterating gives names and imports nothing; a value is the format's module.
 
     >>> "json" in formats()
     True
     """
-    return _Formats()
+    return _ReportFormats()
 
 
-def load(name: str) -> Format:
+def load(name: str) -> ReportFormat:
     """The format called `name`; KeyError if there is none."""
     return formats()[name]

@@ -14,12 +14,12 @@ import csv
 import io
 from collections.abc import Iterator, Mapping
 
-from planner.answer import CashRow, Plan, Purchase, Strategy, Use
-from planner.reports._shared.clean import for_spreadsheet
-from planner.reports._shared.evidence import listed
-from planner.reports._shared.figures import month_name
-from planner.reports._shared.measures import measures
-from planner.reports._shared.pools import EXISTING, title
+from planner.reports._content.evidence import list_price_notes
+from planner.reports._content.number_format import month_name
+from planner.reports._content.purchase_pools import EXISTING_MARK, payment_title
+from planner.reports._content.safe_text import spreadsheet_text
+from planner.reports._content.tidy_measures import list_measures
+from planner.result import CashRow, Plan, Purchase, Strategy, Use
 
 MEDIA_TYPE = "text/csv; charset=utf-8"
 SUFFIX = ".csv"
@@ -39,44 +39,44 @@ def render(plan: Plan) -> bytes:
     writer = csv.DictWriter(table, COLUMNS, restval="")
     writer.writeheader()
     for strategy in plan.strategies:
-        for row in _rows(plan, strategy):
-            writer.writerow({key: _cell(value) for key, value in row.items()})
-    for row in (*_views(plan), *_money(plan)):
-        writer.writerow({key: _cell(value) for key, value in row.items()})
+        for row in _strategy_rows(plan, strategy):
+            writer.writerow({key: _cell_text(value) for key, value in row.items()})
+    for row in (*_measure_rows(plan), *_price_note_rows(plan)):
+        writer.writerow({key: _cell_text(value) for key, value in row.items()})
     return table.getvalue().encode("utf-8-sig")
 
 
-def _rows(plan: Plan, strategy: Strategy) -> Iterator[Row]:
+def _strategy_rows(plan: Plan, strategy: Strategy) -> Iterator[Row]:
     common: Row = {"strategy": strategy.name, "status": strategy.status, "currency": plan.currency}
     if strategy.status == "infeasible":
         yield common | {"kind": "infeasible", "name": "; ".join(strategy.reasons)}
     resources: tuple[Purchase | Use, ...] = (*strategy.uses, *strategy.purchases)
-    known = {title(line): line for line in resources}
+    known = {payment_title(line): line for line in resources}
     lines = [
-        *((purchase.month, _purchase(purchase)) for purchase in strategy.purchases),
-        *((use.month, _use(use)) for use in strategy.uses),
-        *((cash.month, _cash(cash, known)) for cash in strategy.cash),
+        *((purchase.month, _purchase_row(purchase)) for purchase in strategy.purchases),
+        *((use.month, _use_row(use)) for use in strategy.uses),
+        *((cash.month, _cash_row(cash, known)) for cash in strategy.cash),
     ]
     for month, line in sorted(lines, key=lambda entry: entry[0]):
         yield common | {"month": month, "month_name": month_name(plan, month)} | line
 
 
-def _views(plan: Plan) -> Iterator[Row]:
-    for row in measures(plan):
+def _measure_rows(plan: Plan) -> Iterator[Row]:
+    for row in list_measures(plan):
         when: Row = {"month": row.month, "month_name": month_name(plan, row.month)} if row.month else {}
         what: Row = {"category": row.category, "workload": row.workload, "name": row.name}
         value: Row = {"measure": row.measure, "value": row.value, "currency": plan.currency if row.is_money else ""}
         yield {"strategy": row.strategy, "kind": row.kind} | when | what | value
 
 
-def _money(plan: Plan) -> Iterator[Row]:
+def _price_note_rows(plan: Plan) -> Iterator[Row]:
     for rate in plan.exchange_rates:
         yield {"kind": "exchange_rate", "name": rate.words, "currency": rate.to_currency}
     for price in plan.prices:
         if price.adjustment:
             yield {
                 "kind": "negotiated_price",
-                "name": f"{price.instance_type}: {'; '.join(listed(price))}",
+                "name": f"{price.instance_type}: {'; '.join(list_price_notes(price))}",
                 "provider": price.provider,
                 "region": price.region,
                 "purchase_option": price.purchase_option,
@@ -84,7 +84,7 @@ def _money(plan: Plan) -> Iterator[Row]:
             }
 
 
-def _resource(line: Purchase | Use) -> Row:
+def _resource_columns(line: Purchase | Use) -> Row:
     return {
         "category": line.what,
         "name": line.name,
@@ -96,25 +96,25 @@ def _resource(line: Purchase | Use) -> Row:
     }
 
 
-def _purchase(line: Purchase) -> Row:
+def _purchase_row(line: Purchase) -> Row:
     own: Row = {"nodes": line.count} if line.unit == "node" else {"measure": line.unit, "value": line.amount}
     own |= {"usable_from": line.usable_from, "usable_to": line.usable_to}
     money: Row = {"upfront": line.upfront, "per_month": line.per_month}
-    return {"kind": "purchase", "at": "start"} | _resource(line) | own | money
+    return {"kind": "purchase", "at": "start"} | _resource_columns(line) | own | money
 
 
-def _use(line: Use) -> Row:
+def _use_row(line: Use) -> Row:
     work: Row = {"workload": line.workload, "nodes": line.nodes, "node_hours": line.node_hours, "units": line.units}
-    return {"kind": "use"} | _resource(line) | work | {"use_cost": line.cost}
+    return {"kind": "use"} | _resource_columns(line) | work | {"use_cost": line.cost}
 
 
-def _cash(line: CashRow, known: Mapping[str, Purchase | Use]) -> Row:
+def _cash_row(line: CashRow, known: Mapping[str, Purchase | Use]) -> Row:
     """A payment, with the resource that its title names; by its title where that is none of the strategy's."""
-    resource = known.get(line.what.removesuffix(EXISTING).rstrip())
-    what: Row = {"name": line.what} if resource is None else _resource(resource)
+    resource = known.get(line.what.removesuffix(EXISTING_MARK).rstrip())
+    what: Row = {"name": line.what} if resource is None else _resource_columns(resource)
     return what | {"kind": "cash", "at": line.at, "category": line.category, "amount": line.amount}
 
 
-def _cell(value: str | float) -> str:
+def _cell_text(value: str | float) -> str:
     """Numbers in full (a spreadsheet adds them up), texts harmless."""
-    return for_spreadsheet(value) if isinstance(value, str) else repr(value)
+    return spreadsheet_text(value) if isinstance(value, str) else repr(value)

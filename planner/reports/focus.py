@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 
-from planner.answer import Plan, PriceUsed, Purchase, Use
-from planner.reports._shared.charges import Charge, charges
-from planner.reports._shared.clean import for_spreadsheet, plain
-from planner.reports._shared.figures import month_name
-from planner.reports._shared.pools import CAPITAL, OWN_SITE
-from planner.reports._shared.sections import recommended
+from planner.reports._content.charges import Charge, build_charges
+from planner.reports._content.number_format import month_name
+from planner.reports._content.purchase_pools import CAPITAL, OWN_SITE
+from planner.reports._content.safe_text import plain_text, spreadsheet_text
+from planner.reports._content.sections import recommended_strategy
+from planner.result import Plan, PriceUsed, Purchase, Use
 
 MEDIA_TYPE = "text/x.focus+csv; charset=utf-8"
 SUFFIX = ".focus.csv"
@@ -62,29 +62,35 @@ def render(plan: Plan) -> bytes:
     table = io.StringIO(newline="")
     writer = csv.DictWriter(table, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
-    for row in _rows(plan):
-        writer.writerow({name: _cell(value) for name, value in row.items() if value is not None})
+    for row in _focus_rows(plan):
+        writer.writerow({name: _cell_text(value) for name, value in row.items() if value is not None})
     return table.getvalue().encode()
 
 
-def _rows(plan: Plan) -> Iterable[Row]:
-    chosen = recommended(plan)
+def _focus_rows(plan: Plan) -> Iterable[Row]:
+    chosen = recommended_strategy(plan)
     if chosen is None:
         return
     prices = {(p.provider, p.region, p.instance_type, p.purchase_option): p for p in plan.prices}
     teams = {workload.name: workload.team for workload in plan.workloads}
     rates = "; ".join(rate.words for rate in plan.exchange_rates)
     whole: Row = {"BillingCurrency": plan.currency, "x_PlanId": plan.plan_id, "x_PlanAsOf": str(plan.as_of)}
-    for charge in charges(plan, chosen):
-        row = whole | _costs(plan, charge, prices) | _when(plan, charge) | _what(charge) | _source(charge, prices)
-        row |= _quantities(plan, charge) | _commitment(plan, charge)
+    for charge in build_charges(plan, chosen):
+        row = (
+            whole
+            | _cost_columns(plan, charge, prices)
+            | _period_columns(plan, charge)
+            | _charge_columns(charge)
+            | _source_columns(charge, prices)
+        )
+        row |= _quantity_columns(plan, charge) | _commitment_columns(plan, charge)
         tags: dict[str, str] = {"strategy": chosen.name}
         if isinstance(charge.line, Use):
             tags |= {"workload": charge.line.workload, "team": teams.get(charge.line.workload, "")}
-        yield row | {"Tags": _object(tags), "x_ExchangeRates": rates or None}
+        yield row | {"Tags": _json_object(tags), "x_ExchangeRates": rates or None}
 
 
-def _costs(plan: Plan, charge: Charge, prices: Prices) -> Row:
+def _cost_columns(plan: Plan, charge: Charge, prices: Prices) -> Row:
     is_price = charge.kind == "purchase" or (charge.kind == "use" and bool(charge.billed))
     return {
         "BilledCost": charge.billed,
@@ -97,7 +103,9 @@ def _costs(plan: Plan, charge: Charge, prices: Prices) -> Row:
 def _list_cost(plan: Plan, charge: Charge, prices: Prices) -> float | None:
     """What hours on demand cost at the list price; None where a discount hides it, and for all else, whose list price
     is another one."""
-    price = prices.get(_key(charge.line)) if isinstance(charge.line, Use) and charge.category == "on_demand" else None
+    price = (
+        prices.get(_price_key(charge.line)) if isinstance(charge.line, Use) and charge.category == "on_demand" else None
+    )
     discount = next((a.value for a in plan.assumptions if a.name == "enterprise_discount_fraction"), 0.0)
     if price is None or (discount and not price.adjustment):
         return None
@@ -109,28 +117,28 @@ def _list_cost(plan: Plan, charge: Charge, prices: Prices) -> float | None:
     return charge.billed * price.list_price_per_hour * rates[price.list_currency] / price.price_per_hour
 
 
-def _key(line: Use | Purchase) -> tuple[str, str, str, str]:
+def _price_key(line: Use | Purchase) -> tuple[str, str, str, str]:
     return line.provider, line.region, line.name, line.purchase_option
 
 
-def _when(plan: Plan, charge: Charge) -> Row:
+def _period_columns(plan: Plan, charge: Charge) -> Row:
     """Months whole, ends exclusive; a payment for a whole term is charged for that term."""
     line, last = charge.line, charge.month
     if charge.once and isinstance(line, Purchase) and line.what != "owned":
         last = max(last, line.usable_to)
     return {
-        "BillingPeriodStart": _start(plan, charge.month),
-        "BillingPeriodEnd": _start(plan, charge.month + 1),
-        "ChargePeriodStart": _start(plan, charge.month),
-        "ChargePeriodEnd": _start(plan, last + 1),
+        "BillingPeriodStart": _month_start(plan, charge.month),
+        "BillingPeriodEnd": _month_start(plan, charge.month + 1),
+        "ChargePeriodStart": _month_start(plan, charge.month),
+        "ChargePeriodEnd": _month_start(plan, last + 1),
     }
 
 
-def _start(plan: Plan, month: int) -> str:
+def _month_start(plan: Plan, month: int) -> str:
     return f"{month_name(plan, month)}-01T00:00:00Z"
 
 
-def _what(charge: Charge) -> Row:
+def _charge_columns(charge: Charge) -> Row:
     """What is charged, how often, by whom, and for which kind of node."""
     line = charge.line
     category = {"use": "Usage", "unused": "Usage", "running": "Usage", "purchase": "Purchase"}.get(charge.kind)
@@ -141,32 +149,32 @@ def _what(charge: Charge) -> Row:
     return {
         "ChargeCategory": category or ("Tax" if charge.category == "tax" else "Purchase"),
         "ChargeFrequency": "One-Time" if charge.once else frequency,
-        "ChargeDescription": _described(charge),
-        "PricingCategory": None if charge.category == "tax" else _pricing(charge),
+        "ChargeDescription": _charge_description(charge),
+        "PricingCategory": None if charge.category == "tax" else _pricing_category(charge),
         "ProviderName": provider,
         "PublisherName": provider,
         "InvoiceIssuerName": provider,
         "RegionId": charge.region or None,
         "ServiceCategory": service,
         "ServiceName": name,
-        "SkuPriceDetails": _details(line) if line is not None and is_node else None,
+        "SkuPriceDetails": _sku_details(line) if line is not None and is_node else None,
         "x_CostCategory": charge.category,
     }
 
 
-def _pricing(charge: Charge) -> str:
+def _pricing_category(charge: Charge) -> str:
     """Capacity bought ahead is at an agreed rate; so is the purchase of a commitment. Owned hours are at none."""
     if charge.provider == OWN_SITE and charge.category in CAPITAL and charge.kind != "purchase":
         return "Other"
-    is_used = charge.kind in ("use", "unused") and not _is(charge, "capacity_block")
+    is_used = charge.kind in ("use", "unused") and not _is_option_kind(charge, "capacity_block")
     return PRICING.get(charge.category, "Standard") if is_used else "Standard"
 
 
-def _is(charge: Charge, kind: str) -> bool:
+def _is_option_kind(charge: Charge, kind: str) -> bool:
     return charge.line is not None and charge.line.purchase_option.startswith(kind)
 
 
-def _described(charge: Charge) -> str:
+def _charge_description(charge: Charge) -> str:
     """In words of the plan. Owned nodes are told by their accelerator: no list of instance types has them."""
     line, category = charge.line, charge.category.replace("_", " ")
     if line is None:
@@ -180,20 +188,20 @@ def _described(charge: Charge) -> str:
     return f"{line.name} {option}{', unused' if charge.kind == 'unused' else ''}"
 
 
-def _details(line: Use | Purchase) -> str:
+def _sku_details(line: Use | Purchase) -> str:
     """Of one pricing unit: a node, or one accelerator of an owned one."""
     count = 1 if line.what == "owned" else line.accelerators_per_node
-    return _object({"InstanceType": line.name, "GpuCount": count, "x_Accelerator": line.accelerator})
+    return _json_object({"InstanceType": line.name, "GpuCount": count, "x_Accelerator": line.accelerator})
 
 
-def _quantities(plan: Plan, charge: Charge) -> Row:
+def _quantity_columns(plan: Plan, charge: Charge) -> Row:
     """Hours of what SkuPriceDetails describes for nodes, months for what the plan has no quantity of."""
     if charge.category == "tax":
         return {}
     if charge.kind == "running":
-        return _bought(charge) | {"ConsumedQuantity": 1.0, "ConsumedUnit": "Months"}
+        return _purchase_quantity(charge) | {"ConsumedQuantity": 1.0, "ConsumedUnit": "Months"}
     if charge.kind in ("on_top", "purchase"):
-        return _bought(charge)
+        return _purchase_quantity(charge)
     line, hours = charge.line, charge.quantity
     if isinstance(line, Use) and line.what == "owned" and hours is not None:
         hours *= line.accelerators_per_node
@@ -208,7 +216,7 @@ def _quantities(plan: Plan, charge: Charge) -> Row:
     }
 
 
-def _bought(charge: Charge) -> Row:
+def _purchase_quantity(charge: Charge) -> Row:
     line = charge.line if charge.kind == "purchase" else None
     if not isinstance(line, Purchase) or not charge.once:
         return {"PricingQuantity": 1.0, "PricingUnit": "Months"}
@@ -216,14 +224,14 @@ def _bought(charge: Charge) -> Row:
     return {"PricingQuantity": line.amount, "PricingUnit": units[line.unit]}
 
 
-def _commitment(plan: Plan, charge: Charge) -> Row:
+def _commitment_columns(plan: Plan, charge: Charge) -> Row:
     """Whose commitment or reservation a row belongs to, by the title that the plan gives it: it has no other yet."""
     if charge.category != "commitment" or not charge.pool:
         return {}
     status = {"use": "Used", "unused": "Unused"}.get(charge.kind)
-    if _is(charge, "capacity_block"):
+    if _is_option_kind(charge, "capacity_block"):
         return {"CapacityReservationId": charge.pool, "CapacityReservationStatus": status}
-    is_money = _is(charge, "savings_plan")
+    is_money = _is_option_kind(charge, "savings_plan")
     return {
         "CommitmentDiscountCategory": "Spend" if is_money else "Usage",
         "CommitmentDiscountId": charge.pool,
@@ -235,23 +243,25 @@ def _commitment(plan: Plan, charge: Charge) -> Row:
     }
 
 
-def _source(charge: Charge, prices: Prices) -> Row:
-    price = prices.get(_key(charge.line)) if charge.line is not None else None
+def _source_columns(charge: Charge, prices: Prices) -> Row:
+    price = prices.get(_price_key(charge.line)) if charge.line is not None else None
     return {"x_PriceAsOf": str(price.as_of), "x_SourceId": price.source_id} if price else {}
 
 
-def _object(values: Mapping[str, str | float]) -> str:
+def _json_object(values: Mapping[str, str | float]) -> str:
     """A JSON object with texts made plain; what is empty has no key."""
-    clean = {key: plain(value) if isinstance(value, str) else value for key, value in values.items() if value != ""}
+    clean = {
+        key: plain_text(value) if isinstance(value, str) else value for key, value in values.items() if value != ""
+    }
     return json.dumps(clean, ensure_ascii=False)
 
 
-def _cell(value: str | float | None) -> str:
+def _cell_text(value: str | float | None) -> str:
     """Numbers in full and without an exponent, texts harmless, nothing for what is not known."""
     if value is None:
         return ""
-    return _harmless(value) if isinstance(value, str) else format(Decimal(repr(value)), "f")
+    return _cached_spreadsheet_text(value) if isinstance(value, str) else format(Decimal(repr(value)), "f")
 
 
-_harmless = lru_cache(maxsize=10_000)(for_spreadsheet)
+_cached_spreadsheet_text = lru_cache(maxsize=10_000)(spreadsheet_text)
 """Most texts stand in many rows."""

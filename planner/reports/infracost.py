@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from planner.answer import Gap, Plan, Strategy, Use
-from planner.reports._shared.charges import Charge, charges
-from planner.reports._shared.clean import plain
-from planner.reports._shared.figures import month_name
-from planner.reports._shared.sections import recommended
+from planner.reports._content.charges import Charge, build_charges
+from planner.reports._content.number_format import month_name
+from planner.reports._content.safe_text import plain_text
+from planner.reports._content.sections import recommended_strategy
+from planner.result import Gap, Plan, Strategy, Use
 
 MEDIA_TYPE = "application/x.infracost+json"
 SUFFIX = ".infracost.json"
@@ -43,115 +43,115 @@ Resources = dict[tuple[str, str], dict[str, _Component]]
 
 def render(plan: Plan) -> bytes:
     """The mean month as indented JSON; without a recommendation all totals are null."""
-    chosen = recommended(plan)
-    found = charges(plan, chosen) if chosen is not None else ()
-    missing = [gap for gap in plan.gaps if gap.kind == NO_PRICE and _matters(plan, gap, chosen)]
-    priced = [_resource(plan, kind, name, parts) for (kind, name), parts in _by_resource(found).items()]
+    chosen = recommended_strategy(plan)
+    plan_charges = build_charges(plan, chosen) if chosen is not None else ()
+    missing = [gap for gap in plan.gaps if gap.kind == NO_PRICE and _is_relevant_gap(plan, gap, chosen)]
+    priced = [_resource_entry(plan, kind, name, parts) for (kind, name), parts in _by_resource(plan_charges).items()]
     resources = [*priced, *(_without_price(gap) for gap in missing)]
-    total = math.fsum(_cost(each) for each in found) / plan.months if chosen is not None else None
-    summary = _summary(resources, len(missing))
+    total = math.fsum(_charge_cost(each) for each in plan_charges) / plan.months if chosen is not None else None
+    summary = _resource_summary(resources, len(missing))
     name = f"gpu plan {month_name(plan, 1)}..{month_name(plan, plan.months)}"
     document = {
         "version": VERSION,
-        "metadata": _metadata(plan, chosen, found),
+        "metadata": _plan_metadata(plan, chosen, plan_charges),
         "currency": plan.currency,
         "projects": [
             {
                 "name": f"{name}, mean month" + (f" of {chosen.name}" if chosen is not None else ""),
-                "metadata": {"path": plain(plan.inputs.name), "type": "gpu_plan"},
+                "metadata": {"path": plain_text(plan.inputs.name), "type": "gpu_plan"},
                 "pastBreakdown": None,
-                "breakdown": {"resources": resources, **_totals("total", total, plan)},
+                "breakdown": {"resources": resources, **_total_entries("total", total, plan)},
                 "diff": None,
                 "summary": summary,
             }
         ],
-        **_totals("total", total, plan),
-        **_totals("pastTotal", None, plan),
-        **_totals("diffTotal", None, plan),
+        **_total_entries("total", total, plan),
+        **_total_entries("pastTotal", None, plan),
+        **_total_entries("diffTotal", None, plan),
         "timeGenerated": f"{plan.as_of}T00:00:00Z",
         "summary": summary,
         "missingPricesCount": len(missing),
-        "missingPricesComponents": [f"{NO_PRICE}.{plain(gap.subject)}" for gap in missing],
+        "missingPricesComponents": [f"{NO_PRICE}.{plain_text(gap.subject)}" for gap in missing],
     }
     return f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode()
 
 
-def _cost(charge: Charge) -> float:
+def _charge_cost(charge: Charge) -> float:
     """Effective cost; cash where the plan has no such view."""
     return charge.billed if charge.effective is None else charge.effective
 
 
-def _by_resource(found: Iterable[Charge]) -> Resources:
+def _by_resource(plan_charges: Iterable[Charge]) -> Resources:
     """What a node of one kind costs by workload, and everything else by kind and place."""
     resources: Resources = defaultdict(dict)
-    for each in found:
-        if each.kind == "purchase" and not _cost(each):
+    for each in plan_charges:
+        if each.kind == "purchase" and not _charge_cost(each):
             continue
         is_node = each.kind in ("use", "unused") or (each.kind == "purchase" and each.effective is None)
         place = " ".join(part for part in (each.category, each.provider, each.region) if part)
-        key = (NODE, plain(each.pool or each.what)) if is_node else (DATA, plain(place))
-        name = plain(each.line.workload) if isinstance(each.line, Use) else each.kind if is_node else each.category
+        key = (NODE, plain_text(each.pool or each.what)) if is_node else (DATA, plain_text(place))
+        name = plain_text(each.line.workload) if isinstance(each.line, Use) else each.kind if is_node else each.category
         part = resources[key].setdefault(name, _Component(HOURS if isinstance(each.line, Use) else MONTHS))
         part.quantities.append((each.quantity or 0.0) if part.unit == HOURS else 1.0)
-        part.costs.append(_cost(each))
+        part.costs.append(_charge_cost(each))
     return resources
 
 
-def _resource(plan: Plan, kind: str, name: str, parts: dict[str, _Component]) -> dict[str, Any]:
-    components = [_component(plan, title, part) for title, part in parts.items()]
+def _resource_entry(plan: Plan, kind: str, name: str, parts: dict[str, _Component]) -> dict[str, Any]:
+    components = [_component_entry(plan, title, part) for title, part in parts.items()]
     cost = math.fsum(amount for part in parts.values() for amount in part.costs) / plan.months
     return {
         "name": name,
         "resourceType": kind,
         "metadata": {},
-        "hourlyCost": _text(cost / plan.hours_per_month),
-        "monthlyCost": _text(cost),
+        "hourlyCost": _decimal_text(cost / plan.hours_per_month),
+        "monthlyCost": _decimal_text(cost),
         "costComponents": components,
     }
 
 
-def _component(plan: Plan, name: str, part: _Component) -> dict[str, Any]:
+def _component_entry(plan: Plan, name: str, part: _Component) -> dict[str, Any]:
     """Quantity and cost of the mean month; the price is what they come to, so that one times the other is the cost."""
     cost = math.fsum(part.costs) / plan.months
     quantity = math.fsum(part.quantities) / plan.months if part.unit == HOURS else 1.0
     return {
         "name": name,
         "unit": part.unit,
-        "hourlyQuantity": _text(quantity / plan.hours_per_month),
-        "monthlyQuantity": _text(quantity),
-        "price": _text(cost / quantity) if quantity else None,
-        "hourlyCost": _text(cost / plan.hours_per_month),
-        "monthlyCost": _text(cost),
+        "hourlyQuantity": _decimal_text(quantity / plan.hours_per_month),
+        "monthlyQuantity": _decimal_text(quantity),
+        "price": _decimal_text(cost / quantity) if quantity else None,
+        "hourlyCost": _decimal_text(cost / plan.hours_per_month),
+        "monthlyCost": _decimal_text(cost),
         "priceNotFound": False,
     }
 
 
-def _matters(plan: Plan, gap: Gap, chosen: Strategy | None) -> bool:
+def _is_relevant_gap(plan: Plan, gap: Gap, chosen: Strategy | None) -> bool:
     """Whether a missing price could have changed the answer: it names a workload, or an accelerator that the strategy
     uses or a workload asks for."""
-    asked = {name for workload in plan.workloads for name in workload.accelerators}
-    asked |= {use.accelerator for use in chosen.uses} if chosen is not None else set()
-    return bool(gap.workload) or any(name and name in gap.subject for name in asked)
+    relevant_accelerators = {name for workload in plan.workloads for name in workload.accelerators}
+    relevant_accelerators |= {use.accelerator for use in chosen.uses} if chosen is not None else set()
+    return bool(gap.workload) or any(name and name in gap.subject for name in relevant_accelerators)
 
 
 def _without_price(gap: Gap) -> dict[str, Any]:
-    nothing = dict.fromkeys(("hourlyQuantity", "monthlyQuantity", "price", "hourlyCost", "monthlyCost"))
+    empty_values = dict.fromkeys(("hourlyQuantity", "monthlyQuantity", "price", "hourlyCost", "monthlyCost"))
     return {
-        "name": plain(gap.subject),
+        "name": plain_text(gap.subject),
         "resourceType": NO_PRICE,
-        "metadata": {"effect": plain(gap.effect), "workload": plain(gap.workload)},
+        "metadata": {"effect": plain_text(gap.effect), "workload": plain_text(gap.workload)},
         "hourlyCost": None,
         "monthlyCost": None,
-        "costComponents": [{"name": plain(gap.subject), "unit": HOURS, **nothing, "priceNotFound": True}],
+        "costComponents": [{"name": plain_text(gap.subject), "unit": HOURS, **empty_values, "priceNotFound": True}],
     }
 
 
-def _totals(name: str, monthly: float | None, plan: Plan) -> dict[str, str | None]:
+def _total_entries(name: str, monthly: float | None, plan: Plan) -> dict[str, str | None]:
     hourly = None if monthly is None else monthly / plan.hours_per_month
-    return {f"{name}HourlyCost": _text(hourly), f"{name}MonthlyCost": _text(monthly)}
+    return {f"{name}HourlyCost": _decimal_text(hourly), f"{name}MonthlyCost": _decimal_text(monthly)}
 
 
-def _summary(resources: Sequence[dict[str, Any]], missing: int) -> dict[str, Any]:
+def _resource_summary(resources: Sequence[dict[str, Any]], missing: int) -> dict[str, Any]:
     """Missing prices are "not supported yet" there; "no price" means free, "usage-based" without a usage file."""
     return {
         "totalDetectedResources": len(resources),
@@ -164,13 +164,13 @@ def _summary(resources: Sequence[dict[str, Any]], missing: int) -> dict[str, Any
     }
 
 
-def _metadata(plan: Plan, chosen: Strategy | None, found: Iterable[Charge]) -> dict[str, Any]:
+def _plan_metadata(plan: Plan, chosen: Strategy | None, plan_charges: Iterable[Charge]) -> dict[str, Any]:
     """What the one month stands for, and where its figures come from."""
     months: dict[int, list[float]] = defaultdict(list)
-    for each in found:
-        months[each.month].append(_cost(each))
+    for each in plan_charges:
+        months[each.month].append(_charge_cost(each))
     sums = {month: math.fsum(amounts) for month, amounts in months.items()}
-    dearest = max(sums, key=lambda month: (sums[month], -month), default=None)
+    costliest_month = max(sums, key=lambda month: (sums[month], -month), default=None)
     return {
         "generator": "gpu-planner",
         "planId": plan.plan_id,
@@ -179,15 +179,15 @@ def _metadata(plan: Plan, chosen: Strategy | None, found: Iterable[Charge]) -> d
         "strategy": chosen.name if chosen is not None else None,
         "month": f"mean of {plan.months} months",
         "view": "effective cost: commitments and owned nodes in the months that they serve",
-        "totalCost": _text(math.fsum(sums.values())) if chosen is not None else None,
-        "dearestMonth": month_name(plan, dearest) if dearest is not None else None,
-        "dearestMonthCost": _text(sums[dearest]) if dearest is not None else None,
+        "totalCost": _decimal_text(math.fsum(sums.values())) if chosen is not None else None,
+        "dearestMonth": month_name(plan, costliest_month) if costliest_month is not None else None,
+        "dearestMonthCost": _decimal_text(sums[costliest_month]) if costliest_month is not None else None,
         "oldestPrice": str(plan.oldest_price) if plan.oldest_price is not None else None,
-        "exchangeRates": [plain(rate.words) for rate in plan.exchange_rates],
+        "exchangeRates": [plain_text(rate.words) for rate in plan.exchange_rates],
         "gaps": len(plan.gaps),
     }
 
 
-def _text(amount: float | None) -> str | None:
+def _decimal_text(amount: float | None) -> str | None:
     """An amount in full, without an exponent."""
     return None if amount is None else format(Decimal(repr(amount)), "f")

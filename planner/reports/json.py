@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from planner.answer import Plan
-from planner.errors import Complaint, Defect, InvalidRequest
+from planner.request.errors import InputProblem, InternalError, InvalidRequest
+from planner.result import Plan
 
 MEDIA_TYPE = "application/json"
 SUFFIX = ".json"
@@ -22,46 +22,46 @@ SUFFIX = ".json"
 
 def render(plan: Plan) -> bytes:
     """The plan as indented UTF-8 JSON with a newline at its end. Defect if a number is not finite."""
-    document = dataclasses.asdict(_adapter().validate_python(dataclasses.asdict(plan)))
+    document = dataclasses.asdict(_plan_adapter().validate_python(dataclasses.asdict(plan)))
     try:
-        text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2, default=_iso)
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2, default=_iso_date)
     except ValueError as error:
-        raise Defect(f"a figure of plan {plan.plan_id} is not a finite number") from error
+        raise InternalError(f"a figure of plan {plan.plan_id} is not a finite number") from error
     return f"{text}\n".encode()
 
 
 def loads(data: bytes) -> Plan:
     """The plan that `render` wrote. InvalidRequest with every fault and its JSON path if it is none."""
     try:
-        return _adapter().validate_json(data, strict=True)
+        return _plan_adapter().validate_json(data, strict=True)
     except ValidationError as error:
-        raise InvalidRequest(tuple(_complaint(fault["loc"], fault["msg"]) for fault in error.errors())) from error
+        raise InvalidRequest(tuple(_schema_problem(fault["loc"], fault["msg"]) for fault in error.errors())) from error
 
 
 def schema() -> dict[str, Any]:
     """The JSON schema (2020-12) of what `render` writes, of one version; names that it does not know are allowed."""
-    from planner.plan import SCHEMA_VERSION
+    from planner.result import SCHEMA_VERSION
 
-    described = _adapter().json_schema(mode="serialization")
-    described["properties"]["schema_version"]["const"] = SCHEMA_VERSION
+    plan_schema = _plan_adapter().json_schema(mode="serialization")
+    plan_schema["properties"]["schema_version"]["const"] = SCHEMA_VERSION
     identity = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:gpu-planner:plan:{SCHEMA_VERSION}",
     }
-    return identity | described
+    return identity | plan_schema
 
 
 @functools.cache
-def _adapter() -> TypeAdapter[Plan]:
+def _plan_adapter() -> TypeAdapter[Plan]:
     return TypeAdapter(Plan)
 
 
-def _iso(value: object) -> str:
+def _iso_date(value: object) -> str:
     if isinstance(value, date):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no place in a plan")
 
 
-def _complaint(steps: tuple[int | str, ...], message: str) -> Complaint:
+def _schema_problem(steps: tuple[int | str, ...], message: str) -> InputProblem:
     path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
-    return Complaint(path, path or "the document", message)
+    return InputProblem(path, path or "the document", message)

@@ -12,24 +12,35 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field, TypeAdapter
 
-from planner.clock import today
-from planner.errors import Complaint, InvalidRequest
-from planner.offers import Offers, find, parse_query
 from planner.reports import formats
-from planner.service import documents, problems
-from planner.service.kept import Kept
-from planner.service.pool import BusyError, Limits, Pool, TooLongError
-from planner.service.problems import Stop
-from planner.service.sent import sent
-from planner.service.solve import COMPARE_TO, FORMAT, Failed, NoPrices, Refused, Solved, provision, solve, warm_up
+from planner.request.errors import InputProblem, InvalidRequest
+from planner.request.offer_query import parse_offer_query
+from planner.service import openapi_schemas, problems
+from planner.service.plan_cache import PlanCache
+from planner.service.plan_jobs import (
+    COMPARE_TO,
+    FORMAT,
+    CrashedJob,
+    RejectedRequest,
+    RenderedPlan,
+    UnreadablePrices,
+    run_plan_job,
+    run_terraform_job,
+    warm_up,
+)
+from planner.service.problems import ProblemResponseError
+from planner.service.uploads import read_upload
+from planner.service.worker_pool import BusyError, ServiceLimits, TooLongError, WorkerPool
 from pricing import accelerator
 from pricing.accelerator import Accelerator
-from pricing.catalog import Catalog, Coverage
-from pricing.errors import BadSnapshot
-from pricing.view import faults_of_card
+from pricing.catalog.adjusted_prices import check_rate_card
+from pricing.catalog.price_catalog import Catalog, Coverage
+from pricing.clock import today
+from pricing.errors import InvalidSnapshot
+from pricing.search import Offers, find_offers
 
 DEFAULT = "json"
-Answer = Solved | Refused | NoPrices | Failed
+JobAnswer = RenderedPlan | RejectedRequest | UnreadablePrices | CrashedJob
 
 
 class Health(BaseModel):
@@ -49,35 +60,35 @@ class CatalogAge(BaseModel):
     unpriced: tuple[tuple[str, str], ...] = Field(description="provider and type without any price: gaps")
 
 
-def create(limits: Limits | None = None) -> FastAPI:
+def create(limits: ServiceLimits | None = None) -> FastAPI:
     """The service; its workers start with the first plan and end with it."""
-    limits = limits or Limits()
+    limits = limits or ServiceLimits()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.pool = Pool(limits, warm_up)
-        app.state.kept = Kept(limits.plans_kept)
+        app.state.pool = WorkerPool(limits, warm_up)
+        app.state.kept = PlanCache(limits.plans_kept)
         yield
         app.state.pool.close()
 
     app = FastAPI(
         title="gpu-planner",
         version=version("gpu-planner"),
-        description=documents.DESCRIPTION,
+        description=openapi_schemas.DESCRIPTION,
         lifespan=lifespan,
         docs_url=None,  # its page loads scripts from elsewhere; this service works without a network
         redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.limits = limits
-    problems.install(app)
-    app.add_api_route("/plan", plan, methods=["POST"], **documents.PLAN)
-    app.add_api_route("/plans/{plan_id}/terraform", terraform, **documents.TERRAFORM)
-    app.add_api_route("/offers", offers, **documents.OFFERS)
+    problems.install_error_handlers(app)
+    app.add_api_route("/plan", plan, methods=["POST"], **openapi_schemas.PLAN)
+    app.add_api_route("/plans/{plan_id}/terraform", terraform, **openapi_schemas.TERRAFORM)
+    app.add_api_route("/offers", offers, **openapi_schemas.OFFERS)
     app.add_api_route("/accelerators", accelerators, response_model=list[Accelerator])
     app.add_api_route("/catalog", catalog, response_model=CatalogAge)
     app.add_api_route("/healthz", healthz, response_model=Health)
-    documents.install(app)
+    openapi_schemas.install_openapi(app)
     return app
 
 
@@ -91,15 +102,15 @@ async def plan(request: Request) -> Response:
     infeasible and the reasons. The report is the one that ?format= names, else the best of the Accept header, else
     JSON.
     """
-    query = _lists(request)
-    format_name = _format(query, request.headers.get("accept") or "*/*")
-    limits: Limits = request.app.state.limits
-    last = _kept(request, query.pop(COMPARE_TO, [""])[-1])
-    body = await sent(request, limits, query.pop("name", [""])[-1])
-    answer = await _run(request, solve, body, query, format_name, last)
-    if isinstance(answer, Solved):
+    query = _query_lists(request)
+    format_name = _negotiate_format(query, request.headers.get("accept") or "*/*")
+    limits: ServiceLimits = request.app.state.limits
+    last = _cached_plan(request, query.pop(COMPARE_TO, [""])[-1])
+    body = await read_upload(request, limits, query.pop("name", [""])[-1])
+    answer = await _run_in_worker(request, run_plan_job, body, query, format_name, last)
+    if isinstance(answer, RenderedPlan):
         request.app.state.kept.add(answer.plan_id, answer.kept)
-    return _answered(answer)
+    return _to_response(answer)
 
 
 async def terraform(request: Request, plan_id: str) -> Response:
@@ -108,61 +119,61 @@ async def terraform(request: Request, plan_id: str) -> Response:
     The plan is one of the last that POST /plan answered. ?strategy= is one of its strategies (default: the one it
     recommends), ?nodes= vm (default) or kubernetes.
     """
-    kept = _kept(request, plan_id)
-    asked = _lists(request)
+    document = _cached_plan(request, plan_id)
+    query = _query_lists(request)
     known = ("strategy", "nodes")
     faults = [
-        Complaint(f"?{name}", f"?{name}", "unknown parameter", name, f"one of {', '.join(known)}")
-        for name in asked
+        InputProblem(f"?{name}", f"?{name}", "unknown parameter", name, f"one of {', '.join(known)}")
+        for name in query
         if name not in known
     ]
     if faults:
         raise InvalidRequest(tuple(faults))
-    strategy, nodes = asked.get("strategy", [None])[-1], asked.get("nodes", ["vm"])[-1]
-    return _answered(await _run(request, provision, kept, strategy, nodes))
+    strategy, nodes = query.get("strategy", [None])[-1], query.get("nodes", ["vm"])[-1]
+    return _to_response(await _run_in_worker(request, run_terraform_job, document, strategy, nodes))
 
 
-def _kept(request: Request, plan_id: str) -> bytes | None:
+def _cached_plan(request: Request, plan_id: str) -> bytes | None:
     """A plan answered before; Stop where it is none of those that are kept. None where none is named."""
-    kept: bytes | None = request.app.state.kept.get(plan_id)
-    if plan_id and kept is None:
-        limits: Limits = request.app.state.limits
+    document: bytes | None = request.app.state.kept.get(plan_id)
+    if plan_id and document is None:
+        limits: ServiceLimits = request.app.state.limits
         detail = f"The last {limits.plans_kept} plans are kept while the service runs; post the request again."
-        raise Stop(problems.problem(404, "no-such-plan", "No such plan", detail))
-    return kept
+        raise ProblemResponseError(problems.problem_response(404, "no-such-plan", "No such plan", detail))
+    return document
 
 
-async def _run(request: Request, work: Callable[..., Answer], *arguments: object) -> Answer:
+async def _run_in_worker(request: Request, work: Callable[..., JobAnswer], *arguments: object) -> JobAnswer:
     """What a worker answers; Stop with a problem where none is free or it takes too long."""
-    limits: Limits = request.app.state.limits
+    limits: ServiceLimits = request.app.state.limits
     try:
-        answer: Answer = await request.app.state.pool.run(work, *arguments)
+        answer: JobAnswer = await request.app.state.pool.run(work, *arguments)
     except BusyError:
         detail = "As many plans wait as may; try again in a few seconds."
-        raise Stop(problems.problem(503, "busy", "Busy", detail)) from None
+        raise ProblemResponseError(problems.problem_response(503, "busy", "Busy", detail)) from None
     except TooLongError:
         detail = f"No plan was proven in {limits.seconds:g} seconds; ask for fewer workloads, months or regions."
-        raise Stop(problems.problem(504, "too-long", "Too long", detail)) from None
+        raise ProblemResponseError(problems.problem_response(504, "too-long", "Too long", detail)) from None
     return answer
 
 
-def _answered(answer: Answer) -> Response:
-    if isinstance(answer, Failed):
-        return problems.bug(answer.details)
-    if isinstance(answer, NoPrices):
-        return problems.unreadable_prices(BadSnapshot(answer.faults))
-    if isinstance(answer, Refused):
-        return problems.refused(answer.complaints, readable=answer.readable)
+def _to_response(answer: JobAnswer) -> Response:
+    if isinstance(answer, CrashedJob):
+        return problems.internal_error_response(answer.details)
+    if isinstance(answer, UnreadablePrices):
+        return problems.unreadable_prices_response(InvalidSnapshot(answer.faults))
+    if isinstance(answer, RejectedRequest):
+        return problems.invalid_request_response(answer.complaints, readable=answer.readable)
     return Response(answer.data, media_type=answer.media_type)
 
 
 def offers(request: Request) -> Response:
     """Every offering that fits, at every price known for it, with source and date; gaps by name."""
     opened = Catalog.current()
-    if wrong := faults_of_card(opened):
-        raise BadSnapshot(wrong)  # the card is the service's own: no fault of who asks
-    found = find(parse_query(_lists(request), opened, lambda name: f"?{name}"), opened)
-    return Response(_offers().dump_json(found), media_type="application/json")
+    if wrong := check_rate_card(opened):
+        raise InvalidSnapshot(wrong)  # the card is the service's own: no fault of who asks
+    result = find_offers(parse_offer_query(_query_lists(request), opened, lambda name: f"?{name}"), opened)
+    return Response(_offers_adapter().dump_json(result), media_type="application/json")
 
 
 def accelerators() -> tuple[Accelerator, ...]:
@@ -189,30 +200,30 @@ def healthz() -> Health:
 
 
 @cache
-def _offers() -> TypeAdapter[Offers]:
+def _offers_adapter() -> TypeAdapter[Offers]:
     return TypeAdapter(Offers)
 
 
-def _lists(request: Request) -> dict[str, list[str]]:
+def _query_lists(request: Request) -> dict[str, list[str]]:
     return {name: request.query_params.getlist(name) for name in request.query_params}
 
 
-def _format(query: dict[str, list[str]], accept: str) -> str:
+def _negotiate_format(query: dict[str, list[str]], accept: str) -> str:
     """The report asked for by ?format=, which is taken out of the query, or by the Accept header.
 
     A format that there is none of stays in the query, to be told with whatever else is wrong with the request.
     """
     if query.get(FORMAT):
-        (asked, *others) = query[FORMAT]
-        return query.pop(FORMAT)[0] if asked in formats() and not others else DEFAULT
-    by_media_type = documents.media_types()
+        (format_name, *others) = query[FORMAT]
+        return query.pop(FORMAT)[0] if format_name in formats() and not others else DEFAULT
+    by_media_type = openapi_schemas.media_types()
     for wanted in _by_preference(accept):
         kind, _, sub = wanted.partition("/")
         for media_type, name in by_media_type.items():
             if wanted in ("*/*", media_type) or (sub == "*" and media_type.startswith(f"{kind}/")):
                 return name
     detail = f"There are {', '.join(by_media_type)}."
-    raise Stop(problems.problem(406, "not-acceptable", "No such report", detail))
+    raise ProblemResponseError(problems.problem_response(406, "not-acceptable", "No such report", detail))
 
 
 def _by_preference(accept: str) -> list[str]:

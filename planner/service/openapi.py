@@ -12,43 +12,44 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from planner.service.app import create
-from planner.service.documents import EXAMPLES, QUERY
-from planner.service.problems import refused
-from planner.service.sent import Sent
-from planner.service.solve import Failed, NoPrices, Refused, solve
+from planner.service.openapi_schemas import EXAMPLES, QUERY
+from planner.service.plan_jobs import CrashedJob, RejectedRequest, UnreadablePrices, run_plan_job
+from planner.service.problems import invalid_request_response
+from planner.service.uploads import Upload
 
 
-def document() -> bytes:
+def render_document() -> bytes:
     """The OpenAPI document of the service, as it is committed."""
     return (json.dumps(create().openapi(), indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def answer(request: bytes) -> bytes:
+def answer_example(request: bytes) -> bytes:
     """What POST /plan answers to a body, without a service around it; RuntimeError for a bug."""
-    result = solve(Sent(request), {name: [text] for name, text in QUERY.items()}, "json")
-    if isinstance(result, Failed):
+    result = run_plan_job(Upload(request), {name: [text] for name, text in QUERY.items()}, "json")
+    if isinstance(result, CrashedJob):
         raise RuntimeError(result.details)
-    if isinstance(result, NoPrices):
+    if isinstance(result, UnreadablePrices):
         raise RuntimeError("; ".join(result.faults))
-    if isinstance(result, Refused):
-        return bytes(refused(result.complaints, readable=result.readable).body)
+    if isinstance(result, RejectedRequest):
+        return bytes(invalid_request_response(result.complaints, readable=result.readable).body)
     return result.data
 
 
-def made(folder: Path) -> dict[Path, bytes]:
+def build_files(folder: Path) -> dict[Path, bytes]:
     """Every file that is made, with its content; the requests in `folder` are its input."""
     examples = folder / "examples"
     answers = {
-        examples / f"{name}.answer.json": answer((examples / f"{name}.request.json").read_bytes()) for name in EXAMPLES
+        examples / f"{name}.answer.json": answer_example((examples / f"{name}.request.json").read_bytes())
+        for name in EXAMPLES
     }
-    return {folder / "openapi.json": document(), **answers}
+    return {folder / "openapi.json": render_document(), **answers}
 
 
 def main(arguments: Sequence[str]) -> int:
     """0, or 1 where `--check` finds a file that is not as it would be written."""
     os.environ["GPU_PLANNER_DATA"] = os.devnull  # what is committed is planned with what is shipped
     folders = [argument for argument in arguments if argument != "--check"]
-    files = made(Path(folders[0] if folders else "openapi"))
+    files = build_files(Path(folders[0] if folders else "openapi"))
     stale = [path for path, content in files.items() if not path.is_file() or path.read_bytes() != content]
     if "--check" not in arguments:
         for path in stale:

@@ -15,14 +15,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from planner.errors import Complaint, InvalidRequest
-from pricing.errors import BadSnapshot
+from planner.request.errors import InputProblem, InvalidRequest
+from pricing.errors import InvalidSnapshot
 
 MEDIA_TYPE = "application/problem+json"
 log = logging.getLogger("planner.service")
 
 
-class Fault(BaseModel):
+class RequestProblem(BaseModel):
     """One fault of a request."""
 
     path: str = Field(
@@ -40,11 +40,11 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
-    errors: list[Fault] = []
+    errors: list[RequestProblem] = []
     id: str = ""
 
 
-class Stop(Exception):
+class ProblemResponseError(Exception):
     """Ends the handling of a request with `response`."""
 
     def __init__(self, response: Response) -> None:
@@ -52,8 +52,8 @@ class Stop(Exception):
         super().__init__(response.status_code)
 
 
-def problem(
-    status: int, kind: str, title: str, detail: str, *, errors: Sequence[Complaint] = (), identity: str = ""
+def problem_response(
+    status: int, kind: str, title: str, detail: str, *, errors: Sequence[InputProblem] = (), identity: str = ""
 ) -> Response:
     """The response; `errors` and `id` only where there are any."""
     document: dict[str, object] = {
@@ -72,59 +72,63 @@ def problem(
     return Response((json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode(), status, headers, MEDIA_TYPE)
 
 
-def refused(complaints: Sequence[Complaint], *, readable: bool = True) -> Response:
+def invalid_request_response(complaints: Sequence[InputProblem], *, readable: bool = True) -> Response:
     """422 for a request that cannot be planned, 400 for one that cannot be read."""
     detail = f"{len(complaints)} fault{'s' if len(complaints) != 1 else ''}"
     if readable:
-        return problem(422, "invalid-request", "The request is not valid", detail, errors=complaints)
-    return problem(400, "unreadable", "The request cannot be read", detail, errors=complaints)
+        return problem_response(422, "invalid-request", "The request is not valid", detail, errors=complaints)
+    return problem_response(400, "unreadable", "The request cannot be read", detail, errors=complaints)
 
 
-def unreadable_prices(bad: BadSnapshot) -> Response:
+def unreadable_prices_response(bad: InvalidSnapshot) -> Response:
     """503 while tables of prices on this machine are faulty: no fault of whoever asks."""
     parts = [fault.partition(": ") for fault in bad.faults]
-    faults = [Complaint("", place, message) for place, _, message in parts]
-    return problem(
+    faults = [InputProblem("", place, message) for place, _, message in parts]
+    return problem_response(
         503, "unreadable-prices", "Prices cannot be read", "Tables of the service are faulty.", errors=faults
     )
 
 
-def bug(details: str) -> Response:
+def internal_error_response(details: str) -> Response:
     """500 with an id; `details` go to the log under it."""
     identity = secrets.token_hex(6)
     log.error("bug %s\n%s", identity, details)
-    return problem(500, "bug", "A bug of the service", "The details are in its log under this id.", identity=identity)
+    return problem_response(
+        500, "bug", "A bug of the service", "The details are in its log under this id.", identity=identity
+    )
 
 
-def install(app: FastAPI) -> None:
+def install_error_handlers(app: FastAPI) -> None:
     """Have every error of `app` answered as a problem."""
 
     @app.exception_handler(HTTPException)
     def http(_: Request, error: HTTPException) -> Response:
-        response = problem(error.status_code, "http", str(error.detail), str(error.detail))
+        response = problem_response(error.status_code, "http", str(error.detail), str(error.detail))
         response.headers.update(error.headers or {})
         return response
 
     @app.exception_handler(InvalidRequest)
     def invalid(_: Request, error: InvalidRequest) -> Response:
-        return refused(error.complaints)
+        return invalid_request_response(error.complaints)
 
-    @app.exception_handler(BadSnapshot)
-    def unreadable(_: Request, error: BadSnapshot) -> Response:
-        return unreadable_prices(error)
+    @app.exception_handler(InvalidSnapshot)
+    def unreadable(_: Request, error: InvalidSnapshot) -> Response:
+        return unreadable_prices_response(error)
 
-    @app.exception_handler(Stop)
-    def stop(_: Request, error: Stop) -> Response:
+    @app.exception_handler(ProblemResponseError)
+    def stop(_: Request, error: ProblemResponseError) -> Response:
         return error.response
 
     @app.exception_handler(ClientDisconnect)
     def gone(_: Request, __: ClientDisconnect) -> Response:
-        return problem(400, "cut-off", "Cut off", "The body ended before all of it was sent.")  # if anybody hears it
+        return problem_response(
+            400, "cut-off", "Cut off", "The body ended before all of it was sent."
+        )  # if anybody hears it
 
-    app.add_middleware(Bugs)
+    app.add_middleware(InternalErrorMiddleware)
 
 
-class Bugs:
+class InternalErrorMiddleware:
     """Answers with a problem where the service itself fails, so that the connection and the next request survive it."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -143,4 +147,4 @@ class Bugs:
         except Exception:
             if begun or scope["type"] != "http":
                 raise
-            await bug(traceback.format_exc())(scope, receive, send)
+            await internal_error_response(traceback.format_exc())(scope, receive, send)

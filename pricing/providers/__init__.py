@@ -19,28 +19,28 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-SHARED = ("accelerators.csv", "aliases.csv", "sources.csv", "systems.csv")
-TABLES = ("provider.toml", "offerings.csv", "prices.csv", "regions.csv", "tiers.csv")
-OWN = ("accelerators.csv", "aliases.csv", "sources.csv")
+SHARED_TABLES = ("accelerators.csv", "aliases.csv", "sources.csv", "systems.csv")
+PROVIDER_TABLES = ("provider.toml", "offerings.csv", "prices.csv", "regions.csv", "tiers.csv")
+OPTIONAL_TABLES = ("accelerators.csv", "aliases.csv", "sources.csv")
 """Tables that a folder may have of its own, beside the shared ones of the same names."""
-PLUG_INS = "gpu_planner.providers"
+PLUG_IN_GROUP = "gpu_planner.providers"
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class CatalogLayout:
     """Where a catalogue lies: the folder of shared tables, and the folder of each provider, by name."""
 
     data: Path
     folders: tuple[tuple[str, Path], ...]
 
     @classmethod
-    def of(cls, root: Path) -> Layout:
+    def of(cls, root: Path) -> CatalogLayout:
         """A catalogue in one folder: `data/` and `providers/<name>/`."""
-        return cls(root / "data", tuple((path.name, path) for path in walk(root)))
+        return cls(root / "data", tuple((path.name, path) for path in find_provider_folders(root)))
 
-    def replaced(self, folders: Iterable[tuple[str, Path]]) -> Layout:
+    def replaced(self, folders: Iterable[tuple[str, Path]]) -> CatalogLayout:
         """The same with these folders instead of, or beside, those of the same name."""
-        return Layout(self.data, tuple(sorted({**dict(self.folders), **dict(folders)}.items())))
+        return CatalogLayout(self.data, tuple(sorted({**dict(self.folders), **dict(folders)}.items())))
 
     def own(self, table: str) -> Iterator[Path]:
         """The files of that name: the shared one, then those that providers have of their own."""
@@ -48,22 +48,22 @@ class Layout:
         yield from (path / table for _, path in self.folders if (path / table).is_file())
 
 
-def walk(root: Path) -> tuple[Path, ...]:
+def find_provider_folders(root: Path) -> tuple[Path, ...]:
     """The provider folders of the catalogue in `root`, by name: those that hold a provider.toml."""
     return tuple(sorted(path.parent for path in (root / "providers").glob("*/provider.toml")))
 
 
 @cache
-def plug_in_packages() -> tuple[tuple[str, str], ...]:
+def find_plug_in_packages() -> tuple[tuple[str, str], ...]:
     """The packages of installed plug-ins, by provider."""
-    if not any(_names_plug_ins(Path(place)) for place in sys.path):
+    if not any(_has_plug_ins(Path(place)) for place in sys.path):
         return ()  # reading all entry points takes 20 times as long, and every command waits for it
     from importlib.metadata import entry_points
 
-    return tuple(sorted({entry.name: entry.value for entry in entry_points(group=PLUG_INS)}.items()))
+    return tuple(sorted({entry.name: entry.value for entry in entry_points(group=PLUG_IN_GROUP)}.items()))
 
 
-def _names_plug_ins(place: Path) -> bool:
+def _has_plug_ins(place: Path) -> bool:
     """Whether a distribution in a folder of sys.path offers one; zipped ones are not looked into."""
     try:
         names = [name for name in os.listdir(place) if name.endswith((".dist-info", ".egg-info"))]  # noqa: PTH208  (ten times as fast)
@@ -71,29 +71,29 @@ def _names_plug_ins(place: Path) -> bool:
         return False
     for name in names:
         with suppress(OSError):
-            if PLUG_INS.encode() in (place / name / "entry_points.txt").read_bytes():
+            if PLUG_IN_GROUP.encode() in (place / name / "entry_points.txt").read_bytes():
                 return True
     return False
 
 
 @cache
-def plug_ins() -> tuple[tuple[str, Path], ...]:
+def find_plug_in_folders() -> tuple[tuple[str, Path], ...]:
     """The folders of installed plug-ins, by provider; the package is found, not imported."""
     from importlib.util import find_spec
 
-    found = {}
-    for name, package in plug_in_packages():
+    folders = {}
+    for name, package in find_plug_in_packages():
         spec = None
         with suppress(ModuleNotFoundError):  # `planner cloud check` names it
             spec = find_spec(package)
         for place in (spec.submodule_search_locations or ()) if spec else ():
-            found[name] = Path(place)
-    return tuple(sorted(found.items()))
+            folders[name] = Path(place)
+    return tuple(sorted(folders.items()))
 
 
-def files(layout: Layout) -> tuple[Path, ...]:
+def list_catalog_files(layout: CatalogLayout) -> tuple[Path, ...]:
     """Every file that the content of the catalogue depends on, in a fixed order."""
-    shared = (layout.data / name for name in SHARED)
-    tables = (path / name for _, path in layout.folders for name in TABLES)
-    own = (path / name for _, path in layout.folders for name in OWN if (path / name).is_file())
+    shared = (layout.data / name for name in SHARED_TABLES)
+    tables = (path / name for _, path in layout.folders for name in PROVIDER_TABLES)
+    own = (path / name for _, path in layout.folders for name in OPTIONAL_TABLES if (path / name).is_file())
     return (*shared, *tables, *own)

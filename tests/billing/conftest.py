@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from planner import billing
-from planner.billing.bill import Bill
-from pricing.catalog import Catalog
+from planner.inputs import bills
+from planner.inputs.bills.bill import Bill
+from pricing.catalog.price_catalog import Catalog
 
 RECORDED = Path(__file__).parent / "testdata"
 FOCUS = {
@@ -62,7 +62,7 @@ def read(catalog: Catalog) -> Callable[..., Bill]:
     """Reads a bill in this process, and holds it against its own totals."""
 
     def reading(path: Path) -> Bill:
-        bill = billing._read(path, catalog, path.name, progress=None)
+        bill = bills._read_bill(path, catalog, path.name, progress=None)
         assert bill.differences() == ()
         return bill
 

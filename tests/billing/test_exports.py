@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from planner.billing import NotABill, commitments, is_bill
-from planner.billing.usage import together, total
+from planner.inputs.bills import NotABill, commitments, is_bill
+from planner.inputs.bills.usage import combine_bills, sum_lines
 
 ARN = "arn:aws:ec2:us-east-1:111122223333:reserved-instances/abc"
 PLAN = "arn:aws:savingsplans::111122223333:savingsplan/xyz"
@@ -59,7 +59,7 @@ def test_focus_commitment_used_unused_and_bought(read, table, focus):
     assert {line.kind: (line.rows, line.hours_used, line.hours_unused) for line in bill.lines} == {
         "used": (1, 144, 0), "commitment": (2, 0, 48)
     }  # fmt: skip
-    whole = total(bill.lines)
+    whole = sum_lines(bill.lines)
     assert (whole.hours_paid, whole.billed, whole.effective) == (192, 480, 480)
     assert {line.purchase_option for line in bill.lines} == {"reserved"}
 
@@ -76,7 +76,7 @@ def test_a_commitment_that_covers_more_than_accelerators_is_told_apart(read, tab
     ))  # fmt: skip
     assert [line.purchase_option for line in bill.lines] == ["savings_plan"]
     assert apart(bill)["shared commitment", "USD"] == (1, 0, 0.25)
-    (found,) = commitments.commitments(together([bill]))
+    (found,) = commitments.collect_commitments(combine_bills([bill]))
     assert found.unknown[0] == "what it commits to in nodes (savings plan)"
 
 
@@ -123,7 +123,7 @@ def test_aws_reservation_and_savings_plan(read, table, cur):
         ("not accelerators", "USD"): 1, ("not matched", "USD"): 1, ("tax", "USD"): 1, ("support", "USD"): 1,
     }  # fmt: skip
     assert next(each.name for each in bill.apart if each.why == "not matched") == "p9.48xlarge"
-    (found, _) = sorted(commitments.commitments(together([bill])), key=lambda each: each.identity)
+    (found, _) = sorted(commitments.collect_commitments(combine_bills([bill])), key=lambda each: each.identity)
     assert (found.purchase_option, found.count, found.ends) == ("reserved_1y_partial_upfront", 1, "2026-12")
     assert (found.instance_type, found.unknown) == ("p4d.24xlarge", ())
 
@@ -166,8 +166,8 @@ def test_azure_actual_and_amortised_are_never_both(read, table, azure):
     assert (lines["used"].effective, lines["used"].billed, lines["used"].hours_used) == (50, None, 20)
     assert (lines["commitment"].effective, lines["commitment"].hours_unused) == (10, 4)
     assert dict(lines["used"].tags) == {"team": "chem", "env": "dev"}
-    both = together([actual, amortised])
-    assert (total(both.lines).billed, total(both.lines).effective) == (None, None)
+    both = combine_bills([actual, amortised])
+    assert (sum_lines(both.lines).billed, sum_lines(both.lines).effective) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from planner.ask import ask
-from planner.billing.usage import together
-from planner.errors import InvalidRequest
-from planner.intake import compared
-from planner.intake import read as read_any
-from planner.intake._present import Kept, Present
-from planner.intake.billing import Forward, base_months, request_of
+from planner.application import plan_document
+from planner.inputs.bills.usage import combine_bills
+from planner.inputs.file_reader import read as read_any
+from planner.inputs.formats.billing import UsageProjection, base_months, build_request_from_bills
+from planner.inputs.present_spend import PresentSpend, SunkCommitment
+from planner.inputs.spend_comparison import add_savings_note
+from planner.request.errors import InvalidRequest
 
 MONTHS = {"2026-08": 744, "2026-09": 720, "2026-10": 744}
 EXAMPLE = Path(__file__).parents[2] / "examples" / "bill-focus.csv"
@@ -32,7 +32,7 @@ def g5(month, hours, **more):
 
 
 def test_a_node_around_the_clock_is_one_node_of_730_hours(table, focus, catalog):
-    found = request_of([table(focus, *(g5(month, hours) for month, hours in MONTHS.items()))], catalog)
+    found = build_request_from_bills([table(focus, *(g5(month, hours) for month, hours in MONTHS.items()))], catalog)
     assert found.complaints == ()
     (workload,) = found.document["workloads"]
     # (744 + 720 + 744) / 3 hours a month, of 736 on average, are 730 of 730
@@ -48,7 +48,7 @@ def test_one_workload_for_each_tag_and_accelerator_with_its_nodes_and_its_share_
     p5 = {"SkuPriceDetails": '{"InstanceType": "p5.48xlarge"}', **tags}
     spot = g5("2026-09", 100, **tags, PricingCategory="Dynamic")
     path = table(focus, g5("2026-09", 300, **tags), spot, g5("2026-09", 20, **p5))
-    found = request_of([path], catalog, Forward(0.03, "workload", substitution=True))
+    found = build_request_from_bills([path], catalog, UsageProjection(0.03, "workload", substitution=True))
     a10, h100 = found.document["workloads"]
     scale = 730 / 720
     assert (a10["name"], h100["name"]) == ("chat on A10G-24GB", "chat on H100-80GB-SXM")
@@ -61,16 +61,16 @@ def test_one_workload_for_each_tag_and_accelerator_with_its_nodes_and_its_share_
 
 def test_more_values_of_a_tag_than_a_plan_holds_name_the_tag(table, focus, catalog):
     path = table(focus, *(g5("2026-09", 1, Tags=f'{{"app": "job {number}"}}') for number in range(1001)))
-    found = request_of([path], catalog)
+    found = build_request_from_bills([path], catalog)
     with pytest.raises(InvalidRequest) as raised:
-        ask({**found.document, "as_of": "2026-11-21"}, catalog, inputs=found.inputs, places=found.places)
+        plan_document({**found.document, "as_of": "2026-11-21"}, catalog, inputs=found.inputs, places=found.places)
     (fault,) = raised.value.complaints
     assert str(fault).startswith("bill.csv, by the tag app (--tag): too many")
 
 
 def test_the_last_full_months_that_follow_one_another(read, table, focus):
     def months(*names, more=()):
-        return base_months(together([read(table(focus, *(g5(month, 1) for month in names), *more))]))
+        return base_months(combine_bills([read(table(focus, *(g5(month, 1) for month in names), *more))]))
 
     assert months("2026-05", "2026-06", "2026-07", "2026-08") == ("2026-06", "2026-07", "2026-08")
     assert months("2026-05", "2026-07", "2026-08") == ("2026-07", "2026-08")
@@ -88,13 +88,13 @@ def test_the_last_full_months_that_follow_one_another(read, table, focus):
     ],
 )
 def test_what_gives_no_demand_is_a_complaint(table, focus, catalog, rows, message):
-    found = request_of([table(focus, *rows)], catalog)
+    found = build_request_from_bills([table(focus, *rows)], catalog)
     assert [message in complaint.message for complaint in found.complaints] == [True]
 
 
 def test_a_tag_that_no_row_has_is_a_complaint_with_those_there_are(table, focus, catalog):
     path = table(focus, g5("2026-09", 1, Tags='{"env": "dev", "team": "a"}'))
-    (fault,) = request_of([path], catalog, Forward(tag="project")).complaints
+    (fault,) = build_request_from_bills([path], catalog, UsageProjection(tag="project")).complaints
     assert (fault.place, fault.value, fault.expected) == ("--tag", "project", "one of env, team")
 
 
@@ -116,7 +116,7 @@ def committed(*months, once=True):
 
 
 def test_a_commitment_is_taken_over_with_what_is_still_owed(table, focus, catalog):
-    found = request_of([table(focus, *committed(*MONTHS))], catalog)
+    found = build_request_from_bills([table(focus, *committed(*MONTHS))], catalog)
     (taken,) = found.document["existing"]["commitments"]
     fee = 736 * 0.2  # 0.20 an hour, of 736 hours in the mean month
     assert taken == {
@@ -130,7 +130,7 @@ def test_a_commitment_is_taken_over_with_what_is_still_owed(table, focus, catalo
 
 
 def test_a_commitment_whose_end_is_not_told_is_named_and_left_out(table, focus, catalog):
-    found = request_of([table(focus, *committed(*MONTHS, once=False))], catalog)
+    found = build_request_from_bills([table(focus, *committed(*MONTHS, once=False))], catalog)
     assert "existing" not in found.document
     told = next(note for note in found.inputs.notes if note.startswith("commitment ri-1"))
     assert "not taken over" in told
@@ -140,13 +140,13 @@ def test_a_commitment_whose_end_is_not_told_is_named_and_left_out(table, focus, 
 
 def test_what_the_plan_saves_is_before_what_is_owed_for_commitments_that_it_does_not_hold(table, focus, catalog):
     """736 hours a month at 0.70 are 515.20, whether something used them or not."""
-    found = request_of([table(focus, *committed(*MONTHS, once=False))], catalog)
+    found = build_request_from_bills([table(focus, *committed(*MONTHS, once=False))], catalog)
     assert found.present is not None
     assert found.present.loose_per_month == pytest.approx(736 * 0.7)
     document = {**found.document, "as_of": "2026-11-21", "months": 2, "strategies": ["cloud"], "providers": ["aws"]}
-    note = compared(ask(document, catalog, inputs=found.inputs), found).inputs.notes[-1]
+    note = add_savings_note(plan_document(document, catalog, inputs=found.inputs), found).inputs.notes[-1]
     assert "; from that goes what is still owed for commitments that the plan does not hold, at 515.20 a month" in note
-    held = request_of([table(focus, *committed(*MONTHS))], catalog)
+    held = build_request_from_bills([table(focus, *committed(*MONTHS))], catalog)
     assert held.present is not None
     assert held.present.loose_per_month == 0
 
@@ -157,7 +157,7 @@ def test_cash_with_a_payment_for_later_months_is_no_measure_of_going_on_as_today
     days = [{**hours, "Date": f"09/{day:02d}/2026", "PricingModel": "Reservation"} for day in range(1, 31)]
     bought = {**reserved, "ChargeType": "Purchase", "Frequency": "OneTime", "CostInBillingCurrency": "20000",
               "Quantity": "1"}  # fmt: skip
-    found = request_of([table(azure, *days, bought)], catalog)
+    found = build_request_from_bills([table(azure, *days, bought)], catalog)
     assert found.complaints == ()
     assert found.present is None
     assert [note for note in found.inputs.notes if "paid upfront for later months too" in note]
@@ -178,7 +178,7 @@ def test_a_savings_plan_is_named_with_its_sum_and_its_end(table, cur, catalog):
          "savingsPlan/UsedCommitment": "460.8", "savingsPlan/StartTime": "2026-03-01T00:00:00.000Z",
          "savingsPlan/EndTime": "2027-02-28T23:59:59.000Z"},
     )  # fmt: skip
-    found = request_of([path], catalog)
+    found = build_request_from_bills([path], catalog)
     assert "existing" not in found.document
     # 460.80 for what it covered and 43.20 for what nothing used: the 504.00 of its fee
     assert (
@@ -196,34 +196,36 @@ def test_fees_without_a_name_are_told(lines, catalog):
         row("Nvidia L4 GPU running in Iowa", 720, 0),
         row("Commitment v1: Nvidia L4 GPU running in Iowa for 1 Year", 720, 360),
     )
-    (note,) = [note for note in request_of([path], catalog).inputs.notes if note.startswith("fees and unused")]
+    (note,) = [
+        note for note in build_request_from_bills([path], catalog).inputs.notes if note.startswith("fees and unused")
+    ]
     assert "of L4-24GB of 365.00 a month" in note  # 360 in 720 hours, of 730
     assert "none is taken over" in note
 
 
 def test_growth_goes_into_what_nothing_uses_before_it_costs_more():
-    present = Present("effective", "USD", 100, 50, 25, 0.5)
+    present = PresentSpend("effective", "USD", 100, 50, 25, 0.5)
     # outside: 100 + 150 + 225; under commitments of 75: 75, then 50 x 1.5 = 75, then 50 x 2.25 = 112.5
     assert present.over(3) == pytest.approx(475 + 75 + 75 + 112.5)
-    kept = replace(present, kept=(Kept("2026-12", 10), Kept("2027-05", 1)))
+    kept = replace(present, kept=(SunkCommitment("2026-12", 10), SunkCommitment("2027-05", 1)))
     assert kept.sunk(("2026-11", "2026-12", "2027-01")) == 10 + 10 + 3
 
 
 def test_the_plan_says_what_it_saves(catalog):
-    found = request_of([EXAMPLE], catalog, Forward(0.03))
+    found = build_request_from_bills([EXAMPLE], catalog, UsageProjection(0.03))
     document = {**found.document, "as_of": "2026-11-21", "months": 12, "strategies": ["cloud"], "providers": ["aws"]}
-    plan = compared(ask(document, catalog, inputs=found.inputs), found)
+    plan = add_savings_note(plan_document(document, catalog, inputs=found.inputs), found)
     assert found.present is not None
     there = found.present.over(12)
     here = plan.strategy("cloud").total_cost + found.present.sunk(plan.month_names)
     note = plan.inputs.notes[-1]
     assert f"costs {there:,.2f} (effective" in note
     assert f"saves {there - here:,.2f}" in note
-    euros = compared(replace(plan, currency="EUR"), found)
+    euros = add_savings_note(replace(plan, currency="EUR"), found)
     assert "the bill is in USD, the plan in EUR" in euros.inputs.notes[-1]
 
 
 def test_bytes_are_a_bill_whatever_they_are_called(catalog):
     found = read_any(EXAMPLE.read_bytes(), "review.csv")
     assert (found.inputs.format, found.complaints) == ("billing", ())
-    assert found.document == request_of([EXAMPLE], catalog).document
+    assert found.document == build_request_from_bills([EXAMPLE], catalog).document

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner import billing
-from planner.billing import NotABill, commitments
-from planner.billing._open import reason_of
-from planner.billing._sort import full_months
-from pricing.catalog import Catalog
+from planner.inputs import bills
+from planner.inputs.bills import NotABill, commitments
+from planner.inputs.bills.export_detection import first_error_line
+from planner.inputs.bills.line_classification import full_months
+from pricing.catalog.price_catalog import Catalog
 
 HEAD = (
     "BilledCost,EffectiveCost,ChargeCategory,BillingCurrency,ChargePeriodStart,ProviderName,ChargeDescription,"
@@ -88,20 +88,20 @@ def test_names_that_would_be_sql_are_names(read, tmp_path):
 def test_the_same_in_a_process_of_its_own(written, catalog, read):
     path = written(G5, "1,2")
     told = []
-    assert billing.read(path, catalog, progress=told.append) == read(path)
+    assert bills.read(path, catalog, progress=told.append) == read(path)
 
 
 def test_what_that_process_says_is_raised_here(tmp_path, catalog):
     (tmp_path / "no.csv").write_text("a,b,c,d\n1,2,3,4\n")
     with pytest.raises(NotABill, match="no row in it"):
-        billing.read(tmp_path / "no.csv", catalog)
+        bills.read(tmp_path / "no.csv", catalog)
     with pytest.raises(FileNotFoundError):
-        billing.read(tmp_path / "missing.csv", catalog)
+        bills.read(tmp_path / "missing.csv", catalog)
 
 
 def test_a_time_limit_is_kept(written, catalog):
     with pytest.raises(NotABill, match="not read in 0 seconds"):
-        billing.read(written(G5), catalog, seconds=0.001)
+        bills.read(written(G5), catalog, seconds=0.001)
 
 
 def test_numbers_of_too_many_digits_are_no_numbers(read, tmp_path):
@@ -131,7 +131,7 @@ def test_a_commitment_that_never_ends_has_a_last_month():
     told = [({"until": day}, month) for day, month in (
         ("9999-12-31", "9999-12"), ("9999-12-30", "9999-11"), ("2027-01-15", "2026-12"), ("2028-02-29", "2028-02"),
     )]  # fmt: skip
-    assert [commitments._ends([each]) for each, _ in told] == [month for _, month in told]
+    assert [commitments._last_month([each]) for each, _ in told] == [month for _, month in told]
 
 
 def test_text_that_is_no_utf_8_inside_json(tmp_path, read):
@@ -154,7 +154,7 @@ def test_whatever_the_rows_hold_it_adds_up_or_is_refused(rows, tmp_path_factory)
     path = tmp_path_factory.mktemp("any") / "bill.csv"
     path.write_bytes("\n".join([HEAD, G5, *(",".join(row) for row in rows)]).encode("utf-8", "replace"))
     try:
-        bill = billing._read(path, Catalog.embedded(), "bill", progress=None)
+        bill = bills._read_bill(path, Catalog.embedded(), "bill", progress=None)
     except NotABill:
         return
     assert bill.differences() == ()
@@ -171,7 +171,7 @@ def test_sums_are_those_of_the_rows(amounts, tmp_path_factory):
     path = tmp_path_factory.mktemp("sums") / "bill.csv"
     lines = [f"{b},{e},Usage,{c},2026-09-01,AWS,{t},1,Hours" for b, e, c, t in amounts]
     path.write_text("\n".join([HEAD, *lines]) + "\n")
-    bill = billing._read(path, Catalog.embedded(), "bill", progress=None)
+    bill = bills._read_bill(path, Catalog.embedded(), "bill", progress=None)
     assert bill.differences() == ()
     for total in bill.totals:
         own = [(b, e) for b, e, c, _ in amounts if c == total.currency]
@@ -181,5 +181,5 @@ def test_sums_are_those_of_the_rows(amounts, tmp_path_factory):
 
 
 def test_an_error_without_words_is_one_answer_too():
-    assert reason_of(EOFError()) == "it is damaged"
-    assert reason_of(ValueError("not so\nat line 3")) == "not so"
+    assert first_error_line(EOFError()) == "it is damaged"
+    assert first_error_line(ValueError("not so\nat line 3")) == "not so"

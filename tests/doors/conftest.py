@@ -17,10 +17,10 @@ import httpx
 import pytest
 import uvicorn
 
-from planner.cli._run import run
+from planner.cli._exit_codes import run
 
 if TYPE_CHECKING:
-    from planner.service import Limits
+    from planner.service import ServiceLimits
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -105,7 +105,7 @@ def repository() -> Path:
 
 
 @contextmanager
-def serving(limits: Limits) -> Iterator[httpx.Client]:
+def serving(limits: ServiceLimits) -> Iterator[httpx.Client]:
     """The service on a free port of the loopback, in a thread of this process, and a client of it."""
     from planner.service import create
 
@@ -126,7 +126,7 @@ def serving(limits: Limits) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="session")
 def client() -> Iterator[httpx.Client]:
     """A client of a service with one worker that takes bodies of 20,000 bytes."""
-    from planner.service import Limits
+    from planner.service import ServiceLimits
 
-    with serving(Limits(workers=1, body_bytes=20_000)) as client:
+    with serving(ServiceLimits(workers=1, body_bytes=20_000)) as client:
         yield client

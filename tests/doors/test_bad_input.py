@@ -198,7 +198,7 @@ def test_a_bug_is_told_with_an_id_and_its_details_are_in_a_log(planner, job, mon
     def broken(*_, **__):
         raise ZeroDivisionError("a secret detail")
 
-    monkeypatch.setattr("planner.ask.ask", broken)
+    monkeypatch.setattr("planner.application.plan_document", broken)
     ran = planner("estimate", str(job), "-o", "plan.json")
     assert ran.code == 1
     assert ran.out == ""

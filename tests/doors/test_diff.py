@@ -178,7 +178,7 @@ def test_text_from_a_plan_is_made_harmless(planner, plans, tmp_path):
 
 
 def test_help_names_the_causes(planner):
-    from planner.diff import CAUSES
+    from planner.analysis.comparison import CAUSES
 
     told = " ".join(planner("diff", "--help").out.split())
     assert all(cause in told for cause in CAUSES)

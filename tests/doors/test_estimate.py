@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.cli._outputs import choose
+from planner.cli._plan_outputs import choose_outputs
 from planner.reports import formats
 
 SCRIPT = Path(sys.executable).with_name("planner")
@@ -85,10 +85,10 @@ def test_several_outputs_in_one_run(planner, job, tmp_path):
 def test_the_longest_suffix_names_the_format():
     names = {"a.csv": "csv", "a.focus.csv": "focus", "OUT/A.FOCUS.CSV": "focus", "a.focus.x.csv": "csv",
              "a.json": "json", "a.infracost.json": "infracost"}  # fmt: skip
-    outputs, faults = choose(None, list(names))
+    outputs, faults = choose_outputs(None, list(names))
     assert faults == ()
     assert [output.format for output in outputs] == ["text", *names.values()]
-    (fault,) = choose("focus", ["forecast.csv"])[1]
+    (fault,) = choose_outputs("focus", ["forecast.csv"])[1]
     assert fault.expected == "no --format, or -o NAME.focus.csv"
 
 
@@ -158,7 +158,7 @@ def test_assumptions_of_the_option_are_added_to_those_of_the_request(planner, ho
 def test_the_date_is_today_unless_said(planner, hours, monkeypatch):
     from datetime import date
 
-    monkeypatch.setattr("planner.cli._files.today", lambda: date(2027, 3, 4))
+    monkeypatch.setattr("planner.cli._request_files.today", lambda: date(2027, 3, 4))
     del hours["as_of"]
     plan = json.loads(planner("estimate", "--format", "json", stdin=json.dumps(hours).encode()).out)
     assert (plan["as_of"], plan["start"]) == ("2027-03-04", "2027-04")
@@ -181,7 +181,7 @@ def test_same_input_same_bytes(planner, job):
 
 
 def test_a_folder_without_a_slash_is_a_folder_when_it_exists(tmp_path):
-    outputs, complaints = choose(None, [str(tmp_path)])
+    outputs, complaints = choose_outputs(None, [str(tmp_path)])
     assert not complaints
     assert (outputs[1].format, outputs[1].folder) == ("terraform", True)
 
@@ -250,7 +250,7 @@ def test_ctrl_c_during_the_solve_ends_it_at_once():
     # The solver would run on for minutes before Python hears of the signal; a sleeping thread stands for it.
     code = (
         "import os, signal, threading, time\n"
-        "from planner.cli._estimate import _interruptible\n"
+        "from planner.cli._estimate_settings import _interruptible\n"
         "threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "_interruptible(lambda: time.sleep(3600))\n"
     )

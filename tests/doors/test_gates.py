@@ -6,11 +6,11 @@ from datetime import date
 
 import pytest
 
-from planner.answer import CashRow, PriceUsed, Recommendation, RequestedWorkload, Strategy, WorkloadCost
-from planner.ask import ask
-from planner.cli._gates import Gates, asked, faults
+from planner.application import plan_document
+from planner.cli._plan_gates import Gates, find_gate_failures, parse_gates
 from planner.reports import formats
-from pricing.catalog import Catalog
+from planner.result import CashRow, PriceUsed, Recommendation, RequestedWorkload, Strategy, WorkloadCost
+from pricing.catalog.price_catalog import Catalog
 
 HOURS = {
     "as_of": "2026-11-21", "months": 2, "strategies": ["cloud"],
@@ -25,7 +25,7 @@ def price(day, name="p5.48xlarge", source="P1"):
 @pytest.fixture(scope="module")
 def plan():
     """Three months that cost 100, 250 and 150: 500 in all, of which one workload bears 450 and one 50."""
-    empty = ask(HOURS, Catalog.embedded())
+    empty = plan_document(HOURS, Catalog.embedded())
     cash = tuple(
         CashRow(month, "end", "on_demand", "x", amount) for month, amount in ((1, 100.0), (2, 250.0), (3, 150.0))
     )
@@ -46,14 +46,14 @@ def plan():
 
 
 def test_the_whole_plan_against_a_budget(plan):
-    assert faults(plan, Gates(totals=(500.0, 600.0))) == []
-    assert faults(plan, Gates(totals=(400.0,))) == [
+    assert find_gate_failures(plan, Gates(totals=(500.0, 600.0))) == []
+    assert find_gate_failures(plan, Gates(totals=(400.0,))) == [
         "cloud costs 500.00 EUR over 3 months, 100.00 EUR (25 %) over the budget of 400.00 EUR"
     ]
 
 
 def test_every_month_that_is_over_is_named(plan):
-    assert faults(plan, Gates(monthly=(120.0,))) == [
+    assert find_gate_failures(plan, Gates(monthly=(120.0,))) == [
         "cloud pays 250.00 EUR in 2027-01, 130.00 EUR (108.3 %) over the budget of 120.00 EUR a month",
         "cloud pays 150.00 EUR in 2027-02, 30.00 EUR (25 %) over the budget of 120.00 EUR a month",
     ]
@@ -61,51 +61,55 @@ def test_every_month_that_is_over_is_named(plan):
 
 def test_workloads_against_their_own_budgets(plan):
     """450 over three months are 150 a month against 120; 50 are 16.67 against 20."""
-    assert faults(plan, Gates(workloads=True)) == [
+    assert find_gate_failures(plan, Gates(workloads=True)) == [
         "train costs 150.00 EUR a month on average, 30.00 EUR (25 %) over its budget of 120.00 EUR"
     ]
 
 
 def test_budgets_that_nobody_states_are_no_pass(plan):
     silent = replace(plan, workloads=tuple(replace(each, budget_per_month=None) for each in plan.workloads))
-    assert faults(silent, Gates(workloads=True)) == ["no workload states a budget: nothing to hold the plan against"]
+    assert find_gate_failures(silent, Gates(workloads=True)) == [
+        "no workload states a budget: nothing to hold the plan against"
+    ]
 
 
 def test_every_price_that_is_too_old_is_named_with_its_source(plan):
     """At 21 November 2026: 20, 365 and 81 days."""
-    assert faults(plan, Gates(max_price_age_days=365)) == []
-    assert faults(plan, Gates(max_price_age_days=80)) == [
+    assert find_gate_failures(plan, Gates(max_price_age_days=365)) == []
+    assert find_gate_failures(plan, Gates(max_price_age_days=80)) == [
         "1 price of P2 older than 80 days: aws us-east-1 p4d.24xlarge on_demand of 2025-11-21 (365 days)",
         "1 price of P1 older than 80 days: aws us-east-1 p5.48xlarge on_demand of 2026-09-01 (81 days)",
     ]
 
 
 def test_all_gates_are_told_at_once(plan):
-    assert len(faults(plan, Gates((400.0,), (120.0,), workloads=True, max_price_age_days=80))) == 1 + 2 + 1 + 2
+    assert (
+        len(find_gate_failures(plan, Gates((400.0,), (120.0,), workloads=True, max_price_age_days=80))) == 1 + 2 + 1 + 2
+    )
 
 
 def test_a_budget_of_what_was_shown_is_kept(plan):
     """Shown are cents: 500.00 for all that is under 500.005."""
-    assert faults(plan, Gates(totals=(499.996, 500.0 * (1 - 1e-12)))) == []
-    (over,) = faults(plan, Gates(totals=(499.99,)))
+    assert find_gate_failures(plan, Gates(totals=(499.996, 500.0 * (1 - 1e-12)))) == []
+    (over,) = find_gate_failures(plan, Gates(totals=(499.99,)))
     assert "0.01 EUR (0 %) over the budget of 499.99 EUR" in over
 
 
 @pytest.mark.parametrize("text", ["", "1,5", "1.500,00", "-3", "1e5", "5 /month", "EUR 5", "/month", "inf", "month"])
 def test_what_is_no_budget_is_refused(text):
-    gates, complaints = asked({"fail_over_budget": (text,)})
+    gates, complaints = parse_gates({"fail_over_budget": (text,)})
     assert [(each.place, each.value) for each in complaints] == [("--fail-over-budget", text)]
     assert gates == Gates()
 
 
 @pytest.mark.parametrize("text", ["", "-1", "1.5", "ten", "1" * 7])
 def test_what_is_no_age_is_refused(text):
-    _, complaints = asked({"max_price_age": text})
+    _, complaints = parse_gates({"max_price_age": text})
     assert [each.place for each in complaints] == ["--max-price-age"]
 
 
 def test_what_is_asked_for():
-    gates, complaints = asked(
+    gates, complaints = parse_gates(
         {"fail_over_budget": ("250000", "20000.5/month", "workloads", "3"), "max_price_age": "90"}
     )
     assert complaints == []

@@ -12,8 +12,8 @@ import click
 import pytest
 
 from planner.cli import commands
-from planner.offers import FIELDS
 from planner.reports import formats
+from pricing.search import FIELDS
 
 HEAVY = {"numpy", "highspy", "pydantic", "fastapi", "openpyxl", "xlsxwriter", "yaml", "python_calamine", "sqlite3"}
 

@@ -302,7 +302,7 @@ def test_the_jobs_options_are_its_own(measure):
 
 
 def test_a_job_that_runs_for_days_keeps_few_samples(measure, tmp_path, monkeypatch):
-    monkeypatch.setattr("planner.measure._watch.SAMPLES_MAX", 10)
+    monkeypatch.setattr("planner.measure.job_watcher.SAMPLES_MAX", 10)
     assert measure("-o", "own.json", "--seconds", "1.5", "--", "sleep", "60").code == 0
     rows = kept(tmp_path / "own.json")["samples"]["rows"]
     assert 5 <= len(rows) <= 10
@@ -312,7 +312,7 @@ def test_a_job_that_runs_for_days_keeps_few_samples(measure, tmp_path, monkeypat
 def test_on_a_terminal_it_says_how_far_it_is(tmp_path):
     """And nowhere else: a pipe gets no such lines."""
     ours, theirs = pty.openpty()
-    code = "import planner.measure._watch as watch; watch.REPORT_S = 0.2\nfrom planner.cli import main; main()"
+    code = "import planner.measure.job_watcher as watch; watch.REPORT_S = 0.2\nfrom planner.cli import main; main()"
     words = [PYTHON, "-c", code, "measure", "--interval", "0.05", "--name", "x", "--", "sleep", "1"]
     assert subprocess.run(words, cwd=tmp_path, stderr=theirs, check=False).returncode == 0
     shown = os.read(ours, 1 << 16).decode()

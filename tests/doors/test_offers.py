@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.errors import InvalidRequest
-from planner.offers import FIELDS, SORTS, Query, find, parse_query
-from pricing.catalog import Catalog
+from planner.request.errors import InvalidRequest
+from planner.request.offer_query import parse_offer_query
+from pricing.catalog.price_catalog import Catalog
+from pricing.search import FIELDS, SORTS, OfferQuery, find_offers
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def catalog() -> Catalog:
 
 
 def rows(catalog, **filters):
-    return find(Query(**filters), catalog).rows
+    return find_offers(OfferQuery(**filters), catalog).rows
 
 
 def test_figures_per_node_are_those_of_all_its_accelerators(catalog):
@@ -52,7 +53,7 @@ def test_a_slice_is_a_fraction(catalog):
 @pytest.mark.parametrize("sort", SORTS)
 @pytest.mark.parametrize("reverse", [False, True])
 def test_every_sort_orders_what_is_known_and_puts_the_rest_last(catalog, sort, reverse):
-    everything = find(Query(provider=("aws",), option=("on_demand",), sort=sort, reverse=reverse), catalog)
+    everything = find_offers(OfferQuery(provider=("aws",), option=("on_demand",), sort=sort, reverse=reverse), catalog)
     key, largest_first = SORTS[sort]
     values = [key(row) for row in everything.rows]
     known = [value for value in values if value is not None]
@@ -62,33 +63,35 @@ def test_every_sort_orders_what_is_known_and_puts_the_rest_last(catalog, sort, r
 
 
 def test_sorting_drops_no_row(catalog):
-    totals = {sort: find(Query(sort=sort), catalog).total for sort in SORTS}
+    totals = {sort: find_offers(OfferQuery(sort=sort), catalog).total for sort in SORTS}
     assert set(totals.values()) == {len(catalog.quotes())}
 
 
 def test_an_unknown_rate_is_counted_not_dropped(catalog):
-    found = find(Query(accelerator=("V100-16GB-SXM2",), sort="price_per_rate", precision="fp8"), catalog)
+    found = find_offers(OfferQuery(accelerator=("V100-16GB-SXM2",), sort="price_per_rate", precision="fp8"), catalog)
     assert found.unsorted == found.total > 0
 
 
 def test_the_limit_cuts_after_sorting_and_tells_the_total(catalog):
-    everything = find(Query(sort="price_per_memory"), catalog)
-    some = find(Query(sort="price_per_memory", limit=7), catalog)
+    everything = find_offers(OfferQuery(sort="price_per_memory"), catalog)
+    some = find_offers(OfferQuery(sort="price_per_memory", limit=7), catalog)
     assert some.rows == everything.rows[:7]
     assert (some.total, some.unsorted) == (everything.total, everything.unsorted)
 
 
 def test_a_bare_model_is_all_its_variants(catalog):
-    query = parse_query({"accelerator": ["H100"]}, catalog)
+    query = parse_offer_query({"accelerator": ["H100"]}, catalog)
     assert len(query.accelerator) > 1
     assert all(name.startswith("H100") for name in query.accelerator)
 
 
 def test_offerings_without_a_price_are_named(catalog):
-    found = find(Query(), catalog)
+    found = find_offers(OfferQuery(), catalog)
     assert {(gap.provider, gap.instance_type) for gap in found.gaps} <= {o.key for o in catalog.unpriced()}
     assert found.gaps
-    spot = find(parse_query({"accelerator": ["T4"], "option": ["spot"], "provider": ["aws"]}, catalog), catalog)
+    spot = find_offers(
+        parse_offer_query({"accelerator": ["T4"], "option": ["spot"], "provider": ["aws"]}, catalog), catalog
+    )
     assert {gap.instance_type for gap in spot.gaps} >= {"g4dn.xlarge"}
     assert {gap.reason for gap in spot.gaps} == {"no price for spot"}
 
@@ -109,7 +112,7 @@ def test_every_fault_of_a_query_is_told_at_once(catalog):
         "gpu": ["x"],
     }  # fmt: skip
     with pytest.raises(InvalidRequest) as refused:
-        parse_query(given, catalog, lambda name: f"?{name}")
+        parse_offer_query(given, catalog, lambda name: f"?{name}")
     assert {complaint.place for complaint in refused.value.complaints} == {f"?{name}" for name in given}
     assert all(complaint.value and complaint.expected for complaint in refused.value.complaints)
 
@@ -119,7 +122,7 @@ def test_a_retired_type_is_named_with_its_successor_or_its_absence(catalog):
     assert retired
     for offering in retired:
         with pytest.raises(InvalidRequest) as refused:
-            parse_query({"type": [offering.instance_type]}, catalog)
+            parse_offer_query({"type": [offering.instance_type]}, catalog)
         [complaint] = refused.value.complaints
         assert "retired" in complaint.message
         assert (offering.successor or "no successor is recorded") in complaint.expected
@@ -133,11 +136,11 @@ def test_retired_types_are_never_offered(catalog):
 def test_any_text_is_a_query_or_refused_with_its_place(given):
     catalog = Catalog.embedded()
     try:
-        query = parse_query(given, catalog)
+        query = parse_offer_query(given, catalog)
     except InvalidRequest as error:
         places = {complaint.place for complaint in error.complaints}
     else:
-        find(query, catalog)
+        find_offers(query, catalog)
         places = set()
     assert places <= set(given)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pricing.catalog import Catalog
-from pricing.errors import BadSnapshot
+from pricing.catalog.price_catalog import Catalog
+from pricing.errors import InvalidSnapshot
 
 
 def test_doctor_finds_this_installation_well(planner):
@@ -23,7 +23,7 @@ def test_doctor_finds_this_installation_well(planner):
 
 def test_doctor_tells_a_catalogue_that_cannot_be_read(planner, monkeypatch):
     def broken():
-        raise BadSnapshot(("prices.csv line 3: no number",))
+        raise InvalidSnapshot(("prices.csv line 3: no number",))
 
     monkeypatch.setattr(Catalog, "current", broken)
     ran = planner("doctor")

@@ -12,7 +12,7 @@ import httpx
 import pytest
 import uvicorn
 
-from planner.service import Limits, create
+from planner.service import ServiceLimits, create
 
 EXAMPLE = Path(__file__).parents[2] / "examples/own-cloud/lambda"
 GH200 = {
@@ -52,7 +52,7 @@ def faulty(own) -> Path:
 @pytest.fixture
 def service():
     """A client of a service that was started with the data folder of this test."""
-    server = uvicorn.Server(uvicorn.Config(create(Limits(workers=1)), port=0, log_config=None, ws="none"))
+    server = uvicorn.Server(uvicorn.Config(create(ServiceLimits(workers=1)), port=0, log_config=None, ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started and thread.is_alive():

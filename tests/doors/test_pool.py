@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from planner.service.pool import BusyError, DiedError, Limits, Pool, TooLongError
+from planner.service.worker_pool import BusyError, ServiceLimits, TooLongError, WorkerDiedError, WorkerPool
 
 
 def nothing() -> None:
@@ -36,11 +36,11 @@ def sleep_long() -> None:
     time.sleep(600)
 
 
-def in_pool(limits: Limits, work: Callable[[Pool], Coroutine[Any, Any, Any]]) -> Any:
+def in_pool(limits: ServiceLimits, work: Callable[[WorkerPool], Coroutine[Any, Any, Any]]) -> Any:
     """What `work` gives; the pool is closed whatever happens."""
 
     async def whole() -> Any:
-        pool = Pool(limits, nothing)
+        pool = WorkerPool(limits, nothing)
         try:
             return await work(pool)
         finally:
@@ -53,7 +53,7 @@ def test_results_come_back_from_another_process():
     async def work(pool):
         return [await pool.run(double, 21), await pool.run(process)]
 
-    doubled, worker = in_pool(Limits(workers=1), work)
+    doubled, worker = in_pool(ServiceLimits(workers=1), work)
     assert doubled == 42
     assert worker != os.getpid()
 
@@ -62,27 +62,27 @@ def test_a_worker_stays_and_is_used_again():
     async def work(pool):
         return [await pool.run(process) for _ in range(3)]
 
-    assert len(set(in_pool(Limits(workers=4), work))) == 1
+    assert len(set(in_pool(ServiceLimits(workers=4), work))) == 1
 
 
 def test_a_worker_past_its_time_is_replaced():
     async def work(pool):
         with pytest.raises(TooLongError):
             await pool.run(sleep_long)
-        pool._limits = Limits(workers=1, seconds=60)
+        pool._limits = ServiceLimits(workers=1, seconds=60)
         return await pool.run(double, 1)
 
-    assert in_pool(Limits(workers=1, seconds=0.2), work) == 2
+    assert in_pool(ServiceLimits(workers=1, seconds=0.2), work) == 2
 
 
 def test_a_worker_that_dies_is_replaced():
     async def work(pool):
         first = await pool.run(process)
-        with pytest.raises(DiedError):
+        with pytest.raises(WorkerDiedError):
             await pool.run(die)
         return first, await pool.run(process)
 
-    first, second = in_pool(Limits(workers=1), work)
+    first, second = in_pool(ServiceLimits(workers=1), work)
     assert first != second
 
 
@@ -96,7 +96,7 @@ def test_too_many_waiting_are_turned_away():
             each.cancel()
         return await asyncio.gather(*working, return_exceptions=True)
 
-    ended = in_pool(Limits(workers=1, waiting=2, seconds=0.5), work)
+    ended = in_pool(ServiceLimits(workers=1, waiting=2, seconds=0.5), work)
     assert all(isinstance(each, asyncio.CancelledError) for each in ended)
 
 
@@ -109,14 +109,14 @@ def test_a_client_that_gives_up_does_not_harm_the_pool():
         # The worker is at work for somebody who left: the next call waits for it and gets its own answer.
         return [await pool.run(double, number) for number in (1, 2)]
 
-    assert in_pool(Limits(workers=1), work) == [2, 4]
+    assert in_pool(ServiceLimits(workers=1), work) == [2, 4]
 
 
 def test_workers_end_with_the_pool():
     async def work(pool):
         return await pool.run(process)
 
-    worker = in_pool(Limits(workers=1), work)
+    worker = in_pool(ServiceLimits(workers=1), work)
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)
 
@@ -134,11 +134,11 @@ def test_temporary_files_of_a_worker_go_with_it(tmp_path, monkeypatch):
     async def work(pool):
         told = await pool.run(temporary, "tell")
         assert Path(told).is_relative_to(tmp_path)
-        for then, ended in (("die", DiedError), ("wait", TooLongError)):
+        for then, ended in (("die", WorkerDiedError), ("wait", TooLongError)):
             with pytest.raises(ended):
                 await pool.run(temporary, then)
             assert not list(tmp_path.iterdir())
         return await pool.run(temporary, "tell")
 
-    assert not Path(in_pool(Limits(workers=1, seconds=2), work)).exists()
+    assert not Path(in_pool(ServiceLimits(workers=1, seconds=2), work)).exists()
     assert not list(tmp_path.iterdir())

@@ -10,10 +10,10 @@ from datetime import date
 
 import pytest
 
-from planner.cli._import import told
-from pricing.catalog import EMBEDDED, ROOT, Catalog
-from pricing.importer import Report
-from pricing.providers import walk
+from planner.cli._price_imports import import_report_lines
+from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, ROOT, Catalog
+from pricing.providers import find_provider_folders
+from tools.importer import ImportReport
 
 HEAD = "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,Region,AvailabilityZone\n"
 CHEAPER = HEAD + "g6.24xlarge,L4,4,96,384,,6.0,2.5,us-east-1,use1-az1\ng6.24xlarge,L4,4,96,384,,6.0,2.7,us-east-1,b\n"
@@ -319,7 +319,7 @@ def test_an_import_of_unusable_tables_tells_each_once_and_changes_nothing(planne
 
 
 def test_what_an_import_of_fact_tables_took_in_is_told_in_words():
-    report = Report(
+    report = ImportReport(
         providers=("acme", "zeus"),
         offerings=12,
         prices=3400,
@@ -336,7 +336,7 @@ def test_what_an_import_of_fact_tables_took_in_is_told_in_words():
         newest=date(2026, 7, 20),
         changed=(),
     )
-    lines = list(told(report))
+    lines = list(import_report_lines(report))
     assert "providers    acme, zeus" in lines
     assert "prices       3,400" in lines
     assert "tiers left   1,990 a price that a newer one replaces; 9 an item that no plan uses" in lines
@@ -362,7 +362,7 @@ def test_every_wrong_option_of_a_refresh_is_told_before_anything_is_called(plann
 
 def test_a_provider_without_an_adapter_cannot_be_refreshed(planner, data):
     """A cloud of one's own, copied from a folder that is shipped."""
-    source = walk(ROOT)[0]
+    source = find_provider_folders(ROOT)[0]
     folder = data / "providers/mine"
     folder.mkdir(parents=True)
     for name in ("regions.csv", "offerings.csv", "prices.csv", "tiers.csv"):
@@ -374,4 +374,4 @@ def test_a_provider_without_an_adapter_cannot_be_refreshed(planner, data):
     assert "--provider: it has no adapter to refresh it; read mine" in ran.err
     (mine,) = json.loads(planner("prices", "status", "--json", "--provider", "mine").out)["in_use"]
     assert (mine["snapshot"], mine["prices"] > 0) == ("own", True)
-    assert dict(EMBEDDED.folders).keys() == {path.name for path in walk(ROOT)}
+    assert dict(EMBEDDED_LAYOUT.folders).keys() == {path.name for path in find_provider_folders(ROOT)}

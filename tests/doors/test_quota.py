@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pricing.catalog import ROOT
+from pricing.catalog.price_catalog import ROOT
 
 RECORDED = ROOT / "providers/aws/testdata/list-service-quotas.json"
 TABLE = """\

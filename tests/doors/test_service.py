@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from planner.reports import formats, load
-from pricing.catalog import Catalog
+from pricing.catalog.price_catalog import Catalog
 
 SCRIPT = Path(sys.executable).with_name("planner")
 

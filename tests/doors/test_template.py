@@ -7,8 +7,8 @@ import io
 import openpyxl
 import pytest
 
-from planner.cli._template import columns, workbook
-from planner.intake import read
+from planner.cli._template_workbook import build_workbook, template_columns
+from planner.inputs.file_reader import read
 
 FILLED = {
     "Workload": "Ranking",
@@ -45,14 +45,14 @@ def test_what_is_written_is_read_back_once_filled(planner, tmp_path):
 
 
 def test_every_column_is_understood():
-    (table,) = read(workbook(), "review.xlsx").tables
-    assert [column.title for column in table.columns] == [column.title for column in columns(())]
+    (table,) = read(build_workbook(), "review.xlsx").tables
+    assert [column.title for column in table.columns] == [column.title for column in template_columns(())]
     assert all(column.field for column in table.columns)
     assert len({column.field for column in table.columns}) == len(table.columns)
 
 
 def test_the_example_would_be_a_workload_if_it_were_not_marked():
-    book = openpyxl.load_workbook(io.BytesIO(workbook()))
+    book = openpyxl.load_workbook(io.BytesIO(build_workbook()))
     book["Plan"]["A5"] = "Chat model"
     target = io.BytesIO()
     book.save(target)
@@ -86,7 +86,7 @@ def test_a_file_that_is_there_stays(planner, tmp_path):
     assert ran.code == 2
     assert (tmp_path / "review.xlsx").read_bytes() == b"mine"
     assert planner("template", "-o", "review.xlsx", "--force").code == 0
-    assert (tmp_path / "review.xlsx").read_bytes() == workbook()
+    assert (tmp_path / "review.xlsx").read_bytes() == build_workbook()
 
 
 @pytest.mark.parametrize("arguments", [("--months", "x"), ("--months", "61"), ("--start", "2027-13")])

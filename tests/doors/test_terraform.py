@@ -113,9 +113,9 @@ def test_what_the_service_cannot_give_is_a_problem(client, job):
 
 
 def test_only_the_last_plans_are_kept():
-    from planner.service.kept import Kept
+    from planner.service.plan_cache import PlanCache
 
-    kept = Kept(2)
+    kept = PlanCache(2)
     for name in ("a", "b"):
         kept.add(name, name.encode())
     assert kept.get("a") == b"a"  # asked for, so that b is the one that goes

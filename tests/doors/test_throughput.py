@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from planner.throughput.rows import MEASUREMENTS
+from tools.throughput.published_results import MEASUREMENTS
 
 REQUEST = """
 as_of: 2026-11-21

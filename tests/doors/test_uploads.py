@@ -17,9 +17,9 @@ import openpyxl
 import pytest
 import xlsxwriter
 
-from planner.apart import Bounds, apart
-from planner.intake import BYTES_MAX, formats, read
-from planner.service.sent import SUFFIXES
+from planner.inputs.file_reader import BYTES_MAX, formats, read
+from planner.inputs.sandbox import SandboxLimits, run_isolated
+from planner.service.uploads import SUFFIXES
 
 ROWS = [
     ["Workload", "GPU", "GPU-hours / month", "Provider"],
@@ -287,7 +287,7 @@ def test_a_hostile_file_is_one_clear_answer_and_the_next_is_a_plan(client, name)
 @pytest.mark.parametrize("name", ["bomb.xlsx", "bomb.ods", "far.xlsx", "deep.json", "wide.csv"])
 def test_a_hostile_file_takes_little_memory(name):
     """Far less than the reader may use: the guard refuses it first."""
-    assert apart(read, HOSTILE[name][0], name, bounds=Bounds(300 * 2**20, 60)).complaints
+    assert run_isolated(read, HOSTILE[name][0], name, bounds=SandboxLimits(300 * 2**20, 60)).complaints
 
 
 def test_macros_are_said_and_never_run(client):

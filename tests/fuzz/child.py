@@ -131,20 +131,21 @@ class Judge:
     """Reads files as the doors do, in this process, and holds what came of it against the law."""
 
     def __init__(self) -> None:
-        from planner import billing
-        from pricing.catalog import Catalog
+        from planner.inputs import bills
+        from pricing.catalog.price_catalog import Catalog
 
         self.catalog = Catalog.embedded()
         self.became: Counter[str] = Counter()
         self.sound = 0
-        billing.apart = lambda work, *a, progress=None, **_: work(*a, progress=progress)  # in this process
+        bills.run_isolated = lambda work, *a, progress=None, **_: work(*a, progress=progress)  # in this process
 
     def sheet(self, data: bytes, name: str) -> None:
         """A Read with complaints in words; or a request that is planned, or refused in words."""
-        from planner import ask as doors
-        from planner.check import check
-        from planner.errors import InvalidRequest
-        from planner.intake import compared, read
+        from planner import application as doors
+        from planner.inputs.file_reader import read
+        from planner.inputs.spend_comparison import add_savings_note
+        from planner.request.errors import InvalidRequest
+        from planner.supply.validation import validate_request
 
         found = read(data, name)
         inputs = found.inputs
@@ -157,13 +158,15 @@ class Judge:
         try:
             self.sound += not found.complaints
             if not found.complaints and self.sound % ASK_EVERY == 1 and len(document.get("workloads") or ()) <= 30:
-                plan = doors.ask(
+                plan = doors.plan_document(
                     {**document, "months": 2, "strategies": ["cloud"]}, self.catalog, inputs=inputs, places=found.places
                 )
-                compared(plan, found)
+                add_savings_note(plan, found)
                 self.became["planned"] += 1
                 return
-            wrong = doors.answered(document, self.catalog, lambda request: check(request, self.catalog), **more)
+            wrong = doors.process_document(
+                document, self.catalog, lambda request: validate_request(request, self.catalog), **more
+            )
         except InvalidRequest as refused:
             self._words(refused.complaints)
             self.became["refused" if not found.complaints else "complained of"] += 1
@@ -175,25 +178,25 @@ class Judge:
         """A bill that adds up and is carried on as a request, or is refused in words."""
         import tempfile
 
-        from planner.billing import _read
-        from planner.billing._open import NotABill
-        from planner.errors import Complaint
-        from planner.intake.billing import request_of
+        from planner.inputs.bills import _read_bill
+        from planner.inputs.bills.export_detection import NotABill
+        from planner.inputs.formats.billing import build_request_from_bills
+        from planner.request.errors import InputProblem
 
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / Path(name).name
             path.write_bytes(data)
             try:
-                bill = _read(path, self.catalog, name, progress=None)
+                bill = _read_bill(path, self.catalog, name, progress=None)
             except NotABill as refused:
-                self._words([Complaint("", name, str(refused))])
+                self._words([InputProblem("", name, str(refused))])
                 self.became["refused"] += 1
                 return
             assert bill.differences() == (), bill.differences()
             assert bill.rows_in == bill.rows_used + bill.rows_apart + bill.rows_refused
             self.sound += 1
             if self.sound % ASK_EVERY == 1:
-                self._words(request_of([path], self.catalog, names=[name]).complaints)
+                self._words(build_request_from_bills([path], self.catalog, names=[name]).complaints)
             self.became["read" if bill.rows_used else "read, no accelerator"] += 1
 
     @staticmethod

@@ -20,10 +20,10 @@ from pathlib import Path
 import click
 import pytest
 
-from planner import assumptions
 from planner.cli import commands
-from planner.intake._columns import meaning_of
-from planner.intake._units import plain
+from planner.inputs.notation.units import normalize_text
+from planner.inputs.spreadsheet.column_meanings import match_meaning
+from planner.request import assumptions
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
@@ -179,7 +179,7 @@ def test_every_command_and_option_is_documented():
 
 def test_every_assumption_is_documented_with_its_source():
     text = (ROOT / "docs/reference/assumptions.md").read_text(encoding="utf-8")
-    for assumption in assumptions.defaults().values():
+    for assumption in assumptions.load_defaults().values():
         (row,) = re.findall(rf"^\| `{assumption.name}` .*$", text, re.MULTILINE)
         assert assumption.source in row
         assert f"{assumption.value:g}" in row
@@ -192,7 +192,7 @@ def test_headers_that_the_guide_tells_are_understood():
     parts = (part.strip() for row in rows for part in re.split(r"[,;]| or ", row))
     headers = [part for part in parts if part not in ("", "see below")]
     assert len(headers) > 40
-    assert [header for header in headers if not meaning_of(plain(header))] == []
+    assert [header for header in headers if not match_meaning(normalize_text(header))] == []
 
 
 def test_generated_pages_are_up_to_date():

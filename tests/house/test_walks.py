@@ -15,16 +15,17 @@ from typing import get_args
 import click
 import pytest
 
-from planner import intake, reports
+from planner import reports
 from planner.cli import commands
-from planner.intake._choices import NONE
-from planner.options import Option, options
-from planner.reports import Format
-from pricing.adapter import Adapter
-from pricing.catalog import ROOT, Catalog
-from pricing.price import Kind
-from pricing.providers import TABLES, walk
-from pricing.refresh import adapter_of
+from planner.inputs import file_reader
+from planner.inputs.sheet_options import NO_SHEET_OPTIONS
+from planner.reports import ReportFormat
+from planner.supply.purchase_options import PurchaseOption, load_purchase_options
+from pricing.adapters.protocol import ProviderAdapter
+from pricing.catalog.price_catalog import ROOT, Catalog
+from pricing.price import PurchaseKind
+from pricing.providers import PROVIDER_TABLES, find_provider_folders
+from pricing.refresh.price_refresh import load_adapter
 
 
 def takes(function: object, protocol: object) -> bool:
@@ -33,18 +34,18 @@ def takes(function: object, protocol: object) -> bool:
     return list(inspect.signature(function).parameters) == wanted
 
 
-@pytest.mark.parametrize(("name", "option"), options().items(), ids=list(options()))
-def test_a_way_of_paying(name: str, option: Option):
-    assert name in get_args(Kind), "it must be named by the kind of price that it bills"
+@pytest.mark.parametrize(("name", "option"), load_purchase_options().items(), ids=list(load_purchase_options()))
+def test_a_way_of_paying(name: str, option: PurchaseOption):
+    assert name in get_args(PurchaseKind), "it must be named by the kind of price that it bills"
     assert isinstance(option.COMMITS, bool)
     assert isinstance(option.INTERRUPTS, bool)
     assert option.TITLE
-    assert takes(option.payments, Option.payments)
-    assert takes(option.usable, Option.usable)
+    assert takes(option.payments, PurchaseOption.payments)
+    assert takes(option.usable, PurchaseOption.usable)
 
 
 def test_every_kind_of_price_has_a_way_of_paying():
-    assert set(get_args(Kind)) == set(options())
+    assert set(get_args(PurchaseKind)) == set(load_purchase_options())
 
 
 @pytest.mark.parametrize("name", list(reports.formats()))
@@ -52,7 +53,7 @@ def test_an_output_format(name: str):
     module = reports.load(name)
     assert re.fullmatch(r"(\.[a-z0-9]+)+", module.SUFFIX)
     assert "/" in module.MEDIA_TYPE
-    assert takes(module.render, Format.render)
+    assert takes(module.render, ReportFormat.render)
     if hasattr(module, "files"):
         first, *others = inspect.signature(module.files).parameters.values()
         assert first.name == "plan"
@@ -65,19 +66,19 @@ def test_output_formats_are_told_apart():
     assert len({module.MEDIA_TYPE for module in modules}) == len(modules)
 
 
-@pytest.mark.parametrize("form", intake.formats(), ids=lambda form: form.name)
-def test_an_input_format(form: intake.Format):
+@pytest.mark.parametrize("form", file_reader.formats(), ids=lambda form: form.name)
+def test_an_input_format(form: file_reader.InputFormat):
     assert form.suffixes
     assert all(re.fullmatch(r"\.[a-z0-9]+", suffix) for suffix in form.suffixes)
     assert list(inspect.signature(form.claims).parameters) == ["data"]
     assert form.claims(b"") is False
-    broken = form.read(b"\x00\x01 not this", f"file{form.suffixes[0]}", NONE)
+    broken = form.read(b"\x00\x01 not this", f"file{form.suffixes[0]}", NO_SHEET_OPTIONS)
     assert broken.complaints
     assert all(complaint.message and complaint.place for complaint in broken.complaints)
 
 
 def test_input_formats_are_told_apart():
-    suffixes = [suffix for form in intake.formats() for suffix in form.suffixes]
+    suffixes = [suffix for form in file_reader.formats() for suffix in form.suffixes]
     assert len(set(suffixes)) == len(suffixes)
 
 
@@ -89,29 +90,29 @@ def test_a_command(name: str):
     assert command.help
 
 
-@pytest.mark.parametrize("folder", walk(ROOT), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", find_provider_folders(ROOT), ids=lambda folder: folder.name)
 def test_a_provider_folder_is_like_the_others(folder):
     tables = {path.name for path in folder.iterdir() if path.suffix == ".csv"} | {"provider.toml"}
-    assert tables - {"history.csv"} == set(TABLES)
+    assert tables - {"history.csv"} == set(PROVIDER_TABLES)
     assert {"fetch.py", "__init__.py", "snapshot.toml", "testdata"} <= {path.name for path in folder.iterdir()}
     assert Catalog.embedded().provider_facts[folder.name].name == folder.name
 
 
-@pytest.mark.parametrize("folder", walk(ROOT), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", find_provider_folders(ROOT), ids=lambda folder: folder.name)
 def test_an_adapter(folder, project):
-    adapter = adapter_of(folder.name)
+    adapter = load_adapter(folder.name)
     assert adapter is not None
     assert adapter.EXTRA in project["project"]["optional-dependencies"]
     assert adapter.SERVICES
     assert adapter.AT_ONCE >= 1
     assert adapter.sources(date(2026, 11, 21))
-    assert takes(adapter.tasks, Adapter.tasks)
-    assert takes(adapter.quota_tasks, Adapter.quota_tasks)
+    assert takes(adapter.tasks, ProviderAdapter.tasks)
+    assert takes(adapter.quota_tasks, ProviderAdapter.quota_tasks)
     assert (folder / "testdata" / "README.md").is_file(), "every recorded answer names its source"
 
 
 def test_no_sdk_is_loaded_by_an_adapter_until_it_reads():
-    names = [f"pricing.providers.{folder.name}.fetch" for folder in walk(ROOT)]
+    names = [f"pricing.providers.{folder.name}.fetch" for folder in find_provider_folders(ROOT)]
     code = f"import sys, importlib; [importlib.import_module(n) for n in {names!r}]; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     assert not {name.partition(".")[0] for name in loaded} & {"boto3", "botocore", "azure", "grpc", "proto"}

@@ -12,7 +12,8 @@ from xml.sax.saxutils import escape
 import openpyxl
 import pytest
 
-from planner.intake import Read, read
+from planner.inputs.file_reader import read
+from planner.inputs.parsed_file import ParsedFile
 
 
 def _csv(rows: Sequence[Sequence[Any]], separator: str = ",") -> bytes:
@@ -93,12 +94,12 @@ def as_xlsx() -> Callable[..., bytes]:
 
 
 @pytest.fixture(scope="session")
-def read_rows() -> Callable[..., Read]:
+def read_rows() -> Callable[..., ParsedFile]:
     """Reads rows as a workbook: complaints then name cells such as Plan!C5."""
     return lambda rows, **options: read(_xlsx(rows, **options), "review.xlsx")
 
 
 @pytest.fixture(scope="session")
-def read_texts() -> Callable[..., Read]:
+def read_texts() -> Callable[..., ParsedFile]:
     """Reads rows as CSV, where every cell is a text."""
     return lambda rows, **options: read(_csv(rows, **options), "review.csv")

@@ -177,7 +177,7 @@ def read_apart(data: bytes, name: str) -> dict[str, Any]:
 
 
 def _read(data: bytes, name: str) -> dict[str, Any]:
-    from planner.intake import read
+    from planner.inputs.file_reader import read
 
     begun = time.perf_counter()
     found = read(data, name)
@@ -189,7 +189,7 @@ def _read(data: bytes, name: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    from planner.intake import formats
+    from planner.inputs.file_reader import formats
 
     formats()  # what all of them load is no one's own
     found = {}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from planner.intake import Read
+from planner.inputs.parsed_file import ParsedFile
 
 
 def cells(text: str) -> list[list[str]]:
@@ -113,14 +113,14 @@ ASKED: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_what_has_two_readings_is_asked(read_texts: Callable[..., Read], name: str) -> None:
+def test_what_has_two_readings_is_asked(read_texts: Callable[..., ParsedFile], name: str) -> None:
     rows, place, words = ASKED[name]
     complaints = read_texts(cells(rows)).complaints
     assert [c.place for c in complaints if words in c.message][:1] == [place], complaints
     assert all(complaint.expected for complaint in complaints)
 
 
-def test_years_as_numbers_are_asked_and_hours_that_look_like_them_read(read_rows: Callable[..., Read]) -> None:
+def test_years_as_numbers_are_asked_and_hours_that_look_like_them_read(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([["Workload", "GPU", "Unit", 2027, 2028], ["A", "H100", "GPU-hours", 12000, 24000]])
     assert [(c.place, c.message) for c in found.complaints] == [
         (f"Plan!{at}1", "which months are these?") for at in "DE"

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from planner.errors import InvalidRequest
-from planner.intake import Read, read
-from planner.request import parse
+from planner.inputs.file_reader import read
+from planner.inputs.parsed_file import ParsedFile
+from planner.request.errors import InvalidRequest
+from planner.request.models import parse_request
 
 HEADER = ["Workload", "GPU", "GPUs", "Hours / month"]
 
 
-def told(found: Read) -> list[tuple[str, str]]:
+def told(found: ParsedFile) -> list[tuple[str, str]]:
     return [(complaint.place, complaint.message) for complaint in found.complaints]
 
 
@@ -58,7 +59,7 @@ def test_a_file_that_is_not_a_sheet(data: bytes, name: str, says: str) -> None:
     assert found.complaints[0].place == name
 
 
-def test_every_fault_of_a_sheet_is_told_at_once_with_its_cell(read_rows: Callable[..., Read]) -> None:
+def test_every_fault_of_a_sheet_is_told_at_once_with_its_cell(read_rows: Callable[..., ParsedFile]) -> None:
     rows = [
         [*HEADER, "Spot OK", "Tokens/s", "Budget (EUR / month)", "Type"],
         ["A", "H100", "lots", 500, "", "", "", "training"],
@@ -87,17 +88,17 @@ def test_every_fault_of_a_sheet_is_told_at_once_with_its_cell(read_rows: Callabl
     ]
 
 
-def test_a_sheet_with_faults_is_never_planned_and_tells_no_fault_twice(read_rows: Callable[..., Read]) -> None:
+def test_a_sheet_with_faults_is_never_planned_and_tells_no_fault_twice(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([HEADER, ["A", "H100", "lots", 500], ["A", "H100", 8, 500]])
     with pytest.raises(InvalidRequest) as refusal:
-        parse({"as_of": date(2026, 11, 21), **found.document}, found.complaints, found.places)
+        parse_request({"as_of": date(2026, 11, 21), **found.document}, found.complaints, found.places)
     assert refusal.value.complaints == found.complaints
 
 
-def test_faults_that_the_request_finds_have_the_cell_too(read_rows: Callable[..., Read]) -> None:
+def test_faults_that_the_request_finds_have_the_cell_too(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([[*HEADER, "GPUs per job"], ["A", "H100", 8, 500, 0]])
     with pytest.raises(InvalidRequest) as refusal:
-        parse({"as_of": date(2026, 11, 21), **found.document}, found.complaints, found.places)
+        parse_request({"as_of": date(2026, 11, 21), **found.document}, found.complaints, found.places)
     assert ("workloads[0].gang", "Plan!E2") in [(c.path, c.place) for c in refusal.value.complaints]
 
 
@@ -111,7 +112,7 @@ def test_faults_that_the_request_finds_have_the_cell_too(read_rows: Callable[...
     ],
 )
 def test_a_missing_column_or_header_says_what_was_found_and_what_is_needed(
-    read_rows: Callable[..., Read], rows: list[list[Any]], place: str, lacks: str
+    read_rows: Callable[..., ParsedFile], rows: list[list[Any]], place: str, lacks: str
 ) -> None:
     complaint = read_rows(rows).complaints[0]
     assert complaint.place == place
@@ -196,14 +197,14 @@ def test_a_missing_column_or_header_says_what_was_found_and_what_is_needed(
     ],
 )
 def test_what_cannot_be_understood_is_asked_not_guessed(
-    read_texts: Callable[..., Read], cells: dict[str, str], place: str, message: str
+    read_texts: Callable[..., ParsedFile], cells: dict[str, str], place: str, message: str
 ) -> None:
     found = read_texts([["Workload", *cells], ["W", *cells.values()]])
     assert told(found) == [(place, message)]
     assert found.complaints[0].expected
 
 
-def test_the_rest_of_a_column_settles_what_one_number_means(read_texts: Callable[..., Read]) -> None:
+def test_the_rest_of_a_column_settles_what_one_number_means(read_texts: Callable[..., ParsedFile]) -> None:
     header = ["Workload", "GPU", "GPU-hours / month"]
     point = read_texts([header, ["A", "H100", "1.234"], ["B", "H100", "0.5"]])
     comma = read_texts([header, ["A", "H100", "1.234"], ["B", "H100", "1.234,5"]], separator=";")

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from planner.intake import Read
+from planner.inputs.parsed_file import ParsedFile
 
 HOURS = "accelerator_hours_per_month"
 
 
-def demand(read: Callable[..., Read], **cells: Any) -> dict[str, Any]:
+def demand(read: Callable[..., ParsedFile], **cells: Any) -> dict[str, Any]:
     found = read([["Workload", *cells], ["W", *cells.values()]])
     assert found.complaints == ()
     return dict(found.document["workloads"][0]["demand"])
@@ -88,14 +88,14 @@ def demand(read: Callable[..., Read], **cells: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_demand(read_texts: Callable[..., Read], cells: dict[str, str], expected: dict[str, Any]) -> None:
+def test_demand(read_texts: Callable[..., ParsedFile], cells: dict[str, str], expected: dict[str, Any]) -> None:
     found = demand(read_texts, **cells)
     assert found.keys() == expected.keys()
     for key, value in expected.items():
         assert found[key] == (pytest.approx(value) if not isinstance(value, str) else value)
 
 
-def test_the_heading_above_month_columns_says_what_they_count(read_rows: Callable[..., Read]) -> None:
+def test_the_heading_above_month_columns_says_what_they_count(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows(
         [["Review"], ["", "", "GPU-hours", ""], ["Workload", "GPU", "Dec-26", "Jan-27"], ["W", "H100", 5, 6]]
     )
@@ -103,13 +103,13 @@ def test_the_heading_above_month_columns_says_what_they_count(read_rows: Callabl
     assert found.places[f"workloads[0].demand.{HOURS}.2027-01"] == "Plan!D4"
 
 
-def test_month_columns_extend_the_single_value_beside_them(read_rows: Callable[..., Read]) -> None:
+def test_month_columns_extend_the_single_value_beside_them(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([["Workload", "GPU", "GPU-hours / month", "Dec-26"], ["W", "H100", 5, 6], ["V", "H100", 7, ""]])
     assert [w["demand"][HOURS] for w in found.document["workloads"]] == [{"2026-12": 6}, 7]
     assert "Plan!C2 is not used: the month columns of its row state the same demand" in found.inputs.notes
 
 
-def test_gpu_hours_that_agree_with_gpus_times_hours_are_one_demand(read_rows: Callable[..., Read]) -> None:
+def test_gpu_hours_that_agree_with_gpus_times_hours_are_one_demand(read_rows: Callable[..., ParsedFile]) -> None:
     header = ["Workload", "GPU", "GPUs", "Hours / month", "GPU-hours / month"]
     assert read_rows([header, ["W", "H100", 8, 500, 4000]]).complaints == ()
     found = read_rows([header, ["W", "H100", 8, 500, 4500]])
@@ -118,7 +118,7 @@ def test_gpu_hours_that_agree_with_gpus_times_hours_are_one_demand(read_rows: Ca
     ]
 
 
-def test_measured_throughput_for_each_gpu_or_for_the_job(read_texts: Callable[..., Read]) -> None:
+def test_measured_throughput_for_each_gpu_or_for_the_job(read_texts: Callable[..., ParsedFile]) -> None:
     header = ["Workload", "Type", "GPU", "GPUs", "Tokens / month", "Measured tokens/s", "Per", "Precision"]
     found = read_texts(
         [
@@ -145,19 +145,19 @@ def test_measured_throughput_for_each_gpu_or_for_the_job(read_texts: Callable[..
         ("Total tokens/s", "85144", "units_per_second", 85144, "job"),
     ],
 )
-def test_rates(read_texts: Callable[..., Read], header: str, cell: str, key: str, value: float, per: str) -> None:
+def test_rates(read_texts: Callable[..., ParsedFile], header: str, cell: str, key: str, value: float, per: str) -> None:
     found = read_texts([["Workload", "GPU", "GPUs", "GPU-hours / month", header], ["W", "H100", "8", "100", cell]])
     assert found.complaints == ()
     measured = found.document["workloads"][0]["measurements"][0]
     assert (measured[key], measured["per"]) == (pytest.approx(value), per)
 
 
-def test_one_gpu_needs_no_per(read_texts: Callable[..., Read]) -> None:
+def test_one_gpu_needs_no_per(read_texts: Callable[..., ParsedFile]) -> None:
     found = read_texts([["Workload", "GPU", "GPUs", "GPU-hours / month", "Tokens/s"], ["W", "H100", "1", "100", "900"]])
     assert found.complaints == ()
 
 
-def test_measured_gpu_hours_keep_hours_and_measurement(read_texts: Callable[..., Read]) -> None:
+def test_measured_gpu_hours_keep_hours_and_measurement(read_texts: Callable[..., ParsedFile]) -> None:
     found = read_texts(
         [["Workload", "GPU", "GPUs", "GPU-hours / month", "Tokens/s per GPU"], ["W", "H100", "8", "100", "900"]]
     )
@@ -170,7 +170,7 @@ def test_measured_gpu_hours_keep_hours_and_measurement(read_texts: Callable[...,
     )
 
 
-def test_the_other_fields(read_texts: Callable[..., Read]) -> None:
+def test_the_other_fields(read_texts: Callable[..., ParsedFile]) -> None:
     cells = {
         "Workload": "W",
         "Team": "Search",
@@ -219,7 +219,7 @@ def test_the_other_fields(read_texts: Callable[..., Read]) -> None:
     }
 
 
-def test_a_kind_is_never_guessed_from_a_name(read_texts: Callable[..., Read]) -> None:
+def test_a_kind_is_never_guessed_from_a_name(read_texts: Callable[..., ParsedFile]) -> None:
     found = read_texts(
         [["Workload", "GPU", "GPU-hours / month", "RPS"], ["Training of X", "H100", "5", ""], ["Chat", "", "", "5"]]
     )
@@ -227,7 +227,7 @@ def test_a_kind_is_never_guessed_from_a_name(read_texts: Callable[..., Read]) ->
     assert "a workload without a kind is batch" in found.inputs.notes
 
 
-def test_percentages_follow_their_column(read_texts: Callable[..., Read]) -> None:
+def test_percentages_follow_their_column(read_texts: Callable[..., ParsedFile]) -> None:
     header = ["Workload", "GPU", "GPUs", "Hours", "Utilisation"]
     found = read_texts([header, ["A", "L4", "1", "24/7", "60"], ["B", "L4", "1", "24/7", "45%"]])
     assert [w["demand"][HOURS] for w in found.document["workloads"]] == [
@@ -236,7 +236,7 @@ def test_percentages_follow_their_column(read_texts: Callable[..., Read]) -> Non
     ]  # 730 x 0.60, 730 x 0.45
 
 
-def test_every_value_has_its_place_and_reading(read_rows: Callable[..., Read]) -> None:
+def test_every_value_has_its_place_and_reading(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([["Workload", "GPU", "GPUs", "Hours / month"], ["W", "H100", 8, 500]])
     path = f"workloads[0].demand.{HOURS}"
     assert [(r.place, r.read, r.value) for r in found.inputs.readings if r.path == path] == [

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.errors import InvalidRequest
-from planner.intake import Read, read
-from planner.request import parse
+from planner.inputs.file_reader import read
+from planner.inputs.parsed_file import ParsedFile
+from planner.request.errors import InvalidRequest
+from planner.request.models import parse_request
 
 YAML = b"""\
 # a portfolio
@@ -27,7 +28,7 @@ workloads:
 """
 
 
-def told(found: Read) -> list[tuple[str, str]]:
+def told(found: ParsedFile) -> list[tuple[str, str]]:
     return [(complaint.place, complaint.message) for complaint in found.complaints]
 
 
@@ -78,7 +79,7 @@ def test_a_request_a_workload_and_a_list_of_workloads_are_all_requests(form: Any
     assert found.complaints == ()
     assert found.document["workloads"][0] == ONE
     assert f"{path}.demand.units_per_month" in found.places
-    parse({"as_of": date(2026, 11, 21), **found.document}, (), found.places)
+    parse_request({"as_of": date(2026, 11, 21), **found.document}, (), found.places)
 
 
 def test_doubled_keys_are_refused_with_both_places() -> None:
@@ -130,7 +131,7 @@ def test_tags_make_nothing_but_text() -> None:
 def test_a_fault_of_the_request_has_its_line() -> None:
     found = read(b"workloads:\n  - name: a\n    demand: {units_per_month: -5}\n    gang: many\n", "x.yaml")
     with pytest.raises(InvalidRequest) as refusal:
-        parse({"as_of": date(2026, 11, 21), **found.document}, (), found.places)
+        parse_request({"as_of": date(2026, 11, 21), **found.document}, (), found.places)
     assert {complaint.place for complaint in refusal.value.complaints} >= {"line 3 column 31", "line 4 column 11"}
 
 
@@ -155,7 +156,7 @@ def test_a_field_that_is_none_is_named_with_its_line_and_the_nearest() -> None:
     text = b"discount rate: 0.1\nworkloads:\n  - {name: a, acelerators: [H100], demand: {units_per_month: 1}}\n"
     source = read(text, "plan.yaml")
     with pytest.raises(InvalidRequest) as refused:
-        parse(source.document, source.complaints, source.places)
+        parse_request(source.document, source.complaints, source.places)
     told_of = {fault.value: (fault.place, fault.message, fault.expected) for fault in refused.value.complaints}
     assert told_of["discount rate"] == ("line 1 column 16", "unknown field", "discount_rate_annual")
     assert told_of["acelerators"] == ("line 3 column 28", "unknown field", "accelerators")
@@ -164,7 +165,9 @@ def test_a_field_that_is_none_is_named_with_its_line_and_the_nearest() -> None:
 def test_too_many_workloads_are_counted_in_words() -> None:
     line = {"demand": {"units_per_month": 1}}
     with pytest.raises(InvalidRequest) as refused:
-        parse({"as_of": date(2026, 11, 21), "workloads": [{"name": f"w{number}", **line} for number in range(1_001)]})
+        parse_request(
+            {"as_of": date(2026, 11, 21), "workloads": [{"name": f"w{number}", **line} for number in range(1_001)]}
+        )
     (fault,) = refused.value.complaints
     assert (fault.path, fault.message, fault.value, fault.expected) == (
         "workloads",
@@ -180,6 +183,6 @@ def test_two_workloads_of_one_name_are_found_at_the_second() -> None:
         "p.yaml",
     )
     with pytest.raises(InvalidRequest) as refused:
-        parse({"as_of": date(2026, 11, 21), **source.document}, source.complaints, source.places)
+        parse_request({"as_of": date(2026, 11, 21), **source.document}, source.complaints, source.places)
     (fault,) = refused.value.complaints
     assert (fault.path, fault.place) == ("workloads[1].name", "line 3 column 12")

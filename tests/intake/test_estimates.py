@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.intake import Choices, Read, read
-from planner.intake._compared import cost_over
-from planner.intake._estimate_aws import machines as aws_machines
-from planner.intake._estimate_azure import machines as azure_machines
-from planner.intake._read import Estimated
-from planner.request import parse
+from planner.inputs.calculators.aws import parse_machines as aws_machines
+from planner.inputs.calculators.azure import parse_machines as azure_machines
+from planner.inputs.file_reader import read
+from planner.inputs.parsed_file import CalculatorEstimate, ParsedFile
+from planner.inputs.sheet_options import SheetOptions
+from planner.inputs.spend_comparison import estimated_cost
+from planner.request.models import parse_request
 
 RECORDED = Path(__file__).parent / "recorded"
 AWS_HEADER = ["Group hierarchy", "Region", "Description", "Service", "Upfront", "Monthly", "First 12 months total"]
@@ -103,7 +104,7 @@ def azure(*lines: list[Any], total: float, currency: str = "Euro Zone – Euro (
     ]
 
 
-def accounts(found: Read) -> tuple[int, int, int]:
+def accounts(found: ParsedFile) -> tuple[int, int, int]:
     inputs = found.inputs
     assert inputs.rows_in == inputs.rows_used + len(inputs.rows_refused)
     return inputs.rows_in, inputs.rows_used, len(inputs.rows_refused)
@@ -169,17 +170,17 @@ def test_an_aws_estimate_becomes_demand() -> None:
     (estimated,) = found.estimated
     assert (estimated.per_month, estimated.upfront, estimated.apart_per_month) == (7206.5, ((36000.0, 36),), 266.82)
     assert found.places["workloads[0].demand.accelerator"].startswith("line 8 column 10")
-    parse({"as_of": "2026-11-21", **found.document}, found.complaints, found.places)
+    parse_request({"as_of": "2026-11-21", **found.document}, found.complaints, found.places)
 
 
 def test_regions_may_be_let_go() -> None:
     data = aws(line("Amazon EC2 ", 1, ON_DEMAND), monthly=1)
-    (workload,) = read(data, "x.csv", Choices({"region": "ignore"})).document["workloads"]
+    (workload,) = read(data, "x.csv", SheetOptions({"region": "ignore"})).document["workloads"]
     assert "regions" not in workload
     assert "providers" not in workload
 
 
-def test_an_azure_estimate_becomes_demand(read_rows: Callable[..., Read]) -> None:
+def test_an_azure_estimate_becomes_demand(read_rows: Callable[..., ParsedFile]) -> None:
     texts = [
         ["Compute", "Virtual Machines", "Training", "West Europe", A100.format("3 year reserved"), 4800.5, 0],
         [
@@ -207,7 +208,7 @@ def test_an_azure_estimate_becomes_demand(read_rows: Callable[..., Read]) -> Non
     assert accounts(found) == (9, 2, 7)
 
 
-def test_the_oldest_azure_layout_with_two_totals(read_rows: Callable[..., Read]) -> None:
+def test_the_oldest_azure_layout_with_two_totals(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows(
         [
             ["Microsoft Azure Estimate"],
@@ -329,7 +330,9 @@ def test_hours_of_an_azure_line_in_its_languages(text: str, hours: float, term: 
         ("the usual money", "", "(currency not told)"),
     ],
 )
-def test_the_currency_of_an_azure_estimate(read_rows: Callable[..., Read], said: str, currency: str, told: str) -> None:
+def test_the_currency_of_an_azure_estimate(
+    read_rows: Callable[..., ParsedFile], said: str, currency: str, told: str
+) -> None:
     row = ["Compute", "Virtual Machines", "", "West Europe", A100.format("Pay as you go"), 4800.5, 0]
     found = read_rows(azure(row, total=4800.5, currency=said))
     assert found.estimated[0].currency == currency
@@ -381,6 +384,6 @@ def test_an_estimate_saved_again_with_decimal_commas() -> None:
 
 
 def test_upfront_amounts_are_paid_again_after_their_term() -> None:
-    estimated = Estimated("", "USD", 100.0, ((1000.0, 12), (500.0, 0)), 0.0)
+    estimated = CalculatorEstimate("", "USD", 100.0, ((1000.0, 12), (500.0, 0)), 0.0)
     # 24 months x 100 + 2 terms x 1,000 + 500 once
-    assert cost_over(estimated, 24) == 4900
+    assert estimated_cost(estimated, 24) == 4900

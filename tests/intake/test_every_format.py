@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from planner.intake import formats, read
-from planner.request import parse
+from planner.inputs.file_reader import formats, read
+from planner.request.models import parse_request
 
 HEADER = [
     "Workload",
@@ -74,7 +74,7 @@ def test_the_same_workload_in_every_format(format_name: str, written: dict[str, 
         assert found.complaints == ()
         assert found.inputs.format == format_name
         assert found.document["workloads"] == [WORKLOAD]
-        request = parse({"as_of": date(2026, 11, 21), **found.document}, found.complaints, found.places)
+        request = parse_request({"as_of": date(2026, 11, 21), **found.document}, found.complaints, found.places)
         assert request.workloads[0].gang == 8
 
 

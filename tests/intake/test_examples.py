@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from planner.assumptions import complaints as assumption_complaints
-from planner.intake import read
-from planner.owned import own_figures
-from planner.request import parse
-from pricing.catalog import Catalog
+from planner.inputs.file_reader import read
+from planner.request.assumptions import override_names
+from planner.request.assumptions import validate_assumptions as assumption_complaints
+from planner.request.models import parse_request
+from pricing.catalog.price_catalog import Catalog
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = ["capacity-review.xlsx", "capacity-review.csv", "finetune.yaml", "request.json"]
@@ -22,7 +22,7 @@ FILES = ["capacity-review.xlsx", "capacity-review.csv", "finetune.yaml", "reques
 @pytest.mark.parametrize("name", FILES)
 def test_an_example_is_a_request(name: str) -> None:
     found = read((EXAMPLES / name).read_bytes(), name)
-    request = parse({"as_of": date(2026, 11, 21), **found.document}, found.complaints, found.places)
+    request = parse_request({"as_of": date(2026, 11, 21), **found.document}, found.complaints, found.places)
     assert request.workloads
     assert found.inputs.rows_used + len(found.inputs.rows_refused) == found.inputs.rows_in
     assert assumption_complaints(request.assumptions) == []
@@ -53,7 +53,7 @@ def test_the_review_is_what_a_reviewer_would_see() -> None:
 
 def test_the_assumptions_file_names_known_assumptions() -> None:
     values = yaml.safe_load((EXAMPLES / "assumptions.yaml").read_text(encoding="utf-8"))
-    systems = [name for system in Catalog.embedded().systems for name in own_figures(system.name)]
+    systems = [name for system in Catalog.embedded().systems for name in override_names(system.name)]
     assert assumption_complaints(values, systems) == []
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from planner.intake import Read, read
+from planner.inputs.file_reader import read
+from planner.inputs.parsed_file import ParsedFile
 
 AWS = b"""\xef\xbb\xbfEstimate summary
 Upfront cost,Monthly cost,Total 12 months cost,Currency
@@ -42,7 +43,7 @@ AZURE = [
 FOCUS = b"BilledCost,ChargePeriodStart,ServiceName,RegionId\n1.5,2026-09-01 00:00:00,Amazon EC2,us-east-1\n"
 
 
-def test_calculators_and_bills_get_a_clear_answer(read_rows: Callable[..., Read]) -> None:
+def test_calculators_and_bills_get_a_clear_answer(read_rows: Callable[..., ParsedFile]) -> None:
     found = {
         "AWS price-calculator": read(AWS, "My Estimate (1).csv"),
         "Azure price-calculator": read_rows(AZURE),

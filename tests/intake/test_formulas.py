@@ -11,11 +11,12 @@ import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.intake import Read, read
-from planner.intake._formulas import Formulas, NotComputed
-from planner.intake._grid import Value
+from planner.inputs.cell_grid import CellValue
+from planner.inputs.file_reader import read
+from planner.inputs.parsed_file import ParsedFile
+from planner.inputs.spreadsheet.formulas import Formulas, UnsupportedFormula
 
-STORED: dict[str, Value] = {"A1": 2.0, "A2": 3.0, "A3": None, "B1": "text"}
+STORED: dict[str, CellValue] = {"A1": 2.0, "A2": 3.0, "A3": None, "B1": "text"}
 
 
 def compute(formula: str) -> float:
@@ -60,17 +61,17 @@ def test_a_simple_formula(formula: str, value: float) -> None:
     ],
 )
 def test_what_is_not_computed_is_said(formula: str, why: str) -> None:
-    with pytest.raises(NotComputed, match=why.replace("[", r"\[")):
+    with pytest.raises(UnsupportedFormula, match=why.replace("[", r"\[")):
         compute(formula)
 
 
 @given(st.text(alphabet="A1:B2()+-*/^%,;.SUM $'!9e", max_size=24))
 def test_any_text_is_a_number_or_not_computed(formula: str) -> None:
-    with contextlib.suppress(NotComputed):
+    with contextlib.suppress(UnsupportedFormula):
         assert isinstance(compute(formula), float)
 
 
-def test_a_sheet_without_stored_values_is_read(read_rows: Callable[..., Read]) -> None:
+def test_a_sheet_without_stored_values_is_read(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows(
         [
             ["Workload", "GPU", "GPUs", "Hours / month", "GPU-hours / month"],
@@ -86,7 +87,7 @@ def test_a_sheet_without_stored_values_is_read(read_rows: Callable[..., Read]) -
     assert not [note for note in found.inputs.notes if "add up" in note]
 
 
-def test_a_formula_that_is_not_simple_is_refused_by_name(read_rows: Callable[..., Read]) -> None:
+def test_a_formula_that_is_not_simple_is_refused_by_name(read_rows: Callable[..., ParsedFile]) -> None:
     (complaint,) = read_rows([["Workload", "GPU", "GPU-hours"], ["A", "H100", "=XLOOKUP(1,A1,B1)"]]).complaints
     assert complaint.place == "Plan!C2"
     assert complaint.value == "=XLOOKUP(1,A1,B1), no value stored: XLOOKUP is not computed here"

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from planner.intake import Read, formats, read
+from planner.inputs.file_reader import formats, read
+from planner.inputs.parsed_file import ParsedFile
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ["capacity-review.xlsx", "capacity-review.csv", "finetune.yaml", "request.json"]
@@ -19,7 +20,7 @@ EDIT = st.tuples(st.floats(0, 1), st.integers(0, 24), st.binary(max_size=24))
 SMALL = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def is_an_answer(found: Read) -> bool:
+def is_an_answer(found: ParsedFile) -> bool:
     inputs = found.inputs
     assert inputs.rows_used + len(inputs.rows_refused) == inputs.rows_in
     assert found.document.get("workloads") is not None or found.complaints or inputs.format in ("json", "yaml")

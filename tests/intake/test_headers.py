@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.intake import Read
-from planner.intake._columns import meaning_of
-from planner.intake._units import plain
+from planner.inputs.notation.units import normalize_text
+from planner.inputs.parsed_file import ParsedFile
+from planner.inputs.spreadsheet.column_meanings import match_meaning
 
 MEANINGS = {
     "name": ["Workload", "Job", "Job name", "Project", "Service", "Name", "Use case", "Workload name"],
@@ -80,8 +80,8 @@ MEANINGS = {
     ("meaning", "header"), [(meaning, header) for meaning, headers in MEANINGS.items() for header in headers]
 )
 def test_a_header_is_matched_by_meaning(meaning: str, header: str) -> None:
-    assert meaning_of(plain(header)) == meaning
-    assert meaning_of(plain(header.upper())) == meaning
+    assert match_meaning(normalize_text(header)) == meaning
+    assert match_meaning(normalize_text(header.upper())) == meaning
 
 
 TABLE = [
@@ -102,7 +102,7 @@ TABLE = [
     gap=st.integers(0, 2),
 )
 def test_the_table_is_found_wherever_it_stands(
-    read_texts: Callable[..., Read], titles: list[str], indent: int, order: list[int], gap: int
+    read_texts: Callable[..., ParsedFile], titles: list[str], indent: int, order: list[int], gap: int
 ) -> None:
     table = [[""] * indent + [str(row[column]) for column in order for _ in (0,)] for row in TABLE]
     rows = [[title] for title in titles] + [[""]] * gap + table
@@ -127,7 +127,7 @@ def test_the_table_is_found_wherever_it_stands(
     assert found.places["workloads[0].team"] == f"line {line} column {indent + order.index(1) + 1}"
 
 
-def test_unused_and_doubled_columns_are_named(read_rows: Callable[..., Read]) -> None:
+def test_unused_and_doubled_columns_are_named(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows(
         [["Workload", "Project", "GPU", "GPU-hours / month", "Priority"], ["Train", "Apollo", "H100", 100, "P1"]]
     )
@@ -138,14 +138,14 @@ def test_unused_and_doubled_columns_are_named(read_rows: Callable[..., Read]) ->
     )
 
 
-def test_two_columns_of_one_number_are_a_complaint(read_rows: Callable[..., Read]) -> None:
+def test_two_columns_of_one_number_are_a_complaint(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([["Workload", "GPU", "GPU-hours / month", "GPU hours per day"], ["Train", "H100", 100, 3]])
     assert [(c.place, c.message) for c in found.complaints] == [
         ("Plan!D1", "means the same as 'GPU-hours / month' in Plan!C1")
     ]
 
 
-def test_months_without_a_year_are_a_complaint(read_rows: Callable[..., Read]) -> None:
+def test_months_without_a_year_are_a_complaint(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([["Workload", "GPU", "GPU-hours / month", "Dec", "Q1 2027"], ["Train", "H100", 5, 100, 200]])
     assert [(c.place, c.message) for c in found.complaints] == [
         ("Plan!D1", "which months are these?"),

@@ -16,11 +16,12 @@ import xlsxwriter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from planner.ask import answered
-from planner.check import check
-from planner.errors import InvalidRequest
-from planner.intake import Choices, read
-from pricing.catalog import Catalog
+from planner.application import process_document
+from planner.inputs.file_reader import read
+from planner.inputs.sheet_options import SheetOptions
+from planner.request.errors import InvalidRequest
+from planner.supply.validation import validate_request
+from pricing.catalog.price_catalog import Catalog
 
 HEADERS = (
     "Workload", "Job name", "Team", "Kind", "GPU", "GPUs", "GPU type", "Nodes", "GPUs per node", "Hours",
@@ -101,15 +102,20 @@ def workbook(data: st.DataObject) -> bytes:
     return target.getvalue()
 
 
-def holds(data: bytes, name: str, choices: Choices, catalog: Catalog) -> None:
+def holds(data: bytes, name: str, choices: SheetOptions, catalog: Catalog) -> None:
     found = read(data, name, choices)
     inputs = found.inputs
     assert inputs.rows_used + len(inputs.rows_refused) == inputs.rows_in
     assert found.complaints or found.document["workloads"]
     assert all(row.reason and row.place for row in inputs.rows_refused)
     try:
-        wrong = answered({"as_of": "2026-11-21", **found.document}, catalog, lambda request: check(request, catalog),
-                         found.complaints, found.places)  # fmt: skip
+        wrong = process_document(
+            {"as_of": "2026-11-21", **found.document},
+            catalog,
+            lambda request: validate_request(request, catalog),
+            found.complaints,
+            found.places,
+        )
     except InvalidRequest as refused:
         wrong = refused.complaints
     assert all(complaint.message and (complaint.place or complaint.path) for complaint in (*found.complaints, *wrong))
@@ -125,7 +131,7 @@ def catalog() -> Catalog:
 
 
 def a_text_sheet(catalog: Catalog, rows: Any, separator: str, encoding: str, end: str, dates: str) -> None:
-    holds(text_sheet(rows, separator, encoding, end), "x.csv", Choices(dates=dates), catalog)
+    holds(text_sheet(rows, separator, encoding, end), "x.csv", SheetOptions(dates=dates), catalog)
 
 
 def a_document(catalog: Catalog, as_ods: Callable[..., bytes], rows: Any, dates: str) -> None:
@@ -137,7 +143,7 @@ def a_document(catalog: Catalog, as_ods: Callable[..., bytes], rows: Any, dates:
         ["".join(c for c in cell if c.isprintable()) if isinstance(cell, str) else cell for cell in row]
         for row in plain
     ]
-    holds(as_ods(clean), "x.ods", Choices(dates=dates), catalog)
+    holds(as_ods(clean), "x.ods", SheetOptions(dates=dates), catalog)
 
 
 TEXT = given(rows=GRID, separator=SEPARATORS, encoding=ENCODINGS, end=ENDS, dates=ORDERS)
@@ -154,7 +160,7 @@ def test_text_sheets(catalog: Catalog, rows: Any, separator: str, encoding: str,
 @QUICK
 @BOOK
 def test_workbooks(catalog: Catalog, data: st.DataObject, dates: str) -> None:
-    holds(workbook(data), "x.xlsx", Choices(dates=dates), catalog)
+    holds(workbook(data), "x.xlsx", SheetOptions(dates=dates), catalog)
 
 
 @QUICK
@@ -174,7 +180,7 @@ def test_many_text_sheets(catalog: Catalog, rows: Any, separator: str, encoding:
 @THOROUGH
 @BOOK
 def test_many_workbooks(catalog: Catalog, data: st.DataObject, dates: str) -> None:
-    holds(workbook(data), "x.xlsx", Choices(dates=dates), catalog)
+    holds(workbook(data), "x.xlsx", SheetOptions(dates=dates), catalog)
 
 
 @pytest.mark.slow

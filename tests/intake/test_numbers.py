@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.intake._numbers import Ambiguous, Quantity, currency_of, decimal_proof, quantity
+from planner.inputs.notation.numbers import (
+    AmbiguousNumber,
+    Quantity,
+    detect_decimal_separator,
+    parse_currency,
+    parse_quantity,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +49,7 @@ from planner.intake._numbers import Ambiguous, Quantity, currency_of, decimal_pr
     ],
 )
 def test_a_number_is_read_as_written(text: str, value: float) -> None:
-    assert quantity(text) == Quantity(value)
+    assert parse_quantity(text) == Quantity(value)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +70,7 @@ def test_a_number_is_read_as_written(text: str, value: float) -> None:
 )
 def test_what_stands_around_a_number_is_kept(text: str, expected: Quantity) -> None:
     decimal = "." if "," in text and "€" not in text and "%" not in text else ""
-    assert quantity(text, decimal) == expected
+    assert parse_quantity(text, decimal) == expected
 
 
 @pytest.mark.parametrize(
@@ -89,7 +95,7 @@ def test_what_stands_around_a_number_is_kept(text: str, expected: Quantity) -> N
     ],
 )
 def test_what_is_not_one_number_is_none(text: str) -> None:
-    found = quantity(text, ".")
+    found = parse_quantity(text, ".")
     assert found is None or found.unit == "x"
 
 
@@ -99,10 +105,10 @@ def test_what_is_not_one_number_is_none(text: str) -> None:
 def test_a_number_that_could_be_two_is_ambiguous_until_the_separator_is_known(
     text: str, point: float, comma: float
 ) -> None:
-    with pytest.raises(Ambiguous):
-        quantity(text)
-    assert quantity(text, ".") == Quantity(point)
-    assert quantity(text, ",") == Quantity(comma)
+    with pytest.raises(AmbiguousNumber):
+        parse_quantity(text)
+    assert parse_quantity(text, ".") == Quantity(point)
+    assert parse_quantity(text, ",") == Quantity(comma)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +127,7 @@ def test_a_number_that_could_be_two_is_ambiguous_until_the_separator_is_known(
     ],
 )
 def test_the_form_of_a_number_proves_its_decimal_separator(text: str, proof: str) -> None:
-    assert decimal_proof(text) == proof
+    assert detect_decimal_separator(text) == proof
 
 
 @given(
@@ -130,17 +136,17 @@ def test_the_form_of_a_number_proves_its_decimal_separator(text: str, proof: str
 def test_grouped_numbers_come_back(whole: int, group: str, fraction: str) -> None:
     decimal = "," if group == "." else "."
     text = f"{whole:,}".replace(",", group) + (decimal + fraction if fraction else "")
-    assert quantity(text, decimal) == Quantity(float(f"{whole}.{fraction or 0}"))
+    assert parse_quantity(text, decimal) == Quantity(float(f"{whole}.{fraction or 0}"))
 
 
 @given(st.text(max_size=40) | st.text("0123456789.,eE+-() %$€kMB", max_size=20))
 def test_any_text_is_a_number_or_none_or_ambiguous(text: str) -> None:
-    decimal_proof(text)
-    currency_of(text)
+    detect_decimal_separator(text)
+    parse_currency(text)
     try:
-        quantity(text)
-    except Ambiguous:
-        assert quantity(text, ".") is not None
+        parse_quantity(text)
+    except AmbiguousNumber:
+        assert parse_quantity(text, ".") is not None
 
 
 @pytest.mark.parametrize(
@@ -156,4 +162,4 @@ def test_any_text_is_a_number_or_none_or_ambiguous(text: str) -> None:
     ],
 )
 def test_currencies_in_headers(text: str, code: str) -> None:
-    assert currency_of(text) == code
+    assert parse_currency(text) == code

@@ -6,7 +6,8 @@ import io
 import zipfile
 from collections.abc import Callable
 
-from planner.intake import Read, read
+from planner.inputs.file_reader import read
+from planner.inputs.parsed_file import ParsedFile
 
 TEXT = '<table:table-cell office:value-type="string"{}><text:p>{}</text:p></table:table-cell>'
 NUMBER = '<table:table-cell office:value-type="float" office:value="{}"/>'
@@ -85,7 +86,7 @@ def test_merged_text_and_annotations(as_ods: Callable[..., bytes]) -> None:
 
 
 def test_what_must_not_be_opened(as_ods: Callable[..., bytes]) -> None:
-    def changed(name: str, content: bytes) -> Read:
+    def changed(name: str, content: bytes) -> ParsedFile:
         target = io.BytesIO()
         source = zipfile.ZipFile(io.BytesIO(as_ods([["Workload"]])))
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planner import intake
+from planner.inputs import file_reader
 
 REPOSITORY = Path(__file__).parents[2]
 ESTIMATE = {
@@ -20,7 +20,7 @@ ESTIMATE = {
 
 
 def the_fault(document):
-    read = intake.read(document if isinstance(document, bytes) else json.dumps(document).encode(), "given.json")
+    read = file_reader.read(document if isinstance(document, bytes) else json.dumps(document).encode(), "given.json")
     (fault,) = read.complaints
     assert fault.place == "given.json"
     return f"{fault.message}; expected {fault.expected}"
@@ -44,5 +44,5 @@ def test_infracosts_output_tells_no_work():
 
 
 def test_a_request_of_one_workload_may_be_called_what_it_likes():
-    read = intake.read(json.dumps({"name": "Groups", "demand": {"units_per_month": 1}}).encode(), "given.json")
+    read = file_reader.read(json.dumps({"name": "Groups", "demand": {"units_per_month": 1}}).encode(), "given.json")
     assert read.complaints == ()

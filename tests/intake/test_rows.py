@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.intake import Read
+from planner.inputs.parsed_file import ParsedFile
 
 HEADER = ["Workload", "Team", "GPU", "GPUs", "GPU-hours / month", "Notes"]
 ONE = ["Train", "A", "H100", 8, 4000, ""]
 TWO = ["Serve", "B", "L4", 2, 1460, "24/7"]
 
 
-def reasons(found: Read) -> list[tuple[str, str]]:
+def reasons(found: ParsedFile) -> list[tuple[str, str]]:
     return [(row.place, row.reason) for row in found.inputs.rows_refused]
 
 
@@ -34,7 +34,9 @@ def reasons(found: Read) -> list[tuple[str, str]]:
         (["", "", "", 8, 4000, ""], "total without a label"),
     ],
 )
-def test_a_row_that_is_no_workload_is_refused(read_rows: Callable[..., Read], row: list[Any], reason: str) -> None:
+def test_a_row_that_is_no_workload_is_refused(
+    read_rows: Callable[..., ParsedFile], row: list[Any], reason: str
+) -> None:
     found = read_rows([HEADER, ONE, row, TWO])
     assert found.complaints == ()
     assert [w["name"] for w in found.document["workloads"]] == ["Train", "Serve"]
@@ -42,13 +44,13 @@ def test_a_row_that_is_no_workload_is_refused(read_rows: Callable[..., Read], ro
     assert (found.inputs.rows_in, found.inputs.rows_used) == (3, 2)
 
 
-def test_blank_rows_beneath_the_table_are_not_counted(read_rows: Callable[..., Read]) -> None:
+def test_blank_rows_beneath_the_table_are_not_counted(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([HEADER, ONE, [""], TWO, [""], [""], ["Prepared by", "Jo"], [""]])
     assert reasons(found) == [("Plan!3", "blank"), ("Plan!7", "note: no number in it")]
     assert found.inputs.rows_in == 4
 
 
-def test_hidden_rows_are_refused_and_a_total_that_counts_them_is_noted(read_rows: Callable[..., Read]) -> None:
+def test_hidden_rows_are_refused_and_a_total_that_counts_them_is_noted(read_rows: Callable[..., ParsedFile]) -> None:
     old = ["Old", "C", "V100", 4, 1000, ""]
     found = read_rows([HEADER, ONE, old, TWO, ["Total", "", "", 14, 6460, ""]], hidden=[3])
     assert reasons(found) == [("Plan!3", "hidden row; unhide it to have it planned"), ("Plan!5", "total")]
@@ -58,30 +60,30 @@ def test_hidden_rows_are_refused_and_a_total_that_counts_them_is_noted(read_rows
     )
 
 
-def test_a_total_that_is_no_sum_is_noted(read_rows: Callable[..., Read]) -> None:
+def test_a_total_that_is_no_sum_is_noted(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([HEADER, ONE, TWO, ["Total", "", "", 10, 9999, ""]])
     assert found.inputs.notes[-1] == "Plan!E4: the total reads 9999, but the rows above add up to 5,460"
 
 
-def test_subtotals_are_sums_of_their_block(read_rows: Callable[..., Read]) -> None:
+def test_subtotals_are_sums_of_their_block(read_rows: Callable[..., ParsedFile]) -> None:
     sub = ["Subtotal", "", "", "", 4000, ""]
     found = read_rows([HEADER, ONE, sub, TWO, ["Subtotal", "", "", "", 1460, ""], ["Total", "", "", "", 5460, ""]])
     assert not [note for note in found.inputs.notes if "add up" in note]
 
 
-def test_a_workload_may_be_called_total(read_rows: Callable[..., Read]) -> None:
+def test_a_workload_may_be_called_total(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([HEADER, ["Total recall training", "A", "H100", 8, 4000, ""]])
     assert found.document["workloads"][0]["name"] == "Total recall training"
 
 
-def test_a_row_that_asks_for_nothing_is_refused(read_rows: Callable[..., Read]) -> None:
+def test_a_row_that_asks_for_nothing_is_refused(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([HEADER, ["Ended", "A", "H100", 8, 0, ""], ONE])
     assert reasons(found) == [("Plan!2", "its demand is 0")]
     assert found.places["workloads[0]"] == "Plan!A3"
     assert not [reading for reading in found.inputs.readings if reading.place.endswith("2")]
 
 
-def test_hidden_sheets_are_refused_row_by_row(read_rows: Callable[..., Read]) -> None:
+def test_hidden_sheets_are_refused_row_by_row(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([HEADER, ONE], more={"hidden Old plan": [HEADER, TWO]})
     assert [w["name"] for w in found.document["workloads"]] == ["Train"]
     assert reasons(found) == [("'Old plan'!2", "hidden sheet; unhide it to have it planned")]
@@ -92,7 +94,7 @@ def test_hidden_columns_are_read_and_noted() -> None:
 
     import openpyxl
 
-    from planner.intake import read
+    from planner.inputs.file_reader import read
 
     book = openpyxl.Workbook()
     sheet = book.active
@@ -107,14 +109,14 @@ def test_hidden_columns_are_read_and_noted() -> None:
     assert "column D of Plan is hidden; it was read" in found.inputs.notes
 
 
-def test_every_sheet_with_a_table_is_read_and_others_are_noted(read_rows: Callable[..., Read]) -> None:
+def test_every_sheet_with_a_table_is_read_and_others_are_noted(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([HEADER, ONE], more={"More": [["title"], HEADER, TWO], "Contacts": [["Jo", "jo@example.com"]]})
     assert [w["name"] for w in found.document["workloads"]] == ["Train", "Serve"]
     assert found.places["workloads[1]"] == "More!A3"
     assert "no table of workloads in Contacts: nothing read there" in found.inputs.notes
 
 
-def test_an_assumptions_sheet_is_read_by_name(read_rows: Callable[..., Read]) -> None:
+def test_an_assumptions_sheet_is_read_by_name(read_rows: Callable[..., ParsedFile]) -> None:
     sheet = [
         ["Assumption", "Value", "Unit"],
         ["Electricity price per kWh", 0.118, "USD"],
@@ -138,7 +140,7 @@ def test_text_merged_over_rows_belongs_to_all_of_them() -> None:
 
     import openpyxl
 
-    from planner.intake import read
+    from planner.inputs.file_reader import read
 
     book = openpyxl.Workbook()
     sheet = book.active
@@ -178,7 +180,7 @@ ROWS = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(ROWS)
-def test_rows_used_and_rows_refused_are_rows_in(read_texts: Callable[..., Read], rows: list[list[Any]]) -> None:
+def test_rows_used_and_rows_refused_are_rows_in(read_texts: Callable[..., ParsedFile], rows: list[list[Any]]) -> None:
     found = read_texts([HEADER, *rows])
     inputs = found.inputs
     assert inputs.rows_used + len(inputs.rows_refused) == inputs.rows_in

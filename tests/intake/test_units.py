@@ -6,9 +6,19 @@ from datetime import date, datetime
 
 import pytest
 
-from planner.intake._grid import Cell
-from planner.intake._months import is_yearless, month_of, ordinal_of
-from planner.intake._units import Metric, adjusted, bytes_of, metric_of, minutes_of, per_of, period_of, plain, work_unit
+from planner.inputs.cell_grid import Cell
+from planner.inputs.notation.months import is_yearless, parse_month, parse_month_number
+from planner.inputs.notation.units import (
+    Metric,
+    adjust_metric,
+    normalize_text,
+    parse_byte_unit,
+    parse_metric,
+    parse_minute_unit,
+    parse_period,
+    parse_rate_basis,
+    parse_work_unit,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +44,7 @@ from planner.intake._units import Metric, adjusted, bytes_of, metric_of, minutes
     ],
 )
 def test_what_a_text_says_is_counted(text: str, what: str | None, unit: str, factor: float) -> None:
-    found = metric_of(text)
+    found = parse_metric(text)
     assert (found and found.what) == what
     if found:
         assert (found.unit, found.factor) == (unit, pytest.approx(factor))
@@ -52,28 +62,28 @@ def test_what_a_text_says_is_counted(text: str, what: str | None, unit: str, fac
     ],
 )
 def test_the_text_behind_a_number_changes_its_unit(base: Metric, suffix: str, factor: float) -> None:
-    found = adjusted(base, suffix)
+    found = adjust_metric(base, suffix)
     assert found is not None
     assert found.factor == pytest.approx(factor)
 
 
 def test_a_unit_that_does_not_fit_the_column_is_refused() -> None:
-    assert adjusted(Metric("accelerator_hours"), "tokens") is None
-    assert adjusted(Metric("units", "tokens"), "bananas") is None
+    assert adjust_metric(Metric("accelerator_hours"), "tokens") is None
+    assert adjust_metric(Metric("units", "tokens"), "bananas") is None
 
 
 @pytest.mark.parametrize(
     ("text", "size"), [("storage (tb)", 1e12), ("gb", 1e9), ("gib", 2**30), ("memory gpu", None), ("tib/month", 2**40)]
 )
 def test_bytes(text: str, size: float | None) -> None:
-    assert bytes_of(text) == size
+    assert parse_byte_unit(text) == size
 
 
 @pytest.mark.parametrize(
     ("text", "minutes"), [("checkpoint min", 1), ("checkpoint s", 1 / 60), ("restart hours", 60), ("checkpoint", None)]
 )
 def test_minutes(text: str, minutes: float | None) -> None:
-    assert minutes_of(text) == minutes
+    assert parse_minute_unit(text) == minutes
 
 
 @pytest.mark.parametrize(
@@ -87,14 +97,14 @@ def test_minutes(text: str, minutes: float | None) -> None:
     ],
 )
 def test_per_device_or_job(text: str, per: str) -> None:
-    assert per_of(text) == per
+    assert parse_rate_basis(text) == per
 
 
 def test_plain_words() -> None:
-    assert plain("Tokens/s\n(per GPU)") == "tokens/s per gpu"
-    assert plain("# GPUs") == "number of gpus"
-    assert plain("GPU-hours / month") == "gpu hours/month"
-    assert [period_of(text) for text in ("per day", "/wk", "monthly", "p.a.", "each year", "gpus")] == [
+    assert normalize_text("Tokens/s\n(per GPU)") == "tokens/s per gpu"
+    assert normalize_text("# GPUs") == "number of gpus"
+    assert normalize_text("GPU-hours / month") == "gpu hours/month"
+    assert [parse_period(text) for text in ("per day", "/wk", "monthly", "p.a.", "each year", "gpus")] == [
         "day",
         "week",
         "month",
@@ -102,7 +112,7 @@ def test_plain_words() -> None:
         "year",
         "",
     ]
-    assert [work_unit(text) for text in ("tok/s", "queries", "img per sec", "hours")] == [
+    assert [parse_work_unit(text) for text in ("tok/s", "queries", "img per sec", "hours")] == [
         "tokens",
         "queries",
         "images",
@@ -133,11 +143,11 @@ def test_plain_words() -> None:
     ],
 )
 def test_months_in_headers(value: object, month: str) -> None:
-    assert month_of(Cell("A1", value)) == month  # type: ignore[arg-type]  # any cell value
+    assert parse_month(Cell("A1", value)) == month  # type: ignore[arg-type]  # any cell value
 
 
 def test_months_by_number_and_without_a_year() -> None:
-    assert [ordinal_of(Cell("A1", text)) for text in ("Month 3", "M12", "month", "Mon")] == [3, 12, 0, 0]
+    assert [parse_month_number(Cell("A1", text)) for text in ("Month 3", "M12", "month", "Mon")] == [3, 12, 0, 0]
     assert [is_yearless(Cell("A1", text)) for text in ("Dec", "March", "Q1", "Q1 2027", "Dec-26", "Model")] == [
         True,
         True,

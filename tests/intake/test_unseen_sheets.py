@@ -14,14 +14,15 @@ import openpyxl
 import pytest
 import xlsxwriter
 
-from planner.intake import Read, read
+from planner.inputs.file_reader import read
+from planner.inputs.parsed_file import ParsedFile
 
 HOURS = "accelerator_hours_per_month"
 WEEKS = 365 / 84
 DAYS = 365 / 12
 
 
-def hours(found: Read) -> dict[str, Any]:
+def hours(found: ParsedFile) -> dict[str, Any]:
     """GPU-hours a month by workload, without stated zeros; every sheet read here has rows in = used + refused."""
     assert found.complaints == ()
     inputs = found.inputs
@@ -33,7 +34,7 @@ def hours(found: Read) -> dict[str, Any]:
     }
 
 
-def accelerators(found: Read) -> list[str]:
+def accelerators(found: ParsedFile) -> list[str]:
     return [each["demand"]["accelerator"] for each in found.document["workloads"]]
 
 
@@ -228,7 +229,7 @@ READ: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", READ)
-def test_what_a_careful_human_reads(read_texts: Callable[..., Read], name: str) -> None:
+def test_what_a_careful_human_reads(read_texts: Callable[..., ParsedFile], name: str) -> None:
     rows, expected = READ[name]
     found = hours(read_texts(cells(rows), separator=";"))
     assert list(found) == list(expected)
@@ -247,14 +248,14 @@ def test_what_a_careful_human_reads(read_texts: Callable[..., Read], name: str) 
         ("Budget (R$)", "R$ 12.000,00", 12000),
     ],
 )
-def test_budgets(read_texts: Callable[..., Read], column: str, cell: str, amount: float) -> None:
+def test_budgets(read_texts: Callable[..., ParsedFile], column: str, cell: str, amount: float) -> None:
     found = read_texts([["Workload", "GPU", "GPU-hours/month", column], ["A", "H100", "400", cell]])
     assert found.complaints == ()
     assert found.document["workloads"][0]["budget_per_month"] == pytest.approx(amount)
 
 
 @pytest.mark.parametrize(("column", "cell"), [("Growth YoY", "30%"), ("Growth", "30% p.a."), ("Growth 2027", "30%")])
-def test_growth_of_a_year(read_texts: Callable[..., Read], column: str, cell: str) -> None:
+def test_growth_of_a_year(read_texts: Callable[..., ParsedFile], column: str, cell: str) -> None:
     found = read_texts([["Workload", "GPU", "GPU-hours/month", column], ["A", "H100", "400", cell]])
     assert found.document["workloads"][0]["demand"]["growth_per_month"] == pytest.approx(1.3 ** (1 / 12) - 1)
 
@@ -269,33 +270,33 @@ def test_growth_of_a_year(read_texts: Callable[..., Read], column: str, cell: st
     ],
 )
 def test_machines_of_a_cloud(
-    read_texts: Callable[..., Read], header: list[str], row: list[str], accelerator: str, amount: float
+    read_texts: Callable[..., ParsedFile], header: list[str], row: list[str], accelerator: str, amount: float
 ) -> None:
     found = read_texts([["Workload", *header, "Hours / month"], ["A", *row, "300"]])
     assert (hours(found), accelerators(found)) == ({"A": amount}, [accelerator])
     assert any("is read as" in note for note in found.inputs.notes)
 
 
-def test_checkboxes_and_words_of_other_languages(read_texts: Callable[..., Read]) -> None:
+def test_checkboxes_and_words_of_other_languages(read_texts: Callable[..., ParsedFile]) -> None:
     header = ["Workload", "GPU", "GPU-hours", "Spot OK"]
     marks = ["☑", "☐", "TRUE", "FALSE", "ja", "não"]
     found = read_texts([header, *([str(index), "H100", "5", mark] for index, mark in enumerate(marks))])
     assert [w["interruptible"] for w in found.document["workloads"]] == [True, False] * 3
 
 
-def test_a_mean_beside_a_peak(read_texts: Callable[..., Read]) -> None:
+def test_a_mean_beside_a_peak(read_texts: Callable[..., ParsedFile]) -> None:
     found = read_texts([["Service", "Peak RPS", "Average RPS"], ["Chat", "120", "40"]])
     assert found.document["workloads"][0]["demand"] == {"requests_per_second": 40}
     assert "column 'Peak RPS' (line 1 column 2) is not used" in found.inputs.notes
 
 
-def test_totals_of_work_are_no_workloads(read_texts: Callable[..., Read]) -> None:
+def test_totals_of_work_are_no_workloads(read_texts: Callable[..., ParsedFile]) -> None:
     rows = [["Service", "Volume"], ["A", "1.2M tokens/day"], ["B", "5M tokens/day"], ["Team total", "6.2M tokens/day"]]
     demands = [w["demand"]["units_per_month"] for w in read_texts(rows).document["workloads"]]
     assert demands == [pytest.approx(1.2e6 * DAYS), pytest.approx(5e6 * DAYS)]
 
 
-def test_two_tables_beneath_each_other(read_rows: Callable[..., Read]) -> None:
+def test_two_tables_beneath_each_other(read_rows: Callable[..., ParsedFile]) -> None:
     first = [["Training"], ["Workload", "GPU", "GPUs", "Hours/month"], ["T", "H100", 8, 100], [""]]
     second = [
         ["Inference"],
@@ -358,12 +359,12 @@ def test_the_same_sheet_in_other_forms(form: str, as_csv: Callable[..., bytes], 
     assert hours(read(data, name)) == {"Übersetzung": 1462}
 
 
-def test_a_row_that_nobody_wants_is_told(read_texts: Callable[..., Read]) -> None:
+def test_a_row_that_nobody_wants_is_told(read_texts: Callable[..., ParsedFile]) -> None:
     found = read_texts([["Workload", "GPU", "GPU-hours", "Status"], ["A", "H100", "5", "cancelled"]])
     assert "line 2 column 4 reads 'cancelled' under 'Status': its row is planned all the same" in found.inputs.notes
 
 
-def test_a_sheet_of_costs_by_quarter_is_left_aside(read_rows: Callable[..., Read]) -> None:
+def test_a_sheet_of_costs_by_quarter_is_left_aside(read_rows: Callable[..., ParsedFile]) -> None:
     costs = [["Project", "Q1", "Q2", "Total"], ["Chat", 1000, 2000, 3000]]
     found = read_rows([["Workload", "GPU", "GPU-hours"], ["Chat", "H100", 5]], more={"Costs": costs})
     assert hours(found) == {"Chat": 5}

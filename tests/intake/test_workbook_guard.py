@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from planner.intake import Read, read
+from planner.inputs.file_reader import read
+from planner.inputs.parsed_file import ParsedFile
 
 ROWS = [["Workload", "GPU", "GPU-hours / month"], ["A", "H100", 100]]
 SHEET = "xl/worksheets/sheet1.xml"
@@ -123,7 +124,7 @@ def test_number_formats_carry_percent_and_currency() -> None:
     sheet["F3"].number_format = "[$€-407]#,##0"
     target = io.BytesIO()
     workbook.save(target)
-    found: Read = read(target.getvalue(), "review.xlsx")
+    found: ParsedFile = read(target.getvalue(), "review.xlsx")
     assert [w["demand"]["accelerator_hours_per_month"] for w in found.document["workloads"]] == [365, 182.5]
     assert found.document["workloads"][0]["budget_per_month"] == 2000
     assert (found.document["currency"], found.places["currency"]) == ("USD", "Plan!F2")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import pricing
-from planner.request import Request, parse
-from pricing.catalog import Catalog
+from planner.request.models import Request, parse_request
+from pricing.catalog.price_catalog import Catalog
 
 ROOT = Path(pricing.__file__).parent
 AS_OF = "2026-11-21"
@@ -65,7 +65,7 @@ def ask():
     """A request from workloads and settings; as of one day, 12 months."""
 
     def make(*workloads: dict, **settings) -> Request:
-        return parse({"as_of": AS_OF, "months": 12, "workloads": list(workloads), **settings})
+        return parse_request({"as_of": AS_OF, "months": 12, "workloads": list(workloads), **settings})
 
     return make
 

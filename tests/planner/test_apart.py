@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from planner.apart import Bounds, NoAnswer, apart
-from planner.intake import SMALL_TEXT, read, read_apart
+from planner.inputs.file_reader import SMALL_TEXT, read, read_isolated
+from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
 
-WIDE = Bounds(2**30, 30)
+WIDE = SandboxLimits(2**30, 30)
 """The work is by name in the other process, so it is built into Python."""
 WAITS = "import os, time, pathlib; pathlib.Path({path!r}).write_text(str(os.getpid())); time.sleep(600)"
 ASKS = "from planner.apart import Bounds, apart\napart(exec, {code!r}, bounds=Bounds(2**30, {seconds}))"
@@ -42,28 +42,28 @@ def until(condition) -> bool:
 
 
 def test_an_answer_comes_back_from_another_process():
-    assert apart(mul, 6, 7, bounds=WIDE) == 42
-    assert apart(os.getpid, bounds=WIDE) != os.getpid()
-    assert len(apart(mul, b"x", 3_000_000, bounds=WIDE)) == 3_000_000
+    assert run_isolated(mul, 6, 7, bounds=WIDE) == 42
+    assert run_isolated(os.getpid, bounds=WIDE) != os.getpid()
+    assert len(run_isolated(mul, b"x", 3_000_000, bounds=WIDE)) == 3_000_000
 
 
 def test_what_is_printed_there_is_no_answer(capfd):
-    assert apart(print, "an answer?", bounds=WIDE) is None
-    assert apart(os.system, "echo an answer?; echo a fault? >&2", bounds=WIDE) == 0
+    assert run_isolated(print, "an answer?", bounds=WIDE) is None
+    assert run_isolated(os.system, "echo an answer?; echo a fault? >&2", bounds=WIDE) == 0
     assert capfd.readouterr() == ("", "")
 
 
 def test_what_is_raised_there_is_raised_here_with_its_traceback():
     with pytest.raises(ZeroDivisionError) as raised:
-        apart(exec, "def inner():\n    1 / 0\ninner()", bounds=WIDE)
+        run_isolated(exec, "def inner():\n    1 / 0\ninner()", bounds=WIDE)
     assert "in inner" in raised.value.__notes__[0]
     with pytest.raises(FileNotFoundError):
-        apart(os.stat, "/no/such/file", bounds=WIDE)
+        run_isolated(os.stat, "/no/such/file", bounds=WIDE)
 
 
 def test_what_does_not_pickle_is_a_bug_that_is_told():
     with pytest.raises(RuntimeError, match=r"does not pickle(.|\n)*pickle"):
-        apart(eval, "lambda: 1", bounds=WIDE)
+        run_isolated(eval, "lambda: 1", bounds=WIDE)
 
 
 @pytest.mark.parametrize(
@@ -78,22 +78,22 @@ def test_what_does_not_pickle_is_a_bug_that_is_told():
 )
 def test_a_reader_that_ends_is_told_in_one_line(work, argument, words, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(NoAnswer, match=words):
-        apart(work, argument, bounds=WIDE)
+    with pytest.raises(SandboxFailure, match=words):
+        run_isolated(work, argument, bounds=WIDE)
     assert list(tmp_path.iterdir()) == [], "no core file"
     assert capfd.readouterr() == ("", "")
 
 
 def test_its_memory_is_bounded():
-    with pytest.raises(NoAnswer, match=r"not read in 0.25 GiB of memory"):
-        apart(mul, b"x", 2**30, bounds=Bounds(2**28, 30))
+    with pytest.raises(SandboxFailure, match=r"not read in 0.25 GiB of memory"):
+        run_isolated(mul, b"x", 2**30, bounds=SandboxLimits(2**28, 30))
 
 
 def test_its_time_is_bounded_also_where_no_thread_runs():
-    with pytest.raises(NoAnswer, match="not read in 0 seconds"):
-        apart(time.sleep, 600, bounds=Bounds(2**30, 0.3))
-    with pytest.raises(NoAnswer, match="not read in 0 seconds"):
-        apart(exec, "import re; re.match('(a+)+b', 'a' * 64)", bounds=Bounds(2**30, 0.3))
+    with pytest.raises(SandboxFailure, match="not read in 0 seconds"):
+        run_isolated(time.sleep, 600, bounds=SandboxLimits(2**30, 0.3))
+    with pytest.raises(SandboxFailure, match="not read in 0 seconds"):
+        run_isolated(exec, "import re; re.match('(a+)+b', 'a' * 64)", bounds=SandboxLimits(2**30, 0.3))
 
 
 ALL_ENDS = """
@@ -152,7 +152,7 @@ SHEET = (
 
 def test_a_sheet_is_read_apart_as_it_is_read_here():
     assert len(SHEET) > SMALL_TEXT
-    apart_read = read_apart(SHEET, "a.csv")
+    apart_read = read_isolated(SHEET, "a.csv")
     assert apart_read == read(SHEET, "a.csv")
     assert len(apart_read.document["workloads"]) == 90
     assert pickle.loads(pickle.dumps(apart_read)) == apart_read
@@ -163,11 +163,11 @@ def test_a_sheet_is_read_apart_as_it_is_read_here():
 def test_a_small_text_cannot_fill_the_process_that_reads_it(sign, name):
     """Read apart here, since it would be the test that ends."""
     small = (sign * SMALL_TEXT)[: SMALL_TEXT - 1]
-    assert apart(read, b"[" + small, name, bounds=Bounds(2**28, 30)).complaints
+    assert run_isolated(read, b"[" + small, name, bounds=SandboxLimits(2**28, 30)).complaints
 
 
 def test_a_sheet_that_takes_too_long_is_one_complaint():
-    (complaint,) = read_apart(SHEET, "folder/long.csv", seconds=0.001).complaints
+    (complaint,) = read_isolated(SHEET, "folder/long.csv", seconds=0.001).complaints
     assert str(complaint) == "long.csv: not read in 0 seconds; expected a smaller file, or it saved anew"
 
 
@@ -177,8 +177,8 @@ LEAVES = "import tempfile, pathlib, time; where = tempfile.mkdtemp(); pathlib.Pa
 @pytest.mark.parametrize("then", ["pass", "time.sleep(600)", "raise ValueError"])
 def test_what_it_leaves_in_temporary_files_goes_with_it(tmp_path, then):
     told = tmp_path / "where"
-    with contextlib.suppress(NoAnswer, ValueError):
-        apart(exec, LEAVES.format(path=str(told), then=then), bounds=Bounds(2**30, 1))
+    with contextlib.suppress(SandboxFailure, ValueError):
+        run_isolated(exec, LEAVES.format(path=str(told), then=then), bounds=SandboxLimits(2**30, 1))
     left = Path(told.read_text())
     assert left.parent.name.startswith("planner-read-")
     assert not left.parent.exists()

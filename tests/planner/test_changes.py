@@ -11,12 +11,13 @@ from datetime import date
 import openpyxl
 import pytest
 
-from planner.diff import changes, record, record_of_workbook
-from planner.plan import plan
+from planner.analysis.comparison import build_review_record, list_changes
+from planner.application import read_review
+from planner.pipeline import plan
 from planner.reports.json import loads, render
 from planner.reports.xlsx import render as workbook
-from pricing.catalog import NO_CARD, Catalog
-from pricing.exchange import Exchange, Rate
+from pricing.catalog.price_catalog import NO_RATE_CARD, Catalog
+from pricing.exchange_rates import ExchangeRate, ExchangeRates
 
 T4 = ("aws", "us-east-1", "g4dn.xlarge")
 BASE = {(*T4, "on_demand"): 0.5}
@@ -39,7 +40,7 @@ def rows(found, topic):
 
 def holds(old, new):
     """The laws of any two plans; what changed between them."""
-    found = changes(old, new)
+    found = list_changes(old, new)
     for change in found.changes:
         if change.difference:
             assert change.difference == change.now - change.then
@@ -142,8 +143,8 @@ def test_what_is_bought(cloud, hours):
 
 
 def euros(base: Catalog, value: float) -> Catalog:
-    rates = Exchange((Rate("USD", "EUR", value, date(2026, 11, 20), "a bank"),))
-    return Catalog(base.layout, base._cache, rates, NO_CARD)
+    rates = ExchangeRates((ExchangeRate("USD", "EUR", value, date(2026, 11, 20), "a bank"),))
+    return Catalog(base.layout, base._cache, rates, NO_RATE_CARD)
 
 
 def test_currencies_are_not_subtracted(cloud, hours, priced):
@@ -158,12 +159,12 @@ def test_currencies_are_not_subtracted(cloud, hours, priced):
     assert all(change.difference is None for change in found.of("month"))
     assert not found.of("price") + found.of("assumption")
     assert "what is the same at 0.8 is no change" in found.notes[0]
-    dear = changes(cloud(job, prices={(*T4, "on_demand"): 0.6}), new)
+    dear = list_changes(cloud(job, prices={(*T4, "on_demand"): 0.6}), new)
     assert rows(dear, "price") == {f"{' '.join(T4)} on_demand": (0.6, pytest.approx(0.4), None)}
     assert found.causes.restated[0] == pytest.approx(1200)
     assert "amounts are not subtracted" in found.notes[0]
     assert "total 1,200.00" in found.notes[1]
-    told = changes(old, dataclasses.replace(new, exchange_rates=()))
+    told = list_changes(old, dataclasses.replace(new, exchange_rates=()))
     assert told.causes is None
     assert any("no rate between USD and EUR" in note for note in told.notes)
 
@@ -188,7 +189,7 @@ def test_a_new_plan_that_is_impossible(cloud, hours):
     old = cloud(hours("T4", 1000))
     new = cloud(hours("A100", 1000))
     assert new.status == "infeasible"
-    found = changes(old, new)
+    found = list_changes(old, new)
     assert rows(found, "cost")["cloud: total cost"] == (pytest.approx(1500), "not possible", None)
     assert rows(found, "recommendation") == {"recommended strategy": ("cloud", "none", None)}
     assert found.causes is None
@@ -222,7 +223,7 @@ def test_the_workbook_of_the_last_review_tells_the_same_but_the_causes(cloud, ho
     job = hours("T4", 1000, "a")
     old = cloud(job, hours("T4", 50, "b"), prices=prices, months=12)
     new = cloud(job, prices=BASE, months=12, start="2027-01", assumptions={"cloud_tax_fraction": 0.05})
-    whole, read = changes(old, new), changes(record_of_workbook(workbook(old)), new)
+    whole, read = list_changes(old, new), list_changes(read_review(workbook(old)), new)
     assert read.causes is None
     assert "plan.json" in " ".join(read.notes)
     assert (read.plan_id, read.as_of, read.month_names, read.currency, read.strategy) == (
@@ -250,7 +251,7 @@ def test_a_workbook_is_read_as_it_was_saved_or_refused(cloud, hours):
         book["Offers"].sheet_state = "hidden"
         del book["Gaps"]
 
-    kept = record_of_workbook(edited(data, hide))
+    kept = read_review(edited(data, hide))
     assert not {"price", "gap"} & kept.topics
     assert "assumption" in kept.topics
 
@@ -263,16 +264,16 @@ def test_a_workbook_is_read_as_it_was_saved_or_refused(cloud, hours):
 
     for value in (None, "#REF!", "lots"):
         with pytest.raises(ValueError, match="no cost of cloud"):
-            record_of_workbook(edited(data, spoil(value)))
-    costs = {fact.subject: fact.value for fact in record_of_workbook(edited(data, spoil(1234.5))).facts}
+            read_review(edited(data, spoil(value)))
+    costs = {fact.subject: fact.value for fact in read_review(edited(data, spoil(1234.5))).facts}
     assert costs["cloud: total cost"] == 1234.5
     with pytest.raises(ValueError, match="no workbook of a plan"):
-        record_of_workbook(edited(data, lambda book: book["Summary"].__setattr__("title", "Other")))
+        read_review(edited(data, lambda book: book["Summary"].__setattr__("title", "Other")))
     with pytest.raises(ValueError, match="damaged"):
-        record_of_workbook(data[:2000])
+        read_review(data[:2000])
 
 
 def test_a_record_names_each_fact_once(cloud, hours):
-    kept = record(cloud(hours("T4", 1000), hours("T4", 5, "b")))
+    kept = build_review_record(cloud(hours("T4", 1000), hours("T4", 5, "b")))
     named = [(fact.topic, fact.subject) for fact in kept.facts]
     assert len(named) == len(set(named))

@@ -8,9 +8,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from planner.answer.considered import Considered
-from planner.considered import NO_PRICE, NO_QUOTA, NOT_ASKED, PART, TAKEN_BACK, TOO_LATE, WHOLE_DAYS
-from planner.plan import plan
+from planner.analysis.alternatives import (
+    ATTACHED_PART_ONLY,
+    MAY_BE_INTERRUPTED,
+    NO_PRICE,
+    NO_QUOTA,
+    OWNING_NOT_REQUESTED,
+    TOO_LATE,
+    WHOLE_DAYS,
+)
+from planner.pipeline import plan
+from planner.result.alternatives import OfferOutcome
 
 HOURLY = ("aws", "us-east-1", "g6.xlarge", "on_demand")
 YEAR = ("aws", "us-east-1", "g6.xlarge", "reserved_1y_no_upfront")
@@ -27,7 +35,7 @@ def row(answer, name, option=None):
     return found[0]
 
 
-def told(one: Considered) -> dict[str, int]:
+def told(one: OfferOutcome) -> dict[str, int]:
     """The reasons with the number of workloads."""
     return {text: int(count) for text, count in re.findall(r"(.+?) \((\d+)\)(?:; |$)", one.refusals)}
 
@@ -110,7 +118,7 @@ def test_reasons_are_counted_by_workload(ask, hours, priced):
     answer = plan(ask(*jobs, strategies=["cloud"]), catalog)
     spot = row(answer, "g6.xlarge", "spot")
     assert (spot.outcome, spot.serves) == ("chosen", 1)
-    assert told(spot) == {"not on H100-80GB-SXM": 1, TAKEN_BACK: 1}
+    assert told(spot) == {"not on H100-80GB-SXM": 1, MAY_BE_INTERRUPTED: 1}
     assert row(answer, "g6.xlarge", "on_demand").serves == 2
 
 
@@ -127,13 +135,13 @@ def test_what_has_no_price_is_a_part_or_is_retired_says_so(ask, hours, catalog):
         assert said[offering.key] == {words: 1}
     parts = [o for o in catalog.offerings.values() if o.part and o.status != "retired"]
     assert parts
-    assert all(said[offering.key] == {PART: 1} for offering in parts)
+    assert all(said[offering.key] == {ATTACHED_PART_ONLY: 1} for offering in parts)
 
 
 def test_systems_say_why_they_cannot_be_owned(ask, hours, catalog):
     job = hours("H100", 5000)
     cloud = plan(ask(job, strategies=["cloud"]), catalog)
-    assert told(row(cloud, "8x H100 server")) == {NOT_ASKED: 1}
+    assert told(row(cloud, "8x H100 server")) == {OWNING_NOT_REQUESTED: 1}
     late = plan(ask(job, strategies=["cloud", "hybrid"], assumptions={"lead_time_months": 12}), catalog)
     assert told(row(late, "8x H100 server")) == {TOO_LATE: 1}
     soon = plan(ask(job, strategies=["cloud", "hybrid"], assumptions={"lead_time_months": 1}), catalog)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from planner.check import check, named
-from planner.errors import InvalidRequest
-from planner.plan import plan
-from pricing.catalog import NO_CARD, NO_EXCHANGE, Catalog
-from pricing.exchange import Exchange, Rate
-from pricing.private import RateCard
+from planner.pipeline import plan
+from planner.request.errors import InvalidRequest
+from planner.supply.validation import resolve_names, validate_request
+from pricing.catalog.price_catalog import NO_EXCHANGE_RATES, NO_RATE_CARD, Catalog
+from pricing.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.private_prices import RateCard
 
 FEW = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 seeds = st.integers(0, 10**6)
@@ -42,11 +42,11 @@ def card(tmp_path_factory):
     return make
 
 
-def euros(value: float, day: date = DAY) -> Exchange:
-    return Exchange((Rate("USD", "EUR", value, day, "a bank"),))
+def euros(value: float, day: date = DAY) -> ExchangeRates:
+    return ExchangeRates((ExchangeRate("USD", "EUR", value, day, "a bank"),))
 
 
-def with_money(base: Catalog, exchange: Exchange = NO_EXCHANGE, card: RateCard = NO_CARD) -> Catalog:
+def with_money(base: Catalog, exchange: ExchangeRates = NO_EXCHANGE_RATES, card: RateCard = NO_RATE_CARD) -> Catalog:
     """The catalogue `base` with rates and a card beside it."""
     return Catalog(base.layout, base._cache, exchange, card)
 
@@ -229,7 +229,7 @@ def test_storage_and_egress_are_converted(catalog, ask, hours):
 
 def test_without_a_rate_the_pair_and_the_day_are_told(catalog, ask, hours):
     late = euros(0.8, date(2026, 11, 22))
-    for exchange in (Exchange(()), late):
+    for exchange in (ExchangeRates(()), late):
         with pytest.raises(InvalidRequest) as refused:
             plan(ask(hours("L4", 10), currency="EUR"), with_money(catalog, exchange))
         (complaint,) = refused.value.complaints
@@ -296,8 +296,8 @@ def test_a_faulty_card_is_told_line_by_line(catalog, ask, hours, card):
 def test_titles_and_other_spellings_are_the_catalogue_s_names(catalog, ask, hours):
     job = hours("L4", 10, providers=["Amazon Web Services"], regions=["EU-Central-1"], residency=["eu"])
     written = ask(job, providers=["AWS", "aws"], regions=["Europe (Frankfurt)"])
-    assert check(written, catalog) == ()
-    meant = named(written, catalog)
+    assert validate_request(written, catalog) == ()
+    meant = resolve_names(written, catalog)
     assert (meant.providers, meant.regions) == (("aws",), ("eu-central-1",))
     (workload,) = meant.workloads
     assert (workload.providers, workload.regions, workload.residency) == (("aws",), ("eu-central-1",), ("EU",))

@@ -9,11 +9,11 @@ from datetime import date
 
 import pytest
 
-from planner.diff import CAUSES, NoRate, diff
-from planner.plan import plan
+from planner.analysis.comparison import CAUSES, NoCommonCurrency, compare_costs
+from planner.pipeline import plan
 from planner.reports.json import loads, render
-from pricing.catalog import NO_CARD, Catalog
-from pricing.exchange import Exchange, Rate
+from pricing.catalog.price_catalog import NO_RATE_CARD, Catalog
+from pricing.exchange_rates import ExchangeRate, ExchangeRates
 
 PLACE = ("aws", "us-east-1")
 T4 = (*PLACE, "g4dn.xlarge")
@@ -57,25 +57,25 @@ def adds_up(found) -> None:
 
 def steps_of(old, new, name: str = "cloud", index: int = 0) -> dict[str, float]:
     """What each cause adds to the total (or the present cost), those that add nothing left out."""
-    found = diff(old, new, name, name)
+    found = compare_costs(old, new, name, name)
     adds_up(found)
     moved = {step.cause: (step.total, step.present)[index] for step in found.steps}
     return {cause: amount for cause, amount in moved.items() if abs(amount) > 1e-4}
 
 
 def parts_of(old, new, cause: str, name: str = "cloud") -> list[tuple]:
-    step = next(step for step in diff(old, new, name, name).steps if step.cause == cause)
+    step = next(step for step in compare_costs(old, new, name, name).steps if step.cause == cause)
     return [(part.name, part.old, part.new, part.unit) for part in step.parts]
 
 
-def euros(base: Catalog, value: float, *more: Rate) -> Catalog:
-    rates = Exchange((Rate("USD", "EUR", value, date(2026, 11, 20), "a bank"), *more))
-    return Catalog(base.layout, base._cache, rates, NO_CARD)
+def euros(base: Catalog, value: float, *more: ExchangeRate) -> Catalog:
+    rates = ExchangeRates((ExchangeRate("USD", "EUR", value, date(2026, 11, 20), "a bank"), *more))
+    return Catalog(base.layout, base._cache, rates, NO_RATE_CARD)
 
 
 def test_a_plan_and_itself_differ_in_nothing(cloud, own, hours):
     for made, name in ((cloud(hours("T4", 1000), hours("T4", 10, "b")), "cloud"), (own(), "onprem")):
-        found = diff(made, made, name, name)
+        found = compare_costs(made, made, name, name)
         assert found.is_same
         assert all(step.total == step.present == 0 and not step.parts for step in found.steps)
         assert (found.new_gaps, found.gone_gaps) == ((), ())
@@ -119,7 +119,7 @@ def test_demand_alone_by_workload(cloud, hours):
     unit = "accelerator-hours"
     assert parts_of(old, new, "demand") == [("a", 3000, 4500, unit), ("c", None, 600, unit)]
     assert parts_of(new, old, "demand") == [("a", 4500, 3000, unit), ("c", 600, None, unit)]
-    each = next(step for step in diff(old, new, "cloud", "cloud").steps if step.cause == "demand").parts
+    each = next(step for step in compare_costs(old, new, "cloud", "cloud").steps if step.cause == "demand").parts
     assert [part.total for part in each] == pytest.approx([750, 300])
 
 
@@ -261,7 +261,7 @@ def test_a_decision_alone(cloud, hours):
     there = ("aws", "us-east-2", "g4dn.xlarge", "on_demand")
     old, new = cloud(job), cloud(job, prices={**BASE, there: 0.4})
     assert steps_of(old, new) == pytest.approx({"decisions": -300})
-    moved = next(step for step in diff(old, new, "cloud", "cloud").steps if step.cause == "decisions").parts
+    moved = next(step for step in compare_costs(old, new, "cloud", "cloud").steps if step.cause == "decisions").parts
     assert {(p.name, p.old, p.new, round(p.total)) for p in moved} == {
         (" ".join((*T4, "on_demand")), 3000, 0, -1500),
         (" ".join(there), 0, 3000, 1200),
@@ -298,7 +298,7 @@ def test_another_currency_is_no_difference(priced, ask, hours):
     catalog = euros(priced(BASE), 0.8)
     dollars, others = (plan(ask(job, strategies=["cloud"], months=3, currency=c), catalog) for c in ("USD", "EUR"))
     for old, new, rate in ((dollars, others, 0.8), (others, dollars, 1.25)):
-        found = diff(old, new, "cloud", "cloud")
+        found = compare_costs(old, new, "cloud", "cloud")
         adds_up(found)
         assert found.currencies == (old.currency, new.currency)
         assert found.restated[0] == pytest.approx(old.strategies[0].total_cost * rate)
@@ -310,8 +310,8 @@ def test_currencies_without_a_rate_are_refused(priced, ask, hours):
     old, new = (plan(ask(job, strategies=["cloud"], months=3), priced(BASE)) for _ in range(2))
     document = json.loads(render(new))
     document["currency"] = "SEK"
-    with pytest.raises(NoRate, match="USD and SEK"):
-        diff(old, loads(json.dumps(document).encode()), "cloud", "cloud")
+    with pytest.raises(NoCommonCurrency, match="USD and SEK"):
+        compare_costs(old, loads(json.dumps(document).encode()), "cloud", "cloud")
 
 
 def test_support_with_a_least_fee_and_tax(cloud, hours):
@@ -337,7 +337,7 @@ def test_a_plan_of_before_is_read(cloud, hours):
             del strategy[name]
     later = {"installation_fraction", "cloud_support_minimum_per_month", "migration_months", "deposit_fraction"}
     document["assumptions"] = [each for each in document["assumptions"] if each["name"] not in later]
-    found = diff(loads(json.dumps(document).encode()), made, "cloud", "cloud")
+    found = compare_costs(loads(json.dumps(document).encode()), made, "cloud", "cloud")
     adds_up(found)
     assert not any(step.parts for step in found.steps)
 
@@ -363,7 +363,7 @@ def test_the_steps_add_up_and_turn_round(catalog, ask, hours, seed):
 
     old, new = some(), some()
     for name in ("cloud", "hybrid", "onprem"):
-        there, back = diff(old, new, name, name), diff(new, old, name, name)
+        there, back = compare_costs(old, new, name, name), compare_costs(new, old, name, name)
         adds_up(there)
         adds_up(back)
         assert not next(step for step in there.steps if step.cause == "existing").parts

@@ -10,10 +10,10 @@ from datetime import date
 import numpy as np
 import pytest
 
-import planner.plan
-from planner.answer import Assumption
-from planner.risk import draws, levers
-from planner.risk.response import NotSeparable, terms_of, values
+import planner.pipeline
+from planner.analysis.risk import monte_carlo, uncertain_assumptions
+from planner.analysis.risk.response_surface import NotSeparable, decompose_cost, evaluate_terms
+from planner.result import Assumption
 
 
 def figure(name: str, low: float, value: float, high: float) -> Assumption:
@@ -23,8 +23,8 @@ def figure(name: str, low: float, value: float, high: float) -> Assumption:
 def test_draws_are_triangular_and_linked_as_stated():
     """Triangular (0, 1, 4): mean 5/3, median 4 - sqrt(6) = 1.5505, P(x < 1) = 1/4."""
     one, other, alone = figure("a", 0, 1, 4), figure("b", 0, 1, 4), figure("c", -1, 0, 1)
-    link = dataclasses.replace(levers.correlations()[0], first="a", second="b", coefficient=-0.5)
-    drawn = draws.drawn([one, other, alone], [link], 40_000, 7)
+    link = dataclasses.replace(uncertain_assumptions.read_correlations()[0], first="a", second="b", coefficient=-0.5)
+    drawn = monte_carlo.draw_values([one, other, alone], [link], 40_000, 7)
     assert drawn["a"].mean() == pytest.approx(5 / 3, abs=0.02)
     assert np.median(drawn["b"]) == pytest.approx(4 - math.sqrt(6), abs=0.02)
     assert (drawn["a"] < 1).mean() == pytest.approx(0.25, abs=0.01)
@@ -35,20 +35,28 @@ def test_draws_are_triangular_and_linked_as_stated():
 
 
 def test_the_correlations_shipped_can_all_hold_at_once():
-    known = {f.name: f for f in levers.levels()} | dict.fromkeys(
-        a.name for a in planner.plan.figures.defaults().values()
+    known = {f.name: f for f in uncertain_assumptions.read_price_levels()} | dict.fromkeys(
+        a.name for a in planner.request.assumptions.default_assumptions().values()
     )
-    assert {n for c in levers.correlations() for n in (c.first, c.second)} <= set(known)
-    names = {f.name: f for f in (*levers.levels(), *planner.plan.figures.defaults().values())}
-    linked = [names[n] for n in {n for c in levers.correlations() for n in (c.first, c.second)}]
-    draws.drawn([f for f in linked if levers.is_drawn(f)], levers.correlations(), 100, 0)
+    assert {n for c in uncertain_assumptions.read_correlations() for n in (c.first, c.second)} <= set(known)
+    names = {
+        f.name: f
+        for f in (
+            *uncertain_assumptions.read_price_levels(),
+            *planner.request.assumptions.default_assumptions().values(),
+        )
+    }
+    linked = [names[n] for n in {n for c in uncertain_assumptions.read_correlations() for n in (c.first, c.second)}]
+    monte_carlo.draw_values(
+        [f for f in linked if uncertain_assumptions.is_drawn(f)], uncertain_assumptions.read_correlations(), 100, 0
+    )
 
 
 def test_summaries_by_hand():
     """Costs 1, 2, 3, 4 against 2, 2, 2, 2: mean 2.5, cheapest in two and in three (one tie), regret (0+0+1+2)/4 and
     (1+0+0+0)/4; P50 2.5; standard error sqrt(5/3)/2."""
     found = {"cloud": np.array([1.0, 2.0, 3.0, 4.0]), "onprem": np.full(4, 2.0)}
-    cloud, onprem = draws.summaries(found)
+    cloud, onprem = monte_carlo.summarise_costs(found)
     assert (cloud.mean, cloud.p50, cloud.chance_cheapest, cloud.expected_regret) == (2.5, 2.5, 0.5, 0.75)
     assert cloud.standard_error == pytest.approx(math.sqrt(5 / 3) / 2)
     assert (onprem.chance_cheapest, onprem.expected_regret, onprem.chance_below_cloud) == (0.75, 0.25, 0.5)
@@ -82,8 +90,8 @@ FORMULAS = {
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_cost_is_taken_apart_exactly(name):
     made = Made(FORMULAS[name])
-    drawn = draws.drawn(PARTS, (), 300, 3)
-    found = values(terms_of(made, PARTS), drawn, 300)
+    drawn = monte_carlo.draw_values(PARTS, (), 300, 3)
+    found = evaluate_terms(decompose_cost(made, PARTS), drawn, 300)
     for index in range(300):
         exact = made.streams({n: float(c[index]) for n, c in drawn.items()})["x", "y"]
         assert found[index] == pytest.approx(exact, rel=1e-9, abs=1e-9)
@@ -92,13 +100,13 @@ def test_a_cost_is_taken_apart_exactly(name):
 def test_a_least_fee_cannot_be_taken_apart_and_is_drawn_one_by_one():
     least = Made(lambda h, s, i, g, l: max(0.05, h * s + i))  # noqa: ARG005, E741
     with pytest.raises(NotSeparable):
-        terms_of(least, PARTS)
+        decompose_cost(least, PARTS)
 
     class Whole(Made):
         def cost(self, moves):
             return self.streams(moves)["x", "y"]
 
-    drawn = draws.drawn(PARTS, (), 100, 3)
-    found, from_arrays = draws.costs(Whole(least.formula), PARTS, drawn, 100)
+    drawn = monte_carlo.draw_values(PARTS, (), 100, 3)
+    found, from_arrays = monte_carlo.cost_draws(Whole(least.formula), PARTS, drawn, 100)
     assert not from_arrays
     assert found[42] == max(0.05, drawn["h"][42] * drawn["s"][42] + drawn["i"][42])

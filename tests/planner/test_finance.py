@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner import finance
-from planner.finance import Covered
+from planner.finance import time_value
+from planner.finance.time_value import SavingsPlanUse
 
 rates = st.floats(-0.5, 2.0)
 amounts = st.floats(-1e6, 1e6).map(lambda x: round(x, 2))
@@ -19,7 +19,7 @@ prices = st.floats(0.01, 1e4)
 
 
 def test_the_examples_in_its_docstrings():
-    assert doctest.testmod(finance).failed == 0
+    assert doctest.testmod(time_value).failed == 0
 
 
 # -- flows
@@ -27,7 +27,7 @@ def test_the_examples_in_its_docstrings():
 
 def test_present_value_by_hand():
     """-1000 + 500/1.1 + 500/1.21 + 500/1.331 = -1000 + 454.5455 + 413.2231 + 375.6574 = 243.4260."""
-    assert finance.net_present_value([-1000, 500, 500, 500], 0.10) == pytest.approx(243.4260, abs=1e-4)
+    assert time_value.net_present_value([-1000, 500, 500, 500], 0.10) == pytest.approx(243.4260, abs=1e-4)
 
 
 @given(series, series, rates)
@@ -35,9 +35,9 @@ def test_present_values_add_up(one, other, rate):
     longest = max(len(one), len(other))
     a, b = (flows + [0.0] * (longest - len(flows)) for flows in (one, other))
     both = [x + y for x, y in zip(a, b, strict=True)]
-    parts = finance.net_present_value(a, rate) + finance.net_present_value(b, rate)
-    size = finance.net_present_value([abs(x) + abs(y) for x, y in zip(a, b, strict=True)], rate)
-    assert finance.net_present_value(both, rate) == pytest.approx(parts, abs=1e-9 * size + 1e-9)
+    parts = time_value.net_present_value(a, rate) + time_value.net_present_value(b, rate)
+    size = time_value.net_present_value([abs(x) + abs(y) for x, y in zip(a, b, strict=True)], rate)
+    assert time_value.net_present_value(both, rate) == pytest.approx(parts, abs=1e-9 * size + 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_present_values_add_up(one, other, rate):
     ],
 )
 def test_every_internal_rate(flows, rates):
-    assert finance.internal_rates(flows) == pytest.approx(rates, abs=1e-3)
+    assert time_value.internal_rates(flows) == pytest.approx(rates, abs=1e-3)
 
 
 @given(st.lists(st.floats(-0.6, 1.5).map(lambda r: round(r, 2)), min_size=1, max_size=4, unique=True), prices)
@@ -69,77 +69,77 @@ def test_rates_that_a_series_was_made_of_are_found_again(made_of, size):
     flows = [-size]
     for rate in made_of:  # times (1 - (1 + rate) v)
         flows = [a - (1 + rate) * b for a, b in zip([*flows, 0.0], [0.0, *flows], strict=True)]
-    assert finance.internal_rates(flows) == pytest.approx(sorted(made_of), abs=1e-4)
+    assert time_value.internal_rates(flows) == pytest.approx(sorted(made_of), abs=1e-4)
 
 
 @given(series)
 def test_a_rate_found_makes_the_flows_worth_nothing(flows):
-    for rate in finance.internal_rates(flows):
+    for rate in time_value.internal_rates(flows):
         if rate > -0.9:
-            size = finance.net_present_value([abs(flow) for flow in flows], rate)
-            assert abs(finance.net_present_value(flows, rate)) <= 1e-9 * size
+            size = time_value.net_present_value([abs(flow) for flow in flows], rate)
+            assert abs(time_value.net_present_value(flows, rate)) <= 1e-9 * size
 
 
 @given(series.filter(lambda flows: flows[0] * math.fsum(flows) < 0))
 def test_a_purchase_that_is_worth_its_price_has_a_positive_rate(flows):
     """What is worth something undiscounted and nothing at an endless rate crosses 0 between."""
-    assert any(rate >= 0 for rate in finance.internal_rates(flows))
+    assert any(rate >= 0 for rate in time_value.internal_rates(flows))
 
 
 def test_ten_years_of_months_have_one_rate():
     """1,000 a month for 120 months for what they are worth at 1 % a month: 1000 (1 - 1.01^-120) / 0.01 = 69,700.52."""
-    assert finance.internal_rates([-69_700.52] + [1000] * 120) == pytest.approx((0.01,), abs=1e-6)
-    assert finance.annual_rate(0.01) == pytest.approx(0.126825, abs=1e-6)
+    assert time_value.internal_rates([-69_700.52] + [1000] * 120) == pytest.approx((0.01,), abs=1e-6)
+    assert time_value.annual_rate(0.01) == pytest.approx(0.126825, abs=1e-6)
 
 
 def test_payback_counts_steps():
-    assert finance.payback([-100, 40, 40, 40]) == 3
-    assert finance.payback([-0.3, 0.1, 0.1, 0.1]) == 3  # though the tenths add up to less than 0.3 in binary
-    assert finance.payback([5, -1]) == 0
-    assert finance.payback([-100, 40]) is None
-    assert finance.payback([]) is None
+    assert time_value.payback_time([-100, 40, 40, 40]) == 3
+    assert time_value.payback_time([-0.3, 0.1, 0.1, 0.1]) == 3  # though the tenths add up to less than 0.3 in binary
+    assert time_value.payback_time([5, -1]) == 0
+    assert time_value.payback_time([-100, 40]) is None
+    assert time_value.payback_time([]) is None
 
 
 def test_discounted_payback_by_hand():
     """At 10 %: -100 + 54.55 + 49.59 = 4.13 after two; at 20 %: -100 + 50 + 41.67 + 34.72 = 26.39 after three."""
-    assert finance.discounted_payback([-100, 60, 60, 60], 0.10) == 2
-    assert finance.discounted_payback([-100, 60, 60, 60], 0.20) == 3
+    assert time_value.discounted_payback_time([-100, 60, 60, 60], 0.10) == 2
+    assert time_value.discounted_payback_time([-100, 60, 60, 60], 0.20) == 3
 
 
 # -- break-evens
 
 
 def test_break_even_hours_need_a_saving():
-    assert finance.break_even_hours(1000, 3, 5) == 500
-    assert finance.break_even_hours(1000, 5, 5) is None
-    assert finance.break_even_hours(1000, 6, 5) is None
-    assert finance.break_even_hours(0, 3, 5) == 0
+    assert time_value.break_even_hours(1000, 3, 5) == 500
+    assert time_value.break_even_hours(1000, 5, 5) is None
+    assert time_value.break_even_hours(1000, 6, 5) is None
+    assert time_value.break_even_hours(0, 3, 5) == 0
 
 
 def test_break_even_utilisation_above_one_or_without_end():
-    assert finance.break_even_utilisation(3, 12) == 0.25
-    assert finance.break_even_utilisation(3, 12, 2) == 0.3
-    assert finance.break_even_utilisation(3, 2) == 1.5
-    assert finance.break_even_utilisation(3, 2, 2) == math.inf
+    assert time_value.break_even_utilisation(3, 12) == 0.25
+    assert time_value.break_even_utilisation(3, 12, 2) == 0.3
+    assert time_value.break_even_utilisation(3, 2) == 1.5
+    assert time_value.break_even_utilisation(3, 2, 2) == math.inf
 
 
 @given(prices, prices, prices)
 def test_break_even_price_and_hours_are_one_point(capital, own, saved):
-    hours = finance.break_even_hours(capital, own, own + saved)
+    hours = time_value.break_even_hours(capital, own, own + saved)
     assert hours is not None
-    assert finance.break_even_price(capital + own * hours, hours) == pytest.approx(own + saved, rel=1e-6)
+    assert time_value.break_even_price(capital + own * hours, hours) == pytest.approx(own + saved, rel=1e-6)
 
 
 # -- depreciation and capital
 
 
 def test_straight_line_leaves_the_salvage():
-    assert finance.straight_line(1000, 4, 200) == (200, 200, 200, 200)
+    assert time_value.straight_line_deductions(1000, 4, 200) == (200, 200, 200, 200)
 
 
 def test_macrs_is_the_table():
     """20, 32, 19.2, 11.52, 11.52, 5.76 % of 100,000; together all of it."""
-    found = finance.macrs(100_000)
+    found = time_value.macrs_deductions(100_000)
     assert found == pytest.approx((20_000, 32_000, 19_200, 11_520, 11_520, 5_760))
     assert math.fsum(found) == pytest.approx(100_000)
 
@@ -149,50 +149,50 @@ def test_macrs_is_the_table():
 )
 def test_macrs_in_the_year_of_disposal(year, last):
     """Half of the year's percentage; the sixth is that of half a year already."""
-    found = finance.macrs(100_000, year)
+    found = time_value.macrs_deductions(100_000, year)
     assert len(found) == min(year, 6)
     assert found[-1] == pytest.approx(last)
 
 
 def test_tax_shield_by_hand():
     """21 % of 100 and 50: 21 / 1.05 + 10.5 / 1.1025 = 20 + 9.5238 = 29.5238."""
-    saved, worth = finance.tax_shield([100, 50], 0.21, 0.05)
+    saved, worth = time_value.tax_shield([100, 50], 0.21, 0.05)
     assert saved == pytest.approx((21, 10.5))
     assert worth == pytest.approx(29.5238, abs=1e-4)
 
 
 @given(prices, st.just(0.0) | st.floats(1e-6, 0.5), st.integers(1, 120))
 def test_a_loan_is_worth_its_payments(principal, rate, months):
-    paid = finance.loan_payment(principal, rate, months)
-    assert finance.net_present_value([0.0] + [paid] * months, rate / 12) == pytest.approx(principal, rel=1e-6)
+    paid = time_value.loan_payment(principal, rate, months)
+    assert time_value.net_present_value([0.0] + [paid] * months, rate / 12) == pytest.approx(principal, rel=1e-6)
 
 
 def test_a_loan_without_interest():
-    assert finance.loan_payment(1200, 0.0, 12) == 100
+    assert time_value.loan_payment(1200, 0.0, 12) == 100
 
 
 def test_levelised_cost_by_hand():
     """(1000 - 110 / 1.1) x 1.1 + 40 = 1030 a year over 515 hours: 2 an hour; one year at 10 %, so CRF is 1.1."""
-    assert finance.levelised_cost_per_hour(1000, 110, 0.10, 1, 40, 515) == pytest.approx(2.0)
+    assert time_value.levelised_cost_per_hour(1000, 110, 0.10, 1, 40, 515) == pytest.approx(2.0)
 
 
 @given(prices, st.floats(0.01, 0.9), st.floats(0, 10), st.floats(0, 10))
 def test_value_falls_the_same_way_in_two_steps(price, loss, first, then):
-    after = finance.value_after(finance.value_after(price, loss, first), loss, then)
-    assert after == pytest.approx(finance.value_after(price, loss, first + then))
+    after = time_value.value_after_years(time_value.value_after_years(price, loss, first), loss, then)
+    assert after == pytest.approx(time_value.value_after_years(price, loss, first + then))
 
 
 def test_the_rent_of_capital_is_what_a_moment_loses():
     """Over a thousandth of a year the value falls by that part of the yearly rent."""
-    lost = 1000 - finance.value_after(1000, 0.276, 0.001)
-    assert finance.rent_of_capital(1000, 0.276) * 0.001 == pytest.approx(lost, rel=1e-3)
+    lost = 1000 - time_value.value_after_years(1000, 0.276, 0.001)
+    assert time_value.rent_of_capital(1000, 0.276) * 0.001 == pytest.approx(lost, rel=1e-3)
 
 
 # -- savings plans
 
 uses = st.lists(
     st.tuples(st.floats(0, 100), st.floats(0.01, 50), st.floats(0.3, 1.0)).map(
-        lambda use: Covered(use[0], use[1], use[1] * use[2])
+        lambda use: SavingsPlanUse(use[0], use[1], use[1] * use[2])
     ),
     max_size=6,
 )
@@ -200,24 +200,24 @@ uses = st.lists(
 
 def test_a_plan_meets_the_highest_discount_first():
     """6 an hour: the second saves 50 % and takes 4 x 1; the other 2 cover 2 / 1.6 = 1.25 of the first's 3 units."""
-    bill = finance.savings_plan_bill([Covered(3, 2.0, 1.6), Covered(4, 2.0, 1.0)], 6.0)
+    bill = time_value.savings_plan_bill([SavingsPlanUse(3, 2.0, 1.6), SavingsPlanUse(4, 2.0, 1.0)], 6.0)
     assert bill.remainders == pytest.approx((1.75 * 2, 0))
     assert (bill.charge, bill.on_demand, bill.wasted) == pytest.approx((9.5, 3.5, 0))
 
 
 def test_of_equal_discounts_the_lowest_rate_comes_first():
-    bill = finance.savings_plan_bill([Covered(1, 4.0, 2.0), Covered(1, 2.0, 1.0)], 1.0)
+    bill = time_value.savings_plan_bill([SavingsPlanUse(1, 4.0, 2.0), SavingsPlanUse(1, 2.0, 1.0)], 1.0)
     assert bill.remainders == (4.0, 0.0)
 
 
 def test_what_a_plan_does_not_reach_is_waste():
-    bill = finance.savings_plan_bill([Covered(1, 4.0, 2.0), Covered(2, 3.0, None)], 5.0)
+    bill = time_value.savings_plan_bill([SavingsPlanUse(1, 4.0, 2.0), SavingsPlanUse(2, 3.0, None)], 5.0)
     assert (bill.charge, bill.on_demand, bill.wasted) == (11.0, 6.0, 3.0)
 
 
 @given(uses, st.floats(0, 1000))
 def test_a_bill_adds_up(usage, commitment):
-    bill = finance.savings_plan_bill(usage, commitment)
+    bill = time_value.savings_plan_bill(usage, commitment)
     on_demand = math.fsum(use.units * use.on_demand for use in usage)
     used = commitment - bill.wasted
     assert bill.charge == pytest.approx(commitment + bill.on_demand)
@@ -228,5 +228,5 @@ def test_a_bill_adds_up(usage, commitment):
 
 @given(uses, st.floats(0, 500), st.floats(0, 500))
 def test_more_commitment_never_leaves_more_on_demand(usage, less, more):
-    small, large = (finance.savings_plan_bill(usage, c) for c in sorted((less, more)))
+    small, large = (time_value.savings_plan_bill(usage, c) for c in sorted((less, more)))
     assert large.on_demand <= small.on_demand + 1e-6

@@ -11,17 +11,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.further import SIGMAS_80, Row, rows, worth
-from planner.plan import needs_of
-from planner.request import parse
-from planner.throughput import Throughput
-from pricing.catalog import Catalog
+from planner.analysis.value_of_information import (
+    SIGMAS_80,
+    AcceleratorAssessment,
+    assess_accelerators,
+    value_measurements,
+)
+from planner.performance.throughput import Throughput
+from planner.pipeline import prepare_needs
+from planner.request.models import parse_request
+from pricing.catalog.price_catalog import Catalog
 
 
-def row(name: str, cost: float, spread: float, price: float = 10.0) -> Row:
+def row(name: str, cost: float, spread: float, price: float = 10.0) -> AcceleratorAssessment:
     """A gang that costs `cost` a unit on nodes of its own, with a logarithmic standard deviation of `spread`."""
     rate, half = price / cost, math.exp(spread * SIGMAS_80 / 2)
-    return Row(name, 1, Throughput(rate, rate / half, rate * half, "predicted", ""), "", price, "somewhere", price)
+    return AcceleratorAssessment(
+        name, 1, Throughput(rate, rate / half, rate * half, "predicted", ""), "", price, "somewhere", price
+    )
 
 
 def of(total: float) -> SimpleNamespace:
@@ -34,7 +41,7 @@ def test_another_accelerator_by_hand():
     E[max(0, 1 - C)] = 1 x N(0) - exp(0.045) x N(-0.3) = 0.5 - 1.046028 x 0.382089 = 0.100325. For 1,000 units 100.32.
     """
     best, other = row("best", 1.0, 0.0), row("other", 1.0, 0.3)
-    [found] = worth([best, other], of(1000.0))
+    [found] = value_measurements([best, other], of(1000.0))
     assert found.row is other
     assert found.saving == pytest.approx(100.325, abs=0.01)
     assert found.chance == pytest.approx(0.5)
@@ -49,7 +56,7 @@ def test_the_best_itself_by_hand():
     = 1.1 x 0.683159 - 1.020201 x 0.608938 = 0.130236; E[max(0, C - 1.1)] = 1.020201 - 1.1 + 0.130236 = 0.050437.
     """
     best, second = row("best", 1.0, 0.2), row("second", 1.1, 0.0)
-    [found] = worth([best, second], of(1.0))
+    [found] = value_measurements([best, second], of(1.0))
     assert found.row is best
     assert found.saving == pytest.approx(0.050437, abs=1e-4)
     assert found.chance == pytest.approx(1 - 0.683159, abs=1e-4)
@@ -60,14 +67,14 @@ def test_the_hour_that_is_paid_is_of_whole_nodes():
     """Half a node of 20.0 an hour does the work; the measurement rents all of it."""
     best = row("best", 1.0, 0.0)
     other = replace(row("other", 1.0, 0.3, price=10.0), rent_per_hour=20.0)
-    assert [one.cost for one in worth([best, other], of(1000.0))] == [20.0]
+    assert [one.cost for one in value_measurements([best, other], of(1000.0))] == [20.0]
 
 
 def test_against_draws():
     """200,000 draws of the cost of another accelerator agree with the formula within a standard error or two."""
     chance = random.Random(1)
     best, other = row("best", 1.0, 0.0), row("other", 1.2, 0.4)
-    [found] = worth([best, other], of(1.0))
+    [found] = value_measurements([best, other], of(1.0))
     draws = [max(0.0, 1.0 - 1.2 * math.exp(chance.gauss(0, 0.4))) for _ in range(200_000)]
     assert found.saving == pytest.approx(sum(draws) / len(draws), rel=0.02)
 
@@ -81,12 +88,12 @@ def test_nothing_known_is_never_worth_less_than_nothing(parts, units):
     found = sorted(
         (row(f"part {n}", *each) for n, each in enumerate(parts)), key=lambda r: 10.0 / r.rate.units_per_hour
     )
-    further = worth(found, of(units))
+    further = value_measurements(found, of(units))
     assert len(further) == len(parts)
     assert all(one.saving >= 0 and 0 <= one.chance <= 1 for one in further)
     gains = [one.saving - one.cost for one in further]
     assert gains == sorted(gains, reverse=True)
-    doubled = {one.row.accelerator: one.saving for one in worth(found, of(2 * units))}
+    doubled = {one.row.accelerator: one.saving for one in value_measurements(found, of(2 * units))}
     assert all(doubled[one.row.accelerator] == pytest.approx(2 * one.saving) for one in further)
 
 
@@ -94,22 +101,22 @@ def test_nothing_known_is_never_worth_less_than_nothing(parts, units):
 def test_the_less_sure_another_is_the_more_it_is_worth_to_know(cost, spread, times):
     """Where its median is that of the best."""
     best = row("best", cost, 0.0)
-    [less] = worth([best, row("other", cost, spread)], of(1.0))
-    [more] = worth([best, row("other", cost, spread * times)], of(1.0))
+    [less] = value_measurements([best, row("other", cost, spread)], of(1.0))
+    [more] = value_measurements([best, row("other", cost, spread * times)], of(1.0))
     assert more.saving > less.saving
 
 
 def test_one_way_or_none_leaves_nothing_to_decide():
-    assert worth([row("only", 1.0, 0.3)], of(1.0)) == []
-    assert worth([], of(1.0)) == []
+    assert value_measurements([row("only", 1.0, 0.3)], of(1.0)) == []
+    assert value_measurements([], of(1.0)) == []
 
 
 @pytest.fixture
 def of_workload(ask):
     def make(count=None, listed=None, **workload):
         request = ask({"name": "job", "kind": "training", **workload}, providers=["aws"])
-        request, catalog, [need] = needs_of(request, listed or Catalog.embedded())
-        return rows(request, need, catalog, count)
+        request, catalog, [need] = prepare_needs(request, listed or Catalog.embedded())
+        return assess_accelerators(request, need, catalog, count)
 
     return make
 
@@ -162,7 +169,7 @@ def test_another_count_of_what_was_measured_is_worth_measuring(of_workload):
     own = next(r for r in found if r.accelerator == "A100-80GB-SXM")
     assert (own.gang, own.rate.basis) == (64, "predicted_count")
     assert own.spread > 0
-    [told] = [one for one in worth(found, of(1e12)) if one.row is own]
+    [told] = [one for one in value_measurements(found, of(1e12)) if one.row is own]
     assert told.saving > told.cost == own.rent_per_hour
 
 
@@ -204,8 +211,10 @@ def of_training():
         "demand": {"units_per_month": 1e6},
         "measurements": [{"accelerator": "A100-80GB", "count": 1, "units_per_second": 1.0, "per": "job"}],
     }
-    request, catalog, [need] = needs_of(parse({"as_of": "2026-11-21", "workloads": [workload]}), Catalog.embedded())
-    return {r.accelerator: r for r in rows(request, need, catalog)}
+    request, catalog, [need] = prepare_needs(
+        parse_request({"as_of": "2026-11-21", "workloads": [workload]}), Catalog.embedded()
+    )
+    return {r.accelerator: r for r in assess_accelerators(request, need, catalog)}
 
 
 def test_a_described_job_is_told_too(of_workload):

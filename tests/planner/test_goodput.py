@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.goodput import best_interval_hours, billed_per_useful_hour
+from planner.performance.goodput import best_interval_hours, billed_per_useful_hour
 
 checkpoints = st.floats(1e-4, 1.0)
 restarts = st.floats(0, 2.0)

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from planner import assumptions as figures
-from planner import owned
-from planner.cashflow import Terms
-from planner.estate import Finance, Site
-from planner.plan import plan
+from planner.finance.cashflow import Terms
+from planner.pipeline import plan
 from planner.reports import load
+from planner.request import assumptions as figures
+from planner.request.ownership import Finance, Site
+from planner.supply import onprem
 
 TYPES = {"g4dn.xlarge": 1, "g4dn.12xlarge": 4, "g5.xlarge": 1, "p4d.24xlarge": 8, "p5.48xlarge": 8}
 OPTIONS = ("on_demand", "spot", "reserved_1y_no_upfront", "reserved_1y_all_upfront", "reserved_3y_partial_upfront")
@@ -212,11 +212,11 @@ def test_payments_of_owned_nodes_are_in_proportion_to_their_number(seed, month, 
     chance = random.Random(seed)
     finance = Finance(hardware=chance.choice(["cash", "loan", "lease"]))
     site = Site(facility=chance.choice(["colocation_per_kw", "colocation_per_rack", "own_room"]))
-    node = owned.Node("box", "H100-80GB-SXM", 8, 250_000.0, date(2026, 1, 1), "", 10.2, "", 8.0, site, finance)
+    node = onprem.OwnedNode("box", "H100-80GB-SXM", 8, 250_000.0, date(2026, 1, 1), "", 10.2, "", 8.0, site, finance)
     terms = Terms(18, 730.0, 0.08, 0.0, 0.5, charge_beyond_horizon=True)
-    assumed = figures.defaults()
-    one = owned.payments(node, month, 1, assumed, terms)
-    many = owned.payments(node, month, count, assumed, terms)
+    assumed = figures.load_defaults()
+    one = onprem.node_payments(node, month, 1, assumed, terms)
+    many = onprem.node_payments(node, month, count, assumed, terms)
     assert [(p.month, p.at, p.category) for p in one] == [(p.month, p.at, p.category) for p in many]
     assert [p.amount * count for p in one] == pytest.approx([p.amount for p in many])
 
@@ -224,7 +224,7 @@ def test_payments_of_owned_nodes_are_in_proportion_to_their_number(seed, month, 
 def test_equal_input_gives_equal_bytes_in_another_process():
     """Whatever the order in which it goes through sets of texts."""
     script = (
-        "from planner.plan import plan; from planner.reports import load; from planner.request import parse;"
+        "from planner.pipeline import plan; from planner.reports import load; from planner.request.models import parse;"
         "from pricing.catalog import Catalog; import hashlib;"
         "job = {'name': 'api', 'kind': 'inference', 'demand': {'requests_per_second': 9,"
         " 'daily_shape': 'business_hours'}, 'measurements': [{'accelerator': 'L4', 'units_per_second': 2,"

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import planner.plan
-from planner.plan import plan
-from planner.reports._shared.again import SUPPORT, TAX, Again
-from planner.reports._shared.formula import names, parse, value
-from planner.risk import levers
-from planner.risk.bill import bill
+import planner.pipeline
+from planner.analysis.risk import uncertain_assumptions
+from planner.analysis.risk.cost_model import build_cost_model
+from planner.pipeline import plan
+from planner.reports._content.ledger_formulas import evaluate_formula, parse_formula, referenced_names
+from planner.reports._content.repricing import SUPPORT, TAX, LedgerRepricing
 
 FEW = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 MANY = settings(FEW, max_examples=300)
@@ -41,8 +41,8 @@ def question():
 def case_of(monkeypatch):
     """A plan with all that its look at risk is given: the decisions and what they were made of."""
     seen = []
-    first = planner.plan.flips
-    monkeypatch.setattr(planner.plan, "flips", lambda case: seen.append(case) or first(case))
+    first = planner.pipeline.flips
+    monkeypatch.setattr(planner.pipeline, "flips", lambda case: seen.append(case) or first(case))
 
     def make(request, catalog):
         found = plan(request, catalog)
@@ -64,10 +64,10 @@ def asked(question, priced, ask):
 
 def paid(found):
     """The ledger's amounts by strategy, category, moment and month; surcharges worked out as the workbook does."""
-    at, ledger, sums = Again(found).figures, found.ledger, defaultdict(list)
+    at, ledger, sums = LedgerRepricing(found).figures, found.ledger, defaultdict(list)
     support, tax = at[SUPPORT], at[TAX]
     for line in ledger.lines:
-        rate = value(parse(line.rate), at)
+        rate = evaluate_formula(parse_formula(line.rate), at)
         assert rate == pytest.approx(line.rate_value, rel=1e-12, abs=1e-12)
         name = ledger.choices[line.choice].strategy
         for month, amount in ledger.amounts(line, rate, at[line.growth] if line.growth else 0.0).items():
@@ -80,7 +80,7 @@ def paid(found):
 
 def borne(found):
     """The same by the months that bear it."""
-    at, ledger, sums = Again(found).figures, found.ledger, defaultdict(list)
+    at, ledger, sums = LedgerRepricing(found).figures, found.ledger, defaultdict(list)
     times = {"cloud_support": at[SUPPORT], "tax": (1 + at[SUPPORT]) * at[TAX]}
     for line in ledger.lines:
         by_month = ledger.amounts(line, line.rate_value, at[line.growth] if line.growth else 0.0)
@@ -113,13 +113,13 @@ def what_holds(found):
     assert alike(borne(found), {key: math.fsum(amounts) for key, amounts in effective.items()})
     known = {each.name for each in found.assumptions} | {*found.ledger.offers, "hours_per_month"}
     for line in found.ledger.lines:
-        assert names(parse(line.rate)) <= known
+        assert referenced_names(parse_formula(line.rate)) <= known
         assert not line.growth or line.growth in known
         assert 1 <= line.first <= line.last
     for choice in found.ledger.choices:
         assert len(choice.quantity) == found.months
         assert not choice.parts or math.fsum(part for _, part in choice.parts) == pytest.approx(1)
-    again = Again(found)
+    again = LedgerRepricing(found)
     for strategy in found.strategies:
         if strategy.status != "infeasible":
             expected = strategy.total_cost, strategy.present_cost
@@ -128,22 +128,24 @@ def what_holds(found):
 
 def moved(figure):
     """A value that the figure could have: an end of its range, or a little more than planned."""
-    if levers.has_range(figure):
-        low, high = levers.ends(figure)
+    if uncertain_assumptions.has_range(figure):
+        low, high = uncertain_assumptions.range_ends(figure)
         return low + (high - low) * 0.37
     return figure.value * 1.03 + 0.001
 
 
 def what_moves(found, case):
     """Paying again by formulas costs what paying again by the functions of the payments costs, figure by figure."""
-    again, known = Again(found), case.setting.assumptions
-    figures = [f for f in levers.paid_again(known) if f.name in known and f.name not in LENGTHS]
+    again, known = LedgerRepricing(found), case.setting.assumptions
+    figures = [
+        f for f in uncertain_assumptions.list_repriced_assumptions(known) if f.name in known and f.name not in LENGTHS
+    ]
     assert not LENGTHS & again.reads
     for each in case.solved:
         if each.strategy.status == "infeasible":
             continue
         name = each.strategy.name
-        functions = bill(name, each.decisions, case.setting, case.terms_of, figures)
+        functions = build_cost_model(name, each.decisions, case.setting, case.terms_of, figures)
         for figure in figures:
             move = {figure.name: moved(figure)}
             expected = functions.cost(move)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.plan import plan
+from planner.pipeline import plan
 
 PLACE = ("aws", "us-east-1")
 OTHER = ("aws", "us-east-2")
@@ -227,7 +227,7 @@ def test_data_moves_to_where_the_work_runs(catalog, ask, hours):
 
 
 def test_faults_of_existing_commitments_and_data_regions_are_all_told(catalog, ask, hours):
-    from planner.errors import InvalidRequest
+    from planner.request.errors import InvalidRequest
 
     bad = [
         commitment(provider="awz"),

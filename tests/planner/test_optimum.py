@@ -9,20 +9,20 @@ from dataclasses import replace
 
 import pytest
 
-from planner import assumptions as figures
-from planner import quota
-from planner.candidates import market
-from planner.cashflow import Terms, present_cost
-from planner.demand import demands
-from planner.model import Allowed, build
-from planner.optimize import solve
-from planner.owned import nodes
-from planner.paying import payments_of
-from planner.plan import plan
-from planner.prune import choose_from, whole
-from planner.replay import Setting
-from planner.rules import Rules
-from planner.workload import accelerator_hours_rate
+from planner.finance.cashflow import Terms, present_cost
+from planner.optimization.dominance import build_choice_set, full_choice_set
+from planner.optimization.model import StrategyScope, build_program
+from planner.optimization.solution import PlanningContext
+from planner.optimization.solver import solve_program
+from planner.pipeline import plan
+from planner.request import assumptions as figures
+from planner.supply import quotas
+from planner.supply.candidates import build_market
+from planner.supply.limits import LimitRules
+from planner.supply.onprem import buyable_nodes
+from planner.supply.payments import resource_payments
+from planner.workloads.demand import compute_demands
+from planner.workloads.eligibility import accelerator_hours_rate
 
 TYPES = {"g4dn.xlarge": 1, "g4dn.12xlarge": 4, "g4dn.metal": 8}
 COMMITMENTS = ("reserved_1y_no_upfront", "reserved_1y_all_upfront", "reserved_3y_no_upfront")
@@ -107,29 +107,31 @@ def some_job(chance: random.Random, name: str, months: int) -> dict:
     return {"name": name, "kind": "training", "demand": demand, "measurements": [measurement], "accelerators": ["T4"]}
 
 
-def setting(request, catalog) -> Setting:
+def setting(request, catalog) -> PlanningContext:
     """Everything that the market holds, nothing left out."""
-    assumed = figures.overridden(figures.defaults(), request.assumptions, request.as_of)
+    assumed = figures.override_assumptions(figures.load_defaults(), request.assumptions, request.as_of)
     beyond = request.commitments_beyond_horizon == "full"
     changes = (assumed[f"{name}_price_change_annual"].value for name in ("cloud", "spot", "commitment"))
     of_list, of_spot, of_commitments = changes
     terms = Terms(request.months, 730.0, 0.08, of_list, 0.5, beyond, of_spot, of_commitments)
     rates = {w.name: accelerator_hours_rate(w, catalog.names) for w in request.workloads}
-    needed = demands(request, 730.0, rates)
-    systems, _ = nodes(catalog, assumed, request)
-    found = market(request, needed, catalog, systems, assumed)
-    rules = Rules(request.limits, request.site, quota.held(request))
-    return Setting(needed, found, whole(found, assumed, terms, len(needed.needs)), assumed, terms, rules)
+    needed = compute_demands(request, 730.0, rates)
+    systems, _ = buyable_nodes(catalog, assumed, request)
+    found = build_market(request, needed, catalog, systems, assumed)
+    rules = LimitRules(request.limits, request.site, quotas.enforced_quotas(request))
+    return PlanningContext(
+        needed, found, full_choice_set(found, assumed, terms, len(needed.needs)), assumed, terms, rules
+    )
 
 
-def pruned(every: Setting) -> Setting:
-    choice = choose_from(every.market, every.demands, every.assumptions, every.terms, every.rules)
+def pruned(every: PlanningContext) -> PlanningContext:
+    choice = build_choice_set(every.market, every.demands, every.assumptions, every.terms, every.rules)
     return replace(every, choice=choice)
 
 
-def least(setting: Setting):
-    rules = Allowed(setting.choice.shared, tuple(setting.terms.months for _ in setting.demands.needs))
-    return solve(build(setting, rules))
+def least(setting: PlanningContext):
+    rules = StrategyScope(setting.choice.shared, tuple(setting.terms.months for _ in setting.demands.needs))
+    return solve_program(build_program(setting, rules))
 
 
 FOUND = 493
@@ -184,7 +186,7 @@ def enumerated(request, catalog) -> float:
             rents.append(resource.quote.price.price_per_hour / candidate.units_per_node_hour)
             continue
         for start in range(1, terms.months + 1):
-            paid = payments_of(resource, start, 1, assumed, terms)
+            paid = resource_payments(resource, start, 1, assumed, terms)
             covered = range(start, min(start + resource.quote.price.term_months, terms.months + 1))
             offers.append((present_cost(paid, monthly), candidate.units_per_node_hour * 730, covered))
     most = 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.plan import plan
-from pricing.catalog import Catalog
+from planner.pipeline import plan
+from pricing.catalog.price_catalog import Catalog
 
 L4 = {"accelerator": "L4", "count": 1, "units_per_second": 500, "per": "job", "scaling": "replicas"}
 XEON = {"accelerator": "CPU-Xeon-8480+", "count": 2, "units_per_second": 400, "per": "job", "scaling": "replicas"}

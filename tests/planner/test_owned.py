@@ -9,28 +9,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner import assumptions as figures
-from planner import facility, owned
-from planner.cashflow import Terms, present_cost
-from planner.errors import InvalidRequest
-from planner.estate import Finance, Site
-from planner.plan import plan
+from planner.finance.cashflow import Terms, present_cost
+from planner.pipeline import plan
+from planner.request import assumptions as figures
+from planner.request.errors import InvalidRequest
+from planner.request.ownership import Finance, Site
+from planner.supply import onprem
+from planner.supply.onprem import facility
 
 DAY = date(2026, 11, 21)
 TERMS = Terms(24, 730.0, 0.08, 0.0, 0.5, charge_beyond_horizon=True)
-PLAIN = owned.Node("box", "H100-80GB-SXM", 8, 200_000.0, DAY, "a quote", 10.0, "")
+PLAIN = onprem.OwnedNode("box", "H100-80GB-SXM", 8, 200_000.0, DAY, "a quote", 10.0, "")
 CAPITAL = 200_000 / 0.81
 """With the network: 0.19 / 0.81 of the server on top."""
 
 
 def assumed(**values: float) -> figures.Assumptions:
-    return figures.overridden(figures.defaults(), {"lead_time_months": 2, "useful_life_months": 12, **values}, DAY)
+    return figures.override_assumptions(
+        figures.load_defaults(), {"lead_time_months": 2, "useful_life_months": 12, **values}, DAY
+    )
 
 
-def paid(node: owned.Node = PLAIN, terms: Terms = TERMS, **values: float) -> dict[str, list[tuple[int, str, float]]]:
+def paid(
+    node: onprem.OwnedNode = PLAIN, terms: Terms = TERMS, **values: float
+) -> dict[str, list[tuple[int, str, float]]]:
     """By category: month, moment and amount of one node ordered in month 1."""
     found: dict[str, list[tuple[int, str, float]]] = {}
-    for row in owned.payments(node, 1, 1, assumed(**values), terms):
+    for row in onprem.node_payments(node, 1, 1, assumed(**values), terms):
         found.setdefault(row.category, []).append((row.month, row.at, row.amount))
     return found
 
@@ -89,8 +94,10 @@ def test_a_loan_at_the_discount_rate_is_worth_the_cash_price(lead, months, order
     of the plan, borrowing at it neither costs nor saves."""
     rate = TERMS.discount_rate_monthly
     a = assumed(lead_time_months=lead, loan_rate_annual=12 * rate, loan_months=months, deposit_fraction=deposit)
-    loan = owned.payments(replace(PLAIN, finance=Finance(hardware="loan")), ordered, 1, a, TERMS)
-    assert present_cost(loan, rate) == pytest.approx(present_cost(owned.payments(PLAIN, ordered, 1, a, TERMS), rate))
+    loan = onprem.node_payments(replace(PLAIN, finance=Finance(hardware="loan")), ordered, 1, a, TERMS)
+    assert present_cost(loan, rate) == pytest.approx(
+        present_cost(onprem.node_payments(PLAIN, ordered, 1, a, TERMS), rate)
+    )
 
 
 def test_a_lease_goes_back_at_its_end():
@@ -100,7 +107,7 @@ def test_a_lease_goes_back_at_its_end():
     assert found["financing"] == [(month, "start", pytest.approx(7_407.41, abs=0.01)) for month in range(3, 9)]
     assert "resale" not in found
     lease = assumed(lease_fraction_per_month=0.03, lease_months=6)
-    assert owned.usable(1, lease, TERMS, node.finance) == range(3, 9)
+    assert onprem.usable_months(1, lease, TERMS, node.finance) == range(3, 9)
 
 
 @pytest.mark.parametrize(("in_full", "rest"), [(True, [4 * 7_407.41]), (False, [])])
@@ -114,12 +121,12 @@ def test_a_lease_that_outlives_the_plan(in_full, rest):
 def test_the_place_by_kw_by_rack_and_of_ones_own():
     """10 kW x 195 = 1,950. By rack: 8 of 42 U is 0.190 of a rack, 10 of 40 kW 0.25: a quarter of 1,500 = 375.
     A room: 10 kW x 10,000 paid off over 180 months at 8 % a year, r = 0.0064340301."""
-    per_kw = facility.rent(Site(), 8, 10.0, assumed(), 0.0)
-    per_rack = facility.rent(Site(facility="colocation_per_rack"), 8, 10.0, assumed(), 0.0)
+    per_kw = facility.rent_per_month(Site(), 8, 10.0, assumed(), 0.0)
+    per_rack = facility.rent_per_month(Site(facility="colocation_per_rack"), 8, 10.0, assumed(), 0.0)
     assert (per_kw, per_rack) == (pytest.approx(1950), pytest.approx(375))
-    assert facility.racks(21, 10.0, assumed()) == pytest.approx(0.5)
+    assert facility.rack_fraction(21, 10.0, assumed()) == pytest.approx(0.5)
     rate = TERMS.discount_rate_monthly
-    room = facility.rent(Site(facility="own_room"), 8, 10.0, assumed(), rate)
+    room = facility.rent_per_month(Site(facility="own_room"), 8, 10.0, assumed(), rate)
     assert room == pytest.approx(100_000 * rate / (1 - (1 + rate) ** -180))
 
 
@@ -129,9 +136,9 @@ def test_power_at_idle_and_at_work():
     a = assumed(idle_draw_fraction=0.4, electricity_price_growth_annual=0)
     power = amounts(paid(idle_draw_fraction=0.4, electricity_price_growth_annual=0)["power"])
     assert power == pytest.approx([492.40] * 12, abs=0.01)
-    (row,) = owned.use_payments(PLAIN, 5, 365.0, a)
+    (row,) = onprem.node_use_payments(PLAIN, 5, 365.0, a)
     assert (row.category, row.month, row.at, row.amount) == ("power", 5, "end", pytest.approx(369.30, abs=0.01))
-    assert owned.use_payments(PLAIN, 5, 365.0, assumed()) == ()
+    assert onprem.node_use_payments(PLAIN, 5, 365.0, assumed()) == ()
     charged = amounts(paid(electricity_demand_charge_per_kw_month=5, electricity_price_growth_annual=0)["power"])
     assert charged == pytest.approx([1_230.99 + 77] * 12, abs=0.01)
     assert "power" not in paid(replace(PLAIN, site=Site(energy_included=True)))
@@ -153,14 +160,14 @@ def test_idling_saves_power_in_a_plan(catalog, ask, hours):
 def test_double_running_while_work_moves():
     """Delivered in month 3, two months of migration: works from month 5 on, costs from month 3 on."""
     a = assumed(migration_months=2)
-    assert owned.usable(1, a, TERMS) == range(5, 15)
+    assert onprem.usable_months(1, a, TERMS) == range(5, 15)
     assert next(month for month, _, _ in paid(migration_months=2)["staff"]) == 3
 
 
 def test_operators_are_hired_one_by_one(catalog, ask, hours):
     """Eight accelerators need 8 / 75 of an operator: 1,155.56 a month by share; one whole operator is 10,833.33, a
     rota of at least three 32,500."""
-    assert [facility.operators(n, assumed(staff_minimum=1)) for n in (0, 8, 75, 76)] == [0, 1, 1, 2]
+    assert [facility.operator_count(n, assumed(staff_minimum=1)) for n in (0, 8, 75, 76)] == [0, 1, 1, 2]
     asked = {"months": 3, "strategies": ["onprem"], "providers": ["aws"], "regions": ["us-east-1"]}
 
     def staff(least: int, **site: str) -> float:
@@ -177,7 +184,9 @@ def test_operators_are_hired_one_by_one(catalog, ask, hours):
 
 def test_repairs_take_hours_from_measured_work_only(catalog, ask, measured):
     """8 x 0.5 failures a year x 219 h = 876 h of 8,760: a tenth of the hours, so 1 / 0.9 node-hours for the work."""
-    assert facility.availability(8, assumed(accelerator_failures_annual=0.5, repair_hours=219)) == pytest.approx(0.9)
+    assert facility.available_fraction(8, assumed(accelerator_failures_annual=0.5, repair_hours=219)) == pytest.approx(
+        0.9
+    )
     job = measured("H100", 8, 1.0, 3600.0 * 300)
     asked = {"months": 1, "strategies": ["onprem"], "providers": ["aws"], "regions": ["us-east-1"]}
     base = {"lead_time_months": 0, "failure_interval_accelerator_hours": 1e12}
@@ -256,8 +265,8 @@ places = st.sampled_from(["colocation_per_kw", "colocation_per_rack", "own_room"
 @given(ways, places, st.integers(1, 20), st.integers(1, 24))
 def test_payments_are_in_proportion_to_quantity(way, place, quantity, month):
     node = replace(PLAIN, finance=Finance(hardware=way), site=Site(facility=place))
-    one = owned.payments(node, month, 1, assumed(), TERMS)
-    many = owned.payments(node, month, quantity, assumed(), TERMS)
+    one = onprem.node_payments(node, month, 1, assumed(), TERMS)
+    many = onprem.node_payments(node, month, quantity, assumed(), TERMS)
     assert [row.amount * quantity for row in one] == pytest.approx([row.amount for row in many])
 
 
@@ -265,13 +274,15 @@ def test_payments_are_in_proportion_to_quantity(way, place, quantity, month):
 def test_a_discount_never_costs_more(way, discount, more):
     node = replace(PLAIN, finance=Finance(hardware=way))
     less, least = (
-        present_cost(owned.payments(node, 1, 1, assumed(hardware_discount_fraction=d), TERMS), 0.005)
+        present_cost(onprem.node_payments(node, 1, 1, assumed(hardware_discount_fraction=d), TERMS), 0.005)
         for d in (discount, discount + more)
     )
     assert least <= less + 1e-6
 
 
-def before(node: owned.Node, month: int, a: figures.Assumptions, terms: Terms) -> list[tuple[int, str, str, float]]:
+def before(
+    node: onprem.OwnedNode, month: int, a: figures.Assumptions, terms: Terms
+) -> list[tuple[int, str, str, float]]:
     """What one node cost when all was cash, in colocation by kW, at the draw of work around the clock: the rule by
     which plans were made before there were other ways."""
     v = {name: each.value for name, each in a.items()}
@@ -301,9 +312,9 @@ def before(node: owned.Node, month: int, a: figures.Assumptions, terms: Terms) -
 def test_where_nothing_is_stated_payments_are_as_they_always_were(price, power, count, month, lead, life, growth):
     node = replace(PLAIN, price=price, max_power_kw=power, accelerators=count)
     a = assumed(lead_time_months=lead, useful_life_months=life, electricity_price_growth_annual=growth)
-    found = [(row.month, row.at, row.category, row.amount) for row in owned.payments(node, month, 1, a, TERMS)]
+    found = [(row.month, row.at, row.category, row.amount) for row in onprem.node_payments(node, month, 1, a, TERMS)]
     assert found == [(*key, pytest.approx(amount)) for *key, amount in before(node, month, a, TERMS)]
-    assert owned.use_payments(node, month, 730.0, a) == ()
+    assert onprem.node_use_payments(node, month, 730.0, a) == ()
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 24))
@@ -313,7 +324,7 @@ def test_idling_and_work_add_up_to_the_draw_at_work(idle, used, month):
     full, mixed = ((assumed(idle_draw_fraction=each), hours) for each, hours in ((1.0, 730.0), (idle, 730.0 * used)))
 
     def power(a: figures.Assumptions, hours: float) -> float:
-        rows = [*owned.payments(PLAIN, month, 1, a, terms), *owned.use_payments(PLAIN, month + 2, hours, a)]
+        rows = [*onprem.node_payments(PLAIN, month, 1, a, terms), *onprem.node_use_payments(PLAIN, month + 2, hours, a)]
         return sum(row.amount for row in rows if row.category == "power" and row.month == month + 2)
 
     whole = power(*full)
@@ -325,9 +336,9 @@ def test_idling_and_work_add_up_to_the_draw_at_work(idle, used, month):
 def test_nodes_cost_where_they_stand_and_work_only_there(way, migration, lease, month):
     node = replace(PLAIN, finance=Finance(hardware=way))
     a = assumed(migration_months=migration, lease_months=lease)
-    there = owned.delivered(month, a, TERMS, node.finance)
-    working = owned.usable(month, a, TERMS, node.finance)
+    there = onprem.delivered_months(month, a, TERMS, node.finance)
+    working = onprem.usable_months(month, a, TERMS, node.finance)
     assert set(working) <= set(there)
-    assert len(working) <= owned.months_of_use(node, a)
-    running = {row.month for row in owned.payments(node, month, 1, a, TERMS) if row.category == "space"}
+    assert len(working) <= onprem.months_of_use(node, a)
+    running = {row.month for row in onprem.node_payments(node, month, 1, a, TERMS) if row.category == "space"}
     assert running == set(there)

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from planner.errors import InvalidRequest
-from planner.plan import plan
+from planner.pipeline import plan
+from planner.request.errors import InvalidRequest
 
 ABROAD = {"providers": ["aws"], "regions": ["us-east-1"]}
 BOX = {"name": "my box", "accelerator": "H100-80GB-SXM", "accelerators": 8, "price": 200_000, "max_power_kw": 10}

@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import planner.throughput
-from planner.demand import demands
-from planner.fit import Seat, fits
-from planner.network import Network, Parallelism
-from planner.parallel import Kept, Links, Step, kept
-from planner.request import parse
-from planner.shapes import Shape
-from pricing.accelerator import embedded, resolve
+import planner.performance.throughput
+from planner.performance.model_catalog import ModelShape
+from planner.performance.parallelism import GangLinks, ScalingEfficiency, TrainingStep, max_scaling_efficiency
+from planner.request.models import parse_request
+from planner.request.neural_network import NeuralNetwork, Parallelism
+from planner.workloads.demand import compute_demands
+from planner.workloads.placement import PlacementSearch, find_placements
+from pricing.accelerator import embedded_names, resolve
 
-FAST = Links(per_node=8, within_gbs=600, between_gbps=1600)
-STEP = Step(150)
+FAST = GangLinks(per_node=8, within_gbs=600, between_gbps=1600)
+STEP = TrainingStep(150)
 
 
-def shape(parameters: float, layers: int, hidden: int) -> Shape:
-    return Shape(
+def shape(parameters: float, layers: int, hidden: int) -> ModelShape:
+    return ModelShape(
         name="test",
         parameters=parameters,
         active_parameters=parameters,
@@ -45,20 +45,22 @@ def shape(parameters: float, layers: int, hidden: int) -> Shape:
 SEVEN_B = shape(7e9, 32, 4096)
 
 
-def network(**more) -> Network:
-    return Network(parameters=7e9, **more)
+def network(**more) -> NeuralNetwork:
+    return NeuralNetwork(parameters=7e9, **more)
 
 
-def split_over(count: int, split: Parallelism, links: Links = FAST, step: Step = STEP, **more) -> Kept:
-    found = kept(network(**more), SEVEN_B, split, count, links, step)
-    assert isinstance(found, Kept), found
+def split_over(
+    count: int, split: Parallelism, links: GangLinks = FAST, step: TrainingStep = STEP, **more
+) -> ScalingEfficiency:
+    found = max_scaling_efficiency(network(**more), SEVEN_B, split, count, links, step)
+    assert isinstance(found, ScalingEfficiency), found
     return found
 
 
 class TestByHand:
     def test_a_pipeline_idles_while_it_fills_and_drains(self) -> None:
         # 4 stages, 12 micro-batches: 3 of 15 slots
-        found = split_over(4, Parallelism(pipeline=4), step=Step(150, 12))
+        found = split_over(4, Parallelism(pipeline=4), step=TrainingStep(150, 12))
         assert (found.bubble, found.fraction) == (pytest.approx(3 / 15), pytest.approx(12 / 15))
 
     def test_tensor_parallelism_waits_four_times_a_layer(self) -> None:
@@ -74,7 +76,7 @@ class TestByHand:
 
     def test_copies_wait_for_what_a_backward_pass_does_not_hide(self) -> None:
         # two nodes at 10 Gbit/s: 14e9 bytes x 2 x 1/2 / 1.25e9 = 11.2 s; computing 0.61742 s, of which 2/3 hide some
-        slow = Links(8, 600, 10)
+        slow = GangLinks(8, 600, 10)
         found = split_over(16, Parallelism(), slow)
         assert found.copies == pytest.approx(11.2 / 0.61742, rel=1e-4)
         assert found.waited == pytest.approx(11.2 / 0.61742 - 2 / 3, rel=1e-4)
@@ -82,13 +84,15 @@ class TestByHand:
         assert "16 copies exchange by all-reduce" in found.explanation
 
     def test_gathering_weights_again_is_half_as_much_more_for_every_micro_batch(self) -> None:
-        slow = Links(8, 600, 10)
-        once = split_over(16, Parallelism(), slow, Step(150, 4)).copies
-        assert split_over(16, Parallelism(zero_stage=3), slow, Step(150, 4)).copies == pytest.approx(once * 1.5 * 4)
+        slow = GangLinks(8, 600, 10)
+        once = split_over(16, Parallelism(), slow, TrainingStep(150, 4)).copies
+        assert split_over(16, Parallelism(zero_stage=3), slow, TrainingStep(150, 4)).copies == pytest.approx(
+            once * 1.5 * 4
+        )
 
     def test_servers_on_two_nodes_take_what_all_their_workers_send(self) -> None:
         # 8 workers a node push and pull 14e9 bytes each: 2 x 8 x 14e9 / 1.25e9 = 179.2 s, 16 times the ring's 11.2 s
-        slow = Links(8, 600, 10)
+        slow = GangLinks(8, 600, 10)
         ring, server = (split_over(16, Parallelism(exchange=how), slow) for how in ("all_reduce", "parameter_server"))
         assert server.copies == pytest.approx(16 * ring.copies)
 
@@ -102,13 +106,18 @@ class TestUntold:
         [
             (Parallelism(tensor=8), 12, FAST, "12 accelerators are no multiple of tensor 8 x pipeline 1"),
             (Parallelism(pipeline=4), 4, FAST, "the batch of a step is not given"),
-            (Parallelism(), 16, Links(8, 600, None), "how fast the network between its nodes is, is unknown"),
-            (Parallelism(tensor=2), 2, Links(8, None, 100), "how fast the accelerators of a node reach each other"),
-            (Parallelism(tensor=16), 16, Links(8, 600, None), "how fast the network between its nodes is, is unknown"),
+            (Parallelism(), 16, GangLinks(8, 600, None), "how fast the network between its nodes is, is unknown"),
+            (Parallelism(tensor=2), 2, GangLinks(8, None, 100), "how fast the accelerators of a node reach each other"),
+            (
+                Parallelism(tensor=16),
+                16,
+                GangLinks(8, 600, None),
+                "how fast the network between its nodes is, is unknown",
+            ),
         ],
     )
     def test_what_is_unknown_is_said_never_guessed(self, split, count, links, why) -> None:
-        assert why in kept(network(), SEVEN_B, split, count, links, Step(150))
+        assert why in max_scaling_efficiency(network(), SEVEN_B, split, count, links, TrainingStep(150))
 
 
 class TestPublished:
@@ -122,11 +131,16 @@ class TestPublished:
         scaling study (2.5, 4.2 and 8.3 billion). What is computed again is in the 62.4: 6/8 of it is the network's.
         The bound lies over what was measured, by less than 4 points."""
         told = network(batch_per_device=8, sequence_length=1024, precision="fp16", checkpointing="full")
-        dgx2 = Links(16, resolve("V100-32GB-SXM3").interconnect_gbs, None)
-        found = kept(
-            told, shape(parameters, layers, hidden), Parallelism(tensor=tensor), tensor, dgx2, Step(62.4 * 6 / 8)
+        dgx2 = GangLinks(16, resolve("V100-32GB-SXM3").interconnect_gbs, None)
+        found = max_scaling_efficiency(
+            told,
+            shape(parameters, layers, hidden),
+            Parallelism(tensor=tensor),
+            tensor,
+            dgx2,
+            TrainingStep(62.4 * 6 / 8),
         )
-        assert isinstance(found, Kept)
+        assert isinstance(found, ScalingEfficiency)
         assert measured <= found.fraction <= measured + 0.04
 
     @pytest.mark.parametrize(
@@ -138,8 +152,8 @@ class TestPublished:
         """AmoebaNet-D (18, 256) on P40s, against two stages and one micro-batch (github.com/kakaobrain/torchgpipe
         README, after table 2 of arXiv:1811.06965). A bubble alone is a bound: stages that are not even and copies
         between them cost up to a quarter more; one point is 0.6 % over it."""
-        found = split_over(stages, Parallelism(pipeline=stages), step=Step(10, batches))
-        of_two = split_over(2, Parallelism(pipeline=2), step=Step(10, 1))
+        found = split_over(stages, Parallelism(pipeline=stages), step=TrainingStep(10, batches))
+        of_two = split_over(2, Parallelism(pipeline=2), step=TrainingStep(10, 1))
         bound = found.fraction * stages / (of_two.fraction * 2)
         assert 0.73 * bound <= speedup <= 1.007 * bound
 
@@ -147,7 +161,7 @@ class TestPublished:
         """The rows of mpt-7b, 30b and 70b on H100 from 8 to 512 with ZeRO 3 and the same micro-batch (in the public
         measurements of this project): 400 Gbit/s an accelerator is enough, the bound is 1, and what is lost (up to 9 %)
         is latency and stragglers, which the fitted rule holds and this does not."""
-        table = Path(planner.throughput.__file__).parent / "data" / "measurements.csv"
+        table = Path(planner.performance.throughput.__file__).parent / "data" / "measurements.csv"
         sizes = {"mpt-7b": (32, 4096, 6), "mpt-30b": (48, 7168, 8), "mpt-70b": (64, 8192, 8)}
         runs: dict[str, list[tuple[int, float]]] = {}
         with table.open(encoding="utf-8") as file:
@@ -163,11 +177,12 @@ class TestPublished:
             (start, rate), *others = sorted(rows)
             layers, hidden, micro = sizes[name]
             size = shape({"mpt-7b": 6.66e9, "mpt-30b": 29.98e9, "mpt-70b": 64.86e9}[name], layers, hidden)
-            step = Step(rate / start * (6 * size.parameters + 12 * layers * hidden * 2048) / 1e12)
+            step = TrainingStep(rate / start * (6 * size.parameters + 12 * layers * hidden * 2048) / 1e12)
             told = network(batch_per_device=micro)
             for count, more in others:
                 ends = [
-                    kept(told, size, Parallelism(zero_stage=3), n, Links(8, 900, 3200), step) for n in (start, count)
+                    max_scaling_efficiency(told, size, Parallelism(zero_stage=3), n, GangLinks(8, 900, 3200), step)
+                    for n in (start, count)
                 ]
                 bound = ends[1].fraction / ends[0].fraction
                 assert bound == pytest.approx(1)
@@ -188,7 +203,9 @@ def test_never_more_than_linear_and_a_faster_network_never_hurts(
 ) -> None:
     split = Parallelism(tensor=tensor, pipeline=pipeline, zero_stage=zero, exchange=exchange)
     count = tensor * pipeline * copies
-    slow, fast = (split_over(count, split, Links(8, 600, speed), Step(150, batches)) for speed in (gbps, gbps * 2))
+    slow, fast = (
+        split_over(count, split, GangLinks(8, 600, speed), TrainingStep(150, batches)) for speed in (gbps, gbps * 2)
+    )
     assert 0 < slow.fraction <= fast.fraction <= 1
     assert slow.bubble == (pipeline - 1) / (batches + pipeline - 1)
 
@@ -213,9 +230,9 @@ class TestPredictions:
             },
             "measurements": [measured],
         }
-        request = parse({"as_of": "2026-11-21", "workloads": [job]})
-        seat = Seat(demands(request, 730, {}).needs[0], request, embedded(), {})
-        found = fits(seat, resolve("A100-80GB"), 8, 80, network_gbps)
+        request = parse_request({"as_of": "2026-11-21", "workloads": [job]})
+        seat = PlacementSearch(compute_demands(request, 730, {}).needs[0], request, embedded_names(), {})
+        found = find_placements(seat, resolve("A100-80GB"), 8, 80, network_gbps)
         assert isinstance(found, list), found
         return {fit.gang: fit.throughput for fit in found}
 

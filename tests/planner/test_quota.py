@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner import quota
-from planner.answer import Purchase, Strategy, Use
-from planner.errors import InvalidRequest
-from planner.gaps import NO_QUOTAS
-from planner.plan import plan
-from planner.request import QuotaLine, parse
-from planner.strategy import _in_whole_gangs
+from planner.analysis.warnings import NO_QUOTAS
+from planner.optimization.strategy import _round_up_to_gangs
+from planner.pipeline import plan
+from planner.request.errors import InvalidRequest
+from planner.request.models import QuotaLine, parse_request
+from planner.result import Purchase, Strategy, Use
+from planner.supply import quotas as quota
 from pricing.quota import Quota
 
 P5, P4 = ("aws", "us-east-1", "p5.48xlarge", "on_demand"), ("aws", "us-east-1", "p4d.24xlarge", "on_demand")
@@ -81,7 +81,7 @@ def test_a_plan_that_needs_more_says_how_much(priced, ask, hours):
     )
     assert gap.workload == "job"
     assert NO_QUOTAS not in found.gaps
-    assert quota.NO_STOCK in found.gaps
+    assert quota.NO_CAPACITY_GAP in found.gaps
     assert any("limited nothing" in line for line in found.conventions)
 
 
@@ -104,24 +104,26 @@ def test_quotas_change_nothing_in_what_is_planned(priced, ask, hours):
 def test_what_others_use_is_added_to_what_is_asked_for(catalog, asked):
     # 2 x 192 = 384 needed, 500 - 200 = 300 free: ask for 384 + 200 = 584.
     made = strategy([use(1, "p5.48xlarge", 2.0)])
-    (found,) = quota.requests(asked({"limit": 500, "used": 200}), catalog, [made])
+    (found,) = quota.list_quota_requests(asked({"limit": 500, "used": 200}), catalog, [made])
     assert (found.needed, found.ask_for) == (384, 584)
-    assert quota.requests(asked({"limit": 584, "used": 200}), catalog, [made]) == ()
+    assert quota.list_quota_requests(asked({"limit": 584, "used": 200}), catalog, [made]) == ()
 
 
 def test_types_of_one_quota_add_up_and_the_peak_counts(catalog, asked):
     # Month 1: 1 x 192 + 1 x 96 (p4d) = 288; month 2: 2 x 192 = 384, the peak. 300 are free: short from month 2 on.
     uses = [use(1, "p5.48xlarge", 1.0), use(1, "p4d.24xlarge", 1.0, workload="other"), use(2, "p5.48xlarge", 2.0)]
-    (found,) = quota.requests(asked({"limit": 300}, jobs=("job", "other")), catalog, [strategy(uses)])
+    (found,) = quota.list_quota_requests(asked({"limit": 300}, jobs=("job", "other")), catalog, [strategy(uses)])
     assert (found.needed, found.first_month, found.workloads) == (384, 2, ("job", "other"))
 
 
 def test_parts_of_nodes_add_up_to_whole_ones(catalog, asked):
     # 0.5 + 0.5 + 1.2 nodes on average are 2.2: three nodes, 3 x 192 = 576. Solver noise is no node: 1.0000000004 is 1.
     parts = [use(1, "p5.48xlarge", part, workload=name) for name, part in {"a": 0.5, "b": 0.5, "c": 1.2}.items()]
-    (found,) = quota.requests(asked({"limit": 575}, jobs=("a", "b", "c")), catalog, [strategy(parts)])
+    (found,) = quota.list_quota_requests(asked({"limit": 575}, jobs=("a", "b", "c")), catalog, [strategy(parts)])
     assert found.needed == 576
-    assert quota.requests(asked({"limit": 192}), catalog, [strategy([use(1, "p5.48xlarge", 1 + 4e-10)])]) == ()
+    assert (
+        quota.list_quota_requests(asked({"limit": 192}), catalog, [strategy([use(1, "p5.48xlarge", 1 + 4e-10)])]) == ()
+    )
 
 
 def test_a_gang_that_spans_nodes_has_all_of_them(priced, ask, hours):
@@ -144,7 +146,7 @@ def test_a_gang_that_spans_nodes_has_all_of_them(priced, ask, hours):
     ],
 )
 def test_a_use_tells_the_nodes_of_whole_gangs(nodes, span, counted):
-    assert _in_whole_gangs(SimpleNamespace(nodes_per_gang=span), nodes) == counted
+    assert _round_up_to_gangs(SimpleNamespace(nodes_per_gang=span), nodes) == counted
 
 
 def test_committed_nodes_count_while_they_are_paid_for(catalog, asked):
@@ -153,31 +155,33 @@ def test_committed_nodes_count_while_they_are_paid_for(catalog, asked):
         [use(2, "p5.48xlarge", 1.5, what="commitment", option="reserved_1y_no_upfront", workload="resident")],
         [bought("p5.48xlarge", 2, 2, 13), bought("p5.48xlarge", 1, 3, 14)],
     )
-    (found,) = quota.requests(asked({"limit": 192}, jobs=("resident",)), catalog, [made])
+    (found,) = quota.list_quota_requests(asked({"limit": 192}, jobs=("resident",)), catalog, [made])
     assert (found.needed, found.first_month, found.workloads) == (576, 2, ("resident",))
 
 
 def test_spot_has_a_quota_of_its_own(catalog, asked):
     lines = ({}, {"code": "L-SPOT", "title": "All P Spot Instance Requests", "kinds": "spot", "limit": 64})
     uses = [use(1, "p5.48xlarge", 1.0), use(1, "p5.48xlarge", 1.0, option="spot")]
-    (found,) = quota.requests(asked(*lines), catalog, [strategy(uses)])
+    (found,) = quota.list_quota_requests(asked(*lines), catalog, [strategy(uses)])
     assert (found.code, found.needed, found.ask_for) == ("L-SPOT", 192, 192)
 
 
 @pytest.mark.parametrize(("unit", "needed"), [("node", 3), ("accelerator", 24), ("vcpu", 576)])
 def test_a_quota_counts_in_its_own_unit(catalog, asked, unit, needed):
-    (found,) = quota.requests(asked({"unit": unit, "limit": 1}), catalog, [strategy([use(1, "p5.48xlarge", 3.0)])])
+    (found,) = quota.list_quota_requests(
+        asked({"unit": unit, "limit": 1}), catalog, [strategy([use(1, "p5.48xlarge", 3.0)])]
+    )
     assert (found.unit, found.needed) == (unit, needed)
 
 
 def test_each_strategy_has_its_requests_and_the_recommended_one_its_gaps(catalog, asked):
     request = asked({})
     cloud, hybrid = strategy([use(1, "p5.48xlarge", 3.0)]), strategy([use(3, "p5.48xlarge", 2.0)], name="hybrid")
-    found = quota.requests(request, catalog, [cloud, hybrid])
+    found = quota.list_quota_requests(request, catalog, [cloud, hybrid])
     assert [(q.strategy, q.needed, q.first_month) for q in found] == [("cloud", 576, 1), ("hybrid", 384, 3)]
-    (gap,) = [g for g in quota.gaps(request, catalog, [cloud, hybrid], hybrid, MONTHS) if g.kind == "quota"]
+    (gap,) = [g for g in quota.find_quota_gaps(request, catalog, [cloud, hybrid], hybrid, MONTHS) if g.kind == "quota"]
     assert "ask for 384 vCPUs in all, 192 more by 2027-02" in gap.effect
-    assert not [g for g in quota.gaps(request, catalog, [cloud, hybrid], None, MONTHS) if g.kind == "quota"]
+    assert not [g for g in quota.find_quota_gaps(request, catalog, [cloud, hybrid], None, MONTHS) if g.kind == "quota"]
 
 
 # what cannot be told
@@ -185,7 +189,11 @@ def test_each_strategy_has_its_requests_and_the_recommended_one_its_gaps(catalog
 
 def told(asked_for, catalog, *uses: Use) -> list[tuple[str, str]]:
     made = strategy(uses)
-    return [(g.subject, g.effect) for g in quota.gaps(asked_for, catalog, [made], made, MONTHS) if g != quota.NO_STOCK]
+    return [
+        (g.subject, g.effect)
+        for g in quota.find_quota_gaps(asked_for, catalog, [made], made, MONTHS)
+        if g != quota.NO_CAPACITY_GAP
+    ]
 
 
 def test_use_that_is_not_told_is_no_use_of_zero(catalog, asked):
@@ -222,7 +230,7 @@ def test_a_type_that_cannot_be_counted_is_named_and_never_zero(catalog, asked):
     uses = [use(1, "p5.48xlarge", 1.0), use(1, "p4d.24xlarge", 5.0)]
     text = "how many vCPUs one has is not known: not counted against L-417A185B in us-east-1"
     assert told(asked({}), stated, *uses) == [("aws p4d.24xlarge", text)]
-    (found,) = quota.requests(asked({"limit": 100}), stated, [strategy(uses)])
+    (found,) = quota.list_quota_requests(asked({"limit": 100}), stated, [strategy(uses)])
     assert found.needed == 192
 
 
@@ -232,10 +240,10 @@ def test_a_limit_that_others_have_passed_asks_for_nothing_by_itself(catalog, ask
     unknown = replace(catalog.offerings["aws", "p5.48xlarge"], vcpus=None)
     stated = SimpleNamespace(providers=catalog.providers, offerings={unknown.key: unknown})
     uses = [use(1, "p5.48xlarge", 5.0)]
-    assert quota.requests(asked(passed), stated, [strategy(uses)]) == ()
+    assert quota.list_quota_requests(asked(passed), stated, [strategy(uses)]) == ()
     assert [subject for subject, _ in told(asked(passed), stated, *uses)] == ["aws p5.48xlarge"]
     # 5 x 192 = 960, and the 200 of others.
-    (found,) = quota.requests(asked(passed), catalog, [strategy(uses)])
+    (found,) = quota.list_quota_requests(asked(passed), catalog, [strategy(uses)])
     assert (found.needed, found.ask_for, found.first_month) == (960, 1160, 1)
 
 
@@ -260,13 +268,13 @@ def test_with_what_is_asked_for_granted_nothing_more_is_needed(catalog, rows, li
     def request(allowed: float):
         line = {**LINE, "limit": allowed, "used": used}
         workloads = [{"name": str(n), "demand": {"units_per_month": 1}} for n in range(max(1, len(rows)))]
-        return parse({"as_of": "2026-11-21", "months": 4, "workloads": workloads, "quotas": [line]})
+        return parse_request({"as_of": "2026-11-21", "months": 4, "workloads": workloads, "quotas": [line]})
 
-    found = quota.requests(request(limit), catalog, [made])
+    found = quota.list_quota_requests(request(limit), catalog, [made])
     for each in found:
         assert each.ask_for == each.needed + used > limit
-        assert quota.requests(request(each.ask_for), catalog, [made]) == ()
-        assert quota.requests(request(each.ask_for - 1), catalog, [made])
+        assert quota.list_quota_requests(request(each.ask_for), catalog, [made]) == ()
+        assert quota.list_quota_requests(request(each.ask_for - 1), catalog, [made])
 
 
 # what a request may say
@@ -275,7 +283,9 @@ def test_with_what_is_asked_for_granted_nothing_more_is_needed(catalog, rows, li
 def test_faults_of_quotas_are_told_by_their_path():
     lines = [{**LINE, "unit": "cores"}, {**LINE, "kinds": "on_demnd spot"}, {**LINE, "limit": -1}, {**LINE, "extra": 1}]
     with pytest.raises(InvalidRequest) as raised:
-        parse({"as_of": "2026-11-21", "workloads": [{"name": "w", "demand": {"units_per_month": 1}}], "quotas": lines})
+        parse_request(
+            {"as_of": "2026-11-21", "workloads": [{"name": "w", "demand": {"units_per_month": 1}}], "quotas": lines}
+        )
     assert [complaint.path for complaint in raised.value.complaints] == [
         "quotas[0].unit", "quotas[1].kinds", "quotas[2].limit", "quotas[3].extra",
     ]  # fmt: skip
@@ -283,7 +293,7 @@ def test_faults_of_quotas_are_told_by_their_path():
 
 def test_one_quota_is_stated_once():
     with pytest.raises(InvalidRequest, match="the same provider, region and code"):
-        parse(
+        parse_request(
             {
                 "as_of": "2026-11-21",
                 "workloads": [{"name": "w", "demand": {"units_per_month": 1}}],

@@ -9,20 +9,20 @@ import highspy
 import numpy as np
 import pytest
 
-from planner import optimize
-from planner.model import Allowed, build
-from planner.optimize import solve
-from planner.plan import plan
-from planner.program import Column, Program, Step
+from planner.optimization import solver
+from planner.optimization.linear_program import CandidateActivity, LinearProgram, ProgramColumn
+from planner.optimization.model import StrategyScope, build_program
+from planner.optimization.restriction import Relaxation, bound_from_duals, restrict_program, solve_stepwise
+from planner.optimization.solver import solve_program
+from planner.pipeline import plan
 from planner.reports import formats
-from planner.restrict import Relaxed, bound_of, restrict, stepwise
 
 PLACE = ("aws", "us-east-1")
 TYPES = {"g4dn.xlarge": 1, "g4dn.12xlarge": 4, "g4dn.metal": 8}
 OPTIONS = ("reserved_1y_no_upfront", "reserved_1y_all_upfront", "reserved_3y_no_upfront", "spot")
 
 
-def relax(program: Program) -> Relaxed:
+def relax(program: LinearProgram) -> Relaxation:
     """The linear relaxation by the solver itself, row by row, without the product's own way to it."""
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
@@ -39,24 +39,24 @@ def relax(program: Program) -> Relaxed:
         highs.addRow(lower, upper, len(found), columns, np.array([value for _, value in found]))
     highs.run()
     if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        return Relaxed(0.0, ())
+        return Relaxation(0.0, ())
     solution = highs.getSolution()
-    return Relaxed(highs.getInfo().objective_function_value, tuple(solution.row_dual), tuple(solution.col_value))
+    return Relaxation(highs.getInfo().objective_function_value, tuple(solution.row_dual), tuple(solution.col_value))
 
 
 @pytest.fixture
 def instance(priced, ask):
     """Some jobs of every kind with owned nodes, commitments and spot: the program of hybrid and its ways of paying."""
 
-    def make(seed: int) -> tuple[Program, list[str]]:
-        from planner import assumptions as figures
-        from planner.candidates import market
-        from planner.cashflow import Terms
-        from planner.demand import demands
-        from planner.owned import nodes
-        from planner.prune import whole
-        from planner.replay import Setting
-        from planner.workload import accelerator_hours_rate
+    def make(seed: int) -> tuple[LinearProgram, list[str]]:
+        from planner.finance.cashflow import Terms
+        from planner.optimization.dominance import full_choice_set
+        from planner.optimization.solution import PlanningContext
+        from planner.request.models import assumptions as figures
+        from planner.supply.candidates import build_market
+        from planner.supply.onprem import buyable_nodes
+        from planner.workloads.demand import compute_demands
+        from planner.workloads.eligibility import accelerator_hours_rate
 
         chance = random.Random(seed)
         prices = {}
@@ -67,13 +67,17 @@ def instance(priced, ask):
                 prices |= {("aws", region, name, option): base * chance.uniform(0.3, 0.9) for option in OPTIONS}
         asked = ask(*(job(chance, number) for number in range(4)), months=chance.choice([6, 14]), providers=["aws"])
         catalog = priced(prices)
-        assumed = figures.overridden(figures.defaults(), {}, asked.as_of)
+        assumed = figures.override_assumptions(figures.load_defaults(), {}, asked.as_of)
         terms = Terms(asked.months, 730.0, 0.08, 0.0, 0.5, True)
-        needed = demands(asked, 730.0, {w.name: accelerator_hours_rate(w, catalog.names) for w in asked.workloads})
-        systems, _ = nodes(catalog, assumed, asked)
-        found = market(asked, needed, catalog, systems, assumed)
-        every = Setting(needed, found, whole(found, assumed, terms, len(needed.needs)), assumed, terms)
-        program = build(every, Allowed(every.choice.shared, tuple(asked.months for _ in needed.needs)))
+        needed = compute_demands(
+            asked, 730.0, {w.name: accelerator_hours_rate(w, catalog.names) for w in asked.workloads}
+        )
+        systems, _ = buyable_nodes(catalog, assumed, asked)
+        found = build_market(asked, needed, catalog, systems, assumed)
+        every = PlanningContext(
+            needed, found, full_choice_set(found, assumed, terms, len(needed.needs)), assumed, terms
+        )
+        program = build_program(every, StrategyScope(every.choice.shared, tuple(asked.months for _ in needed.needs)))
         return program, [item.resource.purchase_option for item in every.choice.shared]
 
     return make
@@ -100,7 +104,7 @@ def job(chance: random.Random, number: int) -> dict:
 @pytest.mark.parametrize("cheapest", [1, 3])
 def test_the_bound_is_the_optimum_of_the_whole_relaxation(instance, seed, cheapest):
     program, ways = instance(seed)
-    found = restrict(program, ways, relax, cheapest)
+    found = restrict_program(program, ways, relax, cheapest)
     whole = relax(program).objective
     assert found.complete
     assert found.bound <= whole * (1 + 1e-9)
@@ -112,14 +116,14 @@ def test_the_bound_is_the_optimum_of_the_whole_relaxation(instance, seed, cheape
 @pytest.mark.parametrize("rounds", [1, 2])
 def test_the_bound_holds_whenever_the_search_for_columns_ends(instance, seed, rounds):
     program, ways = instance(seed)
-    assert restrict(program, ways, relax, 1, rounds).bound <= relax(program).objective * (1 + 1e-9)
+    assert restrict_program(program, ways, relax, 1, rounds).bound <= relax(program).objective * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_restricted_plan_is_a_plan_of_the_whole_between_bound_and_optimum(instance, seed):
     program, ways = instance(seed)
-    found = restrict(program, ways, relax, 2)
-    part, every = solve(found.program, 20.0), solve(program, 20.0)
+    found = restrict_program(program, ways, relax, 2)
+    part, every = solve_program(found.program, 20.0), solve_program(program, 20.0)
     assert found.bound <= every.objective * (1 + 1e-6)
     assert part.objective >= every.bound * (1 - 1e-6)
     values = np.zeros(len(program.columns))
@@ -141,8 +145,8 @@ def test_any_prices_of_the_rows_bound_the_whole(instance, seed):
     chance = random.Random(seed)
     best = relax(program)
     prices = [y * chance.uniform(0.5, 1.5) + chance.choice([0, 0, 0, -1, 1]) for y in best.duals]
-    assert bound_of(program, prices) <= best.objective + 1e-6 * abs(best.objective)
-    assert bound_of(program, best.duals) == pytest.approx(best.objective, rel=1e-6)
+    assert bound_from_duals(program, prices) <= best.objective + 1e-6 * abs(best.objective)
+    assert bound_from_duals(program, best.duals) == pytest.approx(best.objective, rel=1e-6)
 
 
 def test_a_bound_by_hand():
@@ -151,22 +155,24 @@ def test_a_bound_by_hand():
     At prices 3 of the first row and -1 of the second the
     columns cost 2 - 3 + 1 = 0 and 3 - 3 = 0: bound 3 * 1 - 1 * 0.5 = 2.5. At 2 and 0: 0 and 1 >= 0: bound 2.
     """
-    program = Program()
-    x = program.column(Column("work", 0, 1), 2.0, 1.0, whole=False)
-    y = program.column(Column("work", 1, 1), 3.0, 1.0, whole=False)
+    program = LinearProgram()
+    x = program.column(ProgramColumn("work", 0, 1), 2.0, 1.0, whole=False)
+    y = program.column(ProgramColumn("work", 1, 1), 3.0, 1.0, whole=False)
     program.row(1.0, 1.0, [(x, 1.0), (y, 1.0)], need=0)
     program.row(-math.inf, 0.5, [(x, 1.0)])
-    program.steps = [Step(None, None, True), Step(None, None, True)]
-    assert bound_of(program, [3.0, -1.0]) == pytest.approx(2.5)
-    assert bound_of(program, [2.0, 0.0]) == pytest.approx(2.0)
-    assert bound_of(program, [2.0, 7.0]) == pytest.approx(2.0)  # a price of a bound that is not there counts nothing
+    program.steps = [CandidateActivity(None, None, True), CandidateActivity(None, None, True)]
+    assert bound_from_duals(program, [3.0, -1.0]) == pytest.approx(2.5)
+    assert bound_from_duals(program, [2.0, 0.0]) == pytest.approx(2.0)
+    assert bound_from_duals(program, [2.0, 7.0]) == pytest.approx(
+        2.0
+    )  # a price of a bound that is not there counts nothing
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_stepwise_solution_is_one(instance, seed):
     program, _ = instance(seed)
-    values = stepwise(program, lambda part: solve(part, 20.0).values)
-    best = solve(program, 20.0)
+    values = solve_stepwise(program, lambda part: solve_program(part, 20.0).values)
+    best = solve_program(program, 20.0)
     cost = math.fsum(c * v for c, v in zip(program.cost, values, strict=True))
     assert cost >= best.bound * (1 - 1e-6)
     assert all(abs(v - round(v)) < 1e-5 for v, is_whole in zip(values, program.whole, strict=True) if is_whole)
@@ -175,7 +181,7 @@ def test_a_stepwise_solution_is_one(instance, seed):
 def test_what_cannot_be_restricted_is_left_whole(instance):
     """A relaxation that is not solved gives no bound, and all columns stay."""
     program, ways = instance(0)
-    found = restrict(program, ways, lambda _: Relaxed(0.0, ()))
+    found = restrict_program(program, ways, lambda _: Relaxation(0.0, ()))
     assert found.bound == -math.inf
     assert not found.complete
     assert found.program is program
@@ -183,10 +189,10 @@ def test_what_cannot_be_restricted_is_left_whole(instance):
 
 def test_a_large_program_is_searched_in_part_against_a_bound_of_the_whole(instance, monkeypatch):
     """Above COLUMNS_MAX (here 0) the plan is one of the whole, and what is said of it holds for the whole."""
-    monkeypatch.setattr(optimize, "COLUMNS_MAX", 0)
+    monkeypatch.setattr(solver, "COLUMNS_MAX", 0)
     program, ways = instance(3)
-    every = solve(program, 20.0)
-    found = optimize.solve_large(program, ways)
+    every = solve_program(program, 20.0)
+    found = solver.solve_large(program, ways)
     assert found.searched < len(program.columns) == len(found.values)
     assert found.bound <= every.objective * (1 + 1e-6)
     assert every.bound * (1 - 1e-6) <= found.objective <= every.objective * 1.01
@@ -195,8 +201,8 @@ def test_a_large_program_is_searched_in_part_against_a_bound_of_the_whole(instan
 
 
 def test_a_plan_of_a_restricted_search_says_so(priced, ask, monkeypatch):
-    monkeypatch.setattr(optimize, "COLUMNS_MAX", 0)
-    monkeypatch.setattr("planner.strategy.COLUMNS_MAX", 0)
+    monkeypatch.setattr(solver, "COLUMNS_MAX", 0)
+    monkeypatch.setattr("planner.optimization.strategy.COLUMNS_MAX", 0)
     prices = {
         ("aws", region, name, way): (1.0 - 0.1 * number) * count + 0.01 * len(region)
         for number, way in enumerate(("on_demand", *OPTIONS))

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import planner.plan
-from planner import replay
-from planner.cashflow import present_cost
-from planner.cli._estimate import _settings
-from planner.errors import InvalidRequest
-from planner.plan import plan
+import planner.pipeline
+from planner.analysis.risk import BaselinePlan, monte_carlo, uncertain_assumptions
+from planner.analysis.risk.cost_model import StrategyCostModel, _select_used_resources
+from planner.analysis.risk.replanning import with_throughputs
+from planner.analysis.risk.switching_values import search_switching_values
+from planner.cli._estimate_settings import _parse_settings
+from planner.finance.cashflow import present_cost
+from planner.optimization import solution
+from planner.pipeline import plan
 from planner.reports import load
-from planner.reports._shared.risk import risk_section
+from planner.reports._content.risk import risk_section
 from planner.reports.json import loads
-from planner.risk import Case, draws, levers
-from planner.risk.anew import with_throughputs
-from planner.risk.bill import Bill, _with_own_resources
-from planner.risk.flips import flips_of
+from planner.request.errors import InvalidRequest
 
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ON_DEMAND = {("aws", "us-east-1", "p5.48xlarge", "on_demand"): 55.04}
@@ -38,11 +38,11 @@ MANY = {
 @pytest.fixture
 def case_of(monkeypatch):
     """The solved plan of a request with all that risk needs of it, as `plan` hands it over."""
-    seen: list[Case] = []
-    first = planner.plan.flips
-    monkeypatch.setattr(planner.plan, "flips", lambda case: seen.append(case) or first(case))
+    seen: list[BaselinePlan] = []
+    first = planner.pipeline.flips
+    monkeypatch.setattr(planner.pipeline, "flips", lambda case: seen.append(case) or first(case))
 
-    def make(request, catalog) -> Case:
+    def make(request, catalog) -> BaselinePlan:
         plan(request, catalog)
         return seen[-1]
 
@@ -60,13 +60,13 @@ def owning(ask, hours):
     return make
 
 
-def by_hand(case: Case, name: str, moves: dict[str, float]) -> float:
+def by_hand(case: BaselinePlan, name: str, moves: dict[str, float]) -> float:
     """The decisions of a strategy, neither put together nor numbered anew, under moved assumptions."""
     solved = next(s for s in case.solved if s.strategy.name == name)
     known = case.setting.assumptions
     moved = {**known, **{n: dataclasses.replace(known[n], value=v) for n, v in moves.items()}}
     setting = dataclasses.replace(case.setting, assumptions=moved, terms=case.terms_of(moved))
-    rows = replay.paid(solved.decisions, setting)
+    rows = solution.list_payments(solved.decisions, setting)
     return present_cost((p for _, p in rows), setting.terms.discount_rate_monthly)
 
 
@@ -106,8 +106,8 @@ def test_at_every_flip_both_plans_cost_the_same(priced, owning, case_of):
     case = case_of(owning(36), priced(MANY))
     bills = case.bills(case.pair)
     chosen, runner_up = (bills[name] for name in case.pair)
-    figures = levers.paid_again(case.setting.assumptions)
-    crossing = [flip for flip in flips_of(figures, chosen, runner_up) if flip.at is not None]
+    figures = uncertain_assumptions.list_repriced_assumptions(case.setting.assumptions)
+    crossing = [flip for flip in search_switching_values(figures, chosen, runner_up) if flip.at is not None]
     assert len(crossing) >= 3
     for flip in crossing:
         assert chosen.cost({flip.name: flip.at}) == pytest.approx(runner_up.cost({flip.name: flip.at}), rel=1e-8)
@@ -138,11 +138,15 @@ def test_decisions_put_together_cost_what_they_cost_apart(priced, ask, hours, me
     chance = random.Random(seed)
     case = case_of(some_request(ask, hours, measured, chance), priced(MANY))
     names = [s.strategy.name for s in case.solved]
-    figures = [f for f in levers.paid_again(case.setting.assumptions) if levers.has_range(f)]
+    figures = [
+        f
+        for f in uncertain_assumptions.list_repriced_assumptions(case.setting.assumptions)
+        if uncertain_assumptions.has_range(f)
+    ]
     for name, bill in case.bills(names).items():
         solved = next(s for s in case.solved if s.strategy.name == name)
         assert bill.cost({}) == pytest.approx(solved.strategy.present_cost, rel=1e-11)
-        whole = _with_own_resources(name, solved.decisions, case.setting, case.terms_of)
+        whole = _select_used_resources(name, solved.decisions, case.setting, case.terms_of)
         assert len(bill.decisions.shares) <= len(whole.decisions.shares)
         for _ in range(4):
             moves = {f.name: chance.triangular(f.low, f.high) for f in chance.sample(figures, 6)}
@@ -209,18 +213,22 @@ def test_arrays_give_what_each_draw_costs_by_itself(priced, ask, hours, measured
     """On every strategy and several seeds, against the payments of the plan's own decisions."""
     for seed in range(3):
         case = case_of(some_request(ask, hours, measured, random.Random(seed)), priced(MANY))
-        figures = [f for f in levers.paid_again(case.setting.assumptions) if levers.is_drawn(f)]
-        drawn = draws.drawn(figures, levers.correlations(), 200, seed)
+        figures = [
+            f
+            for f in uncertain_assumptions.list_repriced_assumptions(case.setting.assumptions)
+            if uncertain_assumptions.is_drawn(f)
+        ]
+        drawn = monte_carlo.draw_values(figures, uncertain_assumptions.read_correlations(), 200, seed)
         for name, bill in case.bills([s.strategy.name for s in case.solved]).items():
-            found, from_arrays = draws.costs(bill, figures, drawn, 200)
+            found, from_arrays = monte_carlo.cost_draws(bill, figures, drawn, 200)
             assert from_arrays
-            whole = _with_own_resources(name, bill_of(case, name), case.setting, case.terms_of)
+            whole = _select_used_resources(name, bill_of(case, name), case.setting, case.terms_of)
             for index in range(0, 200, 17):
                 moves = {n: float(column[index]) for n, column in drawn.items()}
                 assert found[index] == pytest.approx(whole.cost(moves), rel=1e-9)
 
 
-def bill_of(case: Case, name: str):
+def bill_of(case: BaselinePlan, name: str):
     return next(s for s in case.solved if s.strategy.name == name).decisions
 
 
@@ -229,10 +237,14 @@ def test_with_all_ranges_collapsed_every_draw_is_the_plan(priced, owning, case_o
     known = case.setting.assumptions
     sure = {n: dataclasses.replace(a, low=a.value, high=a.value) for n, a in known.items()}
     case = dataclasses.replace(case, setting=dataclasses.replace(case.setting, assumptions=sure))
-    figures = [f for f in levers.paid_again(sure) if levers.is_drawn(f) and f.name in known]
+    figures = [
+        f
+        for f in uncertain_assumptions.list_repriced_assumptions(sure)
+        if uncertain_assumptions.is_drawn(f) and f.name in known
+    ]
     assert figures == []
     for name, bill in case.bills([s.strategy.name for s in case.solved]).items():
-        found, _ = draws.costs(bill, figures, {}, 100)
+        found, _ = monte_carlo.cost_draws(bill, figures, {}, 100)
         cost = next(s.strategy.present_cost for s in case.solved if s.strategy.name == name)
         assert found.tolist() == pytest.approx([cost] * 100, rel=1e-9)
 
@@ -293,11 +305,11 @@ def test_an_impossible_plan_has_no_risk(priced, ask, hours):
 
 
 def test_options_of_the_command_ask_for_risk():
-    fields, places, faults = _settings({"risk": False, "seed": "3", "draws": None, "reoptimise": "20"})
+    fields, places, faults = _parse_settings({"risk": False, "seed": "3", "draws": None, "reoptimise": "20"})
     assert fields == {"risk": {"seed": "3", "reoptimise": "20"}}
     assert places == {"risk.seed": "--seed", "risk.reoptimise": "--reoptimise"}
     assert faults == []
-    assert _settings({"risk": True, "seed": None})[0] == {"risk": {}}
+    assert _parse_settings({"risk": True, "seed": None})[0] == {"risk": {}}
 
 
 def test_too_few_draws_are_refused(owning):
@@ -307,16 +319,21 @@ def test_too_few_draws_are_refused(owning):
 
 def test_every_figure_is_judged_in_one_way_only():
     """No name in the lists of exceptions that is no assumption, and none in two of them."""
-    known = set(planner.plan.figures.defaults())
-    assert known >= levers.POLICY | levers.PLANNED_ANEW | levers.YARDSTICKS
-    assert not levers.POLICY & levers.PLANNED_ANEW
-    assert not {f.name for f in levers.levels()} & known
+    known = set(planner.request.assumptions.default_assumptions())
+    assert (
+        known
+        >= uncertain_assumptions.POLICY_ASSUMPTIONS
+        | uncertain_assumptions.REPLANNED_ASSUMPTIONS
+        | uncertain_assumptions.VALUATION_ASSUMPTIONS
+    )
+    assert not uncertain_assumptions.POLICY_ASSUMPTIONS & uncertain_assumptions.REPLANNED_ASSUMPTIONS
+    assert not {f.name for f in uncertain_assumptions.read_price_levels()} & known
 
 
 def test_a_bill_asks_payments_only_for_what_they_look_at(priced, owning, case_of):
     """The cloud's payments look at no assumption but through the terms: a tariff changes nothing there."""
     case = case_of(owning(), priced(ON_DEMAND))
-    cloud: Bill = case.bills(["cloud"])["cloud"]
+    cloud: StrategyCostModel = case.bills(["cloud"])["cloud"]
     assert cloud.cost({"electricity_price_per_kwh": 0.9}) == cloud.planned
     assert cloud.cost({"cloud_price_change_annual": -0.3}) < cloud.planned
     assert cloud.cost({"discount_rate_annual": 0.2}) < cloud.planned

@@ -11,14 +11,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.demand import demands
-from planner.errors import InvalidRequest
-from planner.fit import Seat, fits
-from planner.plan import plan
-from planner.request import parse
-from planner.sweep import part_of, slices
-from planner.sweeps import Sweep
-from pricing.accelerator import embedded, resolve
+from planner.pipeline import plan
+from planner.request.errors import InvalidRequest
+from planner.request.models import parse_request
+from planner.request.sweeps import Sweep
+from planner.workloads.demand import compute_demands
+from planner.workloads.gpu_sharing import assign_share, load_slices
+from planner.workloads.placement import PlacementSearch, find_placements
+from pricing.accelerator import embedded_names, resolve
 
 AS_OF = "2026-11-21"
 L4 = {"accelerator": "L4", "count": 1, "units_per_second": 100, "per": "job", "scaling": "replicas"}
@@ -31,7 +31,7 @@ def workload(sweep: dict, *measurements: dict, **more) -> dict:
 
 
 def asked(sweep: dict, *measurements: dict, **more):
-    request = parse({"as_of": AS_OF, "workloads": [workload(sweep, *measurements, **more)]})
+    request = parse_request({"as_of": AS_OF, "workloads": [workload(sweep, *measurements, **more)]})
     return request.workloads[0]
 
 
@@ -42,9 +42,9 @@ def faults(sweep: dict, *measurements: dict, **more) -> str:
 
 
 def seated(sweep: dict, part: str, per_node: float, memory_gib: float, *measurements: dict, **more):
-    request = parse({"as_of": AS_OF, "workloads": [workload(sweep, *measurements, **more)]})
-    need = demands(request, 730, {}).needs[0]
-    return fits(Seat(need, request, embedded(), {}), resolve(part), per_node, memory_gib)
+    request = parse_request({"as_of": AS_OF, "workloads": [workload(sweep, *measurements, **more)]})
+    need = compute_demands(request, 730, {}).needs[0]
+    return find_placements(PlacementSearch(need, request, embedded_names(), {}), resolve(part), per_node, memory_gib)
 
 
 class TestDemand:
@@ -64,10 +64,10 @@ class TestDemand:
         assert asked({**TOTAL, "at_once": 500}).parallel_jobs == 200
 
     def test_a_request_that_was_read_is_read_again(self) -> None:
-        request = parse(
+        request = parse_request(
             {"as_of": AS_OF, "workloads": [workload({**MONTHLY, "share": "slice", "accelerators_each": "1/7"})]}
         )
-        assert parse(request.model_dump(mode="json")) == request
+        assert parse_request(request.model_dump(mode="json")) == request
 
 
 class TestFaults:
@@ -102,7 +102,7 @@ class TestFaults:
 
     def test_without_a_sweep_a_demand_is_required_as_ever(self) -> None:
         with pytest.raises(InvalidRequest, match=r"workloads\[0\].demand: Field required"):
-            parse({"as_of": AS_OF, "workloads": [{"name": "x", "measurements": [L4]}]})
+            parse_request({"as_of": AS_OF, "workloads": [{"name": "x", "measurements": [L4]}]})
 
 
 class TestTime:
@@ -156,7 +156,7 @@ class TestSlices:
     def test_the_slice_that_most_of_fit(self, part, each, wanted_gib, profile, instances, speed) -> None:
         sweep = Sweep(**{**MONTHLY, "share": "slice", "accelerators_each": each})
         accelerator = resolve(part)
-        found = part_of(sweep, accelerator, 8, accelerator.memory_gib, wanted_gib)
+        found = assign_share(sweep, accelerator, 8, accelerator.memory_gib, wanted_gib)
         assert not isinstance(found, str)
         assert found.words == f"in a slice {profile}, {instances} to an accelerator"
         assert (found.gang, found.speed) == (pytest.approx(1 / instances), pytest.approx(speed))
@@ -193,15 +193,15 @@ class TestSlices:
 
 class TestTable:
     def test_its_parts_are_in_the_catalogue_and_fit_in_a_whole_one(self) -> None:
-        for name, rows in slices().items():
-            assert name in embedded().by_name
+        for name, rows in load_slices().items():
+            assert name in embedded_names().by_name
             for row in rows:
                 assert row.instances * row.speed_fraction <= 1 + 1e-9
                 assert row.instances * row.memory_fraction <= 1 + 1e-9
 
     def test_the_size_in_a_profile_is_its_part_of_the_memory(self) -> None:
-        for name, rows in slices().items():
-            whole = embedded().by_name[name].memory_gib
+        for name, rows in load_slices().items():
+            whole = embedded_names().by_name[name].memory_gib
             for row in rows:
                 said = float(row.profile.partition(".")[2].removesuffix("gb"))
                 assert said == pytest.approx(whole * row.memory_fraction, abs=0.6)  # names are rounded
@@ -210,7 +210,7 @@ class TestTable:
 @given(each=st.floats(0.02, 0.99), efficiency=st.floats(0.1, 1.0), count=st.sampled_from([1, 4, 8]))
 def test_those_that_share_never_do_more_than_the_whole(each: float, efficiency: float, count: int) -> None:
     sweep = Sweep(**MONTHLY, share="time", accelerators_each=each, sharing_efficiency=efficiency)
-    found = part_of(sweep, resolve("A100-80GB"), count, 80.0)
+    found = assign_share(sweep, resolve("A100-80GB"), count, 80.0)
     assert not isinstance(found, str)
     number = round(1 / found.gang)
     assert number * found.gang == pytest.approx(1)
@@ -221,7 +221,7 @@ def test_those_that_share_never_do_more_than_the_whole(each: float, efficiency: 
 
 @given(each=st.floats(0.02, 0.42))
 def test_slices_are_never_smaller_than_asked_nor_more_than_the_whole(each: float) -> None:
-    found = part_of(Sweep(**MONTHLY, share="slice", accelerators_each=each), resolve("H100"), 8, 80.0)
+    found = assign_share(Sweep(**MONTHLY, share="slice", accelerators_each=each), resolve("H100"), 8, 80.0)
     assert not isinstance(found, str)
     assert found.fraction >= each * 0.99
     assert found.speed / found.gang <= 1 + 1e-9
@@ -258,7 +258,7 @@ class TestPlans:
 
 def test_the_example_runs_seven_on_an_accelerator(catalog) -> None:
     document = yaml.safe_load((Path(__file__).parents[2] / "examples" / "sweep.yaml").read_text(encoding="utf-8"))
-    request = parse(document)
+    request = parse_request(document)
     found = plan(request, catalog)
     assert found.status == "optimal"
     assert request.workloads[0].parallel_jobs == 56

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.throughput import Measured, predict, scaling
-from planner.throughput.interval import STEPS
-from planner.throughput.interval import fitted as spreads
-from planner.throughput.many import predict_many
-from planner.throughput.score import COEFFICIENTS, fitted, score
-from pricing.catalog import Catalog
+from planner.performance.throughput import MeasuredRate, predict_throughput, scaling
+from planner.performance.throughput.accelerator_scores import COEFFICIENTS, accelerator_score, load_coefficients
+from planner.performance.throughput.intervals import STEPS
+from planner.performance.throughput.intervals import load_spreads as spreads
+from pricing.catalog.price_catalog import Catalog
+from tools.throughput.batch_prediction import predict_many
 
 PARTS = Catalog.embedded().names.by_name
 NAMED_BY_USERS = (
@@ -32,11 +32,11 @@ def part():
 
 
 def on(part, count, rate, precision="bf16", scaling="weak", family="training"):
-    return Measured(part, count, rate, precision, scaling, family)
+    return MeasuredRate(part, count, rate, precision, scaling, family)
 
 
 def test_the_measured_point_comes_back_as_it_is(part):
-    found = predict([on(part("A100-80GB-SXM"), 8, 500.0)], part("A100-80GB-SXM"), 8)
+    found = predict_throughput([on(part("A100-80GB-SXM"), 8, 500.0)], part("A100-80GB-SXM"), 8)
     assert (found.units_per_hour, found.low, found.high, found.basis) == (500.0, 500.0, 500.0, "measured")
 
 
@@ -65,7 +65,7 @@ def test_another_accelerator_by_the_formula(part):
     )  # fmt: skip
     more += coefficient("accelerator", "H100-80GB-SXM") - coefficient("accelerator", "A100-80GB-SXM")
     expected = math.exp(half + sum(slopes[name] * steps[name] for name in steps) + more)
-    found = predict([on(part("A100-80GB-SXM"), 8, 100.0)], part("H100-80GB-SXM"), 8)
+    found = predict_throughput([on(part("A100-80GB-SXM"), 8, 100.0)], part("H100-80GB-SXM"), 8)
     assert found.units_per_hour == pytest.approx(100 * expected, rel=1e-3)
     assert 1.6 < expected < 2.6  # public training runs on both: 1.5 to 2.6 times (llm-foundry, MLPerf, Lambda)
     width = math.exp(spreads()["same_vendor"])
@@ -74,7 +74,7 @@ def test_another_accelerator_by_the_formula(part):
 
 
 def test_the_same_architecture_is_surer(part):
-    found = predict([on(part("A100-80GB-SXM"), 8, 100.0)], part("A100-40GB-SXM"), 8)
+    found = predict_throughput([on(part("A100-80GB-SXM"), 8, 100.0)], part("A100-40GB-SXM"), 8)
     assert found.basis == "predicted_same_architecture"
     assert found.high / found.units_per_hour == pytest.approx(math.exp(spreads()["same_architecture"]))
     table = spreads()
@@ -84,8 +84,8 @@ def test_the_same_architecture_is_surer(part):
 
 def test_more_of_the_same_loses_at_each_doubling(part):
     """8 to 32 is two doublings of the batch too: 4 x exp(2 x -0.0237) = 3.815."""
-    found = predict([on(part("H100-80GB-SXM"), 8, 100.0)], part("H100-80GB-SXM"), 32)
-    assert found.units_per_hour == pytest.approx(100 * 4 * math.exp(2 * scaling.fitted()["weak", "all"]))
+    found = predict_throughput([on(part("H100-80GB-SXM"), 8, 100.0)], part("H100-80GB-SXM"), 32)
+    assert found.units_per_hour == pytest.approx(100 * 4 * math.exp(2 * scaling.load_scaling()["weak", "all"]))
     assert found.units_per_hour == pytest.approx(381.5, abs=1)
     assert found.basis == "predicted_count"
     assert found.high / found.units_per_hour == pytest.approx(math.exp(spreads()["weak"]))
@@ -93,12 +93,12 @@ def test_more_of_the_same_loses_at_each_doubling(part):
 
 def test_a_fixed_job_loses_beyond_a_node_and_language_models_less(part):
     """4 to 32: one doubling inside a node of 8, two beyond: 8 x exp(3 all + 2 beyond_8 (+ 2 llm_beyond_8))."""
-    table = scaling.fitted()
+    table = scaling.load_scaling()
     h100 = part("H100-80GB-SXM")
-    found = predict([on(h100, 4, 100.0, scaling="strong")], h100, 32)
+    found = predict_throughput([on(h100, 4, 100.0, scaling="strong")], h100, 32)
     kept = math.exp(3 * table["strong", "all"] + 2 * table["strong", "beyond_8"])
     assert found.units_per_hour == pytest.approx(800 * kept)
-    llm = predict([on(h100, 4, 100.0, scaling="strong", family="llm_training")], h100, 32)
+    llm = predict_throughput([on(h100, 4, 100.0, scaling="strong", family="llm_training")], h100, 32)
     assert llm.units_per_hour == pytest.approx(800 * kept * math.exp(2 * table["strong", "llm_beyond_8"]))
     assert llm.units_per_hour > found.units_per_hour
 
@@ -107,21 +107,21 @@ def test_two_counts_bring_the_asker_s_own_efficiency(part):
     """100 on 1 and 180 on 2: 0.9 kept, against exp(weak) of the model. From 2 to 4 half of each: 180 x 2 x
     sqrt(0.9 x exp(weak))."""
     h100 = part("H100-80GB-SXM")
-    found = predict([on(h100, 1, 100.0), on(h100, 2, 180.0)], h100, 4)
-    assert found.units_per_hour == pytest.approx(360 * math.sqrt(0.9 * math.exp(scaling.fitted()["weak", "all"])))
+    found = predict_throughput([on(h100, 1, 100.0), on(h100, 2, 180.0)], h100, 4)
+    assert found.units_per_hour == pytest.approx(360 * math.sqrt(0.9 * math.exp(scaling.load_scaling()["weak", "all"])))
 
 
 def test_a_step_in_both_is_as_unsure_as_both_together(part):
     """Squares of the logarithms add: sqrt(weak^2 + same_vendor^2)."""
-    found = predict([on(part("A100-80GB-SXM"), 8, 100.0)], part("H100-80GB-SXM"), 16)
+    found = predict_throughput([on(part("A100-80GB-SXM"), 8, 100.0)], part("H100-80GB-SXM"), 16)
     width = math.hypot(spreads()["weak"], spreads()["same_vendor"])
     assert math.log(found.high / found.units_per_hour) == pytest.approx(width)
 
 
 def test_the_target_s_own_measurement_is_used_alone(part):
     known = [on(part("V100-16GB-SXM2"), 8, 10.0), on(part("A100-40GB-SXM"), 4, 100.0)]
-    found = predict(known, part("A100-40GB-SXM"), 8)
-    assert found == predict(known[1:], part("A100-40GB-SXM"), 8)
+    found = predict_throughput(known, part("A100-40GB-SXM"), 8)
+    assert found == predict_throughput(known[1:], part("A100-40GB-SXM"), 8)
 
 
 def test_two_accelerators_are_weighed_by_how_sure_each_is(part):
@@ -129,28 +129,33 @@ def test_two_accelerators_are_weighed_by_how_sure_each_is(part):
     ln y = (ln y_v / v^2 + ln y_a / a^2) / (1 / v^2 + 1 / a^2), with the interval of the surer."""
     known = [on(part("V100-16GB-SXM2"), 8, 10.0), on(part("A100-40GB-SXM"), 8, 100.0)]
     target = part("A100-80GB-SXM")
-    far, near = (predict([one], target, 8) for one in known)
+    far, near = (predict_throughput([one], target, 8) for one in known)
     v, a = spreads()["same_vendor"], spreads()["same_architecture"]
     expected = (math.log(far.units_per_hour) / v**2 + math.log(near.units_per_hour) / a**2) / (v**-2 + a**-2)
-    found = predict(known, target, 8)
+    found = predict_throughput(known, target, 8)
     assert math.log(found.units_per_hour) == pytest.approx(expected)
     assert found.high / found.units_per_hour == pytest.approx(math.exp(a))
     assert found.basis == "predicted_same_architecture"
-    assert predict(known[::-1], target, 8) == found
+    assert predict_throughput(known[::-1], target, 8) == found
 
 
 def test_what_one_measurement_cannot_tell_another_may(part):
     known = [on(part("RTX-PRO-4500-32GB"), 1, 10.0), on(part("T4-16GB"), 1, 5.0)]
-    assert predict(known, part("L4-24GB"), 1).units_per_hour == predict(known[1:], part("L4-24GB"), 1).units_per_hour
+    assert (
+        predict_throughput(known, part("L4-24GB"), 1).units_per_hour
+        == predict_throughput(known[1:], part("L4-24GB"), 1).units_per_hour
+    )
 
 
 def test_an_unknown_specification_is_an_answer_not_a_guess(part):
-    assert predict([on(part("A100-80GB-SXM"), 1, 100.0)], part("RTX-PRO-4500-32GB"), 1).startswith("no bf16 peak rate")
+    assert predict_throughput([on(part("A100-80GB-SXM"), 1, 100.0)], part("RTX-PRO-4500-32GB"), 1).startswith(
+        "no bf16 peak rate"
+    )
 
 
 @pytest.mark.parametrize("name", NAMED_BY_USERS)
 def test_parts_that_users_name_are_answered_or_unknown_with_the_reason(part, name):
-    found = predict([on(part("V100-16GB-SXM2"), 1, 100.0, "fp32")], part(name), 1)
+    found = predict_throughput([on(part("V100-16GB-SXM2"), 1, 100.0, "fp32")], part(name), 1)
     if isinstance(found, str):
         assert "no " in found
         assert name in found
@@ -166,16 +171,16 @@ def test_every_coefficient_belongs_to_something_known():
         "vendor": {a.vendor for a in PARTS.values()},
         "class": {a.device_class for a in PARTS.values()},
     }
-    for term, level in fitted():
+    for term, level in load_coefficients():
         if term in known:
             assert level in known[term]
         if term.startswith("architecture_"):
             assert level.split("|")[0] in known["architecture"]
-    assert len([1 for term, _ in fitted() if term == "accelerator"]) > 60
+    assert len([1 for term, _ in load_coefficients() if term == "accelerator"]) > 60
     assert set(spreads()) == set(STEPS)
 
 
-KNOWN = sorted(name for name, a in PARTS.items() if not math.isnan(score(a, "training", "bf16")))
+KNOWN = sorted(name for name, a in PARTS.items() if not math.isnan(accelerator_score(a, "training", "bf16")))
 a_part = st.sampled_from(KNOWN)
 
 
@@ -183,21 +188,21 @@ a_part = st.sampled_from(KNOWN)
 def test_there_and_back_again_and_round_about(first, second, third, log_count, family):
     """Ratios of scores: to another accelerator and back is where one began, by way of a third the same."""
     count = 2.0**log_count
-    there = predict([on(PARTS[first], count, 100.0, family=family)], PARTS[second], count).units_per_hour
-    back = predict([on(PARTS[second], count, there, family=family)], PARTS[first], count).units_per_hour
+    there = predict_throughput([on(PARTS[first], count, 100.0, family=family)], PARTS[second], count).units_per_hour
+    back = predict_throughput([on(PARTS[second], count, there, family=family)], PARTS[first], count).units_per_hour
     assert back == pytest.approx(100.0)
-    by = predict([on(PARTS[first], count, 100.0, family=family)], PARTS[third], count).units_per_hour
-    assert predict([on(PARTS[third], count, by, family=family)], PARTS[second], count).units_per_hour == pytest.approx(
-        there
-    )
+    by = predict_throughput([on(PARTS[first], count, 100.0, family=family)], PARTS[third], count).units_per_hour
+    assert predict_throughput(
+        [on(PARTS[third], count, by, family=family)], PARTS[second], count
+    ).units_per_hour == pytest.approx(there)
 
 
-@given(a_part, st.sampled_from(sorted(scaling.USED)), st.integers(0, 12), st.integers(0, 12))
+@given(a_part, st.sampled_from(sorted(scaling.TERMS_BY_SCALING)), st.integers(0, 12), st.integers(0, 12))
 def test_more_never_does_less_unless_one_stream_or_a_job_to_learn(name, way, less, more):
     """Doubling keeps more than half of it in every way to grow but those two."""
     less, more = sorted((less, more))
     known = [on(PARTS[name], 2.0**less, 100.0, scaling=way)]
-    found = predict(known, PARTS[name], 2.0**more).units_per_hour
+    found = predict_throughput(known, PARTS[name], 2.0**more).units_per_hour
     assert found <= 100.0 * 2 ** (more - less) * (1 + 1e-9)
     if way not in ("stream", "time_to_train"):
         assert found >= 100.0 * (1 - 1e-9)
@@ -215,7 +220,7 @@ def test_many_at_once_are_the_same_numbers():
     found = predict_many(known, targets, gangs)
     for i, (one, gang) in enumerate(zip(known, gangs, strict=True)):
         for j, target in enumerate(targets):
-            single = predict([one], target, gang)
+            single = predict_throughput([one], target, gang)
             if isinstance(single, str):
                 assert np.isnan(found.units_per_hour[i, j])
             else:
@@ -230,7 +235,7 @@ def test_the_shipped_files_are_what_the_measurements_give():
     import sys
 
     done = subprocess.run(
-        [sys.executable, "-m", "planner.throughput", "--check"],
+        [sys.executable, "-m", "planner.performance.throughput", "--check"],
         capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "")

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import planner.plan
-from planner import replay
-from planner.cashflow import present_cost
-from planner.plan import plan
-from planner.replay import Bought, Decisions, Overhead, Share
-from planner.sharing import borne
-from planner.strategy import Solved
-from planner.views.effective import effective
-from planner.views.owning import crossing, paid_back
-from planner.views.tax import by_month, by_year
-from planner.views.units import quoted
+import planner.pipeline
+from planner.analysis.financial_views.effective_cost import spread_effective_cost
+from planner.analysis.financial_views.ownership_return import find_break_even_multiple, find_payback_month
+from planner.analysis.financial_views.tax_depreciation import align_to_plan_years, sum_months_by_year
+from planner.analysis.financial_views.unit_economics import find_quoting_unit
+from planner.finance.cashflow import present_cost
+from planner.optimization import solution
+from planner.optimization.cost_allocation import allocate_costs
+from planner.optimization.solution import CandidateUse, Decisions, Overhead, ResourceOrder
+from planner.optimization.strategy import SolvedStrategy
+from planner.pipeline import plan
 
 RATE = 1.08 ** (1 / 12) - 1
 SERVER, PER_NODE_HOUR = "8x H100 server", 55.04
@@ -38,8 +38,8 @@ RENT = PER_NODE_HOUR * 730
 def solved_of(monkeypatch):
     """Plans a request; the strategies with their decisions, and the setting they share."""
     seen = []
-    first = planner.plan.flips
-    monkeypatch.setattr(planner.plan, "flips", lambda case: seen.append(case) or first(case))
+    first = planner.pipeline.flips
+    monkeypatch.setattr(planner.pipeline, "flips", lambda case: seen.append(case) or first(case))
 
     def make(request, catalog):
         plan(request, catalog)
@@ -106,19 +106,21 @@ def test_both_views_agree_by_category_whatever_is_decided(several, data):
     item = st.sampled_from(setting.choice.shared)
     months = st.integers(1, setting.terms.months)
     bought = data.draw(
-        st.lists(st.builds(lambda i, m, n: Bought(i.resource, m, n), item, months, st.integers(1, 900)), max_size=6)
+        st.lists(
+            st.builds(lambda i, m, n: ResourceOrder(i.resource, m, n), item, months, st.integers(1, 900)), max_size=6
+        )
     )
     candidates = st.sampled_from([c for per_need in setting.choice.hourly for c in per_need])
     hours = st.floats(0.001, 1e6)
     shares = data.draw(
-        st.lists(st.builds(lambda m, c, h: Share(m, c, h, 1.0, h), months, candidates, hours), max_size=6)
+        st.lists(st.builds(lambda m, c, h: CandidateUse(m, c, h, 1.0, h), months, candidates, hours), max_size=6)
     )
     overheads = data.draw(st.lists(st.builds(lambda m, a: Overhead("cloud_support", m, a), months, hours), max_size=2))
     decisions = Decisions(tuple(bought), tuple(shares), tuple(overheads))
     cash, borne = defaultdict(list), defaultdict(list)
-    for _, payment in replay.paid(decisions, setting):
+    for _, payment in solution.list_payments(decisions, setting):
         cash[payment.category].append(payment.amount)
-    for row in effective(Solved(solved["cloud"].strategy, decisions), setting):
+    for row in spread_effective_cost(SolvedStrategy(solved["cloud"].strategy, decisions), setting):
         borne[row.category].append(row.amount)
     assert set(borne) == set(cash)
     for category, amounts in cash.items():
@@ -198,7 +200,7 @@ def test_there_is_no_return_where_nothing_is_bought(owned_or_rented):
     ],
 )
 def test_where_two_lines_cross(worth, slope, expected):
-    assert crossing(worth, slope) == expected
+    assert find_break_even_multiple(worth, slope) == expected
 
 
 @pytest.mark.parametrize(
@@ -211,7 +213,7 @@ def test_where_two_lines_cross(worth, slope, expected):
     ],
 )
 def test_what_was_never_spent_is_not_paid_back(flows, expected):
-    assert paid_back(flows) == expected
+    assert find_payback_month(flows) == expected
 
 
 def test_cost_per_unit_by_hand(priced, ask, measured):
@@ -241,7 +243,7 @@ def test_cost_per_unit_by_hand(priced, ask, measured):
     ],
 )
 def test_units_are_quoted_as_people_do(unit, cost, expected):
-    assert quoted(unit, cost) == expected
+    assert find_quoting_unit(unit, cost) == expected
 
 
 def test_present_costs_of_workloads_are_shared_as_their_cash(several):
@@ -257,7 +259,7 @@ def test_present_costs_of_workloads_are_shared_as_their_cash(several):
 
 def _present_costs(solved, setting):
     rate = setting.terms.discount_rate_monthly
-    return borne(solved.decisions, setting, lambda payments: present_cost(payments, rate))
+    return allocate_costs(solved.decisions, setting, lambda payments: present_cost(payments, rate))
 
 
 def _at_no_interest(setting):
@@ -295,9 +297,9 @@ def test_no_depreciation_unless_asked_and_none_of_what_is_leased(owned_or_rented
 
 def test_deductions_fall_into_years_of_the_plan():
     # in use from month 9: 4 months in year 1, 12 in year 2, 2 in year 3
-    assert by_month([10.0] * 18, 9) == [40.0, 120.0, 20.0]
-    assert by_month([10.0], 25) == [0.0, 0.0, 10.0]
-    assert by_year([5.0, 8.0], 2) == [0.0, 5.0, 8.0]
+    assert sum_months_by_year([10.0] * 18, 9) == [40.0, 120.0, 20.0]
+    assert sum_months_by_year([10.0], 25) == [0.0, 0.0, 10.0]
+    assert align_to_plan_years([5.0, 8.0], 2) == [0.0, 5.0, 8.0]
 
 
 def test_the_bridge_adds_up_to_what_the_recommendation_is_worth(owned_or_rented):
@@ -323,5 +325,5 @@ def test_views_are_worth_what_the_payments_are(several):
     """No view knows another price than the payments: discounted by hand, the cash is the present cost."""
     solved, setting = several
     for each in solved.values():
-        rows = [payment for _, payment in replay.paid(each.decisions, setting)]
+        rows = [payment for _, payment in solution.list_payments(each.decisions, setting)]
         assert present_cost(rows, setting.terms.discount_rate_monthly) == pytest.approx(each.strategy.present_cost)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.errors import InvalidRequest
-from planner.plan import plan
+from planner.pipeline import plan
+from planner.request.errors import InvalidRequest
 
 
 def reasons(found) -> str:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pricing.catalog import ROOT, Catalog
+from pricing.catalog.price_catalog import ROOT, Catalog
 
 FACTS = {
     "accelerators.csv": """\

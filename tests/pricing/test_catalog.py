@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pricing.catalog import ROOT, Catalog
-from pricing.errors import BadSnapshot, RetiredType, UnknownName
-from pricing.place import tiered_cost
-from pricing.price import option_of
+from pricing.catalog.price_catalog import ROOT, Catalog
+from pricing.errors import InvalidSnapshot, RetiredType, UnknownName
+from pricing.price import parse_purchase_option
+from pricing.regions_and_tiers import tiered_cost
 
 
 def one(catalog, **filters):
@@ -193,12 +193,12 @@ def test_age_and_coverage(catalog):
     ],
 )
 def test_a_purchase_option_falls_into_its_parts(name, kind, months, upfront, offering_class):
-    assert option_of(name) == (kind, months, upfront, offering_class)
+    assert parse_purchase_option(name) == (kind, months, upfront, offering_class)
 
 
 @pytest.mark.parametrize("name", ["", "reserved", "reserved_2y", "spot_1y", "reserved_1y_some_upfront", "On_demand"])
 def test_no_other_option_is_read(name):
-    assert option_of(name) is None
+    assert parse_purchase_option(name) is None
 
 
 def test_checks_accept_what_people_write(catalog):
@@ -261,7 +261,7 @@ def test_a_catalogue_travels_to_a_worker_process(catalog):
 
 
 def test_another_folder_of_no_shape_is_refused(tmp_path):
-    with pytest.raises(BadSnapshot) as caught:
+    with pytest.raises(InvalidSnapshot) as caught:
         Catalog.read(tmp_path, tmp_path / "cache")
     text = "\n".join(caught.value.faults)
     assert "accelerators.csv: the file is missing" in text

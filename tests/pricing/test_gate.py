@@ -8,23 +8,23 @@ from datetime import date
 
 import pytest
 
-from pricing.adapter import Covered, Refused
-from pricing.catalog import EMBEDDED
-from pricing.errors import Failed
-from pricing.gate import BANDS, LIST_BAND, Fetched, Judged, judge
+from pricing.adapters.protocol import CoveredScope, RejectedRow
+from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
+from pricing.catalog.snapshot_tables import Snapshot, read_accelerator_names, read_snapshot
+from pricing.errors import ProviderFailure
 from pricing.offering import Offering
-from pricing.price import Price, option_of
-from pricing.providers import Layout
-from pricing.snapshot import Snapshot, names_of, read
+from pricing.price import Price, parse_purchase_option
+from pricing.providers import CatalogLayout
+from pricing.snapshots.quality_gate import LIST_PRICE_BAND, PRICE_BANDS, FetchedRows, GateResult, apply_quality_gate
 
 DAY = date(2026, 11, 21)
-OWN = Layout(EMBEDDED.data, (("aws", dict(EMBEDDED.folders)["aws"]),))
+OWN = CatalogLayout(EMBEDDED_LAYOUT.data, (("aws", dict(EMBEDDED_LAYOUT.folders)["aws"]),))
 P5 = ("aws", "us-east-1", "p5.48xlarge", "on_demand")  # 55.04 USD/h in the snapshot: prices.csv
 
 
 @pytest.fixture(scope="module")
 def before() -> Snapshot:
-    return read(OWN)
+    return read_snapshot(OWN)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def known(before) -> dict[tuple[str, ...], Price]:
 
 
 def priced(key: tuple[str, str, str, str], per_hour: float, **changed: object) -> Price:
-    option = option_of(key[3])
+    option = parse_purchase_option(key[3])
     assert option is not None
     price = Price(*key, *option, per_hour, "USD", DAY, "test", "listed", "")
     return replace(price, **changed)
@@ -41,12 +41,14 @@ def priced(key: tuple[str, str, str, str], per_hour: float, **changed: object) -
 
 def gate(
     before, prices: Iterable[Price] = (), offerings: Iterable[Offering] = (), covered=(), accept=None, **more
-) -> Judged:
-    fetched = Fetched({o.instance_type: o for o in offerings}, {p.key: p for p in prices}, frozenset(covered), **more)
-    return judge(before, fetched, names_of(OWN), accept or {}, refreshed_before=False)
+) -> GateResult:
+    fetched = FetchedRows(
+        {o.instance_type: o for o in offerings}, {p.key: p for p in prices}, frozenset(covered), **more
+    )
+    return apply_quality_gate(before, fetched, read_accelerator_names(OWN), accept or {}, refreshed_before=False)
 
 
-def reasons(judged: Judged) -> str:
+def reasons(judged: GateResult) -> str:
     return " | ".join(f"{held.subject}: {held.reason}" for held in judged.held)
 
 
@@ -62,7 +64,7 @@ def test_a_price_that_moved_within_the_band_replaces_the_old_one(before):
     assert judged.prices[P5].price_per_hour == pytest.approx(38.528)  # 55.04 x 0.7
 
 
-@pytest.mark.parametrize("factor", [LIST_BAND[0] - 0.01, LIST_BAND[1] + 0.01])
+@pytest.mark.parametrize("factor", [LIST_PRICE_BAND[0] - 0.01, LIST_PRICE_BAND[1] + 0.01])
 def test_a_price_past_the_band_is_held_and_the_old_one_stays(before, known, factor):
     judged = gate(before, [*many(known), priced(P5, 55.04 * factor)])
     assert judged.prices[P5] == known[P5]
@@ -87,7 +89,7 @@ def test_spot_may_move_further(before, known):
     spot = ("aws", "us-east-1", "p5.48xlarge", "spot")
     old = known[spot].price_per_hour
     assert gate(before, [priced(spot, old * 0.2)]).held == ()
-    assert "moved" in reasons(gate(before, [*many(known), priced(spot, old * BANDS["spot"][0] * 0.9)]))
+    assert "moved" in reasons(gate(before, [*many(known), priced(spot, old * PRICE_BANDS["spot"][0] * 0.9)]))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +142,7 @@ def test_what_is_no_longer_sold_in_a_covered_region_is_gone(before, known):
     here = [p for p in known.values() if p.region == "us-east-1" and p.kind == "on_demand"]
     dropped = next(p for p in here if p.instance_type == "g4dn.metal" or p.instance_type == "g4dn.16xlarge")
     read_again = [replace(p, as_of=DAY) for p in here if p is not dropped]
-    judged = gate(before, read_again, covered=[Covered("us-east-1", "on_demand")])
+    judged = gate(before, read_again, covered=[CoveredScope("us-east-1", "on_demand")])
     assert judged.gone == (dropped,)
     assert dropped.key not in judged.prices
     assert len(judged.prices) == len(known) - 1
@@ -154,8 +156,8 @@ def test_without_cover_nothing_is_gone(before, known):
 def test_a_refused_row_is_not_gone(before, known):
     here = [p for p in known.values() if p.region == "us-east-1" and p.kind == "on_demand"]
     dropped, *rest = here
-    refused = Refused("it", "price of 0", dropped.key)
-    judged = gate(before, rest, covered=[Covered("us-east-1", "on_demand")], refused=(refused,))
+    refused = RejectedRow("it", "price of 0", dropped.key)
+    judged = gate(before, rest, covered=[CoveredScope("us-east-1", "on_demand")], refused=(refused,))
     assert judged.gone == ()
     assert judged.prices[dropped.key] == dropped
 
@@ -164,7 +166,7 @@ def test_a_family_does_not_vanish(before, known):
     here = [p for p in known.values() if p.region == "us-east-1" and p.kind == "on_demand"]
     family = {o.instance_type: o.family for o in before.offerings}
     without = [p for p in here if family[p.instance_type] != "P4"]
-    judged = gate(before, without, covered=[Covered("us-east-1", "on_demand")])
+    judged = gate(before, without, covered=[CoveredScope("us-east-1", "on_demand")])
     assert judged.gone == ()
     assert "the whole family vanished" in reasons(judged)
     assert len(judged.prices) == len(known)
@@ -172,7 +174,7 @@ def test_a_family_does_not_vanish(before, known):
 
 def test_too_few_rows_leave_everything_as_it_was(before, known):
     here = [p for p in known.values() if p.region == "us-east-1" and p.kind == "on_demand"]
-    judged = gate(before, here[: len(here) // 2], covered=[Covered("us-east-1", "on_demand")])
+    judged = gate(before, here[: len(here) // 2], covered=[CoveredScope("us-east-1", "on_demand")])
     assert judged.gone == ()
     assert "the old ones stay" in reasons(judged)
     assert len(judged.prices) == len(known)
@@ -182,14 +184,14 @@ def test_three_times_the_rows_after_a_refresh_are_a_changed_feed(before, known):
     here = [p for p in known.values() if p.kind == "capacity_block"][:4]
     small = replace(before, prices=tuple(here))
     prices = {p.key: p for p in (priced((*p.key[:3], "capacity_block"), p.price_per_hour) for p in known.values())}
-    fetched = Fetched({}, prices, frozenset(Covered(p.region, "capacity_block") for p in here))
-    judge(small, fetched, names_of(OWN), {}, refreshed_before=False)
-    with pytest.raises(Failed, match="past the band of 3 times"):
-        judge(small, fetched, names_of(OWN), {}, refreshed_before=True)
+    fetched = FetchedRows({}, prices, frozenset(CoveredScope(p.region, "capacity_block") for p in here))
+    apply_quality_gate(small, fetched, read_accelerator_names(OWN), {}, refreshed_before=False)
+    with pytest.raises(ProviderFailure, match="past the band of 3 times"):
+        apply_quality_gate(small, fetched, read_accelerator_names(OWN), {}, refreshed_before=True)
 
 
 def test_a_feed_of_mostly_faulty_rows_is_refused_whole(before, known):
-    with pytest.raises(Failed, match="changed format: 50 of 50 rows fail") as caught:
+    with pytest.raises(ProviderFailure, match="changed format: 50 of 50 rows fail") as caught:
         gate(before, [replace(p, currency="ZZZ") for p in many(known)])
     assert caught.value.kind == "changed_format"
 

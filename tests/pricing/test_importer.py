@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 
-from pricing.catalog import Catalog
-from pricing.errors import BadSnapshot
-from pricing.importer import import_facts
+from pricing.catalog.price_catalog import Catalog
+from pricing.errors import InvalidSnapshot
 from pricing.offering import Offering
+from tools.importer import import_facts
 
 
 def tree(folder):
@@ -18,7 +18,7 @@ def tree(folder):
 
 def complaints(small):
     before = tree(small.target)
-    with pytest.raises(BadSnapshot) as caught:
+    with pytest.raises(InvalidSnapshot) as caught:
         import_facts(small.facts, small.target)
     assert tree(small.target) == before, "nothing is written when anything is wrong"
     return caught.value.faults

@@ -12,15 +12,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pricing.catalog import EMBEDDED
-from pricing.errors import BadSnapshot
-from pricing.importer import import_facts
-from pricing.importer.files import EXCHANGE, FACTS, PRIVATE, kind_of, provider_of, read_peer
-from pricing.importer.listed import Listed, Unreadable
-from pricing.importer.peers import AT_ON_DEMAND, NO_PRICE, OLDER, fetched
-from pricing.place import Source
-from pricing.providers import Layout
-from pricing.snapshot import names_of, read
+from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
+from pricing.catalog.snapshot_tables import read_accelerator_names, read_snapshot
+from pricing.errors import InvalidSnapshot
+from pricing.imports.external_catalogs import NO_PRICE, OLDER_PRICE, SPOT_AT_ON_DEMAND, merge_listings
+from pricing.imports.importable_files import (
+    EXCHANGE_RATES,
+    FACT_FOLDER,
+    PRIVATE_PRICES,
+    detect_file_kind,
+    detect_provider,
+    read_external_catalog,
+)
+from pricing.imports.listings import CatalogListing, UnreadableListing
+from pricing.providers import CatalogLayout
+from pricing.regions_and_tiers import Source
+from tools.importer import import_facts
 
 DAY = date(2026, 11, 20)
 AWS = (
@@ -43,7 +50,7 @@ def take(tmp_path):
         path = tmp_path / provider / "vms.csv"
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-        pending = read_peer(path, kind_of(path), provider, as_of, "", tmp_path / "data")
+        pending = read_external_catalog(path, detect_file_kind(path), provider, as_of, "", tmp_path / "data")
         counted = pending.counted
         assert counted.rows == text.count("\n") - 1
         assert counted.rows == counted.taken + counted.refused + sum(counted.left.values())
@@ -188,12 +195,17 @@ def test_zones_that_differ_on_demand_are_refused(take):
 
 
 def test_a_newer_price_is_not_replaced_and_an_equal_one_keeps_its_source(take):
-    known = {p.key: p for p in read(Layout(EMBEDDED.data, (("aws", dict(EMBEDDED.folders)["aws"]),))).prices}
+    known = {
+        p.key: p
+        for p in read_snapshot(
+            CatalogLayout(EMBEDDED_LAYOUT.data, (("aws", dict(EMBEDDED_LAYOUT.folders)["aws"]),))
+        ).prices
+    }
     price = known["aws", "us-east-1", "p5.48xlarge", "on_demand"]
     row = f"p5.48xlarge,H100,8,192,2048,,{price.price_per_hour},,us-east-1,use1-az1,x86_64\n"
     prices, pending = take(AWS + row, as_of=date(2020, 1, 1))
     assert not prices
-    assert pending.counted.left == {OLDER: 1}
+    assert pending.counted.left == {OLDER_PRICE: 1}
     prices, _ = take(AWS + row, as_of=price.as_of)
     assert list(prices.values()) == [price]
     prices, _ = take(AWS + row)
@@ -208,11 +220,11 @@ def test_no_spot_below_on_demand_is_no_spot(take):
     prices, pending = take(GPUHUNT + "g6.24xlarge,us-west-2,6,96,384,4,L4,24,False,,,,\n"
                            "g6.24xlarge,us-west-2,6,96,384,4,L4,24,True,,,,\n")  # fmt: skip
     assert list(prices) == [("us-west-2", "g6.24xlarge", "on_demand")]
-    assert pending.counted.left == {AT_ON_DEMAND: 1}
+    assert pending.counted.left == {SPOT_AT_ON_DEMAND: 1}
 
 
 rows = st.builds(
-    Listed,
+    CatalogListing,
     line=st.just(0),
     instance_type=st.sampled_from(["a.large", "a.sixth", "c.card", "new.1", "new.2", ""]),
     accelerator=st.sampled_from(["X1", "D2", "X9", "X1-16GB-PCIe", ""]),
@@ -229,19 +241,19 @@ rows = st.builds(
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
-@given(st.lists(rows | st.builds(Unreadable, st.just(0), st.just("odd")), max_size=15))
+@given(st.lists(rows | st.builds(UnreadableListing, st.just(0), st.just("odd")), max_size=15))
 def test_every_row_is_taken_left_or_refused(small, found):
     from dataclasses import replace
 
     if not (small.target / "data/sources.csv").is_file():
         import_facts(small.facts, small.target)
-    layout = Layout.of(small.target)
+    layout = CatalogLayout.of(small.target)
     numbered = [replace(row, line=line) for line, row in enumerate(found, 2)]
     source = Source("tool-acme", "a file", DAY, "prices")
-    got, counted = fetched("acme", numbered, read(layout), names_of(layout), DAY, source)
+    got, counted = merge_listings("acme", numbered, read_snapshot(layout), read_accelerator_names(layout), DAY, source)
     assert counted.rows == len(found) == counted.taken + counted.refused + sum(counted.left.values())
     assert all(price.price_per_hour > 0 for price in got.prices.values())
-    known = {o.instance_type for o in read(layout).offerings} | set(got.offerings)
+    known = {o.instance_type for o in read_snapshot(layout).offerings} | set(got.offerings)
     assert {key[2] for key in got.prices} <= known
 
 
@@ -251,16 +263,16 @@ KINDS = [
     ("\ufeff" + GPUHUNT, "gpuhunt"),
     ("instance_name,location,price,cpu,memory,gpu_count,gpu_name,gpu_memory,spot\n", "gpuhunt"),
     ("provider,family,instance_type,region,purchase_option,percent_off,price_per_hour,currency,valid_from,valid_to,note\n",
-     PRIVATE),
-    ("date,from,to,rate,source\n", EXCHANGE),
+     PRIVATE_PRICES),
+    ("date,from,to,rate,source\n", EXCHANGE_RATES),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("header", "kind"), KINDS)
 def test_a_file_is_known_by_its_columns(tmp_path, header, kind):
     (tmp_path / "any name.txt").write_text(header)
-    assert kind_of(tmp_path / "any name.txt") == kind
-    assert kind_of(tmp_path) == FACTS
+    assert detect_file_kind(tmp_path / "any name.txt") == kind
+    assert detect_file_kind(tmp_path) == FACT_FOLDER
 
 
 @pytest.mark.parametrize(
@@ -277,24 +289,26 @@ def test_a_file_of_no_kind_is_one_clear_fault(tmp_path, content, expected):
     path = tmp_path / "file.csv"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(BadSnapshot) as caught:
-        kind_of(path)
+    with pytest.raises(InvalidSnapshot) as caught:
+        detect_file_kind(path)
     assert len(caught.value.faults) == 1
     assert expected in caught.value.faults[0]
 
 
 def test_whose_prices_they_are(tmp_path):
-    assert provider_of(tmp_path / "aws/vms.csv", "skypilot", EMBEDDED, None) == "aws"
-    assert provider_of(tmp_path / "catalog/azure.csv", "gpuhunt", EMBEDDED, None) == "azure"
-    assert provider_of(tmp_path / "catalog/azure.csv", "gpuhunt", EMBEDDED, "gcp") == "gcp"
-    with pytest.raises(BadSnapshot, match="neither --provider nor its place"):
-        provider_of(tmp_path / "catalog/vms.csv", "gpuhunt", EMBEDDED, None)
-    with pytest.raises(BadSnapshot, match=r"--provider azur: no known provider; nearest: azure; make a cloud of your"):
-        provider_of(tmp_path / "x.csv", "gpuhunt", EMBEDDED, "azur")
+    assert detect_provider(tmp_path / "aws/vms.csv", "skypilot", EMBEDDED_LAYOUT, None) == "aws"
+    assert detect_provider(tmp_path / "catalog/azure.csv", "gpuhunt", EMBEDDED_LAYOUT, None) == "azure"
+    assert detect_provider(tmp_path / "catalog/azure.csv", "gpuhunt", EMBEDDED_LAYOUT, "gcp") == "gcp"
+    with pytest.raises(InvalidSnapshot, match="neither --provider nor its place"):
+        detect_provider(tmp_path / "catalog/vms.csv", "gpuhunt", EMBEDDED_LAYOUT, None)
+    with pytest.raises(
+        InvalidSnapshot, match=r"--provider azur: no known provider; nearest: azure; make a cloud of your"
+    ):
+        detect_provider(tmp_path / "x.csv", "gpuhunt", EMBEDDED_LAYOUT, "azur")
 
 
 def test_a_row_of_another_width_is_a_fault_of_the_file(take):
-    with pytest.raises(BadSnapshot, match=r"aws/vms.csv:2: 2 cells, expected 11"):
+    with pytest.raises(InvalidSnapshot, match=r"aws/vms.csv:2: 2 cells, expected 11"):
         take(AWS + "a1.large,\n")
 
 

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from pricing import local
-from pricing.adapter import Covered
-from pricing.catalog import EMBEDDED, Catalog
-from pricing.errors import Failed
-from pricing.gate import Fetched
-from pricing.landing import QUARANTINE, land
-from pricing.place import Source
-from pricing.price import Price, option_of
-from pricing.providers import Layout
+from pricing.adapters.protocol import CoveredScope
+from pricing.catalog import data_folder
+from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog
+from pricing.errors import ProviderFailure
+from pricing.price import Price, parse_purchase_option
+from pricing.providers import CatalogLayout
+from pricing.regions_and_tiers import Source
+from pricing.snapshots.publication import QUARANTINE_FILE, publish_snapshot
+from pricing.snapshots.quality_gate import FetchedRows
 
 DAY = date(2026, 11, 21)
 P5 = ("aws", "us-east-1", "p5.48xlarge", "on_demand")
@@ -33,13 +33,13 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
-def fetched(*prices: tuple[tuple[str, str, str, str], float], covered: tuple[Covered, ...] = ()) -> Fetched:
+def fetched(*prices: tuple[tuple[str, str, str, str], float], covered: tuple[CoveredScope, ...] = ()) -> FetchedRows:
     rows = {}
     for key, per_hour in prices:
-        option = option_of(key[3])
+        option = parse_purchase_option(key[3])
         assert option is not None
         rows[key] = Price(*key, *option, per_hour, "USD", DAY, SOURCE.source_id, "listed", "")
-    return Fetched({}, rows, frozenset(covered), sources=(SOURCE,))
+    return FetchedRows({}, rows, frozenset(covered), sources=(SOURCE,))
 
 
 def price_in_use(key: tuple[str, str, str, str] = P5) -> Price:
@@ -52,7 +52,7 @@ def folders(data: Path) -> list[str]:
 
 
 def test_a_landed_price_is_what_plans_use_with_its_source_and_date(data):
-    landed = land("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+    landed = publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
     assert (landed.id, landed.changed, landed.moved, landed.new, landed.gone) == ("2026-11-21-001", True, 1, 0, 0)
     price = price_in_use()
     assert (price.price_per_hour, price.as_of) == (50.0, DAY)
@@ -64,26 +64,26 @@ def test_a_landed_price_is_what_plans_use_with_its_source_and_date(data):
 
 
 def test_the_same_again_changes_nothing(data):
-    first = land("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
-    again = land("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+    first = publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+    again = publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
     assert (again.id, again.changed) == (first.id, False)
-    other = land("aws", fetched((P5, 51.0)), data, made_by="a test", day=DAY)
+    other = publish_snapshot("aws", fetched((P5, 51.0)), data, made_by="a test", day=DAY)
     assert other.id == "2026-11-21-002"
-    ids = [kept.id for kept in local.snapshots("aws", dict(EMBEDDED.folders)["aws"], data)]
+    ids = [kept.id for kept in data_folder.list_snapshots("aws", dict(EMBEDDED_LAYOUT.folders)["aws"], data)]
     assert ids == ["embedded", "2026-11-21-001", "2026-11-21-002"]
 
 
 def test_a_region_nobody_knew_has_no_country_and_a_price(data):
     new = ("aws", "xx-north-1", "p5.48xlarge", "on_demand")
-    land("aws", fetched((new, 60.0)), data, made_by="a test", day=DAY)
+    publish_snapshot("aws", fetched((new, 60.0)), data, made_by="a test", day=DAY)
     assert price_in_use(new).price_per_hour == 60.0
     assert Catalog.current().regions["aws", "xx-north-1"].country == ""
 
 
 def test_what_is_held_is_listed_beside_the_snapshot(data):
     good = [((*P5[:2], name, "on_demand"), per) for name, per in (("p4d.24xlarge", 21.9), ("p4de.24xlarge", 27.4))]
-    landed = land("aws", fetched((P5, 5.0), *good), data, made_by="a test", day=DAY)
-    lines = (landed.path / QUARANTINE).read_text().splitlines()
+    landed = publish_snapshot("aws", fetched((P5, 5.0), *good), data, made_by="a test", day=DAY)
+    lines = (landed.path / QUARANTINE_FILE).read_text().splitlines()
     assert lines[0] == "subject,reason,price_before,before_as_of,price_after,after_as_of"
     assert lines[1].startswith('aws us-east-1 p5.48xlarge on_demand,"moved from 55.04') or "moved" in lines[1]
     assert lines[1].endswith("55.04,2026-07-20,5,2026-11-21")
@@ -91,14 +91,19 @@ def test_what_is_held_is_listed_beside_the_snapshot(data):
 
 
 def test_an_accepted_move_is_written_down(data):
-    landed = land("aws", fetched((P5, 20.0)), data, made_by="a test", day=DAY, accept={"p5*": 'half "price"'})
+    landed = publish_snapshot(
+        "aws", fetched((P5, 20.0)), data, made_by="a test", day=DAY, accept={"p5*": 'half "price"'}
+    )
     assert price_in_use().price_per_hour == 20.0
     assert '"p5*" = "half \\"price\\""' in (landed.path / "snapshot.toml").read_text()
 
 
 def test_another_at_work_is_told_and_nothing_is_written(data):
-    with local.locked("aws", data), pytest.raises(Failed, match="busy: another refresh or import of aws"):
-        land("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+    with (
+        data_folder.lock_provider("aws", data),
+        pytest.raises(ProviderFailure, match="busy: another refresh or import of aws"),
+    ):
+        publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
     assert folders(data) == [".lock"]
 
 
@@ -131,21 +136,21 @@ landing.land("aws", Fetched({}, {key: price}, frozenset(), sources=(source,)), P
 @pytest.mark.parametrize("after", [0, 3, 7, 8, 9])
 def test_killed_at_any_step_of_writing_leaves_the_last_good_snapshot(data, after):
     """Eight files are put on the disk, then the folder is named (after 8), then it becomes current (after 9)."""
-    land("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+    publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
     done = subprocess.run([sys.executable, "-c", KILLED, str(data), str(after)], check=False, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
     assert price_in_use().price_per_hour == 50.0
-    land("aws", fetched((P5, 52.0)), data, made_by="a test", day=DAY)
+    publish_snapshot("aws", fetched((P5, 52.0)), data, made_by="a test", day=DAY)
     assert price_in_use().price_per_hour == 52.0
     assert not [name for name in folders(data) if name.startswith(".new")], "what the dead process left is cleared"
 
 
 def test_an_unreadable_result_is_taken_back(data):
-    land("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+    publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
     bad = fetched((P5, 51.0))
     bad = replace(bad, prices={k: replace(p, note="x", method="rumoured") for k, p in bad.prices.items()})
-    with pytest.raises(Failed, match="method is 'rumoured'"):
-        land("aws", bad, data, made_by="a test", day=DAY)
+    with pytest.raises(ProviderFailure, match="method is 'rumoured'"):
+        publish_snapshot("aws", bad, data, made_by="a test", day=DAY)
     assert price_in_use().price_per_hour == 50.0
     assert folders(data) == [".lock", "2026-11-21-001", "current"]
 
@@ -154,17 +159,21 @@ def test_a_later_embedded_snapshot_wins_again(data):
     """As after an upgrade: what was refreshed before it is older."""
     old = date(2026, 1, 1)
     rows = fetched((P5, 50.0))
-    before = dict(EMBEDDED.folders)["aws"]
-    land("aws", rows, data, made_by="a test", day=DAY)
-    kept = next(local.in_use("aws", before, data))
+    before = dict(EMBEDDED_LAYOUT.folders)["aws"]
+    publish_snapshot("aws", rows, data, made_by="a test", day=DAY)
+    kept = next(data_folder.find_current_snapshot("aws", before, data))
     facts = (kept.path / "snapshot.toml").read_text()
     (kept.path / "snapshot.toml").write_text(facts.replace(f'newest = "{DAY}"', f'newest = "{old}"'))
-    assert list(local.in_use("aws", before, data)) == []
-    assert local.layout(EMBEDDED, data) == EMBEDDED == Layout(EMBEDDED.data, EMBEDDED.folders)
+    assert list(data_folder.find_current_snapshot("aws", before, data)) == []
+    assert (
+        data_folder.current_layout(EMBEDDED_LAYOUT, data)
+        == EMBEDDED_LAYOUT
+        == CatalogLayout(EMBEDDED_LAYOUT.data, EMBEDDED_LAYOUT.folders)
+    )
 
 
 def test_a_damaged_pointer_falls_back_to_what_is_shipped(data):
-    land("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+    publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
     for content in (b"../../etc", b"\xff\xfe", b"", b"2026-11-21-009"):
-        (data / "snapshots" / "aws" / local.CURRENT).write_bytes(content)
+        (data / "snapshots" / "aws" / data_folder.CURRENT_FILE).write_bytes(content)
         assert price_in_use().price_per_hour == 55.04

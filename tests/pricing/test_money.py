@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pricing.money import rounded_shares, shown
+from pricing.money import format_amount, rounded_shares
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from pricing.money import rounded_shares, shown
     ],
 )
 def test_amounts_read_well(amount, digits, currency, text):
-    assert shown(amount, digits, currency) == text
+    assert format_amount(amount, digits, currency) == text
 
 
 def test_three_thirds_of_a_hundred():

@@ -13,11 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from pricing import local
-from pricing.catalog import EMBEDDED, Catalog
-from pricing.errors import BadSnapshot
-from pricing.providers import TABLES, Layout
-from pricing.snapshot import OFFERING_COLUMNS, PRICE_COLUMNS, REGION_COLUMNS, SOURCE_COLUMNS, TIER_COLUMNS, read
+from pricing.catalog import data_folder
+from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog
+from pricing.catalog.snapshot_tables import (
+    OFFERING_COLUMNS,
+    PRICE_COLUMNS,
+    REGION_COLUMNS,
+    SOURCE_COLUMNS,
+    TIER_COLUMNS,
+    read_snapshot,
+)
+from pricing.errors import InvalidSnapshot
+from pricing.providers import PROVIDER_TABLES, CatalogLayout
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/own-cloud/lambda"
@@ -59,7 +66,7 @@ def test_the_example_is_written_as_ours_are(name):
 
 
 def test_the_example_holds_what_its_source_lists():
-    found = read(Layout(EMBEDDED.data, (("lambda", EXAMPLE),)))
+    found = read_snapshot(CatalogLayout(EMBEDDED_LAYOUT.data, (("lambda", EXAMPLE),)))
     # 16 of the file's 22 types with accelerators, each at one price in the 17 regions: 16 x 17 = 272 rows.
     assert (len(found.regions), len(found.offerings), len(found.prices), len(found.tiers)) == (17, 16, 272, 0)
     prices = {(p.instance_type, p.region): p for p in found.prices}
@@ -87,7 +94,7 @@ def test_a_folder_in_the_data_folder_is_part_of_the_catalogue(data):
 
 def test_a_folder_may_bring_accelerators_and_sources_of_its_own(data):
     folder = data / "providers/lambda"
-    head = (EMBEDDED.data / "accelerators.csv").read_text().splitlines()[0]
+    head = (EMBEDDED_LAYOUT.data / "accelerators.csv").read_text().splitlines()[0]
     blank = dict.fromkeys(head.split(","), "")
     row = {
         **blank,
@@ -114,7 +121,7 @@ def test_every_fault_of_a_folder_is_told_with_its_line(data):
     (folder / "offerings.csv").write_text(offerings)
     prices = (folder / "prices.csv").read_text().replace("1.09", "0", 1).replace("us-west-3", "us-west-9", 1)
     (folder / "prices.csv").write_text(prices + "\nshort,row\n")
-    with pytest.raises(BadSnapshot) as raised:
+    with pytest.raises(InvalidSnapshot) as raised:
         Catalog.current()
     told = "\n".join(raised.value.faults)
     for fault in (
@@ -131,12 +138,12 @@ def test_every_fault_of_a_folder_is_told_with_its_line(data):
 
 def test_an_own_folder_stands_in_for_an_embedded_provider_of_its_name(data):
     shutil.copytree(
-        dict(EMBEDDED.folders)["gcp"], data / "providers/gcp", ignore=shutil.ignore_patterns("*.py", "testdata")
+        dict(EMBEDDED_LAYOUT.folders)["gcp"], data / "providers/gcp", ignore=shutil.ignore_patterns("*.py", "testdata")
     )
     kept = (data / "providers/gcp/prices.csv").read_text().splitlines(keepends=True)
     (data / "providers/gcp/prices.csv").write_text("".join(kept[:2]))
     assert len(Catalog.current().quotes(providers=["gcp"], include_retired=True, include_parts=True)) == 1
-    assert dict(local.base(EMBEDDED, data).folders)["gcp"] == data / "providers/gcp"
+    assert dict(data_folder.base_layout(EMBEDDED_LAYOUT, data).folders)["gcp"] == data / "providers/gcp"
 
 
 # a plug-in
@@ -179,7 +186,7 @@ def with_plug_in(plug_in: Path, data: Path, *arguments: str, code: int = 0) -> s
 
 
 def test_a_plug_in_holds_the_whole_folder(plug_in):
-    for name in (*TABLES, "sources.csv"):
+    for name in (*PROVIDER_TABLES, "sources.csv"):
         assert (plug_in / "gpu_planner_lambda" / name).read_bytes() == (EXAMPLE / name).read_bytes()
 
 

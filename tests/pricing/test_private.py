@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from pricing.errors import BadSnapshot
-from pricing.private import RateCard, level, matcher
+from pricing.errors import InvalidSnapshot
+from pricing.private_prices import RateCard, cell_matcher, cell_specificity
 
 HEAD = (
     "provider,family,instance_type,region,purchase_option,percent_off,price_per_hour,currency,valid_from,valid_to,note"
@@ -46,14 +46,14 @@ def test_both_ends_of_the_period_are_in_it(card):
 
 def test_cells_are_any_pattern_kind_or_exact():
     cells = ["", "p5*", "p?.48xlarge", "reserved", "reserved_1y_no_upfront", "on_demand"]
-    assert [level("purchase_option", cell) for cell in cells] == [0, 1, 1, 2, 3, 3]
-    assert level("region", "reserved") == 3
-    assert matcher("")("anything")
-    assert matcher("p5*")("p5e.48xlarge")
-    assert not matcher("p5*")("xp5")
-    assert matcher("p?.*")("p5.48xlarge")
-    assert not matcher("p5.48xlarge")("p5x48xlarge")
-    assert not matcher("p5.*")("p5e.48xlarge")  # a point is a point
+    assert [cell_specificity("purchase_option", cell) for cell in cells] == [0, 1, 1, 2, 3, 3]
+    assert cell_specificity("region", "reserved") == 3
+    assert cell_matcher("")("anything")
+    assert cell_matcher("p5*")("p5e.48xlarge")
+    assert not cell_matcher("p5*")("xp5")
+    assert cell_matcher("p?.*")("p5.48xlarge")
+    assert not cell_matcher("p5.48xlarge")("p5x48xlarge")
+    assert not cell_matcher("p5.*")("p5e.48xlarge")  # a point is a point
 
 
 def test_a_purchase_option_is_matched_by_kind_or_full_name(card):
@@ -84,7 +84,7 @@ def test_the_most_specific_comes_first(card):
 
 
 def test_every_fault_is_told_with_its_line(card):
-    with pytest.raises(BadSnapshot) as bad:
+    with pytest.raises(InvalidSnapshot) as bad:
         card(
             ",,,,,100,,,2026-01-01,,free",
             ",,,,,-1,,,2026-01-01,,",

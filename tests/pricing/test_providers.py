@@ -11,11 +11,11 @@ from io import StringIO
 import pytest
 
 from pricing import providers
-from pricing.catalog import ROOT
-from pricing.place import ITEMS
-from pricing.snapshot import OFFERING_COLUMNS, PRICE_COLUMNS, REGION_COLUMNS, TIER_COLUMNS
+from pricing.catalog.price_catalog import ROOT
+from pricing.catalog.snapshot_tables import OFFERING_COLUMNS, PRICE_COLUMNS, REGION_COLUMNS, TIER_COLUMNS
+from pricing.regions_and_tiers import TIER_ITEMS
 
-FOLDERS = providers.walk(ROOT)
+FOLDERS = providers.find_provider_folders(ROOT)
 COLUMNS = {
     "offerings.csv": OFFERING_COLUMNS,
     "prices.csv": PRICE_COLUMNS,
@@ -111,7 +111,7 @@ def test_every_region_says_where_it_is(catalog, folder):
 
 def test_tiers_start_at_nothing_and_ascend(catalog, folder):
     for region in (r for r in catalog.regions.values() if r.provider == folder.name):
-        for item in ITEMS:
+        for item in TIER_ITEMS:
             tiers = catalog.tiers(folder.name, region.region, item)
             if tiers:
                 starts = [t.from_gb for t in tiers]
@@ -126,7 +126,7 @@ def test_the_snapshot_says_what_the_tables_are(folder):
     said = tomllib.loads((folder / "snapshot.toml").read_text())
     for name, digest in said["sha256"].items():
         assert sha256((folder / name).read_bytes()).hexdigest() == digest, f"{name} was edited by hand"
-        if name in providers.TABLES:
+        if name in providers.PROVIDER_TABLES:
             assert said["rows"][name.removesuffix(".csv")] == len(table(folder / name))
     dates = [row["as_of"] for row in table(folder / "prices.csv")]
     assert (said["oldest"], said["newest"]) == (min(dates), max(dates))

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pricing import quota, quotas
-from pricing.adapter import Ask, Left, QuotaTask, Refused
-from pricing.errors import BadSnapshot, Failed
-from pricing.patience import Patience
-from pricing.price import Kind
-from pricing.quota import Quota, Unit
-from pricing.refresh import Step
+from pricing import quota
+from pricing.adapters.protocol import FetchRequest, QuotaTask, RejectedRow, SkippedRows
+from pricing.adapters.retries import RetryBudget
+from pricing.errors import InvalidSnapshot, ProviderFailure
+from pricing.price import PurchaseKind
+from pricing.quota import Quota, QuotaUnit
+from pricing.refresh import account_quotas
+from pricing.refresh.price_refresh import RefreshProgress
 
 DAY = date(2026, 11, 20)
 P = Quota(
@@ -36,11 +37,11 @@ some_quota = st.builds(
     region=words,
     code=words,
     title=words,
-    unit=st.sampled_from(get_args(Unit)),
+    unit=st.sampled_from(get_args(QuotaUnit)),
     limit=amounts,
     used=st.none() | amounts,
     types=words,
-    kinds=st.lists(st.sampled_from(get_args(Kind)), min_size=1, unique=True).map(" ".join),
+    kinds=st.lists(st.sampled_from(get_args(PurchaseKind)), min_size=1, unique=True).map(" ".join),
     as_of=st.dates(),
     source_id=words,
 )
@@ -48,7 +49,7 @@ some_quota = st.builds(
 
 def test_the_columns_are_the_fields():
     assert tuple(field.name for field in fields(Quota)) == quota.COLUMNS
-    assert quota.table([SPOT, P]).decode() == (
+    assert quota.format_quota_table([SPOT, P]).decode() == (
         "provider,region,code,title,unit,limit,used,types,kinds,as_of,source_id\n"
         "aws,us-east-1,L-417A185B,Running On-Demand P instances,vcpu,192,,p[0-9]*,"
         "on_demand reserved savings_plan,2026-11-20,aws-service-quotas\n"
@@ -59,19 +60,19 @@ def test_the_columns_are_the_fields():
 @given(st.lists(some_quota, max_size=8, unique_by=lambda q: q.key))
 def test_what_is_written_is_read_again(tmp_path_factory, written):
     path = tmp_path_factory.mktemp("quotas") / "quotas.csv"
-    path.write_bytes(quota.table(written))
-    assert sorted(quota.read(path), key=lambda q: q.key) == sorted(written, key=lambda q: q.key)
-    assert quota.table(quota.read(path)) == quota.table(reversed(written))
+    path.write_bytes(quota.format_quota_table(written))
+    assert sorted(quota.read_quota_table(path), key=lambda q: q.key) == sorted(written, key=lambda q: q.key)
+    assert quota.format_quota_table(quota.read_quota_table(path)) == quota.format_quota_table(reversed(written))
 
 
 def test_every_fault_is_told_with_its_line(tmp_path):
     path = tmp_path / "quotas.csv"
-    table = quota.table([P, SPOT]).decode()
+    table = quota.format_quota_table([P, SPOT]).decode()
     table += "aws,,x,x,core,-1,few,p*,on_demnd spot,soon,mine\n"
     table += table.splitlines()[1] + "\n" + "gcp,us-central1,X,X,accelerator,,0,a3*,spot,2026-11-20,mine\n"
     path.write_text(table)
-    with pytest.raises(BadSnapshot) as raised:
-        quota.read(path)
+    with pytest.raises(InvalidSnapshot) as raised:
+        quota.read_quota_table(path)
     place = f"{tmp_path.name}/quotas.csv"
     assert [fault.partition(", expected")[0] for fault in raised.value.faults] == [
         f"{place}:4: kinds holds on_demnd",
@@ -86,11 +87,11 @@ def test_every_fault_is_told_with_its_line(tmp_path):
 
 
 def test_a_file_that_is_no_table_of_quotas_is_told(tmp_path):
-    with pytest.raises(BadSnapshot, match="the file is missing"):
-        quota.read(tmp_path / "none.csv")
+    with pytest.raises(InvalidSnapshot, match="the file is missing"):
+        quota.read_quota_table(tmp_path / "none.csv")
     (tmp_path / "prices.csv").write_text("region,price\nhere,1\n")
-    with pytest.raises(BadSnapshot, match="missing column provider, code"):
-        quota.read(tmp_path / "prices.csv")
+    with pytest.raises(InvalidSnapshot, match="missing column provider, code"):
+        quota.read_quota_table(tmp_path / "prices.csv")
 
 
 @pytest.mark.parametrize(
@@ -111,38 +112,42 @@ def test_a_quota_says_what_it_counts(instance_type, kind, counted):
 
 
 @pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Ask]]:
+def account(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[FetchRequest]]:
     """Has aws answer with these functions: account(name=function); gives the list of what was asked."""
 
-    def install(**reads: Callable[[], Iterator[Quota | Left | Refused]]) -> list[Ask]:
-        asked: list[Ask] = []
+    def install(**reads: Callable[[], Iterator[Quota | SkippedRows | RejectedRow]]) -> list[FetchRequest]:
+        asked: list[FetchRequest] = []
 
-        def tasks(ask: Ask) -> list[QuotaTask]:
+        def tasks(ask: FetchRequest) -> list[QuotaTask]:
             asked.append(ask)
             return [QuotaTask(name, read) for name, read in reads.items()]
 
         made = SimpleNamespace(EXTRA="aws", SERVICES=(), AT_ONCE=4, quota_tasks=tasks)
-        monkeypatch.setattr(quotas, "adapter_of", lambda name: made if name == "aws" else None)
+        monkeypatch.setattr(account_quotas, "adapter_of", lambda name: made if name == "aws" else None)
         return asked
 
     return install
 
 
-def read(data: Path, provider: str = "aws", **more: object) -> tuple[quotas.Found, list[Step]]:
-    steps: list[Step] = []
-    return quotas.read(provider, data, Patience(20, 0.01), DAY, steps.append, **more), steps
+def read(
+    data: Path, provider: str = "aws", **more: object
+) -> tuple[account_quotas.AccountQuotas, list[RefreshProgress]]:
+    steps: list[RefreshProgress] = []
+    return account_quotas.read_account_quotas(provider, data, RetryBudget(20, 0.01), DAY, steps.append, **more), steps
 
 
 def test_what_every_task_reads_is_told_in_order(account, tmp_path):
     west = replace(P, region="us-west-2")
     asked = account(
-        west=lambda: iter([west, Left("quotas of other things", 3)]),
-        east=lambda: iter([SPOT, P, Left("quotas of other things"), Refused("aws us-east-1 L-0", "no value")]),
+        west=lambda: iter([west, SkippedRows("quotas of other things", 3)]),
+        east=lambda: iter(
+            [SPOT, P, SkippedRows("quotas of other things"), RejectedRow("aws us-east-1 L-0", "no value")]
+        ),
     )
     found, steps = read(tmp_path, regions=("us-east-1", "us-west-2"))
     assert found.quotas == (P, SPOT, west)
     assert found.left == {"quotas of other things": 4}
-    assert found.refused == (Refused("aws us-east-1 L-0", "no value"),)
+    assert found.refused == (RejectedRow("aws us-east-1 L-0", "no value"),)
     assert found.troubles == ()
     assert asked[0].regions == ("us-east-1", "us-west-2")
     assert sorted((step.task, step.rows) for step in steps if step.total) == [("east", 4), ("west", 2)]
@@ -151,7 +156,7 @@ def test_what_every_task_reads_is_told_in_order(account, tmp_path):
 def test_a_task_that_fails_costs_no_other(account, tmp_path):
     def half() -> Iterator[Quota]:
         yield SPOT
-        raise Failed("denied", "servicequotas:ListServiceQuotas")
+        raise ProviderFailure("denied", "servicequotas:ListServiceQuotas")
 
     account(half=half, whole=lambda: iter([P]))
     found, _ = read(tmp_path)
@@ -169,11 +174,11 @@ def test_two_answers_to_one_question_are_no_answer(account, tmp_path):
 def test_what_fails_before_the_first_task_is_told(account, tmp_path, monkeypatch):
     account()
 
-    def no_account(_: Ask) -> list[QuotaTask]:
-        raise Failed("no_credentials", "none were found")
+    def no_account(_: FetchRequest) -> list[QuotaTask]:
+        raise ProviderFailure("no_credentials", "none were found")
 
     adapter = SimpleNamespace(AT_ONCE=1, quota_tasks=no_account)
-    monkeypatch.setattr(quotas, "adapter_of", lambda name: adapter if name == "aws" else None)
+    monkeypatch.setattr(account_quotas, "adapter_of", lambda name: adapter if name == "aws" else None)
     found, _ = read(tmp_path)
     assert [t.failed.kind for t in found.troubles] == ["no_credentials"]
     found, _ = read(tmp_path, "acme")

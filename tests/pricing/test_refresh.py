@@ -14,19 +14,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from pricing import local, refresh
-from pricing.adapter import Ask, Covered, Left, Reading, Refused, Task
-from pricing.errors import Failed
-from pricing.patience import Patience
-from pricing.place import Source
-from pricing.price import Price, option_of
-from pricing.refresh import Pile, Step
+from pricing.adapters.protocol import CoveredScope, FetchRequest, FetchTask, PriceReading, RejectedRow, SkippedRows
+from pricing.adapters.retries import RetryBudget
+from pricing.catalog import data_folder
+from pricing.errors import ProviderFailure
+from pricing.price import Price, parse_purchase_option
+from pricing.refresh import price_refresh
+from pricing.refresh.price_refresh import ReadingBatch, RefreshProgress
+from pricing.regions_and_tiers import Source
 
 DAY = date(2026, 11, 21)
 
 
 def price(region: str, per_hour: float, instance_type: str = "p5.48xlarge") -> Price:
-    option = option_of("on_demand")
+    option = parse_purchase_option("on_demand")
     assert option is not None
     return Price("aws", region, instance_type, "on_demand", *option, per_hour, "USD", DAY, "made", "listed", "")
 
@@ -38,15 +39,15 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def adapter(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Ask]]:
+def adapter(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[FetchRequest]]:
     """Has aws read by these functions instead: adapter(name=function); gives the list of what was asked."""
 
-    def install(at_once: int = 4, **reads: Callable[[], Iterator[Reading]]) -> list[Ask]:
-        asked: list[Ask] = []
+    def install(at_once: int = 4, **reads: Callable[[], Iterator[PriceReading]]) -> list[FetchRequest]:
+        asked: list[FetchRequest] = []
 
-        def tasks(ask: Ask) -> list[Task]:
+        def tasks(ask: FetchRequest) -> list[FetchTask]:
             asked.append(ask)
-            return [Task(name, read) for name, read in reads.items()]
+            return [FetchTask(name, read) for name, read in reads.items()]
 
         made = SimpleNamespace(
             EXTRA="aws",
@@ -55,21 +56,23 @@ def adapter(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Ask]]:
             tasks=tasks,
             sources=lambda day: (Source("made", "a test", day, "prices"),),
         )
-        monkeypatch.setattr(refresh, "adapter_of", lambda _: made)
+        monkeypatch.setattr(price_refresh, "adapter_of", lambda _: made)
         return asked
 
     return install
 
 
-def run(data: Path, **more: object) -> tuple[refresh.Outcome, list[Step]]:
-    steps: list[Step] = []
-    return refresh.refresh("aws", data, Patience(20, 0.01), DAY, steps.append, **more), steps
+def run(data: Path, **more: object) -> tuple[price_refresh.RefreshOutcome, list[RefreshProgress]]:
+    steps: list[RefreshProgress] = []
+    return price_refresh.refresh_provider("aws", data, RetryBudget(20, 0.01), DAY, steps.append, **more), steps
 
 
 def test_every_task_is_read_and_told(data, adapter):
     asked = adapter(
-        one=lambda: iter([price("us-east-1", 55.0), Left("Windows", 3), Covered("us-east-1", "spot", "no family")]),
-        two=lambda: iter([price("us-east-2", 54.0), Left("Windows")]),
+        one=lambda: iter(
+            [price("us-east-1", 55.0), SkippedRows("Windows", 3), CoveredScope("us-east-1", "spot", "no family")]
+        ),
+        two=lambda: iter([price("us-east-2", 54.0), SkippedRows("Windows")]),
     )
     outcome, steps = run(data, regions=("us-east-1", "us-east-2"))
     assert outcome.troubles == ()
@@ -83,9 +86,9 @@ def test_every_task_is_read_and_told(data, adapter):
 
 
 def test_a_task_that_fails_keeps_what_was_known_and_the_others_land(data, adapter):
-    def half() -> Iterator[Reading]:
+    def half() -> Iterator[PriceReading]:
         yield price("us-east-1", 51.0)
-        raise Failed("denied", "not allowed to read the rest")
+        raise ProviderFailure("denied", "not allowed to read the rest")
 
     adapter(half=half, whole=lambda: iter([price("us-east-2", 54.0)]))
     outcome, _ = run(data)
@@ -97,15 +100,15 @@ def test_a_task_that_fails_keeps_what_was_known_and_the_others_land(data, adapte
 
 
 def _in_use(data: Path) -> tuple[Price, ...]:
-    from pricing.catalog import EMBEDDED
-    from pricing.snapshot import read
+    from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
+    from pricing.catalog.snapshot_tables import read_snapshot
 
-    return read(local.layout(EMBEDDED, data)).prices
+    return read_snapshot(data_folder.current_layout(EMBEDDED_LAYOUT, data)).prices
 
 
 @pytest.mark.parametrize("error", [KeyError("retailPrice"), TypeError("no number"), RuntimeError("abc")])
 def test_an_answer_in_another_form_is_told_with_what_was_missing(data, adapter, error):
-    def read() -> Iterator[Reading]:
+    def read() -> Iterator[PriceReading]:
         raise error
         yield
 
@@ -117,7 +120,7 @@ def test_an_answer_in_another_form_is_told_with_what_was_missing(data, adapter, 
 
 
 def test_nothing_read_lands_nothing(data, adapter):
-    adapter(prices=lambda: iter([Left("Windows", 5)]))
+    adapter(prices=lambda: iter([SkippedRows("Windows", 5)]))
     outcome, _ = run(data)
     assert outcome.landed is None
     assert "no price was read at all" in str(outcome.troubles[0].failed)
@@ -138,31 +141,33 @@ def test_two_rows_that_disagree_are_both_refused_and_the_old_price_stays(data, a
 
 def test_ctrl_c_stops_every_task_and_lands_nothing(data, adapter):
     started = threading.Barrier(3)
-    patience = Patience(60, 0.01)
+    patience = RetryBudget(60, 0.01)
 
-    def waits() -> Iterator[Reading]:
+    def waits() -> Iterator[PriceReading]:
         started.wait(5)
-        yield patience.call(lambda: (_ for _ in ()).throw(Failed("throttled", "slow down", 30.0)), lambda _: None)
+        yield patience.call(
+            lambda: (_ for _ in ()).throw(ProviderFailure("throttled", "slow down", 30.0)), lambda _: None
+        )
 
-    def pressed(step: Step) -> None:
+    def pressed(step: RefreshProgress) -> None:
         if step.task == "quick":
             raise KeyboardInterrupt
 
-    def quick() -> Iterator[Reading]:
+    def quick() -> Iterator[PriceReading]:
         started.wait(5)
         yield price("us-east-1", 50.0)
 
     adapter(quick=quick, one=waits, two=waits)
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        refresh.refresh("aws", data, patience, DAY, pressed)
+        price_refresh.refresh_provider("aws", data, patience, DAY, pressed)
     assert time.monotonic() - begun < 20, "the pauses of 30 s were not sat out"
     assert [p.name for p in (data / "snapshots" / "aws").iterdir()] == [".lock"]
 
 
 def test_two_refreshes_at_once(data, adapter):
     adapter(prices=lambda: iter([price("us-east-1", 50.0)]))
-    with local.locked("aws", data):
+    with data_folder.lock_provider("aws", data):
         outcome, _ = run(data)
     assert outcome.landed is None
     assert outcome.troubles[0].failed.kind == "busy"
@@ -170,26 +175,26 @@ def test_two_refreshes_at_once(data, adapter):
 
 
 def test_rows_that_are_left_out_are_counted_not_kept():
-    def feed() -> Iterator[Reading]:
+    def feed() -> Iterator[PriceReading]:
         for number in range(50_000):
-            yield price("us-east-1", 55.0) if number == 777 else Left("no accelerator")
+            yield price("us-east-1", 55.0) if number == 777 else SkippedRows("no accelerator")
 
-    pile = Pile.of(feed())
+    pile = ReadingBatch.of(feed())
     assert len(pile) == 1
     assert pile.left == {"no accelerator": 49_999}
 
 
 def test_merging_piles_in_any_order_gives_the_same():
     parts = [
-        [price("a", 1.0), Left("x", 2)],
-        [price("a", 2.0), Refused("r", "why")],
-        [price("b", 3.0), Covered("b", "spot")],
+        [price("a", 1.0), SkippedRows("x", 2)],
+        [price("a", 2.0), RejectedRow("r", "why")],
+        [price("b", 3.0), CoveredScope("b", "spot")],
     ]
     results = []
     for order in ((0, 1, 2), (2, 1, 0), (1, 0, 2)):
-        pile = Pile()
+        pile = ReadingBatch()
         for index in order:
-            pile.merge(Pile.of(parts[index]))
+            pile.merge(ReadingBatch.of(parts[index]))
         done = pile.fetched(())
         results.append((set(done.prices), done.left, done.covered, {r.subject for r in done.refused}))
     assert results[0] == results[1] == results[2]
@@ -197,33 +202,34 @@ def test_merging_piles_in_any_order_gives_the_same():
 
 
 def test_a_transient_failure_is_tried_again_and_a_final_one_is_not():
-    answers: list[object] = [Failed("throttled", "slow"), Failed("server_error", "503"), "done"]
+    answers: list[object] = [ProviderFailure("throttled", "slow"), ProviderFailure("server_error", "503"), "done"]
 
     def call() -> object:
         answer = answers.pop(0)
-        if isinstance(answer, Failed):
+        if isinstance(answer, ProviderFailure):
             raise answer
         return answer
 
-    assert Patience(5, 0.001).call(call, lambda _: Failed("server_error", "")) == "done"
-    answers = [Failed("denied", "no"), "done"]
-    with pytest.raises(Failed, match="denied"):
-        Patience(5, 0.001).call(call, lambda _: Failed("server_error", ""))
+    assert RetryBudget(5, 0.001).call(call, lambda _: ProviderFailure("server_error", "")) == "done"
+    answers = [ProviderFailure("denied", "no"), "done"]
+    with pytest.raises(ProviderFailure, match="denied"):
+        RetryBudget(5, 0.001).call(call, lambda _: ProviderFailure("server_error", ""))
     assert answers == ["done"]
 
 
 def test_a_wait_longer_than_the_time_left_is_not_begun():
     begun = time.monotonic()
-    with pytest.raises(Failed, match="throttled"):
-        Patience(5, 0.001).call(
-            lambda: (_ for _ in ()).throw(RuntimeError()), lambda _: Failed("throttled", "", retry_after_s=3600)
+    with pytest.raises(ProviderFailure, match="throttled"):
+        RetryBudget(5, 0.001).call(
+            lambda: (_ for _ in ()).throw(RuntimeError()),
+            lambda _: ProviderFailure("throttled", "", retry_after_s=3600),
         )
     assert time.monotonic() - begun < 4
 
 
 def test_the_time_limit_is_for_all_calls_together():
-    patience = Patience(0.05, 0.01)
+    patience = RetryBudget(0.05, 0.01)
     time.sleep(0.06)
-    with pytest.raises(Failed, match=r"not read within 0\.05 s in all") as caught:
-        patience.call(lambda: "done", lambda _: Failed("server_error", ""))
+    with pytest.raises(ProviderFailure, match=r"not read within 0\.05 s in all") as caught:
+        patience.call(lambda: "done", lambda _: ProviderFailure("server_error", ""))
     assert caught.value.kind == "timed_out"

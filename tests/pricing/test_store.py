@@ -11,12 +11,12 @@ from threading import Thread
 
 import pytest
 
-from pricing import store
-from pricing.catalog import ROOT, Catalog
-from pricing.errors import BadSnapshot
-from pricing.importer import import_facts
-from pricing.providers import Layout
-from pricing.store import KEPT_FILES, VERSION, cache_folder, digest_of
+from pricing.catalog import database
+from pricing.catalog.database import MAX_CACHED_FILES, VERSION, cache_folder, hash_catalog
+from pricing.catalog.price_catalog import ROOT, Catalog
+from pricing.errors import InvalidSnapshot
+from pricing.providers import CatalogLayout
+from tools.importer import import_facts
 
 OPEN = "import sys; from pathlib import Path; from pricing.catalog import ROOT, Catalog;"
 COUNT = OPEN + "print(len(Catalog.read(ROOT, Path(sys.argv[1])).quotes()))"
@@ -97,7 +97,7 @@ def test_a_changed_row_is_another_catalogue(made, tmp_path):
 @pytest.fixture
 def settled(monkeypatch):
     """Files count as settled at once; only the clock's tick could hide a change then, so tests wait for the next."""
-    monkeypatch.setattr(store, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr(database, "SETTLED_NS", -(10**18))
 
 
 def next_tick(path):
@@ -113,7 +113,7 @@ def next_tick(path):
 @pytest.mark.usefixtures("settled")
 def test_an_unchanged_folder_is_not_read_again(made, tmp_path, monkeypatch):
     before = Catalog.read(made.target, tmp_path / "cache")
-    monkeypatch.setattr(store, "digest_of", lambda _: pytest.fail("read again"))
+    monkeypatch.setattr(database, "digest_of", lambda _: pytest.fail("read again"))
     after = Catalog.read(made.target, tmp_path / "cache")
     assert after.digest == before.digest
     assert after.quotes() == before.quotes()
@@ -137,7 +137,7 @@ def test_an_edited_price_is_never_served_stale(made, tmp_path, edit):
         os.utime(prices, ns=(was.st_atime_ns, was.st_mtime_ns))
         assert (prices.stat().st_mtime_ns, prices.stat().st_size) == (was.st_mtime_ns, was.st_size)
     after = Catalog.read(made.target, cache)
-    assert after.digest == digest_of(Layout.of(made.target)) != before.digest
+    assert after.digest == hash_catalog(CatalogLayout.of(made.target)) != before.digest
     assert after.quotes()[-1].price.price_per_hour == (12.25 if edit == "another size" else 7.5)
 
 
@@ -155,16 +155,16 @@ def test_a_provider_more_or_less_is_another_catalogue(made, tmp_path):
 
 
 def test_what_changed_a_moment_ago_is_not_trusted(made, tmp_path):
-    assert store.stamp_of(Layout.of(made.target)) == "", "another change may share its tick of the clock"
+    assert database.stamp_catalog(CatalogLayout.of(made.target)) == "", "another change may share its tick of the clock"
     Catalog.read(made.target, tmp_path / "cache")
     assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".sqlite"]
 
 
 @pytest.mark.usefixtures("settled")
 def test_a_missing_file_has_no_stamp(made):
-    assert store.stamp_of(Layout.of(made.target))
+    assert database.stamp_catalog(CatalogLayout.of(made.target))
     (made.target / "data/systems.csv").unlink()
-    assert store.stamp_of(Layout.of(made.target)) == ""
+    assert database.stamp_catalog(CatalogLayout.of(made.target)) == ""
 
 
 @pytest.mark.usefixtures("settled")
@@ -180,14 +180,14 @@ def test_a_damaged_note_is_made_again(made, tmp_path):
 def test_equal_content_has_an_equal_digest_wherever_it_lies(made, tmp_path):
     copy = tmp_path / "elsewhere"
     shutil.copytree(made.target, copy)
-    assert digest_of(Layout.of(copy)) == digest_of(Layout.of(made.target))
+    assert hash_catalog(CatalogLayout.of(copy)) == hash_catalog(CatalogLayout.of(made.target))
 
 
 def test_a_bad_row_stops_the_compile_and_leaves_no_file(made, tmp_path):
     prices = made.target / "providers/acme/prices.csv"
     text = prices.read_text()
     prices.write_text(text.replace("8.5,USD", "-8.5,USD").replace("there-1,", "nowhere-1,"))
-    with pytest.raises(BadSnapshot) as caught:
+    with pytest.raises(InvalidSnapshot) as caught:
         Catalog.read(made.target, tmp_path / "cache")
     assert any(f.startswith("acme/prices.csv:") and "price_per_hour is '-8.5'" in f for f in caught.value.faults)
     assert any("region 'nowhere-1' is not in regions.csv" in f for f in caught.value.faults)
@@ -198,10 +198,10 @@ def test_old_compiled_files_go(made, tmp_path):
     cache = tmp_path / "cache"
     prices = made.target / "providers/acme/prices.csv"
     text = prices.read_text()
-    for number in range(KEPT_FILES + 3):
+    for number in range(MAX_CACHED_FILES + 3):
         prices.write_text(text.replace("8.5,USD", f"{9 + number},USD"))
         Catalog.read(made.target, cache)
-    assert len(compiled(cache)) == KEPT_FILES
+    assert len(compiled(cache)) == MAX_CACHED_FILES
 
 
 def test_threads_share_one_catalogue(catalog):

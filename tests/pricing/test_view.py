@@ -7,18 +7,18 @@ from datetime import date
 
 import pytest
 
-from pricing.catalog import NO_CARD, NO_EXCHANGE, Catalog
-from pricing.errors import BadSnapshot
-from pricing.exchange import Exchange, Rate
-from pricing.price import Adjusted, Price
-from pricing.private import SOURCE_ID, RateCard
-from pricing.view import View, faults_of_card, view
+from pricing.catalog.adjusted_prices import AdjustedCatalog, adjust_catalog, check_rate_card
+from pricing.catalog.price_catalog import NO_EXCHANGE_RATES, NO_RATE_CARD, Catalog
+from pricing.errors import InvalidSnapshot
+from pricing.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.price import AdjustedPrice, Price
+from pricing.private_prices import SOURCE_ID, RateCard
 
 HEAD = (
     "provider,family,instance_type,region,purchase_option,percent_off,price_per_hour,currency,valid_from,valid_to,note"
 )
 DAY = date(2026, 11, 21)
-EUROS = Exchange((Rate("USD", "EUR", 0.8, date(2026, 11, 20), "a bank"),))
+EUROS = ExchangeRates((ExchangeRate("USD", "EUR", 0.8, date(2026, 11, 20), "a bank"),))
 P5 = {"instance_types": ["p5.48xlarge"], "regions": ["us-east-1"], "options": ["on_demand"]}
 
 
@@ -26,13 +26,13 @@ P5 = {"instance_types": ["p5.48xlarge"], "regions": ["us-east-1"], "options": ["
 def seen(catalog, tmp_path):
     """The shipped catalogue with these lines of a card, as seen in a currency."""
 
-    def make(*lines, currency="USD", exchange=NO_EXCHANGE, day=DAY):
-        return view(with_card(catalog, tmp_path, *lines, exchange=exchange), currency, day)
+    def make(*lines, currency="USD", exchange=NO_EXCHANGE_RATES, day=DAY):
+        return adjust_catalog(with_card(catalog, tmp_path, *lines, exchange=exchange), currency, day)
 
     return make
 
 
-def with_card(catalog, folder, *lines, exchange=NO_EXCHANGE):
+def with_card(catalog, folder, *lines, exchange=NO_EXCHANGE_RATES):
     path = folder / "private-prices.csv"
     path.write_text("\n".join([HEAD, *lines]) + "\n", encoding="utf-8")
     return Catalog(catalog.layout, catalog._cache, exchange, RateCard.read(path))
@@ -44,17 +44,17 @@ def only(found):
 
 
 def test_nothing_to_change_is_the_very_catalogue(catalog, seen):
-    assert view(catalog, "USD", DAY) is catalog
-    with_rates = Catalog(catalog.layout, catalog._cache, EUROS, NO_CARD)
-    assert view(with_rates, "USD", DAY) is with_rates
-    assert not isinstance(seen(",,,,,5,,,2025-01-01,2025-12-31,over"), View)
+    assert adjust_catalog(catalog, "USD", DAY) is catalog
+    with_rates = Catalog(catalog.layout, catalog._cache, EUROS, NO_RATE_CARD)
+    assert adjust_catalog(with_rates, "USD", DAY) is with_rates
+    assert not isinstance(seen(",,,,,5,,,2025-01-01,2025-12-31,over"), AdjustedCatalog)
 
 
 def test_a_discount_comes_first_and_then_the_rate(seen):
     """55.04 USD less 12 % is 48.4352 USD, at 0.80 38.74816 EUR."""
     there = seen("aws,,p5*,,on_demand,12,,,2026-01-01,,", currency="EUR", exchange=EUROS)
     price = only(there.quotes(**P5)).price
-    assert isinstance(price, Adjusted)
+    assert isinstance(price, AdjustedPrice)
     assert price.price_per_hour == pytest.approx(38.74816)
     assert (price.currency, price.list_price_per_hour, price.list_currency) == ("EUR", 55.04, "USD")
     assert price.adjustment == "12 % off the list price (private-prices.csv:2)"
@@ -64,7 +64,7 @@ def test_a_discount_comes_first_and_then_the_rate(seen):
 
 def test_an_agreed_price_takes_the_place_of_the_list_price_in_its_own_currency(seen):
     """30 GBP at 1 GBP = 1.30 USD is 39 USD."""
-    pounds = Exchange((Rate("GBP", "USD", 1.3, DAY, "a bank"),))
+    pounds = ExchangeRates((ExchangeRate("GBP", "USD", 1.3, DAY, "a bank"),))
     there = seen("aws,,p5.48xlarge,us-east-1,on_demand,,30,GBP,2026-02-01,,", exchange=pounds)
     price = only(there.quotes(**P5)).price
     assert price.price_per_hour == pytest.approx(39)
@@ -161,7 +161,7 @@ def test_rules_decide_alone_whatever_their_order(seen):
 
 def test_two_equal_rules_for_one_price_are_a_fault_that_names_both(catalog, tmp_path):
     def told(*lines):
-        return faults_of_card(with_card(catalog, tmp_path, *lines))
+        return check_rate_card(with_card(catalog, tmp_path, *lines))
 
     (fault,) = told("aws,,p5*,,,20,,,2026-01-01,,", "aws,,*.48xlarge,,,10,,,2026-01-01,,")
     assert fault.startswith("private-prices.csv:3: as specific as private-prices.csv:2, and both match aws ")
@@ -178,20 +178,20 @@ def test_names_that_nothing_has_are_faults(catalog, tmp_path):
         "aws,,p5.48xlrge,,,5,,,2026-01-01,,", "aws,,,,prepaid,5,,,2026-01-01,,", "aws,,Standard_NC*,,,5,,,2026-01-01,,",
         "aws,,p5.48xlarge,eastus,,5,,,2026-01-01,,", ",P55,,,,5,,,2026-01-01,,",
     )  # fmt: skip
-    told = faults_of_card(broken)
+    told = check_rate_card(broken)
     assert [fault.partition(": ")[0] for fault in told] == [f"private-prices.csv:{line}" for line in range(2, 7)]
     assert "unknown instance type 'p5.48xlrge'; nearest: p5.48xlarge" in told[0]
     assert "unknown purchase option 'prepaid'" in told[1]
     assert "no type that can be rented has this provider, family and instance type together" in told[2]
     assert "the provider of these types has no such region" in told[3]
-    with pytest.raises(BadSnapshot) as bad:
-        view(broken, "USD", DAY)
+    with pytest.raises(InvalidSnapshot) as bad:
+        adjust_catalog(broken, "USD", DAY)
     assert bad.value.faults == told
 
 
 def test_the_digest_depends_on_card_rates_and_currency(catalog, seen):
     euros = seen(currency="EUR", exchange=EUROS)
-    other = Exchange((Rate("USD", "EUR", 0.81, date(2026, 11, 20), "a bank"),))
+    other = ExchangeRates((ExchangeRate("USD", "EUR", 0.81, date(2026, 11, 20), "a bank"),))
     digests = {
         catalog.digest,
         euros.digest,

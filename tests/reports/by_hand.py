@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from datetime import date
 
-from planner.answer import (
+from planner.analysis.recommendation import build_cost_bridge
+from planner.result import (
     Assumption,
     BreakEven,
     CashRow,
     Gap,
-    Inputs,
+    InputProvenance,
+    InputReading,
     Plan,
     PriceUsed,
     Purchase,
-    Reading,
     Recommendation,
     RefusedRow,
     RequestedWorkload,
@@ -22,18 +23,16 @@ from planner.answer import (
     Use,
     WorkloadCost,
 )
-from planner.answer.ledger import Choice, Ledger, Line
-from planner.answer.views import (
+from planner.result.audit_trail import AuditDecision, AuditLine, AuditTrail, discount_factor
+from planner.result.financial_views import (
     BreakEvenPrice,
     Depreciation,
     DepreciationYear,
     EffectiveCost,
+    FinancialViews,
     OwningReturn,
     UnitCost,
-    Views,
 )
-from planner.cashflow import discount_factor
-from planner.explain import bridge
 
 RATE = 0.08
 MONTHLY = (1 + RATE) ** (1 / 12) - 1
@@ -131,17 +130,17 @@ def ledger_of_small():
     own = "share of a month's data"
 
     def used(strategy, what, workload, unit, quantity):
-        return Choice(strategy, what, workload, unit, tuple(quantity * one for one in three))
+        return AuditDecision(strategy, what, workload, unit, tuple(quantity * one for one in three))
 
     def monthly(choice, category, rate, value):
-        return Line(choice, category, "end", rate, value, "", None, 1, 3, True, True)
+        return AuditLine(choice, category, "end", rate, value, "", None, 1, 3, True, True)
 
     node, place = "p5.48xlarge aws us-east-1", "aws us-east-1"
     choices = (
         used("cloud", node, "llm training", "node-hours", 1460.0),
         used("cloud", node, "embedding", "node-hours", 500.0),
         used("cloud", place, "embedding", own, 1.0),
-        Choice("hybrid", f"{node} reserved_1y", "", "nodes", (1.0, 0.0, 0.0), (("llm training", 1.0),)),
+        AuditDecision("hybrid", f"{node} reserved_1y", "", "nodes", (1.0, 0.0, 0.0), (("llm training", 1.0),)),
         used("hybrid", node, "llm training", "node-hours", 730.0),
         used("hybrid", node, "embedding", "node-hours", 500.0),
         used("hybrid", place, "embedding", own, 1.0),
@@ -151,12 +150,12 @@ def ledger_of_small():
         monthly(1, "spot", "offer_2", 10.0),  # 500 x 10 = 5,000
         monthly(2, "egress", "12.5", 12.5),
         # 1 x 25 x 730 = 18,250 in each month; all 54,750 are borne by the three
-        Line(3, "commitment", "end", "25 * hours_per_month", 18250.0, "", None, 1, 3, False, True, 1, 3),
+        AuditLine(3, "commitment", "end", "25 * hours_per_month", 18250.0, "", None, 1, 3, False, True, 1, 3),
         monthly(4, "on_demand", "offer_1", 40.0),  # 730 x 40 = 29,200
         monthly(5, "spot", "offer_2", 10.0),
         monthly(6, "egress", "12.5", 12.5),
     )
-    return Ledger(choices, lines, ("offer_1", "offer_2", "offer_3"))
+    return AuditTrail(choices, lines, ("offer_1", "offer_2", "offer_3"))
 
 
 def ledger_from_cash(strategies, currency, offers, spread=()):
@@ -168,13 +167,13 @@ def ledger_from_cash(strategies, currency, offers, spread=()):
         for row in strategy.cash:
             key = strategy.name, row.what, row.category, row.at
             amounts.setdefault(key, [0.0] * last)[row.month - 1] += row.amount
-    choices = tuple(Choice(name, what, "", currency, tuple(by)) for (name, what, _, _), by in amounts.items())
+    choices = tuple(AuditDecision(name, what, "", currency, tuple(by)) for (name, what, _, _), by in amounts.items())
     borne = dict(spread)
     lines = tuple(
-        Line(number, category, at, "1", 1.0, "", None, 1, last, True, False, *borne.get((name, category), (0, 0)))
+        AuditLine(number, category, at, "1", 1.0, "", None, 1, last, True, False, *borne.get((name, category), (0, 0)))
         for number, (name, _, category, at) in enumerate(amounts)
     )
-    return Ledger(choices, lines, offers)
+    return AuditTrail(choices, lines, offers)
 
 
 def small():
@@ -250,10 +249,10 @@ def small():
         saving / cloud.present_cost,
         ("The committed node is busy all the time.",),
     )
-    views = Views(
+    views = FinancialViews(
         effective=effective(cloud) + effective(hybrid),
         unit_costs=unit_costs(cloud) + unit_costs(hybrid),
-        bridge=bridge(advice, (cloud, hybrid), MONTHLY),
+        bridge=build_cost_bridge(advice, (cloud, hybrid), MONTHLY),
     )
     return Plan(
         schema_version="1",
@@ -301,10 +300,10 @@ def small():
             Gap("predicted", "H100", "throughput is predicted", "embedding"),
             Gap("budget", "llm training", "costs 7,450 a month more than its budget", "llm training"),
         ),
-        inputs=Inputs(
+        inputs=InputProvenance(
             "capacity.xlsx", "xlsx", "ab" * 32, 4, 2,
             (RefusedRow("Plan!A7", "Total", "total"), RefusedRow("Plan!A9", "", "blank")),
-            (Reading("workloads[0].name", "Plan!A5", "llm training", "llm training"),),
+            (InputReading("workloads[0].name", "Plan!A5", "llm training", "llm training"),),
             ("the header was found in row 4",),
         ),
         catalog_digest="cd" * 32,

@@ -12,7 +12,9 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from planner.answer import (
+from planner.analysis.recommendation import build_cost_bridge
+from planner.reports import xlsx
+from planner.result import (
     Assumption,
     CashRow,
     Gap,
@@ -24,10 +26,8 @@ from planner.answer import (
     ThroughputUsed,
     WorkloadCost,
 )
-from planner.answer.ledger import Ledger
-from planner.answer.views import Views
-from planner.explain import bridge
-from planner.reports import xlsx
+from planner.result.audit_trail import AuditTrail
+from planner.result.financial_views import FinancialViews
 
 
 def _load(name):
@@ -88,9 +88,9 @@ def impossible():
         throughput=(),
         prices=(),
         oldest_price=None,
-        ledger=Ledger(),
+        ledger=AuditTrail(),
         reasons=("no accelerator has 2,000 GiB; 288 GiB would do",),
-        views=Views(),
+        views=FinancialViews(),
     )
 
 
@@ -208,12 +208,12 @@ def large():
         month_names=names,
         strategies=(cloud, plan.strategy("onprem"), hybrid),
         recommendation=advice,
-        views=Views(
+        views=FinancialViews(
             by_hand.effective(cloud, {"commitment": range(1, months + 1)}) + by_hand.effective(hybrid, owned_part),
             (by_hand.owning(cloud, hybrid, 36),),
             by_hand.unit_costs(cloud) + by_hand.unit_costs(hybrid),
             (),
-            bridge(advice, (cloud, hybrid), MONTHLY),
+            build_cost_bridge(advice, (cloud, hybrid), MONTHLY),
         ),
         ledger=by_hand.ledger_from_cash(
             (cloud, hybrid), plan.currency, plan.ledger.offers,
@@ -260,12 +260,12 @@ def long():
         strategies=(cloud, plan.strategy("onprem"), hybrid),
         recommendation=advice,
         workloads=(dataclasses.replace(plan.workloads[0], demand=(4.38e9 / 36,) * 36),),
-        views=Views(
+        views=FinancialViews(
             by_hand.effective(cloud) + by_hand.effective(hybrid, {"hardware": used, "resale": used}),
             (by_hand.owning(cloud, hybrid, months),),
             by_hand.unit_costs(hybrid),
             (by_hand.depreciation("hybrid"),),
-            bridge(advice, (cloud, hybrid), MONTHLY),
+            build_cost_bridge(advice, (cloud, hybrid), MONTHLY),
         ),
         ledger=by_hand.ledger_from_cash(
             (cloud, hybrid), plan.currency, plan.ledger.offers,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date
 
-from planner.request import Request, parse
-from pricing.catalog import Catalog
-from pricing.exchange import Exchange, Rate
-from pricing.private import RateCard, Rule
+from planner.request.models import Request, parse_request
+from pricing.catalog.price_catalog import Catalog
+from pricing.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.private_prices import PrivatePriceRule, RateCard
 
 AS_OF = "2026-11-21"
 
@@ -28,7 +28,7 @@ class Case:
 
     def request(self, **moves: float) -> Request:
         given = {**self.document.get("assumptions", {}), **moves}
-        return parse({"as_of": AS_OF, **self.document, "assumptions": given})
+        return parse_request({"as_of": AS_OF, **self.document, "assumptions": given})
 
 
 def hours(name: str, accelerator: str, per_month: float, **more) -> dict:
@@ -81,7 +81,9 @@ def committed() -> Case:
     owned = {"system": "8x H100 server", "count": 1, "bought": "2025-06"}
     agreed = {("g6.xlarge", "savings_plan_1y_compute_no_upfront"): 0.4}
     rules = tuple(
-        Rule("aws", "", name, "us-east-1", option, None, price, "USD", date(2026, 1, 1), None, "", f"card:{number}")
+        PrivatePriceRule(
+            "aws", "", name, "us-east-1", option, None, price, "USD", date(2026, 1, 1), None, "", f"card:{number}"
+        )
         for number, ((name, option), price) in enumerate(agreed.items())
     )
     base = Catalog.embedded()
@@ -104,7 +106,7 @@ def committed() -> Case:
 
 def service_in_euros() -> Case:
     """A service with a daily shape and data that is stored, moved and sent, in euros."""
-    euros = Exchange((Rate("USD", "EUR", 0.85, date(2026, 11, 20), "a bank"),))
+    euros = ExchangeRates((ExchangeRate("USD", "EUR", 0.85, date(2026, 11, 20), "a bank"),))
     base = Catalog.embedded()
     service = {
         "name": "chat", "kind": "inference", "unit": "requests", "storage_gb": 20000, "egress_gb_per_month": 30000,

@@ -12,17 +12,17 @@ import openpyxl
 import pytest
 from python_calamine import CalamineWorkbook
 
-from planner.answer import BreakEven, Reading, RefusedRow
-from planner.answer.considered import Considered
-from planner.reports._shared.evidence import offers_counted
-from planner.reports.xlsx import _as_read, _break_even, _considered, _sources
-from planner.reports.xlsx._book import Book
-from planner.reports.xlsx._considered import ways
+from planner.reports._content.evidence import offer_counts_text
+from planner.reports.xlsx import alternatives_sheet, break_even_sheet, readings_sheet, sources_sheet
+from planner.reports.xlsx.alternatives_sheet import purchase_options_text
+from planner.reports.xlsx.workbook import PlanWorkbook
+from planner.result import BreakEven, InputReading, RefusedRow
+from planner.result.alternatives import OfferOutcome
 
 
 def cells(plan, write):
     """The sheet that `write` makes, alone: its stored values as a program that does not compute reads them."""
-    book = Book(plan.as_of)
+    book = PlanWorkbook(plan.as_of)
     write(book, plan)
     data = book.to_bytes()
     name = openpyxl.load_workbook(io.BytesIO(data)).sheetnames[0]
@@ -30,7 +30,7 @@ def cells(plan, write):
 
 
 def sources(book, plan):
-    _sources.write(book.sheet("Sources"), plan)
+    sources_sheet.write(book.sheet("Sources"), plan)
 
 
 PAIR = BreakEven(
@@ -45,7 +45,7 @@ def drawn_of(plan, *pairs):
 
 
 def test_the_cumulative_costs_by_hand(small_plan):
-    values, _ = cells(drawn_of(small_plan, PAIR), _break_even.write)
+    values, _ = cells(drawn_of(small_plan, PAIR), break_even_sheet.write)
     start = next(index for index, row in enumerate(values) if "owning less renting" in row)
     table = [row[2:6] for row in values[start + 1 : start + 6]]
     assert table == [
@@ -60,7 +60,7 @@ def test_the_cumulative_costs_by_hand(small_plan):
 
 def test_the_cost_of_a_used_hour_by_hand(small_plan):
     """2.00 at full use, so 20.00 at a tenth and 4.00 at a half, where renting costs 4.00 as well."""
-    values, _ = cells(drawn_of(small_plan, PAIR), _break_even.write)
+    values, _ = cells(drawn_of(small_plan, PAIR), break_even_sheet.write)
     start = next(index for index, row in enumerate(values) if "share of hours used" in row)
     table = {row[7]: row[8:10] for row in values[start + 1 : start + 20]}
     assert table[0.1] == [20.0, 4.0]
@@ -70,7 +70,7 @@ def test_the_cost_of_a_used_hour_by_hand(small_plan):
 
 
 def test_each_month_follows_from_its_number_and_the_list(small_plan):
-    _, data = cells(drawn_of(small_plan, PAIR), _break_even.write)
+    _, data = cells(drawn_of(small_plan, PAIR), break_even_sheet.write)
     sheet = openpyxl.load_workbook(io.BytesIO(data))["Break-even"]
     formulas = {c.coordinate: c.value for row in sheet.iter_rows() for c in row if c.data_type == "f"}
     months = [text for text in formulas.values() if re.fullmatch(r"=\$G\$5\+C\d+\*\$H\$5", text)]
@@ -81,7 +81,7 @@ def test_each_month_follows_from_its_number_and_the_list(small_plan):
 
 def test_a_pair_that_never_breaks_even_says_so(small_plan):
     dear = dataclasses.replace(PAIR, month=None, utilisation=1.25, own_cost_per_accelerator_hour=5.0, capital=9000.0)
-    values, data = cells(drawn_of(small_plan, dear), _break_even.write)
+    values, data = cells(drawn_of(small_plan, dear), break_even_sheet.write)
     texts = {cell for row in values for cell in row if isinstance(cell, str)}
     assert {"The lines do not cross within its life.", "Not even full use makes owning cheaper."} <= texts
     charts = openpyxl.load_workbook(io.BytesIO(data))["Break-even"]._charts
@@ -90,12 +90,14 @@ def test_a_pair_that_never_breaks_even_says_so(small_plan):
 
 def test_the_system_that_is_bought_is_drawn(long_plan):
     other = dataclasses.replace(PAIR, system="DGX H200", rented="aws y")
-    assert _break_even.drawn(drawn_of(long_plan, PAIR, other)) == other  # hybrid buys one, and is recommended
-    assert _break_even.drawn(drawn_of(long_plan, PAIR)) == PAIR
+    assert (
+        break_even_sheet.pair_to_draw(drawn_of(long_plan, PAIR, other)) == other
+    )  # hybrid buys one, and is recommended
+    assert break_even_sheet.pair_to_draw(drawn_of(long_plan, PAIR)) == PAIR
 
 
 def test_an_old_plan_without_months_has_the_list_alone(small_plan):
-    values, data = cells(small_plan, _break_even.write)
+    values, data = cells(small_plan, break_even_sheet.write)
     assert [row[0] for row in values[4:6]] == ["DGX H100", "DGX A100"]
     assert not openpyxl.load_workbook(io.BytesIO(data))["Break-even"]._charts
 
@@ -103,7 +105,7 @@ def test_an_old_plan_without_months_has_the_list_alone(small_plan):
 def offer(name, options, outcome, against=None, refusals="", **more):
     fields = {"provider": "aws", "accelerator": "H100", "accelerators_per_node": 8.0, "serves": 1, "regions": 2,
               "price_per_hour": 40.0, "region": "us-east-1", "as_of": date(2026, 8, 1), "source_id": "P1"}  # fmt: skip
-    return Considered(
+    return OfferOutcome(
         name=name, purchase_options=options, outcome=outcome, against_chosen=against, best_for="embedding",
         refusals=refusals, **(fields | more),
     )  # fmt: skip
@@ -127,7 +129,7 @@ def offered(small_plan):
 
 
 def test_offers_stand_chosen_first_then_by_cost_then_refused(offered):
-    values, _ = cells(offered, _considered.write)
+    values, _ = cells(offered, alternatives_sheet.write)
     rows = [(row[0], row[1], row[2], row[5], row[12]) for row in values[4:]]
     assert rows == [
         ("chosen", "aws", "p5.48xlarge", "on demand", 1.0),
@@ -143,12 +145,12 @@ def test_offers_stand_chosen_first_then_by_cost_then_refused(offered):
 
 def test_offers_are_counted_by_way_of_paying(offered):
     told = "Of 7 offers (an instance type or system in one way of paying) 1 were chosen, 3 considered and 3 refused."
-    assert offers_counted(offered) == told  # g5.xlarge counts twice, what has no price once
+    assert offer_counts_text(offered) == told  # g5.xlarge counts twice, what has no price once
 
 
 def test_a_plan_that_does_not_tell_has_no_such_sheet(small_plan):
-    book = Book(small_plan.as_of)
-    _considered.write(book, small_plan)
+    book = PlanWorkbook(small_plan.as_of)
+    alternatives_sheet.write(book, small_plan)
     book.sheet("other")
     assert openpyxl.load_workbook(io.BytesIO(book.to_bytes())).sheetnames == ["other"]
 
@@ -166,20 +168,20 @@ def test_a_plan_that_does_not_tell_has_no_such_sheet(small_plan):
     ],
 )
 def test_ways_of_paying_in_words(names, words):
-    assert ways(names) == words
+    assert purchase_options_text(names) == words
 
 
 READINGS = (
-    Reading("workloads[0].name", "Plan!B5", "llm", "llm"),
-    Reading("workloads[1].name", "Plan!B6", "emb", "emb"),
-    Reading("workloads[0].gang", "Plan!AA5", "16", "16"),
-    Reading("months", "Plan!C1", "three", "3"),
+    InputReading("workloads[0].name", "Plan!B5", "llm", "llm"),
+    InputReading("workloads[1].name", "Plan!B6", "emb", "emb"),
+    InputReading("workloads[0].gang", "Plan!AA5", "16", "16"),
+    InputReading("months", "Plan!C1", "three", "3"),
 )
 
 
 def test_every_reading_stands_with_its_cell_and_its_workload(small_plan):
     plan = dataclasses.replace(small_plan, inputs=dataclasses.replace(small_plan.inputs, readings=READINGS))
-    values, _ = cells(plan, _as_read.write)
+    values, _ = cells(plan, readings_sheet.write)
     assert values[4:] == [
         ["llm training", "name", "Plan!B5", "llm", "llm"],
         ["embedding", "name", "Plan!B6", "emb", "emb"],
@@ -211,7 +213,7 @@ def test_text_from_outside_stays_text_on_these_sheets(hostile_plan):
         break_even=(dataclasses.replace(PAIR, system=nasty, rented=nasty),),
         considered=(dataclasses.replace(offer(nasty, "owned", "refused", refusals=nasty), best_for=nasty),),
     )
-    for write in (_break_even.write, _considered.write, _as_read.write, sources):
+    for write in (break_even_sheet.write, alternatives_sheet.write, readings_sheet.write, sources):
         _, data = cells(plan, write)
         for sheet in openpyxl.load_workbook(io.BytesIO(data)):
             formulas = [cell.value for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]

@@ -12,11 +12,12 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from planner.answer import CashRow
-from planner.answer.ledger import Ledger
-from planner.diff import changes, record, record_of_workbook
+from planner.analysis.comparison import build_review_record, list_changes
+from planner.application import read_review
 from planner.reports import markdown, text
 from planner.reports.xlsx import render
+from planner.result import CashRow
+from planner.result.audit_trail import AuditTrail
 
 THEN, NOW, DIFFERENCE, TOTAL, PRESENT = 2, 3, 4, 6, 7
 
@@ -53,14 +54,14 @@ def dearer(plan):
         prices=prices,
         assumptions=(*plan.assumptions[:2], lead),
         gaps=plan.gaps[1:],
-        ledger=Ledger(),  # that of the plan knows no fee: its cash as it is
+        ledger=AuditTrail(),  # that of the plan knows no fee: its cash as it is
     )
 
 
 @pytest.fixture
 def compared(small_plan):
     new = dearer(small_plan)
-    return dataclasses.replace(new, changes=changes(small_plan, new))
+    return dataclasses.replace(new, changes=list_changes(small_plan, new))
 
 
 def sheet_of(plan, *, values=True):
@@ -143,7 +144,7 @@ def test_shown_causes_add_up_in_whole_units(compared):
 
 def test_a_hostile_last_review(hostile_plan, small_plan):
     for then, now in ((hostile_plan, small_plan), (small_plan, hostile_plan)):
-        plan = dataclasses.replace(now, changes=changes(then, now))
+        plan = dataclasses.replace(now, changes=list_changes(then, now))
         for shown in (text.render(plan).decode(), markdown.render(plan).decode()):
             assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown)
         sheet = sheet_of(plan, values=False)
@@ -166,7 +167,7 @@ def test_a_spreadsheet_program_computes_and_keeps_the_sheet(compared, tmp_path, 
     assert set(theirs) == set(ours)
     for place, value in ours.items():
         assert theirs[place] == (pytest.approx(value, rel=1e-9, abs=1e-6) if isinstance(value, float) else value), place
-    kept, told = record(compared), record_of_workbook(anew)
+    kept, told = build_review_record(compared), read_review(anew)
     assert (told.plan_id, told.as_of, told.month_names, told.work) == (
         kept.plan_id, kept.as_of, kept.month_names, kept.work,
     )  # fmt: skip

@@ -6,8 +6,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.reports._shared.clean import for_spreadsheet, plain, width
-from planner.reports._shared.figures import apportion, money, number
+from planner.reports._content.number_format import apportion, format_money, format_number
+from planner.reports._content.safe_text import display_width, plain_text, spreadsheet_text
 
 amounts = st.lists(st.floats(-1e9, 1e9), max_size=30)
 
@@ -36,28 +36,29 @@ def test_a_total_is_shared_by_the_largest_remainder():
 
 @given(st.text())
 def test_plain_text_is_one_line_without_anything_invisible(text):
-    shown = plain(text)
+    shown = plain_text(text)
     assert not any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") for c in shown)
-    assert plain(shown) == shown
+    assert plain_text(shown) == shown
 
 
 @given(st.text())
 def test_no_cell_of_a_csv_starts_like_a_formula(text):
-    assert not for_spreadsheet(text).startswith(tuple("=+-@\t\r＝＋－＠"))
+    assert not spreadsheet_text(text).startswith(tuple("=+-@\t\r＝＋－＠"))
 
 
 def test_terminal_sequences_leave_nothing_behind():
     assert (
-        plain("\x1b[1;31mred\x1b[0m \x1b]0;title\x07on\x9b2J \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\") == "red on link"
+        plain_text("\x1b[1;31mred\x1b[0m \x1b]0;title\x07on\x9b2J \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\")
+        == "red on link"
     )
 
 
 def test_wide_and_combining_characters_are_counted_as_a_terminal_shows_them():
-    assert width("機械") == 4
-    assert width("e\u0301") == 1
+    assert display_width("機械") == 4
+    assert display_width("e\u0301") == 1
 
 
 def test_amounts_that_round_to_nothing_are_a_dash():
-    assert money(0.49) == "-"
-    assert money(-0.49) == "-"
-    assert number(0.0) == "0"
+    assert format_money(0.49) == "-"
+    assert format_money(-0.49) == "-"
+    assert format_number(0.0) == "0"

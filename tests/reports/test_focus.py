@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner import billing
-from planner.answer import CashRow, Gap
-from planner.ask import ask
-from planner.reports._shared.charges import charges
-from planner.reports._shared.pools import spread
+from planner.application import plan_document
+from planner.inputs import bills
+from planner.reports._content.charges import build_charges
+from planner.reports._content.purchase_pools import split_by_weight
 from planner.reports.focus import COLUMNS, render
-from pricing.catalog import Catalog
+from planner.result import CashRow, Gap
+from pricing.catalog.price_catalog import Catalog
 
 ALLOWED = {
     "ChargeCategory": {"Usage", "Purchase", "Tax"},
@@ -59,7 +59,7 @@ def catalog():
 
 @pytest.fixture(scope="module")
 def real(catalog):
-    return ask(REAL, catalog)
+    return plan_document(REAL, catalog)
 
 
 def rows(plan):
@@ -87,7 +87,7 @@ def recommended(plan):
 
 def the_laws_hold(plan, strategy):
     """Month by month: billed is the cash, effective the effective cost, hours those used."""
-    found = charges(plan, strategy)
+    found = build_charges(plan, strategy)
     for month in range(1, plan.months + 1):
         own = [each for each in found if each.month == month]
         cash = math.fsum(row.amount for row in strategy.cash if row.month == month)
@@ -267,7 +267,7 @@ def test_the_bill_reader_finds_the_same_hours_and_costs(real, catalog, strategy,
     plan = replace(real, recommendation=replace(real.recommendation, strategy=strategy))
     path = tmp_path / "plan.focus.csv"
     path.write_bytes(render(plan))
-    bill = billing._read(path, catalog, path.name, progress=None)
+    bill = bills._read_bill(path, catalog, path.name, progress=None)
     assert bill.differences() == ()
     assert (bill.rows_refused, bill.recognised_by.startswith("version 1.2")) == (0, True)
     assert not [each for each in bill.apart if each.why == "not matched"]
@@ -318,7 +318,7 @@ def test_without_a_recommendation_there_is_only_the_header(impossible_plan):
 
 @given(st.floats(-1e9, 1e9), st.lists(st.floats(0, 1e6), min_size=1, max_size=20))
 def test_an_amount_that_is_spread_stays_whole(amount, weights):
-    shares = spread(amount, weights)
+    shares = split_by_weight(amount, weights)
     assert math.fsum(shares) == pytest.approx(amount, rel=1e-9, abs=1e-6)
     if math.fsum(weights) > 1:
         assert all(abs(share) < 1e-6 for share, weight in zip(shares, weights, strict=True) if not weight)

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from planner.answer import Gap
 from planner.reports.infracost import render
+from planner.result import Gap
 
 AMOUNT = (str, type(None))
 COSTS = {"totalHourlyCost": AMOUNT, "totalMonthlyCost": AMOUNT}

@@ -6,10 +6,9 @@ import json
 import jsonschema
 import pytest
 
-from planner.answer import Plan
-from planner.errors import Defect, InvalidRequest
-from planner.plan import SCHEMA_VERSION
 from planner.reports.json import loads, render, schema
+from planner.request.errors import InternalError, InvalidRequest
+from planner.result import SCHEMA_VERSION, Plan
 
 
 def test_there_and_back(plan):
@@ -34,7 +33,7 @@ def test_text_is_kept_as_it_is(hostile_plan):
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_what_is_no_number_is_never_written(small_plan, value):
-    with pytest.raises(Defect, match="finite"):
+    with pytest.raises(InternalError, match="finite"):
         render(dataclasses.replace(small_plan, hours_per_month=value))
 
 

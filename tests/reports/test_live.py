@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from planner.answer import Plan
-from planner.plan import plan
-from planner.reports._shared.again import HIGH_COST, LOW_COST, Again
+from planner.pipeline import plan
+from planner.reports._content.repricing import HIGH_COST, LOW_COST, LedgerRepricing
 from planner.reports.xlsx import render
-from pricing.catalog import Catalog
-from pricing.private import RateCard, Rule
+from planner.result import Plan
+from pricing.catalog.price_catalog import Catalog
+from pricing.private_prices import PrivatePriceRule, RateCard
 
 NAMES = ("one job", "owned on a loan", "committed", "service in euros", "owned on a lease")
 CENT = 0.01
@@ -71,7 +71,7 @@ def _catalog(case, first: Plan) -> Catalog:
     if case.offer_times is None:
         return case.catalog
     price = _paid(first)
-    rule = Rule(
+    rule = PrivatePriceRule(
         price.provider, "", price.instance_type, price.region, price.purchase_option, None,
         price.price_per_hour * case.offer_times, price.currency, price.as_of, None, "", "card:1",
     )  # fmt: skip
@@ -196,7 +196,7 @@ def _plain(found: Plan):
 def test_the_switch_pays_the_plan_again(made, name, scenario):
     found = made(name)
     values = found.with_inputs({found.book.named("scenario"): scenario})
-    again = Again(found.plan)
+    again = LedgerRepricing(found.plan)
     for strategy in found.plan.strategies:
         expected = again.costs(strategy.name, again.moves(scenario))
         assert totals(values, strategy.name) == pytest.approx(expected, abs=CENT)
@@ -221,7 +221,7 @@ def test_in_a_spreadsheet_program_too(made, name, sheets, tmp_path):
     values = [sheets.stored(book) for book in done]
     agree(values[0], found.plan)
     agree(values[1], found.anew)
-    again = Again(found.plan)
+    again = LedgerRepricing(found.plan)
     for scenario, found_there in zip((LOW_COST, HIGH_COST), values[2:], strict=True):
         for strategy in found.plan.strategies:
             expected = again.costs(strategy.name, again.moves(scenario))

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from planner.reports import markdown
-from planner.reports.markdown import _line, escaped, render
+from planner.reports.markdown import _escape_line, escape_markdown, render
 
 
 def cells(line):
@@ -47,7 +47,7 @@ def test_sums_are_those_of_the_plan(small_plan):
     ],
 )
 def test_markup_is_made_literal(text, expected):
-    assert escaped(text) == expected
+    assert escape_markdown(text) == expected
 
 
 def test_hostile_text_makes_no_link_tag_or_mention(hostile_plan):
@@ -87,8 +87,8 @@ def test_months_are_folded(small_plan):
 
 
 def test_a_line_never_begins_a_directive():
-    assert _line("::: mermaid") == "\\::: mermaid"
-    assert _line("a::b") == "a::b"
+    assert _escape_line("::: mermaid") == "\\::: mermaid"
+    assert _escape_line("a::b") == "a::b"
 
 
 @pytest.mark.parametrize("limit", [20_000, 12_000, 5_000, 1_800])

@@ -9,7 +9,7 @@ from datetime import date
 import openpyxl
 import pytest
 
-from planner.reports._shared.again import HIGH_COST, LOW_COST, Again
+from planner.reports._content.repricing import HIGH_COST, LOW_COST, LedgerRepricing
 from planner.reports.xlsx import render
 
 FAIL = "CHECKS FAIL: see sheet Checks"
@@ -134,7 +134,9 @@ def test_a_scenario_pays_the_plan_again(live, small_plan, scenario):
     worth = sum(52462.5 * (1 + rate) ** (-month / 12) for month in (1, 2, 3))
     row = [row[0].row for row in live.book["Cash flow"].iter_rows() if row[0].value == "discounted (present cost)"][1]
     assert live.value("Cash flow", f"C{row}") == pytest.approx(worth)
-    assert Again(small_plan).costs("hybrid", Again(small_plan).moves(scenario))[1] == pytest.approx(worth)
+    assert LedgerRepricing(small_plan).costs("hybrid", LedgerRepricing(small_plan).moves(scenario))[1] == pytest.approx(
+        worth
+    )
     column = {LOW_COST: "D", HIGH_COST: "E"}[scenario]
     assert live.value("Scenarios", f"{column}8") == pytest.approx(live.value("Scenarios", "H8"))
     assert checks_failed(live)[0] == 0

@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
-from planner.answer import (
-    Inputs,
+from planner.reports.terraform.provisioning import find_shipped_folder
+from planner.result import (
+    InputProvenance,
+    InputReading,
     Plan,
     Purchase,
     QuotaRequest,
-    Reading,
     Recommendation,
     RequestedWorkload,
     Strategy,
     Use,
 )
-from planner.shipped import shipped
 
 TFCHECK = Path(__file__).resolve().parent.parent / "tfcheck" / "tfcheck.py"
 HOSTILE = 'a"b${file("/etc/passwd")}%{ if true }$${x}\\ \n\r\t\x1b[31m|`<script>é😀\u202e' + "x" * 200
@@ -164,7 +164,7 @@ def make_plan(
         oldest_price=None,
         assumptions=(),
         gaps=(),
-        inputs=Inputs("x.xlsx", "xlsx", ""),
+        inputs=InputProvenance("x.xlsx", "xlsx", ""),
         catalog_digest="",
     )
 
@@ -211,7 +211,7 @@ def with_extras(plan: Plan) -> Plan:
             (("gcp", "us-central1", "NVIDIA_H100_GPUS"), "accelerator"),
         )
     )
-    readings = tuple(Reading(f"workloads[{n}].storage_gb", "", "500", "500") for n in range(len(plan.workloads)))
+    readings = tuple(InputReading(f"workloads[{n}].storage_gb", "", "500", "500") for n in range(len(plan.workloads)))
     return replace(plan, quota_requests=quotas, inputs=replace(plan.inputs, readings=readings))
 
 
@@ -266,4 +266,4 @@ def build() -> Callable[..., Plan]:
 @pytest.fixture
 def modules() -> list[Path]:
     """Every module folder."""
-    return sorted(path.parent for path in shipped("terraform").glob("*/*/pool.toml"))
+    return sorted(path.parent for path in find_shipped_folder("terraform").glob("*/*/pool.toml"))

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from planner.answer import Plan
-from planner.reports.terraform import files, refused
-from planner.shipped.pools import Match, clouds, match
-from pricing.catalog import Catalog
+from planner.reports.terraform import files, unprovisioned_lines
+from planner.reports.terraform.provisioning.module_catalog import ModuleMatch, load_clouds, match_module
+from planner.result import Plan
+from pricing.catalog.price_catalog import Catalog
 
 Row = tuple[str, str, str, int]
 BATCH = 40
 """Pools in one root."""
-PROVIDERS = sorted(clouds())
+PROVIDERS = sorted(load_clouds())
 
 
 def rows(provider: str, *, one_a_family: bool) -> list[Row]:
@@ -61,7 +61,7 @@ class Checker:
         provisioned = 0
         for number, batch in enumerate(batches(wanted)):
             plan = self.build(batch)
-            lost = refused(plan, nodes=nodes)
+            lost = unprovisioned_lines(plan, nodes=nodes)
             assert all(": " in line and len(line) > 60 for line in lost)
             written = files(plan, nodes=nodes)
             if f"{provider}/main.tf" in written:
@@ -96,7 +96,7 @@ def test_every_current_offering_is_accepted_under_every_option(provider: str, ch
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_every_node_pool_of_kubernetes_is_accepted_under_every_option(provider: str, check: Checker) -> None:
-    has_module = any(module.kind == "kubernetes" for module in clouds()[provider].modules)
+    has_module = any(module.kind == "kubernetes" for module in load_clouds()[provider].modules)
     assert (check(provider, rows(provider, one_a_family=False), "kubernetes") > 20) == has_module
 
 
@@ -105,12 +105,12 @@ def test_every_option_of_every_current_offering_is_emitted_or_refused_with_a_rea
     provider: str, build: Callable[..., Plan]
 ) -> None:
     """The same without a binary: what is emitted is what the module takes."""
-    cloud = clouds()[provider]
+    cloud = load_clouds()[provider]
     for row in rows(provider, one_a_family=False):
         plan = build([row])
-        written, lost = files(plan), refused(plan)
-        found = match(cloud, row[1])
+        written, lost = files(plan), unprovisioned_lines(plan)
+        found = match_module(cloud, row[1])
         started = row[2] if row[2] in {"spot", "capacity_block"} else "on_demand"
-        is_taken = isinstance(found, Match) and started in found.module.purchase_options
+        is_taken = isinstance(found, ModuleMatch) and started in found.module.purchase_options
         assert (f"{provider}/main.tf" in written) == is_taken
         assert len(lost) == (0 if is_taken else 1)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.shipped import shipped
+from planner.reports.terraform.provisioning import find_shipped_folder
 
 HERE = Path(__file__).parent
 OWN = HERE.parents[1] / ".venv-checkov" / "bin" / "checkov"
@@ -25,7 +25,7 @@ def test_no_check_fails_without_a_reason() -> None:
     program = str(OWN) if OWN.exists() else shutil.which("checkov")
     if program is None:
         pytest.skip("checkov is neither in .venv-checkov nor on PATH")
-    root = shipped("terraform")
+    root = find_shipped_folder("terraform")
     command = [program, "-d", str(root), "--framework", "terraform", "--quiet", "--compact", "-o", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     told = json.loads(done.stdout)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from planner.shipped import shipped
-from pricing.catalog import Catalog
+from planner.reports.terraform.provisioning import find_shipped_folder
+from pricing.catalog.price_catalog import Catalog
 
-GCP = shipped("terraform") / "gcp"
+GCP = find_shipped_folder("terraform") / "gcp"
 
 
 def test_files_that_modules_share_are_the_same() -> None:

@@ -14,7 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.shipped.hcl import Block, Raw, document, expression, quote, required_providers, variables
+from planner.reports.terraform.provisioning.hcl import (
+    HclBlock,
+    RawExpression,
+    format_document,
+    format_expression,
+    quote_string,
+    read_required_providers,
+    read_variables,
+)
 
 HOSTILE = st.text(st.sampled_from('a"\\$%{}~\n\r\t#/*é😀\x00\x1b\u2028\u202e\ud800'), max_size=30) | st.text(
     max_size=200
@@ -36,7 +44,7 @@ def read(quoted: str) -> str:
 @settings(deadline=None)
 @given(HOSTILE)
 def test_a_quoted_text_reads_back_as_itself(text: str) -> None:
-    quoted = quote(text)
+    quoted = quote_string(text)
     assert quoted.isprintable()
     assert read(quoted) == re.sub("[\ud800-\udfff]", "\ufffd", text)
 
@@ -50,7 +58,7 @@ def test_terraform_itself_reads_the_same(tmp_path: Path) -> None:
         "%{", "x" * 200, "",
         "~} <<EOT\nEOT", "# // /* */", "${~", "é", "\ud800",
     ]  # fmt: skip
-    line = f"base64encode(jsonencode({expression(texts)}))\n"
+    line = f"base64encode(jsonencode({format_expression(texts)}))\n"
     done = subprocess.run(
         ["terraform", "console"], input=line, cwd=tmp_path, capture_output=True, text=True, check=True
     )
@@ -59,14 +67,14 @@ def test_terraform_itself_reads_the_same(tmp_path: Path) -> None:
 
 
 def test_values_are_written_on_one_line() -> None:
-    value = {"plain": [1, 2.5, True, None], "needs-quotes": {}, "raw": Raw("var.x")}
-    assert expression(value) == '{ plain = [1, 2.5, true, null], "needs-quotes" = {}, raw = var.x }'
+    value = {"plain": [1, 2.5, True, None], "needs-quotes": {}, "raw": RawExpression("var.x")}
+    assert format_expression(value) == '{ plain = [1, 2.5, true, null], "needs-quotes" = {}, raw = var.x }'
 
 
 def test_blocks_are_laid_out_as_terraform_fmt_wants_them() -> None:
-    inner = Block("inner", (("a", 1), ("long", "x")))
-    block = Block('kind "label"', (("name", "n"), ("left_out", None), ("b", []), inner, Block("features", ())))
-    assert document([block, Block("empty", ())], "two\nlines") == (
+    inner = HclBlock("inner", (("a", 1), ("long", "x")))
+    block = HclBlock('kind "label"', (("name", "n"), ("left_out", None), ("b", []), inner, HclBlock("features", ())))
+    assert format_document([block, HclBlock("empty", ())], "two\nlines") == (
         '# two\n# lines\n\nkind "label" {\n  name = "n"\n  b    = []\n\n'
         '  inner {\n    a    = 1\n    long = "x"\n  }\n\n  features {}\n}\n\nempty {}\n'
     )
@@ -77,9 +85,9 @@ def test_what_a_module_declares_is_read() -> None:
     text += (
         'variable "b" {\n  description = "Two."\n  type        = string\n  default     = null\n\n  check {\n  }\n}\n'
     )
-    found = variables(text)
+    found = read_variables(text)
     assert (found["a"].type, found["a"].required) == ("list(object({ x = string }))", True)
     assert found["a"].description == 'One "a".'
     assert (found["b"].type, found["b"].required) == ("string", False)
     pins = 'terraform {\n  required_providers {\n    x-y = {\n      source  = "h/x"\n      version = "~> 1.0"\n    }\n'
-    assert required_providers(pins) == {"x-y": ("h/x", "~> 1.0")}
+    assert read_required_providers(pins) == {"x-y": ("h/x", "~> 1.0")}

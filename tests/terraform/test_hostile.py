@@ -18,8 +18,8 @@ from hcl2.utils import SerializationOptions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.answer import Inputs, Plan, QuotaRequest, Reading
 from planner.reports.terraform import files
+from planner.result import InputProvenance, InputReading, Plan, QuotaRequest
 
 NASTY = st.text(st.sampled_from('a"\\$%{}~\n\r\t`|<#/*é😀\x00\x1b\u2028\u202e\ud800'), min_size=1, max_size=30)
 NAMES = NASTY | st.text(min_size=1, max_size=200)
@@ -65,7 +65,9 @@ def hostile(name: str, team: str) -> Plan:
         strategies=(replace(plan.strategies[0], uses=uses),),
         workloads=(replace(plan.workloads[0], name=name, team=team),),
         quota_requests=(quota,),
-        inputs=Inputs(name, "yaml", "", readings=(Reading("workloads[0].storage_gb", name, "500", "500"),)),
+        inputs=InputProvenance(
+            name, "yaml", "", readings=(InputReading("workloads[0].storage_gb", name, "500", "500"),)
+        ),
     )
 
 

@@ -13,20 +13,20 @@ from datetime import date
 import openpyxl
 import pytest
 
-from planner.answer import Assumption, Plan, Purchase
-from planner.assumptions import defaults
-from planner.owned import Node, costs
-from planner.reports._shared.bill import bill
+from planner.reports._content.bill_of_materials import list_materials
 from planner.reports.terraform import files
+from planner.reports.terraform.provisioning import cuda_versions
 from planner.reports.xlsx import render as workbook
-from planner.shipped import cuda
+from planner.request.assumptions import load_defaults
+from planner.result import Assumption, Plan, Purchase
+from planner.supply.onprem import OwnedNode, node_costs
 from pricing.accelerator import accelerators
-from pricing.catalog import Catalog
-from pricing.price import option_of
+from pricing.catalog.price_catalog import Catalog
+from pricing.price import parse_purchase_option
 
 
 def commitment(provider: str, region: str, name: str, option: str, **rest: object) -> Purchase:
-    found = option_of(option)
+    found = parse_purchase_option(option)
     assert found
     one = Purchase(
         2,
@@ -154,7 +154,7 @@ def test_every_commitment_of_the_catalogue_is_known(plans: dict[str, Plan]) -> N
 
 
 def figures(**values: float) -> tuple[Assumption, ...]:
-    given = {**{name: each.value for name, each in defaults().items()}, **values}
+    given = {**{name: each.value for name, each in load_defaults().items()}, **values}
     return tuple(Assumption(name, "", value, "", None, None, "s", date(2026, 1, 1)) for name, value in given.items())
 
 
@@ -173,7 +173,7 @@ def owning(build: Callable[..., Plan]) -> Plan:
 
 
 def test_the_bill_of_materials_adds_up(owning: Plan) -> None:
-    servers, network, tax, installation, total = bill(owning, owning.strategies[0])
+    servers, network, tax, installation, total = list_materials(owning, owning.strategies[0])
     assert (servers.ordered, servers.delivered) == ("2026-12", "2027-08")  # a lead time of 8 months
     assert (servers.quantity, servers.accelerators, servers.power_kw, servers.rack_units) == (2, 16, 20.4, 16)
     assert servers.racks == 1  # 2 x max(10.2 / 40, 8 / 42) = 0.51 of a rack
@@ -188,14 +188,14 @@ def test_the_bill_of_materials_adds_up(owning: Plan) -> None:
 
 def test_the_bill_is_what_the_planner_pays_for_a_node(owning: Plan) -> None:
     told = {each.name: each for each in owning.assumptions}
-    node = Node("8x H100 server", "H100-80GB-SXM", 8, 250_000, date(2026, 1, 1), "s", 10.2, "", 8)
-    paid = costs(node, told, 730)
-    assert bill(owning, owning.strategies[0])[-1].cost == pytest.approx(2 * paid.capital)
+    node = OwnedNode("8x H100 server", "H100-80GB-SXM", 8, 250_000, date(2026, 1, 1), "s", 10.2, "", 8)
+    paid = node_costs(node, told, 730)
+    assert list_materials(owning, owning.strategies[0])[-1].cost == pytest.approx(2 * paid.capital)
 
 
 def test_what_is_not_known_of_a_system_stays_empty_in_the_totals(owning: Plan) -> None:
     unknown = tuple(each for each in owning.assumptions if not each.name.startswith(("power_kw_of", "price_of")))
-    lines = bill(replace(owning, assumptions=unknown), owning.strategies[0])
+    lines = list_materials(replace(owning, assumptions=unknown), owning.strategies[0])
     assert [line.item for line in lines] == ["servers", "total"]
     assert (lines[-1].power_kw, lines[-1].racks, lines[-1].cost) == (None, None, None)
     assert lines[-1].accelerators == 16
@@ -220,22 +220,22 @@ def test_the_bill_is_a_file_and_a_sheet(owning: Plan) -> None:
 
 def test_every_nvidia_accelerator_has_a_line_of_cuda_or_a_reason() -> None:
     for each in accelerators():
-        line = cuda.line_of(each.name)
+        line = cuda_versions.find_cuda_line(each.name)
         if each.vendor == "NVIDIA" and each.architecture:
-            assert isinstance(line, cuda.CudaLine), each.name
+            assert isinstance(line, cuda_versions.CudaLine), each.name
         elif each.vendor == "NVIDIA":
             assert f"{each.name} (of unknown architecture)" in str(line)
         else:
             assert isinstance(line, str)
             assert "runs no CUDA" in line
-    assert "not known" in str(cuda.line_of("H9000"))
+    assert "not known" in str(cuda_versions.find_cuda_line("H9000"))
 
 
 def test_the_table_of_cuda_is_in_order() -> None:
     def version(line: str) -> tuple[int, ...]:
         return tuple(int(part) for part in line.split("."))
 
-    known = cuda.lines()
+    known = cuda_versions.load_cuda_lines()
     for line in known.values():
         assert version(line.least_line) <= version(line.newest_line)
         assert re.fullmatch(r"R\d{3}", line.driver_branch)

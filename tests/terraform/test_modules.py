@@ -9,20 +9,30 @@ from pathlib import Path
 
 import pytest
 
-from planner.shipped import hcl, shipped
-from planner.shipped.pools import EXTRA_VARIABLES, SHARED, Cloud, ExtraModule, Match, Module, PoolModule, clouds, match
-from pricing.catalog import Catalog
+from planner.reports.terraform.provisioning import find_shipped_folder, hcl
+from planner.reports.terraform.provisioning.module_catalog import (
+    EXTRA_VARIABLES,
+    POOL_VARIABLES,
+    CloudModules,
+    ExtraModule,
+    ModuleMatch,
+    PoolModule,
+    TerraformModule,
+    load_clouds,
+    match_module,
+)
+from pricing.catalog.price_catalog import Catalog
 
-POOLS = [module for cloud in clouds().values() for module in cloud.modules]
-EXTRAS = [module for cloud in clouds().values() for module in cloud.extras]
-MODULES: list[Module] = [*POOLS, *EXTRAS]
+POOLS = [module for cloud in load_clouds().values() for module in cloud.modules]
+EXTRAS = [module for cloud in load_clouds().values() for module in cloud.extras]
+MODULES: list[TerraformModule] = [*POOLS, *EXTRAS]
 ROOT_VARIABLES = {
     "plan_id", "month", "node_counts", "workloads", "teams", "name_prefix", "tags", "currency", "monthly_budget",
     "budget_start_month", "budget_contacts", "quota_requests", "request_quotas", "storage",
 }  # fmt: skip
 
 
-def named(modules: Sequence[Module]) -> list[str]:
+def named(modules: Sequence[TerraformModule]) -> list[str]:
     return [f"{module.provider}/{module.name}" for module in modules]
 
 
@@ -31,28 +41,28 @@ each_pool = pytest.mark.parametrize("module", POOLS, ids=named(POOLS))
 each_extra = pytest.mark.parametrize("module", EXTRAS, ids=named(EXTRAS))
 
 
-def declared(module: Module) -> list[tuple[str, str]]:
+def declared(module: TerraformModule) -> list[tuple[str, str]]:
     """(kind, body) of every top-level block of the module."""
     text = "\n".join(file.read_text() for file in sorted(module.folder.glob("*.tf")))
     return [(block["kind"], block["body"]) for block in hcl.BLOCK.finditer(text)]
 
 
 def test_every_cloud_of_the_catalogue_has_modules() -> None:
-    assert set(clouds()) == set(Catalog.embedded().providers)
+    assert set(load_clouds()) == set(Catalog.embedded().providers)
 
 
 def test_a_missing_folder_is_answered_with_both_places() -> None:
-    assert shipped("terraform").is_dir()
+    assert find_shipped_folder("terraform").is_dir()
     with pytest.raises(FileNotFoundError, match=r"'nothing' is neither at .*_shipped.* nor at "):
-        shipped("nothing")
+        find_shipped_folder("nothing")
 
 
 def test_the_folder_in_an_installed_wheel_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "terraform").mkdir()
     (tmp_path / "package" / "_shipped" / "openapi").mkdir(parents=True)
-    monkeypatch.setattr("planner.shipped.PACKAGE", tmp_path / "package")
-    assert shipped("terraform") == tmp_path / "terraform"
-    assert shipped("openapi") == tmp_path / "package" / "_shipped" / "openapi"
+    monkeypatch.setattr("planner.reports.terraform.provisioning.PACKAGE", tmp_path / "package")
+    assert find_shipped_folder("terraform") == tmp_path / "terraform"
+    assert find_shipped_folder("openapi") == tmp_path / "package" / "_shipped" / "openapi"
 
 
 @each_module
@@ -93,7 +103,7 @@ def test_every_output_is_described(module: PoolModule) -> None:
 
 @each_pool
 def test_the_plans_own_variables_are_there(module: PoolModule) -> None:
-    assert set(SHARED) <= set(module.variables)
+    assert set(POOL_VARIABLES) <= set(module.variables)
     allowed = re.search(r"contains\(\[(.*)\], var.purchase_option\)", (module.folder / "variables.tf").read_text())
     assert allowed
     assert set(re.findall(r'"(\w+)"', allowed[1])) == set(module.purchase_options)
@@ -114,7 +124,7 @@ def test_arguments_inputs_and_what_is_asked_exist(module: PoolModule) -> None:
 def test_nothing_required_is_left_without_a_value(module: PoolModule) -> None:
     needed = {variable.name for variable in module.variables.values() if variable.required}
     for shape in module.shapes:
-        assert needed <= {*SHARED, *module.arguments, *shape.arguments, *module.inputs}
+        assert needed <= {*POOL_VARIABLES, *module.arguments, *shape.arguments, *module.inputs}
 
 
 @each_extra
@@ -130,13 +140,13 @@ def test_an_extra_has_what_a_plan_fills_in(module: ExtraModule) -> None:
 
 
 def test_a_cloud_has_at_most_one_extra_of_a_kind() -> None:
-    for cloud in clouds().values():
+    for cloud in load_clouds().values():
         kinds = [extra.kind for extra in cloud.extras]
         assert len(kinds) == len(set(kinds)), cloud.provider
 
 
 @each_module
-def test_no_input_takes_the_name_of_a_variable_that_the_plan_fills_in(module: Module) -> None:
+def test_no_input_takes_the_name_of_a_variable_that_the_plan_fills_in(module: TerraformModule) -> None:
     assert not {item.root for item in module.inputs.values()} & ROOT_VARIABLES
 
 
@@ -159,7 +169,7 @@ def test_inputs_that_share_a_root_variable_agree() -> None:
 
 
 def test_every_provider_block_has_its_inputs() -> None:
-    for cloud in clouds().values():
+    for cloud in load_clouds().values():
         wanted = {name for module in (*cloud.modules, *cloud.extras) for name in module.required_providers}
         assert wanted == set(cloud.providers)
         assert all(set(setup.inputs) <= set(cloud.inputs) for setup in cloud.providers.values())
@@ -167,11 +177,11 @@ def test_every_provider_block_has_its_inputs() -> None:
 
 def test_every_offering_has_a_module_or_a_reason() -> None:
     """Over the whole catalogue: arguments that the module takes, or a sentence why it is not provisioned."""
-    known = clouds()
+    known = load_clouds()
     reasons = set()
     for (provider, instance_type), offering in Catalog.embedded().offerings.items():
-        found = match(known[provider], instance_type)
-        if isinstance(found, Match):
+        found = match_module(known[provider], instance_type)
+        if isinstance(found, ModuleMatch):
             assert set(found.arguments) <= set(found.module.variables)
             assert all(value for value in found.arguments.values() if isinstance(value, str))
         elif offering.status == "retired" or instance_type.startswith("g3"):
@@ -183,15 +193,15 @@ def test_every_offering_has_a_module_or_a_reason() -> None:
 
 
 def test_what_is_retired_is_refused_with_its_successor() -> None:
-    known = clouds()
-    assert match(known["aws"], "p2.xlarge") == "it is retired; its successor is p3.2xlarge"
-    assert match(known["azure"], "Standard_NC6") == "it is retired; its successor is Standard_NC4as_T4_v3"
-    assert match(known["azure"], "Standard_ND40s_v3") == "it is retired; no successor is known"
-    k80 = match(known["gcp"], "n1-highmem-8+1xnvidia-tesla-k80")
+    known = load_clouds()
+    assert match_module(known["aws"], "p2.xlarge") == "it is retired; its successor is p3.2xlarge"
+    assert match_module(known["azure"], "Standard_NC6") == "it is retired; its successor is Standard_NC4as_T4_v3"
+    assert match_module(known["azure"], "Standard_ND40s_v3") == "it is retired; no successor is known"
+    k80 = match_module(known["gcp"], "n1-highmem-8+1xnvidia-tesla-k80")
     assert k80 == "it is retired; its successor is n1-highmem-8+1xnvidia-tesla-t4"
-    assert match(known["aws"], "g3s.xlarge") == "it is retired; its successor is g4dn.xlarge"
-    assert match(known["aws"], "g3.16xlarge") == "it is retired; its successor is g4dn.12xlarge"
-    no_offering = match(known["aws"], "eg1.medium")
+    assert match_module(known["aws"], "g3s.xlarge") == "it is retired; its successor is g4dn.xlarge"
+    assert match_module(known["aws"], "g3.16xlarge") == "it is retired; its successor is g4dn.12xlarge"
+    no_offering = match_module(known["aws"], "eg1.medium")
     assert isinstance(no_offering, str)
     assert "its successor is G4ad, G4dn or G5 (https://" in no_offering
 
@@ -236,25 +246,25 @@ def test_what_is_retired_is_refused_with_its_successor() -> None:
 def test_an_offering_becomes_arguments(
     provider: str, instance_type: str, name: str, arguments: dict[str, object]
 ) -> None:
-    found = match(clouds()[provider], instance_type)
-    assert isinstance(found, Match)
+    found = match_module(load_clouds()[provider], instance_type)
+    assert isinstance(found, ModuleMatch)
     assert (found.module.name, found.arguments) == (name, arguments)
 
 
 @pytest.mark.parametrize("instance_type", ["ct3-hightpu-4t", "ct5l-hightpu-4t", "tpu7x-standard-4t", "a4x-highgpu-4g"])
 def test_what_has_no_documented_equal_is_refused_with_the_reason(instance_type: str) -> None:
-    reason = match(clouds()["gcp"], instance_type)
+    reason = match_module(load_clouds()["gcp"], instance_type)
     assert isinstance(reason, str)
     assert len(reason) > 20
 
 
 def test_nothing_else_is_guessed() -> None:
-    cloud = clouds()["gcp"]
-    assert isinstance(cloud, Cloud)
-    assert match(cloud, "e2-standard-4") == "no module under terraform/gcp/ takes this instance type"
-    assert match(cloud, "xtpu-v4-8") == "no module under terraform/gcp/ takes this instance type"
+    cloud = load_clouds()["gcp"]
+    assert isinstance(cloud, CloudModules)
+    assert match_module(cloud, "e2-standard-4") == "no module under terraform/gcp/ takes this instance type"
+    assert match_module(cloud, "xtpu-v4-8") == "no module under terraform/gcp/ takes this instance type"
 
 
-def _named(module: Module) -> list[tuple[str, str]]:
+def _named(module: TerraformModule) -> list[tuple[str, str]]:
     text = (module.folder / "variables.tf").read_text()
     return [(block["kind"], block["label"]) for block in hcl.BLOCK.finditer(text)]

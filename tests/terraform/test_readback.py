@@ -16,10 +16,10 @@ from typing import Any
 import hcl2
 import pytest
 
-from planner.answer import Plan
-from planner.reports.terraform import files, refused
-from planner.shipped.pools import Match, clouds, match
-from pricing.catalog import Catalog
+from planner.reports.terraform import files, unprovisioned_lines
+from planner.reports.terraform.provisioning.module_catalog import ModuleMatch, load_clouds, match_module
+from planner.result import Plan
+from pricing.catalog.price_catalog import Catalog
 
 Found = Counter[tuple[str, str, str]]
 """(instance type or slice, region, how it is started) -> nodes."""
@@ -88,8 +88,8 @@ def would_create(provider: str, folder: Path, checked: Any) -> dict[str, tuple[s
 def written_as(provider: str, instance_type: str) -> str:
     """What Terraform calls the type: an accelerator alone sits on the machine that the example fills in, a TPU's
     machine is a slice."""
-    found = match(clouds()[provider], instance_type)
-    assert isinstance(found, Match)
+    found = match_module(load_clouds()[provider], instance_type)
+    assert isinstance(found, ModuleMatch)
     if "accelerator_type" not in found.arguments:
         return str(found.arguments.get("machine_type") or instance_type)
     if "accelerator_count" not in found.arguments:
@@ -100,7 +100,7 @@ def written_as(provider: str, instance_type: str) -> str:
 
 def expected(plan: Plan, month: int) -> dict[str, Found]:
     """By provider, what the plan rents in a month, by hand: whole nodes of each use (one use a pool here)."""
-    lost = " ".join(refused(plan))
+    lost = " ".join(unprovisioned_lines(plan))
     found: dict[str, Found] = {}
     for use in plan.strategies[0].uses:
         if use.month == month and f"{use.name} in {use.provider} {use.region}" not in lost:
@@ -135,7 +135,7 @@ def check(
 def varied(seed: int) -> list[tuple[str, str, str, list[int]]]:
     """Rows of the catalogue at random: (place, type, option, nodes by month)."""
     dice = random.Random(seed)
-    provider = sorted(clouds())[seed % len(clouds())]
+    provider = sorted(load_clouds())[seed % len(load_clouds())]
     catalog = Catalog.embedded()
     offers = [o for o in catalog.priced if o.provider == provider and not o.part and o.status == "current"]
     rows = {}
@@ -171,7 +171,7 @@ def test_what_would_be_created_is_what_the_plan_rents(
     tmp_path: Path,
 ) -> None:
     plan = plan_of(seed, build)
-    lost = " ".join(refused(plan))
+    lost = " ".join(unprovisioned_lines(plan))
     loads = [
         sum(
             u.nodes * u.accelerators_per_node

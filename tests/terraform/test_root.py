@@ -17,13 +17,20 @@ from typing import Any
 import hcl2
 import pytest
 
-from planner.answer import Inputs, Plan, QuotaRequest, Reading, Recommendation
-from planner.reports.terraform import MEDIA_TYPE, SUFFIX, files, refused, render, wrong
-from planner.shipped import hcl
-from planner.shipped.pools import EXTRA_VARIABLES, SHARED, ExtraModule, Module, PoolModule, clouds
+from planner.reports.terraform import MEDIA_TYPE, SUFFIX, files, find_option_problems, render, unprovisioned_lines
+from planner.reports.terraform.provisioning import hcl
+from planner.reports.terraform.provisioning.module_catalog import (
+    EXTRA_VARIABLES,
+    POOL_VARIABLES,
+    ExtraModule,
+    PoolModule,
+    TerraformModule,
+    load_clouds,
+)
+from planner.result import InputProvenance, InputReading, Plan, QuotaRequest, Recommendation
 
-MODULES: dict[tuple[str, str], Module] = {
-    (m.provider, m.name): m for cloud in clouds().values() for m in (*cloud.modules, *cloud.extras)
+MODULES: dict[tuple[str, str], TerraformModule] = {
+    (m.provider, m.name): m for cloud in load_clouds().values() for m in (*cloud.modules, *cloud.extras)
 }
 META = {"source", "providers"}
 Roots = dict[str, dict[str, str]]
@@ -45,7 +52,7 @@ def calls(text: str) -> dict[str, dict[str, str]]:
     return {b["label"]: {a["name"]: a["value"] for a in hcl.ATTRIBUTE.finditer(b["body"])} for b in blocks}
 
 
-def called(provider: str, call: dict[str, str]) -> Module:
+def called(provider: str, call: dict[str, str]) -> TerraformModule:
     return MODULES[provider, call["source"].strip('"').removeprefix("./modules/")]
 
 
@@ -80,18 +87,18 @@ def test_every_argument_is_a_variable_of_its_module_and_none_is_missing(plan: Pl
             given = set(call) - META
             assert given <= set(module.variables), label
             assert {name for name, variable in module.variables.items() if variable.required} <= given, label
-            shared = SHARED if isinstance(module, PoolModule) else EXTRA_VARIABLES[kind_of(module)]
+            shared = POOL_VARIABLES if isinstance(module, PoolModule) else EXTRA_VARIABLES[kind_of(module)]
             assert set(shared) <= given, label
 
 
-def kind_of(module: Module) -> Any:
+def kind_of(module: TerraformModule) -> Any:
     assert isinstance(module, ExtraModule)
     return module.kind
 
 
 def test_every_variable_is_declared_used_filled_in_or_shown(plan: Plan) -> None:
     for root in roots(plan).values():
-        declared = hcl.variables(root["variables.tf"])
+        declared = hcl.read_variables(root["variables.tf"])
         assert set(re.findall(r"var\.(\w+)", root["main.tf"])) == set(declared)
         text = root["terraform.tfvars"]
         given = set(re.findall(r"^(\w+) =", text, re.MULTILINE))
@@ -222,15 +229,15 @@ def test_quota_and_storage_are_told_where_no_module_makes_them(build: Callable[.
         "hybrid", "aws", "us-east-1", "L-417A185B", "Running On-Demand P instances", "vcpu", 96, 0, 384, 384, 1, ("w",),
         plan.as_of, "s",
     )  # fmt: skip
-    reading = Reading("workloads[0].storage_gb", "line 3", "500", "500")
-    plan = replace(plan, quota_requests=(short,), inputs=Inputs("x", "yaml", "", readings=(reading,)))
+    reading = InputReading("workloads[0].storage_gb", "line 3", "500", "500")
+    plan = replace(plan, quota_requests=(short,), inputs=InputProvenance("x", "yaml", "", readings=(reading,)))
     text = files(plan)["README.md"].decode()
     assert "Running On-Demand P instances in us-east-1 raised to 384 vcpu by 2026-12" in text
     assert "storage of 500 GB for w in us-east-1" in text
     told = values(plan)["aws"]
-    if any(extra.kind == "quota" for extra in clouds()["aws"].extras):
+    if any(extra.kind == "quota" for extra in load_clouds()["aws"].extras):
         assert [item["value"] for item in told["quota_requests"]] == [384]
-    if any(extra.kind == "storage" for extra in clouds()["aws"].extras):
+    if any(extra.kind == "storage" for extra in load_clouds()["aws"].extras):
         assert [item["capacity_gb"] for item in told["storage"].values()] == [500]
 
 
@@ -257,17 +264,17 @@ def test_another_strategy_than_the_recommended_can_be_asked_for(plans: dict[str,
 
 
 def test_what_is_asked_wrongly_is_named_all_at_once(plans: dict[str, Plan]) -> None:
-    told = [str(fault) for fault in wrong(plans["aws"], "onprem", "pods")]
+    told = [str(fault) for fault in find_option_problems(plans["aws"], "onprem", "pods")]
     assert len(told) == 2
     assert "--nodes" in told[0]
     assert "vm, kubernetes" in told[0]
     assert "--strategy" in told[1]
     assert "hybrid" in told[1]
-    assert wrong(plans["aws"], "hybrid", "vm") == ()
+    assert find_option_problems(plans["aws"], "hybrid", "vm") == ()
 
 
 def test_what_kubernetes_has_no_module_for_is_refused_with_the_way_out(plans: dict[str, Plan]) -> None:
-    lines = refused(plans["aws"], nodes="kubernetes")
+    lines = unprovisioned_lines(plans["aws"], nodes="kubernetes")
     provisioned = [call for root in roots(plans["aws"], nodes="kubernetes").values() for call in calls(root["main.tf"])]
     assert len([call for call in provisioned if call.startswith("aws_")]) + len(lines) == 5
     assert all("--nodes vm" in line for line in lines if "no module for Kubernetes" in line)

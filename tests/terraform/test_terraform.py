@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from planner.answer import Plan
 from planner.reports.terraform import files
-from planner.shipped import hcl, shipped
+from planner.reports.terraform.provisioning import find_shipped_folder, hcl
+from planner.result import Plan
 
-ROOT = shipped("terraform")
+ROOT = find_shipped_folder("terraform")
 MODULES = sorted(
     str(path.parent.relative_to(ROOT)) for kind in ("pool", "extra") for path in ROOT.glob(f"*/*/{kind}.toml")
 )
@@ -55,7 +55,7 @@ def test_a_root_with_budget_quota_and_storage_can_be_planned(
     written = files(plans["extras"], nodes=nodes)
     if f"{provider}/main.tf" not in written:
         pytest.skip("no module for Kubernetes takes the type")
-    declared = hcl.variables(written[f"{provider}/variables.tf"].decode())
+    declared = hcl.read_variables(written[f"{provider}/variables.tf"].decode())
     own = '\nbudget_contacts = ["finance@example.com"]\n' if "budget_contacts" in declared else ""
     quiet = tfcheck(write(tmp_path / "quiet", written) / provider, plan=True)
     assert quiet.ok, quiet.told

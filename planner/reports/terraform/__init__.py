@@ -10,30 +10,35 @@ import io
 import zipfile
 from collections.abc import Mapping
 
-from planner.answer import Plan
-from planner.errors import Complaint
-from planner.reports.terraform._calls import root
-from planner.reports.terraform._lists import bill_csv, entries, purchases_csv, purchases_md
-from planner.reports.terraform._pools import NODES, busiest, divide, rented
-from planner.reports.terraform._readme import Parts, nothing, readme
-from planner.reports.terraform._root import files as root_files
-from planner.reports.terraform._wants import wants
-from planner.shipped.pools import PoolKind, clouds
+from planner.reports.terraform.module_calls import build_root
+from planner.reports.terraform.node_pools import NODE_KINDS, assign_modules, busiest_month, group_rented_nodes
+from planner.reports.terraform.provider_extras import collect_extras
+from planner.reports.terraform.provisioning.module_catalog import PoolKind, load_clouds
+from planner.reports.terraform.purchase_lists import (
+    bill_of_materials_csv,
+    commitment_entries,
+    commitments_csv,
+    commitments_markdown,
+)
+from planner.reports.terraform.readme import ProvisioningPlan, empty_readme, format_readme
+from planner.reports.terraform.root_module import root_module_files as root_files
+from planner.request.errors import InputProblem
+from planner.result import Plan
 
 MEDIA_TYPE = "application/zip"
 SUFFIX = ".zip"
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
-KINDS: dict[str, PoolKind] = {name: kind for kind, name in NODES.items()}
+KINDS: dict[str, PoolKind] = {name: kind for kind, name in NODE_KINDS.items()}
 """What `--nodes` may say."""
 
 
 def render(plan: Plan) -> bytes:
     """All files of the recommended strategy as a zip."""
-    return archived(files(plan))
+    return zip_files(files(plan))
 
 
-def archived(written: Mapping[str, bytes]) -> bytes:
+def zip_files(written: Mapping[str, bytes]) -> bytes:
     """These files as a zip; equal files give equal bytes (stored, so that no compressor's version shows)."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
@@ -52,12 +57,12 @@ def files(plan: Plan, strategy: str | None = None, nodes: str = "vm") -> dict[st
     """
     name = strategy or plan.recommendation.strategy
     if name is None:
-        return {"README.md": nothing(plan).encode()}
-    parts = _parts(plan, name, KINDS[nodes])
-    texts = {"README.md": readme(parts), "bill_of_materials.csv": bill_csv(plan, parts.strategy)}
+        return {"README.md": empty_readme(plan).encode()}
+    parts = _plan_provisioning(plan, name, KINDS[nodes])
+    texts = {"README.md": format_readme(parts), "bill_of_materials.csv": bill_of_materials_csv(plan, parts.strategy)}
     if parts.commitments:
-        texts["purchases.md"] = purchases_md(plan, parts.commitments)
-        texts["purchases.csv"] = purchases_csv(plan, parts.commitments)
+        texts["purchases.md"] = commitments_markdown(plan, parts.commitments)
+        texts["purchases.csv"] = commitments_csv(plan, parts.commitments)
     written = {path: text.encode() for path, text in texts.items() if text}
     for made in parts.roots:
         for path, content in root_files(plan, made, parts.busiest).items():
@@ -65,39 +70,41 @@ def files(plan: Plan, strategy: str | None = None, nodes: str = "vm") -> dict[st
     return dict(sorted(written.items()))
 
 
-def wrong(plan: Plan | None, strategy: str | None, nodes: str) -> tuple[Complaint, ...]:
+def find_option_problems(plan: Plan | None, strategy: str | None, nodes: str) -> tuple[InputProblem, ...]:
     """What is wrong with what is asked of `plan` (None: it could not be read); `path` and `place` name the option."""
-    found = []
+    problems = []
     if nodes not in KINDS:
-        found.append(Complaint("nodes", "--nodes", "unknown kind of nodes", nodes, f"one of {', '.join(KINDS)}"))
+        problems.append(InputProblem("nodes", "--nodes", "unknown kind of nodes", nodes, f"one of {', '.join(KINDS)}"))
     if plan is not None and strategy is not None:
         possible = [each.name for each in plan.strategies if each.status != "infeasible"]
         if strategy not in possible:
             expected = f"one of {', '.join(possible)}" if possible else "a plan that is possible"
-            found.append(
-                Complaint("strategy", "--strategy", "no strategy of the plan that is possible", strategy, expected)
+            problems.append(
+                InputProblem("strategy", "--strategy", "no strategy of the plan that is possible", strategy, expected)
             )
-    return tuple(found)
+    return tuple(problems)
 
 
-def refused(plan: Plan, strategy: str | None = None, nodes: str = "vm") -> tuple[str, ...]:
+def unprovisioned_lines(plan: Plan, strategy: str | None = None, nodes: str = "vm") -> tuple[str, ...]:
     """A line for each part of the plan that is rented and not provisioned, with the reason."""
     name = strategy or plan.recommendation.strategy
     if name is None:
         return ()
     return tuple(
         f"not provisioned: {part.peak} x {part.instance_type} in {part.provider} {part.region}: {reason}"
-        for part, reason in _parts(plan, name, KINDS[nodes]).refused
+        for part, reason in _plan_provisioning(plan, name, KINDS[nodes]).refused
     )
 
 
-def _parts(plan: Plan, name: str, kind: PoolKind) -> Parts:
+def _plan_provisioning(plan: Plan, name: str, kind: PoolKind) -> ProvisioningPlan:
     strategy = plan.strategy(name)
-    pools, refused = divide(rented(plan, strategy), kind)
-    by_provider = {provider: [p for p in pools if p.rented.provider == provider] for provider in clouds()}
+    pools, refused = assign_modules(group_rented_nodes(plan, strategy), kind)
+    by_provider = {provider: [p for p in pools if p.rented.provider == provider] for provider in load_clouds()}
     roots = tuple(
-        root(clouds()[provider], mine, wants(plan, strategy, provider, mine))
+        build_root(load_clouds()[provider], mine, collect_extras(plan, strategy, provider, mine))
         for provider, mine in by_provider.items()
         if mine
     )
-    return Parts(plan, strategy, roots, refused, entries(plan, strategy), busiest(pools) if pools else 0)
+    return ProvisioningPlan(
+        plan, strategy, roots, refused, commitment_entries(plan, strategy), busiest_month(pools) if pools else 0
+    )

@@ -8,37 +8,37 @@ addresses and our own names, and each is stored with its computed value. The sam
 
 from __future__ import annotations
 
-from planner.answer import Plan
-from planner.reports._shared.again import Again
+from planner.reports._content.repricing import LedgerRepricing
 from planner.reports.xlsx import (
-    _as_read,
-    _assumptions,
-    _bill,
-    _break_even,
-    _cash,
-    _changes,
-    _checks,
-    _choices,
-    _considered,
-    _contents,
-    _costs,
-    _depreciation,
-    _effective,
-    _lists,
-    _offers,
-    _owning,
-    _payments,
-    _quotas,
-    _scenarios,
-    _sensitivity,
-    _sources,
-    _summary,
-    _views,
-    _workloads,
+    alternatives_sheet,
+    assumptions_sheet,
+    bill_of_materials_sheet,
+    break_even_sheet,
+    bridge_and_unit_cost_sheets,
+    cash_flow_sheet,
+    changes_sheet,
+    checks_sheet,
+    choices_sheet,
+    contents_sheet,
+    depreciation_sheet,
+    effective_cost_sheet,
+    list_sheets,
+    offers_sheet,
+    owning_sheet,
+    payments_sheet,
+    quotas_sheet,
+    readings_sheet,
+    scenarios_sheet,
+    sensitivity_sheet,
+    sources_sheet,
+    summary_sheet,
+    workload_costs_sheet,
+    workloads_sheet,
 )
-from planner.reports.xlsx._book import Book
-from planner.reports.xlsx._figures import Figures
-from planner.reports.xlsx._inputs import together
+from planner.reports.xlsx.formula_cells import FormulaCells
+from planner.reports.xlsx.input_states import sum_counts
+from planner.reports.xlsx.workbook import PlanWorkbook
+from planner.result import Plan
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 SUFFIX = ".xlsx"
@@ -46,39 +46,49 @@ SUFFIX = ".xlsx"
 
 def render(plan: Plan) -> bytes:
     """The workbook: Summary first, then what it costs, inputs and workings, and what they rest on."""
-    book = Book(plan.as_of)
-    again = Again(plan)
+    book = PlanWorkbook(plan.as_of)
+    repricing = LedgerRepricing(plan)
     summary, contents = book.sheet("Summary"), book.sheet("Contents")
-    rate, cells, of_figures = _assumptions.write(book.sheet("Assumptions"), plan, again)
-    prices, of_prices = _offers.write(book.sheet("Offers"), plan)
-    figures = Figures(cells | prices)
-    choices = _choices.write(book.sheet("Choices"), plan)
-    payments = _payments.write(book.sheet("Payments"), plan, again, figures, rate, choices)
+    rate, cells, of_figures = assumptions_sheet.write(book.sheet("Assumptions"), plan, repricing)
+    prices, of_prices = offers_sheet.write(book.sheet("Offers"), plan)
+    figures = FormulaCells(cells | prices)
+    choices = choices_sheet.write(book.sheet("Choices"), plan)
+    payments = payments_sheet.write(book.sheet("Payments"), plan, repricing, figures, rate, choices)
     cash = book.sheet("Cash flow")
-    blocks = _cash.write(cash, plan, rate, payments, figures.cells)
-    borne = _effective.write(book, plan, payments, figures.cells)
-    worths = _owning.write(book, plan, rate, cash, blocks)
-    bridge = _views.write_bridge(book, plan, cash, blocks, rate)
-    costs = _costs.write(book, plan, again, choices, payments, figures.cells)
-    scenarios = _scenarios.write(book, plan, again, blocks, figures.cells)
-    _sensitivity.write(book, plan, again)
-    cost = _workloads.write(book.sheet("Workloads"), plan, costs)
-    _views.write_unit_costs(book, plan, costs)
-    taxes = _depreciation.write(book, plan, again, rate, choices, payments, figures.cells)
-    months = _workloads.write_demand(book.sheet("Demand"), plan)
-    _as_read.write(book, plan)
-    _lists.write(book, plan)
-    _break_even.write(book, plan)
-    _considered.write(book, plan)
-    _quotas.write(book, plan)
-    _bill.write(book, plan)
-    rows = _sources.write(book.sheet("Sources"), plan)
-    _changes.write(book, plan, cash, blocks)
-    inputs = together((of_figures, of_prices, choices.inputs, payments.inputs, *taxes.inputs))
-    grounds = _checks.Grounds(
-        blocks, cost, months, rows, borne, worths, bridge, taxes.worths, scenarios.of_strategies, costs.sums, inputs
+    blocks = cash_flow_sheet.write(cash, plan, rate, payments, figures.cells)
+    effective_totals = effective_cost_sheet.write(book, plan, payments, figures.cells)
+    net_present_values = owning_sheet.write(book, plan, rate, cash, blocks)
+    bridge = bridge_and_unit_cost_sheets.write_bridge(book, plan, cash, blocks, rate)
+    costs = workload_costs_sheet.write(book, plan, repricing, choices, payments, figures.cells)
+    scenarios = scenarios_sheet.write(book, plan, repricing, blocks, figures.cells)
+    sensitivity_sheet.write(book, plan, repricing)
+    cost = workloads_sheet.write(book.sheet("Workloads"), plan, costs)
+    bridge_and_unit_cost_sheets.write_unit_costs(book, plan, costs)
+    taxes = depreciation_sheet.write(book, plan, repricing, rate, choices, payments, figures.cells)
+    months = workloads_sheet.write_demand(book.sheet("Demand"), plan)
+    readings_sheet.write(book, plan)
+    list_sheets.write(book, plan)
+    break_even_sheet.write(book, plan)
+    alternatives_sheet.write(book, plan)
+    quotas_sheet.write(book, plan)
+    bill_of_materials_sheet.write(book, plan)
+    rows = sources_sheet.write(book.sheet("Sources"), plan)
+    changes_sheet.write(book, plan, cash, blocks)
+    inputs = sum_counts((of_figures, of_prices, choices.inputs, payments.inputs, *taxes.inputs))
+    checked_totals = checks_sheet.CheckedTotals(
+        blocks,
+        cost,
+        months,
+        rows,
+        effective_totals,
+        net_present_values,
+        bridge,
+        taxes.worths,
+        scenarios.of_strategies,
+        costs.sums,
+        inputs,
     )
-    failed = _checks.write(book.sheet("Checks"), plan, grounds)
-    _summary.write(summary, plan, blocks, failed, scenarios.cheapest)
-    _contents.write(contents, book)
-    return book.to_bytes(tuple(_contents.SHEETS))
+    failed = checks_sheet.write(book.sheet("Checks"), plan, checked_totals)
+    summary_sheet.write(summary, plan, blocks, failed, scenarios.cheapest)
+    contents_sheet.write(contents, book)
+    return book.to_bytes(tuple(contents_sheet.SHEETS))

@@ -11,18 +11,18 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-from pricing.adapter import Ask
-from pricing.calls import CALL_S, Call, plain_http, words
-from pricing.errors import Failed, Trouble
+from pricing.adapters.api_calls import CALL_S, ApiCall, summarize_error, uses_plain_http
+from pricing.adapters.protocol import FetchRequest
+from pricing.errors import FailureKind, ProviderFailure
 
 NO_SDK = "pip install 'gpu-planner[aws]'"
-HOME = "us-east-1"
+HOME_REGION = "us-east-1"
 """Where services are called that have no endpoint in every region."""
 SERVICES = ("ec2", "pricing", "savingsplans", "service-quotas")
 
 SHORTEST_CALL_S = 0.1
 
-THROTTLED = frozenset(
+THROTTLING_CODES = frozenset(
     [
         "Throttling",
         "ThrottlingException",
@@ -38,7 +38,7 @@ THROTTLED = frozenset(
 )
 """The error codes that mean so for any service: docs.aws.amazon.com/general/latest/gr/api-retries.html and botocore's
 own list of throttling codes."""
-NOBODY = frozenset(
+CREDENTIAL_CODES = frozenset(
     [
         "AuthFailure",
         "ExpiredToken",
@@ -54,15 +54,15 @@ NOBODY = frozenset(
 """docs.aws.amazon.com/AWSEC2/latest/APIReference/CommonErrors.html: who calls is unknown, or no longer known."""
 
 
-def place_of(zone: str, region: str) -> str:
+def pricing_location(zone: str, region: str) -> str:
     """Where the prices of a zone belong: its region (us-east-1a), or for a Local Zone itself (us-east-1-dfw-2a)."""
     return region if zone[:-1] == region else zone
 
 
-class Clients:
+class AwsClients:
     """Clients of one refresh. Nothing is connected, and no credential is looked for, before it is asked for."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: FetchRequest) -> None:
         self._ask = ask
         self._lock = Lock()
         self._session: Any = None
@@ -72,49 +72,49 @@ class Clients:
         self, service: str, method: str, region: str, part: str, of: str = "", **arguments: Any
     ) -> Iterator[list[Any]]:
         """The list `part` of every page, each a call of its own; NextToken (nextToken) is followed to the end."""
-        call = Call(service, method, of or region)
+        call = ApiCall(service, method, of or region)
         token = "nextToken" if service == "savingsplans" else "NextToken"
         seen = {""}
         while True:
-            page = self._page(call, region, part, arguments)
+            page = self._get_page(call, region, part, arguments)
             yield page[part]
             following = page.get(token) or ""
             if not following:
                 return
             if following in seen:
-                raise Failed("changed_format", f"{call}: the same {token} came twice")
+                raise ProviderFailure("changed_format", f"{call}: the same {token} came twice")
             seen.add(following)
             arguments[token] = following
 
-    def _page(self, call: Call, region: str, part: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _get_page(self, call: ApiCall, region: str, part: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """One answer, tried again as patience allows. Of half an answer the SDK makes one without its `part`."""
 
         def once() -> dict[str, Any]:
-            answer: dict[str, Any] = getattr(self._client(call.service, region), call.method)(**arguments)
+            answer: dict[str, Any] = getattr(self._get_client(call.service, region), call.method)(**arguments)
             if part not in answer:
-                raise Failed("server_error", f"{call}: an answer without {part}, cut short or of another form")
+                raise ProviderFailure("server_error", f"{call}: an answer without {part}, cut short or of another form")
             return answer
 
-        return self._ask.patience.call(once, partial(judge, call))
+        return self._ask.patience.call(once, partial(classify_error, call))
 
-    def _client(self, service: str, region: str) -> Any:
+    def _get_client(self, service: str, region: str) -> Any:
         """Clients may be shared by threads, sessions may not."""
         limit_s = call_limit_s(self._ask.patience.left_s)
         with self._lock:
             if (service, region, limit_s) not in self._made:
-                self._made[service, region, limit_s] = self._make(service, region, limit_s)
+                self._made[service, region, limit_s] = self._make_client(service, region, limit_s)
             return self._made[service, region, limit_s]
 
-    def _make(self, service: str, region: str, limit_s: float) -> Any:
+    def _make_client(self, service: str, region: str, limit_s: float) -> Any:
         try:
             import boto3
             from botocore.config import Config
         except ImportError as error:
-            raise Failed("no_sdk", NO_SDK) from error
+            raise ProviderFailure("no_sdk", NO_SDK) from error
         address = self._ask.endpoints.get(service)
         self._session = self._session or boto3.Session()
         nobody: dict[str, str] = {}
-        if plain_http(service, address):  # a signature there proves nothing: made-up keys, never the reader's own
+        if uses_plain_http(service, address):  # a signature there proves nothing: made-up keys, never the reader's own
             nobody = {"aws_access_key_id": "loopback", "aws_secret_access_key": "loopback", "aws_session_token": ""}
         config = Config(
             retries={"total_max_attempts": 1},
@@ -134,13 +134,13 @@ def call_limit_s(left_s: float) -> float:
     return limit_s
 
 
-def judge(call: Call, error: Exception) -> Failed:
+def classify_error(call: ApiCall, error: Exception) -> ProviderFailure:
     """What an exception of botocore means."""
     from botocore import exceptions as aws
 
     if isinstance(error, aws.ClientError):
-        return _answered(call, error)
-    meanings: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Trouble], ...] = (  # the first that fits
+        return _classify_response(call, error)
+    meanings: tuple[tuple[type[Exception] | tuple[type[Exception], ...], FailureKind], ...] = (  # the first that fits
         ((aws.NoCredentialsError, aws.PartialCredentialsError, aws.CredentialRetrievalError), "no_credentials"),
         ((aws.TokenRetrievalError, aws.SSOError, aws.ProfileNotFound, aws.NoAuthTokenError), "no_credentials"),
         ((aws.HTTPClientError, aws.ConnectionError, aws.IncompleteReadError), "unreachable"),
@@ -150,18 +150,18 @@ def judge(call: Call, error: Exception) -> Failed:
         (Exception, "server_error"),  # an answer that is no answer: cut in the middle, or a page of HTML
     )
     kind = next(kind for of, kind in meanings if isinstance(error, of))
-    return Failed(kind, f"{call}: {type(error).__name__}: {words(error)}")
+    return ProviderFailure(kind, f"{call}: {type(error).__name__}: {summarize_error(error)}")
 
 
-def _answered(call: Call, error: Any) -> Failed:
+def _classify_response(call: ApiCall, error: Any) -> ProviderFailure:
     """An error that the service itself answered with."""
     answer = error.response
-    told, meta = answer.get("Error", {}), answer.get("ResponseMetadata", {})
-    code, status = str(told.get("Code", "")), int(meta.get("HTTPStatusCode", 0))
-    kind: Trouble = "denied"
-    if code in THROTTLED or status == 429:
+    error_fields, meta = answer.get("Error", {}), answer.get("ResponseMetadata", {})
+    code, status = str(error_fields.get("Code", "")), int(meta.get("HTTPStatusCode", 0))
+    kind: FailureKind = "denied"
+    if code in THROTTLING_CODES or status == 429:
         kind = "throttled"
-    elif code in NOBODY or status == 401:
+    elif code in CREDENTIAL_CODES or status == 401:
         kind = "no_credentials"
     elif status >= 500:
         kind = "server_error"
@@ -169,4 +169,4 @@ def _answered(call: Call, error: Any) -> Failed:
         kind = "changed_format"
     wait = str(meta.get("HTTPHeaders", {}).get("retry-after", ""))
     after = float(wait) if wait.isascii() and wait.isdecimal() else None
-    return Failed(kind, f"{call}: {code} {words(told.get('Message', ''))}".rstrip(), after)
+    return ProviderFailure(kind, f"{call}: {code} {summarize_error(error_fields.get('Message', ''))}".rstrip(), after)

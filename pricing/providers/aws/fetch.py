@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import partial
 
-from pricing.adapter import Ask, Left, QuotaTask, Reading, Task
-from pricing.calls import Once
-from pricing.place import Source
+from pricing.adapters.api_calls import SharedResult
+from pricing.adapters.protocol import FetchRequest, FetchTask, PriceReading, QuotaTask, SkippedRows
 from pricing.price import Price
-from pricing.providers.aws import blocks, price_list, quotas, savings, spot, types
-from pricing.providers.aws.clients import HOME, SERVICES, Clients
+from pricing.providers.aws import capacity_blocks, instance_types, price_list, quotas, savings_plans, spot_prices
+from pricing.providers.aws.clients import HOME_REGION, SERVICES, AwsClients
+from pricing.regions_and_tiers import Source
 
 __all__ = ["AT_ONCE", "EXTRA", "SERVICES", "quota_tasks", "sources", "tasks"]
 
@@ -28,91 +28,99 @@ is asked by one or two tasks at a time."""
 
 def sources(day: date) -> tuple[Source, ...]:
     """Every source that a refresh on `day` may name."""
-    told = {
-        types.SOURCE: ("EC2 DescribeInstanceTypes, DescribeInstanceTypeOfferings", "instance types and what they have"),
+    descriptions = {
+        instance_types.SOURCE: (
+            "EC2 DescribeInstanceTypes, DescribeInstanceTypeOfferings",
+            "instance types and what they have",
+        ),
         price_list.SOURCE: ("Price List GetProducts, service AmazonEC2", "on-demand and reserved rates, Linux, shared"),
-        spot.SOURCE: ("EC2 DescribeSpotPriceHistory, Linux/UNIX", "spot levels by zone"),
-        blocks.SOURCE: ("EC2 DescribeCapacityBlockOfferings", "blocks on offer: fee, length and number of instances"),
-        savings.SOURCE: (
+        spot_prices.SOURCE: ("EC2 DescribeSpotPriceHistory, Linux/UNIX", "spot levels by zone"),
+        capacity_blocks.SOURCE: (
+            "EC2 DescribeCapacityBlockOfferings",
+            "blocks on offer: fee, length and number of instances",
+        ),
+        savings_plans.SOURCE: (
             "Savings Plans DescribeSavingsPlansOfferingRates",
             "rates under Compute and EC2 Instance plans",
         ),
         quotas.SOURCE: ("Service Quotas ListServiceQuotas, service ec2", "vCPU quotas of an account"),
     }
-    return tuple(Source(name, reference, day, gave) for name, (reference, gave) in told.items())
+    return tuple(Source(name, reference, day, gave) for name, (reference, gave) in descriptions.items())
 
 
-def tasks(ask: Ask) -> Iterable[Task]:
+def tasks(ask: FetchRequest) -> Iterable[FetchTask]:
     """Asks which regions the account has, unless they are named; then five tasks for each."""
-    clients = Clients(ask)
-    for region in regions(ask, clients):
-        place = _Place(ask, clients, region)
-        yield Task(f"types in {region}", place.types)
-        yield Task(f"list prices in {region}", place.list_prices)
-        yield Task(f"spot in {region}", place.spot)
-        yield Task(f"capacity blocks in {region}", place.blocks)
-        yield Task(f"savings plans in {region}", place.savings)
+    clients = AwsClients(ask)
+    for region in list_regions(ask, clients):
+        place = _RegionReader(ask, clients, region)
+        yield FetchTask(f"types in {region}", place.types)
+        yield FetchTask(f"list prices in {region}", place.list_prices)
+        yield FetchTask(f"spot in {region}", place.spot)
+        yield FetchTask(f"capacity blocks in {region}", place.blocks)
+        yield FetchTask(f"savings plans in {region}", place.savings)
 
 
-def quota_tasks(ask: Ask) -> Iterable[QuotaTask]:
+def quota_tasks(ask: FetchRequest) -> Iterable[QuotaTask]:
     """Quotas are per region."""
-    clients = Clients(ask)
-    for region in regions(ask, clients):
+    clients = AwsClients(ask)
+    for region in list_regions(ask, clients):
         yield QuotaTask(f"quotas in {region}", partial(quotas.read, ask, clients, region))
 
 
-def regions(ask: Ask, clients: Clients) -> tuple[str, ...]:
+def list_regions(ask: FetchRequest, clients: AwsClients) -> tuple[str, ...]:
     """Those asked for, else those that are enabled for the account."""
     if ask.regions:
         return tuple(dict.fromkeys(ask.regions))
-    pages = clients.pages("ec2", "describe_regions", HOME, "Regions")
+    pages = clients.pages("ec2", "describe_regions", HOME_REGION, "Regions")
     return tuple(sorted(told["RegionName"] for page in pages for told in page))
 
 
-def kept(readings: Iterable[Reading]) -> tuple[Reading, ...]:
+def sum_skipped_rows(readings: Iterable[PriceReading]) -> tuple[PriceReading, ...]:
     """All readings, those of rows that are left out summed by reason: they are most of a list."""
-    ours: list[Reading] = []
+    ours: list[PriceReading] = []
     left: Counter[str] = Counter()
     for reading in readings:
-        if isinstance(reading, Left):
+        if isinstance(reading, SkippedRows):
             left[reading.reason] += reading.rows
         else:
             ours.append(reading)
-    return (*ours, *(Left(reason, rows) for reason, rows in left.items()))
+    return (*ours, *(SkippedRows(reason, rows) for reason, rows in left.items()))
 
 
-class _Place:
+class _RegionReader:
     """One region: its types and list prices are read once, for all tasks that need them."""
 
-    def __init__(self, ask: Ask, clients: Clients, region: str) -> None:
+    def __init__(self, ask: FetchRequest, clients: AwsClients, region: str) -> None:
         self._ask, self._clients, self._region = ask, clients, region
-        self._sold = Once(partial(types.read, ask, clients, region))
-        self._listed = Once(lambda: kept(price_list.read(ask, clients, region, self._is_ours)))
+        self._sold = SharedResult(partial(instance_types.read, ask, clients, region))
+        self._listed = SharedResult(lambda: sum_skipped_rows(price_list.read(ask, clients, region, self._is_ours)))
 
-    def types(self) -> Iterator[Reading]:
+    def types(self) -> Iterator[PriceReading]:
         yield from self._sold.get().readings()
 
-    def list_prices(self) -> Iterator[Reading]:
+    def list_prices(self) -> Iterator[PriceReading]:
         yield from self._listed.get()
 
-    def spot(self) -> Iterator[Reading]:
+    def spot(self) -> Iterator[PriceReading]:
         sold = self._sold.get()
         listed = self._listed.get_or_none() or ()
         plain = {p.instance_type: p.price_per_hour for p in listed if isinstance(p, Price) and p.kind == "on_demand"}
-        yield from spot.read(self._ask, self._clients, self._region, sorted(sold.offerings), plain)
+        yield from spot_prices.read(self._ask, self._clients, self._region, sorted(sold.offerings), plain)
 
-    def blocks(self) -> Iterator[Reading]:
+    def blocks(self) -> Iterator[PriceReading]:
         sold = self._sold.get().blocks
-        ultra = {name for name in self._ask.known if name.startswith(blocks.ULTRA)}
+        ultra = {name for name in self._ask.known if name.startswith(capacity_blocks.ULTRASERVER_PREFIX)}
         members = {name.partition(".")[0] for name in sold}  # p6e-gb200.36xlarge is sold in u-p6e-gb200x72
-        here = sorted(name for name in ultra if any(name.startswith(f"{blocks.ULTRA}{m}x") for m in members))
+        here = sorted(
+            name for name in ultra if any(name.startswith(f"{capacity_blocks.ULTRASERVER_PREFIX}{m}x") for m in members)
+        )
         alone = [name for name in sold if name in self._ask.known or name in self._sold.get().offerings]
-        yield from blocks.read(self._ask, self._clients, self._region, [*alone, *here])
+        yield from capacity_blocks.read(self._ask, self._clients, self._region, [*alone, *here])
 
-    def savings(self) -> Iterator[Reading]:
-        for plan in savings.CLASSES:
-            yield from savings.read(self._ask, self._clients, self._region, plan, self._is_ours)
-        yield savings.covered(self._region)
+    def savings(self) -> Iterator[PriceReading]:
+        for plan in savings_plans.CLASSES:
+            yield from savings_plans.read(self._ask, self._clients, self._region, plan, self._is_ours)
+        yield savings_plans.covered_scope(self._region)
 
     def _is_ours(self, name: str) -> bool:
         """A known type, or one that EC2 has just described and that was taken; refused ones are told with the types."""

@@ -9,10 +9,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from pricing.adapter import Ask, Covered, Left, Reading, Refused
-from pricing.errors import Failed
-from pricing.price import Price, option_of
-from pricing.providers.aws.clients import HOME, Clients
+from pricing.adapters.protocol import CoveredScope, FetchRequest, PriceReading, RejectedRow, SkippedRows
+from pricing.errors import ProviderFailure
+from pricing.price import Price, parse_purchase_option
+from pricing.providers.aws.clients import HOME_REGION, AwsClients
 from pricing.units import HOURS_PER_YEAR
 
 SOURCE = "aws-price-list"
@@ -27,28 +27,30 @@ UPFRONTS = {"No Upfront": "no", "Partial Upfront": "partial", "All Upfront": "al
 Terms = Mapping[str, Mapping[str, Any]]
 
 
-def read(ask: Ask, clients: Clients, region: str, is_ours: Callable[[str], bool]) -> Iterator[Reading]:
+def read(ask: FetchRequest, clients: AwsClients, region: str, is_ours: Callable[[str], bool]) -> Iterator[PriceReading]:
     """All prices of a region for the types that are ours, page by page."""
-    asked = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in FILTERS.items()]
-    asked.append({"Type": "TERM_MATCH", "Field": "regionCode", "Value": region})
+    filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in FILTERS.items()]
+    filters.append({"Type": "TERM_MATCH", "Field": "regionCode", "Value": region})
     pages = clients.pages(
         "pricing",
         "get_products",
-        HOME,
+        HOME_REGION,
         "PriceList",
         region,
         ServiceCode="AmazonEC2",
-        Filters=asked,
+        Filters=filters,
         FormatVersion="aws_v1",
     )
     for page in pages:
         for text in page:
-            yield from prices_of(ask, json.loads(text) if isinstance(text, str) else text, region, is_ours)
-    yield Covered(region, "on_demand")
-    yield Covered(region, "reserved")
+            yield from parse_product(ask, json.loads(text) if isinstance(text, str) else text, region, is_ours)
+    yield CoveredScope(region, "on_demand")
+    yield CoveredScope(region, "reserved")
 
 
-def prices_of(ask: Ask, item: Mapping[str, Any], region: str, is_ours: Callable[[str], bool]) -> Iterator[Reading]:
+def parse_product(
+    ask: FetchRequest, item: Mapping[str, Any], region: str, is_ours: Callable[[str], bool]
+) -> Iterator[PriceReading]:
     """The prices of one product; what it is must be told, or the answer has changed."""
     try:
         attributes, terms = item["product"]["attributes"], item["terms"]
@@ -56,63 +58,65 @@ def prices_of(ask: Ask, item: Mapping[str, Any], region: str, is_ours: Callable[
         wrong = [f for f, value in FILTERS.items() if name and attributes[f] != value]
         operation, usage = attributes["operation"], attributes["usagetype"]
     except KeyError as missing:
-        raise Failed("changed_format", f"pricing get_products of {region}: a product without {missing}") from missing
+        raise ProviderFailure(
+            "changed_format", f"pricing get_products of {region}: a product without {missing}"
+        ) from missing
     if not is_ours(name):
-        yield Left(OTHER_TYPES)
+        yield SkippedRows(OTHER_TYPES)
     elif wrong or operation != PLAIN_OPERATION or "BoxUsage" not in usage:
-        yield Left(OTHER_USAGES)
+        yield SkippedRows(OTHER_USAGES)
     else:
-        yield from _on_demand(ask, name, region, terms.get("OnDemand", {}))
-        yield from _reserved(ask, name, region, terms.get("Reserved", {}))
+        yield from _on_demand_prices(ask, name, region, terms.get("OnDemand", {}))
+        yield from _reserved_prices(ask, name, region, terms.get("Reserved", {}))
 
 
-def _on_demand(ask: Ask, name: str, region: str, terms: Terms) -> Iterator[Price | Refused]:
-    for term in _in_force(ask, terms.values()):
-        yield _price(ask, ("aws", region, name, "on_demand"), term)
+def _on_demand_prices(ask: FetchRequest, name: str, region: str, terms: Terms) -> Iterator[Price | RejectedRow]:
+    for term in _terms_in_force(ask, terms.values()):
+        yield _compute_price(ask, ("aws", region, name, "on_demand"), term)
 
 
-def _reserved(ask: Ask, name: str, region: str, terms: Terms) -> Iterator[Price | Refused]:
+def _reserved_prices(ask: FetchRequest, name: str, region: str, terms: Terms) -> Iterator[Price | RejectedRow]:
     by_option: dict[str, list[Mapping[str, Any]]] = {}
     for term in terms.values():
-        told = term["termAttributes"]
+        attributes = term["termAttributes"]
         try:
-            years = YEARS[told["LeaseContractLength"]]
-            upfront = UPFRONTS[told["PurchaseOption"]]
-            of_class = {"standard": "", "convertible": "_convertible"}[told["OfferingClass"]]
+            years = YEARS[attributes["LeaseContractLength"]]
+            upfront = UPFRONTS[attributes["PurchaseOption"]]
+            of_class = {"standard": "", "convertible": "_convertible"}[attributes["OfferingClass"]]
         except KeyError as unknown:
-            yield Refused(f"aws {region} {name} reserved", f"a term with {unknown} is none that can be read")
+            yield RejectedRow(f"aws {region} {name} reserved", f"a term with {unknown} is none that can be read")
             continue
         by_option.setdefault(f"reserved_{years}y{of_class}_{upfront}_upfront", []).append(term)
-    for option, found in sorted(by_option.items()):
-        for term in _in_force(ask, found):
-            yield _price(ask, ("aws", region, name, option), term)
+    for option, option_terms in sorted(by_option.items()):
+        for term in _terms_in_force(ask, option_terms):
+            yield _compute_price(ask, ("aws", region, name, option), term)
 
 
-def _in_force(ask: Ask, terms: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _terms_in_force(ask: FetchRequest, terms: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Of terms for the same thing, the one whose date came last and is not to come."""
     begun = [term for term in terms if term["effectiveDate"][:10] <= ask.today.isoformat()]
     return sorted(begun, key=lambda term: str(term["effectiveDate"]))[-1:]
 
 
-def _price(ask: Ask, key: tuple[str, str, str, str], term: Mapping[str, Any]) -> Price | Refused:
+def _compute_price(ask: FetchRequest, key: tuple[str, str, str, str], term: Mapping[str, Any]) -> Price | RejectedRow:
     """The hourly price of a term: its rate, and for a commitment its fee spread over the hours of the term."""
-    option = option_of(key[3])
+    option = parse_purchase_option(key[3])
     assert option is not None
     hours = HOURS_PER_YEAR * option.term_months / 12
     rate, fee = 0.0, 0.0
     for dimension in term["priceDimensions"].values():
         unit, amounts = dimension["unit"], dimension["pricePerUnit"]
         if "USD" not in amounts:
-            return Refused(" ".join(key), f"priced in {', '.join(amounts)}, expected USD", key)
+            return RejectedRow(" ".join(key), f"priced in {', '.join(amounts)}, expected USD", key)
         if unit == "Hrs":
             rate += float(amounts["USD"])
         elif unit == "Quantity" and hours:
             fee += float(amounts["USD"])
         else:
-            return Refused(" ".join(key), f"the unit {unit!r} is none that can be read", key)
+            return RejectedRow(" ".join(key), f"the unit {unit!r} is none that can be read", key)
     effective = rate + fee / hours if hours else rate
     if effective <= 0:
-        return Refused(" ".join(key), f"the price is {effective:g}", key)
+        return RejectedRow(" ".join(key), f"the price is {effective:g}", key)
     note = f"effective {term['effectiveDate'][:10]}"
     if fee:
         note += f"; {fee:g} upfront and {rate:g} an hour"

@@ -10,47 +10,47 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pricing.adapter import Ask, Left, Refused
-from pricing.providers.aws.clients import Clients
+from pricing.adapters.protocol import FetchRequest, RejectedRow, SkippedRows
+from pricing.providers.aws.clients import AwsClients
 from pricing.quota import Quota
 
 SOURCE = "aws-service-quotas"
-NAMES = (
+QUOTA_NAME_PATTERNS = (
     (re.compile(r"Running On-Demand (?P<classes>.+?) instances"), "on_demand reserved savings_plan"),
     (re.compile(r"All (?P<classes>.+?) Spot Instance Requests"), "spot"),
 )
 """As in the console and the list itself; what runs under a reservation or a plan counts as on demand."""
-LETTERS = {"P": "p", "G": "g gr", "VT": "vt", "Inf": "inf", "Trn": "trn", "DL": "dl"}
+CLASS_PREFIXES = {"P": "p", "G": "g gr", "VT": "vt", "Inf": "inf", "Trn": "trn", "DL": "dl"}
 """How the instance types of a class begin (docs.aws.amazon.com/ec2/latest/instancetypes); other classes hold no
 accelerators. A class with a number (P5) is that generation alone."""
 
 
-def read(ask: Ask, clients: Clients, region: str) -> Iterator[Quota | Left | Refused]:
+def read(ask: FetchRequest, clients: AwsClients, region: str) -> Iterator[Quota | SkippedRows | RejectedRow]:
     """The quotas of a region that accelerated types count against."""
     for page in clients.pages("service-quotas", "list_service_quotas", region, "Quotas", ServiceCode="ec2"):
         for told in page:
-            yield quota_of(ask, told, region)
+            yield parse_quota(ask, told, region)
 
 
-def quota_of(ask: Ask, told: Mapping[str, Any], region: str) -> Quota | Left | Refused:
+def parse_quota(ask: FetchRequest, entry: Mapping[str, Any], region: str) -> Quota | SkippedRows | RejectedRow:
     """The quota for one entry of the list; left out where it is about something else."""
-    for pattern, kinds in NAMES:
-        found = pattern.fullmatch(told["QuotaName"])
-        classes = re.split(r",\s*(?:and\s+)?|\s+and\s+", found["classes"]) if found else []
-        types = " ".join(pattern for name in classes for pattern in _patterns(name))
+    for pattern, kinds in QUOTA_NAME_PATTERNS:
+        name_match = pattern.fullmatch(entry["QuotaName"])
+        classes = re.split(r",\s*(?:and\s+)?|\s+and\s+", name_match["classes"]) if name_match else []
+        types = " ".join(pattern for name in classes for pattern in _type_patterns(name))
         if not types:
             continue
-        if told.get("ErrorReason"):
-            return Refused(f"aws {region} {told['QuotaCode']}", str(told["ErrorReason"].get("ErrorMessage", "")))
+        if entry.get("ErrorReason"):
+            return RejectedRow(f"aws {region} {entry['QuotaCode']}", str(entry["ErrorReason"].get("ErrorMessage", "")))
         return Quota(
-            "aws", region, told["QuotaCode"], told["QuotaName"], "vcpu", float(told["Value"]), None, types, kinds,
+            "aws", region, entry["QuotaCode"], entry["QuotaName"], "vcpu", float(entry["Value"]), None, types, kinds,
             ask.today, SOURCE,
         )  # fmt: skip
-    return Left("quotas of other things")
+    return SkippedRows("quotas of other things")
 
 
-def _patterns(name: str) -> list[str]:
+def _type_patterns(name: str) -> list[str]:
     """Patterns of the types of a class: p[0-9]* for P, p5[!0-9]* for P5; none where it holds no accelerators."""
     parts = re.fullmatch(r"([A-Za-z]+)(\d*)", name)
-    starts = LETTERS.get(parts[1], "").split() if parts else []
+    starts = CLASS_PREFIXES.get(parts[1], "").split() if parts else []
     return [f"{start}{parts[2]}[!0-9]*" if parts and parts[2] else f"{start}[0-9]*" for start in starts]

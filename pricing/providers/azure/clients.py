@@ -14,11 +14,11 @@ from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from pricing.adapter import Ask
-from pricing.calls import CALL_S, Call, plain_http
-from pricing.calls import words as said
-from pricing.errors import Failed, Trouble
-from pricing.patience import Patience
+from pricing.adapters.api_calls import CALL_S, ApiCall, uses_plain_http
+from pricing.adapters.api_calls import summarize_error as said
+from pricing.adapters.protocol import FetchRequest
+from pricing.adapters.retries import RetryBudget
+from pricing.errors import FailureKind, ProviderFailure
 
 T = TypeVar("T")
 
@@ -29,21 +29,26 @@ PRICES_VERSION = "2023-01-01-preview"
 """The version that tells savings plans: learn.microsoft.com/rest/api/cost-management/retail-prices."""
 NO_SDK = "pip install 'gpu-planner[azure]'"
 _IMPORTING = Lock()
-KINDS: dict[int, Trouble] = {400: "changed_format", 401: "no_credentials", 408: "unreachable", 429: "throttled"}
+FAILURE_KINDS: dict[int, FailureKind] = {
+    400: "changed_format",
+    401: "no_credentials",
+    408: "unreachable",
+    429: "throttled",
+}
 
 
-class Clients:
+class AzureClients:
     """Clients of one refresh. Nothing is connected, and no credential is looked for, before it is asked for."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: FetchRequest) -> None:
         self._ask = ask
         self._lock = Lock()
         self._credential: Any = None
 
     def retail_prices(self, region: str, currency: str) -> Iterator[list[dict[str, Any]]]:
         """Every page of the public price feed for virtual machines in a region. Asks for no credential."""
-        call = Call("prices", "retail prices", region)
-        base = self._address("prices")
+        call = ApiCall("prices", "retail prices", region)
+        base = self._service_address("prices")
         wanted = f"serviceName eq 'Virtual Machines' and armRegionName eq '{region}'"
         query = {"api-version": PRICES_VERSION, "currencyCode": f"'{currency}'", "$filter": wanted}
         seen = set()
@@ -51,44 +56,46 @@ class Clients:
             from azure.core import PipelineClient
             from azure.core.pipeline.policies import UserAgentPolicy
         policies = [UserAgentPolicy("gpu-planner")]
-        made: Any = PipelineClient(base, policies=policies, transport=self._transport(base))
+        made: Any = PipelineClient(base, policies=policies, transport=self._make_transport(base))
         with made as client:
             while True:
                 url = f"{base}{PRICES_PATH}?{urlencode(query, quote_via=quote)}"
                 page = self.call(call, partial(_get_json, client, url), self._ask.patience)
-                yield _part(call, page, "Items", list)
-                link = _part(call, page, "NextPageLink", str | None)
+                yield _require_field(call, page, "Items", list)
+                link = _require_field(call, page, "NextPageLink", str | None)
                 if not link:
                     return
                 if link in seen:
-                    raise Failed("changed_format", f"{call}: the same NextPageLink came twice")
+                    raise ProviderFailure("changed_format", f"{call}: the same NextPageLink came twice")
                 seen.add(link)
                 query |= dict(parse_qsl(urlsplit(link).query))  # only its query: a page lies where the first one lay
 
-    def resource_skus(self, region: str, patience: Patience) -> Iterator[list[Any]]:
+    def resource_skus(self, region: str, patience: RetryBudget) -> Iterator[list[Any]]:
         """Every page of resource_skus.list in a region: models of the SDK."""
-        call = Call("compute", "resource_skus.list", region)
-        with self._compute() as client:
-            yield from self._pages(call, partial(client.resource_skus.list, filter=f"location eq '{region}'"), patience)
+        call = ApiCall("compute", "resource_skus.list", region)
+        with self._make_compute_client() as client:
+            yield from self._list_pages(
+                call, partial(client.resource_skus.list, filter=f"location eq '{region}'"), patience
+            )
 
     def usages(self, region: str) -> Iterator[list[Any]]:
         """Every page of usage.list in a region: models of the SDK."""
-        call = Call("compute", "usage.list", region)
-        with self._compute() as client:
-            yield from self._pages(call, partial(client.usage.list, region), self._ask.patience)
+        call = ApiCall("compute", "usage.list", region)
+        with self._make_compute_client() as client:
+            yield from self._list_pages(call, partial(client.usage.list, region), self._ask.patience)
 
-    def call(self, call: Call, what: Callable[[dict[str, float]], T], patience: Patience) -> T:
+    def call(self, call: ApiCall, what: Callable[[dict[str, float]], T], patience: RetryBudget) -> T:
         """`what(time limits)`, tried again as patience allows."""
 
         def once() -> T:
             limit_s = max(0.1, min(CALL_S, patience.left_s))
             return what({"connection_timeout": limit_s, "read_timeout": limit_s})
 
-        return patience.call(once, partial(judge, call))
+        return patience.call(once, partial(classify_error, call))
 
-    def _pages(self, call: Call, method: Callable[..., Any], patience: Patience) -> Iterator[list[Any]]:
+    def _list_pages(self, call: ApiCall, method: Callable[..., Any], patience: RetryBudget) -> Iterator[list[Any]]:
         """Each page is a list call of its own: the SDK's pager cannot be asked again after a fault in a page."""
-        base = urlsplit(self._address("compute"))
+        base = urlsplit(self._service_address("compute"))
         link: str | None = None
         seen: set[str | None] = {None}
 
@@ -105,32 +112,34 @@ class Clients:
             path = base.path + after.path.removeprefix(base.path)
             link = base._replace(path=path, query=after.query).geturl()  # never another host: the token goes along
             if link in seen:
-                raise Failed("changed_format", f"{call}: the same nextLink came twice")
+                raise ProviderFailure("changed_format", f"{call}: the same nextLink came twice")
             seen.add(link)
 
-    def _compute(self) -> Any:
+    def _make_compute_client(self) -> Any:
         """ComputeManagementClient; over plain HTTP without an Authorization header."""
         subscription = os.environ.get(SUBSCRIPTION, "").strip()
         if not subscription:
-            raise Failed("no_credentials", f"no subscription is set: name one in {SUBSCRIPTION}")
-        base = self._address("compute")
+            raise ProviderFailure("no_credentials", f"no subscription is set: name one in {SUBSCRIPTION}")
+        base = self._service_address("compute")
         with _sdk():
             from azure.core.pipeline.policies import SansIOHTTPPolicy, UserAgentPolicy
             from azure.mgmt.compute import ComputeManagementClient
             from azure.mgmt.core.policies import ARMChallengeAuthenticationPolicy
-        plain = plain_http("compute", base)
-        credential = _NoCredential() if plain else self._default()
-        policy: Any = SansIOHTTPPolicy() if plain else ARMChallengeAuthenticationPolicy(credential, *_scopes(base))
+        plain = uses_plain_http("compute", base)
+        credential = _NoCredential() if plain else self._default_credential()
+        policy: Any = (
+            SansIOHTTPPolicy() if plain else ARMChallengeAuthenticationPolicy(credential, *_token_scopes(base))
+        )
         return ComputeManagementClient(
             credential,
             subscription,
             base_url=base,
             authentication_policy=policy,
             policies=[UserAgentPolicy("gpu-planner"), policy],
-            transport=self._transport(base),
+            transport=self._make_transport(base),
         )
 
-    def _default(self) -> Any:
+    def _default_credential(self) -> Any:
         """The SDK's own chain, once for all calls: it keeps its tokens."""
         with self._lock:
             if self._credential is None:
@@ -139,14 +148,14 @@ class Clients:
                 self._credential = DefaultAzureCredential()
             return self._credential
 
-    def _address(self, service: str) -> str:
+    def _service_address(self, service: str) -> str:
         address = self._ask.endpoints.get(service, ADDRESSES[service]).rstrip("/")
         parts = urlsplit(address)
-        if not plain_http(service, address) and (parts.scheme != "https" or not parts.hostname):
-            raise Failed("denied", f"{service}: the address is no https:// address")
+        if not uses_plain_http(service, address) and (parts.scheme != "https" or not parts.hostname):
+            raise ProviderFailure("denied", f"{service}: the address is no https:// address")
         return address
 
-    def _transport(self, base: str) -> Any:
+    def _make_transport(self, base: str) -> Any:
         """Calls to this machine use no proxy and no .netrc."""
         with _sdk():
             from azure.core.pipeline.transport import RequestsTransport
@@ -157,7 +166,7 @@ class _NoCredential:
     """Stands where the SDK wants one and none may be sent."""
 
     def get_token(self, *_: str, **__: Any) -> Any:
-        raise Failed("denied", "no token is sent over plain http")
+        raise ProviderFailure("denied", "no token is sent over plain http")
 
 
 class _sdk:  # noqa: N801  # reads as a statement: with _sdk(): import ...
@@ -170,10 +179,10 @@ class _sdk:  # noqa: N801  # reads as a statement: with _sdk(): import ...
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         _IMPORTING.release()
         if isinstance(error, ImportError):
-            raise Failed("no_sdk", NO_SDK) from error
+            raise ProviderFailure("no_sdk", NO_SDK) from error
 
 
-def _scopes(base: str) -> list[str]:
+def _token_scopes(base: str) -> list[str]:
     """What a token is asked for: that of the sovereign cloud whose address this is, else that of the public one."""
     with _sdk():
         from azure.core import AzureClouds
@@ -194,24 +203,28 @@ def _get_json(client: Any, url: str, limits: dict[str, float]) -> Any:
     return response.json()
 
 
-def _part(call: Call, answer: Any, name: str, kind: Any) -> Any:
+def _require_field(call: ApiCall, answer: Any, name: str, kind: Any) -> Any:
     """A field of an answer; Failed where it is missing or of another kind."""
     if not isinstance(answer, dict) or not isinstance(answer.get(name, ...), kind):
-        raise Failed("changed_format", f"{call}: {name} is missing or of another kind")
+        raise ProviderFailure("changed_format", f"{call}: {name} is missing or of another kind")
     return answer[name]
 
 
-def judge(call: Call, error: Exception) -> Failed:
+def classify_error(call: ApiCall, error: Exception) -> ProviderFailure:
     """What an exception of the SDK, of its transport or of azure-identity means."""
     with _sdk():
         from azure.core import exceptions as azure
-    told = getattr(error, "error", None)  # the body of an answer, where it has the usual form
-    text = f"{told.code}: {told.message}" if told is not None else str(getattr(error, "message", "") or error)
+    error_body = getattr(error, "error", None)  # the body of an answer, where it has the usual form
+    text = (
+        f"{error_body.code}: {error_body.message}"
+        if error_body is not None
+        else str(getattr(error, "message", "") or error)
+    )
     words = said(text)
     late = (azure.ServiceRequestTimeoutError, azure.ServiceResponseTimeoutError)
     lost = (azure.ServiceRequestError, azure.ServiceResponseError)
     other = (azure.DecodeError, ValueError, KeyError, TypeError, AttributeError)
-    meanings: tuple[tuple[Any, Trouble, str], ...] = (
+    meanings: tuple[tuple[Any, FailureKind, str], ...] = (
         (azure.IncompleteReadError, "unreachable", "the answer was cut"),
         (other, "changed_format", f"{type(error).__name__}: {words}"),
         (azure.ClientAuthenticationError, "no_credentials", words),  # none found, expired, revoked
@@ -220,12 +233,12 @@ def judge(call: Call, error: Exception) -> Failed:
     )
     for types, kind, meaning in meanings:
         if isinstance(error, types):
-            return Failed(kind, f"{call}: {meaning}")
+            return ProviderFailure(kind, f"{call}: {meaning}")
     status = getattr(error, "status_code", None)
     if status is None:
-        return Failed("changed_format", f"{call}: {type(error).__name__}: {words}")
-    kind = KINDS.get(status, "server_error" if status >= 500 else "denied")
-    return Failed(kind, f"{call}: {status} {words}", _retry_after(error))
+        return ProviderFailure("changed_format", f"{call}: {type(error).__name__}: {words}")
+    kind = FAILURE_KINDS.get(status, "server_error" if status >= 500 else "denied")
+    return ProviderFailure(kind, f"{call}: {status} {words}", _retry_after(error))
 
 
 def _retry_after(error: Any) -> float | None:

@@ -12,21 +12,22 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from pricing.adapter import Ask, QuotaTask, Reading, Refused, Task
-from pricing.errors import BadSnapshot, Failed
+from pricing.adapters.protocol import FetchRequest, FetchTask, PriceReading, QuotaTask, RejectedRow
+from pricing.adapters.retries import RetryBudget
+from pricing.csv_tables import read_rows
+from pricing.errors import InvalidSnapshot, ProviderFailure
 from pricing.offering import Offering
-from pricing.patience import Patience
-from pricing.place import Source
-from pricing.providers.azure import quotas, retail, skus
-from pricing.providers.azure.clients import ADDRESSES, Clients
-from pricing.table import read_rows
+from pricing.providers.azure import quotas, resource_skus
+from pricing.providers.azure import retail_prices as retail
+from pricing.providers.azure.clients import ADDRESSES, AzureClients
+from pricing.regions_and_tiers import Source
 
 EXTRA = "azure"
 SERVICES = tuple(sorted(ADDRESSES))
 AT_ONCE = 4
 """The price feed answers 429 to more; SKU lists are megabytes each."""
 FOLDER = Path(__file__).parent
-SKUS_S = 30.0
+SKU_WAIT_S = 30.0
 """The longest that prices wait for SKUs: a dead management API must not hold up the public feed."""
 
 
@@ -40,7 +41,7 @@ def sources(day: date) -> tuple[Source, ...]:
             "Linux rates: pay-as-you-go, spot, reservations (whole term over its hours), savings plans",
         ),
         Source(
-            skus.SOURCE,
+            resource_skus.SOURCE,
             "Azure Compute API, Microsoft.Compute/skus by location",
             day,
             "number of GPUs, vCPUs, memory and local disks of each size",
@@ -51,80 +52,82 @@ def sources(day: date) -> tuple[Source, ...]:
     )
 
 
-def tasks(ask: Ask) -> Iterable[Task]:
+def tasks(ask: FetchRequest) -> Iterable[FetchTask]:
     """Prices of every region, then its sizes. Calls nothing."""
-    clients = Clients(ask)
-    shelf = skus.Shelf(ask, clients)
-    for region in _regions(ask):
-        yield Task(f"prices in {region}", partial(_prices, ask, clients, shelf, region))
-    for region in _regions(ask):
-        yield Task(f"sizes in {region}", partial(_sizes, ask, shelf, region))
+    clients = AzureClients(ask)
+    shelf = resource_skus.SkuCache(ask, clients)
+    for region in _list_regions(ask):
+        yield FetchTask(f"prices in {region}", partial(_read_prices, ask, clients, shelf, region))
+    for region in _list_regions(ask):
+        yield FetchTask(f"sizes in {region}", partial(_read_sizes, ask, shelf, region))
 
 
-def quota_tasks(ask: Ask) -> Iterable[QuotaTask]:
+def quota_tasks(ask: FetchRequest) -> Iterable[QuotaTask]:
     """Quotas are per region."""
-    clients = Clients(ask)
-    shelf = skus.Shelf(ask, clients)
-    for region in _regions(ask):
+    clients = AzureClients(ask)
+    shelf = resource_skus.SkuCache(ask, clients)
+    for region in _list_regions(ask):
         yield QuotaTask(f"quotas in {region}", partial(quotas.read, ask, clients, shelf, region))
 
 
-def _regions(ask: Ask) -> tuple[str, ...]:
+def _list_regions(ask: FetchRequest) -> tuple[str, ...]:
     """Those asked for, else those of regions.csv: no call lists regions without a further SDK."""
     if ask.regions:
         return tuple(dict.fromkeys(ask.regions))
     faults: list[str] = []
     found = tuple(row.text("region") for row in read_rows(FOLDER / "regions.csv", ("region",), faults))
     if faults:
-        raise BadSnapshot(tuple(faults))
+        raise InvalidSnapshot(tuple(faults))
     return found
 
 
-def _sizes(ask: Ask, shelf: skus.Shelf, region: str) -> Iterator[Reading]:
+def _read_sizes(ask: FetchRequest, shelf: resource_skus.SkuCache, region: str) -> Iterator[PriceReading]:
     yield from shelf.of(region, ask.patience).readings
 
 
-def _prices(ask: Ask, clients: Clients, shelf: skus.Shelf, region: str) -> Iterator[Reading]:
+def _read_prices(
+    ask: FetchRequest, clients: AzureClients, shelf: resource_skus.SkuCache, region: str
+) -> Iterator[PriceReading]:
     """Prices of known types and of those found; new ones come with their offering."""
     currency = tomllib.loads((FOLDER / "provider.toml").read_text(encoding="utf-8"))["currency"]
     known = {name.casefold(): offering for name, offering in ask.known.items()}
-    feed = retail.Feed(region, currency, ask.today, frozenset(known))
+    feed = retail.RetailFeed(region, currency, ask.today, frozenset(known))
     for page in clients.retail_prices(region, currency):
         yield from feed.take(page)
     if not feed.rows:
-        raise Failed("changed_format", f"prices retail prices of {region}: no virtual machine is sold there")
+        raise ProviderFailure("changed_format", f"prices retail prices of {region}: no virtual machine is sold there")
     new, why = _new_types(ask, shelf, feed, known)
     used = set()
-    for told in feed.settle():
-        if not isinstance(told, retail.Rate):
-            yield told
+    for reading in feed.settle():
+        if not isinstance(reading, retail.AzureRetailRate):
+            yield reading
             continue
-        name = told.instance_type.casefold()
+        name = reading.instance_type.casefold()
         offering = known.get(name) or new.get(name)
         if offering is None:
-            yield feed.refuse(told.instance_type, told.option, why.get(name, why[""]))
+            yield feed.refuse(reading.instance_type, reading.option, why.get(name, why[""]))
             continue
         if name not in known and name not in used:
             used.add(name)
             yield offering
-        yield retail.price_of(told, feed, offering.instance_type)
+        yield retail.build_price(reading, feed, offering.instance_type)
     yield from feed.covered()
 
 
 def _new_types(
-    ask: Ask, shelf: skus.Shelf, feed: retail.Feed, known: dict[str, Offering]
+    ask: FetchRequest, shelf: resource_skus.SkuCache, feed: retail.RetailFeed, known: dict[str, Offering]
 ) -> tuple[dict[str, Offering], dict[str, str]]:
     """The offerings of this region by lower-case type, if the feed names one that is not known; and by lower-case type
     why one is not among them, with "" for any other."""
     if all(name in known for name, _ in feed.kept):
         return {}, {"": ""}
-    patience = Patience(min(SKUS_S, ask.patience.left_s / 2), ask.patience.first_pause_s, ask.patience.stop)
+    patience = RetryBudget(min(SKU_WAIT_S, ask.patience.left_s / 2), ask.patience.first_pause_s, ask.patience.stop)
     try:
-        found = shelf.of(feed.region, patience)
-    except Failed as failed:
+        sizes = shelf.of(feed.region, patience)
+    except ProviderFailure as failed:
         if failed.kind == "interrupted":
             raise
         return {}, {"": f"unknown accelerator: the type is new, and sizes could not be read ({failed})"}
-    refused = {r.subject.casefold(): r.reason for r in found.readings if isinstance(r, Refused)}
+    refused = {r.subject.casefold(): r.reason for r in sizes.readings if isinstance(r, RejectedRow)}
     unseen = "unknown accelerator: the type is new, and no size of this name is on the list of the region"
-    return {name.casefold(): offering for name, offering in found.offerings.items()}, {**refused, "": unseen}
+    return {name.casefold(): offering for name, offering in sizes.offerings.items()}, {**refused, "": unseen}

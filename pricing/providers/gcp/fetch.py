@@ -10,46 +10,46 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import partial
 
-from pricing.adapter import Ask, QuotaTask, Reading, Task
-from pricing.calls import Once
+from pricing.adapters.api_calls import SharedResult
+from pricing.adapters.protocol import FetchRequest, FetchTask, PriceReading, QuotaTask
 from pricing.offering import Offering
-from pricing.place import Source
-from pricing.providers.gcp import machines, quotas, rates, slices, sums
-from pricing.providers.gcp.clients import Clients
+from pricing.providers.gcp import machine_prices, machine_types, quotas, sku_rates, tpu_slices
+from pricing.providers.gcp.clients import GcpClients
+from pricing.regions_and_tiers import Source
 
 EXTRA = "gcp"
 SERVICES = ("cloudbilling", "compute", "tpu")
 AT_ONCE = 4
 
 
-class Feeds:
+class GcpFeeds:
     """What one refresh reads, each once."""
 
-    def __init__(self, ask: Ask) -> None:
-        clients = Clients(ask)
-        self.machines = Once(partial(machines.read, ask, clients))
-        self.slices = Once(partial(slices.read, ask, clients))
-        self.compute_rates = Once(partial(rates.compute_rates, ask, clients))
-        self.tpu_rates = Once(partial(rates.tpu_rates, ask, clients))
+    def __init__(self, ask: FetchRequest) -> None:
+        clients = GcpClients(ask)
+        self.machines = SharedResult(partial(machine_types.read, ask, clients))
+        self.slices = SharedResult(partial(tpu_slices.read, ask, clients))
+        self.compute_rates = SharedResult(partial(sku_rates.compute_rates, ask, clients))
+        self.tpu_rates = SharedResult(partial(sku_rates.tpu_rates, ask, clients))
 
 
 def sources(day: date) -> tuple[Source, ...]:
     """Every source that a refresh on `day` may name."""
     return (
         Source(
-            sums.SOURCE,
+            machine_prices.SOURCE,
             "Cloud Billing Catalog API services.skus.list, services Compute Engine (6F81-5844-456A) and Cloud TPU",
             day,
             "rates of vCPU, memory, GPU, local SSD and TPU chips: on demand, spot, 1-year and 3-year commitments",
         ),
         Source(
-            machines.SOURCE,
+            machine_types.SOURCE,
             "Compute Engine API machineTypes.aggregatedList, acceleratorTypes.aggregatedList, regions.list",
             day,
             "machine shapes with their accelerators, zones that sell them, GPU quotas",
         ),
         Source(
-            slices.SOURCE,
+            tpu_slices.SOURCE,
             "Cloud TPU API locations.list, locations.acceleratorTypes.list",
             day,
             "TPU slices and zones that sell them",
@@ -57,43 +57,47 @@ def sources(day: date) -> tuple[Source, ...]:
     )
 
 
-def tasks(ask: Ask) -> Iterable[Task]:
+def tasks(ask: FetchRequest) -> Iterable[FetchTask]:
     """Machine types, TPU types, and the prices of each. Calls nothing."""
-    feeds = Feeds(ask)
+    feeds = GcpFeeds(ask)
     return (
-        Task("machine types", lambda: feeds.machines.get().readings()),
-        Task("TPU types", lambda: feeds.slices.get().readings()),
-        Task("prices of machines with GPUs", partial(_gpu_prices, ask, feeds)),
-        Task("prices of TPUs", partial(_tpu_prices, ask, feeds)),
+        FetchTask("machine types", lambda: feeds.machines.get().readings()),
+        FetchTask("TPU types", lambda: feeds.slices.get().readings()),
+        FetchTask("prices of machines with GPUs", partial(_read_gpu_prices, ask, feeds)),
+        FetchTask("prices of TPUs", partial(_read_tpu_prices, ask, feeds)),
     )
 
 
-def quota_tasks(ask: Ask) -> Iterable[QuotaTask]:
+def quota_tasks(ask: FetchRequest) -> Iterable[QuotaTask]:
     """GPU quotas of all regions are one list."""
-    return (QuotaTask("regional GPU quotas", partial(quotas.read, ask, Clients(ask))),)
+    return (QuotaTask("regional GPU quotas", partial(quotas.read, ask, GcpClients(ask))),)
 
 
-def _gpu_prices(ask: Ask, feeds: Feeds) -> Iterator[Reading]:
+def _read_gpu_prices(ask: FetchRequest, feeds: GcpFeeds) -> Iterator[PriceReading]:
     found = feeds.compute_rates.get()
     yield from found.readings
-    yield from sums.prices(ask, _offerings(ask, feeds, tpu=False), found, _sold(feeds))
+    yield from machine_prices.price_machines(
+        ask, _select_offerings(ask, feeds, tpu=False), found, _find_selling_regions(feeds)
+    )
 
 
-def _tpu_prices(ask: Ask, feeds: Feeds) -> Iterator[Reading]:
+def _read_tpu_prices(ask: FetchRequest, feeds: GcpFeeds) -> Iterator[PriceReading]:
     """TPU v5e and later are billed by Compute Engine, the others by Cloud TPU; a slice has the rates of both."""
     legacy = feeds.tpu_rates.get()
     yield from legacy.readings
-    both = rates.merged(iter((feeds.compute_rates.get(), legacy)))
-    yield from sums.prices(ask, _offerings(ask, feeds, tpu=True), both, _sold(feeds))
+    both = sku_rates.merge_rates(iter((feeds.compute_rates.get(), legacy)))
+    yield from machine_prices.price_machines(
+        ask, _select_offerings(ask, feeds, tpu=True), both, _find_selling_regions(feeds)
+    )
 
 
-def _offerings(ask: Ask, feeds: Feeds, *, tpu: bool) -> list[Offering]:
+def _select_offerings(ask: FetchRequest, feeds: GcpFeeds, *, tpu: bool) -> list[Offering]:
     """Known and new types; one whose numbers are in doubt is left to quarantine and gets no price."""
     offerings, refused = dict(ask.known), set[str]()
-    for found in (feeds.machines.get_or_none(), feeds.slices.get_or_none()):
-        if found is not None:
-            offerings |= found.offerings
-            refused |= set(found.refused)
+    for zone_types in (feeds.machines.get_or_none(), feeds.slices.get_or_none()):
+        if zone_types is not None:
+            offerings |= zone_types.offerings
+            refused |= set(zone_types.refused)
     return [
         offering
         for name, offering in offerings.items()
@@ -101,11 +105,11 @@ def _offerings(ask: Ask, feeds: Feeds, *, tpu: bool) -> list[Offering]:
     ]
 
 
-def _sold(feeds: Feeds) -> sums.Sold:
+def _find_selling_regions(feeds: GcpFeeds) -> machine_prices.SellingRegions:
     zones, slice_zones = feeds.machines.get_or_none(), feeds.slices.get_or_none()
     tables = [
         None if found is None else {name: frozenset(regions) for name, regions in found.sold.items()}
         for found in (zones, slice_zones)
     ]
     regions = frozenset((zones.regions if zones else set()) | (slice_zones.regions if slice_zones else set()))
-    return sums.Sold(tables[0], tables[1], regions)
+    return machine_prices.SellingRegions(tables[0], tables[1], regions)

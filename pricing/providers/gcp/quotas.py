@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pricing.adapter import Ask, Left, Refused
-from pricing.calls import Call
-from pricing.errors import Failed
-from pricing.providers.gcp.clients import Clients, sdk
-from pricing.providers.gcp.machines import SOURCE
-from pricing.providers.gcp.parts import parts
-from pricing.providers.gcp.sums import PROVIDER
+from pricing.adapters.api_calls import ApiCall
+from pricing.adapters.protocol import FetchRequest, RejectedRow, SkippedRows
+from pricing.errors import ProviderFailure
+from pricing.providers.gcp.billed_parts import load_parts_table
+from pricing.providers.gcp.clients import GcpClients, import_sdk
+from pricing.providers.gcp.machine_prices import PROVIDER
+from pricing.providers.gcp.machine_types import SOURCE
 from pricing.quota import Quota
 
 METRIC = re.compile("(|PREEMPTIBLE_|COMMITTED_)(NVIDIA_[A-Z0-9_]+_GPUS)")
@@ -21,49 +21,49 @@ KINDS = {"": "on_demand committed_use", "PREEMPTIBLE_": "spot", "COMMITTED_": "c
 TITLES = {"": "{} GPUs", "PREEMPTIBLE_": "Preemptible {} GPUs", "COMMITTED_": "Committed {} GPUs"}
 
 
-def read(ask: Ask, clients: Clients) -> Iterator[Quota | Left | Refused]:
+def read(ask: FetchRequest, clients: GcpClients) -> Iterator[Quota | SkippedRows | RejectedRow]:
     """The GPU quotas of every region asked for."""
     client = clients.compute("RegionsClient")
-    request = sdk("cloud.compute_v1").ListRegionsRequest(project=clients.project(), max_results=500)
-    call = Call("compute", "regions.list", f"projects/{request.project}")
+    request = import_sdk("cloud.compute_v1").ListRegionsRequest(project=clients.project(), max_results=500)
+    call = ApiCall("compute", "regions.list", f"projects/{request.project}")
     types = types_by_metric(ask)
     left, seen = 0, False
     for page in clients.pages(call, client.list, request):
         for region in page.items:
             seen = True
             if not region.name or not region.quotas:
-                raise Failed("changed_format", f"{call}: name or quotas missing in region {region.name!r}")
+                raise ProviderFailure("changed_format", f"{call}: name or quotas missing in region {region.name!r}")
             if ask.regions and region.name not in ask.regions:
                 continue
             for row in region.quotas:
-                reading = _quota(ask, region.name, row, types)
+                reading = _parse_quota(ask, region.name, row, types)
                 left += reading is None
                 if reading is not None:
                     yield reading
     if not seen:
-        raise Failed("changed_format", f"{call}: items is empty")
+        raise ProviderFailure("changed_format", f"{call}: items is empty")
     if left:
-        yield Left("quotas that count no GPU of the catalogue", left)
+        yield SkippedRows("quotas that count no GPU of the catalogue", left)
 
 
-def types_by_metric(ask: Ask) -> dict[str, list[str]]:
+def types_by_metric(ask: FetchRequest) -> dict[str, list[str]]:
     """The known instance types that count against each plain metric."""
-    found: dict[str, list[str]] = {}
+    types: dict[str, list[str]] = {}
     for name in sorted(ask.known):
-        rule = parts().machine(name)
+        rule = load_parts_table().machine(name)
         if rule and rule.quota:
-            found.setdefault(rule.quota, []).append(name)
-    return found
+            types.setdefault(rule.quota, []).append(name)
+    return types
 
 
-def _quota(ask: Ask, region: str, row: Any, types: dict[str, list[str]]) -> Quota | Refused | None:
+def _parse_quota(ask: FetchRequest, region: str, row: Any, types: dict[str, list[str]]) -> Quota | RejectedRow | None:
     metric = str(row.metric)
     match = METRIC.fullmatch(metric)
     if match is None or match[2].endswith("_VWS_GPUS"):  # virtual workstations are not in the catalogue
         return None
     before, stem = match.groups()
     if stem not in types:
-        return Refused(f"{region} {metric}", "no instance type is known to count against it")
+        return RejectedRow(f"{region} {metric}", "no instance type is known to count against it")
     title = TITLES[before].format(stem.removesuffix("_GPUS").replace("_", " "))
     return Quota(
         PROVIDER, region, metric, title, "accelerator", row.limit, row.usage, " ".join(types[stem]), KINDS[before],

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from planner.described import described, public_runs, shipped_runs
-from planner.described.runs import shipped_measurements
-from planner.network import Network
+from planner.performance.throughput.network_estimates import estimate_throughput, public_runs, shipped_runs
+from planner.performance.throughput.network_estimates.benchmark_runs import shipped_measurements
+from planner.request.neural_network import NeuralNetwork
 from pricing.accelerator import resolve
 
 
@@ -38,6 +38,8 @@ def tell(runs):
     """The throughput of a described job, or the reason that there is none."""
 
     def make(accelerator: str, count: float, unit: str = "tokens", among=None, **network):
-        return described(Network(**network), unit, resolve(accelerator), count, runs if among is None else among)
+        return estimate_throughput(
+            NeuralNetwork(**network), unit, resolve(accelerator), count, runs if among is None else among
+        )
 
     return make

@@ -6,10 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from planner.described import error_table
-from planner.described.__main__ import lines
-from planner.described.errors import Miss, bounds, intervals_csv, misses, quantile
-from planner.described.intervals import TABLE, intervals
+from planner.performance.throughput.network_estimates import error_table
+from planner.performance.throughput.network_estimates.intervals import TABLE, load_intervals
+from tools.throughput.network_cross_validation import (
+    RunResidual,
+    intervals_csv,
+    left_out_residuals,
+    log_interval,
+    weighted_quantile,
+)
+from tools.throughput.network_error_report import format_table
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "described.md"
 
@@ -20,7 +26,7 @@ def table(measurements):
 
 
 def test_the_intervals_are_those_of_the_runs(measurements):
-    """If not: python -m planner.described --write."""
+    """If not: python -m tools.throughput.network_error_report --write."""
     assert TABLE.read_text(encoding="utf-8") == intervals_csv(measurements)
 
 
@@ -43,13 +49,13 @@ def test_every_kind_has_a_line_for_all_that_can_be_left_out(table):
 
 def test_a_run_is_not_told_by_what_is_left_out(runs):
     """Left alone with itself, nothing is left to tell it by."""
-    assert misses([runs[0]], lambda a, b: a.group == b.group) == []
+    assert left_out_residuals([runs[0]], lambda a, b: a.group == b.group) == []
 
 
 def test_quantile_by_hand():
     """Weights 1, 2, 1 at 5, 7, 9: half of 4 is passed at 7, nine tenths at 9, a quarter at 5."""
     weighed = [(9.0, 1.0), (5.0, 1.0), (7.0, 2.0)]
-    assert [quantile(weighed, level) for level in (0.25, 0.5, 0.9)] == [5, 7, 9]
+    assert [weighted_quantile(weighed, level) for level in (0.25, 0.5, 0.9)] == [5, 7, 9]
 
 
 def test_bounds_widen_for_the_group_that_is_asked(runs):
@@ -57,12 +63,12 @@ def test_bounds_widen_for_the_group_that_is_asked(runs):
     out: 3 and 97."""
     groups = list(dict.fromkeys(run.group for run in runs))[:4]
     first = [next(run for run in runs if run.group == group) for group in groups]
-    found = [Miss(run, float(n)) for run in first for n in range(1, 101)]
-    assert bounds(found) == (3, 97)
+    found = [RunResidual(run, float(n)) for run in first for n in range(1, 101)]
+    assert log_interval(found) == (3, 97)
 
 
 def test_the_guide_shows_the_table_and_the_intervals_as_they_are(measurements):
     guide = GUIDE.read_text(encoding="utf-8")
-    assert "\n".join(lines(measurements)) in guide
-    for row in intervals().values():
+    assert "\n".join(format_table(measurements)) in guide
+    for row in load_intervals().values():
         assert f"| {row.family} | {row.accelerator} | {row.low:g} | {row.high:g} | {row.runs} | {row.groups} |" in guide

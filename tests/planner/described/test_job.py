@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.described import described
-from planner.described.intervals import MEASURED, NEW, intervals
-from planner.network import Network
+from planner.performance.throughput.network_estimates import estimate_throughput
+from planner.performance.throughput.network_estimates.intervals import MEASURED, NEW, load_intervals
+from planner.request.neural_network import NeuralNetwork
 from pricing.accelerator import resolve
 
 
@@ -25,7 +25,7 @@ def test_from_one_run_by_hand(runs, tell):
     )
     found = tell("A100-80GB-SXM", 8, among=(row,), model="mpt-7b")
     assert found.units_per_hour == pytest.approx(37_130 * 3600, rel=1e-6)
-    spread = intervals()["training", MEASURED]
+    spread = load_intervals()["training", MEASURED]
     assert (found.low, found.high) == pytest.approx(
         (found.units_per_hour * spread.low, found.units_per_hour * spread.high)
     )
@@ -78,7 +78,7 @@ def test_the_answer_says_which_runs_it_rests_on(tell, runs):
 
 
 def test_an_accelerator_without_runs_is_less_sure(tell):
-    spread = intervals()["training", NEW]
+    spread = load_intervals()["training", NEW]
     found = tell("Gaudi3", 8, parameters="7B")
     assert (found.low / found.units_per_hour, found.high / found.units_per_hour) == pytest.approx(
         (spread.low, spread.high)
@@ -114,7 +114,7 @@ def test_an_accelerator_without_a_rate_is_unknown(runs, missing):
     part = resolve("H100")
     gone = ("memory_bandwidth_gbs",) if missing != "peak" else ("fp32_tflops", "fp16_tflops")
     blind = replace(part, **dict.fromkeys(gone))
-    found = described(Network(parameters=7e9), "tokens", blind, 8, runs)
+    found = estimate_throughput(NeuralNetwork(parameters=7e9), "tokens", blind, 8, runs)
     assert isinstance(found, str)
     assert "is known for H100-80GB-SXM" in found
 
@@ -144,12 +144,12 @@ def test_more_than_the_peak_is_no_answer(runs, tell):
 )
 def test_laws_of_an_answer(runs, size, count, part):
     """In order, no more than the peak allows, and more accelerators never do less."""
-    network = Network(parameters=size)
-    found = described(network, "tokens", resolve(part), count, runs)
+    network = NeuralNetwork(parameters=size)
+    found = estimate_throughput(network, "tokens", resolve(part), count, runs)
     if isinstance(found, str):
         return
     assert 0 < found.low < found.units_per_hour < found.high
     assert math.isfinite(found.high)
-    twice = described(network, "tokens", resolve(part), 2 * count, runs)
+    twice = estimate_throughput(network, "tokens", resolve(part), 2 * count, runs)
     assert twice.units_per_hour > found.units_per_hour
     assert found.units_per_hour * 6 * size / 3600 < count * (resolve(part).fp16_tflops or 0) * 1e12

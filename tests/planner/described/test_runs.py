@@ -7,10 +7,15 @@ import re
 
 import pytest
 
-from planner.described import public_runs
-from planner.described.runs import MOST_UTILISATION, NETWORKS, PRECISIONS, entries
-from planner.described.work import operations_per_token, peak
-from planner.throughput import PRECISION_FALLBACKS
+from planner.performance.throughput.accelerator_scores import PRECISION_FALLBACKS
+from planner.performance.throughput.network_estimates import public_runs
+from planner.performance.throughput.network_estimates.benchmark_runs import (
+    MOST_UTILISATION,
+    NETWORKS,
+    PRECISIONS,
+    load_networks,
+)
+from planner.performance.throughput.network_estimates.roofline import operations_per_token, peak_operations
 from pricing.accelerator import resolve
 
 WORDS, POSITIONS = 50_368, 2_048
@@ -57,7 +62,7 @@ def test_a_decoded_token_reads_every_weight_once(run_of):
 
 def test_layers_and_width_of_mpt_give_the_parameters_that_are_printed():
     """12 L h^2 of the layers, h of each word and position; what is left over (norms) is below 1 %."""
-    seen = {e.network: e for group in entries().values() for e in group if e.network.startswith("mpt-")}
+    seen = {e.network: e for group in load_networks().values() for e in group if e.network.startswith("mpt-")}
     assert len(seen) == 7
     with NETWORKS.open(encoding="utf-8", newline="") as file:
         own = {r["network"]: r for r in csv.DictReader(file) if r["layers"]}
@@ -72,7 +77,7 @@ def test_the_tokens_to_converge_are_what_rows_that_print_both_show(measurements)
         for r in measurements
         if r["group"] == "mlperf-train:gpt3-175b" and r["throughput"] and r["time_to_train_minutes"]
     )
-    (told,) = {e.units_to_converge for e in entries()["mlperf-train:gpt3-175b"]}
+    (told,) = {e.units_to_converge for e in load_networks()["mlperf-train:gpt3-175b"]}
     assert told == pytest.approx(both[len(both) // 2], rel=0.01)
     assert both[0] > told * 0.95
     assert both[-1] < told * 1.1
@@ -90,8 +95,8 @@ def test_no_run_does_more_than_there_is(runs):
 
 def test_every_line_of_the_table_has_rows_and_a_source(measurements):
     groups = {r["group"] for r in measurements}
-    assert entries().keys() <= groups
-    assert all(e.source for group in entries().values() for e in group)
+    assert load_networks().keys() <= groups
+    assert all(e.source for group in load_networks().values() for e in group)
 
 
 def test_every_precision_that_is_written_is_known():
@@ -109,7 +114,7 @@ def test_every_precision_that_is_written_is_known():
     ],
 )
 def test_the_peak_is_that_of_the_precision_or_the_next_wider(part, precision, expected):
-    assert peak(resolve(part), precision) == expected
+    assert peak_operations(resolve(part), precision) == expected
 
 
 @pytest.mark.parametrize(("parameters", "layers", "width"), [(6.74e9, 32, 4096), (69e9, 80, 8192), (175e9, 96, 12288)])

@@ -10,12 +10,12 @@ from types import ModuleType
 
 import pytest
 
-from planner.measure import file
-from planner.measure._cpu import Machine
-from planner.measure._progress import Series
-from planner.measure._replay import read_trace
-from planner.measure._watch import Job, Watched
-from pricing.accelerator import embedded
+from planner.measure import measurement_file
+from planner.measure.cpu_sampler import HostMachine
+from planner.measure.job_watcher import JobObservation, WatchedCommand
+from planner.measure.progress_sources import WorkSeries
+from planner.measure.trace_replay import read_trace
+from pricing.accelerator import embedded_names
 
 HERE = Path(__file__).parent
 
@@ -31,21 +31,28 @@ def makers() -> ModuleType:
 
 
 @pytest.fixture
-def machine() -> Machine:
-    return Machine("a processor", sockets=2, cpus=32, memory_gib=512)
+def machine() -> HostMachine:
+    return HostMachine("a processor", sockets=2, cpus=32, memory_gib=512)
 
 
 @pytest.fixture
-def replayed(machine) -> Callable[..., file.Measured]:
+def replayed(machine) -> Callable[..., measurement_file.JobMeasurement]:
     """A trace as if a job had run meanwhile that did `rate` units in each second of it."""
 
-    def replay(name: str, rate: float = 10.0, **told) -> file.Measured:
+    def replay(name: str, rate: float = 10.0, **told) -> measurement_file.JobMeasurement:
         devices, samples = read_trace(HERE / "traces" / f"{name}.jsonl")
-        series = Series()
+        series = WorkSeries()
         for second in range(61):
             series.add(float(second), rate * second)
         used = {device.index for device in devices}
-        watched = Watched(0.0, series, devices, end=60.0, samples=list(samples), used=used)
-        return file.evaluate(watched, Job(("job",)), file.Told("job", **told), machine, embedded(), [])
+        watched = JobObservation(0.0, series, devices, end=60.0, samples=list(samples), used=used)
+        return measurement_file.evaluate(
+            watched,
+            WatchedCommand(("job",)),
+            measurement_file.JobDescription("job", **told),
+            machine,
+            embedded_names(),
+            [],
+        )
 
     return replay

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from planner.measure._amd import Amd, open_amd
-from planner.measure._reading import Device, Reading
+from planner.measure.amd_sampler import AmdSampler, open_amd
+from planner.measure.telemetry_samples import Device, DeviceReading
 
 
 class Refused(Exception):
@@ -31,23 +31,23 @@ def smi() -> SimpleNamespace:
 
 
 def test_readings_come_in_our_units(smi):
-    amd = Amd(smi, {})
+    amd = AmdSampler(smi, {})
     assert amd.devices() == (
         Device(0, "AMD Instinct MI300X", memory_gib=192),
         Device(1, "AMD Instinct MI300X", memory_gib=192),
     )
-    assert amd.sample(0.0)[0] == Reading(busy=0.91, memory_busy=0.4, memory_used_gib=96, power_w=640)
+    assert amd.sample(0.0)[0] == DeviceReading(busy=0.91, memory_busy=0.4, memory_used_gib=96, power_w=640)
     amd.close()
 
 
 def test_what_it_may_not_see_is_not_measured(smi):
-    assert [device.index for device in Amd(smi, {"ROCR_VISIBLE_DEVICES": "1"}).devices()] == [1]
+    assert [device.index for device in AmdSampler(smi, {"ROCR_VISIBLE_DEVICES": "1"}).devices()] == [1]
 
 
 def test_what_is_not_supported_is_not_known(smi):
     smi.amdsmi_get_gpu_activity = smi.amdsmi_shut_down
     smi.amdsmi_get_power_info = lambda _: {"socket_power": "N/A", "current_socket_power": 0xFFFFFFFF}
-    first, _ = Amd(smi, {}).sample(0.0)
+    first, _ = AmdSampler(smi, {}).sample(0.0)
     assert (first.busy, first.memory_busy, first.power_w) == (None, None, None)
 
 

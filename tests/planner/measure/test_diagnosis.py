@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from planner.measure._cpu import Machine
-from planner.measure._diagnosis import diagnose
-from planner.measure._figures import CpuFigures, DeviceFigures, Figures, figures
-from planner.measure._reading import Cpu, Device, Reading, Sample, reasons_in
-from planner.measure._replay import Replay, read_trace
-from planner.measure._thresholds import thresholds
+from planner.measure.bottleneck_diagnosis import diagnose
+from planner.measure.cpu_sampler import HostMachine
+from planner.measure.diagnosis_thresholds import load_thresholds
+from planner.measure.telemetry_samples import CpuReading, Device, DeviceReading, Sample, clock_reason_names
+from planner.measure.trace_replay import TraceReplay, read_trace
+from planner.measure.window_statistics import CpuStatistics, DeviceStatistics, WindowStatistics, summarise_window
 
 TRACES = Path(__file__).parent / "traces"
 RIGHT = {
@@ -26,7 +26,7 @@ RIGHT = {
     "straggler": "straggler",
     "idle": "accelerator_unused",
 }
-MACHINE = Machine("a processor", sockets=1, cpus=4, memory_gib=64)
+MACHINE = HostMachine("a processor", sockets=1, cpus=4, memory_gib=64)
 
 
 @pytest.mark.parametrize(("trace", "limit"), RIGHT.items(), ids=list(RIGHT))
@@ -44,7 +44,7 @@ def test_every_trace_is_made_by_the_generator_and_has_its_answer(makers):
 
 
 def test_every_threshold_has_a_meaning_and_a_source():
-    for threshold in thresholds().values():
+    for threshold in load_thresholds().values():
         assert threshold.meaning
         assert threshold.source
         assert threshold.unit
@@ -57,9 +57,9 @@ def test_a_small_batch_on_several_devices_may_be_communication(replayed):
     assert "communication" in diagnose(two, MACHINE)[0].because
 
 
-def device(**known: object) -> Figures:
-    one = DeviceFigures(Device(0, "H100", memory_gib=80, power_limit_w=700, sm_clock_max_mhz=1980), 20, **known)
-    return Figures(0, 10, 20, CpuFigures(job_cores=0.2), (one,))
+def device(**known: object) -> WindowStatistics:
+    one = DeviceStatistics(Device(0, "H100", memory_gib=80, power_limit_w=700, sm_clock_max_mhz=1980), 20, **known)
+    return WindowStatistics(0, 10, 20, CpuStatistics(job_cores=0.2), (one,))
 
 
 def test_without_its_utilisation_nothing_is_told():
@@ -80,7 +80,7 @@ def test_too_few_samples_tell_nothing():
 
 
 def cpu(**known: float) -> str:
-    return diagnose(Figures(0, 10, 20, CpuFigures(**known)), MACHINE)[0].limit
+    return diagnose(WindowStatistics(0, 10, 20, CpuStatistics(**known)), MACHINE)[0].limit
 
 
 def test_on_a_cpu():
@@ -97,12 +97,14 @@ def test_figures_by_hand():
     """Three samples a second apart: 100, 200 and 300 W are 150 + 250 = 400 J; 0.5 and 0.75 of CPU time are 1.25 cores
     over 2 s / 2; of three readings one is idle, and the power cap held in two."""
     samples = [
-        Sample(0, Cpu(job_seconds=1.0, blocked=1), (Reading(busy=0.0, power_w=100, reasons=1),)),
-        Sample(1, Cpu(job_seconds=1.5), (Reading(busy=0.6, power_w=200, reasons=4),)),
-        Sample(2, Cpu(job_seconds=2.25), (Reading(busy=0.9, power_w=300, reasons=4 | 32),)),
-        Sample(9, Cpu(job_seconds=99.0), (Reading(busy=0.0, power_w=9999, reasons=0),)),  # after the window
+        Sample(0, CpuReading(job_seconds=1.0, blocked=1), (DeviceReading(busy=0.0, power_w=100, reasons=1),)),
+        Sample(1, CpuReading(job_seconds=1.5), (DeviceReading(busy=0.6, power_w=200, reasons=4),)),
+        Sample(2, CpuReading(job_seconds=2.25), (DeviceReading(busy=0.9, power_w=300, reasons=4 | 32),)),
+        Sample(
+            9, CpuReading(job_seconds=99.0), (DeviceReading(busy=0.0, power_w=9999, reasons=0),)
+        ),  # after the window
     ]
-    found = figures(samples, [Device(0, "H100")], [0], 0, 5)
+    found = summarise_window(samples, [Device(0, "H100")], [0], 0, 5)
     (one,) = found.devices
     assert found.seconds == 2
     assert one.energy_j == found.energy_j == 400
@@ -115,25 +117,28 @@ def test_figures_by_hand():
 
 
 def test_a_counter_of_energy_comes_before_the_integral():
-    samples = [Sample(at, Cpu(), (Reading(power_w=100, energy_j=5000 + 70 * at),)) for at in range(5)]
-    (one,) = figures(samples, [Device(0, "H100")], [0], 0, 10).devices
+    samples = [Sample(at, CpuReading(), (DeviceReading(power_w=100, energy_j=5000 + 70 * at),)) for at in range(5)]
+    (one,) = summarise_window(samples, [Device(0, "H100")], [0], 0, 10).devices
     assert (one.energy_j, one.energy_basis) == (280, "counter")
 
 
 def test_a_window_without_samples_has_no_figures():
-    assert figures([], [Device(0, "H100")], [0], 0, 1).samples == 0
+    assert summarise_window([], [Device(0, "H100")], [0], 0, 1).samples == 0
 
 
 def test_reasons_by_their_bits():
-    assert reasons_in(0) == ()
-    assert reasons_in(0x1FF) == (
+    assert clock_reason_names(0) == ()
+    assert clock_reason_names(0x1FF) == (
         "idle", "application_clocks", "power_cap", "hw_slowdown", "sync_boost", "sw_thermal", "hw_thermal",
         "power_brake", "display_clocks",
     )  # fmt: skip
 
 
 def test_a_replay_shows_what_stood_last():
-    replay = Replay([Device(0, "a")], [Sample(0, Cpu(), (Reading(busy=0.1),)), Sample(2, Cpu(), (Reading(busy=0.2),))])
+    replay = TraceReplay(
+        [Device(0, "a")],
+        [Sample(0, CpuReading(), (DeviceReading(busy=0.1),)), Sample(2, CpuReading(), (DeviceReading(busy=0.2),))],
+    )
     assert [replay.sample(now)[0].busy for now in (100.0, 101.9, 102.0, 500.0)] == [0.1, 0.1, 0.2, 0.2]
     devices, samples = read_trace(TRACES / "straggler.jsonl")
     assert len(devices) == 4

@@ -8,13 +8,13 @@ from datetime import date
 
 import pytest
 
-from planner.errors import InvalidRequest
-from planner.measure import file, read_file
-from planner.measure._progress import Series
-from planner.measure._reading import Device, Reading, Sample
-from planner.measure._watch import Job, Watched
-from planner.request import Measurement
-from pricing.accelerator import embedded
+from planner.measure import measurement_file, read_file
+from planner.measure.job_watcher import JobObservation, WatchedCommand
+from planner.measure.progress_sources import WorkSeries
+from planner.measure.telemetry_samples import Device, DeviceReading, Sample
+from planner.request.errors import InvalidRequest
+from planner.request.models import Measurement
+from pricing.accelerator import embedded_names
 
 DAY = date(2026, 11, 21)
 
@@ -22,7 +22,7 @@ DAY = date(2026, 11, 21)
 def test_a_measurement_is_what_a_request_takes(replayed, tmp_path):
     measured = replayed("compute_bound", rate=10.0, precision="bf16", scaling="strong")
     path = tmp_path / "job.measured.json"
-    path.write_bytes(file.to_bytes(file.document(measured, DAY)))
+    path.write_bytes(measurement_file.to_bytes(measurement_file.build_document(measured, DAY)))
     fields = read_file(path)
     assert fields == read_file(str(path)) == read_file(path.read_bytes())
     taken = Measurement.model_validate(fields)
@@ -50,7 +50,7 @@ def test_work_of_one_device_is_multiplied_by_the_count(replayed):
     assert one.count == 4
     assert one.job_rate == pytest.approx(40)
     assert one.joules_per_unit == pytest.approx(job.joules_per_unit / 4)
-    fields = file.document(one, DAY)["measurement"]
+    fields = measurement_file.build_document(one, DAY)["measurement"]
     assert (fields["per"], fields["count"], fields["units_per_second"]) == ("device", 4, pytest.approx(10))
 
 
@@ -62,19 +62,21 @@ def test_time_to_solution(replayed):
 
 
 def test_what_is_told_wins(replayed):
-    fields = file.document(replayed("straggler", count=8, accelerator="A100 80GB"), DAY)["measurement"]
+    fields = measurement_file.build_document(replayed("straggler", count=8, accelerator="A100 80GB"), DAY)[
+        "measurement"
+    ]
     assert fields["count"] == 8
     assert fields["accelerator"] == "A100-80GB-SXM"
 
 
 def test_an_accelerator_that_nobody_knows_keeps_its_name(replayed):
     measured = replayed("compute_bound", accelerator="NVIDIA Z900")
-    assert file.document(measured, DAY)["measurement"]["accelerator"] == "NVIDIA Z900"
+    assert measurement_file.build_document(measured, DAY)["measurement"]["accelerator"] == "NVIDIA Z900"
     assert any("Z900" in note for note in measured.notes)
 
 
 def test_a_job_that_left_its_accelerators_alone_was_not_measured_on_them(machine):
-    samples = [Sample(at / 2, reading_cpu(at), (Reading(busy=0.0),)) for at in range(40)]
+    samples = [Sample(at / 2, reading_cpu(at), (DeviceReading(busy=0.0),)) for at in range(40)]
     measured = evaluate(machine, samples, [Device(0, "NVIDIA H100 80GB HBM3")])
     assert measured.accelerator is None
     assert measured.used == ()
@@ -82,38 +84,44 @@ def test_a_job_that_left_its_accelerators_alone_was_not_measured_on_them(machine
 
 
 def test_where_it_cannot_be_told_which_were_used_all_count_and_it_says_so(machine):
-    samples = [Sample(at / 2, reading_cpu(at), (Reading(busy=0.9), Reading(busy=0.9))) for at in range(40)]
+    samples = [Sample(at / 2, reading_cpu(at), (DeviceReading(busy=0.9), DeviceReading(busy=0.9))) for at in range(40)]
     measured = evaluate(machine, samples, [Device(0, "NVIDIA L4"), Device(1, "NVIDIA L4")])
     assert measured.count == 2
     assert any("--count" in note for note in measured.notes)
 
 
 def test_several_kinds_are_no_measurement_of_one(machine):
-    samples = [Sample(at / 2, reading_cpu(at), (Reading(busy=0.9), Reading(busy=0.9))) for at in range(40)]
-    found = file.document(evaluate(machine, samples, [Device(0, "NVIDIA L4"), Device(1, "Tesla T4")]), DAY)
+    samples = [Sample(at / 2, reading_cpu(at), (DeviceReading(busy=0.9), DeviceReading(busy=0.9))) for at in range(40)]
+    found = measurement_file.build_document(
+        evaluate(machine, samples, [Device(0, "NVIDIA L4"), Device(1, "Tesla T4")]), DAY
+    )
     assert found["measurement"] is None
     assert any("several kinds" in note for note in found["notes"])
 
 
 def reading_cpu(at: int):
-    from planner.measure._reading import Cpu
+    from planner.measure.telemetry_samples import CpuReading
 
-    return Cpu(job_seconds=at / 2, machine_busy_seconds=at / 2, memory_available_gib=100)
+    return CpuReading(job_seconds=at / 2, machine_busy_seconds=at / 2, memory_available_gib=100)
 
 
-def evaluate(machine, samples, devices) -> file.Measured:
-    series = Series()
+def evaluate(machine, samples, devices) -> measurement_file.JobMeasurement:
+    series = WorkSeries()
     for second in range(20):
         series.add(float(second), 5.0 * second)
-    watched = Watched(0.0, series, tuple(devices), end=19.5, samples=samples)
-    return file.evaluate(watched, Job(("job",)), file.Told("job"), machine, embedded(), [])
+    watched = JobObservation(0.0, series, tuple(devices), end=19.5, samples=samples)
+    return measurement_file.evaluate(
+        watched, WatchedCommand(("job",)), measurement_file.JobDescription("job"), machine, embedded_names(), []
+    )
 
 
 def test_the_same_gives_the_same_bytes(replayed):
-    one, other = (file.to_bytes(file.document(replayed("straggler"), DAY)) for _ in range(2))
+    one, other = (
+        measurement_file.to_bytes(measurement_file.build_document(replayed("straggler"), DAY)) for _ in range(2)
+    )
     assert one == other
     found = json.loads(one)
-    assert found["format"] == file.FORMAT
+    assert found["format"] == measurement_file.FORMAT
     assert {"status", "measurement", "interval", "steady", "devices", "diagnosis", "samples"} <= set(found)
     assert len(found["samples"]["columns"]) == len(found["samples"]["rows"][0])
 
@@ -122,15 +130,19 @@ def test_a_long_run_keeps_a_thousand_samples(replayed):
     measured = replayed("compute_bound")
     first = measured.watched.samples[0]
     measured.watched.samples[:] = [dataclasses.replace(first, at=n / 100) for n in range(5001)]
-    samples = json.loads(file.to_bytes(file.document(measured, DAY)))["samples"]
+    samples = json.loads(measurement_file.to_bytes(measurement_file.build_document(measured, DAY)))["samples"]
     assert samples["every"] == 6
     assert len(samples["rows"]) == 834
 
 
 def test_without_samples_it_is_json_too(machine):
-    watched = Watched(0.0, Series(), (), end=0.1)
-    measured = file.evaluate(watched, Job(("job",)), file.Told("job"), machine, embedded(), [])
-    assert json.loads(file.to_bytes(file.document(measured, DAY)))["samples"]["rows"] == []
+    watched = JobObservation(0.0, WorkSeries(), (), end=0.1)
+    measured = measurement_file.evaluate(
+        watched, WatchedCommand(("job",)), measurement_file.JobDescription("job"), machine, embedded_names(), []
+    )
+    assert (
+        json.loads(measurement_file.to_bytes(measurement_file.build_document(measured, DAY)))["samples"]["rows"] == []
+    )
 
 
 GOOD = {"accelerator": "H100-80GB-SXM", "count": 1, "units_per_second": 3.5, "per": "job"}
@@ -143,7 +155,7 @@ def refused(document: object) -> str:
 
 
 def test_every_fault_of_a_file_is_told():
-    told = refused({"format": file.FORMAT, "measurement": {**GOOD, "count": -1, "per": "day", "speed": 1}})
+    told = refused({"format": measurement_file.FORMAT, "measurement": {**GOOD, "count": -1, "per": "day", "speed": 1}})
     for field in ("measurement.count", "measurement.per", "measurement.speed"):
         assert field in told
 
@@ -156,9 +168,9 @@ def test_every_fault_of_a_file_is_told():
         (b"[" * 100_000, "no JSON"),
         ([], "no measurement file"),
         ({"format": "gpu-planner measurement 2"}, "measurement 1"),
-        ({"format": file.FORMAT}, "holds no measurement"),
-        ({"format": file.FORMAT, "measurement": None, "no_measurement": "it was a CPU"}, "it was a CPU"),
-        ({"format": file.FORMAT, "measurement": {}}, "accelerator"),
+        ({"format": measurement_file.FORMAT}, "holds no measurement"),
+        ({"format": measurement_file.FORMAT, "measurement": None, "no_measurement": "it was a CPU"}, "it was a CPU"),
+        ({"format": measurement_file.FORMAT, "measurement": {}}, "accelerator"),
     ],
 )
 def test_what_is_no_measurement(document, word):

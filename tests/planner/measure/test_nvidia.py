@@ -11,9 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from planner.measure._nvidia import Nvidia, open_nvidia, visible
-from planner.measure._reading import GIB, REASONS, Device
-from planner.measure._replay import read_trace
+from planner.measure.nvidia_sampler import NvidiaSampler, open_nvidia, visible_devices
+from planner.measure.telemetry_samples import CLOCK_REASONS, GIB, Device
+from planner.measure.trace_replay import read_trace
 
 pynvml = pytest.importorskip("pynvml")
 TRACE = Path(__file__).parent / "traces" / "straggler.jsonl"
@@ -87,7 +87,7 @@ class StandIn:
 
 def test_readings_come_in_our_units():
     stand_in = StandIn()
-    nvidia = Nvidia(stand_in, {})
+    nvidia = NvidiaSampler(stand_in, {})
     (shown, *_) = nvidia.devices()
     assert shown == Device(0, "NVIDIA H100 80GB HBM3", "GPU-0000", 80, 700, 1980)
     assert nvidia.sample(0.0) == stand_in.readings
@@ -95,7 +95,7 @@ def test_readings_come_in_our_units():
 
 
 def test_processes_tell_which_are_used():
-    nvidia = Nvidia(StandIn(), {"CUDA_VISIBLE_DEVICES": "0,2,3"})
+    nvidia = NvidiaSampler(StandIn(), {"CUDA_VISIBLE_DEVICES": "0,2,3"})
     assert [device.index for device in nvidia.devices()] == [0, 2, 3]
     assert nvidia.used_by({102, 5}) == {2}
     assert nvidia.used_by({101}) == frozenset()  # hidden
@@ -105,7 +105,7 @@ def test_what_a_device_refuses_is_not_known():
     refuse = StandIn._refuse
     names = ("nvmlDeviceGetUtilizationRates", "nvmlDeviceGetPowerUsage", "nvmlDeviceGetTotalEnergyConsumption",
              "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetComputeRunningProcesses")  # fmt: skip
-    nvidia = Nvidia(StandIn(**dict.fromkeys(names, refuse)), {})
+    nvidia = NvidiaSampler(StandIn(**dict.fromkeys(names, refuse)), {})
     (first, *_) = nvidia.sample(0.0)
     assert (first.busy, first.memory_busy, first.power_w, first.energy_j, first.reasons) == (None,) * 5
     assert first.temperature_c == 62
@@ -116,7 +116,7 @@ def test_older_drivers_call_it_throttling():
     older = StandIn(
         nvmlDeviceGetCurrentClocksEventReasons=StandIn._refuse, nvmlDeviceGetCurrentClocksThrottleReasons=lambda _: 36
     )
-    assert Nvidia(older, {}).sample(0.0)[0].reasons == 36
+    assert NvidiaSampler(older, {}).sample(0.0)[0].reasons == 36
 
 
 def test_a_slice_is_called_one():
@@ -125,7 +125,7 @@ def test_a_slice_is_called_one():
         nvmlDeviceGetMaxMigDeviceCount=lambda _: 7,
         nvmlDeviceGetMigDeviceHandleByIndex=lambda _, index: index if index == 1 else StandIn._refuse(),
     )
-    nvidia = Nvidia(sliced, {})
+    nvidia = NvidiaSampler(sliced, {})
     assert nvidia.devices()[0].shared
     assert "MIG" in nvidia.devices()[0].name
     assert nvidia.sample(0.0)[0].busy is None
@@ -148,13 +148,13 @@ def test_a_slice_is_called_one():
     ],
 )
 def test_what_cuda_would_show(written, shown):
-    assert list(visible(written, ["GPU-abc", "GPU-def"], [{}, {}])) == shown
+    assert list(visible_devices(written, ["GPU-abc", "GPU-def"], [{}, {}])) == shown
 
 
 def test_a_slice_is_named_by_its_uuid():
     slices = [{}, {"MIG-1": 1, "MIG-2": 2}]
-    assert visible("MIG-2", ["GPU-a", "GPU-b"], slices) == {1: "MIG-2"}
-    assert visible(None, ["GPU-a", "GPU-b"], slices) == {0: "", 1: "MIG-1"}
+    assert visible_devices("MIG-2", ["GPU-a", "GPU-b"], slices) == {1: "MIG-2"}
+    assert visible_devices(None, ["GPU-a", "GPU-b"], slices) == {0: "", 1: "MIG-1"}
 
 
 def test_bits_are_those_of_the_library():
@@ -163,19 +163,19 @@ def test_bits_are_those_of_the_library():
         for name, value in vars(pynvml).items()
         if name.startswith("nvmlClocksEventReason") and isinstance(value, int) and value.bit_count() == 1
     }
-    assert named == set(REASONS)
+    assert named == set(CLOCK_REASONS)
 
 
 def test_one_that_does_not_answer_is_left_out():
     lost = StandIn(nvmlDeviceGetHandleByIndex=lambda index: StandIn._refuse() if index == 2 else index)
-    nvidia = Nvidia(lost, {})
+    nvidia = NvidiaSampler(lost, {})
     assert [device.index for device in nvidia.devices()] == [0, 1, 3]
     assert nvidia.notes == ("GPU 2 does not answer and is left out",)
     assert len(nvidia.sample(0.0)) == 3
 
 
 def test_a_variable_that_hides_all_is_told():
-    nvidia = Nvidia(StandIn(), {"CUDA_VISIBLE_DEVICES": ""})
+    nvidia = NvidiaSampler(StandIn(), {"CUDA_VISIBLE_DEVICES": ""})
     assert nvidia.devices() == ()
     assert nvidia.notes == ("CUDA_VISIBLE_DEVICES= hides every NVIDIA device",)
 

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import planner.measure.hook
-from planner.errors import Complaint
-from planner.measure._progress import POINTS_MAX, CounterFile, HookFile, Lines, Series, pattern_of
+import planner.measure.progress_hook
+from planner.measure.progress_sources import POINTS_MAX, CounterFile, HookFile, OutputLines, WorkSeries, compile_pattern
+from planner.request.errors import InputProblem
 
 
-def lines(pattern: str, *fed: tuple[float, bytes]) -> Lines:
-    found = Lines(re.compile(pattern))
+def lines(pattern: str, *fed: tuple[float, bytes]) -> OutputLines:
+    found = OutputLines(re.compile(pattern))
     for at, data in fed:
         found.feed(1, data, at)
     return found
@@ -49,7 +49,7 @@ def test_a_progress_bar_writes_over_its_line():
 
 
 def test_streams_are_not_mixed():
-    found = Lines(re.compile(r"(?P<total>\d+)"))
+    found = OutputLines(re.compile(r"(?P<total>\d+)"))
     found.feed(1, b"1", 1)
     found.feed(2, b"99\n", 2)
     found.feed(1, b"00\n", 3)
@@ -72,7 +72,7 @@ def test_the_first_lines_are_kept_for_who_asks_why_nothing_matched():
 
 @given(st.binary(max_size=300), st.lists(st.integers(1, 299), max_size=5))
 def test_any_bytes_in_any_pieces_read_the_same(data, cuts):
-    whole, parts = Lines(re.compile(r"(?P<units>\d+)")), Lines(re.compile(r"(?P<units>\d+)"))
+    whole, parts = OutputLines(re.compile(r"(?P<units>\d+)")), OutputLines(re.compile(r"(?P<units>\d+)"))
     whole.feed(1, data, 1.0)
     edges = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
     for left, right in itertools.pairwise(edges):
@@ -82,12 +82,12 @@ def test_any_bytes_in_any_pieces_read_the_same(data, cuts):
 
 @pytest.mark.parametrize("bad", ["(", "no group", "(?P<speed>x)", "(?P<units>x)(?P<rate>y)"])
 def test_a_pattern_must_tell_one_thing(bad):
-    assert isinstance(pattern_of(bad), Complaint)
-    assert "(?P<units>" in pattern_of(bad).expected
+    assert isinstance(compile_pattern(bad), InputProblem)
+    assert "(?P<units>" in compile_pattern(bad).expected
 
 
 def test_a_series_that_grows_for_days_stays_small():
-    series = Series()
+    series = WorkSeries()
     for number in range(3 * POINTS_MAX):
         series.add(float(number), float(number))
     assert len(series.points) <= POINTS_MAX
@@ -158,11 +158,11 @@ def test_the_hook_loads_nothing_of_the_planner():
     code = "import sys; from planner.measure import progress; print(*sys.modules)"
     loaded = run(code).stdout.split()
     ours = {name for name in loaded if name.partition(".")[0] in ("planner", "pricing", "pydantic", "numpy", "click")}
-    assert ours == {"planner", "planner.measure", "planner.measure.hook"}
+    assert ours == {"planner", "planner.measure", "planner.measure.progress_hook"}
 
 
 def test_the_hook_may_be_copied_beside_a_job(tmp_path):
-    (tmp_path / "hook.py").write_bytes(Path(planner.measure.hook.__file__).read_bytes())
+    (tmp_path / "hook.py").write_bytes(Path(planner.measure.progress_hook.__file__).read_bytes())
     (tmp_path / "progress").touch()
     code = "from hook import progress; progress(4)"
     subprocess.run([sys.executable, "-S", "-c", code], cwd=tmp_path, check=True, env={"PLANNER_PROGRESS": "progress"})
@@ -180,7 +180,7 @@ def test_a_broken_line_of_the_hook_is_no_end(tmp_path):
 
 
 def test_the_file_of_the_hook_does_not_fill_a_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr("planner.measure._progress.HOOK_BYTES_MAX", 20)
+    monkeypatch.setattr("planner.measure.progress_sources.HOOK_BYTES_MAX", 20)
     path = tmp_path / "progress"
     path.write_bytes(b"1 1000000000 5\n1 2000000000 6\n")
     listener = HookFile(path)

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.measure._steady import Steady, batches_of, drift_of, find, rates_of, student, total_at, warm_up
+from planner.measure.steady_state import (
+    SteadyWindow,
+    batches_of,
+    drift_of,
+    find_steady_window,
+    rates_of,
+    student_t,
+    total_at,
+    warm_up,
+)
 
 stats = pytest.importorskip("scipy.stats")
 
@@ -28,13 +37,13 @@ def noisy(count: int, mean: float, spread: float, seed: int = 1) -> list[float]:
 
 def test_students_t_is_that_of_scipy():
     for degrees in range(1, 40):
-        assert student(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-9)
+        assert student_t(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-9)
 
 
 def test_a_warm_up_is_left_out():
     """30 s at 20 units/s (compiling), then 300 s at 100: the rate is 100, not (600 + 30,000) / 330 = 92.7."""
-    found = find(sums(noisy(30, 20, 1) + noisy(300, 100, 2)))
-    assert isinstance(found, Steady)
+    found = find_steady_window(sums(noisy(30, 20, 1) + noisy(300, 100, 2)))
+    assert isinstance(found, SteadyWindow)
     assert found.is_steady
     assert found.start >= 30 - 5
     assert found.rate == pytest.approx(100, rel=0.01)
@@ -42,37 +51,37 @@ def test_a_warm_up_is_left_out():
 
 
 def test_what_the_user_calls_warm_up_is_left_out_too():
-    found = find(sums(noisy(200, 100, 2)), not_before=120.0)
+    found = find_steady_window(sums(noisy(200, 100, 2)), not_before=120.0)
     assert found.start >= 120
 
 
 def test_a_rate_that_drifts_is_not_steady():
-    found = find(sums([100 + number * 0.5 for number in range(200)]))
+    found = find_steady_window(sums([100 + number * 0.5 for number in range(200)]))
     assert not found.is_steady
     assert "rises" in found.why_not or "second half" in found.why_not
 
 
 def test_a_change_late_in_the_run_is_not_steady():
-    found = find(sums(noisy(150, 20, 1) + noisy(50, 100, 1)))
+    found = find_steady_window(sums(noisy(150, 20, 1) + noisy(50, 100, 1)))
     assert not found.is_steady
     assert "run it for longer" in found.why_not
 
 
 def test_few_reports_give_a_rate_that_is_not_called_steady():
-    found = find([(0.0, 0.0), (1.0, 10.0), (2.0, 20.0), (3.0, 30.0)])
+    found = find_steady_window([(0.0, 0.0), (1.0, 10.0), (2.0, 20.0), (3.0, 30.0)])
     assert found.rate == pytest.approx(10)
     assert "too few" in found.why_not
 
 
 def test_no_rate_at_all():
-    assert "two are needed" in find([(0.0, 1.0)])
-    assert "two are needed" in find([])
-    assert "no work" in find([(0.0, 5.0), (9.0, 5.0)])
-    assert "after the warm-up" in find([(0.0, 5.0), (9.0, 6.0)], not_before=8.0)
+    assert "two are needed" in find_steady_window([(0.0, 1.0)])
+    assert "two are needed" in find_steady_window([])
+    assert "no work" in find_steady_window([(0.0, 5.0), (9.0, 5.0)])
+    assert "after the warm-up" in find_steady_window([(0.0, 5.0), (9.0, 6.0)], not_before=8.0)
 
 
 def test_a_rate_without_any_noise_has_no_width():
-    found = find(sums([50.0] * 100))
+    found = find_steady_window(sums([50.0] * 100))
     assert found.is_steady
     assert found.half_width == pytest.approx(0, abs=1e-9)
 
@@ -112,7 +121,7 @@ def test_nineteen_intervals_of_twenty_hold_the_truth(correlation):
         for _ in range(400):
             value = correlation * value + math.sqrt(1 - correlation**2) * noise.gauss(0, 1)
             rates.append(100 + 5 * value)
-        found = find(sums(rates))
+        found = find_steady_window(sums(rates))
         held += found.low <= 100 <= found.high
     assert held / 300 >= 0.90
 
@@ -120,8 +129,8 @@ def test_nineteen_intervals_of_twenty_hold_the_truth(correlation):
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.floats(0.01, 1000), min_size=2, max_size=120), st.floats(0.1, 10))
 def test_the_rate_is_between_the_least_and_the_most(rates, each):
-    found = find(sums(rates, each))
-    assert isinstance(found, Steady)
+    found = find_steady_window(sums(rates, each))
+    assert isinstance(found, SteadyWindow)
     assert min(rates) * (1 - 1e-9) <= found.rate <= max(rates) * (1 + 1e-9)
     assert 0 <= found.start <= found.end
     if found.low is not None:
@@ -132,7 +141,7 @@ def test_the_rate_is_between_the_least_and_the_most(rates, each):
 @given(st.lists(st.floats(0.5, 100), min_size=5, max_size=80), st.integers(1, 6), st.integers(0, 10))
 def test_seconds_and_units_may_be_counted_otherwise(rates, shift, power):
     """Twice the units are twice the rate, and when the clock started makes no difference."""
-    plain = find(sums(rates))
-    other = find([(at + shift, total * 2**power) for at, total in sums(rates)])
+    plain = find_steady_window(sums(rates))
+    other = find_steady_window([(at + shift, total * 2**power) for at, total in sums(rates)])
     assert other.rate == pytest.approx(plain.rate * 2**power)
     assert other.why_not == plain.why_not

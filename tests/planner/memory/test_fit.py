@@ -9,16 +9,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from pydantic import ValidationError
 
-from planner.memory import Memory, Smallest, fits, needed, per_accelerator_gib, smallest_gang, verdict
-from planner.network import Network
-from planner.shapes import published
+from planner.performance.memory import (
+    MemoryEstimate,
+    SmallestGang,
+    estimate_memory,
+    judge_fit,
+    network_fits,
+    per_accelerator_gib,
+    smallest_gang,
+)
+from planner.performance.model_catalog import published_models
+from planner.request.neural_network import NeuralNetwork
 from pricing.accelerator import resolve
 
 ANY_TIME = settings(deadline=None)
 RUNS = ("pretraining", "finetuning", "lora", "inference")
 networks = some.builds(
-    lambda **fields: Network.model_validate(fields),
-    model=some.sampled_from(sorted(published())),
+    lambda **fields: NeuralNetwork.model_validate(fields),
+    model=some.sampled_from(sorted(published_models())),
     run=some.sampled_from(RUNS),
     precision=some.sampled_from(["fp32", "bf16", "fp8"]),
     optimizer=some.sampled_from(["adamw", "adamw_8bit", "adafactor", "sgd_momentum", "sgd"]),
@@ -30,9 +38,9 @@ networks = some.builds(
 gangs = some.sampled_from([1, 2, 4, 8, 16, 64])
 
 
-def told(network: Network, gang: float) -> Memory:
-    memory = needed(network, gang)
-    assert isinstance(memory, Memory), memory
+def told(network: NeuralNetwork, gang: float) -> MemoryEstimate:
+    memory = estimate_memory(network, gang)
+    assert isinstance(memory, MemoryEstimate), memory
     return memory
 
 
@@ -68,7 +76,7 @@ def test_a_larger_gang_never_needs_more_on_each(network, gang):
 def test_more_memory_never_fits_worse(network, memory_gib, times):
     order = ("no", "tight", "yes")
     memory = told(network, 8)
-    assert order.index(verdict(memory, memory_gib * times)) >= order.index(verdict(memory, memory_gib))
+    assert order.index(judge_fit(memory, memory_gib * times)) >= order.index(judge_fit(memory, memory_gib))
 
 
 @ANY_TIME
@@ -80,25 +88,25 @@ def test_the_smallest_gang_fits_and_half_of_it_does_not(network, name):
         return
     for count, judged in ((found.count, "yes"), (found.tight, "tight")):
         if count:
-            assert fits(network, part.memory_gib, count) == judged
-            assert count == 1 or fits(network, part.memory_gib, count // 2) != "yes"
+            assert network_fits(network, part.memory_gib, count) == judged
+            assert count == 1 or network_fits(network, part.memory_gib, count // 2) != "yes"
 
 
 def test_a_verdict_leaves_room_for_what_a_driver_takes(on):
     """Sure up to 0.91 of the data sheet, impossible beyond 0.99, for 10 to 12 GiB."""
     memory = replace(on(model="gpt2"), low_gib=10.0, high_gib=12.0)
-    assert verdict(memory, 12 / 0.91 + 0.01) == "yes"
-    assert verdict(memory, 12 / 0.91 - 0.01) == "tight"
-    assert verdict(memory, 10 / 0.99 + 0.01) == "tight"
-    assert verdict(memory, 10 / 0.99 - 0.01) == "no"
+    assert judge_fit(memory, 12 / 0.91 + 0.01) == "yes"
+    assert judge_fit(memory, 12 / 0.91 - 0.01) == "tight"
+    assert judge_fit(memory, 10 / 0.99 + 0.01) == "tight"
+    assert judge_fit(memory, 10 / 0.99 - 0.01) == "no"
 
 
 def test_a_stated_split_is_kept_and_multiplied():
-    network = Network.model_validate(
+    network = NeuralNetwork.model_validate(
         {"model": "gpt-3-175b", "parallelism": {"tensor": 8, "pipeline": 3, "zero_stage": 1}}
     )
     found = smallest_gang(network, resolve("A100-80GB-SXM"))
-    assert isinstance(found, Smallest)
+    assert isinstance(found, SmallestGang)
     assert (found.count or 0) % 24 == 0
     assert found.memory.parallelism == network.parallelism
     assert "assumed" not in found.memory.explanation
@@ -141,10 +149,10 @@ def test_a_shape_that_is_stated_is_used(on):
     ({"model": "gpt2", "parallelism": {"pipeline": 16}}, 16, "a pipeline of 16 has more stages"),
 ])  # fmt: skip
 def test_why_it_cannot_be_told(network, gang, words):
-    reason = per_accelerator_gib(Network.model_validate(network), gang)
+    reason = per_accelerator_gib(NeuralNetwork.model_validate(network), gang)
     assert isinstance(reason, str)
     assert words in reason
-    assert fits(Network.model_validate(network), 80, gang) == reason
+    assert network_fits(NeuralNetwork.model_validate(network), 80, gang) == reason
 
 
 def test_a_slice_is_one_accelerator(on):
@@ -152,7 +160,7 @@ def test_a_slice_is_one_accelerator(on):
 
 
 def test_where_no_gang_is_large_enough():
-    network = Network.model_validate({"model": "megatron-530b", "run": "pretraining"})
+    network = NeuralNetwork.model_validate({"model": "megatron-530b", "run": "pretraining"})
     unknown = replace(resolve("T4-16GB"), memory_gib=None)
     assert smallest_gang(network, unknown) == "the memory of T4-16GB is unknown"
     reason = smallest_gang(network, resolve("T4-16GB"))
@@ -169,9 +177,9 @@ def test_where_no_gang_is_large_enough():
 ])  # fmt: skip
 def test_networks_that_are_refused(network, words):
     with pytest.raises(ValidationError, match=words):
-        Network.model_validate(network)
+        NeuralNetwork.model_validate(network)
 
 
 @pytest.mark.parametrize(("written", "parameters"), [("7B", 7e9), ("350m", 350e6), ("1.5 T", 1.5e12), (7e9, 7e9)])
 def test_parameters_as_they_are_written(written, parameters):
-    assert Network.model_validate({"parameters": written}).parameters == parameters
+    assert NeuralNetwork.model_validate({"parameters": written}).parameters == parameters

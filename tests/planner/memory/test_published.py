@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.memory import Memory, needed, verdict
-from planner.network import Network
+from planner.performance.memory import MemoryEstimate, estimate_memory, judge_fit
+from planner.request.neural_network import NeuralNetwork
 
 TABLE = Path(__file__).with_name("configurations.csv")
 SPLIT = ("tensor", "pipeline", "zero_stage", "sequence")
@@ -33,12 +33,12 @@ def given(row: dict[str, str], names: Iterator[str]) -> dict[str, object]:
     return {name: {"yes": True, "no": False}.get(row[name], row[name]) for name in names if row.get(name)}
 
 
-def judged(row: dict[str, str]) -> tuple[Memory, str]:
-    fields = given(row, iter(set(Network.model_fields) - {"parallelism"}))
+def judged(row: dict[str, str]) -> tuple[MemoryEstimate, str]:
+    fields = given(row, iter(set(NeuralNetwork.model_fields) - {"parallelism"}))
     split = given(row, iter(SPLIT))
-    memory = needed(Network.model_validate({**fields, "parallelism": split or None}), int(row["count"]))
-    assert isinstance(memory, Memory), memory
-    return memory, verdict(memory, float(row["memory_gib"]))
+    memory = estimate_memory(NeuralNetwork.model_validate({**fields, "parallelism": split or None}), int(row["count"]))
+    assert isinstance(memory, MemoryEstimate), memory
+    return memory, judge_fit(memory, float(row["memory_gib"]))
 
 
 def name(row: dict[str, str]) -> str:

@@ -11,14 +11,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from planner import assumptions as figures
-from planner import holdings, options, owned, paying
-from planner.candidates import market
-from planner.cashflow import Terms
-from planner.check import named
-from planner.demand import demands
-from planner.workload import accelerator_hours_rate
-from pricing.view import view
+from planner.finance.cashflow import Terms
+from planner.request import assumptions as figures
+from planner.supply import existing as holdings
+from planner.supply import onprem, purchase_options
+from planner.supply import payments as paying
+from planner.supply.candidates import build_market
+from planner.supply.validation import resolve_names
+from planner.workloads.demand import compute_demands
+from planner.workloads.eligibility import accelerator_hours_rate
+from pricing.catalog.adjusted_prices import adjust_catalog
 
 HOURS = 730.0
 
@@ -113,12 +115,12 @@ class Given:
 
 def read(request, catalog, strategy: str = "hybrid") -> Given | None:
     """None where the strategy has nothing to own."""
-    request = named(request, catalog)
-    catalog = view(catalog, request.currency, request.as_of)
+    request = resolve_names(request, catalog)
+    catalog = adjust_catalog(catalog, request.currency, request.as_of)
     given = dict(request.assumptions)
     if request.discount_rate_annual is not None:
         given["discount_rate_annual"] = request.discount_rate_annual
-    assumed = figures.overridden(figures.defaults(), given, request.as_of)
+    assumed = figures.override_assumptions(figures.load_defaults(), given, request.as_of)
     a = {name: row.value for name, row in assumed.items()}
     terms = Terms(
         request.months, HOURS, a["discount_rate_annual"], a["cloud_price_change_annual"], a["partial_upfront_fraction"],
@@ -126,10 +128,12 @@ def read(request, catalog, strategy: str = "hybrid") -> Given | None:
         a["commitment_price_change_annual"], a["enterprise_discount_fraction"], a["cloud_support_fraction"],
         a["cloud_tax_fraction"],
     )  # fmt: skip
-    needed = demands(request, HOURS, {w.name: accelerator_hours_rate(w, catalog.names) for w in request.workloads})
-    nodes, _ = owned.nodes(catalog, assumed, request)
-    held, _ = holdings.existing(request, catalog, assumed, terms, needed.month_names)
-    found = market(request, needed, catalog, nodes, assumed, held)
+    needed = compute_demands(
+        request, HOURS, {w.name: accelerator_hours_rate(w, catalog.names) for w in request.workloads}
+    )
+    nodes, _ = onprem.buyable_nodes(catalog, assumed, request)
+    held, _ = holdings.list_existing_resources(request, catalog, assumed, terms, needed.month_names)
+    found = build_market(request, needed, catalog, nodes, assumed, held)
     bill = _bill(a)
     sources = [_source(r, request, terms, assumed, a, bill) for r in found.resources]
     pools = {s.pool: n for n, s in enumerate(sources) if s.pool}
@@ -221,7 +225,7 @@ def _work(need, block_hours: tuple[float, ...], request) -> Work:
 def _still_owed(resource, assumed, terms: Terms):
     """What one of the nodes that are there already still costs."""
     count = resource.held.count
-    rows = paying.payments_of(resource, 1, count, assumed, terms)
+    rows = paying.resource_payments(resource, 1, count, assumed, terms)
     return tuple((p.month, p.at, p.category, p.amount / count) for p in rows)
 
 
@@ -235,20 +239,20 @@ def _source(resource, request, terms: Terms, assumed, a: dict[str, float], bill:
             orders = [
                 (month, covers)
                 for month in range(1, terms.months + 1)
-                if (covers := owned.usable(month, assumed, terms, node.finance))
+                if (covers := onprem.usable_months(month, assumed, terms, node.finance))
             ]
             starts = tuple(
-                (month, covers, _rows(owned.payments(node, month, 1, assumed, terms))) for month, covers in orders
+                (month, covers, _rows(onprem.node_payments(node, month, 1, assumed, terms))) for month, covers in orders
             )
-            there = tuple(owned.delivered(month, assumed, terms, node.finance) for month, _ in orders)
+            there = tuple(onprem.delivered_months(month, assumed, terms, node.finance) for month, _ in orders)
         use = tuple(
-            math.fsum(p.amount for p in owned.use_payments(node, month, 1.0, assumed))
+            math.fsum(p.amount for p in onprem.node_use_payments(node, month, 1.0, assumed))
             for month in range(1, terms.months + 1)
         )
         return Source(
             resource.key, "nodes", (), use, starts, resource.held.count if resource.held is not None else None,
             owned=True, power_kw=node.max_power_kw,
-            racks=owned.racks(node, assumed), accelerators=float(node.accelerators), there=there,
+            racks=onprem.node_rack_fraction(node, assumed), accelerators=float(node.accelerators), there=there,
         )  # fmt: skip
     price = resource.quote.price
     place = price.key[:3]
@@ -257,7 +261,7 @@ def _source(resource, request, terms: Terms, assumed, a: dict[str, float], bill:
         fees = _still_owed(resource, assumed, terms)
         start = (1, resource.held.covers, fees)
         return Source(resource.key, "nodes", place, starts=(start,), fixed=resource.held.count)
-    option = options.options()[price.kind]
+    option = purchase_options.load_purchase_options()[price.kind]
     kept = 1 - (a["enterprise_discount_fraction"] if price.kind in ("on_demand", "reserved", "committed_use") else 0.0)
     if price.kind in ("on_demand", "spot"):
         change = a["spot_price_change_annual" if price.kind == "spot" else "cloud_price_change_annual"]
@@ -284,7 +288,7 @@ def _money(pool: tuple[str, ...], member, terms: Terms, a: dict[str, float], bil
     """One unit of money an hour committed: what any commitment at a price of 1 an hour costs."""
     one = replace(member.quote.price, price_per_hour=1.0)
     kept = 1 - a["enterprise_discount_fraction"]
-    starts = _starts(options.options()["savings_plan"], one, terms, kept * bill)
+    starts = _starts(purchase_options.load_purchase_options()["savings_plan"], one, terms, kept * bill)
     return Source(("money", *pool), "money", (), starts=starts, pool=pool)
 
 

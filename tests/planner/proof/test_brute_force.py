@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from planner.plan import plan
-from planner.request import parse
+from planner.pipeline import plan
+from planner.request.models import parse_request
 
 FAST, ALL = 40, 260
 
@@ -15,7 +15,7 @@ FAST, ALL = 40, 260
 @pytest.mark.parametrize("seed", [*range(FAST), *(pytest.param(s, marks=pytest.mark.slow) for s in range(FAST, ALL))])
 def test_the_optimum_is_the_least_of_all_plans(priced, given, brute_force, instances, seed):
     prices, asked, name = instances.question(seed)
-    request, catalog = parse({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices)
+    request, catalog = parse_request({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices)
     question = given.read(request, catalog, name)
     least = math.inf if question is None else brute_force.least(question)[0]
     found = plan(request, catalog).strategy(name)
@@ -28,7 +28,7 @@ def test_the_optimum_is_the_least_of_all_plans(priced, given, brute_force, insta
 def test_what_the_search_leaves_out_holds_nothing_better(priced, given, brute_force, instances, seed):
     """Where there are few enough, every single leaf is solved as well."""
     prices, asked, name = instances.question(seed)
-    question = given.read(parse({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices), name)
+    question = given.read(parse_request({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices), name)
     if question is None or brute_force.leaves(question) > 300:
         return
     assert brute_force.least(question, cut=False)[0] == pytest.approx(brute_force.least(question)[0], rel=1e-8)
@@ -58,6 +58,6 @@ MOVING = {
 def test_a_node_that_does_not_work_yet_is_on_the_site(priced, given, brute_force, more):
     """Another works there already, until the new one does: both draw power, fill racks and need operators."""
     asked = {"as_of": "2026-11-21", **MOVING, "strategies": ["hybrid"], **more}
-    request, catalog = parse(asked), priced({("aws", "us-east-1", "g6e.xlarge", "on_demand"): 5.0})
+    request, catalog = parse_request(asked), priced({("aws", "us-east-1", "g6e.xlarge", "on_demand"): 5.0})
     least, _ = brute_force.least(given.read(request, catalog))
     assert plan(request, catalog).strategy("hybrid").present_cost == pytest.approx(least, rel=3e-6)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from planner import intake
-from planner.plan import plan
-from planner.request import parse
+from planner.inputs import file_reader
+from planner.pipeline import plan
+from planner.request.models import parse_request
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = (
@@ -35,9 +35,9 @@ def agrees(hours, found, request, catalog) -> int:
 @pytest.mark.parametrize("path", EXAMPLES)
 def test_the_bill_of_an_example(hours, catalog, path):
     """Real requests over the whole catalogue."""
-    read = intake.read((ROOT / path).read_bytes(), path)
+    read = file_reader.read((ROOT / path).read_bytes(), path)
     assert not read.complaints
-    request = parse({"as_of": "2026-11-21", **read.document}, places=read.places)
+    request = parse_request({"as_of": "2026-11-21", **read.document}, places=read.places)
     assert agrees(hours, plan(request, catalog), request, catalog)
 
 
@@ -45,7 +45,7 @@ def test_the_bill_of_an_example(hours, catalog, path):
 def test_the_bill_of_a_small_question(hours, priced, instances, seed):
     prices, asked, _ = instances.question(seed)
     asked = {key: value for key, value in asked.items() if key not in ("site", "finance")}
-    request, catalog = parse({"as_of": "2026-11-21", **asked}), priced(prices)
+    request, catalog = parse_request({"as_of": "2026-11-21", **asked}), priced(prices)
     agrees(hours, plan(request, catalog), request, catalog)
 
 
@@ -53,7 +53,7 @@ def test_the_bill_of_a_small_question(hours, priced, instances, seed):
 @pytest.mark.parametrize("seed", [3, 4])
 def test_the_bill_of_a_larger_question(hours, priced, instances, seed):
     prices, asked, name = instances.larger(seed)
-    request, catalog = parse({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices)
+    request, catalog = parse_request({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices)
     assert agrees(hours, plan(request, catalog), request, catalog)
 
 
@@ -65,7 +65,7 @@ def test_a_bill_that_is_wrong_is_found(hours, priced):
         "name": "api", "kind": "inference", "demand": demand, "may_be_owned": False,
         "measurements": [{"accelerator": "L40S", "units_per_second": 2.0, "per": "job"}],
     }  # fmt: skip
-    request = parse({"as_of": "2026-11-21", "months": 1, "strategies": ["cloud"], "workloads": [job]})
+    request = parse_request({"as_of": "2026-11-21", "months": 1, "strategies": ["cloud"], "workloads": [job]})
     catalog = priced(prices)
     found = plan(request, catalog)
     cloud = found.strategy("cloud")

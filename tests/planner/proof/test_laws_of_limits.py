@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 
-from planner.plan import plan
-from planner.request import parse
+from planner.pipeline import plan
+from planner.request.models import parse_request
 
 FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 seeds = st.integers(0, 10**6)
@@ -25,7 +25,7 @@ def costs(priced):
     """The present cost of every strategy, infinite where it is impossible."""
 
     def of(prices: dict, asked: dict) -> dict[str, float]:
-        found = plan(parse({"as_of": "2026-11-21", **asked}), priced(prices))
+        found = plan(parse_request({"as_of": "2026-11-21", **asked}), priced(prices))
         return {s.name: math.inf if s.status == "infeasible" else s.present_cost for s in found.strategies}
 
     return of
@@ -100,7 +100,7 @@ def test_nodes_that_are_owned_already_spare_what_is_bought_and_rented(priced, co
     asked = {key: value for key, value in asked.items() if key not in ("existing", "site", "limits")}
     line = {"system": "4x L40S server", "count": chance.choice([1, 3]), "bought": "2026-12"}
     after = {**asked, "existing": {"nodes": [line]}}
-    question = given.read(parse({"as_of": "2026-11-21", **after}), priced(prices))
+    question = given.read(parse_request({"as_of": "2026-11-21", **after}), priced(prices))
     owed = sum(question.worth(paid) * (s.fixed or 0) for s in question.sources for _, _, paid in s.starts)
     no_more({name: cost - owed for name, cost in costs(prices, after).items()}, costs(prices, asked))
 

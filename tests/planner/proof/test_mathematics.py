@@ -6,15 +6,15 @@ import math
 
 import pytest
 
-from planner.plan import plan
-from planner.request import parse
+from planner.pipeline import plan
+from planner.request.models import parse_request
 
 LARGER = 10
 
 
 def costs(priced, given, mathematics, prices, asked, name) -> tuple[float, float]:
     """The product's least present cost and that of the other formulation; infinite where nothing is possible."""
-    request, catalog = parse({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices)
+    request, catalog = parse_request({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices)
     question = given.read(request, catalog, name)
     least = math.inf if question is None else mathematics.least(question)
     found = plan(request, catalog).strategy(name)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from planner.studies import House, Reproduced, reproduce
-from planner.studies._read import read
-from pricing.catalog import Catalog
+from pricing.catalog.price_catalog import Catalog
+from tests.validation import PlanningConventions, ReproducedExample, reproduce
+from tests.validation._examples import read_examples
 
 FILE = Path(__file__).parent / "data" / "worked_examples.json"
 
@@ -22,8 +22,8 @@ def file() -> Path:
 
 
 @pytest.fixture(scope="session")
-def house() -> House:
-    return House(Catalog.embedded())
+def house() -> PlanningConventions:
+    return PlanningConventions(Catalog.embedded())
 
 
 @pytest.fixture
@@ -36,9 +36,9 @@ def document() -> dict[str, Any]:
 def work(house):
     """One example of a method, worked: work(method, inputs, expected, tolerance, title=...)."""
 
-    def one(method: str, inputs: Any, expected: Any, tolerance: Any = None, **texts: str) -> Reproduced:
+    def one(method: str, inputs: Any, expected: Any, tolerance: Any = None, **texts: str) -> ReproducedExample:
         written = {"method": method, "inputs": inputs, "expected": expected, "tolerance": tolerance or {}, **texts}
-        (found,) = reproduce(read(json.dumps(written).encode(), "one.json"), house)
+        (found,) = reproduce(read_examples(json.dumps(written).encode(), "one.json"), house)
         return found
 
     return one

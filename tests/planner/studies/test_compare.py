@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.studies._compare import compare
+from tests.validation._comparison import compare_values
 
 
 def held(expected, ours, tolerance) -> list[bool]:
-    return [leaf.ok for leaf in compare(expected, ours, tolerance)]
+    return [leaf.ok for leaf in compare_values(expected, ours, tolerance)]
 
 
 @pytest.mark.parametrize(
@@ -65,23 +65,23 @@ def test_a_nearer_tolerance_wins():
 
 
 def test_names_and_places():
-    leaves = compare({"a": {"b": [1, 2]}, "c": 3}, {"a": {"b": [1.0, 2.0]}, "c": 3.0}, {})
+    leaves = compare_values({"a": {"b": [1, 2]}, "c": 3}, {"a": {"b": [1.0, 2.0]}, "c": 3.0}, {})
     assert [leaf.name for leaf in leaves] == ["a.b[0]", "a.b[1]", "c"]
 
 
 def test_one_figure_for_many_and_many_for_one():
     assert held({"a": {"x": 1, "y": 1}}, {"a": 1.0}, {}) == [True, True]
     assert held({"a": 1}, {"a": {"x": 1.0}}, {}) == [True]
-    (leaf,) = compare({"a": 1}, {"a": {"x": 1.0, "y": 1.0}}, {})
+    (leaf,) = compare_values({"a": 1}, {"a": {"x": 1.0, "y": 1.0}}, {})
     assert not leaf.ok
     assert leaf.message == "not one figure but 2: x, y"
 
 
 def test_what_is_not_there_is_told_for_every_figure_of_it():
-    leaves = compare({"q": {"a": 1, "b": [2, 3]}, "breakeven_hour": 1}, {"breakeven_hours": 1.0}, {"abs": 9})
+    leaves = compare_values({"q": {"a": 1, "b": [2, 3]}, "breakeven_hour": 1}, {"breakeven_hours": 1.0}, {"abs": 9})
     assert [leaf.name for leaf in leaves] == ["q.a", "q.b[0]", "q.b[1]", "breakeven_hour"]
     assert not any(leaf.ok for leaf in leaves)
     assert "it gives breakeven_hours" in leaves[0].message
     assert "nearest breakeven_hours" in leaves[3].message
-    (beyond,) = compare({"a": [1, 2]}, {"a": [1.0]}, {})[1:]
+    (beyond,) = compare_values({"a": [1, 2]}, {"a": [1.0]}, {})[1:]
     assert "a list of 1" in beyond.message

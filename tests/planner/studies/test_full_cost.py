@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from planner.studies import reproduce
-from planner.studies._house import counted, node
-from planner.studies._read import read
+from tests.validation import reproduce
+from tests.validation._conventions import build_study_node, count_published_costs
+from tests.validation._examples import read_examples
 
 HOURS = 730
 
@@ -31,7 +31,7 @@ def by_hand(a, price: float, power_kw: float, accelerators: int) -> tuple[float,
 
 def test_a_bought_server_against_its_rents(file, house, a):
     """8 x H100 at 250,141.80 and 10.2 kW; the printed break-even of 2,720 h becomes 3,436 h in full."""
-    example = next(e for e in read(file.read_bytes(), "f") if e.id == "lenovo2026_case1_breakeven")
+    example = next(e for e in read_examples(file.read_bytes(), "f") if e.id == "lenovo2026_case1_breakeven")
     (found,) = reproduce([example], house)
     capital, running, level = by_hand(a, 250_141.8, 10.2, 8)
     figures = found.full_cost.figures
@@ -125,12 +125,16 @@ def test_what_a_title_tells_of_a_system(work, title, told):
 
 def test_only_what_a_study_states_is_counted():
     """No network, no rent, no staff; 2 kW x 10 h x 0.5 at work; support a tenth."""
-    plain = counted(node(1000, 2.0, 8), 10.0)
+    plain = count_published_costs(build_study_node(1000, 2.0, 8), 10.0)
     assert (plain.capital, plain.support_per_year, plain.energy) == (1000, 0, 0)
-    stated = counted(
-        node(1000, 2.0, 8), 10.0, electricity_price_per_kwh=0.5, pue=1.5, hardware_support_fraction_annual=0.1,
+    stated = count_published_costs(
+        build_study_node(1000, 2.0, 8),
+        10.0,
+        electricity_price_per_kwh=0.5,
+        pue=1.5,
+        hardware_support_fraction_annual=0.1,
         network_fraction_of_capex=0.2,
-    )  # fmt: skip
+    )
     assert stated.energy == pytest.approx(15)
     assert stated.support_per_year == pytest.approx(100)
     assert stated.capital == pytest.approx(1250)

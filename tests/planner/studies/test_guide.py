@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from planner.cli._study import _flat, number
-from planner.studies import Reproduced, methods, reproduce
-from planner.studies._inputs import Inputs, _entry_type
-from planner.studies._read import read
+from tests.validation import ReproducedExample, discover_methods, reproduce
+from tests.validation._examples import read_examples
+from tests.validation._inputs import Inputs, _entry_type
+from tests.validation.study_report import _flatten_values, number
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "studies.md"
 SHOWN = {
@@ -31,10 +31,10 @@ SHOWN = {
 """Of each case the printed figure, and the one in full, that the table shows."""
 
 
-def row(result: Reproduced) -> str:
+def row(result: ReproducedExample) -> str:
     name, full = SHOWN[result.example.id]
     (leaf,) = (leaf for leaf in result.leaves if leaf.name == name)
-    figures = dict(_flat("", result.full_cost.figures))
+    figures = dict(_flatten_values("", result.full_cost.figures))
     held = sum(each.ok for each in result.leaves)
     in_full = f"{number(figures[full])} (`{full}`)" if full else result.full_cost.basis
     cells = (
@@ -50,7 +50,7 @@ def row(result: Reproduced) -> str:
 
 @pytest.fixture(scope="module")
 def rows(file, house) -> list[str]:
-    return [row(result) for result in reproduce(read(file.read_bytes(), file.name), house)]
+    return [row(result) for result in reproduce(read_examples(file.read_bytes(), file.name), house)]
 
 
 def test_the_table_is_what_the_program_says(rows):
@@ -71,7 +71,7 @@ def names(inputs: type[Inputs]) -> set[str]:
 def test_every_method_and_all_that_it_reads_is_told():
     text = GUIDE.read_text(encoding="utf-8").partition("\n## Methods\n")[2].partition("\n## ")[0]
     told = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
-    assert list(told) == list(methods())
+    assert list(told) == list(discover_methods())
     for method, line in told.items():
-        missing = [name for name in sorted(names(methods()[method].Inputs)) if f"`{name}`" not in line]
+        missing = [name for name in sorted(names(discover_methods()[method].Inputs)) if f"`{name}`" not in line]
         assert missing == [], method

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.errors import InvalidRequest
-from planner.studies._read import read
+from planner.request.errors import InvalidRequest
+from tests.validation._examples import read_examples
 
 GOOD = {
     "method": "linear_breakeven",
@@ -21,13 +21,13 @@ GOOD = {
 def faults(document) -> dict[str, str]:
     data = document if isinstance(document, bytes) else json.dumps(document).encode()
     with pytest.raises(InvalidRequest) as refused:
-        read(data, "f.json")
+        read_examples(data, "f.json")
     return {each.place: f"{each.message}; {each.expected}" for each in refused.value.complaints}
 
 
 def test_three_forms_of_a_file():
     forms = ({"version": 1, "examples": [GOOD]}, [GOOD], GOOD)
-    found = [read(json.dumps(form).encode(), "f.json") for form in forms]
+    found = [read_examples(json.dumps(form).encode(), "f.json") for form in forms]
     assert [examples[0].inputs for examples in found] == [found[0][0].inputs] * 3
     assert [examples[0].id for examples in found] == ["examples[0]", "[0]", "[0]"]
 
@@ -102,7 +102,7 @@ def test_too_deep_is_told():
 
 def test_what_has_no_effect_is_listed():
     inputs = {**GOOD["inputs"], "colour": "red", "cases": []}
-    (example,) = read(json.dumps({**GOOD, "inputs": inputs}).encode(), "f.json")
+    (example,) = read_examples(json.dumps({**GOOD, "inputs": inputs}).encode(), "f.json")
     assert example.inputs.not_used() == ("colour", "cases")
 
 
@@ -117,7 +117,7 @@ json_values = st.recursive(
 def test_anything_in_any_place_is_read_or_refused(key, value):
     told = ()
     try:
-        read(json.dumps({**GOOD, key: value}).encode(), "f.json")
+        read_examples(json.dumps({**GOOD, key: value}).encode(), "f.json")
     except InvalidRequest as refused:
         told = refused.complaints
     assert all(each.place and each.message for each in told)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from planner.cli._run import run
+from planner.cli._exit_codes import run
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from planner import studies
-from planner.studies import methods, reproduce
-from planner.studies._read import read
+from tests import validation
+from tests.validation import discover_methods, reproduce
+from tests.validation._examples import read_examples
 
 FILE = Path(__file__).parent / "data" / "worked_examples.json"
 EXAMPLES = json.loads(FILE.read_text(encoding="utf-8"))["examples"]
@@ -25,7 +25,7 @@ def leaves(printed) -> int:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["id"])
 def test_it_is_reproduced(example, house):
-    (found,) = reproduce(read(json.dumps(example).encode(), "example.json"), house)
+    (found,) = reproduce(read_examples(json.dumps(example).encode(), "example.json"), house)
     assert [(leaf.name, leaf.printed, leaf.ours, leaf.message) for leaf in found.leaves if not leaf.ok] == []
     assert len(found.leaves) == leaves(example["expected"]) > 0
     assert found.not_used == ()
@@ -40,23 +40,23 @@ def moved(printed):
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["id"])
 def test_other_figures_than_were_printed_are_not_reproduced(example, house):
     other = {**example, "expected": moved(example["expected"])}
-    (found,) = reproduce(read(json.dumps(other).encode(), "example.json"), house)
+    (found,) = reproduce(read_examples(json.dumps(other).encode(), "example.json"), house)
     assert [leaf.name for leaf in found.leaves if leaf.ok] == []
 
 
 def test_every_method_has_an_example():
-    assert {example["method"] for example in EXAMPLES} == set(methods())
+    assert {example["method"] for example in EXAMPLES} == set(discover_methods())
 
 
-@pytest.mark.parametrize("name", methods())
+@pytest.mark.parametrize("name", discover_methods())
 def test_a_method_has_what_its_folder_promises(name):
-    method = methods()[name]
-    assert issubclass(method.Inputs, studies._inputs.Inputs)
+    method = discover_methods()[name]
+    assert issubclass(method.Inputs, validation._inputs.Inputs)
     assert method.LEAVES_OUT.startswith("It leaves out ")
     assert method.LEAVES_OUT.endswith(".")
     assert hasattr(method, "full_cost") != hasattr(method, "NO_FULL_COST")
 
 
 def test_the_examples_in_docstrings():
-    for found in pkgutil.iter_modules(studies.__path__):
-        assert doctest.testmod(import_module(f"planner.studies.{found.name}")).failed == 0
+    for found in pkgutil.iter_modules(validation.__path__):
+        assert doctest.testmod(import_module(f"tests.validation.{found.name}")).failed == 0

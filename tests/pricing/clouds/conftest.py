@@ -19,9 +19,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from pricing.adapter import Ask
-from pricing.catalog import Catalog
-from pricing.patience import Patience
+from pricing.adapters.protocol import FetchRequest
+from pricing.adapters.retries import RetryBudget
+from pricing.catalog.price_catalog import Catalog
 
 TODAY = date(2026, 11, 21)
 
@@ -148,12 +148,16 @@ def recorded() -> Callable[[str, str], bytes]:
 
 
 @pytest.fixture
-def ask(catalog: Catalog) -> Callable[..., Ask]:
+def ask(catalog: Catalog) -> Callable[..., FetchRequest]:
     """What a refresh of a provider would ask: ask("aws", {"ec2": url}, regions=("us-east-1",))."""
 
-    def make(provider: str, endpoints: Mapping[str, str], regions: tuple[str, ...] = (), seconds: float = 20) -> Ask:
+    def make(
+        provider: str, endpoints: Mapping[str, str], regions: tuple[str, ...] = (), seconds: float = 20
+    ) -> FetchRequest:
         known = {o.instance_type: o for o in catalog.offerings.values() if o.provider == provider}
-        return Ask(regions, TODAY, catalog.names, known, dict(endpoints), Patience(seconds, first_pause_s=0.01))
+        return FetchRequest(
+            regions, TODAY, catalog.names, known, dict(endpoints), RetryBudget(seconds, first_pause_s=0.01)
+        )
 
     return make
 

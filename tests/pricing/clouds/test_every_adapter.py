@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from planner.cli._run import run
-from pricing.catalog import EMBEDDED, Catalog
-from pricing.errors import Failed
-from pricing.providers import walk
-from pricing.refresh import adapter_of
+from planner.cli._exit_codes import run
+from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog
+from pricing.errors import ProviderFailure
+from pricing.providers import find_provider_folders
+from pricing.refresh.price_refresh import load_adapter
 
-NAMES = [folder.name for folder in walk(EMBEDDED.data.parent)]
-ADAPTERS = {name: adapter for name in NAMES if (adapter := adapter_of(name))}
+NAMES = [folder.name for folder in find_provider_folders(EMBEDDED_LAYOUT.data.parent)]
+ADAPTERS = {name: adapter for name in NAMES if (adapter := load_adapter(name))}
 DEAD = "http://127.0.0.1:9"
 
 
@@ -53,7 +53,7 @@ def test_plain_http_to_elsewhere_is_refused_before_anything_is_sent(name, ask):
     endpoints = dict.fromkeys(adapter.SERVICES, "http://prices.example")
     region = next(r for p, r in Catalog.embedded().regions if p == name)
     for task in adapter.tasks(ask(name, endpoints, (region,), seconds=2)):
-        with pytest.raises(Failed, match="plain http"):
+        with pytest.raises(ProviderFailure, match="plain http"):
             list(task.read())
 
 
@@ -65,7 +65,7 @@ def test_an_interruption_ends_every_task(name, ask):
     tasks = list(adapter.tasks(made))
     made.patience.stop.set()
     for task in (*tasks, *adapter.quota_tasks(made)):
-        with pytest.raises(Failed) as caught:
+        with pytest.raises(ProviderFailure) as caught:
             list(task.read())
         assert caught.value.kind == "interrupted", task.name
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from planner.shipped import hcl, shipped
+from planner.reports.terraform.provisioning import find_shipped_folder, hcl
 
-AWS = shipped("terraform") / "aws"
-POOL: Mapping[str, hcl.Value] = {"node_count": 2, "subnet_ids": ["subnet-0123456789abcdef0"]}
-CLUSTER: Mapping[str, hcl.Value] = {"cluster_name": "ml", "node_role_arn": "arn:aws:iam::123456789012:role/eks-node"}
-GIVEN: Mapping[str, Mapping[str, hcl.Value]] = {"gpu_pool": POOL, "eks_pool": {**POOL, **CLUSTER}}
+AWS = find_shipped_folder("terraform") / "aws"
+POOL: Mapping[str, hcl.HclValue] = {"node_count": 2, "subnet_ids": ["subnet-0123456789abcdef0"]}
+CLUSTER: Mapping[str, hcl.HclValue] = {"cluster_name": "ml", "node_role_arn": "arn:aws:iam::123456789012:role/eks-node"}
+GIVEN: Mapping[str, Mapping[str, hcl.HclValue]] = {"gpu_pool": POOL, "eks_pool": {**POOL, **CLUSTER}}
 
 
 @dataclass(frozen=True)
@@ -47,18 +47,18 @@ class Planned:
 @pytest.fixture
 def plans(
     tfcheck: Callable[..., Any], tmp_path: Path
-) -> Callable[[str, Mapping[str, Mapping[str, hcl.Value]]], Planned]:
+) -> Callable[[str, Mapping[str, Mapping[str, hcl.HclValue]]], Planned]:
     """Plan a root with a call of `module` for each name; what every pool needs is there unless the call gives it."""
 
-    def planned(module: str, calls: Mapping[str, Mapping[str, hcl.Value]]) -> Planned:
+    def planned(module: str, calls: Mapping[str, Mapping[str, hcl.HclValue]]) -> Planned:
         root = tmp_path / module
         shutil.copytree(AWS / module, root / "modules" / module)
-        shared: dict[str, hcl.Value] = {"source": f"./modules/{module}", "plan_id": "p1", **GIVEN.get(module, {})}
-        blocks = [hcl.Block('provider "aws"', (("region", "us-east-1"),))]
+        shared: dict[str, hcl.HclValue] = {"source": f"./modules/{module}", "plan_id": "p1", **GIVEN.get(module, {})}
+        blocks = [hcl.HclBlock('provider "aws"', (("region", "us-east-1"),))]
         for name, call in calls.items():
             arguments = {**shared, "name": f"gp-{name.replace('_', '-')}", **call}
-            blocks.append(hcl.Block(f'module "{name}"', tuple(arguments.items())))
-        (root / "main.tf").write_text(hcl.document(blocks))
+            blocks.append(hcl.HclBlock(f'module "{name}"', tuple(arguments.items())))
+        (root / "main.tf").write_text(hcl.format_document(blocks))
         return Planned(tfcheck(root, plan=True))
 
     return planned

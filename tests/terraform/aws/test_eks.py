@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from planner.shipped.pools import Match, clouds, match
-from pricing.catalog import Catalog
+from planner.reports.terraform.provisioning.module_catalog import ModuleMatch, load_clouds, match_module
+from pricing.catalog.price_catalog import Catalog
 
 Call = Mapping[str, Any]
 Plans = Callable[[str, Mapping[str, Call]], Any]
@@ -77,13 +77,13 @@ def test_a_launch_template_has_the_network_of_its_type(plans: Plans) -> None:
 
 
 def test_every_offering_has_a_node_group_or_a_reason() -> None:
-    cloud = clouds()["aws"]
+    cloud = load_clouds()["aws"]
     images = set()
     for offering in Catalog.embedded().offerings.values():
         if offering.provider != "aws":
             continue
-        found = match(cloud, offering.instance_type, "kubernetes")
-        if isinstance(found, Match):
+        found = match_module(cloud, offering.instance_type, "kubernetes")
+        if isinstance(found, ModuleMatch):
             assert found.module.name == "eks_pool"
             images.add(found.arguments.get("ami_type"))
         else:
@@ -97,6 +97,6 @@ def test_every_offering_has_a_node_group_or_a_reason() -> None:
 )
 @pytest.mark.parametrize("kind", ["nodes", "kubernetes"])
 def test_what_is_gone_is_refused_with_its_successor(instance_type: str, successor: str, kind: Any) -> None:
-    told = match(clouds()["aws"], instance_type, kind)
+    told = match_module(load_clouds()["aws"], instance_type, kind)
     assert isinstance(told, str)
     assert successor in told

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from planner.shipped import shipped
-from pricing.catalog import Catalog
+from planner.reports.terraform.provisioning import find_shipped_folder
+from pricing.catalog.price_catalog import Catalog
 
-AWS = shipped("terraform") / "aws"
+AWS = find_shipped_folder("terraform") / "aws"
 SUBNET = "subnet-0123456789abcdef0"
 
 Call = Mapping[str, Any]

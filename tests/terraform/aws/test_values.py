@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from planner.shipped import shipped
+from planner.reports.terraform.provisioning import find_shipped_folder
 
-AWS = shipped("terraform") / "aws"
+AWS = find_shipped_folder("terraform") / "aws"
 HOSTILE = 'a"b${file("/etc/passwd")}%{ if true }\\ \n\t|`$(id)<é😀' + "x" * 300
 
 Call = Mapping[str, Any]

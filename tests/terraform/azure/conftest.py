@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from planner.shipped import shipped
+from planner.reports.terraform.provisioning import find_shipped_folder
 
-ROOT = shipped("terraform")
+ROOT = find_shipped_folder("terraform")
 AZURE = ROOT / "azure"
 SUBNET = "/subscriptions/0/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/gpu/subnets/nodes"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExample planner@example"

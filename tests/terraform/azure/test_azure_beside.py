@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from planner.shipped import shipped
+from planner.reports.terraform.provisioning import find_shipped_folder
 
 Check = Callable[..., Any]
-AZURE = shipped("terraform") / "azure"
+AZURE = find_shipped_folder("terraform") / "azure"
 SUBNET = "/subscriptions/0/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/gpu/subnets/nodes"
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from planner.shipped.pools import Match, clouds, match
-from pricing.catalog import Catalog
+from planner.reports.terraform.provisioning.module_catalog import ModuleMatch, load_clouds, match_module
+from pricing.catalog.price_catalog import Catalog
 
 Check = Callable[..., Any]
 UNIFORM = "azurerm_linux_virtual_machine_scale_set"
@@ -55,11 +55,11 @@ def test_infiniband_nodes_are_one_uniform_set_in_one_placement_group(example: Ch
 
 def test_which_sizes_have_infiniband_is_what_azure_says_of_their_names() -> None:
     """An r among the features, which are the letters after the number of processors."""
-    cloud = clouds()["azure"]
+    cloud = load_clouds()["azure"]
     fabrics = set()
     for (provider, name), offering in Catalog.embedded().offerings.items():
-        found = match(cloud, name) if provider == "azure" and offering.status != "retired" else ""
-        if isinstance(found, Match):
+        found = match_module(cloud, name) if provider == "azure" and offering.status != "retired" else ""
+        if isinstance(found, ModuleMatch):
             features = re.fullmatch(r"Standard_[A-Z]+\d+([a-z]*)(?:_.*)?", name)
             assert features, name
             assert found.arguments.get("single_placement_group", False) == ("r" in features[1]), name
@@ -179,7 +179,7 @@ def test_what_azure_would_refuse_is_refused_before(
     ],
 )
 def test_a_retired_size_is_refused_with_its_successor(kind: Any, instance_type: str, successor: str) -> None:
-    reason = match(clouds()["azure"], instance_type, kind)
+    reason = match_module(load_clouds()["azure"], instance_type, kind)
     assert isinstance(reason, str)
     assert "retired" in reason
     assert successor in reason
@@ -200,7 +200,7 @@ def test_a_retired_size_is_refused_with_its_successor(kind: Any, instance_type: 
     ],
 )
 def test_which_image_brings_the_driver(instance_type: str, arguments: dict[str, Any], asks: tuple[str, ...]) -> None:
-    found = match(clouds()["azure"], instance_type)
-    assert isinstance(found, Match)
+    found = match_module(load_clouds()["azure"], instance_type)
+    assert isinstance(found, ModuleMatch)
     assert found.arguments == {"vm_size": instance_type, "nvidia_driver_extension": False, **arguments}
     assert found.asks == asks

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from planner.shipped import hcl, shipped
+from planner.reports.terraform.provisioning import find_shipped_folder, hcl
 
-GCP = shipped("terraform") / "gcp"
+GCP = find_shipped_folder("terraform") / "gcp"
 SUBNET = "projects/p/regions/us-central1/subnetworks/gpu"
 CLUSTER = "projects/my-project/locations/us-central1/clusters/ml"
 GPU: Mapping[str, Any] = {"region": "us-central1", "subnetwork": SUBNET, "node_count": 2}
@@ -59,8 +59,8 @@ def plans(tfcheck: Callable[..., Any], tmp_path: Path) -> Callable[..., Planned]
         blocks = []
         for name, call in calls.items():
             shared = {"source": f"./modules/{module}", "name": f"gp-{name.replace('_', '-')}", "plan_id": "p1"}
-            blocks.append(hcl.Block(f'module "{name}"', tuple({**shared, **SHARED[module], **call}.items())))
-        (root / "main.tf").write_text(hcl.document(blocks))
+            blocks.append(hcl.HclBlock(f'module "{name}"', tuple({**shared, **SHARED[module], **call}.items())))
+        (root / "main.tf").write_text(hcl.format_document(blocks))
         return Planned(tfcheck(root, plan=True))
 
     return planned

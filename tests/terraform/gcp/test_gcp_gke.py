@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner.shipped.pools import Match, clouds, match
-from pricing.catalog import Catalog
+from planner.reports.terraform.provisioning.module_catalog import ModuleMatch, load_clouds, match_module
+from pricing.catalog.price_catalog import Catalog
 
 Plans = Callable[..., Any]
 
@@ -94,15 +94,15 @@ def test_what_a_node_pool_cannot_be_is_said(plans: Plans) -> None:
     ],
 )
 def test_an_offering_becomes_a_node_pool(instance_type: str, arguments: dict[str, object]) -> None:
-    found = match(clouds()["gcp"], instance_type, "kubernetes")
-    assert isinstance(found, Match)
+    found = match_module(load_clouds()["gcp"], instance_type, "kubernetes")
+    assert isinstance(found, ModuleMatch)
     assert (found.module.name, found.arguments) == ("gke_pool", arguments)
 
 
 def test_every_offering_has_a_node_pool_or_a_reason() -> None:
     lost = {}
     for (provider, name), offering in Catalog.embedded().offerings.items():
-        found = match(clouds()["gcp"], name, "kubernetes") if provider == "gcp" else None
+        found = match_module(load_clouds()["gcp"], name, "kubernetes") if provider == "gcp" else None
         if isinstance(found, str) and offering.status != "retired":
             lost[name] = found
     assert not [name for name, reason in lost.items() if "no module" in reason]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pricing.providers.aws import fetch
-from pricing.providers.aws.clients import Clients
+from pricing.providers.aws.clients import AwsClients
 
 EC2 = '<?xml version="1.0" encoding="UTF-8"?><{0} xmlns="http://ec2.amazonaws.com/doc/2016-11-15/">{1}</{0}>'
 REGION = "us-east-1"
@@ -137,6 +137,6 @@ def aws(cloud, account, ask) -> Callable[..., SimpleNamespace]:
             (task,) = [task for task in fetch.tasks(made) if task.name == f"{name} in {REGION}"]
             return list(task.read())
 
-        return SimpleNamespace(cloud=running, ask=made, read=read, clients=Clients(made))
+        return SimpleNamespace(cloud=running, ask=made, read=read, clients=AwsClients(made))
 
     return start

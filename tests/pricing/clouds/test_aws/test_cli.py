@@ -14,8 +14,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from planner.cli._run import run
-from pricing.catalog import Catalog
+from planner.cli._exit_codes import run
+from pricing.catalog.price_catalog import Catalog
 from pricing.providers.aws import fetch
 
 REGION = "us-east-1"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pricing.adapter import Covered
-from pricing.errors import Failed
+from pricing.adapters.protocol import CoveredScope
+from pricing.errors import ProviderFailure
 from pricing.price import Price
 from pricing.providers.aws import fetch
 from pricing.providers.aws.clients import call_limit_s
@@ -47,8 +47,8 @@ def is_types(request) -> bool:
     return b"Action=DescribeInstanceTypes&" in request.body
 
 
-def read_failed(running, name: str = "types") -> Failed:
-    with pytest.raises(Failed) as caught:
+def read_failed(running, name: str = "types") -> ProviderFailure:
+    with pytest.raises(ProviderFailure) as caught:
         running.read(name)
     return caught.value
 
@@ -106,7 +106,7 @@ def test_json_services_mean_the_same(aws, kit):
     ):
         running = aws()
         running.cloud.faults.append(kit.Fault(json_failure(kit, code, status), times=999))
-        with pytest.raises(Failed) as caught:
+        with pytest.raises(ProviderFailure) as caught:
             list(running.clients.pages("pricing", "get_products", REGION, "PriceList", ServiceCode="AmazonEC2"))
         assert caught.value.kind == kind, code
 
@@ -114,7 +114,7 @@ def test_json_services_mean_the_same(aws, kit):
 def test_half_a_page_is_read_again_and_never_taken_for_a_whole_one(aws, kit):
     running = aws()
     running.cloud.faults.append(kit.Fault(half=True, times=2, where=is_types))
-    assert len([r for r in running.read("types") if not isinstance(r, Covered)]) == 2
+    assert len([r for r in running.read("types") if not isinstance(r, CoveredScope)]) == 2
     running = aws(seconds=3)
     running.cloud.faults.append(kit.Fault(half=True, times=999))
     assert read_failed(running).kind in {"unreachable", "server_error"}
@@ -187,14 +187,14 @@ def test_an_interruption_ends_every_wait(aws):
 
 def test_nobody_there(ask):
     made = ask("aws", {"ec2": "http://127.0.0.1:9"}, (REGION,), seconds=4)
-    with pytest.raises(Failed) as caught:
+    with pytest.raises(ProviderFailure) as caught:
         next(iter(fetch.tasks(made))).read().__next__()
     assert caught.value.kind == "unreachable"
 
 
 def test_plain_http_is_for_this_machine_only(ask):
     made = ask("aws", {"ec2": "http://prices.example"}, (REGION,))
-    with pytest.raises(Failed, match=r"plain http is only allowed to this machine, not to prices\.example"):
+    with pytest.raises(ProviderFailure, match=r"plain http is only allowed to this machine, not to prices\.example"):
         next(iter(fetch.tasks(made))).read().__next__()
 
 
@@ -212,14 +212,14 @@ def test_no_key_of_the_reader_goes_to_an_address_of_plain_http(aws, monkeypatch)
 def test_without_credentials_it_says_so(ask):
     """Over https, which signs with the reader's keys: there are none here, and nothing is connected."""
     made = ask("aws", {"ec2": "https://127.0.0.1:9"}, (REGION,), seconds=2)
-    with pytest.raises(Failed) as caught:
+    with pytest.raises(ProviderFailure) as caught:
         next(iter(fetch.tasks(made))).read().__next__()
     assert caught.value.kind == "no_credentials"
 
 
 def test_without_the_sdk_it_says_how_to_get_it(ask, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "boto3", None)
-    with pytest.raises(Failed, match=r"no sdk: pip install 'gpu-planner\[aws\]'"):
+    with pytest.raises(ProviderFailure, match=r"no sdk: pip install 'gpu-planner\[aws\]'"):
         next(iter(fetch.tasks(ask("aws", {}, (REGION,))))).read().__next__()
 
 

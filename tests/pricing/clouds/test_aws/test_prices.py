@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from pricing.adapter import Covered, Left, Refused
+from pricing.adapters.protocol import CoveredScope, RejectedRow, SkippedRows
 from pricing.price import Price
-from pricing.providers.aws import blocks, fetch, price_list, quotas, spot
+from pricing.providers.aws import capacity_blocks, fetch, price_list, quotas, spot_prices
 from pricing.providers.aws.price_list import OTHER_TYPES, OTHER_USAGES
 from pricing.quota import Quota
 
@@ -28,7 +28,9 @@ def test_on_demand_from_the_transcribed_list(aws):
     assert found["p5.48xlarge", "on_demand"].price_per_hour == 55.04
     assert found["p5.48xlarge", "on_demand"].note == "effective 2026-09-01"
     assert found["p5.48xlarge", "on_demand"].as_of.isoformat() == "2026-11-21", "read today to be in force"
-    assert {r for r in readings if isinstance(r, Covered)} == {Covered(REGION, k) for k in ("on_demand", "reserved")}
+    assert {r for r in readings if isinstance(r, CoveredScope)} == {
+        CoveredScope(REGION, k) for k in ("on_demand", "reserved")
+    }
 
 
 def recorded_terms(ask, recorded) -> dict[str, Price]:
@@ -37,7 +39,7 @@ def recorded_terms(ask, recorded) -> dict[str, Price]:
         assert term["effectiveDate"] < "2021-03"
     attributes = item["product"]["attributes"]
     assert attributes["operation"] == "RunInstances"
-    readings = list(price_list.prices_of(ask("aws", {}), item, REGION, lambda name: name == "m5.large"))
+    readings = list(price_list.parse_product(ask("aws", {}), item, REGION, lambda name: name == "m5.large"))
     assert all(isinstance(r, Price) for r in readings)
     return {p.purchase_option: p for p in readings}
 
@@ -79,7 +81,7 @@ def product(recorded, name: str = "p5.48xlarge", **changed: str) -> dict:
 
 
 def read_one(ask, item) -> list:
-    return list(price_list.prices_of(ask("aws", {}), item, REGION, lambda name: name.startswith("p")))
+    return list(price_list.parse_product(ask("aws", {}), item, REGION, lambda name: name.startswith("p")))
 
 
 @pytest.mark.parametrize(
@@ -95,11 +97,11 @@ def read_one(ask, item) -> list:
     ],
 )
 def test_other_licences_tenancies_and_usages_are_left(ask, recorded, changed):
-    assert read_one(ask, product(recorded, **changed)) == [Left(OTHER_USAGES)]
+    assert read_one(ask, product(recorded, **changed)) == [SkippedRows(OTHER_USAGES)]
 
 
 def test_a_type_without_accelerators_is_left(ask, recorded):
-    assert read_one(ask, product(recorded, instanceType="m5.large")) == [Left(OTHER_TYPES)]
+    assert read_one(ask, product(recorded, instanceType="m5.large")) == [SkippedRows(OTHER_TYPES)]
 
 
 def test_of_two_terms_the_one_in_force_counts(ask, recorded):
@@ -138,7 +140,7 @@ def test_pages_are_followed_to_the_end_and_only_ours_are_kept(aws, account, reco
     readings = aws().read("list prices")
     assert len(prices(readings)) == 2
     assert len(readings) == 5, "two prices, what they cover, and one count of 19,998 others: no row of those is kept"
-    assert Left(OTHER_TYPES, 19_998) in readings
+    assert SkippedRows(OTHER_TYPES, 19_998) in readings
 
 
 def test_spot_is_the_median_of_the_zones_that_discount(aws, account):
@@ -155,21 +157,21 @@ def test_spot_is_the_median_of_the_zones_that_discount(aws, account):
     price = prices(readings)["p5.48xlarge", "spot"]
     assert price.price_per_hour == 20.25
     assert price.note == "median of 3 zone prices below on-demand; min 10.5 max 30.75; 1 zones at on-demand"
-    assert Covered(REGION, "spot") in readings
+    assert CoveredScope(REGION, "spot") in readings
     asked = next(r.form for r in running.cloud.seen if b"DescribeSpotPriceHistory" in r.body)
     assert asked["ProductDescription.1"] == "Linux/UNIX"
     assert asked["StartTime"].startswith("2026-11-20T00:00:00")
 
 
 def test_spot_without_an_on_demand_price_is_the_median_of_all(ask):
-    found = spot.spot_price(ask("aws", {}), REGION, "p5.48xlarge", [1.0, 2.0, 6.0], None)
+    found = spot_prices.build_spot_price(ask("aws", {}), REGION, "p5.48xlarge", [1.0, 2.0, 6.0], None)
     assert found.price_per_hour == 2.0
-    refused = spot.spot_price(ask("aws", {}), REGION, "p5.48xlarge", [0.0, 2.0], None)
+    refused = spot_prices.build_spot_price(ask("aws", {}), REGION, "p5.48xlarge", [0.0, 2.0], None)
     assert refused.reason == "a zone has the price 0"
 
 
 def test_spot_that_discounts_nowhere_says_so(ask):
-    found = spot.spot_price(ask("aws", {}), REGION, "p5.48xlarge", [55.04, 60.0], 55.04)
+    found = spot_prices.build_spot_price(ask("aws", {}), REGION, "p5.48xlarge", [55.04, 60.0], 55.04)
     assert found.price_per_hour == pytest.approx(57.52)  # (55.04 + 60) / 2
     assert found.note == "median of 2 zone prices; min 55.04 max 60; none below on-demand"
 
@@ -179,7 +181,10 @@ def test_spot_that_discounts_nowhere_says_so(ask):
 )
 def test_spot_levels_of_local_zones_and_other_systems_are_left(aws, account, zone, product):
     account.spot, account.product = [("p5.48xlarge", zone, "1.0", "2026-11-21T05:00:00.000Z")], product
-    assert aws().read("spot") == [Left("spot levels of other products and of Local Zones"), Covered(REGION, "spot")]
+    assert aws().read("spot") == [
+        SkippedRows("spot levels of other products and of Local Zones"),
+        CoveredScope(REGION, "spot"),
+    ]
 
 
 def test_the_recorded_spot_history_is_read_as_it_is(recorded, aws, account):
@@ -194,7 +199,7 @@ def test_the_recorded_spot_history_is_read_as_it_is(recorded, aws, account):
     middle = len(values) // 2
     expected = values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
     running = aws()
-    (price, _) = list(spot.read(running.ask, running.clients, REGION, ["m5.large"], {}))
+    (price, _) = list(spot_prices.read(running.ask, running.clients, REGION, ["m5.large"], {}))
     assert price.price_per_hour == pytest.approx(expected)
 
 
@@ -223,10 +228,10 @@ def test_a_capacity_block_by_hand(aws, account):
 def test_a_block_of_several_instances_is_divided_by_all():
     told = {"CurrencyCode": "USD", "UpfrontFee": "3986.688", "CapacityBlockDurationHours": 24, "InstanceCount": 4}
     told["AvailabilityZone"] = "us-east-1a"
-    found = blocks.offer_of(told, "p5.48xlarge", REGION)
+    found = capacity_blocks.parse_offer(told, "p5.48xlarge", REGION)
     assert found.rate == pytest.approx(41.528)  # 3,986.688 / 24 / 4
-    assert "'EUR'" in blocks.offer_of({**told, "CurrencyCode": "EUR"}, "p5.48xlarge", REGION).reason
-    assert "above 0" in blocks.offer_of({**told, "UpfrontFee": "0"}, "p5.48xlarge", REGION).reason
+    assert "'EUR'" in capacity_blocks.parse_offer({**told, "CurrencyCode": "EUR"}, "p5.48xlarge", REGION).reason
+    assert "above 0" in capacity_blocks.parse_offer({**told, "UpfrontFee": "0"}, "p5.48xlarge", REGION).reason
 
 
 def test_the_minutes_of_a_block_count_beside_its_hours(aws, account):
@@ -300,8 +305,8 @@ def test_savings_plan_rates_by_class_term_and_payment(aws, account):
     three = found["p5.48xlarge", "savings_plan_3y_instance_all_upfront"]
     assert (three.price_per_hour, three.kind, three.term_months, three.upfront) == (24.1, "savings_plan", 36, "all")
     assert three.offering_class == "instance"
-    assert Covered(REGION, "savings_plan") in readings
-    assert Counter(r.reason for r in readings if isinstance(r, Left)) == {
+    assert CoveredScope(REGION, "savings_plan") in readings
+    assert Counter(r.reason for r in readings if isinstance(r, SkippedRows)) == {
         OTHER_TYPES: 1,
         OTHER_USAGES: 3,
     }
@@ -312,7 +317,7 @@ def test_savings_plan_rates_by_class_term_and_payment(aws, account):
 )
 def test_a_rate_that_cannot_be_read_is_refused(aws, account, more):
     account.rates["Compute"] = [rate("p5.48xlarge", "43.2", **more)]
-    refused = [r for r in aws().read("savings plans") if isinstance(r, Refused)]
+    refused = [r for r in aws().read("savings plans") if isinstance(r, RejectedRow)]
     assert len(refused) == 1
     assert "p5.48xlarge" in refused[0].subject
 
@@ -333,7 +338,7 @@ def test_quotas_of_accelerated_classes(aws):
     assert found["L-417A185B"].counts("p5.48xlarge", "reserved")
     assert not found["L-417A185B"].counts("p5.48xlarge", "spot")
     assert not found["L-417A185B"].counts("g6.xlarge", "on_demand")
-    assert Left("quotas of other things") in readings
+    assert SkippedRows("quotas of other things") in readings
 
 
 @pytest.mark.parametrize(
@@ -347,6 +352,6 @@ def test_quotas_of_accelerated_classes(aws):
 )
 def test_the_class_stands_in_the_name(ask, name, types):
     """Names as public listings of accounts have them."""
-    found = quotas.quota_of(ask("aws", {}), {"QuotaName": name, "QuotaCode": "L-1", "Value": 192.0}, REGION)
+    found = quotas.parse_quota(ask("aws", {}), {"QuotaName": name, "QuotaCode": "L-1", "Value": 192.0}, REGION)
     assert found.types == types
     assert found.kinds.startswith("spot" if "Spot" in name else "on_demand")

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from pricing.adapter import Left, Refused
+from pricing.adapters.protocol import RejectedRow, SkippedRows
 from pricing.offering import Offering
-from pricing.providers.aws import fetch, types
-from pricing.providers.aws.clients import Clients
+from pricing.providers.aws import fetch, instance_types
+from pricing.providers.aws.clients import AwsClients
 
 REGION = "us-east-1"
 WITHOUT_A_NAME = {"p4de.24xlarge", "p3dn.24xlarge"}
@@ -17,25 +17,25 @@ WITHOUT_A_NAME = {"p4de.24xlarge", "p3dn.24xlarge"}
 
 
 @pytest.fixture(scope="module")
-def sold() -> dict[str, types.Sold]:
+def sold() -> dict[str, instance_types.AwsRegionTypes]:
     """What was read, once for all tests of this module."""
     return {}
 
 
 @pytest.fixture
-def known(moto, ask, sold) -> types.Sold:
+def known(moto, ask, sold) -> instance_types.AwsRegionTypes:
     if "known" not in sold:
         made = ask("aws", {"ec2": moto}, (REGION,), seconds=60)
-        sold["known"] = types.read(made, Clients(made), REGION)
+        sold["known"] = instance_types.read(made, AwsClients(made), REGION)
     return sold["known"]
 
 
 @pytest.fixture
-def unknown(moto, ask, sold) -> types.Sold:
+def unknown(moto, ask, sold) -> instance_types.AwsRegionTypes:
     """The same region for a catalogue that knows no type at all."""
     if "unknown" not in sold:
         made = replace(ask("aws", {"ec2": moto}, (REGION,), seconds=60), known={})
-        sold["unknown"] = types.read(made, Clients(made), REGION)
+        sold["unknown"] = instance_types.read(made, AwsClients(made), REGION)
     return sold["unknown"]
 
 
@@ -66,7 +66,7 @@ def test_a_share_of_an_accelerator_is_a_fraction(unknown):
 
 def test_types_that_are_sold_elsewhere_are_left_and_counted(known):
     assert known.elsewhere > 0
-    assert Left("instance types that no zone of the region sells", known.elsewhere) in list(known.readings())
+    assert SkippedRows("instance types that no zone of the region sells", known.elsewhere) in list(known.readings())
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +87,9 @@ def test_every_described_type_is_taken_or_refused_with_a_reason(described, ask, 
     for row in described:
         name = row["InstanceType"]
         expected = catalog.offerings["aws", name]
-        assert types.offering_of(made, row) == expected, name
-        found = types.offering_of(alone, row)
-        if isinstance(found, Refused):
+        assert instance_types.build_offering(made, row) == expected, name
+        found = instance_types.build_offering(alone, row)
+        if isinstance(found, RejectedRow):
             refused[name] = found.reason
             continue
         for field in ("accelerator", "accelerator_count", "vcpus"):
@@ -108,13 +108,13 @@ def test_every_described_type_is_taken_or_refused_with_a_reason(described, ask, 
 
 @pytest.mark.parametrize(("name", "family"), [("g6x.large", "G6"), ("dl3.24xlarge", "DL3"), ("trn9.xlarge", "Trn9")])
 def test_the_family_of_a_new_type_is_written_as_the_others(ask, name, family):
-    assert types.offering_of(ask("aws", {}), told(name)).family == family
+    assert instance_types.build_offering(ask("aws", {}), told(name)).family == family
 
 
 def test_a_type_of_our_families_without_an_accelerator_is_refused(ask):
     """As moto has trn2u.48xlarge."""
-    found = types.offering_of(ask("aws", {}), {"InstanceType": "trn2u.48xlarge"})
-    assert found == Refused("aws trn2u.48xlarge", "EC2 tells no accelerator of it")
+    found = instance_types.build_offering(ask("aws", {}), {"InstanceType": "trn2u.48xlarge"})
+    assert found == RejectedRow("aws trn2u.48xlarge", "EC2 tells no accelerator of it")
 
 
 def test_types_that_are_sold_in_blocks(known):
@@ -125,14 +125,14 @@ def test_types_that_are_sold_in_blocks(known):
 def test_a_type_that_no_zone_sells_is_not_offered_there(moto, ask):
     """moto describes the same types everywhere; zones are real. eu-west-3 sells no p5.48xlarge."""
     made = ask("aws", {"ec2": moto}, ("eu-west-3",), seconds=60)
-    found = types.read(made, Clients(made), "eu-west-3")
+    found = instance_types.read(made, AwsClients(made), "eu-west-3")
     assert "p5.48xlarge" not in found.offerings
     assert "g4dn.xlarge" in found.offerings
 
 
 def test_the_regions_of_the_account_are_read_where_none_is_named(moto, ask):
     made = ask("aws", {"ec2": moto}, ())
-    found = fetch.regions(made, Clients(made))
+    found = fetch.list_regions(made, AwsClients(made))
     assert {"us-east-1", "eu-central-1", "ap-northeast-1"} <= set(found)
     assert len([t for t in fetch.tasks(made) if t.name.startswith("types in ")]) == len(found)
 
@@ -149,18 +149,18 @@ def told(name: str = "p9.48xlarge", **gpu: object) -> dict[str, object]:
 
 def test_an_unknown_accelerator_is_refused_never_guessed(ask):
     made = ask("aws", {})
-    found = types.offering_of(made, told(Name="H101"))
-    assert found == Refused("aws p9.48xlarge", "the accelerator 'H101' is unknown, as EC2 reports it")
-    assert isinstance(types.offering_of(made, told()), Offering)
+    found = instance_types.build_offering(made, told(Name="H101"))
+    assert found == RejectedRow("aws p9.48xlarge", "the accelerator 'H101' is unknown, as EC2 reports it")
+    assert isinstance(instance_types.build_offering(made, told()), Offering)
 
 
 def test_a_memory_that_fits_no_variant_is_refused(ask):
     """An A4000 is no A40, and an H100 with 40 GiB is none that is known."""
-    found = types.offering_of(ask("aws", {}), told(MemoryInfo={"SizeInMiB": 40960}))
-    assert isinstance(found, Refused)
+    found = instance_types.build_offering(ask("aws", {}), told(MemoryInfo={"SizeInMiB": 40960}))
+    assert isinstance(found, RejectedRow)
     assert "with 40.0 GiB could be none that is known" in found.reason
 
 
 def test_a_known_type_with_another_count_is_refused(ask):
-    found = types.offering_of(ask("aws", {}), told("p5.48xlarge", Count=4))
-    assert found == Refused("aws p5.48xlarge", "EC2 reports 4 accelerators, the catalogue has 8")
+    found = instance_types.build_offering(ask("aws", {}), told("p5.48xlarge", Count=4))
+    assert found == RejectedRow("aws p5.48xlarge", "EC2 reports 4 accelerators, the catalogue has 8")

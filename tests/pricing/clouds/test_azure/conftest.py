@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pricing.errors import Failed
+from pricing.errors import ProviderFailure
 from pricing.providers.azure import fetch
 
 PAGE = 10
@@ -142,7 +142,7 @@ def read():
         for task in fetch.tasks(asked):
             try:
                 found[task.name] = list(task.read())
-            except Failed as failed:
+            except ProviderFailure as failed:
                 found[task.name] = failed
         return found
 

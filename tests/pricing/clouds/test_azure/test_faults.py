@@ -7,9 +7,9 @@ from threading import Timer
 
 import pytest
 
-from pricing.errors import Failed
-from pricing.patience import Patience
-from pricing.providers.azure import clients, skus
+from pricing.adapters.retries import RetryBudget
+from pricing.errors import ProviderFailure
+from pricing.providers.azure import clients, resource_skus
 
 NEW = "Standard_ND144isr_GB300_v6"  # a name that Azure might give
 
@@ -69,7 +69,7 @@ def test_a_fault_that_stays_is_named(live, kit, service, body, status, kind, wor
     running.faults = [kit.Fault(kit.Answer(body, status), times=10**6, where=at[service])]
     found = read(asked)
     failed = found[f"{service} in eastus2"]
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, ProviderFailure)
     assert failed.kind == kind
     assert words in failed.detail
     assert failed.detail.startswith(("prices retail prices of eastus2", "compute resource_skus.list of eastus2"))
@@ -153,8 +153,8 @@ def test_a_link_to_another_host_stays_here(live, kit, read, at):
 
 def test_a_shelf_tries_again_after_a_passing_failure(live, kit, at):
     running, asked = live("eastus")
-    shelf = skus.Shelf(asked, clients.Clients(asked))
+    shelf = resource_skus.SkuCache(asked, clients.AzureClients(asked))
     running.faults = [kit.Fault(kit.Answer(THROTTLED, 403), where=at["sizes"])]
-    with pytest.raises(Failed):
-        shelf.of("eastus", Patience(5))
-    assert shelf.of("eastus", Patience(5)).offerings
+    with pytest.raises(ProviderFailure):
+        shelf.of("eastus", RetryBudget(5))
+    assert shelf.of("eastus", RetryBudget(5)).offerings

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pricing.adapter import Covered, Left, Refused
-from pricing.errors import Failed
+from pricing.adapters.protocol import CoveredScope, RejectedRow, SkippedRows
+from pricing.errors import ProviderFailure
 from pricing.offering import Offering
 from pricing.price import Price
-from pricing.providers.azure import clients, fetch, retail, skus
+from pricing.providers.azure import clients, fetch, resource_skus, retail_prices
 
 GUIDE = Path(__file__).parents[4] / "docs" / "guides" / "access-azure.md"
 NEW = "Standard_ND144isr_GB300_v6"  # a name that Azure might give
@@ -40,7 +40,7 @@ def test_a_refresh_of_two_regions(live, kit, read):
     assert {p.as_of for p in found["prices in eastus2"] if isinstance(p, Price)} == {kit.TODAY}
     offered = {o.instance_type for o in found["sizes in eastus"] if isinstance(o, Offering)}
     assert offered == {"Standard_NV6", "Standard_ND96amsr_A100_v4"}
-    assert len([c for c in found["prices in eastus2"] if isinstance(c, Covered)]) == 16
+    assert len([c for c in found["prices in eastus2"] if isinstance(c, CoveredScope)]) == 16
     assert paths(running)[clients.PRICES_PATH] == 4  # 23 rows in pages of 10, and one page
 
 
@@ -48,7 +48,7 @@ def test_every_row_is_accounted_for(live, read):
     _, asked = live("eastus", "eastus2")
     found = read(asked)
     counted = {
-        name: sum(r.rows if isinstance(r, Left) else not isinstance(r, Covered) for r in told)
+        name: sum(r.rows if isinstance(r, SkippedRows) else not isinstance(r, CoveredScope) for r in told)
         for name, told in found.items()
     }
     assert counted == {"prices in eastus": 2, "prices in eastus2": 23, "sizes in eastus": 6, "sizes in eastus2": 1}
@@ -64,7 +64,7 @@ def test_all_regions_of_the_folder_unless_some_are_asked_for(ask):
 def test_pages_are_followed_where_the_first_one_lay(live, world, make, read, at):
     world.skus["westus"] = [make.sku(f"Standard_D{n}s_v5", "F", None, "westus") for n in range(25)]
     running, asked = live("westus")
-    assert read(asked)["sizes in westus"] == [Left(skus.NO_ACCELERATORS, 25)]
+    assert read(asked)["sizes in westus"] == [SkippedRows(resource_skus.NO_ACCELERATORS, 25)]
     assert [r.path for r in running.seen if at["sizes"](r)] == [r.path for r in running.seen if at["sizes"](r)][:1] * 3
 
 
@@ -93,7 +93,7 @@ def test_the_default_chain_without_any_credential(ask, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     tasks = {task.name: task for task in fetch.tasks(ask("azure", {}, ("eastus", "westus")))}
     for region in ("eastus", "westus"):
-        with pytest.raises(Failed) as failed:
+        with pytest.raises(ProviderFailure) as failed:
             list(tasks[f"sizes in {region}"].read())
         assert failed.value.kind == "no_credentials"
 
@@ -119,9 +119,9 @@ def test_a_new_type_that_cannot_be_told_is_refused(live, world, make, name, word
     world.skus["eastus"].append(make.sku("Standard_NC192ads_A100_v4", "F", 8))
     _, asked = live("eastus")
     told = read(asked)["prices in eastus"]
-    assert next(r.reason for r in told if isinstance(r, Refused)).count(words) == 1
+    assert next(r.reason for r in told if isinstance(r, RejectedRow)).count(words) == 1
     assert len(prices(told)) == 1
-    assert len([c for c in told if isinstance(c, Covered)]) == 16
+    assert len([c for c in told if isinstance(c, CoveredScope)]) == 16
 
 
 def test_a_dead_management_api_does_not_hold_up_the_prices(live, world, make, kit, at):
@@ -130,7 +130,7 @@ def test_a_dead_management_api_does_not_hold_up_the_prices(live, world, make, ki
     running.faults = [kit.Fault(kit.Answer({}, 503, {"Retry-After": "3"}), times=10**6, where=at["sizes"])]
     told = list(next(iter(fetch.tasks(asked))).read())
     assert prices(told) == {("Standard_ND96amsr_A100_v4", "on_demand"): 32.77}
-    assert "sizes could not be read (server error" in next(r.reason for r in told if isinstance(r, Refused))
+    assert "sizes could not be read (server error" in next(r.reason for r in told if isinstance(r, RejectedRow))
     assert sum(map(at["sizes"], running.seen)) == 1  # half of the time that is left is no 3 s: it is not waited for
 
 
@@ -169,9 +169,9 @@ import builtins, os, time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pricing.accelerator import embedded
-from pricing.adapter import Ask
+from pricing.adapters.protocol import Ask
 from pricing.errors import Failed
-from pricing.patience import Patience
+from pricing.adapters.retries import Patience
 from pricing.providers.azure import fetch
 
 os.environ["AZURE_SUBSCRIPTION_ID"] = "s"
@@ -209,9 +209,9 @@ def test_threads_load_the_sdk_one_at_a_time():
 
 
 def test_a_token_is_for_the_cloud_that_is_called():
-    assert clients._scopes("https://management.azure.com") == ["https://management.azure.com/.default"]
-    assert clients._scopes("https://a-proxy.example/azure") == ["https://management.azure.com/.default"]
-    sovereign = clients._scopes("https://management.usgovcloudapi.net")
+    assert clients._token_scopes("https://management.azure.com") == ["https://management.azure.com/.default"]
+    assert clients._token_scopes("https://a-proxy.example/azure") == ["https://management.azure.com/.default"]
+    sovereign = clients._token_scopes("https://management.usgovcloudapi.net")
     assert sovereign == ["https://management.core.usgovcloudapi.net/.default"]
 
 
@@ -228,7 +228,7 @@ def test_sources_are_those_that_rows_name(live, kit, read):
     for told in read(asked).values():
         named |= {p for r in told if isinstance(r, Price | Offering) for p in r.source_id.split("+")}
     own = {source.source_id for source in fetch.sources(kit.TODAY)}
-    assert {retail.SOURCE, skus.SOURCE} <= named & own
+    assert {retail_prices.SOURCE, resource_skus.SOURCE} <= named & own
     assert all(source.as_of == kit.TODAY for source in fetch.sources(kit.TODAY))
 
 

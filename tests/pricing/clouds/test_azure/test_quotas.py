@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pricing.adapter import Left, Refused
-from pricing.errors import Failed
+from pricing.adapters.protocol import RejectedRow, SkippedRows
+from pricing.errors import ProviderFailure
 from pricing.providers.azure import fetch, quotas
 from pricing.quota import Quota
 
@@ -38,14 +38,14 @@ def test_quotas_by_family_by_region_and_for_spot(live, usages):
     found = {q.code: q for q in told if isinstance(q, Quota)}
     every = f"{A100} {NV6} {NV6ADS}"
     assert {q.code: (q.limit, q.used, q.types, q.kinds) for q in found.values()} == {
-        "cores": (350, 12, every, quotas.PLAIN),
+        "cores": (350, 12, every, quotas.ON_DEMAND_KINDS),
         "lowPriorityCores": (100, 0, every, "spot"),
-        "Standard NDAMSv4_A100 Family": (96, 0, A100, quotas.PLAIN),
-        "standardNVFamily": (24, 6, NV6, quotas.PLAIN),
-        "standardNVADSA10v5Family": (0, 0, NV6ADS, quotas.PLAIN),
+        "Standard NDAMSv4_A100 Family": (96, 0, A100, quotas.ON_DEMAND_KINDS),
+        "standardNVFamily": (24, 6, NV6, quotas.ON_DEMAND_KINDS),
+        "standardNVADSA10v5Family": (0, 0, NV6ADS, quotas.ON_DEMAND_KINDS),
     }
     assert {q.unit for q in found.values()} == {"vcpu"}
-    assert [r for r in told if isinstance(r, Left)] == [Left(quotas.OTHERS, 2)]
+    assert [r for r in told if isinstance(r, SkippedRows)] == [SkippedRows(quotas.OTHER_QUOTAS, 2)]
     assert len(found) + 2 == len(usages)
 
 
@@ -70,14 +70,14 @@ def test_what_counts_against_what(live):
 def test_a_family_without_a_quota_is_a_named_gap(live, usages):
     usages.pop(3)
     _, asked = live("eastus")
-    (refused,) = [r for r in read(asked) if isinstance(r, Refused)]
+    (refused,) = [r for r in read(asked) if isinstance(r, RejectedRow)]
     assert refused.subject == "azure eastus standardNDAMSv4_A100Family"
 
 
 def test_a_limit_below_zero_is_refused(live, usages, make):
     usages[1] = make.usage("cores", 0, -1)
     _, asked = live("eastus")
-    assert [r.reason for r in read(asked) if isinstance(r, Refused)] == ["the limit is -1 and the usage 0"]
+    assert [r.reason for r in read(asked) if isinstance(r, RejectedRow)] == ["the limit is -1 and the usage 0"]
 
 
 @pytest.mark.parametrize("name", ["limit", "currentValue", "name"])
@@ -85,14 +85,14 @@ def test_a_renamed_field_is_named(live, usages, name):
     for row in usages:
         row[f"new{name}"] = row.pop(name)
     _, asked = live("eastus")
-    with pytest.raises(Failed, match=r"usage\.list of eastus: .* is missing") as failed:
+    with pytest.raises(ProviderFailure, match=r"usage\.list of eastus: .* is missing") as failed:
         read(asked)
     assert failed.value.kind == "changed_format"
 
 
 def test_no_usage_at_all(live):
     _, asked = live("eastus")
-    with pytest.raises(Failed, match="no usage at all"):
+    with pytest.raises(ProviderFailure, match="no usage at all"):
         read(asked)
 
 
@@ -101,7 +101,7 @@ def test_no_family_at_all(live, world):
     for row in world.skus["eastus"]:
         row["newfamily"] = row.pop("family")
     _, asked = live("eastus")
-    with pytest.raises(Failed, match="family is missing"):
+    with pytest.raises(ProviderFailure, match="family is missing"):
         read(asked)
 
 
@@ -110,6 +110,6 @@ def test_no_right_to_usages(live, kit):
     running, asked = live("eastus")
     forbidden = {"error": {"code": "AuthorizationFailed", "message": "no right"}}
     running.faults = [kit.Fault(kit.Answer(forbidden, 403), where=lambda r: r.path.endswith("/usages"))]
-    with pytest.raises(Failed, match=r"usage\.list of eastus: 403 AuthorizationFailed") as failed:
+    with pytest.raises(ProviderFailure, match=r"usage\.list of eastus: 403 AuthorizationFailed") as failed:
         read(asked)
     assert failed.value.kind == "denied"

@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 from azure.mgmt.compute.models import ResourceSku
 
-from pricing.adapter import Left, Refused
-from pricing.errors import Failed
+from pricing.adapters.protocol import RejectedRow, SkippedRows
+from pricing.errors import ProviderFailure
 from pricing.offering import Offering
-from pricing.providers.azure import skus
+from pricing.providers.azure import resource_skus
 
 # Names that Azure might give: each stands for a rule, none is sold.
 NEW = "Standard_ND144isr_GB300_v6"
@@ -27,8 +27,8 @@ def told(asked):
     known = {name.casefold(): offering for name, offering in asked.known.items()}
 
     def tell(row):
-        sku = skus.sku_of(ResourceSku(row), "eastus")
-        return skus.offering_of(sku, known, asked)
+        sku = resource_skus.parse_sku(ResourceSku(row), "eastus")
+        return resource_skus.build_offering(sku, known, asked)
 
     return tell
 
@@ -46,12 +46,12 @@ def test_recorded_sizes_worked_by_hand(sku_rows, told):
 
 def test_a_second_reading_tells_nothing_new(sku_rows, told, asked):
     first = told(sku_rows("southcentralus")[0])
-    again = skus.offering_of(
-        skus.sku_of(ResourceSku(sku_rows("southcentralus")[0]), "eastus"),
+    again = resource_skus.build_offering(
+        resource_skus.parse_sku(ResourceSku(sku_rows("southcentralus")[0]), "eastus"),
         {first.instance_type.casefold(): first},
         asked,
     )
-    assert again == Left(skus.NOTHING_NEW)
+    assert again == SkippedRows(resource_skus.UNCHANGED_TYPES)
 
 
 def test_an_updated_row_names_this_source_once(sku_rows, asked, told):
@@ -60,8 +60,8 @@ def test_an_updated_row_names_this_source_once(sku_rows, asked, told):
         **{f: getattr(first, f) for f in first.__dataclass_fields__}
         | {"source_id": "a+azure-resource-skus.2026-01-01", "vcpus": 8}
     )
-    sku = skus.sku_of(ResourceSku(sku_rows("southcentralus")[0]), "eastus")
-    again = skus.offering_of(sku, {dated.instance_type.casefold(): dated}, asked)
+    sku = resource_skus.parse_sku(ResourceSku(sku_rows("southcentralus")[0]), "eastus")
+    again = resource_skus.build_offering(sku, {dated.instance_type.casefold(): dated}, asked)
     assert (again.source_id, again.vcpus) == ("a+azure-resource-skus", 16)
 
 
@@ -69,11 +69,13 @@ def test_recorded_types_without_accelerators_and_a_restricted_one(sku_rows, told
     found = Counter()
     for row in sku_rows("eastus.recorded"):
         reading = told(row)
-        found[reading.reason if isinstance(reading, Left) else reading.instance_type] += 1
+        found[reading.reason if isinstance(reading, SkippedRows) else reading.instance_type] += 1
     # Standard_NV6 is restricted for the subscription and stays an offering
-    assert found == {skus.NO_ACCELERATORS: 2, skus.PROMOTIONS: 1, "Standard_NV6": 1}
+    assert found == {resource_skus.NO_ACCELERATORS: 2, resource_skus.PROMOTIONS: 1, "Standard_NV6": 1}
     nv6 = next(row for row in sku_rows("eastus.recorded") if row["name"] == "Standard_NV6")
-    assert skus.sku_of(ResourceSku(nv6), "eastus").restrictions == ("NotAvailableForSubscription in zones 1 2 3",)
+    assert resource_skus.parse_sku(ResourceSku(nv6), "eastus").restrictions == (
+        "NotAvailableForSubscription in zones 1 2 3",
+    )
     assert told(nv6).status == "retired"
 
 
@@ -102,7 +104,7 @@ def test_a_fraction_may_be_told_as_such(make, told, written):
 )
 def test_a_count_that_differs_is_refused_with_both(make, told, name, gpus, words):
     refused = told(make.sku(name, "F", gpus))
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, RejectedRow)
     assert refused.subject == name
     assert all(word in refused.reason for word in words)
 
@@ -160,7 +162,7 @@ def test_a_new_type_whose_name_tells_its_accelerator(make, told):
 )
 def test_a_new_type_that_cannot_be_taken(make, told, name, gpus, words):
     refused = told(make.sku(name, "F", gpus))
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, RejectedRow)
     assert words in refused.reason
 
 
@@ -174,10 +176,10 @@ def test_a_new_type_that_may_have_a_fraction_has_an_unknown_count(make, told, na
 def test_a_renamed_field_is_named(make, field):
     row = make.sku(NEW, "F", 4)
     row[f"new{field}"] = row.pop(field)
-    with pytest.raises(Failed, match=r"resource_type|name|capabilities") as failed:
-        skus.sku_of(ResourceSku(row), "eastus")
+    with pytest.raises(ProviderFailure, match=r"resource_type|name|capabilities") as failed:
+        resource_skus.parse_sku(ResourceSku(row), "eastus")
     assert failed.value.kind == "changed_format"
 
 
 def test_disks_and_hosts_are_no_machines():
-    assert skus.sku_of(ResourceSku({"resourceType": "disks", "name": "Premium_LRS"}), "eastus") is None
+    assert resource_skus.parse_sku(ResourceSku({"resourceType": "disks", "name": "Premium_LRS"}), "eastus") is None

@@ -11,12 +11,12 @@ from threading import Timer
 
 import pytest
 
-from pricing.errors import Failed
-from pricing.providers.gcp import fetch, rates
-from pricing.providers.gcp.clients import Call, Clients, judge
+from pricing.errors import ProviderFailure
+from pricing.providers.gcp import fetch, sku_rates
+from pricing.providers.gcp.clients import ApiCall, GcpClients, classify_error
 
 GUIDE = Path(__file__).parents[4] / "docs" / "guides" / "access-gcp.md"
-CALL = Call("compute", "machineTypes.aggregatedList", "projects/p")
+CALL = ApiCall("compute", "machineTypes.aggregatedList", "projects/p")
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def failing(asked):
     def read(*faults, **how):
         ask, running = asked(**how)
         running.faults += faults
-        return rates.compute_rates(ask, Clients(ask)), running
+        return sku_rates.compute_rates(ask, GcpClients(ask)), running
 
     return read
 
@@ -43,7 +43,7 @@ def test_throttling_is_waited_out(failing, kit):
 
 
 def test_throttling_to_the_end_is_said(failing, kit):
-    with pytest.raises(Failed, match=r"429 .*slow down") as failed:
+    with pytest.raises(ProviderFailure, match=r"429 .*slow down") as failed:
         failing(kit.Fault(error(kit, 429, "slow down", **{"Retry-After": "30"}), times=9**9), seconds=0.4)
     assert failed.value.kind == "throttled"
     assert failed.value.retry_after_s == 30
@@ -63,7 +63,7 @@ def test_throttling_to_the_end_is_said(failing, kit):
     ],
 )
 def test_what_an_answer_means(failing, kit, answer, kind):
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(ProviderFailure) as failed:
         failing(kit.Fault(error(kit, *answer), times=9**9), seconds=0.15)
     assert failed.value.kind in {kind, "timed_out"}  # a transient one may end with the time
     if failed.value.kind == kind:
@@ -73,7 +73,7 @@ def test_what_an_answer_means(failing, kit, answer, kind):
 
 def test_an_expired_credential_fails_at_once(failing, kit):
     fault = kit.Fault(error(kit, 401, "token expired"), times=9**9)
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(ProviderFailure) as failed:
         failing(fault)
     assert failed.value.kind == "no_credentials"
     assert fault.times == 9**9 - 1
@@ -91,20 +91,20 @@ def test_half_a_page_is_read_again(failing, kit):
 
 
 def test_half_pages_to_the_end_are_said(failing, kit):
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(ProviderFailure) as failed:
         failing(kit.Fault(half=True, times=9**9), seconds=0.2)
     assert failed.value.kind in {"unreachable", "timed_out"}
 
 
 @pytest.mark.parametrize("body", ["{", "<html>login</html>", '{"skus": [{"description": 7}]}', '{"skus": {}}'])
 def test_a_body_of_another_shape_is_a_changed_format(failing, kit, body):
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(ProviderFailure) as failed:
         failing(kit.Fault(kit.Answer(body), times=9**9))
     assert failed.value.kind == "changed_format"
 
 
 def test_a_call_that_does_not_answer_ends_in_time(failing, kit):
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(ProviderFailure) as failed:
         failing(kit.Fault(wait_s=1.0, times=9**9), seconds=0.3)
     assert failed.value.kind in {"unreachable", "timed_out"}
 
@@ -116,8 +116,8 @@ def test_a_slow_call_is_tried_again(failing, kit, monkeypatch):
 
 def test_nobody_listens(ask):
     nobody = ask("gcp", {"cloudbilling": "http://127.0.0.1:9"}, seconds=0.2)
-    with pytest.raises(Failed) as failed:
-        rates.compute_rates(nobody, Clients(nobody))
+    with pytest.raises(ProviderFailure) as failed:
+        sku_rates.compute_rates(nobody, GcpClients(nobody))
     assert failed.value.kind in {"unreachable", "timed_out"}
 
 
@@ -125,16 +125,16 @@ def test_an_interruption_ends_the_wait(asked, kit):
     ask, running = asked(seconds=60)
     running.faults.append(kit.Fault(error(kit, 429, "slow down", **{"Retry-After": "50"}), times=9**9))
     Timer(0.2, ask.patience.stop.set).start()
-    with pytest.raises(Failed) as failed:
-        rates.compute_rates(ask, Clients(ask))
+    with pytest.raises(ProviderFailure) as failed:
+        sku_rates.compute_rates(ask, GcpClients(ask))
     assert failed.value.kind == "interrupted"
 
 
 def test_a_page_that_leads_to_itself_is_no_endless_list(cloud, ask, kit):
     running = cloud(lambda _: kit.Answer({"skus": [], "nextPageToken": "same"}))
     asked_of = ask("gcp", {"cloudbilling": running.url})
-    with pytest.raises(Failed, match="the same next_page_token came twice"):
-        rates.compute_rates(asked_of, Clients(asked_of))
+    with pytest.raises(ProviderFailure, match="the same next_page_token came twice"):
+        sku_rates.compute_rates(asked_of, GcpClients(asked_of))
 
 
 def test_a_failure_of_the_tpu_service_costs_only_tpu_prices(asked, readings, kit):
@@ -142,7 +142,7 @@ def test_a_failure_of_the_tpu_service_costs_only_tpu_prices(asked, readings, kit
     denied = kit.Fault(error(kit, 403, "no"), times=9**9, where=lambda r: r.path == "/v1/services")
     running.faults.append(denied)
     assert readings(ask, "prices of machines with GPUs")["Price"]
-    with pytest.raises(Failed, match="list_services"):
+    with pytest.raises(ProviderFailure, match="list_services"):
         readings(ask, "prices of TPUs")
 
 
@@ -156,8 +156,8 @@ def test_feeds_that_tasks_share_are_read_once(asked):
 
 def test_plain_http_is_for_this_machine_alone(ask):
     far = ask("gcp", {"cloudbilling": "http://prices.example.org"})
-    with pytest.raises(Failed, match="plain http is only allowed to this machine") as failed:
-        rates.compute_rates(far, Clients(far))
+    with pytest.raises(ProviderFailure, match="plain http is only allowed to this machine") as failed:
+        sku_rates.compute_rates(far, GcpClients(far))
     assert failed.value.kind == "denied"
 
 
@@ -174,8 +174,8 @@ def test_without_credentials_the_way_to_them_is_told(ask, monkeypatch, tmp_path)
     monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
     monkeypatch.setenv("NO_GCE_CHECK", "true")
     nothing = ask("gcp", {})
-    with pytest.raises(Failed, match=r"google-auth default.*credentials were not found") as failed:
-        Clients(nothing).catalog()
+    with pytest.raises(ProviderFailure, match=r"google-auth default.*credentials were not found") as failed:
+        GcpClients(nothing).catalog()
     assert failed.value.kind == "no_credentials"
 
 
@@ -190,9 +190,9 @@ def test_a_revoked_credential_does_not_reveal_itself(ask, kit, cloud, monkeypatc
     monkeypatch.setattr("google.oauth2.credentials._GOOGLE_OAUTH2_TOKEN_ENDPOINT", tokens.url)
     import google.auth.transport.requests
 
-    clients = Clients(ask("gcp", {}))
+    clients = GcpClients(ask("gcp", {}))
     credentials, _ = clients._default()
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(ProviderFailure) as failed:
         clients.call(CALL, lambda _: credentials.refresh(google.auth.transport.requests.Request()))
     assert failed.value.kind == "no_credentials"
     assert "invalid_grant" in failed.value.detail
@@ -203,8 +203,8 @@ def test_a_revoked_credential_does_not_reveal_itself(ask, kit, cloud, monkeypatc
 def test_a_missing_sdk_says_what_to_install(asked, monkeypatch):
     ask, _ = asked()
     monkeypatch.setitem(sys.modules, "google.cloud.billing_v1", None)
-    with pytest.raises(Failed, match=re.escape("pip install 'gpu-planner[gcp]'")) as failed:
-        rates.compute_rates(ask, Clients(ask))
+    with pytest.raises(ProviderFailure, match=re.escape("pip install 'gpu-planner[gcp]'")) as failed:
+        sku_rates.compute_rates(ask, GcpClients(ask))
     assert failed.value.kind == "no_sdk"
 
 
@@ -213,19 +213,19 @@ def test_over_grpc_errors_mean_the_same():
     from google.rpc import error_details_pb2
 
     info = error_details_pb2.RetryInfo(retry_delay={"seconds": 7})
-    throttled = judge(CALL, api.ResourceExhausted("quota", details=[info]))
+    throttled = classify_error(CALL, api.ResourceExhausted("quota", details=[info]))
     assert (throttled.kind, throttled.retry_after_s) == ("throttled", 7)
     plugin = api.ServiceUnavailable("Getting metadata from plugin failed with error: Reauthentication is needed")
-    assert judge(CALL, plugin).kind == "no_credentials"
-    assert judge(CALL, api.DeadlineExceeded("late")).kind == "unreachable"
-    assert judge(CALL, api.PermissionDenied("no")).kind == "denied"
-    assert judge(CALL, api.Unauthenticated("who")).kind == "no_credentials"
-    assert judge(CALL, api.Unauthorized("token expired")).detail == f"{CALL}: 401 token expired"
+    assert classify_error(CALL, plugin).kind == "no_credentials"
+    assert classify_error(CALL, api.DeadlineExceeded("late")).kind == "unreachable"
+    assert classify_error(CALL, api.PermissionDenied("no")).kind == "denied"
+    assert classify_error(CALL, api.Unauthenticated("who")).kind == "no_credentials"
+    assert classify_error(CALL, api.Unauthorized("token expired")).detail == f"{CALL}: 401 token expired"
 
 
 def test_an_https_endpoint_keeps_the_default_transport(ask, monkeypatch):
     made = {}
-    proxied = Clients(ask("gcp", {"cloudbilling": "https://proxy.example.org"}))
+    proxied = GcpClients(ask("gcp", {"cloudbilling": "https://proxy.example.org"}))
     monkeypatch.setattr(proxied, "_default", lambda: ("credentials", "p"))
     proxied._client("cloudbilling", lambda **how: made.update(how))
     assert made == {"credentials": "credentials", "client_options": {"api_endpoint": "proxy.example.org"}}

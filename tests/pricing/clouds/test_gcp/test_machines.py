@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from pricing.adapter import Left, Refused
-from pricing.errors import Failed
-from pricing.providers.gcp import fetch, machines, slices
-from pricing.providers.gcp.clients import Clients
+from pricing.adapters.protocol import RejectedRow, SkippedRows
+from pricing.errors import ProviderFailure
+from pricing.providers.gcp import fetch, machine_types, tpu_slices
+from pricing.providers.gcp.clients import GcpClients
 
 ZONE = "us-central1-a"
 
@@ -21,13 +21,13 @@ def read(asked):
     def start(known=None, **how):
         ask, _ = asked(**how)
         ask = replace(ask, known={**ask.known, **(known or {})})
-        return machines.read(ask, Clients(ask))
+        return machine_types.read(ask, GcpClients(ask))
 
     return start
 
 
 def lefts(found):
-    return {r.reason: r.rows for r in found.readings() if isinstance(r, Left)}
+    return {r.reason: r.rows for r in found.readings() if isinstance(r, SkippedRows)}
 
 
 def test_known_types_stay_as_they_are(read):
@@ -44,7 +44,7 @@ def test_known_types_stay_as_they_are(read):
 
 def test_every_row_is_accounted_for(read, world):
     rows = sum(map(len, world.zones.values())) + sum(map(len, world.gpus.values()))
-    assert sum(1 if not isinstance(r, Left) else r.rows for r in read().readings()) == rows
+    assert sum(1 if not isinstance(r, SkippedRows) else r.rows for r in read().readings()) == rows
 
 
 def test_a_type_is_updated_where_the_cloud_knows_more(read, catalog):
@@ -80,7 +80,7 @@ def test_another_count_is_refused_with_both_numbers_and_gets_no_price(asked, rea
     four = [{"guestAcceleratorType": "nvidia-h100-80gb", "guestAcceleratorCount": 4}]
     world.zones[ZONE] = [make.machine("a3-highgpu-8g", accelerators=four), make.machine("a2-highgpu-1g")]
     found = readings(asked()[0], "machine types")
-    assert Refused("a3-highgpu-8g", "4 accelerators, known with 8 (us-central1-a)") in found["Refused"]
+    assert RejectedRow("a3-highgpu-8g", "4 accelerators, known with 8 (us-central1-a)") in found["Refused"]
     priced = {p.instance_type for p in readings(asked()[0], "prices of machines with GPUs")["Price"]}
     assert "a3-highgpu-8g" not in priced
     assert "a2-highgpu-1g" in priced
@@ -121,7 +121,7 @@ def test_regions_narrow_what_is_read(read):
 @pytest.mark.parametrize("field", ["name", "guestCpus", "memoryMb"])
 def test_a_missing_field_is_a_changed_format(read, world, field):
     del world.zones[ZONE][0][field]
-    with pytest.raises(Failed, match=field) as failed:
+    with pytest.raises(ProviderFailure, match=field) as failed:
         read()
     assert failed.value.kind == "changed_format"
 
@@ -130,8 +130,8 @@ def test_a_zone_that_does_not_answer_is_no_empty_zone(cloud, ask, kit):
     scopes = {"zones/us-central1-a": {"warning": {"code": "UNREACHABLE"}}}
     running = cloud(lambda _: kit.Answer({"items": scopes}))
     asked_of = ask("gcp", {"compute": running.url}, seconds=0.3)
-    with pytest.raises(Failed) as failed:
-        machines.read(asked_of, Clients(asked_of))
+    with pytest.raises(ProviderFailure) as failed:
+        machine_types.read(asked_of, GcpClients(asked_of))
     assert failed.value.kind == "unreachable"
     assert "no answer for zones/us-central1-a" in failed.value.detail
 
@@ -140,7 +140,7 @@ def test_a_zone_that_does_not_answer_is_no_empty_zone(cloud, ask, kit):
 def read_slices(asked):
     def start(**how):
         ask, _ = asked(**how)
-        return slices.read(ask, Clients(ask))
+        return tpu_slices.read(ask, GcpClients(ask))
 
     return start
 
@@ -170,7 +170,7 @@ def test_an_unknown_slice_is_refused(read_slices, world):
 
 def test_zones_of_other_regions_are_not_called(asked):
     ask, running = asked(regions=("us-east5",))
-    slices.read(ask, Clients(ask))
+    tpu_slices.read(ask, GcpClients(ask))
     assert [r.path.rsplit("/", 2)[1] for r in running.seen if r.path.endswith("acceleratorTypes")] == ["us-east5-a"]
 
 
@@ -203,7 +203,7 @@ def test_gpu_quotas_count_the_types_that_use_them(quotas):
     assert committed.counts("n1-standard-8+1xnvidia-tesla-t4", "committed_use")
     assert not committed.counts("n1-standard-8+1xnvidia-tesla-t4", "on_demand")
     assert not committed.counts("nvidia-tesla-t4", "committed_use")  # a bare GPU is never a node
-    assert left == Left("quotas that count no GPU of the catalogue", 2)
+    assert left == SkippedRows("quotas that count no GPU of the catalogue", 2)
 
 
 def test_every_known_gpu_type_has_a_quota(asked):
@@ -217,7 +217,7 @@ def test_every_known_gpu_type_has_a_quota(asked):
 
 def test_a_quota_of_an_unknown_gpu_is_refused(quotas):
     assert quotas(("NVIDIA_B300_GPUS", 8, 0)) == [
-        Refused("us-central1 NVIDIA_B300_GPUS", "no instance type is known to count against it")
+        RejectedRow("us-central1 NVIDIA_B300_GPUS", "no instance type is known to count against it")
     ]
 
 
@@ -226,5 +226,5 @@ def test_quotas_of_other_regions_are_left_out(quotas):
 
 
 def test_a_region_without_quotas_is_a_changed_format(quotas):
-    with pytest.raises(Failed, match="quotas missing in region 'us-central1'"):
+    with pytest.raises(ProviderFailure, match="quotas missing in region 'us-central1'"):
         quotas()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pricing.adapter import Covered
-from pricing.providers.gcp.parts import OPTIONS, parts
+from pricing.adapters.protocol import CoveredScope
+from pricing.providers.gcp.billed_parts import OPTIONS, load_parts_table
 
 GPU, TPU = "prices of machines with GPUs", "prices of TPUs"
 HAND = {
@@ -155,12 +155,12 @@ def test_a_commitment_without_any_rate_is_not_offered(found):
     ],
 )
 def test_another_product_is_never_a_plain_rate(description):
-    assert parts().match(description) is None
+    assert load_parts_table().match(description) is None
 
 
 def test_a_commitment_or_spot_rate_is_never_on_demand(rows):
     for description, row in rows.items():
-        meaning = parts().match(description)
+        meaning = load_parts_table().match(description)
         if meaning is not None and meaning[1] == "on_demand":
             assert row["usage_type"] == "OnDemand"
             assert not description.startswith(("Commitment", "Spot", "Reserved", "DWS"))
@@ -190,8 +190,8 @@ def test_regions_narrow_what_is_read(asked, readings):
 
 def test_what_was_read_to_the_end_is_said_by_region_kind_and_family(found):
     covered = set(found["Covered"])
-    assert Covered("asia-east1", "spot", "A2") in covered  # a region that sells nothing is known to sell nothing
-    assert Covered("us-central1", "committed_use", "N1+GPU") in covered
+    assert CoveredScope("asia-east1", "spot", "A2") in covered  # a region that sells nothing is known to sell nothing
+    assert CoveredScope("us-central1", "committed_use", "N1+GPU") in covered
     assert not [c for c in covered if c.family in {"TPU", "A4X"}]
 
 
@@ -215,7 +215,7 @@ def test_the_recorded_catalogue_of_2023(asked, readings, world, replayed):
 
 
 def test_the_table_of_parts_holds_together():
-    table = parts()
+    table = load_parts_table()
     units = {"vcpu", "memory_gib", "accelerator", "local_ssd_gib"}
     assert {part.unit for part in table.by_name.values()} == units
     for machine in table.machines:
@@ -230,4 +230,4 @@ def test_the_table_of_parts_holds_together():
 
 def test_every_known_type_has_a_rule(catalog):
     types = [o.instance_type for o in catalog.offerings.values() if o.provider == "gcp" and o.status != "retired"]
-    assert [t for t in types if parts().machine(t) is None] == []
+    assert [t for t in types if load_parts_table().machine(t) is None] == []

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pricing.adapter import Left, Refused
-from pricing.errors import Failed
-from pricing.providers.gcp import rates
-from pricing.providers.gcp.clients import Clients
-from pricing.providers.gcp.parts import parts
+from pricing.adapters.protocol import RejectedRow, SkippedRows
+from pricing.errors import ProviderFailure
+from pricing.providers.gcp import sku_rates
+from pricing.providers.gcp.billed_parts import load_parts_table
+from pricing.providers.gcp.clients import GcpClients
 
 BY = datetime(2026, 11, 21, 23, 59, tzinfo=UTC)
 H100 = "Nvidia H100 80GB GPU running in Americas"
@@ -34,8 +34,8 @@ def rate(make, rows):
                 {"effectiveTime": when, "pricingExpression": {**expression, "tieredRates": [usd(amount)]}}
                 for when, amount in infos
             ]
-        part, _ = parts().match(description)
-        return rates.rate_of(billing_v1.Sku.from_json(json.dumps(made)), part, BY)
+        part, _ = load_parts_table().match(description)
+        return sku_rates.parse_rate(billing_v1.Sku.from_json(json.dumps(made)), part, BY)
 
     return read
 
@@ -55,10 +55,10 @@ def test_no_amount_is_lost(units, nanos):
 
     money = money_pb2.Money(currency_code="USD", units=units, nanos=nanos)
     if units or nanos:
-        assert rates._usd(money) == pytest.approx(units + nanos / 10**9, rel=1e-15)
+        assert sku_rates._parse_usd(money) == pytest.approx(units + nanos / 10**9, rel=1e-15)
     else:
         with pytest.raises(ValueError, match="expected a price above 0"):
-            rates._usd(money)
+            sku_rates._parse_usd(money)
 
 
 def test_a_month_of_local_ssd_is_730_hours(rate):
@@ -103,13 +103,13 @@ def test_an_unknown_unit_is_refused(rate, rows):
 @pytest.fixture
 def read(asked):
     ask, _ = asked()
-    return lambda: rates.compute_rates(ask, Clients(ask))
+    return lambda: sku_rates.compute_rates(ask, GcpClients(ask))
 
 
 def test_a_usage_type_that_contradicts_the_description_is_refused(read, world, make, rows):
     world.skus.append(make.sku({**rows[H100], "usage_type": "Commit1Yr", "regions": "us-west1"}, 777))
     found = read()
-    assert Refused(f"SKU 0777 {H100}", "described as on_demand, filed under usage type Commit1Yr") in found.readings
+    assert RejectedRow(f"SKU 0777 {H100}", "described as on_demand, filed under usage type Commit1Yr") in found.readings
     assert "us-west1" not in found.by["H100 80GB GPU", "on_demand"]
 
 
@@ -130,10 +130,10 @@ def test_an_accelerator_without_a_name_does_not_vanish(read, world, make, rows):
     for place in ("Americas", "Tokyo"):
         world.skus.append(make.sku({**rows[H100], "description": f"Nvidia B300 GPU running in {place}"}, 780))
     found = read()
-    assert [r.reason for r in found.readings if isinstance(r, Refused) and r.subject == "SKU Nvidia B300 GPU"] == [
+    assert [r.reason for r in found.readings if isinstance(r, RejectedRow) and r.subject == "SKU Nvidia B300 GPU"] == [
         "no part has this name (Nvidia B300 GPU running in Americas, 0780)"
     ]
-    assert Left("as a SKU of that name that was refused", 1) in found.readings
+    assert SkippedRows("as a SKU of that name that was refused", 1) in found.readings
 
 
 def test_a_feed_of_20000_rows_keeps_only_parts(read, world, make, rows):
@@ -143,14 +143,14 @@ def test_a_feed_of_20000_rows_keeps_only_parts(read, world, make, rows):
     world.skus = [make.sku(noise, n) for n in range(20_000 - len(world.skus))] + world.skus
     found = read()
     assert found.by == small.by
-    assert sum(r.rows for r in found.readings if isinstance(r, Left)) > 19_900
+    assert sum(r.rows for r in found.readings if isinstance(r, SkippedRows)) > 19_900
     assert len(found.readings) < 20
 
 
 @pytest.mark.parametrize("field", ["description", "category"])
 def test_a_missing_field_is_a_changed_format(read, world, field):
     world.skus[40] = {key: value for key, value in world.skus[40].items() if key != field}
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(ProviderFailure) as failed:
         read()
     assert failed.value.kind == "changed_format"
     assert field in failed.value.detail
@@ -159,7 +159,7 @@ def test_a_missing_field_is_a_changed_format(read, world, field):
 @pytest.mark.parametrize("field", ["pricingInfo", "serviceRegions"])
 def test_a_field_renamed_in_all_rows_is_a_changed_format(read, world, field):
     world.skus = [{(f"{k}V2" if k == field else k): v for k, v in sku.items()} for sku in world.skus]
-    with pytest.raises(Failed, match="no rate of any part among") as failed:
+    with pytest.raises(ProviderFailure, match="no rate of any part among") as failed:
         read()
     assert failed.value.kind == "changed_format"
     assert {"pricingInfo": "pricing_info", "serviceRegions": "service_regions"}[field] in failed.value.detail
@@ -167,21 +167,21 @@ def test_a_field_renamed_in_all_rows_is_a_changed_format(read, world, field):
 
 def test_an_empty_feed_is_a_changed_format(read, world):
     world.skus = []
-    with pytest.raises(Failed, match="among 0 SKUs"):
+    with pytest.raises(ProviderFailure, match="among 0 SKUs"):
         read()
 
 
 def test_the_number_of_cloud_tpu_is_looked_up(asked, world):
     ask, running = asked()
-    assert rates.tpu_rates(ask, Clients(ask)).by["TPU v2 device", "on_demand"]["us-central1"][0].per_hour == 4.5
+    assert sku_rates.tpu_rates(ask, GcpClients(ask)).by["TPU v2 device", "on_demand"]["us-central1"][0].per_hour == 4.5
     assert {r.path for r in running.seen} == {"/v1/services", "/v1/services/1111-2222-3333/skus"}
     world.services = world.services[:1]
-    with pytest.raises(Failed, match="no service has the display_name 'Cloud TPU'"):
-        rates.tpu_rates(ask, Clients(ask))
+    with pytest.raises(ProviderFailure, match="no service has the display_name 'Cloud TPU'"):
+        sku_rates.tpu_rates(ask, GcpClients(ask))
 
 
 def test_the_currency_is_asked_for(asked):
     ask, running = asked()
-    rates.compute_rates(ask, Clients(ask))
+    sku_rates.compute_rates(ask, GcpClients(ask))
     assert {r.query["currencyCode"] for r in running.seen} == {"USD"}
     assert len(running.seen) > 2  # pages

@@ -1,0 +1,1 @@
+"""What follows from a solved plan: recommendation, warnings, risk, comparison, views for finance."""

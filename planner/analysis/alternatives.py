@@ -1,0 +1,361 @@
+"""Everything that a plan could have taken and what became of it: chosen, not chosen, outdone or refused, with reasons.
+
+Reads what the market, the pruning and the strategies found out and decides nothing: a rule is asked again only where
+the market refused one way of paying of an offering without a word. Knows no report.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from planner.optimization.solution import PlanningContext
+from planner.optimization.strategy import SolvedStrategy
+from planner.request.models import Request
+from planner.result import Gap, Recommendation
+from planner.result.alternatives import OfferOutcome, Outcome
+from planner.supply import onprem
+from planner.supply.candidates import NOT_SOLD, OWNED_KEY, Resource, is_allowed, may_run
+from planner.supply.onprem import OwnedNode
+from planner.supply.payments import covered_months
+from planner.supply.purchase_options import load_purchase_options
+from planner.workloads.demand import WorkloadDemand
+from pricing.catalog.price_catalog import Catalog, Quote
+from pricing.offering import Offering
+
+REASONS_MAX = 3
+"""Reasons told for one offering; the rarer ones are counted together."""
+NO_PRICE = "no price in any region"
+ATTACHED_PART_ONLY = "only runs attached to a machine"
+MAY_BE_INTERRUPTED = "the provider may take it back, and the work may not be interrupted"
+WHOLE_DAYS = "sold in whole days, and the work follows the hours"
+NO_USEFUL_WORK = "interrupted too often for any work to stay"
+NOT_PLANNED = "a way of paying that is not planned"
+NO_QUOTA = "the quota leaves room for none"
+TOO_LATE = "delivered after the months planned"
+OWNING_NOT_REQUESTED = "no strategy asked for may own anything"
+
+OptionKey = tuple[str, str, str]
+"""Provider, instance type and purchase option; "", the name and "owned" for a system."""
+ResourceKey = tuple[str, ...]
+
+
+def list_alternatives(
+    request: Request,
+    setting: PlanningContext,
+    catalog: Catalog,
+    solved: Sequence[SolvedStrategy],
+    advice: Recommendation,
+    nodes: Sequence[OwnedNode],
+    node_gaps: Iterable[Gap],
+) -> tuple[OfferOutcome, ...]:
+    """Every offering of the catalogue in its order with all its purchase options, then every system."""
+    level = {node.name: onprem.cost_per_month_over_life(node, setting.assumptions, setting.terms) for node in nodes}
+    own = {name: cost / setting.terms.hours_per_month for name, cost in level.items()}
+    question = _AlternativesQuery(request, setting, catalog)
+    outcomes = _collect_outcomes(question, solved, advice, own)
+    rented = (
+        row for offering in catalog.offerings.values() for row in _list_offering_rows(offering, question, outcomes)
+    )
+    return (*rented, *_list_system_rows(question, outcomes, own, node_gaps))
+
+
+@dataclass(slots=True)
+class _AlternativesQuery:
+    """What was asked. Workloads of one class are alike in all that ways of paying and places are judged by: `classes`
+    names the first of its like for each."""
+
+    request: Request
+    setting: PlanningContext
+    catalog: Catalog
+    classes: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        seen: dict[object, int] = {}
+        self.classes = [seen.setdefault(_workload_class_key(need), index) for index, need in enumerate(self.needs)]
+
+    @property
+    def needs(self) -> Sequence[WorkloadDemand]:
+        return self.setting.demands.needs
+
+    def refused(self, key: ResourceKey) -> dict[int, str]:
+        """The workloads for which the market refused an offering or a system, and why."""
+        refused = self.setting.market.refused
+        return {index: reasons[key] for index, reasons in enumerate(refused) if key in reasons}
+
+
+def _workload_class_key(need: WorkloadDemand) -> object:
+    w = need.workload
+    return (w.interruptible, need.levels is None, tuple(w.providers), tuple(w.regions), tuple(w.residency))
+
+
+@dataclass(slots=True)
+class _OfferingOutcomes:
+    """By row: the workloads that it can serve (`able`: the keys of what can), why none where a rule bars it, how it
+    compares (`against`, with the workload), the keys of what was chosen; `left` is what the solver could take."""
+
+    serves: dict[OptionKey, set[int]] = field(default_factory=lambda: defaultdict(set))
+    able: set[ResourceKey] = field(default_factory=set)
+    barred: dict[OptionKey, str] = field(default_factory=dict)
+    against: dict[OptionKey, tuple[float, int]] = field(default_factory=dict)
+    left: set[OptionKey] = field(default_factory=set)
+    chosen: dict[OptionKey, set[ResourceKey]] = field(default_factory=lambda: defaultdict(set))
+
+
+def _option_key_of(resource: Resource) -> OptionKey:
+    return (resource.provider, resource.name, resource.purchase_option)
+
+
+def _collect_outcomes(
+    question: _AlternativesQuery, solved: Sequence[SolvedStrategy], advice: Recommendation, own: Mapping[str, float]
+) -> _OfferingOutcomes:
+    outcomes, setting = _OfferingOutcomes(), question.setting
+    resources = setting.market.resources
+    rows = [_option_key_of(resource) if resource.held is None else None for resource in resources]
+    prices = [_node_hour_price(resource, own) for resource in resources]
+    for number, (row, resource) in enumerate(zip(rows, resources, strict=True)):
+        if row is not None and (why := _explain_barred_resource(resource, question)):
+            outcomes.barred[row], rows[number] = why, None
+    paid = _recommended_unit_costs(setting, solved, advice, prices)
+    for candidate in setting.market.candidates:
+        row = rows[candidate.resource]
+        if row is None:
+            continue
+        outcomes.serves[row].add(candidate.need)
+        outcomes.able.add(resources[candidate.resource].key)
+        if candidate.need in paid:
+            against = prices[candidate.resource] / candidate.units_per_node_hour / paid[candidate.need]
+            if row not in outcomes.against or against < outcomes.against[row][0]:
+                outcomes.against[row] = (against, candidate.need)
+    choice = setting.choice
+    offered = {
+        c.resource for candidates in (*choice.hourly, *(s.candidates for s in choice.shared)) for c in candidates
+    }
+    outcomes.left = {row for number in offered if (row := rows[number]) is not None}
+    for one in solved:
+        working = {share.candidate.resource for share in one.decisions.shares}
+        used_resources = [
+            *(resources[number] for number in working),
+            *(bought.resource for bought in one.decisions.bought),
+        ]
+        for resource in (r for r in used_resources if r.held is None):
+            outcomes.chosen[_option_key_of(resource)].add(resource.key)
+    return outcomes
+
+
+def _node_hour_price(resource: Resource, own: Mapping[str, float]) -> float:
+    """Of a node-hour: its price, or what an owned one costs over its life at full use."""
+    return resource.quote.price.price_per_hour if resource.quote is not None else own.get(resource.name, 0.0)
+
+
+def _explain_barred_resource(resource: Resource, question: _AlternativesQuery) -> str:
+    """Why no strategy could take even one of it; empty where one could."""
+    setting = question.setting
+    if resource.node is not None:
+        if not {"onprem", "hybrid"} & set(question.request.strategies):
+            return OWNING_NOT_REQUESTED
+        return "" if covered_months(resource, 1, setting.assumptions, setting.terms) else TOO_LATE
+    counted = setting.rules.counted(resource)
+    return NO_QUOTA if any(quota.limit - (quota.used or 0.0) < each for quota, each in counted) else ""
+
+
+def _recommended_unit_costs(
+    setting: PlanningContext, solved: Iterable[SolvedStrategy], advice: Recommendation, prices: Sequence[float]
+) -> dict[int, float]:
+    """What the recommended strategy pays for nodes to do a unit of each workload, without what is there already."""
+    cost: dict[int, float] = defaultdict(float)
+    units: dict[int, float] = defaultdict(float)
+    for share in (s for one in solved if one.strategy.name == advice.strategy for s in one.decisions.shares):
+        candidate = share.candidate
+        if setting.market.resources[candidate.resource].held is None:
+            units[candidate.need] += share.units
+            cost[candidate.need] += share.units * prices[candidate.resource] / candidate.units_per_node_hour
+    return {need: cost[need] / amount for need, amount in units.items() if amount and cost[need]}
+
+
+QuotesByOption = Mapping[str, Sequence[Quote]]
+"""By purchase option its prices, the lowest first."""
+
+
+def _list_offering_rows(
+    offering: Offering, question: _AlternativesQuery, outcomes: _OfferingOutcomes
+) -> Iterator[OfferOutcome]:
+    """What could serve, by way of paying; what was outdone together, what was refused together by reasons."""
+    by_option = question.catalog.by_option(offering)
+    never = _explain_unrentable_offering(offering, bool(by_option))
+    refused = dict.fromkeys(range(len(question.needs)), never) if never else question.refused(offering.key)
+    if len(refused) == len(question.needs):
+        yield _build_refused_row(offering, by_option, _format_reason_counts(refused.values()))
+        return
+    fit = [index for index in range(len(question.needs)) if index not in refused]
+    alike: dict[str, dict[str, Sequence[Quote]]] = defaultdict(dict)
+    outdone = []
+    for option, quotes in by_option.items():
+        row = (offering.provider, offering.instance_type, option)
+        serves = outcomes.serves.get(row, ())
+        why = _explain_unserved_options(
+            row, quotes, [index for index in fit if index not in serves], question, outcomes
+        )
+        refusals = _format_reason_counts((*refused.values(), *why))
+        if not serves:
+            alike[refusals][option] = quotes
+        elif row in outcomes.chosen or row in outcomes.left:
+            yield _build_served_row(row, offering, quotes, refusals, question, outcomes)
+        else:
+            outdone.append(_build_served_row(row, offering, quotes, refusals, question, outcomes))
+    if outdone:
+        outdone.sort(key=lambda one: (one.against_chosen or math.inf, one.price_per_hour or math.inf))
+        yield replace(outdone[0], purchase_options=" ".join(one.purchase_options for one in outdone))
+    for refusals, several in alike.items():
+        yield _build_refused_row(offering, several, refusals)
+
+
+def _explain_unrentable_offering(offering: Offering, is_priced: bool) -> str:
+    """Why nobody can rent it at all; empty where one can."""
+    if offering.status == "retired":
+        return f"retired; its successor is {offering.successor}" if offering.successor else "retired"
+    if offering.part:
+        return ATTACHED_PART_ONLY
+    return "" if is_priced else NO_PRICE
+
+
+def _build_served_row(
+    row: OptionKey,
+    offering: Offering,
+    quotes: Sequence[Quote],
+    refusals: str,
+    question: _AlternativesQuery,
+    outcomes: _OfferingOutcomes,
+) -> OfferOutcome:
+    keys = outcomes.chosen.get(row, outcomes.able)
+    price = next(quote.price for quote in quotes if quote.price.key in keys)
+    return OfferOutcome(
+        *_identify_offering(offering),
+        row[2],
+        *_classify_outcome(row, outcomes),
+        len(quotes),
+        price.price_per_hour,
+        price.region,
+        price.as_of,
+        price.source_id,
+        *_relative_price(row, question, outcomes),
+        refusals,
+    )
+
+
+def _build_refused_row(offering: Offering, by_option: QuotesByOption, refusals: str) -> OfferOutcome:
+    """Ways of paying that can serve nothing."""
+    if not by_option:
+        return OfferOutcome(*_identify_offering(offering), "", "refused", 0, 0, None, "", None, "", None, "", refusals)
+    names = sorted(by_option, key=lambda name: by_option[name][0].rank)
+    quotes = by_option[names[0]]
+    price = quotes[0].price
+    return OfferOutcome(
+        *_identify_offering(offering),
+        " ".join(names),
+        "refused",
+        0,
+        len(quotes),
+        price.price_per_hour,
+        price.region,
+        price.as_of,
+        price.source_id,
+        None,
+        "",
+        refusals,
+    )
+
+
+def _identify_offering(offering: Offering) -> tuple[str, str, str, float | None]:
+    return offering.provider, offering.instance_type, offering.accelerator, offering.accelerator_count
+
+
+def _classify_outcome(row: OptionKey, outcomes: _OfferingOutcomes) -> tuple[Outcome, int]:
+    outcome: Outcome = "chosen" if row in outcomes.chosen else "not_chosen" if row in outcomes.left else "outdone"
+    return outcome, len(outcomes.serves[row])
+
+
+def _relative_price(
+    row: OptionKey, question: _AlternativesQuery, outcomes: _OfferingOutcomes
+) -> tuple[float | None, str]:
+    if row not in outcomes.against:
+        return None, ""
+    against, need = outcomes.against[row]
+    return against, question.needs[need].workload.name
+
+
+def _explain_unserved_options(
+    row: OptionKey,
+    quotes: Sequence[Quote],
+    unserved: Iterable[int],
+    question: _AlternativesQuery,
+    outcomes: _OfferingOutcomes,
+) -> Iterator[str]:
+    """For each workload that fits and is not served in this way of paying, why."""
+    known: dict[int, str] = {}
+    for index in unserved:
+        first = question.classes[index]
+        if first not in known:
+            known[first] = outcomes.barred.get(row) or _explain_refused_option(quotes, question.needs[first], question)
+        yield known[first] or _explain_unusable_quotes(quotes, index, question)
+
+
+def _explain_refused_option(quotes: Sequence[Quote], need: WorkloadDemand, question: _AlternativesQuery) -> str:
+    """Why a way of paying is not for workloads of a class, wherever it is sold; empty where it is for them."""
+    option = load_purchase_options().get(quotes[0].price.kind)
+    if option is None:
+        return NOT_PLANNED
+    if option.INTERRUPTS and not need.workload.interruptible:
+        return MAY_BE_INTERRUPTED
+    if option.UNIT == "node_day" and need.levels is not None:
+        return WHOLE_DAYS
+    request, catalog = question.request, question.catalog
+    sold = any(is_allowed(quote, request) and may_run(catalog, request, need.workload, quote) for quote in quotes)
+    return "" if sold else NOT_SOLD
+
+
+def _explain_unusable_quotes(quotes: Sequence[Quote], index: int, question: _AlternativesQuery) -> str:
+    refused = question.setting.market.refused[index]
+    return next((refused[quote.price.key] for quote in quotes if quote.price.key in refused), NO_USEFUL_WORK)
+
+
+def _list_system_rows(
+    question: _AlternativesQuery, outcomes: _OfferingOutcomes, own: Mapping[str, float], gaps: Iterable[Gap]
+) -> Iterator[OfferOutcome]:
+    """The systems that can be owned; those that cannot be planned say why."""
+    missing = {gap.subject: gap.effect for gap in gaps}  # what leaves a system out is the last that is told of it
+    for system in onprem.list_systems(question.catalog, question.request):
+        row, refused = ("", system.name, "owned"), question.refused((OWNED_KEY, system.name))
+        if system.name not in own:
+            refused = dict.fromkeys(range(len(question.needs)), missing[system.name])
+        serves = outcomes.serves.get(row, ())
+        rest = [index for index in range(len(question.needs)) if index not in refused and index not in serves]
+        refusals = _format_reason_counts((*refused.values(), *(outcomes.barred.get(row, NO_USEFUL_WORK) for _ in rest)))
+        outcome, count = _classify_outcome(row, outcomes) if serves else ("refused", 0)
+        yield OfferOutcome(
+            "",
+            system.name,
+            system.accelerator,
+            system.accelerator_count,
+            "owned",
+            outcome,
+            count,
+            0,
+            own.get(system.name),
+            "",
+            system.price_as_of,
+            system.source,
+            *_relative_price(row, question, outcomes),
+            refusals,
+        )
+
+
+def _format_reason_counts(reasons: Iterable[str]) -> str:
+    """The reasons with the number of workloads in brackets, the most frequent first; rare ones are added up."""
+    counted = sorted(Counter(reasons).items(), key=lambda item: (-item[1], item[0]))
+    reason_texts = [f"{reason} ({count})" for reason, count in counted[:REASONS_MAX]]
+    if rest := counted[REASONS_MAX:]:
+        reason_texts.append(f"{len(rest)} other reasons ({sum(count for _, count in rest)})")
+    return "; ".join(reason_texts)

@@ -1,0 +1,153 @@
+"""What a review keeps of a plan: its figures and texts as a flat list of facts, so that any two can be set side by
+side, wherever they were read from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from planner.result import Plan, Purchase, RequestedWorkload, Strategy
+from planner.result.comparison import TOPIC_TITLES, ComparedValue, Topic
+
+NOT_POSSIBLE = "not possible"
+RECOMMENDED = "recommended"
+RECOMMENDED_STRATEGY = "recommended strategy"
+PURCHASE_UNITS = {"node": "nodes", "node_day": "days of a node"}
+"""What is bought is counted in these, a commitment to an amount in money an hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewFact:
+    """One figure or text of a plan; `note` says where it is from."""
+
+    topic: Topic
+    subject: str
+    value: ComparedValue
+    unit: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRecord:
+    """A plan as a review keeps it. `strategy` is the recommended one, "" where there is none; `work` has the unit and
+    the work of each month by workload; `topics` are those that were told, `notes` what else a reader must know.
+    """
+
+    plan_id: str
+    as_of: date
+    month_names: tuple[str, ...]
+    currency: str
+    strategy: str
+    facts: tuple[ReviewFact, ...]
+    work: Mapping[str, tuple[str, tuple[float, ...]]]
+    topics: frozenset[Topic]
+    notes: tuple[str, ...] = ()
+
+
+def build_review_record(plan: Plan) -> ReviewRecord:
+    """What a review keeps of `plan`."""
+    name = plan.recommendation.strategy
+    facts = [*_list_cost_facts(plan), build_recommendation_fact(name or "none", plan.recommendation.sentence)]
+    if name is not None:
+        facts += [*_list_month_facts(plan, plan.strategy(name)), *_list_purchase_facts(plan, plan.strategy(name))]
+    facts += [*_list_evidence_facts(plan), *_list_gap_facts(plan), *_list_frame_facts(plan)]
+    return ReviewRecord(
+        plan.plan_id,
+        plan.as_of,
+        plan.month_names,
+        plan.currency,
+        name or "",
+        tuple({(fact.topic, fact.subject): fact for fact in reversed(facts)}.values())[::-1],  # the first of each name
+        {workload.name: _workload_demand(workload) for workload in plan.workloads},
+        frozenset(TOPIC_TITLES),
+    )
+
+
+def build_cost_facts(
+    strategy: str, total: ComparedValue, present: ComparedValue, currency: str, note: str
+) -> tuple[ReviewFact, ReviewFact]:
+    """The costs of a strategy; NOT_POSSIBLE where there are none."""
+    return (
+        ReviewFact("cost", f"{strategy}: total cost", total, currency, note),
+        ReviewFact("cost", f"{strategy}: present cost", present, currency, note),
+    )
+
+
+def build_recommendation_fact(strategy: str, sentence: str) -> ReviewFact:
+    """What is recommended, and in which words."""
+    return ReviewFact("recommendation", RECOMMENDED_STRATEGY, strategy, note=sentence)
+
+
+def build_purchase_fact(month: str, node: tuple[str, str, str, str], amount: float, unit: str) -> ReviewFact:
+    """What is ordered in a calendar month; the node is its name, provider, region and way of paying."""
+    return ReviewFact("purchase", " ".join((f"{month}:", *(part for part in node if part))), amount, unit)
+
+
+def _list_cost_facts(plan: Plan) -> Iterator[ReviewFact]:
+    for s in plan.strategies:
+        possible = s.status != "infeasible"
+        total, present = (s.total_cost, s.present_cost) if possible else (NOT_POSSIBLE, NOT_POSSIBLE)
+        note = RECOMMENDED if s.name == plan.recommendation.strategy else ""
+        yield from build_cost_facts(s.name, total, present, plan.currency, note)
+
+
+def _list_month_facts(plan: Plan, strategy: Strategy) -> Iterator[ReviewFact]:
+    for month, name in enumerate(plan.month_names, start=1):
+        paid = math.fsum(row.amount for row in strategy.cash if row.month == month)
+        yield ReviewFact("month", name, paid, plan.currency)
+
+
+def _list_purchase_facts(plan: Plan, strategy: Strategy) -> Iterator[ReviewFact]:
+    """What is ordered, rows of one node and month together."""
+    amounts: dict[tuple[int, tuple[str, str, str, str], str], list[float]] = defaultdict(list)
+    for p in strategy.purchases:
+        amounts[p.month, (p.name, p.provider, p.region, p.purchase_option), _purchase_unit(p, plan.currency)].append(
+            p.amount
+        )
+    for (month, node, unit), each in sorted(amounts.items()):
+        yield build_purchase_fact(plan.month_names[month - 1], node, math.fsum(each), unit)
+
+
+def _purchase_unit(purchase: Purchase, currency: str) -> str:
+    return PURCHASE_UNITS.get(purchase.unit, f"{currency} an hour")
+
+
+def _list_evidence_facts(plan: Plan) -> Iterator[ReviewFact]:
+    for a in plan.assumptions:
+        yield ReviewFact("assumption", a.name, a.value, a.unit, f"{a.source}, as of {a.as_of}")
+    for p in plan.prices:
+        subject = f"{p.provider} {p.region} {p.instance_type} {p.purchase_option}"
+        yield ReviewFact("price", subject, p.price_per_hour, f"{p.currency} an hour", f"{p.source_id}, as of {p.as_of}")
+    for t in plan.throughput:
+        subject = f"{t.workload} on {t.accelerator}, gang of {t.gang:g}"
+        yield ReviewFact("throughput", subject, t.units_per_hour, "units an hour", t.basis.replace("_", " "))
+
+
+def _list_gap_facts(plan: Plan) -> Iterator[ReviewFact]:
+    for gap in plan.gaps:
+        yield build_gap_fact(gap.kind.replace("_", " "), gap.subject, gap.effect, gap.workload)
+
+
+def build_gap_fact(kind: str, subject: str, effect: str, workload: str) -> ReviewFact:
+    """A gap by its kind, subject and workload."""
+    whose = f" ({workload})" if workload else ""
+    return ReviewFact("gap", f"{kind}: {subject}{whose}", "open", note=effect)
+
+
+def _list_frame_facts(plan: Plan) -> Iterator[ReviewFact]:
+    yield ReviewFact("frame", "date of the plan", plan.as_of.isoformat())
+    yield ReviewFact("frame", "currency", plan.currency)
+    yield ReviewFact("frame", "first month", plan.month_names[0] if plan.month_names else plan.start)
+    yield ReviewFact("frame", "months planned", plan.months, "months")
+    yield ReviewFact("frame", "hours in a month", plan.hours_per_month, "hours")
+    yield ReviewFact("frame", "strategies", ", ".join(sorted(s.name for s in plan.strategies)))
+    if plan.oldest_price:
+        yield ReviewFact("frame", "oldest price", plan.oldest_price.isoformat())
+
+
+def _workload_demand(workload: RequestedWorkload) -> tuple[str, tuple[float, ...]]:
+    return workload.unit, workload.demand

@@ -1,0 +1,35 @@
+"""The solved strategies seen in other ways than as cash: effective costs, the return of owning, costs per unit, tax.
+
+Reads decisions and payments, and decides nothing: every amount comes from the payments of `options` and `owned`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.analysis.financial_views.effective_cost import spread_effective_cost
+from planner.analysis.financial_views.ownership_return import assess_ownership
+from planner.analysis.financial_views.tax_depreciation import schedule_depreciation
+from planner.analysis.financial_views.unit_economics import compute_unit_costs
+from planner.analysis.recommendation import build_cost_bridge
+from planner.optimization.solution import PlanningContext
+from planner.optimization.strategy import SolvedStrategy
+from planner.request.ownership import Finance
+from planner.result import Recommendation
+from planner.result.financial_views import FinancialViews
+
+__all__ = ["build_financial_views"]
+
+
+def build_financial_views(
+    finance: Finance, advice: Recommendation, solved: Sequence[SolvedStrategy], setting: PlanningContext
+) -> FinancialViews:
+    """Every view of the strategies that can serve the demand, in their order."""
+    feasible = [s for s in solved if s.strategy.status != "infeasible"]
+    return FinancialViews(
+        effective=tuple(row for s in feasible for row in spread_effective_cost(s, setting)),
+        owning=assess_ownership(feasible, setting),
+        unit_costs=compute_unit_costs(feasible, setting),
+        depreciation=tuple(row for s in feasible for row in schedule_depreciation(s, setting, finance)),
+        bridge=build_cost_bridge(advice, [s.strategy for s in feasible], setting.terms.discount_rate_monthly),
+    )

@@ -1,0 +1,54 @@
+"""Effective cost: what each month bears, whenever it is paid. Knows no price; it only moves payments between months."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from planner.finance.cashflow import Payment
+from planner.optimization import solution
+from planner.optimization.solution import PlanningContext, ResourceOrder
+from planner.optimization.strategy import SolvedStrategy
+from planner.result.financial_views import EffectiveCost
+from planner.supply import payments
+
+
+def spread_effective_cost(solved: SolvedStrategy, setting: PlanningContext) -> tuple[EffectiveCost, ...]:
+    """The rows of one strategy by month and category; they add up to its total cost."""
+    sums: dict[tuple[int, str], list[float]] = defaultdict(list)
+    for month, category, amount in _spread_decisions(solved, setting):
+        sums[month, category].append(amount)
+    amounts = ((month, category, math.fsum(parts)) for (month, category), parts in sorted(sums.items()))
+    return tuple(EffectiveCost(solved.strategy.name, *row) for row in amounts if row[2])
+
+
+def _spread_decisions(solved: SolvedStrategy, setting: PlanningContext) -> Iterator[tuple[int, str, float]]:
+    for bought in solved.decisions.bought:
+        yield from _spread_purchase(bought, setting)
+    for share in solved.decisions.shares:
+        yield from _list_payments_as_paid(solution.use_payments(setting, share))
+    for overhead in solved.decisions.overheads:
+        yield from _list_payments_as_paid(solution.overhead_payments(setting, overhead))
+
+
+def _spread_purchase(bought: ResourceOrder, setting: PlanningContext) -> Iterator[tuple[int, str, float]]:
+    """Evenly over the months covered, but for what running an owned node costs."""
+    covered = payments.covered_months(bought.resource, bought.month, setting.assumptions, setting.terms)
+    rows = solution.purchase_payments(setting, bought)
+    as_paid = payments.RUNNING_CATEGORIES if bought.resource.node is not None else frozenset()
+    if not covered:
+        yield from _list_payments_as_paid(rows)
+        return
+    yield from _list_payments_as_paid(row for row in rows if row.category in as_paid)
+    totals: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        if row.category not in as_paid:
+            totals[row.category].append(row.amount)
+    for category, amounts in totals.items():
+        each = math.fsum(amounts) / len(covered)
+        yield from ((month, category, each) for month in covered)
+
+
+def _list_payments_as_paid(rows: Iterable[Payment]) -> Iterator[tuple[int, str, float]]:
+    return ((row.month, row.category, row.amount) for row in rows)

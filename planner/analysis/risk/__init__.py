@@ -1,0 +1,162 @@
+"""How sure a solved plan is, and what would change its recommendation.
+
+Stands above the strategies: pays for their decisions again under other figures, and asks for a new plan only where a
+figure changes what can be done. Knows neither solver nor payments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from planner.analysis.risk import monte_carlo, replanning, tornado, uncertain_assumptions
+from planner.analysis.risk.cost_model import StrategyCostModel, TermsFunction, build_cost_model
+from planner.analysis.risk.purchase_delay import compute_delay_costs, is_new_hardware
+from planner.analysis.risk.replanning import Replanner
+from planner.analysis.risk.switching_values import search_switching_values
+from planner.optimization.solution import PlanningContext
+from planner.optimization.strategy import SolvedStrategy
+from planner.request.limits import RiskRequest
+from planner.result import Assumption, Recommendation, ThroughputUsed
+from planner.result.risk import Risk, SampledFactor, StrategyRisk, SwitchingValue, TornadoRow
+
+__all__ = ["BaselinePlan", "assess_risk", "find_switching_values"]
+
+STANDARD_ERROR_MAX = 0.005
+"""Of the mean: a larger standard error is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaselinePlan:
+    """A solved plan with what it takes to pay for it, or to plan it, again."""
+
+    advice: Recommendation
+    solved: Sequence[SolvedStrategy]
+    setting: PlanningContext
+    throughput: tuple[ThroughputUsed, ...]
+    terms_of: TermsFunction
+    again: Replanner
+
+    @property
+    def pair(self) -> tuple[str, str | None]:
+        """The recommended strategy and the runner-up."""
+        return str(self.advice.strategy), self.advice.runner_up
+
+    def build_cost_models(self, names: Sequence[str | None]) -> dict[str, StrategyCostModel]:
+        """The strategies of these names that are possible, ready to be paid for again."""
+        figures = uncertain_assumptions.list_repriced_assumptions(self.setting.assumptions)
+        return {
+            s.strategy.name: build_cost_model(s.strategy.name, s.decisions, self.setting, self.terms_of, figures)
+            for s in self.solved
+            if s.strategy.status != "infeasible" and s.strategy.name in names
+        }
+
+
+def find_switching_values(case: BaselinePlan) -> tuple[SwitchingValue, ...]:
+    """Where the runner-up becomes cheaper; nothing where there is no runner-up."""
+    if case.advice.strategy is None or case.advice.runner_up is None:
+        return ()
+    bills = case.build_cost_models(case.pair)
+    figures = uncertain_assumptions.list_repriced_assumptions(case.setting.assumptions)
+    return search_switching_values(figures, bills[case.advice.strategy], bills[case.advice.runner_up])
+
+
+def assess_risk(risk_request: RiskRequest | None, case: BaselinePlan) -> Risk | None:
+    """All that was asked about how sure the plan is; None where nothing was, or there is no plan."""
+    if risk_request is None or case.advice.strategy is None:
+        return None
+    figures = uncertain_assumptions.list_repriced_assumptions(case.setting.assumptions)
+    bills = case.build_cost_models([s.strategy.name for s in case.solved])
+    rows, idle = _build_tornado(case, bills)
+    chance = tuple(figure for figure in figures if uncertain_assumptions.is_drawn(figure))
+    linked = tuple(
+        c for c in uncertain_assumptions.read_correlations() if {c.first, c.second} <= {f.name for f in chance}
+    )
+    values = monte_carlo.draw_values(chance, linked, risk_request.draws, risk_request.seed)
+    paid = {name: monte_carlo.cost_draws(each, chance, values, risk_request.draws) for name, each in bills.items()}
+    costs = {name: amounts for name, (amounts, _) in paid.items()}
+    summaries = monte_carlo.summarise_costs(costs)
+    return Risk(
+        draws=risk_request.draws,
+        seed=risk_request.seed,
+        tornado=tornado.sort_by_swing(rows),
+        without_effect=tuple(sorted(idle)),
+        strategies=summaries,
+        owning_cheaper=_chance_owning_cheaper(case, costs),
+        drawn=tuple(map(_build_drawn_row, chance)),
+        correlations=linked,
+        waiting=compute_delay_costs(risk_request.waits, case.solved, case.setting),
+        reoptimised=replanning.reoptimise_draws(
+            min(risk_request.reoptimise, risk_request.draws),
+            values,
+            costs[case.advice.strategy],
+            case.setting.market,
+            case.again,
+        ),
+        notes=(
+            *_list_risk_notes(case, summaries),
+            *_note_individual_draws([name for name, (_, fast) in paid.items() if not fast]),
+        ),
+    )
+
+
+def _build_tornado(case: BaselinePlan, bills: Mapping[str, StrategyCostModel]) -> tuple[list[TornadoRow], list[str]]:
+    planned = tornado.collect_present_costs([each.strategy for each in case.solved])
+    known = case.setting.assumptions
+    rows, idle = tornado.build_fixed_plan_rows(
+        uncertain_assumptions.list_repriced_assumptions(known), bills, planned, case.pair
+    )
+    more, still = replanning.build_replanned_rows(known, case.throughput, case.again, planned, case.pair)
+    return [*rows, *more], [*idle, *still]
+
+
+def _chance_owning_cheaper(case: BaselinePlan, costs: Mapping[str, monte_carlo.Vector]) -> float | None:
+    """The share of draws in which the cheapest strategy that buys hardware is below cloud."""
+    import numpy as np
+
+    buying = [
+        costs[each.strategy.name]
+        for each in case.solved
+        if each.strategy.name in costs and any(is_new_hardware(b.resource) for b in each.decisions.bought)
+    ]
+    if not buying or monte_carlo.CLOUD not in costs:
+        return None
+    return monte_carlo.fraction_below(np.min(np.stack(buying), axis=0), costs[monte_carlo.CLOUD])
+
+
+def _build_drawn_row(figure: Assumption) -> SampledFactor:
+    low, high = uncertain_assumptions.range_ends(figure)
+    return SampledFactor(figure.name, figure.unit, low, figure.value, high, figure.source, figure.as_of)
+
+
+def _list_risk_notes(case: BaselinePlan, summaries: Sequence[StrategyRisk]) -> tuple[str, ...]:
+    """What was not drawn and why, and whether there were draws enough."""
+    known = case.setting.assumptions
+    own = [
+        f.name
+        for f in known.values()
+        if f.low is not None
+        and f.name not in uncertain_assumptions.POLICY_ASSUMPTIONS
+        and not uncertain_assumptions.has_range(f)
+    ]
+    wide = [s.strategy for s in summaries if s.standard_error > STANDARD_ERROR_MAX * abs(s.mean)]
+    notes = [
+        (
+            "Draws keep the plan as it is. Not drawn: throughput, the discount rate, price lists but for their yearly "
+            "change, and what changes what a plan can do (lead time, life, failures)."
+        ),
+        "A figure at an end of its range is a choice, or a fact you have not stated yet: varied, not drawn.",
+    ]
+    if own:
+        notes.append(f"Yours, and outside the published range, so neither varied nor drawn: {', '.join(own)}.")
+    if wide:
+        notes.append(
+            f"The standard error is above {STANDARD_ERROR_MAX:.1%} of the mean for {', '.join(wide)}: ask for "
+            "more draws."
+        )
+    return tuple(notes)
+
+
+def _note_individual_draws(names: Sequence[str]) -> tuple[str, ...]:
+    """Which strategies could not be taken apart; their figures are as exact, only slower."""
+    return (f"Paid for draw by draw, because of a step or a minimum fee: {', '.join(names)}.",) if names else ()

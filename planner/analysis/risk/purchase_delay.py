@@ -1,0 +1,69 @@
+"""What it costs to buy later: a strategy solved again where nothing owned can be ordered in the first months."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planner.optimization.model import StrategyScope, build_program
+from planner.optimization.solution import PlanningContext
+from planner.optimization.solver import solve_program
+from planner.optimization.strategy import SolvedStrategy, strategy_scope
+from planner.result import StrategyName
+from planner.result.risk import DelayedPurchase
+from planner.supply.candidates import Resource
+
+OWNING_STRATEGIES: tuple[StrategyName, ...] = ("onprem", "hybrid")
+
+
+def compute_delay_costs(
+    months: Sequence[int], solved: Sequence[SolvedStrategy], setting: PlanningContext
+) -> tuple[DelayedPurchase, ...]:
+    """Every wait asked for, for each strategy that may own and can be."""
+    rows = []
+    for each in solved:
+        if each.strategy.name not in OWNING_STRATEGIES or each.strategy.status == "infeasible":
+            continue
+        at_once = each.strategy.present_cost
+        for wait in sorted(set(months)):
+            cost, nodes = _solve_delayed(each, wait, setting)
+            rows.append(
+                DelayedPurchase(each.strategy.name, wait, cost, None if cost is None else cost - at_once, nodes)
+            )
+    return tuple(rows)
+
+
+def _solve_delayed(each: SolvedStrategy, wait: int, setting: PlanningContext) -> tuple[float | None, float]:
+    """Present cost and nodes bought where the first order is possible `wait` months later; None where impossible."""
+    at_once = math.fsum(b.quantity for b in each.decisions.bought if is_new_hardware(b.resource))
+    if wait == 0 or not at_once:
+        return each.strategy.present_cost, at_once
+    rules = _delay_orders(strategy_scope(each.strategy.name, setting), wait, setting.terms.months)
+    program = build_program(setting, rules)
+    solution = solve_program(program)
+    if not solution.values:
+        return None, 0.0
+    nodes = (
+        round(value)
+        for column, value in zip(program.columns, solution.values, strict=True)
+        if column.kind == "start" and is_new_hardware(rules.shared[column.owner].resource)
+    )
+    return solution.objective, math.fsum(nodes)
+
+
+def _delay_orders(rules: StrategyScope, wait: int, months: int) -> StrategyScope:
+    """New hardware ordered after the wait only; what the cloud bridges until a first delivery, it bridges longer."""
+    shared = []
+    for item in rules.shared:
+        starts = item.starts
+        if is_new_hardware(item.resource):
+            starts = tuple(start for start in starts if start.month > wait)
+        if starts:
+            shared.append(replace(item, starts=starts))
+    return StrategyScope(tuple(shared), tuple(min(until + wait, months) for until in rules.hourly_until))
+
+
+def is_new_hardware(resource: Resource) -> bool:
+    """Whether it is bought, and not there already."""
+    return resource.node is not None and resource.held is None

@@ -1,0 +1,198 @@
+"""How a cost answers to many figures at once, as a short sum of products, so that ten thousand draws are arrays.
+
+Nothing is known of payments here. The cost of a stream (one thing paid for, one category) is asked for at chosen
+values only. A figure that multiplies the stream whatever the others are becomes a factor; one that adds in a straight
+line splits the stream in two; what is left after that is taken apart the same way. A factor is a straight line, or the
+Chebyshev interpolation of what was asked. What cannot be taken apart is refused, and drawn one by one instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from planner.analysis.risk.cost_model import AssumptionOverrides, StrategyCostModel
+from planner.analysis.risk.uncertain_assumptions import range_ends
+from planner.result import Assumption
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+
+CHEBYSHEV_DEGREE = 20
+"""Of an interpolation: yearly changes and losses over ten years come out to the last digits."""
+SEPARATION_TOLERANCE = 1e-11
+STREAM_ROUNDING = 1e-14
+"""Of the largest stream."""
+CHECK_POINTS = (0.013, 0.271, 0.509, 0.733, 0.989)
+"""Parts of a range at which an interpolation is looked at: none of them is one of its nodes."""
+CostFunction = Callable[[AssumptionOverrides], float]
+
+
+class NotSeparable(Exception):
+    """A stream is no sum of products of the figures (it has a minimum fee, say, or whole operators)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactorCurve:
+    """What one figure multiplies a stream by: Chebyshev coefficients over `low` to `high`; two make a straight line."""
+
+    figure: str
+    low: float
+    high: float
+    coefficients: tuple[float, ...]
+
+    def at(self, values: Vector) -> Vector:
+        """The factor for each value."""
+        import numpy as np
+
+        scaled = (2 * values - (self.low + self.high)) / (self.high - self.low)
+        return np.asarray(np.polynomial.chebyshev.chebval(scaled, self.coefficients), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class ProductTerm:
+    """`amount` times every curve."""
+
+    amount: float
+    curves: tuple[FactorCurve, ...]
+
+
+def decompose_cost(bill: StrategyCostModel, figures: Sequence[Assumption]) -> tuple[ProductTerm, ...]:
+    """All terms of a strategy's cost within the ranges of `figures`; NotSeparable where it has none."""
+    streams_by_moves: dict[frozenset[tuple[str, float]], dict[tuple[str, str], float]] = {}
+
+    def streams(moves: AssumptionOverrides) -> dict[tuple[str, str], float]:
+        key = frozenset(moves.items())
+        if key not in streams_by_moves:
+            streams_by_moves[key] = bill.streams(moves)
+        return streams_by_moves[key]
+
+    away = {figure.name: _probe_value(figure) for figure in figures}
+    names = dict.fromkeys((*streams({}), *streams(away)))
+
+    def cost(name: tuple[str, str], moves: AssumptionOverrides) -> float:
+        return streams(moves).get(name, 0.0)
+
+    scale = max(abs(worth) for found in streams_by_moves.values() for worth in found.values())
+    return tuple(
+        term for name in names for term in _decompose_stream(partial(cost, name), figures, STREAM_ROUNDING * scale)
+    )
+
+
+def evaluate_terms(terms: Sequence[ProductTerm], draws: Mapping[str, Vector], count: int) -> Vector:
+    """The cost in each of `count` draws."""
+    import numpy as np
+
+    total = np.zeros(count)
+    for term in terms:
+        product = np.full(count, term.amount)
+        for curve in term.curves:
+            product *= curve.at(draws[curve.figure])
+        total += product
+    return total
+
+
+def _probe_value(figure: Assumption) -> float:
+    """A value inside its range that is no special one."""
+    low, high = range_ends(figure)
+    return low + (high - low) * 0.618
+
+
+def _decompose_stream(cost: CostFunction, figures: Sequence[Assumption], noise: float) -> list[ProductTerm]:
+    """The terms of one stream; differences up to `noise` are rounding, not an effect."""
+    planned = cost({})
+    away = {figure.name: _probe_value(figure) for figure in figures}
+    there = cost(away)
+    active = [
+        f
+        for f in figures
+        if abs(cost({f.name: away[f.name]}) - planned) > noise
+        or abs(cost(_without_assumption(away, f)) - there) > noise
+    ]
+    has_plan = abs(planned) > noise
+    if not active:
+        return [ProductTerm(planned, ())] if has_plan else []
+    away = {figure.name: away[figure.name] for figure in active}
+    factors = [f for f in active if has_plan and _is_multiplicative(cost, f, planned, away, noise)]
+    rest = [f for f in active if f not in factors]
+    curves = tuple(_fit_curve(partial(_cost_with_value, cost, f, {}), f, planned, noise) for f in factors)
+    if not rest:
+        return [ProductTerm(planned, curves)]
+    if factors:
+        return [ProductTerm(t.amount, (*curves, *t.curves)) for t in _decompose_stream(cost, rest, noise)]
+    straight = next((f for f in rest if _is_linear(partial(_cost_with_value, cost, f, away), f, noise)), None)
+    if straight is None:
+        raise NotSeparable(", ".join(figure.name for figure in rest))
+    return _split_linear_effect(cost, straight, [f for f in rest if f != straight], noise)
+
+
+def _split_linear_effect(
+    cost: CostFunction, figure: Assumption, others: Sequence[Assumption], noise: float
+) -> list[ProductTerm]:
+    """The stream with the figure as planned, and what each unit that the figure is off adds."""
+    low, high = range_ends(figure)
+
+    def slope(moves: AssumptionOverrides) -> float:
+        return (cost({**moves, figure.name: high}) - cost({**moves, figure.name: low})) / (high - low)
+
+    off = FactorCurve(figure.name, low, high, ((low + high) / 2 - figure.value, (high - low) / 2))
+    off_terms = _decompose_stream(slope, others, 4 * noise / (high - low))
+    return [*_decompose_stream(cost, others, noise), *(ProductTerm(t.amount, (off, *t.curves)) for t in off_terms)]
+
+
+def _without_assumption(moves: AssumptionOverrides, figure: Assumption) -> dict[str, float]:
+    return {name: value for name, value in moves.items() if name != figure.name}
+
+
+def _cost_with_value(cost: CostFunction, figure: Assumption, others: AssumptionOverrides, value: float) -> float:
+    return cost({**others, figure.name: value})
+
+
+def _is_multiplicative(
+    cost: CostFunction, figure: Assumption, planned: float, away: AssumptionOverrides, noise: float
+) -> bool:
+    """Whether the figure changes the stream by the same factor whatever the others are."""
+    others = _without_assumption(away, figure)
+    there = cost(others)
+    enough = noise * max(abs(planned), abs(there))
+    return all(
+        math.isclose(
+            cost({**others, figure.name: end}) * planned,
+            cost({figure.name: end}) * there,
+            rel_tol=SEPARATION_TOLERANCE,
+            abs_tol=enough,
+        )
+        for end in range_ends(figure)
+    )
+
+
+def _is_linear(at: Callable[[float], float], figure: Assumption, noise: float) -> bool:
+    start, stop = range_ends(figure)
+    low, high = at(start), at(stop)
+    enough = max(noise, SEPARATION_TOLERANCE * max(abs(low), abs(high)))
+    return all(abs(at(start + (stop - start) * part) - (low + (high - low) * part)) <= enough for part in (0.5, 0.1875))
+
+
+def _fit_curve(at: Callable[[float], float], figure: Assumption, planned: float, noise: float) -> FactorCurve:
+    """The factor by which the figure alone changes the stream, 1 where it is as planned."""
+    low, high = range_ends(figure)
+    if _is_linear(at, figure, noise):
+        first, last = at(low) / planned, at(high) / planned
+        return FactorCurve(figure.name, low, high, ((first + last) / 2, (last - first) / 2))
+    import numpy as np
+
+    def factors(nodes: Vector) -> Vector:
+        return np.array([at(float(node)) / planned for node in nodes])
+
+    fitted = np.polynomial.Chebyshev.interpolate(factors, CHEBYSHEV_DEGREE, domain=[low, high])
+    curve = FactorCurve(figure.name, low, high, tuple(float(value) for value in fitted.coef))
+    between = np.array([low + (high - low) * part for part in CHECK_POINTS])
+    if not np.allclose(curve.at(between), factors(between), rtol=SEPARATION_TOLERANCE, atol=4 * noise / abs(planned)):
+        raise NotSeparable(f"{figure.name} has a step or a bend")
+    return curve

@@ -1,0 +1,218 @@
+"""What every accelerator would do for a workload and at what cost, and which further measurement would be worth most.
+
+Looks at rent by the hour only: a measurement decides between accelerators, and their prices by the hour compare them.
+Plans nothing.
+
+The worth of measuring: throughput is taken as lognormal, with 80 % of cases in its interval. If the best of all (K its
+cost a unit) stays unless C, the cost of another, turns out less, knowing C is worth E[max(0, K - C)] a unit. Knowing
+the best's own cost, against the second (K), is worth E[max(0, C - K)] (expected value of perfect information, Howard
+1966, doi 10.1109/TSSC.1966.300074). For a lognormal C of median m and spread s, with d = ln(K / m) / s and N the
+normal distribution, E[max(0, K - C)] = K N(d) - m exp(s^2 / 2) N(d - s).
+
+The best is the one of the least cost at the throughput told, as in a plan; errors of two accelerators are taken as
+independent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+from planner.performance.throughput import Throughput, predict_throughput
+from planner.request.models import Request, Workload
+from planner.supply.candidates import is_allowed, may_run
+from planner.workloads.demand import WorkloadDemand
+from planner.workloads.eligibility import described_throughput, gang_size_on, is_described, measured_rates
+from planner.workloads.placement import Placement, PlacementSearch, find_placements
+from pricing.accelerator import Accelerator
+from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_memory
+
+SIGMAS_80 = 2 * NormalDist().inv_cdf(0.9)
+"""Standard deviations between the ends of an interval that holds 80 % of a normal distribution: 2.563."""
+HOURS = 1.0
+"""What a measurement is taken to need."""
+
+
+@dataclass(frozen=True, slots=True)
+class AcceleratorAssessment:
+    """One accelerator for one workload: `rate` of a gang, or `reason` why there is none or why it may not be used.
+
+    `price_per_hour` is the gang's share of its nodes at the place of the least cost per unit; None where nothing is
+    sold. `rent_per_hour` is of whole nodes for one gang, the least that must be rented to measure it, at `rent_where`.
+    """
+
+    accelerator: str
+    gang: float
+    rate: Throughput | None
+    reason: str = ""
+    price_per_hour: float | None = None
+    where: str = ""
+    rent_per_hour: float | None = None
+    rent_where: str = ""
+
+    @property
+    def price_per_accelerator_hour(self) -> float | None:
+        return None if self.price_per_hour is None else self.price_per_hour / self.gang
+
+    @property
+    def usable(self) -> bool:
+        return self.rate is not None and not self.reason and self.price_per_hour is not None
+
+    def cost_per_unit(self, units_per_hour: float) -> float:
+        """At that throughput of the gang."""
+        return (self.price_per_hour or math.nan) / units_per_hour
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the logarithm of its throughput."""
+        return 0.0 if self.rate is None else math.log(self.rate.high / self.rate.low) / SIGMAS_80
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementValue:
+    """A measurement that could be made: what it costs, the chance that it changes the choice, and what that saves.
+
+    `saving` is expected over all work of the plan, its own cost not taken off; `saving_good` at the end of the interval
+    that speaks for a change.
+    """
+
+    row: AcceleratorAssessment
+    cost: float
+    chance: float
+    saving: float
+    saving_good: float
+    instead_of: str
+
+
+def assess_accelerators(
+    request: Request, need: WorkloadDemand, catalog: Catalog, count: float | None = None
+) -> list[AcceleratorAssessment]:
+    """One for every accelerator, in gangs of `count` (default: as stated or measured), in the order of `by_cost`."""
+    workload = need.workload if count is None else need.workload.model_copy(update={"gang": count})
+    seat = PlacementSearch(replace(need, workload=workload), request, catalog.names, {})
+    return sort_by_cost(_assess_accelerator(seat, part, catalog) for part in catalog.names.by_name.values())
+
+
+def sort_by_cost(assessments: Iterable[AcceleratorAssessment]) -> list[AcceleratorAssessment]:
+    """The usable ones by cost per unit, then those that cannot be rented or used, then the unknown ones, by name."""
+    return sorted(assessments, key=_cheapest_first)
+
+
+def _cheapest_first(row: AcceleratorAssessment) -> tuple[int, float, str, float]:
+    cost = row.cost_per_unit(row.rate.units_per_hour) if row.usable and row.rate else 0.0
+    return (0 if row.usable else 1 if row.rate else 2), cost, row.accelerator, row.gang
+
+
+def _assess_accelerator(seat: PlacementSearch, part: Accelerator, catalog: Catalog) -> AcceleratorAssessment:
+    ways = list(_hourly_placements(seat, part, catalog))
+    seated = [(fit, quote) for fit, quote in ways if isinstance(fit, Placement)]
+    if seated:
+        fit, quote = min(
+            seated, key=lambda way: (_price_per_gang(*way) / way[0].throughput.units_per_hour, way[1].price.key)
+        )
+        rented = min(seated, key=lambda way: (_rent_per_gang(*way), way[1].price.key))
+        return AcceleratorAssessment(
+            part.name,
+            fit.gang,
+            fit.throughput,
+            "",
+            _price_per_gang(fit, quote),
+            _describe_place(quote),
+            _rent_per_gang(*rented),
+            _describe_place(rented[1]),
+        )
+    rate = _predict_rate(seat.need.workload, part, catalog)
+    gang = gang_size_on(seat.need.workload, catalog.names, part)
+    if isinstance(rate, str):
+        return AcceleratorAssessment(part.name, gang, None, rate)
+    refused = next((reason for reason, _ in ways if isinstance(reason, str)), "")
+    return AcceleratorAssessment(
+        part.name, gang, rate, refused or _rejection_reason(seat, part, gang) or "sold nowhere that is allowed"
+    )
+
+
+def _hourly_placements(
+    seat: PlacementSearch, part: Accelerator, catalog: Catalog
+) -> Iterator[tuple[Placement | str, Quote]]:
+    """Every place by the hour, with how the gang sits there or why it does not."""
+    seen: dict[str, list[Placement] | str] = {}
+    for quote in catalog.quotes(accelerators=[part.name], options=["on_demand"]):
+        if is_allowed(quote, seat.request) and may_run(catalog, seat.request, seat.need.workload, quote):
+            offering = quote.offering
+            placements = seen.get(offering.instance_type)
+            if placements is None:
+                memory = usable_accelerator_memory(offering, part)
+                placements = find_placements(seat, part, offering.accelerator_count, memory, offering.network_gbps)
+                seen[offering.instance_type] = placements
+            yield from (
+                ((placements, quote),) if isinstance(placements, str) else ((fit, quote) for fit in placements[:1])
+            )
+
+
+def _price_per_gang(fit: Placement, quote: Quote) -> float:
+    """Of a gang that shares its node with others of its kind."""
+    return _rent_per_gang(fit, quote) / fit.gangs_per_node
+
+
+def _rent_per_gang(fit: Placement, quote: Quote) -> float:
+    return quote.price.price_per_hour * fit.nodes_per_gang
+
+
+def _describe_place(quote: Quote) -> str:
+    return f"{quote.price.provider} {quote.price.region} {quote.price.instance_type}"
+
+
+def _rejection_reason(seat: PlacementSearch, part: Accelerator, gang: float) -> str:
+    placements = find_placements(seat, part, max(1.0, gang), part.memory_gib)
+    return placements if isinstance(placements, str) else ""
+
+
+def _predict_rate(workload: Workload, part: Accelerator, catalog: Catalog) -> Throughput | str:
+    gang = gang_size_on(workload, catalog.names, part)
+    if is_described(workload):
+        return described_throughput(workload, part, gang)
+    return predict_throughput(measured_rates(workload, catalog.names), part, gang)
+
+
+def value_measurements(assessments: Sequence[AcceleratorAssessment], need: WorkloadDemand) -> list[MeasurementValue]:
+    """Measurements that could change which accelerator is cheapest, the one with the greatest gain first.
+
+    `found` must be of one count and of all accelerators, in the order of `rows`: the rival of each is among them. Only
+    of accelerators that may be used; none where fewer than two are.
+    """
+    usable = [row for row in assessments if row.usable]
+    if len(usable) < 2:
+        return []
+    best, second = usable[0], usable[1]
+    further = [_value_measurement(row, best, second, need.total) for row in usable if row.spread > 0]
+    return sorted(further, key=lambda one: (one.cost - one.saving, one.row.accelerator, one.row.gang))
+
+
+def _value_measurement(
+    row: AcceleratorAssessment, best: AcceleratorAssessment, second: AcceleratorAssessment, units: float
+) -> MeasurementValue:
+    """Of the best itself what is gained where it turns out dearer than the second; of another where it turns out
+    cheaper than the best."""
+    assert row.rate is not None
+    rival = second if row is best else best
+    median, spread = row.cost_per_unit(row.rate.units_per_hour), row.spread
+    bound = _expected_cost(rival)
+    d = math.log(bound / median) / spread
+    normal = NormalDist()
+    less = bound * normal.cdf(d) - median * math.exp(spread**2 / 2) * normal.cdf(d - spread)
+    assert row.rent_per_hour is not None
+    cost = row.rent_per_hour * HOURS
+    if row is best:
+        gain = max(0.0, median * math.exp(spread**2 / 2) - bound + less)
+        good = max(0.0, row.cost_per_unit(row.rate.low) - bound)
+        return MeasurementValue(row, cost, 1 - normal.cdf(d), gain * units, good * units, rival.accelerator)
+    good = max(0.0, bound - row.cost_per_unit(row.rate.high))
+    return MeasurementValue(row, cost, normal.cdf(d), max(0.0, less) * units, good * units, rival.accelerator)
+
+
+def _expected_cost(row: AcceleratorAssessment) -> float:
+    """Expected cost per unit."""
+    assert row.rate is not None
+    return row.cost_per_unit(row.rate.units_per_hour) * math.exp(row.spread**2 / 2)

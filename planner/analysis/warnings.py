@@ -1,0 +1,228 @@
+"""Everything that a plan had to do without, estimated or read differently: named, with what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from planner.optimization.solution import PlanningContext
+from planner.optimization.strategy import SolvedStrategy, ownable_workloads
+from planner.request import assumptions as figures
+from planner.request.assumptions import Assumptions
+from planner.request.models import Request
+from planner.result import Gap, Strategy
+from planner.supply import quotas as quota
+from planner.supply.candidates import Market, Resource
+from planner.supply.purchase_options import load_purchase_options
+from planner.workloads.demand import PortfolioDemand
+from planner.workloads.eligibility import allowed_accelerators, written_accelerators
+from pricing.accelerator import AcceleratorNames
+from pricing.catalog.adjusted_prices import AdjustedCatalog, find_inactive_rules
+from pricing.catalog.price_catalog import Catalog, Quote
+from pricing.errors import UnknownName
+from pricing.exchange_rates import ExchangeRate
+from pricing.private_prices import SOURCE_ID
+
+PREDICTED, DESCRIBED = "predicted_", "described"
+NO_QUOTAS = Gap(
+    "no_capacity_figure",
+    "quotas and capacity",
+    "no quota or stock was given: whatever has a price is taken to be there in any number; ask before you rely on it",
+)
+
+
+def collect_gaps(
+    request: Request,
+    setting: PlanningContext,
+    catalog: Catalog,
+    solved: Sequence[SolvedStrategy],
+    chosen: Strategy | None,
+) -> tuple[Gap, ...]:
+    """All gaps of a plan, each once, in a fixed order."""
+    paid = {r.key: r for s in solved for r in s.resources}.values()
+    quotes = [r.quote for r in paid if r.quote is not None and r.is_listed]
+    all_gaps = [
+        *_find_renamed_accelerators(request, catalog.names),
+        *_find_unpriced_offerings(setting.demands, catalog),
+        *_find_unplanned_options(request, catalog),
+        *_find_quota_gaps(request, setting, catalog, solved, chosen),
+        *_merge_market_gaps(setting.market, quotes),
+        *_find_missing_commitments(catalog, paid),
+        *_find_capacity_blocks(quotes),
+        *_find_predicted_throughputs(setting, solved),
+        *_find_doubtful_prices(quotes, setting.assumptions, request.as_of),
+        *_find_currency_gaps(request, setting, catalog),
+        *_find_unownable_workloads(request, setting),
+        *_find_budget_overruns(setting, chosen),
+    ]
+    return tuple(dict.fromkeys(all_gaps))
+
+
+def _find_quota_gaps(
+    request: Request,
+    setting: PlanningContext,
+    catalog: Catalog,
+    solved: Sequence[SolvedStrategy],
+    chosen: Strategy | None,
+) -> Iterable[Gap]:
+    if not request.quotas:
+        return (NO_QUOTAS,)
+    strategies = [s.strategy for s in solved]
+    return quota.find_quota_gaps(request, catalog, strategies, chosen, setting.demands.month_names)
+
+
+def _find_renamed_accelerators(request: Request, names: AcceleratorNames) -> Iterable[Gap]:
+    for workload in request.workloads:
+        for written in dict.fromkeys(written_accelerators(workload)):
+            part = names.resolve(written)
+            others = [other.name for other in names.siblings(part)]
+            if _is_tpu_slice(written, names):
+                text = f"read as {part.name}; hours and counts are of chips, not of slices"
+                yield Gap("renamed", written, text, workload.name)
+            elif written != part.name and others:
+                text = f"read as {part.name}; other variants, if you mean one of them: {', '.join(others)}"
+                yield Gap("renamed", written, text, workload.name)
+
+
+def _is_tpu_slice(written: str, names: AcceleratorNames) -> bool:
+    try:
+        return names.tpu_slice(written)[1] > 0
+    except UnknownName:
+        return False
+
+
+def _usable_accelerators(demands: PortfolioDemand, names: AcceleratorNames) -> set[str] | None:
+    """Accelerators that some workload could use; None when any could."""
+    wanted: set[str] = set()
+    for need in demands.needs:
+        allowed = allowed_accelerators(need.workload, names)
+        if allowed is None:
+            return None
+        wanted |= allowed
+    return wanted
+
+
+def _find_unpriced_offerings(demands: PortfolioDemand, catalog: Catalog) -> Iterable[Gap]:
+    wanted = _usable_accelerators(demands, catalog.names)
+    for offering in catalog.unpriced():
+        if wanted is None or offering.accelerator in wanted:
+            subject = f"{offering.provider} {offering.instance_type} ({offering.accelerator})"
+            yield Gap("no_price", subject, "no price in any region: never a candidate")
+
+
+def _find_unplanned_options(request: Request, catalog: Catalog) -> Iterable[Gap]:
+    """Ways of paying that the catalogue prices and this planner does not plan."""
+    for provider in sorted(request.providers or catalog.providers):
+        facts = catalog.provider_facts.get(provider)
+        for sold in facts.not_priced if facts is not None else ():
+            yield Gap("no_price", f"{provider}: {sold}", "no source has its price: never a candidate")
+    kinds = {kind for provider in request.providers or catalog.providers for kind in catalog.kinds[provider]}
+    for kind in sorted(kinds - set(load_purchase_options())):
+        yield Gap("not_planned", kind, "the catalogue has prices for it, but no plan uses them yet")
+
+
+def _merge_market_gaps(market: Market, quotes: Sequence[Quote]) -> Iterable[Gap]:
+    """What the search met: estimates only where the plan uses them, what is missing always, once for all workloads."""
+    places = {f"{q.price.provider} {q.price.region} " for q in quotes}
+    merged: dict[tuple[str, str, str], list[str]] = {}
+    for gap in market.gaps:
+        if gap.kind == "estimated" and not gap.subject.startswith(tuple(places)):
+            continue
+        merged.setdefault((gap.kind, gap.subject, gap.effect), []).append(gap.workload)
+    for (kind, subject, effect), workloads in sorted(merged.items()):
+        concerned = [w for w in workloads if w]
+        yield Gap(kind, subject, effect, concerned[0] if len(concerned) == 1 else ", ".join(concerned[:3]))
+
+
+def _find_missing_commitments(catalog: Catalog, paid: Iterable[Resource]) -> Iterable[Gap]:
+    """Types that the plan rents by the hour and for which no commitment is priced at all."""
+    hourly = sorted({r.quote.offering.key for r in paid if r.what == "hourly" and r.quote is not None})
+    committed = {
+        q.offering.key
+        for q in catalog.quotes(instance_types=[name for _, name in hourly])
+        if (option := load_purchase_options().get(q.price.kind)) is not None and option.COMMITS
+    }
+    for provider, instance_type in hourly:
+        if (provider, instance_type) not in committed:
+            text = "no reserved, committed or savings-plan price is known: only use by the hour was compared"
+            yield Gap("no_price", f"{provider} {instance_type} commitments", text)
+
+
+def _find_capacity_blocks(quotes: Sequence[Quote]) -> Iterable[Gap]:
+    for quote in quotes:
+        if quote.price.kind == "capacity_block":
+            text = (
+                "sold at most 8 weeks ahead and while on offer: later months take the price of today, none is promised"
+            )
+            yield Gap("no_capacity_figure", f"{quote.price.provider} {quote.price.instance_type} capacity blocks", text)
+
+
+def _find_predicted_throughputs(setting: PlanningContext, solved: Sequence[SolvedStrategy]) -> Iterable[Gap]:
+    for candidate in dict.fromkeys(c for s in solved for c in s.candidates):
+        rate = candidate.throughput
+        if rate.basis.startswith(PREDICTED) or rate.basis == DESCRIBED:
+            part = setting.market.resources[candidate.resource].accelerator
+            low, high = rate.low / rate.units_per_hour, rate.high / rate.units_per_hour
+            how = "that of public runs of like networks" if rate.basis == DESCRIBED else "predicted"
+            text = f"throughput is {how}, not measured: 80 % of cases lie between {low:.0%} and {high:.0%} of it"
+            name = setting.demands.needs[candidate.need].workload.name
+            yield Gap("predicted", f"{candidate.gang:g} x {part}", text, name)
+
+
+def _find_doubtful_prices(quotes: Sequence[Quote], assumptions: Assumptions, as_of: date) -> Iterable[Gap]:
+    limits = {"spot": assumptions["old_spot_price_days"].value}
+    for price in sorted((q.price for q in quotes), key=lambda p: p.key):
+        limit = limits.get(price.kind, assumptions["old_price_days"].value)
+        subject = " ".join(price.key)
+        agreed = price.source_id == SOURCE_ID  # as old as the agreement, and in force
+        if (age := (as_of - price.as_of).days) > limit and not agreed:
+            yield Gap("old_price", subject, f"priced on {price.as_of}, {age} days before the plan")
+        if price.method == "derived":
+            yield Gap("estimated", subject, f"price derived, not listed: {price.note}")
+
+
+def list_exchange_rates(request: Request, catalog: Catalog) -> tuple[ExchangeRate, ...]:
+    """The rates that prices and default assumptions of a plan were converted at; none where all is in one currency."""
+    if request.currency == figures.DEFAULTS_CURRENCY and not isinstance(catalog, AdjustedCatalog):
+        return ()
+    seen = catalog.rates if isinstance(catalog, AdjustedCatalog) else ()
+    of_defaults = catalog.exchange.rate(figures.DEFAULTS_CURRENCY, request.currency, request.as_of)
+    rates_by_source = {rate.source: rate for rate in (of_defaults, *seen)}
+    return tuple(rate for source, rate in sorted(rates_by_source.items()) if source != request.currency)
+
+
+def _find_currency_gaps(request: Request, setting: PlanningContext, catalog: Catalog) -> Iterable[Gap]:
+    """Prices without a rate of exchange, rates that are old, and private prices that do not hold on the plan's day."""
+    for left in catalog.left_out if isinstance(catalog, AdjustedCatalog) else ():
+        yield Gap("no_price", f"{left.prices} prices in {left.currency}", f"{left.why}: never a candidate")
+    limit = setting.assumptions["old_spot_price_days"].value
+    for rate in list_exchange_rates(request, catalog):
+        if (age := (request.as_of - rate.day).days) > limit:
+            subject = f"exchange rate from {rate.source} to {rate.target}"
+            yield Gap("old_price", subject, f"of {rate.day}, {age} days before the plan")
+    keys = (resource.quote.price.key for resource in setting.market.resources if resource.quote is not None)
+    for rule, count in find_inactive_rules(catalog, request.as_of, keys):
+        text = f"holds {rule.period}, not on {request.as_of}: not applied to {count} price{'s' * (count > 1)}"
+        yield Gap("private_price", rule.words, f"{text} that could serve")
+
+
+def _find_unownable_workloads(request: Request, setting: PlanningContext) -> Iterable[Gap]:
+    if "onprem" not in request.strategies:
+        return
+    for need, owns in zip(setting.demands.needs, ownable_workloads(setting), strict=True):
+        if not owns:
+            text = "no owned system that arrives in time can run it: it stays in the cloud in every strategy"
+            yield Gap("not_ownable", need.workload.name, text, need.workload.name)
+
+
+def _find_budget_overruns(setting: PlanningContext, chosen: Strategy | None) -> Iterable[Gap]:
+    if chosen is None:
+        return
+    cost = {row.workload: row.cost / setting.terms.months for row in chosen.workloads}
+    for need in setting.demands.needs:
+        budget = need.workload.budget_per_month
+        if budget is not None and cost.get(need.workload.name, 0.0) > budget:
+            over = cost[need.workload.name]
+            text = f"costs {over:,.0f} a month on average in the recommended strategy"
+            text += f", {over / budget - 1:.0%} over its budget"
+            yield Gap("budget", need.workload.name, text, need.workload.name)

@@ -1,0 +1,118 @@
+"""What the `planner prices` commands share: names in their options, each checked, every fault told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from planner.request.errors import InputProblem, InvalidRequest
+from pricing.errors import UnknownName
+
+if TYPE_CHECKING:
+    from pricing.catalog.price_catalog import Catalog
+
+
+def raise_problems(faults: Sequence[InputProblem]) -> None:
+    if faults:
+        raise InvalidRequest(tuple(faults))
+
+
+def split_names(texts: Iterable[str]) -> list[str]:
+    """The members of options that are repeated or comma-separated."""
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()]
+
+
+def check_names(place: str, texts: Iterable[str], check: Callable[[str], str], faults: list[InputProblem]) -> list[str]:
+    """Each as the catalogue writes it; what it does not know is a fault with the nearest that it does."""
+    names = []
+    for text in split_names(texts):
+        try:
+            names.append(check(text))
+        except UnknownName as unknown:
+            near = f"nearest: {', '.join(unknown.nearest)}" if unknown.nearest else f"a known {unknown.what}"
+            faults.append(InputProblem("", place, f"unknown {unknown.what}", text, near))
+    return list(dict.fromkeys(names))
+
+
+def select_providers(catalog: Catalog, texts: Sequence[str], faults: list[InputProblem]) -> list[str]:
+    """The providers named, all where none is."""
+    return check_names("--provider", texts, catalog.check_provider, faults) or list(catalog.providers)
+
+
+def match_types(
+    catalog: Catalog, written: str, among: Sequence[str], faults: list[InputProblem]
+) -> list[tuple[str, str]]:
+    """Every (provider, instance type) of that name, retired ones too."""
+    matches: list[tuple[str, str]] = []
+    near: list[str] = []
+    for provider in among:
+        try:
+            matches.append((provider, catalog.check_type(provider, written, include_retired=True).instance_type))
+        except UnknownName as unknown:
+            near += unknown.nearest
+    if not matches:
+        from pricing.csv_tables import find_nearest_names
+
+        close = find_nearest_names(written, near)
+        expected = f"nearest: {', '.join(close)}" if close else "an instance type of the catalogue"
+        faults.append(InputProblem("", "TYPE", "unknown instance type", written, expected))
+    return matches
+
+
+def regions_by_provider(
+    catalog: Catalog, texts: Sequence[str], among: Sequence[str], faults: list[InputProblem]
+) -> dict[str, tuple[str, ...]]:
+    """The regions to read of each provider. A name that the catalogue does not know is taken as it is where only one
+    provider is asked for: it may be new."""
+    by_provider: dict[str, list[str]] = {}
+    for text in split_names(texts):
+        try:
+            known = [r for r in catalog.check_region(text) if r.provider in among]
+        except UnknownName as unknown:
+            if len(among) == 1:
+                by_provider.setdefault(among[0], []).append(text)
+                continue
+            near = f"nearest: {', '.join(unknown.nearest)}" if unknown.nearest else "a known region"
+            faults.append(
+                InputProblem("", "--regions", "unknown region", text, f"{near}; or one --provider for a new one")
+            )
+            continue
+        if not known:
+            faults.append(InputProblem("", "--regions", "no region of the providers asked for", text, ", ".join(among)))
+        for region in known:
+            by_provider.setdefault(region.provider, []).append(region.region)
+    return {name: tuple(dict.fromkeys(regions)) for name, regions in by_provider.items()}
+
+
+def parse_endpoints(
+    texts: Iterable[str], services: Mapping[str, Sequence[str]], faults: list[InputProblem]
+) -> dict[str, dict[str, str]]:
+    """By provider and service: aws.ec2=http://127.0.0.1:5000. `services` gives those that each provider takes."""
+    by_provider: dict[str, dict[str, str]] = {}
+    expected = "PROVIDER.SERVICE=URL, such as aws.ec2=http://127.0.0.1:5000"
+    for text in texts:
+        name, _, url = text.partition("=")
+        provider, _, service = name.partition(".")
+        if not url.startswith(("http://", "https://")):
+            faults.append(InputProblem("", "--endpoint", "no address", text, expected))
+        elif provider not in services:
+            known = ", ".join(services)
+            faults.append(InputProblem("", "--endpoint", "no provider that is refreshed", provider, f"one of {known}"))
+        elif service not in services[provider]:
+            known = ", ".join(services[provider])
+            faults.append(InputProblem("", "--endpoint", f"no service of {provider}", service, f"one of {known}"))
+        else:
+            by_provider.setdefault(provider, {})[service] = url
+    return by_provider
+
+
+def parse_reasons(texts: Iterable[str], faults: list[InputProblem]) -> dict[str, str]:
+    """By pattern of instance types, why a price may move past the band: "p5.*=price cut of June 2025"."""
+    by_pattern: dict[str, str] = {}
+    for text in texts:
+        pattern, _, reason = text.partition("=")
+        if not (pattern.strip() and reason.strip()):
+            faults.append(InputProblem("", "--accept", "a pattern needs a reason", text, "PATTERN=REASON"))
+        else:
+            by_pattern[pattern.strip()] = reason.strip()
+    return by_pattern

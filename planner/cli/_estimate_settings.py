@@ -1,0 +1,204 @@
+"""Behind `planner estimate`: options and a file become a document, a plan of it, and the outputs asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from planner.application import DEFAULT_FORECAST, BillForecastOptions, plan_input
+from planner.cli._exit_codes import DONE, INFEASIBLE, INTERRUPTED
+from planner.cli._input_explanation import DEFAULT_READING, FileReadingOptions
+from planner.cli._input_source import read_source
+from planner.cli._offer_listings import open_catalog
+from planner.cli._plan_gates import GATE_OPTIONS, parse_gates, report_gate_failures
+from planner.cli._plan_outputs import choose_outputs, refuse_binary_to_terminal, write_plan
+from planner.cli._quota_tables import read_quota_rows
+from planner.cli._request_files import STANDARD_INPUT, expand_document, unreadable_file
+from planner.request.errors import InputProblem
+from planner.result import Plan
+from planner.supply.validation import validate_currency_override
+
+OptionValue = str | bool | tuple[str, ...] | None
+PriceFiles = tuple[str | None, str | None]
+Settings = tuple[dict[str, Any], dict[str, str], list[InputProblem]]
+FIELDS = {"discount_rate": "discount_rate_annual"}
+"""Options whose field in the request has another name."""
+SETUP = ("systems", "existing", "site", "finance", "limits")
+"""The parts of a request that a setup file may hold."""
+RISK = frozenset({"risk", "seed", "draws", "reoptimise"})
+"""Options that ask how sure the plan is; each sets a part of the request's `risk`."""
+
+
+def estimate(
+    file: str,
+    format_name: str | None,
+    paths: Sequence[str],
+    options: Mapping[str, OptionValue],
+    money: PriceFiles,
+    reading: FileReadingOptions = DEFAULT_READING,
+    bills: BillForecastOptions = DEFAULT_FORECAST,
+    compare_to: str | None = None,
+) -> int:
+    """The exit code, once the plan of `file` is printed and written; InvalidRequest with every fault of all of it.
+
+    `money` are the files of private prices and exchange rates, None for those of the data folder; `reading` is what is
+    said of the file beside it, `bills` how a billing export is carried on, `compare_to` the file of the last review.
+    """
+    outputs, faults = choose_outputs(format_name, paths)
+    gates, wrong = parse_gates(options)
+    settings, places, more = _parse_settings(
+        {name: value for name, value in options.items() if name not in GATE_OPTIONS}
+    )
+    complaints = [*faults, *refuse_binary_to_terminal(outputs), *more, *wrong]
+    compared = _load_comparison(compare_to, complaints)
+    plan = compared(plan_file(file, settings, places, complaints, money, reading, bills))
+    _report_progress("writing")
+    for line in write_plan(plan, outputs):
+        click.echo(line, err=True)
+    return INFEASIBLE if plan.status == "infeasible" else report_gate_failures(plan, gates) or DONE
+
+
+def _load_comparison(old: str | None, complaints: list[InputProblem]) -> Callable[[Plan], Plan]:
+    """Puts into a plan what changed since the last review in the file `old`; its faults are added to `complaints`."""
+    if old is None:
+        return lambda plan: plan
+    from planner.analysis.comparison import list_changes
+    from planner.cli._plan_comparison import read_last_review
+
+    last = read_last_review(old, complaints)
+    return lambda plan: plan if last is None else replace(plan, changes=list_changes(last, plan))
+
+
+def plan_file(
+    file: str,
+    settings: dict[str, Any],
+    places: dict[str, str],
+    complaints: Sequence[InputProblem],
+    money: PriceFiles,
+    reading: FileReadingOptions = DEFAULT_READING,
+    bills: BillForecastOptions = DEFAULT_FORECAST,
+) -> Plan:
+    """The plan of `file` with `settings`, the place of each, and what is wrong already; `money` as in `estimate`."""
+    _report_progress(f"reading {'standard input' if file == STANDARD_INPUT else file}")
+    catalog, faults = open_catalog(*money)
+    choices, mapping_problems = reading.choices(catalog)
+    source, unfit = read_source(file, catalog, choices, bills, complaints)
+    complaints = [*complaints, *unfit]
+    mapping_problems += reading.save(source) if not source.complaints else ()
+    document, unread = expand_document(source.document, settings, file)
+    stated = source.document.get("assumptions")
+    if isinstance(stated, dict):
+        document["assumptions"] = {**stated, **settings.get("assumptions", {})}
+    if "risk" in settings and isinstance(file_risk := source.document.get("risk"), dict):
+        document["risk"] = {**file_risk, **settings["risk"]}
+    complaints = [*complaints, *validate_currency_override(source.document, settings, "--currency")]
+    if faults:
+        document.pop("currency", None)  # whether it has a rate cannot be told
+    workloads = document.get("workloads") or ()
+    sure = ", and how sure the plan is" if document.get("risk") is not None else ""
+    _report_progress(f"planning {len(workloads)} workload{'s' if len(workloads) != 1 else ''}{sure}")
+    wrong = (*complaints, *mapping_problems, *faults, *unread)
+    return _run_interruptibly(lambda: plan_input(source, document, catalog, wrong, places))
+
+
+def _run_interruptibly(work: Callable[[], Plan]) -> Plan:
+    """What `work` gives. Ctrl-C ends the program at once, though the solver would not hear of it before it is done."""
+    with ThreadPoolExecutor(1) as threads:
+        future = threads.submit(work)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            # Nothing is written yet. The solver cannot be stopped, so the usual way out would wait for it.
+            click.echo("planner: interrupted; nothing was written", err=True)
+            os._exit(INTERRUPTED)
+
+
+def _parse_settings(options: Mapping[str, OptionValue]) -> Settings:
+    """What the options put into the request, the place of each, and faults. Texts are judged with the request."""
+    settings: dict[str, Any] = {}
+    places: dict[str, str] = {}
+    complaints: list[InputProblem] = []
+    for option, value in options.items():
+        if not value:
+            continue
+        field, place = FIELDS.get(option, option), f"--{option.replace('_', '-')}"
+        if option == "assumptions":
+            settings[field], more, faults = _read_assumptions(str(value))
+            places |= more
+            complaints += faults
+        elif option == "setup":
+            parts, more, faults = _read_setup(str(value))
+            settings |= parts
+            places |= more
+            complaints += faults
+            continue
+        elif option == "quotas":
+            settings[field], faults = read_quota_rows(Path(str(value)))
+            complaints += faults
+        elif option in RISK:
+            settings.setdefault("risk", {}).update({} if value is True else {option: value})
+            field = "risk" if value is True else f"risk.{option}"
+        elif option == "no_estimates":
+            field = "allow_estimates"
+            settings[field] = False
+        elif isinstance(value, tuple):
+            settings[field] = [part.strip() for text in value for part in text.split(",") if part.strip()]
+        else:
+            settings[field] = _parse_rate(str(value)) if option == "discount_rate" else value
+        places[field] = place
+    return settings, places, complaints
+
+
+def _parse_rate(text: str) -> float | str:
+    """8% as 0.08; a text that is no percentage stays as it is, for the request to judge."""
+    number = text.strip().removesuffix("%")
+    try:
+        return float(number) / 100 if number != text.strip() else text
+    except ValueError:
+        return text
+
+
+def _read_assumptions(path: str) -> Settings:
+    """The names and values of an assumptions file, with the place of each."""
+    return _read_mapping(path, "assumptions", "assumptions.", "one `name: value` a line")
+
+
+def _read_setup(path: str) -> Settings:
+    """What is owned, what could be bought, where and how, and limits: parts of a request for a sheet without them."""
+    expected = f"some of {', '.join(SETUP)}"
+    document, places, faults = _read_mapping(path, "setup", "", expected)
+    for name in sorted(set(document) - set(SETUP)):
+        faults.append(InputProblem(name, places.get(name, path), "not a part of a setup", name, expected))
+        del document[name]
+    return document, places, faults
+
+
+def _read_mapping(path: str, option: str, prefix: str, expected: str) -> Settings:
+    """Names and values of a file, read as a request in YAML (or JSON) is."""
+    from planner.inputs.formats import yaml
+
+    try:
+        source = yaml.read(Path(path).read_bytes(), path)
+    except OSError as error:
+        return {}, {}, [unreadable_file(f"--{option} {path}", error)]
+    faults = [
+        replace(fault, place=fault.place if fault.place.startswith(path) else f"{path} {fault.place}")
+        for fault in source.complaints
+    ]
+    if "workloads" in source.document:  # nothing could be read, or it is a request or a list
+        faults = faults or [InputProblem("", path, f"no list of {option}" if prefix else f"no {option}")]
+        return {}, {}, [replace(fault, path=option, expected=expected) for fault in faults]
+    places = {f"{prefix}{name}": f"{path} {place}" for name, place in source.places.items()}
+    return dict(source.document), places, faults
+
+
+def _report_progress(text: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"{text} ...", err=True)

@@ -1,0 +1,22 @@
+"""Runs a command and gives its exit code; no traceback ever reaches a user."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from planner.cli import commands
+
+DONE, INTERNAL_ERROR, INVALID_INPUT, INFEASIBLE, NOT_REFRESHED, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 4, 130, 141
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The exit code of `planner` with `arguments`."""
+    try:
+        result = commands.main(args=list(arguments), prog_name="planner", standalone_mode=False)
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (the last line of defence: a bug is told by an id)
+        from planner.cli._error_reporting import report_error
+
+        return report_error(error, arguments)
+    return result if isinstance(result, int) else DONE

@@ -1,0 +1,197 @@
+"""Behind `planner estimate`'s options about its file: what they say of columns, and how a file was understood.
+
+Plans nothing; knows tables only as `planner.inputs` tells them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from planner.application import DEFAULT_FORECAST, BillForecastOptions, parse_column_choices
+from planner.cli._exit_codes import DONE, INVALID_INPUT
+from planner.cli._input_source import option_flag, read_source
+from planner.cli._offer_listings import open_catalog
+from planner.inputs.parsed_file import ParsedFile
+from planner.inputs.sheet_options import (
+    DATE_ORDERS,
+    FIELDS,
+    IGNORE,
+    SheetOptions,
+    check_field_names,
+    month_field,
+    normalize_title,
+)
+from planner.request.errors import InputProblem, InvalidRequest
+from pricing.catalog.price_catalog import Catalog
+
+WIDTH_MAX = 70
+TEXT_MAX = 80
+
+
+@dataclass(frozen=True, slots=True)
+class FileReadingOptions:
+    """The options about how a file is read, as they were typed."""
+
+    maps: tuple[str, ...] = ()
+    mapping: str | None = None
+    save_mapping: str | None = None
+    dates: str | None = None
+
+    def choices(self, catalog: Catalog | None = None) -> tuple[SheetOptions, tuple[InputProblem, ...]]:
+        """What the options and the mapping file say together; options win. Faults of all of them."""
+        columns, order, faults = _read_mapping_file(self.mapping) if self.mapping else ({}, "", [])
+        choices, wrong = parse_column_choices(self.maps, self.dates, option_flag, catalog, columns=columns, order=order)
+        return choices, (*faults, *wrong)
+
+    def save(self, source: ParsedFile) -> tuple[InputProblem, ...]:
+        """Writes the mapping file that was asked for; a complaint where that fails."""
+        if not self.save_mapping:
+            return ()
+        from pricing.csv_tables import write_atomically
+
+        dates = self.choices()[0].dates
+        try:
+            write_atomically(Path(self.save_mapping), mapping_text(source, dates).encode())
+        except OSError as error:
+            place = f"--save-mapping {self.save_mapping}"
+            return (InputProblem("", place, f"cannot be written: {error.strerror or error}"),)
+        return ()
+
+
+DEFAULT_READING = FileReadingOptions()
+
+
+def explain(file: str, reading: FileReadingOptions, onward: BillForecastOptions = DEFAULT_FORECAST) -> int:
+    """Prints how `file` is understood; the exit code says whether it could be planned as far as reading goes."""
+    catalog = open_catalog(None, None)[0]
+    choices, faults = reading.choices(catalog)
+    if faults:
+        raise InvalidRequest(faults)
+    source, unfit = read_source(file, catalog, choices, onward)
+    if unfit:
+        raise InvalidRequest(tuple(unfit))
+    click.echo(explanation_text(source), nl=False)
+    if wrong := reading.save(source):
+        raise InvalidRequest(wrong)
+    return INVALID_INPUT if source.complaints else DONE
+
+
+def explanation_text(source: ParsedFile) -> str:
+    """How a file was understood: columns, rows used, rows left out, notes and faults."""
+    inputs = source.inputs
+    lines = [f"{inputs.name}: {inputs.format or 'not read'}, sha256 {inputs.sha256[:12]}", ""]
+    for table in source.tables:
+        where = f" in {table.sheet}" if table.sheet else ""
+        layout = f" ({table.layout})" if table.layout else ""
+        lines += [f"Table{where}, header at {table.header}{layout}", ""]
+        rows = [(c.place, c.title, c.field or "-", c.unit or "-", c.rule) for c in table.columns]
+        lines += [*_align_columns([("cell", "title", "read as", "unit", "because"), *rows]), ""]
+    if inputs.rows_in:
+        refused = len(inputs.rows_refused)
+        lines += [f"Rows: {inputs.rows_in:,} in = {inputs.rows_used:,} used + {refused:,} left out", ""]
+    if (not inputs.rows_in and not source.complaints) or inputs.rows_used:
+        lines += ["Used", "", *_align_columns([("row", "became"), *_workload_rows(source)]), ""]
+    if inputs.rows_refused:
+        left = [(row.place, row.reason, _truncate_text(row.read, TEXT_MAX)) for row in inputs.rows_refused]
+        lines += ["Left out", "", *_align_columns([("row", "reason", "read"), *left]), ""]
+    lines += ["Notes", "", *(f"- {_clean_text(note)}" for note in inputs.notes), ""] if inputs.notes else []
+    if source.complaints:
+        lines += [f"Faults ({len(source.complaints)}): a plan needs them put right", ""]
+        lines += [f"- {_clean_text(str(complaint))}" for complaint in source.complaints] + [""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def mapping_text(source: ParsedFile, dates: str) -> str:
+    """A mapping file with every column of a file as it was understood."""
+    import yaml
+
+    columns: dict[str, str] = {}
+    for table in source.tables:
+        for column in table.columns:
+            field = column.field or IGNORE
+            if field in FIELDS or month_field(field):
+                columns.setdefault(column.title, field)
+    document: dict[str, Any] = {"columns": columns} | ({"dates": dates} if dates else {})
+    head = f"# What the columns of {_clean_text(source.inputs.name)} are; read with --mapping.\n"
+    return head + yaml.safe_dump(document, allow_unicode=True, sort_keys=False)
+
+
+def _read_mapping_file(path: str) -> tuple[dict[str, str], str, list[InputProblem]]:
+    """Columns by title, and the order of dates, of a mapping file."""
+    from planner.inputs.formats import yaml
+
+    place = f"--mapping {path}"
+    try:
+        source = yaml.read(Path(path).read_bytes(), path)
+    except OSError as error:
+        return {}, "", [InputProblem("", place, f"cannot be read: {error.strerror or error}")]
+    document = source.document
+    columns, dates = document.get("columns"), document.get("dates", "")
+    if "workloads" in document or not isinstance(columns, dict) or set(document) - {"columns", "dates"}:
+        expected = "columns: with 'Column title: field' beneath it, and dates: dmy or mdy"
+        return {}, "", [*source.complaints, InputProblem("", place, "no mapping of columns", "", expected)]
+    named = [
+        (str(title), str(name), f"{path} {source.places.get(f'columns.{title}', '')}")
+        for title, name in columns.items()
+    ]
+    faults = [*source.complaints, *check_field_names(named)]
+    if dates not in ("", *DATE_ORDERS):
+        faults.append(
+            InputProblem("", f"{path} {source.places.get('dates', '')}", "not valid", str(dates), "dmy or mdy")
+        )
+    return {normalize_title(title): name for title, name, _ in named}, str(dates), faults
+
+
+def _workload_rows(source: ParsedFile) -> list[tuple[str, str]]:
+    """Where each workload stood, and what its row became."""
+    rows = []
+    for index, workload in enumerate(source.document.get("workloads") or ()):
+        if not isinstance(workload, dict) or not isinstance(workload.get("demand"), dict):
+            continue
+        path = f"workloads[{index}]"
+        parts = [
+            f"{key} {_format_value(value)}" for key, value in workload.items() if key not in ("name", "demand", "notes")
+        ]
+        demand = ", ".join(f"{key} {_format_value(value)}" for key, value in workload["demand"].items())
+        text = "; ".join([f"{workload.get('name', '')}: {demand}", *parts])
+        rows.append((source.places.get(path, ""), text))
+    return rows
+
+
+def _format_value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    if isinstance(value, dict):
+        text = ", ".join(f"{key} {_format_value(item)}" for key, item in value.items() if item)
+        nothing = sum(not item for item in value.values())
+        return text + (f" (0 in {nothing} other months)" if nothing else "")
+    if isinstance(value, list):
+        return ", ".join(_format_value(item) for item in value)
+    return str(value)
+
+
+def _align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as columns of text; the last one takes what room it needs."""
+    cells = [[_clean_text(text) for text in row] for row in rows]
+    widths = [min(max(len(row[i]) for row in cells), WIDTH_MAX) for i in range(len(cells[0]) - 1)]
+    lines = []
+    for row in cells:
+        parts = [_truncate_text(text, width).ljust(width) for text, width in zip(row, widths, strict=False)]
+        lines.append("  " + "  ".join([*parts, row[-1]]).rstrip())
+    return lines
+
+
+def _truncate_text(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def _clean_text(text: str) -> str:
+    """A text from outside on one line, without anything that a terminal would obey."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())

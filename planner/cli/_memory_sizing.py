@@ -1,0 +1,251 @@
+"""Behind `planner memory`: networks from options or a file, judged on every accelerator, as text or JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from planner.cli._catalog_options import split_names as parts_of
+from planner.cli._exit_codes import DONE
+from planner.cli._request_files import read_bytes
+from planner.cli._tables import align_columns, json_text, print_text
+from planner.request.errors import InputProblem, InvalidRequest
+from pricing.errors import UnknownName
+
+if TYPE_CHECKING:
+    from planner.performance.memory import MemoryEstimate, SmallestGang
+    from planner.request.neural_network import NeuralNetwork
+    from pricing.accelerator import Accelerator
+
+FIELDS = {"sequence": "sequence_length", "batch": "batch_per_device", "zero": "zero_stage"}
+"""Options whose field has another name."""
+SPLIT = ("tensor", "pipeline", "zero_stage")
+PARTS = ("weights", "gradients", "optimizer", "activations", "kv_cache", "overhead")
+HEAD = ("accelerator", "GiB", "fits on", "perhaps on", "GiB on each", "low", "high", "")
+RIGHT = HEAD[1:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkRequest:
+    """One network, what it is called, and the count that its parts are shown for."""
+
+    name: str
+    network: NeuralNetwork
+    count: float
+
+
+def _collect_networks(file: str, options: Mapping[str, str | None], faults: list[InputProblem]) -> list[NetworkRequest]:
+    """The networks asked for, by a file or by options; faults are added."""
+    given = {FIELDS.get(name, name): text for name, text in options.items() if text is not None}
+    if file and given:
+        names = ", ".join(sorted(_option_flag(field) for field in given))
+        faults.append(InputProblem("", names, "a file says this for each workload", file, "one of the two"))
+    if file:
+        return _read_networks(file, faults)
+    count = _parse_count(given.pop("count", None), "--count", faults)
+    split = {field: given.pop(field) for field in SPLIT if field in given}
+    network = _parse_network({**given, **({"parallelism": split} if split else {})}, "", {}, faults)
+    return [NetworkRequest(network.model or "model", network, count)] if network else []
+
+
+def _option_flag(field: str) -> str:
+    field = field.rpartition(".")[2]
+    names = {value: key for key, value in FIELDS.items()}
+    return f"--{names.get(field, field).replace('_', '-')}" if field else "--model"
+
+
+def _parse_count(value: object, place: str, faults: list[InputProblem]) -> float:
+    try:
+        number = float(str(value)) if value is not None else 1.0
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 1_000_000:
+        faults.append(InputProblem("", place, "no number of accelerators", str(value), "1 or more"))
+        return 1.0
+    return number
+
+
+def _parse_network(
+    document: Any, path: str, places: Mapping[str, str] | None, faults: list[InputProblem]
+) -> NeuralNetwork | None:
+    """The network; its faults are added, at the options that said it where it has no path."""
+    from pydantic import ValidationError
+
+    from planner.performance.model_catalog import describe_unknown_model
+    from planner.request.models import locate_path
+    from planner.request.neural_network import NeuralNetwork
+
+    try:
+        network = NeuralNetwork.model_validate(document)
+    except ValidationError as error:
+        for item in error.errors(include_url=False):
+            field = ".".join(part for part in item["loc"] if isinstance(part, str) and part.isidentifier())
+            value = item.get("input")
+            shown = "" if isinstance(value, dict | list) or value is None else repr(value)[:80]
+            full = f"{path}.{field}" if field else path
+            place = locate_path(full, places or {}) if path else _option_flag(field)
+            faults.append(InputProblem(full, place, item["msg"].removeprefix("Value error, "), shown))
+        return None
+    if network.model and (message := describe_unknown_model(network.model)):
+        full = f"{path}.model" if path else "model"
+        place = locate_path(full, places or {}) if path else _option_flag("model")
+        faults.append(InputProblem(full, place, message, repr(network.model)))
+        return None
+    return network
+
+
+def _read_networks(file: str, faults: list[InputProblem]) -> list[NetworkRequest]:
+    from planner.inputs.file_reader import read_isolated as read
+    from planner.request.models import locate_path
+
+    try:
+        source = read(read_bytes(file), file)
+    except InvalidRequest as error:
+        faults += error.complaints  # told with the faults of the options
+        return []
+    faults += source.complaints
+    workloads = source.document.get("workloads")
+    networks = []
+    for index, workload in enumerate(workloads if isinstance(workloads, list) else ()):
+        document = workload.get("network") if isinstance(workload, dict) else None
+        if document is None:
+            continue
+        path = f"workloads[{index}]"
+        count = _parse_count(workload.get("gang"), locate_path(f"{path}.gang", source.places), faults)
+        network = _parse_network(document, f"{path}.network", source.places, faults)
+        if network is not None:
+            networks.append(NetworkRequest(str(workload.get("name", path)), network, count))
+    if not faults and not networks:
+        faults.append(InputProblem("workloads", file, "no workload has a network", "", "network: {model: llama-2-7b}"))
+    return networks
+
+
+def report_memory(file: str, options: Mapping[str, str | None], wanted: Sequence[str], format_name: str) -> int:
+    """The exit code, once every network is judged and shown; InvalidRequest with every fault."""
+    from planner.performance.memory import estimate_memory, smallest_gang
+
+    faults: list[InputProblem] = []
+    networks = _collect_networks(file, options, faults)
+    accelerators = _select_accelerators(wanted, faults)
+    if faults:
+        raise InvalidRequest(tuple(faults))
+    blocks: list[str] = []
+    documents: list[dict[str, Any]] = []
+    for each in networks:
+        memory = estimate_memory(each.network, each.count)
+        gangs = [(part, smallest_gang(each.network, part)) for part in accelerators]
+        if format_name == "json":
+            documents.append(_memory_document(each, memory, gangs))
+        else:
+            blocks.append("\n".join(_strip_unprintable(line) for line in _memory_lines(each, memory, gangs)))
+    print_text(json_text({"networks": documents}) if format_name == "json" else "\n\n".join(blocks) + "\n")
+    return DONE
+
+
+def _select_accelerators(wanted: Sequence[str], faults: list[InputProblem]) -> list[Accelerator]:
+    """Those asked for, else all that are known, by name."""
+    from pricing.catalog.price_catalog import Catalog
+
+    names = Catalog.current().names
+    selected: dict[str, Accelerator] = {}
+    for text in parts_of(wanted):
+        try:
+            selected |= {part.name: part for part in names.match(text)}
+        except UnknownName as unknown:
+            near = f"nearest: {', '.join(unknown.nearest)}" if unknown.nearest else "a known accelerator"
+            faults.append(InputProblem("", "--accelerator", "unknown accelerator", text, near))
+    return list((selected if wanted else names.by_name).values())
+
+
+def _memory_document(
+    entry: NetworkRequest, memory: MemoryEstimate | str, gangs: Sequence[tuple[Accelerator, SmallestGang | str]]
+) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "network": entry.network.model_dump(exclude_none=True),
+        "count": entry.count,
+        "memory": _memory_values(memory),
+        "accelerators": [
+            {"accelerator": part.name, "memory_gib": part.memory_gib, "reason": smallest}
+            if isinstance(smallest, str)
+            else {
+                "accelerator": part.name,
+                "memory_gib": part.memory_gib,
+                "count": smallest.count,
+                "tight": smallest.tight,
+                "memory": _memory_values(smallest.memory),
+            }
+            for part, smallest in gangs
+        ],
+    }
+
+
+def _memory_values(memory: MemoryEstimate | str) -> dict[str, Any]:
+    if isinstance(memory, str):
+        return {"reason": memory}
+    plain = {field.name: getattr(memory, field.name) for field in dataclasses.fields(memory)}
+    return plain | {"parallelism": memory.parallelism.model_dump()}
+
+
+def _memory_lines(
+    entry: NetworkRequest, memory: MemoryEstimate | str, gangs: Sequence[tuple[Accelerator, SmallestGang | str]]
+) -> Iterator[str]:
+    network = entry.network
+    yield f"{entry.name}: {_describe_run(network)}"
+    if isinstance(memory, str):
+        yield f"  on {entry.count:g}: cannot be told: {memory}"
+    else:
+        yield f"  {memory.explanation}"
+        rows = [(name.replace("_", " "), f"{getattr(memory, f'{name}_gib'):,.2f}") for name in PARTS]
+        rows.append(("total", f"{memory.total_gib:,.2f}"))
+        head = (f"on each of {entry.count:g}" if entry.count > 1 else "on one", "GiB")
+        for line in align_columns(head, rows, ("GiB",)):
+            yield f"  {line}"
+        yield f"  between {memory.low_gib:,.1f} and {memory.high_gib:,.1f} GiB"
+    yield ""
+    yield from align_columns(HEAD, [_accelerator_row(part, smallest) for part, smallest in gangs], RIGHT)
+
+
+def _describe_run(network: NeuralNetwork) -> str:
+    words = [f"{network.run} in {network.precision}"]
+    if network.run != "inference":
+        words += [f"with {network.optimizer}", f"recomputation {network.checkpointing}"]
+    words += [f"sequences of {network.sequence_length:,}", f"{network.batch_per_device:g} at once"]
+    return ", ".join(words)
+
+
+def _accelerator_row(part: Accelerator, smallest: SmallestGang | str) -> tuple[str, ...]:
+    size = "" if part.memory_gib is None else f"{part.memory_gib:g}"
+    if isinstance(smallest, str):
+        return part.name, size, "-", "-", "", "", "", smallest
+    memory = smallest.memory
+    counts = [f"{count:,}" if count else "-" for count in (smallest.count, smallest.tight)]
+    figures = [f"{value:,.1f}" for value in (memory.total_gib, memory.low_gib, memory.high_gib)]
+    return part.name, size, *counts, *figures, memory.explanation.rpartition("; ")[2]
+
+
+def show_models(format_name: str) -> int:
+    """The exit code, once the published models are listed."""
+    from planner.performance.model_catalog import COLUMNS, published_models
+
+    rows = [{name: getattr(shape, name) for name in COLUMNS} for shape in published_models().values()]
+    if format_name == "json":
+        print_text(json_text({"models": rows}))
+        return DONE
+    head = ("model", "parameters", "layers", "hidden", "heads", "kv heads", "source")
+    cells = [
+        (row["name"], f"{row['parameters'] / 1e9:,.2f}B", *(str(row[name]) for name in SHAPE_COLUMNS), row["source"])
+        for row in rows
+    ]
+    print_text("\n".join(align_columns(head, cells, head[1:-1])) + "\n")
+    return DONE
+
+
+SHAPE_COLUMNS = ("layers", "hidden_size", "attention_heads", "kv_heads")
+
+
+def _strip_unprintable(line: str) -> str:
+    """The line as it is but for what could steer a terminal: names come from a file."""
+    return "".join(char if char.isprintable() else " " for char in line)

@@ -1,0 +1,188 @@
+"""Behind `planner offers`: its options, made from the fields of a query, and what it prints."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields
+from functools import cache
+from pathlib import Path
+
+import click
+
+from planner.request.errors import InputProblem, InvalidRequest
+from planner.request.offer_query import parse_offer_query
+from pricing.catalog import data_folder
+from pricing.catalog.price_catalog import Catalog
+from pricing.errors import InvalidSnapshot
+from pricing.exchange_rates import ExchangeRates
+from pricing.private_prices import RateCard
+from pricing.search import FIELDS, OfferRow, Offers, find_offers
+
+
+@cache
+def filter_options() -> tuple[click.Option, ...]:
+    """One option for each field of a query; values stay text, so that all are judged together."""
+    return tuple(_build_option(name) for name in FIELDS)
+
+
+def _build_option(name: str) -> click.Option:
+    item = FIELDS[name]
+    help_text = item.metadata["help"][0].upper() + item.metadata["help"][1:]
+    if item.default is False:
+        return click.Option([_option_flag(name)], is_flag=True, help=f"{help_text}.")
+    if item.metadata["choices"]:
+        help_text = f"{help_text}: {', '.join(item.metadata['choices'])}"
+    help_text += "." if item.default in ((), None) else f".  [default: {item.default}]"
+    return click.Option([_option_flag(name)], multiple=True, metavar=item.metadata["metavar"], help=help_text)
+
+
+def _option_flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def search_offers(texts: Mapping[str, Sequence[str]], money: tuple[str | None, str | None]) -> Offers:
+    """What the options ask for; InvalidRequest with every fault of theirs, and of the files of prices and rates."""
+    catalog, faults = open_catalog(*money)
+    if not faults:
+        return find_offers(parse_offer_query(texts, catalog, _option_flag), catalog)
+    try:
+        parse_offer_query({name: text for name, text in texts.items() if name != "currency"}, catalog, _option_flag)
+    except InvalidRequest as error:
+        faults = (*faults, *error.complaints)
+    raise InvalidRequest(faults)
+
+
+def open_catalog(private_prices: str | None, exchange_rates: str | None) -> tuple[Catalog, tuple[InputProblem, ...]]:
+    """The catalogue with these files, or those of the data folder; faulty ones are left out and told in full."""
+    card, rates = (Path(given) if given else None for given in (private_prices, exchange_rates))
+    try:
+        return Catalog.current(card, rates), ()
+    except InvalidSnapshot as bad:
+        problems = [
+            *_file_problems(
+                RateCard.read,
+                card or data_folder.user_data_folder() / data_folder.PRIVATE_PRICES_FILE,
+                given=card is not None,
+            ),
+            *_file_problems(
+                ExchangeRates.read,
+                rates or data_folder.user_data_folder() / data_folder.EXCHANGE_RATES_FILE,
+                given=rates is not None,
+            ),
+        ]
+        if not problems:  # it is the snapshots that cannot be read
+            raise bad from None
+        return Catalog.embedded(), tuple(problems)
+
+
+def _file_problems(read: Callable[[Path], object], path: Path, *, given: bool) -> list[InputProblem]:
+    if not given and not path.is_file():
+        return []
+    try:
+        read(path)
+    except InvalidSnapshot as bad:
+        parts = (fault.partition(": ") for fault in bad.faults)
+        return [InputProblem("", place, message) for place, _, message in parts]
+    return []
+
+
+def offers_as_json(offers: Offers) -> str:
+    import json
+
+    return json.dumps(asdict(offers), indent=2, default=str, ensure_ascii=False) + "\n"
+
+
+def offers_as_csv(offers: Offers) -> str:
+    import csv
+    import io
+
+    lines = io.StringIO(newline="")
+    writer = csv.DictWriter(lines, [item.name for item in fields(OfferRow)])
+    writer.writeheader()
+    writer.writerows(asdict(row) for row in offers.rows)
+    return lines.getvalue()
+
+
+def offers_as_table(offers: Offers) -> str:
+    """The rows for a reader, then what the table does not show."""
+    precision = offers.rows[0].precision if offers.rows else ""
+    sign = "$" if offers.currency == "USD" else offers.currency
+    head = ("provider", "region", "type", "accelerator", "count", "option", f"{sign}/h", f"{sign}/acc-h", "mem GiB",
+            "GB/s", "cores", f"TFLOPS {precision}", "as of", "source")  # fmt: skip
+    cells = [head, *(_row_cells(row) for row in offers.rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
+    lines = [
+        "  ".join(
+            _align_cell(text, width, column) for column, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in cells
+    ]
+    return "\n".join([*(lines if offers.rows else ["no offering with a price fits"]), "", *_note_lines(offers)]) + "\n"
+
+
+RIGHT = range(6, 12)
+
+
+def _align_cell(text: str, width: int, column: int) -> str:
+    return text.rjust(width) if column in RIGHT else text.ljust(width)
+
+
+def _row_cells(row: OfferRow) -> tuple[str, ...]:
+    return (
+        row.provider,
+        row.region,
+        row.instance_type + ("" if row.status == "current" else f" ({row.status})"),
+        row.accelerator,
+        count_text(row.accelerator_count),
+        row.purchase_option,
+        f"{row.price_per_hour:,.4f}",
+        _format_number(row.price_per_accelerator_hour, 4),
+        _format_number(row.memory_gib_per_node, 0),
+        _format_number(row.memory_bandwidth_gbs_per_node, 0),
+        _format_number(row.cores_per_node, 0),
+        _format_number(row.tflops_per_node, 1),
+        row.as_of.isoformat(),
+        row.source_id,
+    )
+
+
+def _format_number(value: float | None, digits: int) -> str:
+    return "?" if value is None else f"{value:,.{digits}f}"
+
+
+def count_text(count: float | None) -> str:
+    """8, 1/6 or ? where no source tells it."""
+    if count is None:
+        return "?"
+    if count.is_integer():
+        return f"{count:.0f}"
+    from fractions import Fraction
+
+    return str(Fraction(count).limit_denominator(64))
+
+
+def _note_lines(offers: Offers) -> Sequence[str]:
+    shown = len(offers.rows)
+    notes = [
+        f"{shown} of {offers.total} prices, by {offers.sort}"
+        if shown < offers.total
+        else f"{shown} prices, by {offers.sort}"
+    ]
+    if offers.unsorted:
+        notes.append(f"{offers.unsorted} lack what they are sorted by and stand last")
+    by_reason: dict[str, list[str]] = {}
+    for gap in offers.gaps:
+        by_reason.setdefault(gap.reason, []).append(
+            f"{gap.provider} {gap.instance_type} ({count_text(gap.accelerator_count)} x {gap.accelerator})"
+        )
+    for reason, missing in by_reason.items():
+        notes += [f"{len(missing)} more would fit but have {reason}:", *(f"  {name}" for name in missing)]
+    for adjustment, count in Counter(row.adjustment for row in offers.rows if row.adjustment).items():
+        notes.append(f"{count} of these prices negotiated: {adjustment}")
+    notes += [f"left out: {left}" for left in offers.left_out]
+    notes += [f"Converted at {rate.words}" for rate in offers.exchange_rates]
+    return [
+        *notes,
+        f"Prices: {offers.currency} per hour of the whole node, Linux, before tax; ? is unknown, never zero.",
+    ]

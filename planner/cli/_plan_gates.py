@@ -1,0 +1,161 @@
+"""Gates of a pipeline: does a plan keep to a budget, and are its prices recent enough? Judges a plan that is made; it
+changes nothing in it and reads nothing else. A gate that cannot be judged is not passed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import click
+
+from planner.reports._content.number_format import format_percent, month_name
+from planner.reports._content.safe_text import log_safe_text, plain_text
+from planner.request.errors import InputProblem
+from planner.result import Plan, PriceUsed, Strategy
+
+GATE_FAILED = 5
+"""The exit code where a gate is not passed."""
+WORKLOADS = "workloads"
+PER_MONTH = "/month"
+EXPECTED = f"an amount such as 250000, an amount each month such as 20000{PER_MONTH}, or {WORKLOADS}"
+HALF_A_CENT = 0.005
+"""What is over by less is not: amounts are shown to the cent, and a budget is set by what was shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """What a plan must keep to: most in all and in any month, in its currency; the budgets that workloads state; the
+    age in days that no price may pass."""
+
+    totals: tuple[float, ...] = ()
+    monthly: tuple[float, ...] = ()
+    workloads: bool = False
+    max_price_age_days: int | None = None
+
+
+GATE_OPTIONS = ("fail_over_budget", "max_price_age")
+"""The options that are gates: a plan is the same with and without them."""
+
+
+def parse_gates(options: Mapping[str, object]) -> tuple[Gates, list[InputProblem]]:
+    """The gates among the options of a command, and every value that is none."""
+    budgets, age = (options.get(name) for name in GATE_OPTIONS)
+    texts = tuple(map(str, budgets)) if isinstance(budgets, tuple) else ()
+    complaints: list[InputProblem] = []
+    totals: list[float] = []
+    monthly: list[float] = []
+    for text in texts:
+        amount = _parse_amount(text.removesuffix(PER_MONTH))
+        if text != WORKLOADS and amount is None:
+            complaints.append(InputProblem("", "--fail-over-budget", "no budget", text, EXPECTED))
+        elif amount is not None:
+            (monthly if text.endswith(PER_MONTH) else totals).append(amount)
+    days = int(str(age)) if re.fullmatch(r"[0-9]{1,6}", str(age)) else None
+    if age is not None and days is None:
+        complaints.append(InputProblem("", "--max-price-age", "no age", str(age), "a whole number of days"))
+    return Gates(tuple(totals), tuple(monthly), WORKLOADS in texts, days), complaints
+
+
+def _parse_amount(text: str) -> float | None:
+    """Digits with a decimal point at most: 1,5 and 1.500,00 mean different things to different people."""
+    return float(text) if re.fullmatch(r"[0-9]{1,15}(\.[0-9]+)?", text) else None
+
+
+def find_gate_failures(plan: Plan, gates: Gates) -> list[str]:
+    """A sentence for everything that is over a budget or too old; none where the plan passes or recommends nothing."""
+    name = plan.recommendation.strategy
+    if name is None:
+        return []
+    chosen = plan.strategy(name)
+    return [
+        *_totals_over_budget(plan, gates, chosen),
+        *_workloads_over_budget(plan, gates, chosen),
+        *_prices_too_old(plan, gates),
+    ]
+
+
+def _totals_over_budget(plan: Plan, gates: Gates, chosen: Strategy) -> Iterator[str]:
+    """The whole plan and its months, in cash: what is asked for then."""
+    for budget in gates.totals:
+        if _is_over(chosen.total_cost, budget):
+            subject = f"{chosen.name} costs {_format_money(plan, chosen.total_cost)} over {plan.months} months"
+            yield (
+                f"{subject}, {_describe_excess(plan, chosen.total_cost, budget)} the budget of "
+                f"{_format_money(plan, budget)}"
+            )
+    paid: dict[int, list[float]] = defaultdict(list)
+    for row in chosen.cash:
+        paid[row.month].append(row.amount)
+    for budget in gates.monthly:
+        for month, amounts in sorted(paid.items()):
+            amount = math.fsum(amounts)
+            if _is_over(amount, budget):
+                subject = f"{chosen.name} pays {_format_money(plan, amount)} in {month_name(plan, month)}"
+                yield (
+                    f"{subject}, {_describe_excess(plan, amount, budget)} the budget of "
+                    f"{_format_money(plan, budget)} a month"
+                )
+
+
+def _workloads_over_budget(plan: Plan, gates: Gates, chosen: Strategy) -> Iterator[str]:
+    """Workloads against the budgets that they state, by their mean cost a month, as reports show it."""
+    if not gates.workloads:
+        return
+    budgets = {each.name: each.budget_per_month for each in plan.workloads if each.budget_per_month is not None}
+    if not budgets:
+        yield "no workload states a budget: nothing to hold the plan against"
+    for each in chosen.workloads:
+        budget, mean = budgets.get(each.workload), each.cost / plan.months
+        if budget is not None and _is_over(mean, budget):
+            subject = f"{plain_text(each.workload)} costs {_format_money(plan, mean)} a month on average"
+            yield f"{subject}, {_describe_excess(plan, mean, budget)} its budget of {_format_money(plan, budget)}"
+
+
+def _prices_too_old(plan: Plan, gates: Gates) -> Iterator[str]:
+    """Prices that are paid or compared, by source, the oldest first."""
+    limit = gates.max_price_age_days
+    if limit is None:
+        return
+    by_source: dict[str, list[PriceUsed]] = defaultdict(list)
+    for price in sorted(plan.prices, key=lambda price: price.as_of):
+        if (plan.as_of - price.as_of).days > limit:
+            by_source[price.source_id].append(price)
+    for source, prices in by_source.items():
+        listed = "; ".join(_describe_price_age(plan, price) for price in prices)
+        counted = f"{len(prices)} price{'s' if len(prices) > 1 else ''} of {plain_text(source)}"
+        yield f"{counted} older than {limit:,d} days: {listed}"
+
+
+def _describe_price_age(plan: Plan, price: PriceUsed) -> str:
+    parts = (price.provider, price.region, price.instance_type, price.purchase_option)
+    name = plain_text(" ".join(part for part in parts if part))
+    return f"{name} of {price.as_of} ({(plan.as_of - price.as_of).days:,d} days)"
+
+
+def _is_over(amount: float, budget: float) -> bool:
+    return amount - budget >= HALF_A_CENT
+
+
+def _describe_excess(plan: Plan, amount: float, budget: float) -> str:
+    share = f" ({format_percent(amount / budget - 1)})" if budget else ""
+    return f"{_format_money(plan, amount - budget)}{share} over"
+
+
+def _format_money(plan: Plan, amount: float) -> str:
+    return f"{amount:,.2f} {plan.currency}"
+
+
+def report_gate_failures(plan: Plan, gates: Gates) -> int | None:
+    """Tell every fault on standard error; the exit code, None where the plan passes."""
+    failures = find_gate_failures(plan, gates)
+    if not failures:
+        return None
+    number = len(failures)
+    click.echo(f"planner: the plan is made, but has {number} fault{'s' if number > 1 else ''} at its gates", err=True)
+    for fault in failures:
+        click.echo(f"  {log_safe_text(fault)}", err=True)
+    return GATE_FAILED

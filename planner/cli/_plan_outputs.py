@@ -1,0 +1,175 @@
+"""Where a plan goes: which format each output has, and writing all of them or none."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from planner.reports import formats, load
+from planner.request.errors import InputProblem, InvalidRequest
+from planner.result import Plan
+from pricing.csv_tables import find_nearest_names
+
+STANDARD_OUTPUT = "-"
+DEFAULT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One output: `path` is "" for standard output; `folder` formats write several files into it."""
+
+    path: str
+    format: str
+    folder: bool = False
+
+
+def choose_outputs(
+    format_name: str | None, paths: Sequence[str]
+) -> tuple[tuple[Output, ...], tuple[InputProblem, ...]]:
+    """The outputs that `--format` and `-o` mean, and what is wrong with them.
+
+    Standard output is always one: in `format_name` when it is the only one or named by "-", else as text.
+    """
+    known = tuple(formats())
+    complaints = []
+    if format_name is not None and format_name not in known:
+        close = find_nearest_names(format_name, known)
+        expected = f"one of {', '.join(known)}" + (f"; nearest: {close[0]}" if close else "")
+        return (), (InputProblem("", "--format", "unknown format", format_name, expected),)
+    files = [path for path in paths if path != STANDARD_OUTPUT]
+    outputs = [Output("", (format_name or DEFAULT) if len(files) < len(paths) or not files else DEFAULT)]
+    by_suffix = {load(name).SUFFIX: name for name in known} if files else {}
+    for path in files:
+        output = _parse_output(path, format_name, by_suffix)
+        outputs += [output] if isinstance(output, Output) else []
+        complaints += [output] if isinstance(output, InputProblem) else []
+    if not complaints and format_name not in {None, *(output.format for output in outputs)}:
+        formats_by_path = ", ".join(f"{output.path} ({output.format})" for output in outputs if output.path)
+        message = f"nothing is written in this format: the suffix decides for {formats_by_path}"
+        expected = f"no --format, or -o NAME{load(str(format_name)).SUFFIX}"
+        complaints.append(InputProblem("", "--format", message, str(format_name), expected))
+    return tuple(outputs), (*complaints, *_find_repeated_paths(files))
+
+
+def _parse_output(path: str, format_name: str | None, by_suffix: Mapping[str, str]) -> Output | InputProblem:
+    folders = [name for name in by_suffix.values() if hasattr(load(name), "files")]
+    if path.endswith(("/", os.sep)) or Path(path).is_dir():
+        wanted = format_name if format_name in folders else None
+        return Output(path, wanted or folders[0], folder=True)
+    if fitting := [suffix for suffix in by_suffix if path.lower().endswith(suffix)]:
+        return Output(path, by_suffix[max(fitting, key=len)])  # plan.focus.csv is .focus.csv, though it is .csv too
+    if format_name is not None:
+        return Output(path, format_name, folder=format_name in folders)
+    expected = f"a suffix of {', '.join(sorted(by_suffix))}, a folder/ for {', '.join(folders)}, or --format"
+    return InputProblem("", f"-o {path}", "the name does not say which format is wanted", Path(path).name, expected)
+
+
+def _find_repeated_paths(files: Sequence[str]) -> list[InputProblem]:
+    resolved = [Path(path).resolve() for path in files]
+    return [
+        InputProblem("", f"-o {path}", "named twice", path, "a path of its own for each output")
+        for index, path in enumerate(files)
+        if resolved[index] in resolved[:index]
+    ]
+
+
+def refuse_binary_to_terminal(outputs: Sequence[Output]) -> tuple[InputProblem, ...]:
+    """A complaint where standard output is a terminal and the format is not text."""
+    problems = []
+    for output in outputs:
+        media_type = "" if output.path else load(output.format).MEDIA_TYPE
+        if media_type and not media_type.startswith("text/") and "json" not in media_type and sys.stdout.isatty():
+            advice = f"-o plan{load(output.format).SUFFIX}, or a pipe"
+            problems.append(
+                InputProblem("", "--format", "a binary format would garble the terminal", output.format, advice)
+            )
+    return tuple(problems)
+
+
+def write_plan(plan: Plan, outputs: Sequence[Output]) -> list[str]:
+    """Write all outputs or none, standard output last; gives one line for each file or folder written.
+
+    Raises InvalidRequest, with nothing written, where a place cannot be written to.
+    """
+    return write_outputs([(output, _render_output(plan, output)) for output in outputs])
+
+
+def write_outputs(rendered: Sequence[tuple[Output, Mapping[str, bytes]]]) -> list[str]:
+    """As `deliver`, of outputs that are rendered already: the files of a folder by path, or one file by ""."""
+    staged: list[tuple[Path, Path]] = []
+    messages = []
+    try:
+        for output, files in rendered:
+            if output.path:
+                staged += _stage_files(output, files)
+                size = sum(len(data) for data in files.values())
+                messages.append(f"wrote {output.path} ({output.format}, {max(1, round(size / 1024)):,} KiB)")
+        for temporary, target in staged:
+            temporary.replace(target)
+    finally:
+        for temporary, _ in staged:
+            temporary.unlink(missing_ok=True)
+    for output, files in rendered:
+        if not output.path:
+            _print_bytes(b"".join(files.values()))
+    return messages
+
+
+def _render_output(plan: Plan, output: Output) -> dict[str, bytes]:
+    module = load(output.format)
+    if output.folder:
+        files: dict[str, bytes] = module.files(plan)  # type: ignore[attr-defined]  # folder formats offer it, see Format
+        return files
+    return {"": module.render(plan)}
+
+
+def _stage_files(output: Output, files: Mapping[str, bytes]) -> list[tuple[Path, Path]]:
+    """Write beside each target under a temporary name: what is renamed later is whole, and on the same file system."""
+    import tempfile
+
+    root = Path(output.path)
+    if output.folder and (strangers := _foreign_files(root, files)):
+        message = "holds files that are not of this plan and that would be read along with it"
+        raise InvalidRequest((InputProblem("", f"-o {output.path}", message, ", ".join(strangers), "an empty folder"),))
+    staged: list[tuple[Path, Path]] = []
+    try:
+        for name, data in files.items():
+            target = root / name if name else root
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".planner-", delete=False) as file:
+                staged.append((Path(file.name), target))
+                file.write(data)
+            Path(file.name).chmod(0o666 & ~_current_umask())
+    except BaseException as error:
+        for temporary, _ in staged:
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error)
+            raise InvalidRequest(
+                (InputProblem("", f"-o {output.path}", "cannot be written", reason, "a writable path"),)
+            ) from None
+        raise
+    return staged
+
+
+def _foreign_files(root: Path, files: Mapping[str, bytes]) -> list[str]:
+    """Terraform files beside ours: what is left of an older plan would be applied together with the new one."""
+    roots = (path.relative_to(root).as_posix() for pattern in ("*.tf", "*/*.tf") for path in root.glob(pattern))
+    present = sorted(roots)
+    return [name for name in present if name not in files]
+
+
+def _current_umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _print_bytes(data: bytes) -> None:
+    """Bytes as they are: a report is UTF-8 whatever the terminal's locale says."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

@@ -1,0 +1,275 @@
+"""Behind `planner cloud`: a folder of one's own prices is begun, judged and found; and set aside where it is faulty."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+
+from planner.cli._exit_codes import DONE
+from planner.cli._tables import align_columns
+from planner.request.errors import InputProblem, InvalidRequest
+from pricing.catalog import data_folder
+from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
+from pricing.catalog.snapshot_tables import (
+    OFFERING_COLUMNS,
+    PRICE_COLUMNS,
+    REGION_COLUMNS,
+    SOURCE_COLUMNS,
+    TIER_COLUMNS,
+    Snapshot,
+    read_provider_facts,
+    read_snapshot,
+)
+from pricing.csv_tables import find_nearest_names, quote_toml_strings
+from pricing.errors import InvalidSnapshot
+from pricing.providers import CatalogLayout, find_plug_in_folders, find_plug_in_packages, find_provider_folders
+from pricing.regions_and_tiers import TIER_ITEMS
+
+NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
+TABLES = {
+    "offerings.csv": OFFERING_COLUMNS,
+    "prices.csv": PRICE_COLUMNS,
+    "regions.csv": REGION_COLUMNS,
+    "sources.csv": SOURCE_COLUMNS,
+    "tiers.csv": TIER_COLUMNS,
+}
+PROVIDER = """\
+name = {name}
+title = {title} # what a reader sees
+home_page = "" # where its prices can be looked up
+currency = {currency} # of its price list; other than USD takes exchange rates, see docs/guides/own-cloud.md
+billing_increment_seconds = 1 # how finely use is billed ...
+billing_minimum_seconds = 0 # ... and what is billed at least
+terraform_module = "" # none: a plan says that these nodes are left out of the Terraform
+
+[reference_regions] # where an estimate looks when a region has no price of its own; always labelled as an estimate
+# egress_internet = "here-1"
+"""
+README = """\
+# {title}
+
+Prices of a cloud that the planner does not ship. Fill the tables in, then: planner cloud check {name}
+
+An empty cell is an unknown figure, never a zero; dates are 2026-11-21; every row names a source.
+The tables are strict: no comments, no column renamed.
+
+{columns}
+"""
+TABLE_NOTES = {
+    "offerings.csv": (
+        "one line an instance type: what one node gives. accelerator is a canonical name (planner offers shows them;"
+        " one that is missing goes into an accelerators.csv of this folder); status is current, legacy or retired;"
+        " part is no."
+    ),
+    "prices.csv": (
+        "one line a region, type and purchase option. purchase_option: on_demand, spot, reserved_1y,"
+        " reserved_3y_no_upfront, committed_use_1y ...; price_per_hour is for the whole node, Linux, before tax, of a"
+        " commitment the effective rate over its term; method is listed (a source states it) or derived (note says"
+        " from what)."
+    ),
+    "regions.csv": (
+        "one line a region. country is two capitals such as DE, empty where unknown: no residency rule finds it"
+        " then; blocs such as EU EEA, separated by spaces."
+    ),
+    "sources.csv": "what each source_id stands for: a page, a quote, a contract; as_of is the day it was read.",
+    "tiers.csv": (
+        "storage and egress per GB, by step from from_gb (the first is 0). item is one of "
+        f"{', '.join(TIER_ITEMS)}; may stay"
+        " without rows: work that moves or keeps data is then not priced here."
+    ),
+}
+"""What is to be said of each table, in the README of a new folder."""
+
+
+def create_folder(name: str, title: str, currency: str) -> int:
+    """Writes an empty folder of the right shape into the data folder; never into one that is there."""
+    data = data_folder.user_data_folder()
+    target = data / "providers" / name
+    existing = dict(EMBEDDED_LAYOUT.replaced(find_plug_in_folders()).folders)
+    faults = []
+    if not NAME.fullmatch(name):
+        faults.append(InputProblem("", "NAME", "no name of a provider", name, "small letters, digits and dashes"))
+    elif target.exists():
+        faults.append(InputProblem("", "NAME", f"{target} is there already", name, "another name"))
+    elif name in existing:
+        faults.append(InputProblem("", "NAME", "that provider is there already", name, "another name"))
+    if not re.fullmatch(r"[A-Z]{3}", currency):
+        faults.append(InputProblem("", "--currency", "no currency", currency, "a code of three capitals such as EUR"))
+    if faults:
+        raise InvalidRequest(tuple(faults))
+    try:
+        _write_tables(target, name, title or name, currency)
+    except OSError as error:
+        text = f"{target} cannot be written"
+        raise InvalidRequest((InputProblem("", "NAME", text, error.strerror or str(error)),)) from None
+    click.echo(f"{target}: fill in its tables as its README.md says, then: planner cloud check {name}")
+    return DONE
+
+
+def _write_tables(target: Path, name: str, title: str, currency: str) -> None:
+    """All files in a folder beside the others, then that folder in its place."""
+    from tempfile import TemporaryDirectory
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    columns = "\n".join(
+        f"- {table}: {TABLE_NOTES[table]}\n  Columns: {', '.join(columns)}." for table, columns in TABLES.items()
+    )
+    named, titled, in_currency = quote_toml_strings((name, title, currency))
+    with TemporaryDirectory(dir=target.parent.parent, prefix=".new-") as beside:
+        folder = Path(beside) / name
+        folder.mkdir()
+        text = PROVIDER.format(name=named, title=titled, currency=in_currency)
+        (folder / "provider.toml").write_text(text, encoding="utf-8")
+        (folder / "README.md").write_text(README.format(title=title, name=name, columns=columns), encoding="utf-8")
+        for table, header in TABLES.items():
+            (folder / table).write_text(",".join(header) + "\n", encoding="utf-8")
+        folder.rename(target)
+
+
+def check_folders(provider: str | None) -> int:
+    """Reads one provider, or all own clouds and plug-ins, alone and beside the others; BadSnapshot with every fault."""
+    data = data_folder.user_data_folder()
+    folders = _added_providers(data) if provider is None else [_resolve_folder(provider, data)]
+    faults = [] if provider is not None else _find_ignored_providers(data)
+    snapshots = []
+    for name, path in folders:
+        try:
+            snapshots.append((path, read_snapshot(CatalogLayout(EMBEDDED_LAYOUT.data, ((name, path),)))))
+        except InvalidSnapshot as bad:
+            faults += bad.faults
+    if not faults and folders:
+        try:
+            read_snapshot(
+                data_folder.current_layout(EMBEDDED_LAYOUT, data).replaced(folders)
+            )  # two clouds may not mean different things by one name
+        except InvalidSnapshot as bad:
+            faults += bad.faults
+    if faults:
+        raise InvalidSnapshot(tuple(faults))
+    in_use = [path for _, path in data_folder.base_layout(EMBEDDED_LAYOUT, data).folders]
+    for path, snapshot in snapshots:
+        for line in describe_folder(snapshot, path, in_use=path in in_use):
+            click.echo(line)
+    if not folders:
+        click.echo(f"no cloud of your own in {data / 'providers'}: begin one with planner cloud new NAME")
+    return DONE
+
+
+def _added_providers(data: Path) -> list[tuple[str, Path]]:
+    """Own clouds and plug-ins, by name: what is in use beside the embedded providers, or instead of one."""
+    return sorted({**dict(find_plug_in_folders()), **{path.name: path for path in find_provider_folders(data)}}.items())
+
+
+def _find_ignored_providers(data: Path) -> list[str]:
+    """What was meant to be a provider and is none to any command: told here, since nothing else would."""
+    text = "provider.toml: the file is missing, so no command takes the folder for a provider's"
+    faults = [f"{name}/{text}" for name in _folders_without_provider_file(data)]
+    return faults + [
+        f"{name}: the plug-in names the package {package}, which is not there"
+        for name, package in _plug_ins_without_package()
+    ]
+
+
+def _folders_without_provider_file(data: Path) -> dict[str, Path]:
+    """Folders beside the own clouds that have no provider.toml, by name."""
+    there = sorted(path for path in (data / "providers").glob("[!.]*") if path.is_dir())
+    return {path.name: path for path in there if not (path / "provider.toml").is_file()}
+
+
+def _plug_ins_without_package() -> list[tuple[str, str]]:
+    """Plug-ins whose package is not found, with its name."""
+    return [(name, package) for name, package in find_plug_in_packages() if name not in dict(find_plug_in_folders())]
+
+
+def _resolve_folder(provider: str, data: Path) -> tuple[str, Path]:
+    """The folder that a name or a path means, by the name of its provider."""
+    path = Path(provider)
+    known = {**dict(data_folder.base_layout(EMBEDDED_LAYOUT, data).folders), **_folders_without_provider_file(data)}
+    if provider in known and not path.is_dir():
+        return provider, known[provider]
+    if not path.is_dir() or not provider:
+        near = find_nearest_names(provider, known)
+        expected = f"nearest: {', '.join(near)}" if near else "the name of a provider, or a folder"
+        raise InvalidRequest(
+            (InputProblem("", "NAME", f"neither a folder nor in {data / 'providers'}", provider, expected),)
+        )
+    path = path.absolute()
+    return str(read_provider_facts(path, []).get("name") or path.name), path
+
+
+def describe_folder(snapshot: Snapshot, path: Path, *, in_use: bool) -> Iterator[str]:
+    """What a folder that is right holds, and what it lacks."""
+    (provider,) = snapshot.providers
+    yield f"{provider.name}: {provider.title}, {path}"
+    nowhere = sum(not region.country for region in snapshot.regions)
+    without = f"; {nowhere} without a country, which no residency rule finds" if nowhere else ""
+    yield f"  {_format_count(len(snapshot.regions), 'region')}{without}"
+    parts = len({offering.accelerator for offering in snapshot.offerings})
+    yield f"  {_format_count(len(snapshot.offerings), 'type')} with {_format_count(parts, 'accelerator')}"
+    options = Counter(price.purchase_option for price in snapshot.prices)
+    listed = ", ".join(f"{option} {count:,}" for option, count in sorted(options.items()))
+    days = sorted({price.as_of for price in snapshot.prices})
+    span = "" if not days else f", of {days[0]}" if len(days) == 1 else f", of {days[0]} to {days[-1]}"
+    yield f"  {_format_count(len(snapshot.prices), 'price')}{f': {listed}' if listed else ''}{span}"
+    yield from _describe_gaps(snapshot)
+    if in_use:
+        yield "  right, and in use: no command needs to be told of it"
+    else:
+        yield f"  right; to use it, copy it to {data_folder.user_data_folder() / 'providers' / provider.name}"
+
+
+def _describe_gaps(snapshot: Snapshot) -> Iterator[str]:
+    priced = {price.instance_type for price in snapshot.prices}
+    unpriced = [o.instance_type for o in snapshot.offerings if o.instance_type not in priced and o.status != "retired"]
+    if unpriced:
+        yield f"  no price, so never planned: {', '.join(unpriced)}"
+    uncounted = [o.instance_type for o in snapshot.offerings if o.accelerator_count is None]
+    if uncounted:
+        yield f"  no number of accelerators, so never planned: {', '.join(uncounted)}"
+    missing = [item for item in TIER_ITEMS if item not in {tier.item for tier in snapshot.tiers}]
+    if missing:
+        yield f"  no price of {', '.join(missing)}"
+    foreign = sorted(({p.currency for p in snapshot.prices} | {t.currency for t in snapshot.tiers}) - {"USD"})
+    if foreign:
+        yield f"  in {', '.join(foreign)}: plans in another currency need an exchange rate"
+
+
+def _format_count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def list_providers() -> int:
+    """Every provider: where it comes from, where it lies, whether it can be refreshed."""
+    from pricing.refresh.price_refresh import load_adapter
+
+    data = data_folder.user_data_folder()
+    own, plugged = {path.name for path in find_provider_folders(data)}, dict(find_plug_in_folders())
+    rows = []
+    for name, path in data_folder.base_layout(EMBEDDED_LAYOUT, data).folders:
+        origin = "own" if name in own else "plug-in" if name in plugged else data_folder.EMBEDDED_ID
+        title = str(read_provider_facts(path, []).get("title", "?"))
+        kept = next((kept.id for kept in data_folder.find_current_snapshot(name, path, data)), "")
+        rows.append((name, title, origin, kept or "-", "yes" if load_adapter(name) else "import only", str(path)))
+    rows += [
+        (name, "?", "plug-in", "-", "no", f"no package {package} is there")
+        for name, package in _plug_ins_without_package()
+    ]
+    for line in align_columns(("provider", "title", "origin", "snapshot in use", "refresh", "folder"), rows):
+        click.echo(line)
+    return DONE
+
+
+def suggest_removal(faults: Iterable[str]) -> Iterator[str]:
+    """For each own cloud or plug-in that has a fault, how to go on without it."""
+    data = data_folder.user_data_folder()
+    concerned = {fault.partition("/")[0] for fault in faults}
+    for path in find_provider_folders(data):
+        if path.name in concerned:
+            yield f"  to go on without {path.name}: mv '{path}' '{data / path.name}.aside'"
+    for name, path in find_plug_in_folders():
+        if path.name in concerned:
+            yield f"  to go on without {name}: uninstall the plug-in that brings {path}"

@@ -1,0 +1,135 @@
+"""Behind `planner quota`, and behind the table of quotas that a request names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from planner.cli._exit_codes import DONE, NOT_REFRESHED
+from planner.request.errors import InputProblem, InvalidRequest
+from pricing.clock import today
+from pricing.csv_tables import short_path
+from pricing.errors import InvalidSnapshot
+
+if TYPE_CHECKING:
+    from pricing.quota import Quota
+    from pricing.refresh.account_quotas import AccountQuotas
+
+STANDARD_OUTPUT = "-"
+SHOWN = 5
+"""Rows of a list that are printed; the rest is counted."""
+
+
+def read_quota_rows(path: Path) -> tuple[list[dict[str, Any]], list[InputProblem]]:
+    """The quotas of a table as a request writes them down, or what is wrong with the table."""
+    from pricing import quota
+
+    try:
+        return [{**asdict(row), "as_of": row.as_of.isoformat()} for row in quota.read_quota_table(path)], []
+    except InvalidSnapshot as bad:
+        short = short_path(path)  # how a table calls itself; here it is called as it was written
+        parts = (fault.removeprefix(short).partition(": ") for fault in bad.faults)
+        return [], [InputProblem("quotas", f"{path}{line}", message) for line, _, message in parts]
+
+
+def expand_quotas(document: dict[str, Any], file: str) -> tuple[dict[str, Any], list[InputProblem]]:
+    """The document with the rows of the table that it names instead of its path, which is seen from `file`."""
+    path = document.get("quotas")
+    if not isinstance(path, str):
+        return document, []
+    rows, faults = read_quota_rows(Path(file).parent / path)
+    return {**document, "quotas": rows}, faults
+
+
+def read_quotas(
+    providers: Sequence[str],
+    regions: Mapping[str, tuple[str, ...]],
+    endpoints: Mapping[str, Mapping[str, str]],
+    time_limit_s: float,
+    output: str,
+) -> int:
+    """The exit code, once the quotas of every provider that could be read are written."""
+    from planner.cli._price_refresh import report_progress
+    from pricing import quota
+    from pricing.adapters.retries import RetryBudget
+    from pricing.catalog import data_folder
+    from pricing.refresh import account_quotas
+
+    results = [
+        account_quotas.read_account_quotas(
+            provider,
+            data_folder.user_data_folder(),
+            RetryBudget(time_limit_s),
+            today(),
+            report_progress,
+            regions=regions.get(provider, ()),
+            endpoints=endpoints.get(provider, {}),
+        )
+        for provider in providers
+    ]
+    read = [row for each in results for row in each.quotas]
+    if read or not any(each.troubles for each in results):
+        _write_quotas(quota.format_quota_table(read), output)
+    for each in results:
+        _report_quotas(each, output)
+    return NOT_REFRESHED if any(each.troubles for each in results) else DONE
+
+
+def _write_quotas(table: bytes, output: str) -> None:
+    from planner.cli._tables import print_text
+    from pricing.csv_tables import write_atomically
+
+    if output == STANDARD_OUTPUT:
+        print_text(table.decode())
+        return
+    try:
+        write_atomically(Path(output), table)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InvalidRequest(
+            (InputProblem("", f"-o {output}", "cannot be written", reason, "a writable path"),)
+        ) from None
+
+
+def _report_quotas(result: AccountQuotas, output: str) -> None:
+    """What was read and what was not, on standard error: the table may be on standard output."""
+    from planner.cli._price_refresh import describe_failure
+
+    def say(text: str) -> None:
+        click.echo(text, err=True)
+
+    where = "" if output == STANDARD_OUTPUT else f", in {output}"
+    if result.quotas:
+        say(f"{result.provider}: {_describe_counts(result.quotas)}{where}")
+    elif not result.troubles:
+        say(f"{result.provider}: no quota of types with accelerators")
+    for reason, rows in sorted(result.left.items()):
+        say(f"  {rows:,} left out: {reason}")
+    if result.refused:
+        say(f"  {len(result.refused):,} not taken:")
+        for refused in result.refused[:SHOWN]:
+            say(f"    {refused.subject}: {refused.reason}")
+        if len(result.refused) > SHOWN:
+            say(f"    and {len(result.refused) - SHOWN:,} more")
+    if result.troubles:
+        number = len(result.troubles)
+        say(f"planner: {result.provider}: {number} part{'s' * (number > 1)} of its quotas not read")
+    for trouble in result.troubles:
+        say(f"  {describe_failure(result.provider, trouble)}")
+
+
+def _describe_counts(quotas: Sequence[Quota]) -> str:
+    regions = [region for region, _ in groupby(quotas, lambda quota: quota.region)]
+    return f"{len(quotas):,} quota{'s' * (len(quotas) > 1)} in {len(regions):,} region{'s' * (len(regions) > 1)}"
+
+
+def refuse_folder(output: str) -> list[InputProblem]:
+    """A complaint where the output cannot be a file: told before any cloud is asked."""
+    if output != STANDARD_OUTPUT and Path(output).is_dir():
+        return [InputProblem("", f"-o {output}", "is a folder", output, "the name of a CSV file")]
+    return []

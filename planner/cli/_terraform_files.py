@@ -1,0 +1,51 @@
+"""Behind `planner terraform`: a file becomes a plan, and the plan a folder of Terraform."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from planner.cli._estimate_settings import plan_file
+from planner.cli._exit_codes import DONE, INFEASIBLE
+from planner.cli._plan_comparison import read_plan
+from planner.cli._plan_outputs import Output, write_outputs
+from planner.reports._content.safe_text import plain_text
+from planner.reports.terraform import SUFFIX, files, find_option_problems, unprovisioned_lines, zip_files
+from planner.request.errors import InputProblem, InvalidRequest
+from planner.result import Plan
+
+FORMAT = "terraform"
+
+
+def write_terraform(file: str, path: str, strategy: str | None, nodes: str) -> int:
+    """The exit code, once the Terraform of the plan in `file` is written; InvalidRequest with every fault."""
+    faults: list[InputProblem] = []
+    plan = _load_plan(file, faults)
+    faults += find_option_problems(plan, strategy, nodes)
+    if faults or plan is None:
+        raise InvalidRequest(tuple(faults))
+    if path.lower().endswith(SUFFIX):
+        rendered = (Output(path, FORMAT), {"": zip_files(files(plan, strategy, nodes))})
+    else:
+        rendered = (Output(path, FORMAT, folder=True), files(plan, strategy, nodes))
+    for line in (*write_outputs([rendered]), *unprovisioned_lines(plan, strategy, nodes)):
+        click.echo(plain_text(line), err=True)
+    return INFEASIBLE if plan.status == "infeasible" else DONE
+
+
+def _load_plan(file: str, faults: list[InputProblem]) -> Plan | None:
+    """The plan that `file` is, or the plan of the workloads in it."""
+    if _is_plan(file):
+        return read_plan(file, faults)
+    return plan_file(file, {}, {}, (), (None, None))
+
+
+def _is_plan(file: str) -> bool:
+    """Whether the file says that it is a plan; what cannot be read at all is told by whoever plans it."""
+    try:
+        document = json.loads(Path(file).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and "schema_version" in document

@@ -1,0 +1,293 @@
+"""Behind `planner throughput`: workloads on every accelerator, and what to measure next, as text, JSON or CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from planner.cli._catalog_options import split_names as parts_of
+from planner.cli._exit_codes import DONE
+from planner.cli._tables import align_columns, csv_text, json_text, print_text
+from planner.request.errors import InputProblem, InvalidRequest
+from pricing.errors import UnknownName
+
+if TYPE_CHECKING:
+    from planner.analysis.value_of_information import AcceleratorAssessment, MeasurementValue
+    from planner.request.models import Request
+    from planner.workloads.demand import WorkloadDemand
+    from pricing.catalog.price_catalog import Catalog
+
+COLUMNS = (
+    "workload", "unit", "accelerator", "gang", "usable", "reason", "units_per_second", "units_per_hour",
+    "units_per_hour_low", "units_per_hour_high", "basis", "explanation", "currency", "price_per_accelerator_hour",
+    "where", "cost_per_million_units", "cost_per_million_units_low", "cost_per_million_units_high", "measure_cost",
+    "measure_where", "measure_instead_of", "measure_chance", "measure_saving", "measure_saving_good",
+)  # fmt: skip
+"""Of the CSV; a measurement stands in the row of its accelerator and gang."""
+NEXT_MAX = 3
+MILLION = 1e6
+SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughputSelection:
+    """What the options narrow the answer to; each text may hold several names with commas."""
+
+    workloads: tuple[str, ...]
+    accelerators: tuple[str, ...]
+    counts: tuple[str, ...]
+    everything: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadThroughput:
+    """One workload with its rows, and what is worth measuring, the most worth first; prices in `currency`."""
+
+    need: WorkloadDemand
+    rows: list[AcceleratorAssessment]
+    further: list[MeasurementValue]
+    currency: str
+
+
+def report_throughput(file: str, options: Mapping[str, Any], wanted: ThroughputSelection, format_name: str) -> int:
+    """Prints the table of every workload asked for; InvalidRequest with every fault."""
+    from planner.cli._offer_listings import open_catalog
+
+    faults: list[InputProblem] = []
+    counts = [count for text in parts_of(wanted.counts) if (count := _parse_count(text, faults))]
+    if not file:
+        faults.append(InputProblem("", "FILE", "no file of workloads", "", "a request, a sheet, or --errors"))
+        raise InvalidRequest(tuple(faults))
+    listed, more = open_catalog(options["private_prices"], options["exchange_rates"])
+    faults += more
+    named = _select_accelerators(wanted.accelerators, listed, faults)
+    request, catalog, needs = _read_needs(file, options, listed, faults)
+    chosen = _select_workloads(needs, parts_of(wanted.workloads), faults)
+    if faults:
+        raise InvalidRequest(tuple(faults))
+    results = [_assess_workload(request, need, catalog, named, counts) for need in chosen]
+    print_text(FORMATS[format_name](results, wanted.everything))
+    return DONE
+
+
+def _assess_workload(
+    request: Request, need: WorkloadDemand, catalog: Catalog, named: Collection[str], counts: Sequence[float]
+) -> WorkloadThroughput:
+    """At the gang of the request and at each count asked for. What is named narrows what is told, never the choice
+    that a measurement may change."""
+    from planner.analysis.value_of_information import assess_accelerators, sort_by_cost, value_measurements
+
+    rows_by_gang: dict[tuple[str, float], AcceleratorAssessment] = {}
+    further: dict[tuple[str, float], MeasurementValue] = {}
+    for count in (None, *counts):
+        of_count = assess_accelerators(request, need, catalog, count)
+        for row in of_count:
+            rows_by_gang.setdefault((row.accelerator, row.gang), row)
+        for one in value_measurements(of_count, need):
+            further.setdefault((one.row.accelerator, one.row.gang), one)
+    best_first = sorted(further.values(), key=lambda one: (one.cost - one.saving, one.row.accelerator, one.row.gang))
+    return WorkloadThroughput(
+        need,
+        [row for row in sort_by_cost(rows_by_gang.values()) if not named or row.accelerator in named],
+        [one for one in best_first if not named or one.row.accelerator in named],
+        request.currency,
+    )
+
+
+def _read_needs(
+    file: str, options: Mapping[str, Any], listed: Catalog, faults: Sequence[InputProblem]
+) -> tuple[Request, Catalog, Sequence[WorkloadDemand]]:
+    """The request of a file as `planner estimate` would plan it, and the work of each workload."""
+    from planner.application import process_document
+    from planner.cli._request_files import expand_document, read_bytes
+    from planner.inputs.file_reader import read_isolated as read
+    from planner.pipeline import prepare_needs
+
+    settings = {name: parts_of(options[name]) for name in ("providers", "regions") if options[name]}
+    source = read(read_bytes(file, faults), file)
+    document, unread = expand_document(source.document, settings, file)
+    complaints = (*unread, *source.complaints)
+    places = {**source.places, **{name: f"--{name}" for name in settings}}
+    try:
+        return process_document(document, listed, lambda request: prepare_needs(request, listed), complaints, places)
+    except InvalidRequest as error:
+        raise InvalidRequest((*faults, *error.complaints)) from None
+
+
+def _parse_count(text: str, faults: list[InputProblem]) -> float | None:
+    try:
+        count = float(text)
+    except ValueError:
+        count = 0.0
+    if 0 < count <= MILLION:
+        return count
+    faults.append(InputProblem("", "--count", "no number of accelerators", text, "more than 0"))
+    return None
+
+
+def _select_accelerators(texts: Sequence[str], catalog: Catalog, faults: list[InputProblem]) -> tuple[str, ...]:
+    selected: list[str] = []
+    for text in parts_of(texts):
+        try:
+            selected += [part.name for part in catalog.names.match(text)]
+        except UnknownName as error:
+            near = f"one like {', '.join(error.nearest)}" if error.nearest else "a name of `planner offers`"
+            faults.append(InputProblem("", "--accelerator", "no such accelerator", text, near))
+    return tuple(selected)
+
+
+def _select_workloads(
+    needs: Sequence[WorkloadDemand], names: Sequence[str], faults: list[InputProblem]
+) -> list[WorkloadDemand]:
+    known = {need.workload.name.casefold(): need for need in needs}
+    expected = f"one of {', '.join(need.workload.name for need in needs)}"
+    strangers = [name for name in names if name.casefold() not in known]
+    faults.extend(InputProblem("", "--workload", "no such workload", name, expected) for name in strangers)
+    wanted = dict.fromkeys(name.casefold() for name in names)
+    return [known[name] for name in wanted if name in known] if names else list(needs)
+
+
+def _as_text(results: Sequence[WorkloadThroughput], everything: bool) -> str:
+    return "\n".join(line for one in results for line in _workload_lines(one, everything)) + "\n"
+
+
+def _workload_lines(result: WorkloadThroughput, everything: bool) -> Iterator[str]:
+    from planner.workloads.eligibility import is_described
+
+    usable = [row for row in result.rows if row.usable]
+    others = [row for row in result.rows if not row.usable]
+    workload = result.need.workload
+    yield f"{workload.name}, in {result.need.unit}"
+    if not workload.measurements and not is_described(workload):
+        yield "  only hours are given, no measurement: an accelerator-hour is one accelerator for one hour (definition)"
+    if usable:
+        head = _table_head(result.currency)
+        yield from (f"  {line}" for line in align_columns(head, map(_row_cells, usable), (*head[1:5], *head[6:9])))
+    if others and not everything:
+        without = sum(row.rate is None for row in others)
+        yield f"  {len(others)} more cannot be rented or used ({without} of unknown throughput): --all shows why"
+    if others and everything:
+        yield "  cannot be rented or used"
+        yield from (
+            f"    {line}" for line in align_columns(("accelerator", "gang", "a second", ""), map(_reason_cells, others))
+        )
+    yield "  measure next"
+    yield from (f"    {line}" for line in _next_measurement_lines(result.further, result.currency))
+    yield ""
+
+
+def _table_head(currency: str) -> tuple[str, ...]:
+    return (
+        "accelerator", "gang", "a second", "an hour", "80 % interval", "basis", f"{currency} per accelerator-hour",
+        f"{currency} per million", "80 % range", "",
+    )  # fmt: skip
+
+
+def _row_cells(row: AcceleratorAssessment) -> tuple[str, ...]:
+    rate = row.rate
+    assert rate is not None
+    costs = _cost_interval(row)
+    low, cost, high = (_format_number(costs[name] * MILLION) for name in ("low", "expected", "high"))
+    exact = rate.low == rate.high
+    return (
+        row.accelerator,
+        f"{row.gang:g}",
+        _format_number(rate.units_per_hour / SECONDS),
+        _format_number(rate.units_per_hour),
+        "" if exact else f"{_format_number(rate.low)} to {_format_number(rate.high)}",
+        rate.basis.replace("_", " "),
+        _format_number(row.price_per_accelerator_hour or 0.0),
+        cost,
+        "" if exact else f"{low} to {high}",
+        row.where,
+    )
+
+
+def _reason_cells(row: AcceleratorAssessment) -> tuple[str, ...]:
+    rate = "unknown" if row.rate is None else _format_number(row.rate.units_per_hour / SECONDS)
+    return row.accelerator, f"{row.gang:g}", rate, row.reason
+
+
+def _next_measurement_lines(further: Sequence[MeasurementValue], currency: str) -> Iterator[str]:
+    worthwhile = [one for one in further if one.saving > one.cost][:NEXT_MAX]
+    if not worthwhile:
+        yield "nothing: no measurement is likely to save more than an hour of its rent"
+    for one in worthwhile:
+        yield (
+            f"{one.row.gang:g} x {one.row.accelerator} for an hour, {one.cost:,.2f} {currency} "
+            f"({one.row.rent_where}): {one.chance:.0%} that it changes the choice against {one.instead_of}; "
+            f"saves {one.saving:,.0f} {currency} on average, {one.saving_good:,.0f} at the good end"
+        )
+
+
+def _format_number(value: float) -> str:
+    """Three digits that matter."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _as_json(results: Sequence[WorkloadThroughput], _: bool) -> str:
+    return json_text([_workload_document(one) for one in results])
+
+
+def _workload_document(result: WorkloadThroughput) -> dict[str, Any]:
+    return {
+        "workload": result.need.workload.name,
+        "unit": result.need.unit,
+        "currency": result.currency,
+        "accelerators": [
+            {
+                **asdict(row),
+                "usable": row.usable,
+                "price_per_accelerator_hour": row.price_per_accelerator_hour,
+                "cost_per_unit": _cost_interval(row) if row.usable else None,
+            }
+            for row in result.rows
+        ],
+        "measure_next": [asdict(one) for one in result.further],
+    }
+
+
+def _as_csv(results: Sequence[WorkloadThroughput], _: bool) -> str:
+    return csv_text(COLUMNS, (line for one in results for line in _csv_rows(one)))
+
+
+def _csv_rows(result: WorkloadThroughput) -> Iterator[dict[str, Any]]:
+    further = {(one.row.accelerator, one.row.gang): one for one in result.further}
+    for row in result.rows:
+        line: dict[str, Any] = {
+            "workload": result.need.workload.name, "unit": result.need.unit, "accelerator": row.accelerator,
+            "gang": row.gang, "usable": row.usable, "reason": row.reason, "currency": result.currency,
+            "price_per_accelerator_hour": row.price_per_accelerator_hour, "where": row.where,
+        }  # fmt: skip
+        if (rate := row.rate) is not None:
+            line |= {
+                "units_per_second": rate.units_per_hour / SECONDS, "units_per_hour": rate.units_per_hour,
+                "units_per_hour_low": rate.low, "units_per_hour_high": rate.high, "basis": rate.basis,
+                "explanation": rate.explanation,
+            }  # fmt: skip
+        if row.usable:
+            costs = _cost_interval(row)
+            line |= {f"cost_per_million_units_{end}": costs[end] * MILLION for end in ("low", "high")}
+            line["cost_per_million_units"] = costs["expected"] * MILLION
+        if one := further.get((row.accelerator, row.gang)):
+            line |= {
+                "measure_cost": one.cost, "measure_where": row.rent_where, "measure_instead_of": one.instead_of,
+                "measure_chance": one.chance, "measure_saving": one.saving, "measure_saving_good": one.saving_good,
+            }  # fmt: skip
+        yield line
+
+
+def _cost_interval(row: AcceleratorAssessment) -> dict[str, float]:
+    """Per unit, at the ends of the interval and in between."""
+    assert row.rate is not None
+    ends = {"low": row.rate.high, "expected": row.rate.units_per_hour, "high": row.rate.low}
+    return {name: row.cost_per_unit(value) for name, value in ends.items()}
+
+
+FORMATS: Mapping[str, Callable[[Sequence[WorkloadThroughput], bool], str]] = {
+    "text": _as_text,
+    "json": _as_json,
+    "csv": _as_csv,
+}
+"""JSON and CSV tell every accelerator, whether --all or not."""

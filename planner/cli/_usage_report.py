@@ -1,0 +1,288 @@
+"""Behind `planner usage`: reads bills, shows the baseline. What it prints are sums that `planner.inputs.bills` made."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from planner.cli._exit_codes import DONE
+from planner.cli._tables import align_columns, csv_text, json_text, print_text
+from planner.inputs.bills import Bill, NotABill, read
+from planner.inputs.bills.bill import BilledUsageLine
+from planner.inputs.bills.commitments import Commitment, collect_commitments
+from planner.inputs.bills.usage import Usage, UsageSum, combine_bills, sum_lines, sum_lines_by
+from planner.reports._content.safe_text import log_safe_text, spreadsheet_text
+from planner.reports._content.safe_text import plain_text as clean
+from planner.request.errors import InputProblem, InvalidRequest
+from pricing.catalog.price_catalog import Catalog
+from pricing.money import format_amount
+
+UNSPECIFIED = "not told"
+NUMBERS = ("rows", "hours", "unused", "billed", "effective", "nodes", "fee/month", "cost/month")
+VIEWS: tuple[tuple[str, Callable[[Usage, BilledUsageLine], str]], ...] = (
+    ("month", lambda _, line: line.month),
+    ("workload", lambda usage, line: usage.workload(line)),
+    ("account", lambda _, line: line.account or UNSPECIFIED),
+    ("region", lambda _, line: f"{line.provider} {line.region or UNSPECIFIED}"),
+    ("type", lambda _, line: " ".join(part for part in (line.instance_type, line.accelerator) if part)),
+    ("option", lambda _, line: line.purchase_option),
+)
+"""What the text is told by, and what the columns of the CSV begin with."""
+KINDS = {
+    "used": "used",
+    "commitment": "commitment fees, unused",
+    "upfront": "paid upfront",
+    "beside": "beside the nodes",
+}
+
+
+def report_usage(files: Sequence[str], tag: str, form: str) -> int:
+    """The exit code, once the bills are told; InvalidRequest with every fault of all of them."""
+    bills = _read_bills(files)
+    try:
+        baseline = combine_bills(bills, tag)
+    except LookupError as error:
+        message = "no row of accelerators has that tag"
+        raise InvalidRequest((InputProblem("", "--tag", message, tag, error.args[0]),)) from None
+    print_text({"text": _as_text, "json": _as_json, "csv": _as_csv}[form](baseline))
+    return DONE
+
+
+def _read_bills(files: Sequence[str]) -> list[Bill]:
+    catalog, bills, faults = Catalog.current(), list[Bill](), list[InputProblem]()
+    seen: set[Path] = set()
+    for file in files:
+        try:
+            if (path := Path(file).resolve()) in seen:
+                faults.append(InputProblem("", file, "named twice", expected="each file once"))
+                continue
+            seen.add(path)
+            bills.append(read(Path(file), catalog, name=file, progress=progress_printer(file)))
+        except NotABill as fault:
+            expected = "a FOCUS, AWS CUR, Azure, Google Cloud or Oracle billing export"
+            faults.append(InputProblem("", file, f"no bill: {fault}", expected=expected))
+        except OSError as error:
+            faults.append(InputProblem("", file, f"cannot be read: {error.strerror or error}"))
+    if faults:
+        raise InvalidRequest(tuple(faults))
+    return bills
+
+
+def progress_printer(file: str) -> Callable[[float], None] | None:
+    """Tells on a terminal how far a file is read; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return None
+
+    def tell(fraction: float) -> None:
+        sys.stderr.write(f"\rreading {clean(file)} ... {fraction:4.0%}" + ("\n" if fraction >= 1 else ""))
+        sys.stderr.flush()
+
+    return tell
+
+
+def _as_text(baseline: Usage) -> str:
+    parts: list[Iterable[str]] = [_file_lines(baseline)]
+    if baseline.lines:
+        parts += [_baseline_lines(baseline, currency) for currency in baseline.currencies]
+        parts.append(_commitment_lines(collect_commitments(baseline)))
+    parts += [_other_spend_lines(baseline), _rejected_row_lines(baseline), _note_lines(baseline)]
+    return log_safe_text("\n".join(line for part in parts for line in part).rstrip() + "\n")
+
+
+def _file_lines(baseline: Usage) -> Iterator[str]:
+    for bill in baseline.bills:
+        days = f"usage from {min(bill.days)} to {max(bill.days)}" if bill.days else "no day of usage"
+        yield f"{clean(bill.name)}: {bill.export}, {clean(bill.recognised_by)}"
+        yield (
+            f"  {bill.rows_in:,} row{'s' * (bill.rows_in != 1)} = {bill.rows_used:,} of accelerators "
+            f"+ {bill.rows_apart:,} of all else + {bill.rows_refused:,} refused; {days}"
+        )
+        for each in bill.totals:
+            own = sum_lines([line for line in bill.lines if line.currency == each.currency])
+            for view, whole, part in (
+                ("billed", each.billed, own.billed),
+                ("effective", each.effective, own.effective),
+            ):
+                if whole is not None:
+                    accelerator_cost = (
+                        f"{format_money(part)} of accelerators" if part is not None else "accelerators not told"
+                    )
+                    yield (
+                        f"  {view} {format_amount(whole)} {_format_currency(each.currency)}: "
+                        f"{accelerator_cost}, the rest apart"
+                    )
+    yield ""
+
+
+def _baseline_lines(baseline: Usage, currency: str) -> Iterator[str]:
+    """The accelerators in one currency, by each view in turn; every table adds up to the same."""
+    lines = [line for line in baseline.lines if line.currency == currency]
+    whole = sum_lines(lines)
+    yield (
+        f"Accelerators, {_format_currency(currency)} (billed is cash, effective is amortised: two views, "
+        "never to be added)"
+    )
+    yield (
+        f"  {format_hours(whole.hours_paid)} accelerator-hours paid = {format_hours(whole.hours_used)} used + "
+        f"{format_hours(whole.hours_unused)} of commitments that nothing used"
+    )
+    yield ""
+    for title, name in VIEWS:
+        called = f"workload ({baseline.key or 'account'}; {baseline.chosen})" if title == "workload" else title
+        yield from _sum_table(called, sum_lines_by(lines, partial(name, baseline)), whole)
+    yield from _sum_table("kind", sum_lines_by(lines, lambda line: KINDS[line.kind]), whole)
+
+
+def _sum_table(title: str, sums: dict[str, UsageSum], whole: UsageSum) -> Iterator[str]:
+    rows = [_sum_row(clean(name), each) for name, each in sums.items()]
+    yield from (
+        f"  {line}" for line in align_columns((title, *NUMBERS[:5]), [*rows, _sum_row("total", whole)], NUMBERS)
+    )
+    yield ""
+
+
+def _sum_row(name: str, each: UsageSum) -> tuple[str, ...]:
+    return (
+        name,
+        f"{each.rows:,}",
+        format_hours(each.hours_used),
+        format_hours(each.hours_unused),
+        format_money(each.billed),
+        format_money(each.effective),
+    )
+
+
+def _commitment_lines(commitment_list: Sequence[Commitment]) -> Iterator[str]:
+    if not commitment_list:
+        return
+    yield "Commitments that covered accelerators"
+    head = ("commitment", "type", "region", "option", "nodes", "ends", "hours", "unused", "fee/month", "cost/month")
+    rows = [
+        (
+            clean(each.identity),
+            each.instance_type or UNSPECIFIED,
+            each.region or UNSPECIFIED,
+            each.purchase_option,
+            str(each.count or UNSPECIFIED),
+            each.ends or UNSPECIFIED,
+            format_hours(each.sums.hours_used),
+            format_hours(each.sums.hours_unused),
+            format_money(each.fee_per_month),
+            format_money(each.cost_per_month),
+        )
+        for each in commitment_list
+    ]
+    yield from (f"  {line}" for line in align_columns(head, rows, NUMBERS))
+    for each in commitment_list:
+        if each.unknown:
+            yield f"  {clean(each.identity)}: the bill does not tell {'; '.join(map(clean, each.unknown))}"
+    yield ""
+
+
+def _other_spend_lines(baseline: Usage) -> Iterator[str]:
+    parts = [(bill, each) for bill in baseline.bills for each in bill.apart]
+    if not parts:
+        return
+    yield "Apart"
+    rows = [
+        (
+            f"{each.why}{f': {clean(each.name)[:90]}' if each.name else ''}",
+            _format_currency(each.currency),
+            f"{each.rows:,}",
+            format_money(each.billed),
+            format_money(each.effective),
+        )
+        for _, each in parts
+    ]
+    yield from (
+        f"  {line}" for line in align_columns(("what", "currency", "rows", "billed", "effective"), rows, NUMBERS)
+    )
+    yield ""
+
+
+def _rejected_row_lines(baseline: Usage) -> Iterator[str]:
+    for bill in baseline.bills:
+        for each in bill.refused:
+            examples = f" ({', '.join(map(clean, each.examples))})" if each.examples else ""
+            rows = f"{each.rows:,} row{'s' * (each.rows != 1)}"
+            yield f"Refused in {clean(bill.name)}: {rows}, {clean(each.reason)}{examples}"
+
+
+def _note_lines(baseline: Usage) -> Iterator[str]:
+    for bill in baseline.bills:
+        for note in bill.notes:
+            yield f"Note on {clean(bill.name)}: {note}"
+    full = ", ".join(baseline.full_months) or "none"
+    yield f"Full months, from which `planner estimate` goes on: {full}"
+
+
+def _as_csv(baseline: Usage) -> str:
+    """One row for each set of names, with the workload; texts of the bill are safe to open in a spreadsheet."""
+    names = ("month", "workload", "account", "provider", "region", "instance_type", "accelerator", "purchase_option",
+             "commitment", "kind", "currency")  # fmt: skip
+    sums = ("rows", "hours_used", "hours_unused", "billed", "effective")
+
+    def by(line: BilledUsageLine) -> tuple[str, ...]:
+        return tuple(baseline.workload(line) if name == "workload" else str(getattr(line, name)) for name in names)
+
+    rows: list[dict[str, Any]] = []
+    for key, each in sum_lines_by(baseline.lines, by).items():
+        row: dict[str, Any] = dict(zip(names, map(spreadsheet_text, key), strict=True))
+        rows.append(row | {name: getattr(each, name) for name in sums})
+    return csv_text((*names, *sums), rows)
+
+
+def _as_json(baseline: Usage) -> str:
+    """Everything, with sums by each view; amounts unrounded."""
+    views = []
+    for currency in baseline.currencies:
+        lines = [line for line in baseline.lines if line.currency == currency]
+        by = {
+            title: {name: _sum_document(each) for name, each in sum_lines_by(lines, partial(own, baseline)).items()}
+            for title, own in VIEWS
+        }
+        views.append({"currency": currency, "total": _sum_document(sum_lines(lines)), "by": by})
+    return json_text(
+        {
+            "tag": baseline.key,
+            "tag_chosen": baseline.chosen,
+            "full_months": baseline.full_months,
+            "bills": [_bill_document(bill) for bill in baseline.bills],
+            "accelerators": views,
+            "commitments": [asdict(each) for each in collect_commitments(baseline)],
+            "lines": [
+                asdict(line) | {"tags": dict(line.tags), "workload": baseline.workload(line)} for line in baseline.lines
+            ],
+        }
+    )
+
+
+def _bill_document(bill: Bill) -> dict[str, Any]:
+    return {
+        "name": bill.name, "export": bill.export, "recognised_by": bill.recognised_by, "rows_in": bill.rows_in,
+        "rows_of_accelerators": bill.rows_used, "rows_apart": bill.rows_apart, "rows_refused": bill.rows_refused,
+        "first_day": min(bill.days, default=None), "last_day": max(bill.days, default=None),
+        "totals": [asdict(each) for each in bill.totals], "apart": [asdict(each) for each in bill.apart],
+        "refused": [asdict(each) for each in bill.refused], "notes": bill.notes,
+    }  # fmt: skip
+
+
+def _sum_document(each: UsageSum) -> dict[str, Any]:
+    return asdict(each) | {"hours_paid": math.fsum((each.hours_used, each.hours_unused))}
+
+
+def _format_currency(code: str) -> str:
+    return code or "(currency not told)"
+
+
+def format_money(amount: float | None) -> str:
+    return UNSPECIFIED if amount is None else format_amount(amount)
+
+
+def format_hours(amount: float) -> str:
+    return format_amount(amount)

@@ -1,0 +1,91 @@
+"""Dated payments and what they are worth. Every cost in a plan is a sum of payments made by `options` or `owned`.
+
+Time: the start of month m is m - 1 months from now, its end is m. Purchases fall at the start of a month, running costs
+at its end. Amounts paid are positive; a resale is a negative payment.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from planner.finance.symbolic import growth_factor, power, symbolic_annuity
+from planner.result import Category
+from planner.result.audit_trail import discount_factor
+
+PriceChangeKind = Literal["on_demand", "spot", "commitment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """One amount, paid at the start or the end of a month (counted from 1)."""
+
+    month: int
+    at: Literal["start", "end"]
+    category: Category
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What all payments of one plan share: the horizon, the calendar and how prices and commitments are treated."""
+
+    months: int
+    hours_per_month: float
+    discount_rate_annual: float
+    price_change_annual: float
+    partial_upfront_fraction: float
+    charge_beyond_horizon: bool
+    spot_price_change_annual: float = 0.0
+    commitment_price_change_annual: float = 0.0
+    enterprise_discount_fraction: float = 0.0
+    cloud_support_fraction: float = 0.0
+    cloud_tax_fraction: float = 0.0
+
+    @property
+    def discount_rate_monthly(self) -> float:
+        """(1 + r)^(1/12) - 1."""
+        return power(1 + self.discount_rate_annual, 1 / 12) - 1
+
+    def price_factor(self, month: int, change: PriceChangeKind = "on_demand") -> float:
+        """What prices that are agreed on in `month` are multiplied by: 1 in the first, (1 + change)^((month - 1) / 12)
+        later; each kind has its own change a year."""
+        annual = {
+            "on_demand": self.price_change_annual,
+            "spot": self.spot_price_change_annual,
+            "commitment": self.commitment_price_change_annual,
+        }[change]
+        return growth_factor(annual, month)
+
+    @property
+    def bill_factor(self) -> float:
+        """What one unit of money on a cloud bill costs with the support plan, and the tax on both."""
+        return (1 + self.cloud_support_fraction) * (1 + self.cloud_tax_fraction)
+
+
+def present_cost(payments: Iterable[Payment], rate_monthly: float) -> float:
+    """The payments' worth at the start of month 1, added up exactly (fsum), so that it is the same on every Python.
+
+    >>> paid = [Payment(1, "start", "hardware", 100.0), Payment(12, "end", "power", 110.0)]
+    >>> round(present_cost(paid, 1.10 ** (1 / 12) - 1), 6)
+    200.0
+    """
+    return math.fsum(payment.amount * discount_factor(payment.month, payment.at, rate_monthly) for payment in payments)
+
+
+def break_even_month(capital: float, own_per_month: float, rent_per_month: float, months: int) -> int | None:
+    """The first month by whose end owning has cost no more than renting, undiscounted and without resale.
+
+    Owning costs `capital` and then `own_per_month`; renting `rent_per_month`. None if not within `months`.
+    """
+    for month in range(1, months + 1):
+        if capital + month * own_per_month <= month * rent_per_month:
+            return month
+    return None
+
+
+def annuity_factor(months: int, rate_monthly: float) -> float:
+    """Present worth of one unit of money at the end of each of `months` months."""
+    return symbolic_annuity(rate_monthly, months)

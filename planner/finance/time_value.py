@@ -1,0 +1,262 @@
+"""What payments are worth and what a purchase costs: present value, returns, break-evens, depreciation, loans.
+
+Pure functions of numbers. A flow stands at the times 0 (now), 1, 2 ...; rates are per step of it unless a name says
+annual. What is received counts positive, what is paid negative.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from planner.finance.cashflow import annuity_factor
+
+MACRS_5_YEAR = (0.20, 0.32, 0.192, 0.1152, 0.1152, 0.0576)
+"""US IRS Publication 946, table A-1: 5-year property, half-year convention."""
+ROUNDING_TOLERANCE = 1e-13
+"""Of the terms of a sum: what is left of them below this is taken for 0."""
+
+
+def net_present_value(flows: Sequence[float], rate: float) -> float:
+    """Sum of flow[t] / (1 + rate)^t.
+
+    >>> round(net_present_value([-100, 60, 60], 0.10), 4)
+    4.1322
+    """
+    return math.fsum(amount * (1 + rate) ** -time for time, amount in enumerate(flows))
+
+
+def internal_rates(flows: Sequence[float]) -> tuple[float, ...]:
+    """Every rate above -100 % at which the flows are worth nothing, ascending: none, one or several.
+
+    Rates of 0 and more are roots of a polynomial in 1 / (1 + rate), others of one in 1 + rate; both lie between 0 and
+    1. Where all flows are 0 every rate is one: none is told.
+
+    >>> [round(rate, 6) for rate in internal_rates([-100, 60, 60])]
+    [0.130662]
+    >>> [round(rate, 6) for rate in internal_rates([-100, 230, -132])]
+    [0.1, 0.2]
+    """
+    size = max((abs(flow) for flow in flows), default=0.0)
+    scaled = [flow / size for flow in flows] if size else []
+    losses = [growth - 1 for growth in _find_roots(scaled[::-1]) if growth < 1]
+    return (*losses, *(1 / discount - 1 for discount in reversed(_find_roots(scaled))))
+
+
+def _find_roots(coefficients: Sequence[float]) -> list[float]:
+    """Where sum c[k] x^k is 0 for 0 < x <= 1, ascending, each once.
+
+    Between neighbouring roots of its derivative a polynomial runs one way, so each such stretch holds at most one
+    root; one that only touches 0 is a root of the derivative too.
+    """
+    low = next((k for k, c in enumerate(coefficients) if c), len(coefficients))
+    polynomial = list(coefficients[low:])
+    changes = sum(a * b < 0 for a, b in pairwise(c for c in polynomial if c))
+    if not changes:
+        return []
+    # One change of sign is one root at most (Descartes): the derivative has nothing to add.
+    turns = _find_roots([k * c for k, c in enumerate(polynomial)][1:]) if changes > 1 else []
+    stops = [0.0, *(x for x in turns if x < 1), 1.0]
+    signs = [_polynomial_sign(polynomial, x) for x in stops]
+    roots = [x for x, sign in zip(stops, signs, strict=True) if sign == 0]
+    for (left, right), (before, after) in zip(pairwise(stops), pairwise(signs), strict=True):
+        if before * after < 0:
+            roots.append(_bisect_root(polynomial, left, right, before))
+    return sorted(roots)
+
+
+def _evaluate_polynomial(polynomial: Sequence[float], x: float) -> float:
+    total = 0.0
+    for coefficient in reversed(polynomial):
+        total = total * x + coefficient
+    return total
+
+
+def _polynomial_sign(polynomial: Sequence[float], x: float) -> int:
+    """-1, 0 or 1; 0 where the value is no more than what rounding may leave of its terms."""
+    value = _evaluate_polynomial(polynomial, x)
+    if abs(value) <= ROUNDING_TOLERANCE * _evaluate_polynomial([abs(c) for c in polynomial], x):
+        return 0
+    return 1 if value > 0 else -1
+
+
+def _bisect_root(polynomial: Sequence[float], low: float, high: float, sign_at_low: int) -> float:
+    """Where a polynomial that changes sign between `low` and `high` is 0, to the last bit."""
+    while low < (middle := (low + high) / 2) < high:
+        if _evaluate_polynomial(polynomial, middle) * sign_at_low > 0:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def annual_rate(monthly: float) -> float:
+    """(1 + monthly)^12 - 1."""
+    return float((1 + monthly) ** 12 - 1)
+
+
+def payback_time(flows: Sequence[float]) -> int | None:
+    """The first time from which the flows so far add up to 0 or more; None if never.
+
+    >>> payback([-100, 60, 60]), payback([-100, 10])
+    (2, None)
+    """
+    rounding = ROUNDING_TOLERANCE * math.fsum(map(abs, flows))
+    return next((time for time in range(len(flows)) if math.fsum(flows[: time + 1]) >= -rounding), None)
+
+
+def discounted_payback_time(flows: Sequence[float], rate: float) -> int | None:
+    """As `payback`, of the flows' present values."""
+    return payback_time([amount * (1 + rate) ** -time for time, amount in enumerate(flows)])
+
+
+def break_even_hours(capital: float, own_per_hour: float, rent_per_hour: float) -> float | None:
+    """Hours of use after which owning has cost no more than renting: capital / (rent - own). None: renting never costs
+    more. Capital may not be in `own_per_hour` as well.
+
+    >>> round(break_even_hours(250_141.8, 6.37, 98.32))
+    2720
+    """
+    return capital / (rent_per_hour - own_per_hour) if rent_per_hour > own_per_hour else None
+
+
+def break_even_utilisation(own_fixed_per_hour: float, rent_per_hour: float, own_per_used_hour: float = 0.0) -> float:
+    """The share of all hours from which owning costs no more: fixed / (rent - cost of use); above 1 or infinite: never.
+
+    >>> round(break_even_utilisation(20, 66), 3)
+    0.303
+    """
+    saved = rent_per_hour - own_per_used_hour
+    return own_fixed_per_hour / saved if saved > 0 else math.inf
+
+
+def break_even_price(own_total: float, hours: float) -> float:
+    """The rent an hour at which `hours` of it cost as much as owning."""
+    return own_total / hours
+
+
+def straight_line_deductions(cost: float, years: int, salvage: float = 0.0) -> tuple[float, ...]:
+    """Equal deductions of each year.
+
+    >>> straight_line(250_000, 5)
+    (50000.0, 50000.0, 50000.0, 50000.0, 50000.0)
+    """
+    return ((cost - salvage) / years,) * years
+
+
+def macrs_deductions(
+    cost: float, disposal_year: int | None = None, shares: Sequence[float] = MACRS_5_YEAR
+) -> tuple[float, ...]:
+    """Deductions by tax year: `shares` of the cost, in the year of disposal half of its share, and none after it.
+
+    The last share is that of half a year already, at whose end all is deducted: a disposal then or later cuts nothing.
+
+    >>> [round(amount, 2) for amount in macrs(250_000)]
+    [50000.0, 80000.0, 48000.0, 28800.0, 28800.0, 14400.0]
+    >>> [round(amount, 2) for amount in macrs(250_000, disposal_year=3)]
+    [50000.0, 80000.0, 24000.0]
+    """
+    deductions = [cost * share for share in shares]
+    if disposal_year is None or disposal_year >= len(deductions):
+        return tuple(deductions)
+    return (*deductions[: disposal_year - 1], deductions[disposal_year - 1] / 2)
+
+
+def tax_shield(deductions: Sequence[float], tax_fraction: float, rate_annual: float) -> tuple[tuple[float, ...], float]:
+    """Tax saved by the deductions of each year, and its worth now: each falls at the end of its year."""
+    saved = tuple(tax_fraction * amount for amount in deductions)
+    return saved, net_present_value((0.0, *saved), rate_annual)
+
+
+def loan_payment(principal: float, rate_annual: float, months: int) -> float:
+    """The level payment at the end of each month: K i / (1 - (1 + i)^-n) with i a twelfth of the yearly rate.
+
+    >>> round(loan_payment(100_000, 0.12, 12), 2)
+    8884.88
+    """
+    return principal * capital_recovery_factor(rate_annual / 12, months)
+
+
+def capital_recovery_factor(rate: float, periods: int) -> float:
+    """The level payment at the end of each period that is worth 1 now: r / (1 - (1 + r)^-N).
+
+    >>> round(capital_recovery_factor(0.08, 5), 6)
+    0.250456
+    """
+    return 1 / annuity_factor(periods, rate)
+
+
+def levelised_cost_per_hour(
+    capital: float, residual: float, rate_annual: float, years: int, running_per_year: float, hours_per_year: float
+) -> float:
+    """[(K - R / (1 + r)^N) CRF + running costs] / hours of use a year."""
+    net_capital = capital - residual * (1 + rate_annual) ** -years
+    return (net_capital * capital_recovery_factor(rate_annual, years) + running_per_year) / hours_per_year
+
+
+def cost_per_unit(per_hour: float, units_per_hour: float, units: float = 1.0) -> float:
+    """What `units` of work cost.
+
+    >>> round(cost_per_unit(98.32, 30_576 * 3600, 1e6), 2)
+    0.89
+    """
+    return per_hour / units_per_hour * units
+
+
+def value_after_years(price: float, value_loss_per_year: float, years: float) -> float:
+    """price x (1 - loss)^years; a loss of 1 - 10^-0.14 is Epoch's 0.14 orders of magnitude a year."""
+    return float(price * (1 - value_loss_per_year) ** years)
+
+
+def rent_of_capital(value: float, value_loss_per_year: float) -> float:
+    """How much a year a value is falling at now, if it falls as in `value_after`: -ln(1 - loss) x value.
+
+    Cottier et al., The rising costs of training frontier AI models, arXiv 2405.21015: what using hardware costs.
+
+    >>> round(rent_of_capital(100.0, 1 - 10**-0.14), 3)
+    32.236
+    """
+    return -math.log(1 - value_loss_per_year) * value
+
+
+@dataclass(frozen=True, slots=True)
+class SavingsPlanUse:
+    """One use in an hour: `units` at `on_demand` each, or at `plan_rate` each under a savings plan; None: it covers no
+    such use."""
+
+    units: float
+    on_demand: float
+    plan_rate: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SavingsPlanBill:
+    """One hour under a savings plan: what is charged in all, the part on demand, what of the commitment was not used,
+    and of each use the part that stays on demand, at on-demand prices."""
+
+    charge: float
+    on_demand: float
+    wasted: float
+    remainders: tuple[float, ...]
+
+
+def savings_plan_bill(usage: Sequence[SavingsPlanUse], commitment: float) -> SavingsPlanBill:
+    """The commitment is set against use at the plan's rates, the largest discount in per cent first and of equal ones
+    the lowest rate; it is paid whole, and what it does not reach is on demand (AWS, savings plans user guide).
+
+    >>> bill = savings_plan_bill([Covered(2, 10.0, 5.0), Covered(1, 4.0, None)], 7.5)
+    >>> bill.charge, bill.on_demand, bill.wasted, bill.remainders
+    (16.5, 9.0, 0.0, (5.0, 4.0))
+    """
+    left = commitment
+    remainders = [use.units * use.on_demand for use in usage]
+    rates = {index: use.plan_rate for index, use in enumerate(usage) if use.plan_rate is not None and use.on_demand}
+    for index, rate in sorted(rates.items(), key=lambda item: (item[1] / usage[item[0]].on_demand, item[1])):
+        use = usage[index]
+        covered = min(left, use.units * rate)
+        left -= covered
+        remainders[index] *= 1 - (covered / (use.units * rate) if use.units * rate else 1.0)
+    rest = math.fsum(remainders)
+    return SavingsPlanBill(commitment + rest, rest, left, tuple(remainders))

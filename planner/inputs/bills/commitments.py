@@ -1,0 +1,158 @@
+"""Commitments that covered accelerators: what an export tells of them, and by name what it does not.
+
+Only what is told or follows from hours becomes a figure; a term, an end or a count that is not told stays unknown.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from calendar import monthrange
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from planner.inputs.bills.bill import BilledUsageLine
+from planner.inputs.bills.usage import Usage, UsageSum, sum_lines
+from pricing.price import parse_purchase_option
+
+ROUNDING_TOLERANCE = 0.02
+"""How far a count of nodes worked out from hours may be from a whole number."""
+YEARS = {"1": 1, "3": 3, "5": 5, "12": 1, "36": 3, "60": 5}
+"""Years in what an export writes for a term: 1yr, P3Y, 36, 3 Years."""
+UPFRONT = {"no upfront": "no", "partial upfront": "partial", "all upfront": "all"}
+NODE_COMMITMENTS = ("reserved", "committed_use")
+"""Kinds that are commitments to nodes; a savings plan commits to money an hour."""
+Details = Sequence[Mapping[str, str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """A reservation or the like that covered accelerators. `unknown` says in words what is not told of it.
+
+    `count` are nodes, None where unknown; `ends` is the last month that it covers whole, "" where unknown;
+    `purchase_option` is the catalogue's full name (reserved_1y_no_upfront) or only its kind. `sums` are those of its
+    lines; `fee_per_month` is what is billed for it in a full month beside what was paid upfront, `cost_per_month`
+    what it costs amortised, used and not: both None where no full month tells.
+    """
+
+    identity: str
+    provider: str
+    region: str
+    instance_type: str
+    accelerator: str
+    purchase_option: str
+    count: int | None
+    ends: str
+    currency: str
+    sums: UsageSum
+    fee_per_month: float | None
+    cost_per_month: float | None
+    unknown: tuple[str, ...]
+
+
+def collect_commitments(usage: Usage) -> tuple[Commitment, ...]:
+    """Those of all bills together, by identity."""
+    lines_by_commitment: dict[str, list[BilledUsageLine]] = defaultdict(list)
+    for line in usage.lines:
+        if line.commitment:
+            lines_by_commitment[line.commitment].append(line)
+    details_by_commitment = {
+        key: [each for bill in usage.bills for each in bill.details.get(key, ())] for key in lines_by_commitment
+    }
+    return tuple(
+        _build_commitment(key, lines_by_commitment[key], details_by_commitment[key], usage.full_months)
+        for key in sorted(lines_by_commitment)
+    )
+
+
+def _build_commitment(
+    identity: str, lines: list[BilledUsageLine], details: Details, full: tuple[str, ...]
+) -> Commitment:
+    own = [line for line in lines if line.kind in ("commitment", "upfront") and line.instance_type] or lines
+    types = sorted({line.instance_type for line in own if line.instance_type})
+    regions = sorted({line.region for line in own if line.region})
+    kinds = sorted({line.purchase_option for line in lines} - {"on_demand", "not told"})
+    kind = kinds[0] if len(kinds) == 1 else "commitment"
+    months = [month for month in full if any(line.month == month for line in lines)]
+    count = _node_count(lines, details, months) if kind in NODE_COMMITMENTS else None
+    option, ends = _option_name(kind, own[0].provider, details), _last_month(details)
+    unknown = [words for holds, words in (
+        (kind not in NODE_COMMITMENTS, f"what it commits to in nodes ({kind.replace('_', ' ')})"),
+        (kind in NODE_COMMITMENTS and parse_purchase_option(option) is None, "its term, or how it is paid"),
+        (len(types) != 1, f"its instance type (it covered {', '.join(types) or 'rates without one'})"),
+        (len(regions) != 1, f"its region ({', '.join(regions) or 'none told'})"),
+        (kind in NODE_COMMITMENTS and count is None, "how many nodes"),
+        (not ends, "when it ends"),
+    ) if holds]  # fmt: skip
+    sums, in_full = sum_lines(lines), [line for line in lines if line.month in months]
+    fee, cost = sum_lines([line for line in in_full if line.kind == "commitment"]).billed, sum_lines(in_full).effective
+    return Commitment(
+        identity, own[0].provider, regions[0] if len(regions) == 1 else "", types[0] if len(types) == 1 else "",
+        own[0].accelerator, option, count, ends, own[0].currency, sums,
+        fee / len(months) if fee is not None and months else None,
+        cost / len(months) if cost is not None and months else None,
+        tuple(unknown),
+    )  # fmt: skip
+
+
+def _node_count(lines: list[BilledUsageLine], details: Details, months: list[str]) -> int | None:
+    """As told, else the nodes that its hours come to in full months, where that is nearly a whole number."""
+    counts = {each["count"] for each in details if each.get("count")}
+    if len(counts) == 1 and (text := str(counts.pop())).replace(".0", "").isdigit():
+        return int(float(text)) or None
+    per_node = {line.accelerators_per_node for line in lines}
+    hours = sum(monthrange(int(month[:4]), int(month[5:]))[1] * 24 for month in months)
+    if counts or len(per_node) != 1 or not hours:
+        return None
+    paid = math.fsum(line.hours_used + line.hours_unused for line in lines if line.month in months)
+    nodes = paid / hours / per_node.pop()
+    return round(nodes) if round(nodes) and abs(nodes - round(nodes)) <= ROUNDING_TOLERANCE * nodes else None
+
+
+def _option_name(kind: str, provider: str, details: Details) -> str:
+    """The full name where the term (and for AWS the way it is paid) is told; else the kind."""
+    years = next((years for each in details if (years := _term_years(each))), None)
+    if kind not in NODE_COMMITMENTS or years is None:
+        return kind
+    name = f"{kind}_{years}y"
+    if provider != "aws":
+        return name
+    classes = {str(each["class"]).casefold() for each in details if each.get("class")}
+    paid = {UPFRONT.get(str(each["upfront"]).casefold(), "") for each in details if each.get("upfront")}
+    ways = {str(each["paid"]) for each in details if each.get("paid")}
+    by_way = {"one-time": "all", "recurring": "no", "one-time recurring": "partial"}
+    upfront = paid.pop() if len(paid) == 1 else by_way.get(" ".join(sorted(ways)), "")
+    full = f"{name}{'_convertible' if 'convertible' in classes else ''}_{upfront}_upfront"
+    return full if upfront else kind
+
+
+def _term_years(detail: Mapping[str, str | None]) -> int | None:
+    """From the term as written, else from its first and last day."""
+    digits = re.search(r"\d+", detail.get("term") or "")
+    if digits and digits[0] in YEARS:
+        return YEARS[digits[0]]
+    begins, until = _parse_day(detail.get("begins")), _parse_day(detail.get("until"))
+    if begins is None or until is None:
+        return None
+    years = (until - begins).days / 365.25
+    return round(years) if round(years) in (1, 3, 5) and abs(years - round(years)) < ROUNDING_TOLERANCE else None
+
+
+def _last_month(details: Details) -> str:
+    """The month before that in which it runs out; a last second of a month counts as its end."""
+    until = [day for each in details if (day := _parse_day(each.get("until")))]
+    if not until:
+        return ""
+    last = max(until)
+    if last.day == monthrange(last.year, last.month)[1]:
+        return last.isoformat()[:7]
+    return f"{last.year - (last.month == 1):04d}-{(last.month - 2) % 12 + 1:02d}"
+
+
+def _parse_day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text[:10]) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,213 @@
+"""One pass of the engine over a file: rows that agree in all that matters become one group with its sums.
+
+The only module that runs queries. Rows that cannot name an accelerator keep only what they are charged for, so that
+the number of groups stays small whatever the file; what does not fit in memory is spilled to a temporary folder.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import tempfile
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from planner.inputs.bills.bill import RejectedRows
+from planner.inputs.bills.export_detection import DetectedExport, NotABill, first_error_line
+from planner.inputs.bills.exports import Fields
+from planner.inputs.bills.line_endings import has_mixed_line_ends, rewrite_line_ends
+from planner.inputs.bills.sql_quoting import quote_text, select
+
+MEMORY = "1GB"
+EXAMPLES = 3
+TEXT_SEPARATOR = "\x1f"
+"""Stands between the texts of a group."""
+Progress = Callable[[float], None]
+"""Called with the fraction of the file that is read."""
+
+
+FAULT_SQL = """CASE WHEN cost IS NULL THEN 'no cost'
+    WHEN billed IS NULL OR NOT isfinite(billed) OR abs(billed) > 1e15 THEN 'its cost is no number'
+    WHEN coalesce(day, '') = '' THEN 'no date' END"""
+GROUP_SQL = """fault, charge, provider, option, commitment, currency, day, named,
+    CASE WHEN named OR commitment IS NOT NULL THEN account END AS account,
+    CASE WHEN named OR commitment IS NOT NULL THEN region END AS region,
+    CASE WHEN named OR unused IS NOT NULL THEN unit END AS unit,
+    CASE WHEN named THEN texts END AS texts,
+    CASE WHEN named THEN tags END AS tags,
+    CASE WHEN named OR commitment IS NOT NULL THEN details END AS details,
+    count(*), {quantity}, {unused}, {billed}, CASE WHEN count(effective) = count(*) THEN {effective} END, {credit},
+    max("end"), min(CASE WHEN billed IS NULL OR NOT isfinite(billed) THEN cost END)""".format_map(
+    {each: f"CAST(sum(try_cast({each} AS DECIMAL(38, 12))) AS DOUBLE)"
+     for each in ("quantity", "unused", "billed", "effective", "credit")}
+)  # fmt: skip
+"""What a group is told by, and its sums, in the order of `_told`. Sums are of decimals: the same in any order."""
+MALFORMED_SQL = """SELECT lower(error_type), count(DISTINCT line), list(DISTINCT line ORDER BY line)[:3]
+FROM reject_errors
+    WHERE (line, error_type) IN (SELECT line, min(error_type) FROM reject_errors GROUP BY line) GROUP BY 1 ORDER BY 1"""
+"""Lines by what is wrong with them; one that is wrong twice is counted once."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """Rows that agree, with sums; `named` tells whether they may name an accelerator. None: not told by any row.
+    `end` is the latest end of a charge period, as written."""
+
+    charge: str
+    provider: str
+    option: str
+    commitment: str
+    currency: str
+    day: str
+    named: bool
+    account: str
+    region: str
+    unit: str
+    texts: tuple[str, ...]
+    tags: str
+    details: dict[str, Any]
+    rows: int
+    quantity: float | None
+    unused: float | None
+    billed: float
+    effective: float | None
+    credit: float
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
+class BillScan:
+    """All groups of a file, and the rows that are in none."""
+
+    groups: tuple[RowGroup, ...]
+    refused: tuple[RejectedRows, ...]
+    rows_in: int
+
+
+def scan(table: DetectedExport, pattern: str, progress: Progress | None = None, memory: str = MEMORY) -> BillScan:
+    """Read the whole file. `pattern` (RE2, any case) finds in a row's texts what may be an accelerator.
+
+    Raises NotABill where the engine cannot read it at all.
+    """
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="planner-bill-") as folder:
+        try:
+            table, link = _link_table(table, Path(folder).resolve())
+            with _open_engine(folder, table.path, memory) as engine, _report_progress(engine, progress):
+                rows = engine.execute(build_query(table, str(link), pattern)).fetchall()
+                malformed = _malformed_rows(engine) if table.kind == "csv" else ()
+        except duckdb.OutOfMemoryException:
+            raise NotABill(f"its rows differ in too many names to be summed in {memory} of memory") from None
+        except (duckdb.Error, csv.Error, EOFError, zlib.error, UnicodeDecodeError) as error:
+            raise NotABill(f"cannot be read: {first_error_line(error)}") from None
+    return _collect_groups(rows, malformed)
+
+
+def _link_table(table: DetectedExport, folder: Path) -> tuple[DetectedExport, Path]:
+    """The table under a name that the engine does not expand; written anew where its line ends differ."""
+    link = folder / table.link
+    if table.kind == "csv" and has_mixed_line_ends(table.path, compressed=table.compressed):
+        plain = folder / "plain.csv"
+        rewrite_line_ends(
+            table.path, plain, compressed=table.compressed, encoding=table.encoding, separator=table.separator
+        )
+        return replace(table, compressed=False, encoding="utf-8"), plain
+    link.symlink_to(table.path.absolute())
+    return table, link
+
+
+def build_query(table: DetectedExport, at: str, pattern: str) -> str:
+    """The one query: normalise, refuse, group."""
+    fields = table.export.fields(table.columns)
+    named = f"coalesce(regexp_matches(texts, {quote_text(pattern)}, 'i'), false)"
+    normalised = select(_normalised_columns(fields), table.rows(at))
+    checked = select(f"*, {FAULT_SQL} AS fault, {named} AS named", normalised)
+    return f"{select(GROUP_SQL, checked)[1:-1]} GROUP BY ALL ORDER BY ALL"
+
+
+def _normalised_columns(fields: Fields) -> str:
+    texts = f"concat_ws({quote_text(TEXT_SEPARATOR)}, {', '.join(fields.texts)})"
+    start = fields.start
+    day = rf"CASE WHEN substr({start}, 5, 1) = '-' THEN left({start}, 10) ELSE regexp_extract({start}, '^[^ T]+') END"
+    parts = {
+        "charge": fields.charge, "provider": fields.provider, "option": fields.option,
+        "commitment": fields.commitment, "currency": f"upper(trim({fields.currency}))", "day": day,
+        "account": fields.account, "region": fields.region, "unit": fields.unit, "texts": texts,
+        "tags": fields.tags, "details": fields.details, '"end"': fields.end, "quantity": fields.quantity,
+        "unused": fields.unused, "billed": fields.billed, "effective": fields.effective, "credit": fields.credit,
+        "cost": fields.cost,
+    }  # fmt: skip
+    return ", ".join(f"{expression} AS {name}" for name, expression in parts.items())
+
+
+def _collect_groups(rows_by_group: list[tuple[Any, ...]], malformed: tuple[RejectedRows, ...]) -> BillScan:
+    groups: list[RowGroup] = []
+    faults: dict[str, list[tuple[int, str]]] = {}
+    for fault, *names, rows, quantity, unused, billed, effective, credit, end, example in rows_by_group:
+        if fault:
+            faults.setdefault(fault, []).append((rows, str(example or "")))
+            continue
+        charge, provider, option, commitment, currency, day, named, account, region, unit, texts, tags, details = names
+        groups.append(
+            RowGroup(charge, provider or "", option or "", commitment or "", currency or "", day, named, account or "",
+                  region or "", unit or "", tuple((texts or "").split(TEXT_SEPARATOR)), tags or "",
+                  json.loads(details) if details else {}, rows, quantity, unused, billed, effective, credit, end or "")
+        )  # fmt: skip
+    refused = [
+        RejectedRows(fault, sum(rows for rows, _ in rows_of), tuple(sorted({w for _, w in rows_of if w}))[:EXAMPLES])
+        for fault, rows_of in sorted(faults.items())
+    ]
+    refused += malformed
+    return BillScan(tuple(groups), tuple(refused), sum(g.rows for g in groups) + sum(r.rows for r in refused))
+
+
+@contextmanager
+def _open_engine(folder: str, file: Path, memory: str) -> Iterator[Any]:
+    """An engine that reads `file`, writes inside `folder` alone, loads nothing and goes nowhere."""
+    import duckdb
+
+    with duckdb.connect(config={"memory_limit": memory, "temp_directory": f"{Path(folder).resolve()}/spill"}) as engine:
+        engine.execute("SET preserve_insertion_order = false")
+        engine.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+        engine.execute("SET autoinstall_known_extensions = false; SET autoload_known_extensions = false")
+        engine.execute(f"SET allowed_directories = [{quote_text(str(Path(folder).resolve()))}]")
+        engine.execute(f"SET allowed_paths = [{quote_text(str(file.resolve()))}]")
+        engine.execute("SET enable_external_access = false; SET lock_configuration = true")
+        yield engine
+
+
+def _malformed_rows(engine: Any) -> tuple[RejectedRows, ...]:
+    """The lines that are no row of this table, by what is wrong, with the numbers of the first."""
+    rows = engine.execute(MALFORMED_SQL).fetchall()
+    return tuple(
+        RejectedRows(f"no row of the table: {kind}", n, tuple(f"line {x}" for x in at)) for kind, n, at in rows
+    )
+
+
+@contextmanager
+def _report_progress(engine: Any, progress: Progress | None) -> Iterator[None]:
+    """Tells `progress` how far the query is, about twice a second, while it runs."""
+    if progress is None:
+        yield
+        return
+    done = threading.Event()
+
+    def poll_progress() -> None:
+        while not done.wait(0.5):
+            fraction = engine.query_progress()
+            if 0 <= fraction < 100:
+                progress(fraction / 100)
+
+    watcher = threading.Thread(target=poll_progress, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()

@@ -1,0 +1,86 @@
+"""The columns of an export as SQL over text: found by meaning, nulls and numbers as exports write them.
+
+Knows how headers and cells are written, and no export.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from planner.inputs.bills.sql_quoting import quote_name, quote_text
+
+NULLS = ("", "NULL", "null", "None", "none", "N/A", "<NA>", "\\N")
+_BRACKETED = re.compile(r"\(([^()]+)\)\s*$")
+
+
+def header_key(header: str) -> str:
+    """What two spellings of a header share: lineItem/UsageType and line_item_usage_type; Menge (Quantity), Quantity.
+
+    An English name in brackets behind a translated one goes before it.
+    """
+    bracketed = _BRACKETED.search(header)
+    inner = _fold_alphanumeric(bracketed[1]) if bracketed else ""
+    return inner if len(inner) > 2 else _fold_alphanumeric(_BRACKETED.sub("", header))
+
+
+def _fold_alphanumeric(text: str) -> str:
+    return "".join(c for c in text.casefold() if c.isalnum())
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of one file; every method gives a SQL expression. `comma` is whether 0,5 is a half in it.
+
+    Cells are text or NULL: `_open` has made NULLS null.
+    """
+
+    names: tuple[str, ...]
+    comma: bool = False
+    by_key: dict[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names_by_key: dict[str, str] = {}
+        for name in self.names:
+            names_by_key.setdefault(header_key(name), name)
+        object.__setattr__(self, "by_key", names_by_key)
+
+    def has(self, *keys: str) -> bool:
+        """Whether all of these are there."""
+        return all(each in self.by_key for each in keys)
+
+    def text(self, *keys: str) -> str:
+        """The first of these columns that is filled in a row."""
+        filled = [quote_name(self.by_key[each]) for each in keys if each in self.by_key]
+        return f"coalesce({', '.join(filled)})" if len(filled) > 1 else filled[0] if filled else "NULL::VARCHAR"
+
+    def inside(self, column: str, *path: str) -> str:
+        """A part of a JSON column (sku -> description), or the column that is called by both (sku.description)."""
+        if self.has(flat := header_key(".".join((column, *path)))):
+            return self.text(flat)
+        if not self.has(column):
+            return "NULL::VARCHAR"
+        steps = "$." + ".".join(f'"{step}"' for step in path)
+        json = quote_name(self.by_key[column])
+        return f"CASE WHEN json_valid({json}) THEN json_extract_string({json}, {quote_text(steps)}) END"
+
+    def number(self, *keys: str) -> str:
+        return self.as_number(self.text(*keys))
+
+    def as_number(self, text: str) -> str:
+        """The number in a text: 1.8E-8, -3, and with thousands set apart; NULL for what is none."""
+        if self.comma:
+            return f"try_cast(replace(replace({text}, '.', ''), ',', '.') AS DOUBLE)"
+        grouping = r"'^-?\d{1,3}(,\d{3})+(\.\d+)?$'"
+        grouped = f"CASE WHEN regexp_matches({text}, {grouping}) THEN try_cast(replace({text}, ',', '') AS DOUBLE) END"
+        return f"coalesce(try_cast({text} AS DOUBLE), {grouped})"
+
+    def tags_of(self, prefix: str) -> str:
+        """The columns that begin with `prefix`, one a tag, as one JSON object; NULL where there are none."""
+        tag_columns = [name for name in self.names if name.casefold().startswith(prefix)]
+        if not tag_columns:
+            return "NULL::VARCHAR"
+        parts = ", ".join(
+            f"{quote_text(name[len(prefix) :])}, nullif(trim({quote_name(name)}), '')" for name in tag_columns
+        )
+        return f"CAST(json_object({parts}) AS VARCHAR)"

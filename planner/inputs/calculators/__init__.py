@@ -1,0 +1,1 @@
+"""Exports of the clouds' price calculators, read as workloads."""

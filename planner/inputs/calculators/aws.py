@@ -1,0 +1,210 @@
+"""The export of AWS's pricing calculator: labels with values in brackets, in the text of a Configuration summary."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from planner.inputs.calculators.export_layout import (
+    HOURS_PER_MONTH,
+    NUMBER,
+    WEEKS_PER_MONTH,
+    CalculatorLayout,
+    EstimatedMachines,
+    parse_commitment_months,
+    parse_number,
+)
+
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_TYPE = re.compile(
+    r"(?<![\w.-])(?:ml\.)?((?:p|g|gr|trn|inf|dl)\d[\w-]*\.(?:\d*x?large|metal[\w-]*))(?![\w.])", re.IGNORECASE
+)
+_ANY_MACHINE = re.compile(
+    r"(?:[a-z]+\.)?[a-z]+\d[\w-]*\.(?:\d*x?large|metal[\w-]*|medium|small|micro|nano)(?:\.\w+)?", re.IGNORECASE
+)
+"""The value of a label that names a machine of any kind: m5.xlarge, ml.g5.xlarge, db.r5.large."""
+_NESTED_PAIR = re.compile(r"([^\W\d_][\w ()/'’-]*?): *([^:()]+?)(?=, [^\W\d_][\w ()/'’-]*?:|[()]|$)")
+_COUNT = re.compile(
+    r"(?:number of |n[uú]mero de |nombre d['’]|anzahl (?:der )?|numero di )?(?:ec2 |core |gpu )?"
+    r"(?:instances?|inst[aâ]ncias|instancias|instanzen|istanze)(?:\(s\))?|(?:number of .*)?nodes"
+    r"|quantity|quantidade|cantidad|quantité|menge|quantità|数量|수량"
+)
+"""The labels of a number of machines, in the calculator's languages."""
+_NUMBER = re.compile(NUMBER)
+_USE = re.compile(rf"({NUMBER}) *(%|hours?)[^/()]*/ *(day|week|month)", re.IGNORECASE)
+_QUICK_ESTIMATE = re.compile(r"on-demand instances?", re.IGNORECASE)
+"""The way of paying in the older quick estimate, which asks for no hours: it prices whole months."""
+_EGRESS = re.compile(rf"DT Outbound: Internet \(({NUMBER}) *(gb|tb)[ _]?(?:per )?month\)", re.IGNORECASE)
+_DISKS = re.compile(rf"(?:storage amount|quantidade de armazenamento)[^,()]*\(({NUMBER}) *(gb|tb)\b", re.IGNORECASE)
+_PERIOD_HOURS = {"day": HOURS_PER_MONTH / 24, "week": WEEKS_PER_MONTH, "month": 1.0}
+"""How often a period fits into a month of 730 hours."""
+LabelPairs = tuple[tuple[str, str], ...]
+
+
+def column_role(header: str) -> str:
+    """The role of a column."""
+    names = {
+        "service": "service",
+        "region": "region",
+        "description": "name",
+        "configuration summary": "text",
+        "monthly": "monthly",
+        "upfront": "upfront",
+        "currency": "currency",
+    }
+    return names.get(header, "")
+
+
+def parse_machines(text: str, _service: str) -> tuple[EstimatedMachines, ...]:
+    """The machines with accelerators that a configuration tells; those of a cluster each with their own number."""
+    types = list(dict.fromkeys(found[1].casefold() for found in _TYPE.finditer(text)))
+    if not types:
+        return ()
+    pairs = tuple(_label_pairs(text))
+    values = dict(pairs)
+    option, out = _purchase_option(text, values), _EGRESS.search(text)
+    egress = parse_number(out[1]) * (1000.0 if out[2].casefold() == "tb" else 1.0) if out else 0.0
+    term = parse_commitment_months(option)
+    if "baseline" in values or _is_ml_service(text, values):
+        hours = _peak_hours(text, values) if "baseline" in values else _job_hours(values)
+        parsed = [(types[0], *(hours if len(types) == 1 else (None, "")))]
+        parsed += [(other, None, "several types in one line") for other in types[1:]]
+    else:
+        parsed = [(of, *_monthly_hours(before, after, text, term)) for of, before, after in _split_machines(pairs)]
+        parsed = [each for each in parsed if each[1] != 0.0] or parsed[:1]  # a form that was left at nothing
+        parsed = parsed or [(of, None, "how many is not told") for of in types]
+    return tuple(
+        EstimatedMachines(of, hours, how, option, term, egress if index == 0 else 0.0)
+        for index, (of, hours, how) in enumerate(parsed)
+    )
+
+
+def _purchase_option(text: str, values: dict[str, str]) -> str:
+    """The way of paying as written, without the use."""
+    written = next((value for label, value in values.items() if "pricing" in label), "")
+    written = re.sub(r",? *(?:on-demand )?utilization:.*", "", written, flags=re.IGNORECASE).strip(" ,")
+    return " ".join(written.split()) or ("On-Demand" if "On-Demand" in text else "not told")
+
+
+def disks_gb(text: str) -> float:
+    """The storage amounts that a configuration names, in GB as they are written: of one machine or of the line."""
+    return math.fsum(
+        parse_number(found[1]) * (1000.0 if found[2].casefold() == "tb" else 1.0) for found in _DISKS.finditer(text)
+    )
+
+
+def _is_ml_service(text: str, values: dict[str, str]) -> bool:
+    """Whether it is of a service for machine learning, which asks for jobs, people and days."""
+    return "ml." in text or any("hour(s) per" in label or "hours per" in label for label in values)
+
+
+def _split_machines(pairs: LabelPairs) -> list[tuple[str, LabelPairs, LabelPairs]]:
+    """Each machine with accelerators: its type, and the labels that stand before and after it up to other machines."""
+    at = [index for index, (_, value) in enumerate(pairs) if _ANY_MACHINE.fullmatch(value.strip())]
+    ends = [-1, *at, len(pairs)]
+    return [
+        (found[1].casefold(), pairs[ends[k] + 1 : index], pairs[index + 1 : ends[k + 2]])
+        for k, index in enumerate(at)
+        if (found := _TYPE.search(pairs[index][1]))
+    ]
+
+
+def _monthly_hours(before: LabelPairs, after: LabelPairs, text: str, term: int | None) -> tuple[float | None, str]:
+    """The hours of all machines of a type together in a month, and the arithmetic."""
+    counts = [number for pair in (*reversed(before), *after) if (number := _parse_count(*pair)) is not None]
+    if not counts:
+        return None, "how many is not told"
+    if not (count := counts[0]):
+        return 0.0, "none"
+    use = next((found for _, value in (*after, *reversed(before)) if (found := _USE.search(value))), None)
+    if term or (use is None and re.search("reserved|savings plan", text, re.IGNORECASE)):
+        return count * HOURS_PER_MONTH, f"{count:g} committed, all {HOURS_PER_MONTH:g} hours of a month"
+    if use is None and any(_QUICK_ESTIMATE.fullmatch(value.strip()) for _, value in (*before, *after)):
+        return count * HOURS_PER_MONTH, f"{count:g} x {HOURS_PER_MONTH:g} hours a month, as the quick estimate has them"
+    if use is None:
+        return None, f"{count:g}, hours not told"
+    share = parse_number(use[1])
+    each = HOURS_PER_MONTH * share / 100 if use[2] == "%" else share * _PERIOD_HOURS[use[3].casefold()]
+    return count * each, f"{count:g} x {each:,.6g} hours a month"
+
+
+def _parse_count(label: str, value: str) -> float | None:
+    """The number of machines that a label tells, None for another label."""
+    found = _match_number(value) if _COUNT.fullmatch(label) else None
+    return parse_number(found[0]) if found else None
+
+
+def _peak_hours(text: str, values: dict[str, str]) -> tuple[float | None, str]:
+    """A baseline around the clock, and more machines for the duration of a peak each day, week or month."""
+    base, peak = _match_number(values["baseline"]), _match_number(values.get("peak", ""))
+    duration = _parse_duration(values.get("duration of peak", ""))
+    if base is None or peak is None or duration is None:
+        return None, "a workload with peaks, not understood"
+    pattern = re.search(r"workload \((daily|weekly|monthly)", text, re.IGNORECASE)
+    named = pattern[1].casefold() if pattern else "daily"
+    days = sum(day in text.casefold() for day in DAYS) or 7
+    peaks = {"daily": days * WEEKS_PER_MONTH, "weekly": WEEKS_PER_MONTH, "monthly": 1.0}[named]
+    low, high = parse_number(base[0]), parse_number(peak[0])
+    more = max(high - low, 0.0) * duration * peaks
+    how = f"{low:g} x {HOURS_PER_MONTH:g} hours + {max(high - low, 0):g} x {duration:g} hours x {peaks:.6g} a month"
+    return low * HOURS_PER_MONTH + more, how
+
+
+def _parse_duration(text: str) -> float | None:
+    """The hours of "8 Hr 30 Min" or "3 Days"."""
+    parts = re.findall(r"(\d{1,9}(?:\.\d{1,9})?) *(days?|hrs?|hours?|min\w*)", text, re.IGNORECASE)
+    factor = {"d": 24.0, "h": 1.0, "m": 1 / 60}
+    return math.fsum(float(number) * factor[unit[0].casefold()] for number, unit in parts) if parts else None
+
+
+def _job_hours(values: dict[str, str]) -> tuple[float | None, str]:
+    """Machines times jobs times hours, as the services for machine learning ask for them."""
+    parts: list[tuple[float, str]] = []
+    for label, value in values.items():
+        found = _match_number(value)
+        if found is None:
+            continue
+        number = parse_number(found[0])
+        if re.match(r"number of models per", label):
+            parts.append((1 / number if number else 0.0, f"/ {number:g}"))
+        elif label.startswith("number of") or re.search(r"(?:hour|day)s?(?:\(s\))? per|(?:hour|day)\(s\)", label):
+            parts.append((number, f"x {number:g}"))
+    timed = any(re.search("hour", label) and _match_number(value) for label, value in values.items())
+    if not timed or not parts:
+        return None, "hours not told"
+    told = sorted((told for _, told in parts), key=lambda told: told.startswith("/"))
+    return math.prod(number for number, _ in parts), " ".join(told).removeprefix("x ") + " hours"
+
+
+def _match_number(value: str) -> re.Match[str] | None:
+    return _NUMBER.match(value.strip())
+
+
+def _label_pairs(text: str) -> Iterator[tuple[str, str]]:
+    """Label (in lower case) and value of "Label (value), Label (value)", and of "Baseline: 1" inside a value."""
+    depth = start = opened = 0
+    for index, sign in enumerate(text):
+        if sign == "(":
+            opened = index if depth == 0 else opened
+            depth += 1
+        elif sign == ")" and depth:
+            depth -= 1
+            following = text[index + 1 : index + 2]
+            if depth == 0 and following in ("", ","):
+                label, value = text[start:opened].strip(" ,").casefold(), text[opened + 1 : index]
+                yield label, value
+                yield from ((found[1].strip().casefold(), found[2].strip()) for found in _NESTED_PAIR.finditer(value))
+                start = index + 1
+
+
+LAYOUT = CalculatorLayout(
+    calculator="an AWS price-calculator export",
+    provider="aws",
+    roles=column_role,
+    needed=frozenset({"service", "text", "monthly"}),
+    machines=parse_machines,
+    spelled=str.casefold,
+    disks_gb=disks_gb,
+    left_aside="disks, snapshots and licences in the same lines are part of what they cost there, and are not planned",
+)

@@ -1,0 +1,106 @@
+"""A tree of nodes with places -> a Read: what YAML and JSON share. Knows nothing of how the tree was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from planner.inputs.parsed_file import ParsedFile, UnreadableFile, digest, placeholder_request
+from planner.inputs.text_encoding import decode
+from planner.request.errors import InputProblem
+from planner.result import InputProvenance, InputReading
+
+DEPTH_MAX = 40
+NODES_MAX = 200_000
+CHARACTERS_MAX = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentNode:
+    """A value with the place it stood at. `value` is a scalar, a list of nodes, or a list of (key node, node) pairs."""
+
+    place: str
+    value: Any
+    shape: str = "scalar"
+
+
+def document_text(data: bytes) -> str:
+    """The text of a document in UTF-8 or UTF-16. Raises Unreadable."""
+    try:
+        text = decode(data)[0].removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(f"no text: byte {error.start} is not UTF-8") from None
+    if len(text) > CHARACTERS_MAX:
+        raise UnreadableFile(f"{len(text):,} characters are too many; at most {CHARACTERS_MAX:,}")
+    return text
+
+
+def build_request(data: bytes, name: str, format_name: str, root: DocumentNode) -> ParsedFile:
+    """The request that a document writes down: a whole one, one workload alone, or a list of workloads."""
+    walk = _DocumentConverter()
+    prefix, wrap = _detect_form(root)
+    try:
+        value = walk.value(root, prefix, 0)
+    except UnreadableFile as error:
+        complaint = InputProblem("", f"{name} {root.place}", f"not read: {error}", "", "a request")
+        return ParsedFile(placeholder_request(), InputProvenance(name, format_name, digest(data)), (complaint,), {})
+    notes: tuple[str, ...] = ()
+    if wrap == "workload":
+        value = {"workloads": [value]}
+        notes = ("one workload alone: planned as a portfolio of one",)
+    elif wrap == "workloads":
+        value = {"workloads": value}
+    elif not isinstance(value, dict):
+        expected = "workloads: a list of workloads, each with name and demand"
+        walk.complaints.append(InputProblem("", root.place, "no request", str(value)[:80], expected))
+    document = value if isinstance(value, dict) else placeholder_request()
+    inputs = InputProvenance(name, format_name, digest(data), readings=tuple(walk.readings), notes=notes)
+    return ParsedFile(document, inputs, tuple(walk.complaints), walk.places)
+
+
+def _detect_form(root: DocumentNode) -> tuple[str, str]:
+    """The path that the root stands at in a request, and what it must be wrapped as."""
+    if root.shape == "list":
+        return "workloads", "workloads"
+    keys = {key.value for key, _ in root.value} if root.shape == "map" else set()
+    if "workloads" not in keys and keys & {"demand", "measurements"}:
+        return "workloads[0]", "workload"
+    return "", ""
+
+
+class _DocumentConverter:
+    """Turns nodes into values, keeping each path's place and complaining of keys that stand twice."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, str] = {}
+        self.complaints: list[InputProblem] = []
+        self.readings: list[InputReading] = []
+        self._nodes = 0
+
+    def value(self, node: DocumentNode, path: str, depth: int) -> Any:
+        self._nodes += 1
+        if depth > DEPTH_MAX or self._nodes > NODES_MAX:
+            raise UnreadableFile("nested too deep" if depth > DEPTH_MAX else f"more than {NODES_MAX:,} values")
+        if path:
+            self.places[path] = node.place
+        if node.shape == "list":
+            return [self.value(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(node.value)]
+        if node.shape == "map":
+            return self._convert_mapping(node, path, depth)
+        self.readings.append(InputReading(path, node.place, str(node.value), str(node.value)))
+        return node.value
+
+    def _convert_mapping(self, node: DocumentNode, path: str, depth: int) -> Mapping[str, Any]:
+        result: dict[str, Any] = {}
+        first: dict[str, str] = {}
+        for key, item in node.value:
+            name = str(key.value)
+            inside = f"{path}.{name}" if path else name
+            if name in first:
+                message = f"{name!r} stands twice; the first is at {first[name]}"
+                self.complaints.append(InputProblem(inside, key.place, message, "", "each key once"))
+                continue
+            first[name] = key.place
+            result[name] = self.value(item, inside, depth + 1)
+        return result

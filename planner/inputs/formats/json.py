@@ -1,0 +1,124 @@
+"""JSON: a request, one workload or a list of workloads; every value with its line and column."""
+
+from __future__ import annotations
+
+import bisect
+import json
+import re
+from typing import Any
+
+from planner.inputs.documents.node_tree import DEPTH_MAX, DocumentNode, build_request, document_text
+from planner.inputs.parsed_file import ParsedFile, UnreadableFile, reject_file
+from planner.inputs.text_encoding import binary_kind
+
+SUFFIXES = (".json",)
+OTHER_JSON_FILES = (
+    (
+        frozenset({"Total Cost", "Metadata", "Groups"}),
+        "this is an estimate of the AWS pricing calculator as JSON, which is not read",
+        "the same estimate exported there as CSV",
+    ),
+    (
+        frozenset({"plan_id", "schema_version"}),
+        "this is a plan, not a request",
+        "the file that it was made of; to see what changed since a plan, --compare-to (?compare_to)",
+    ),
+    (
+        frozenset({"projects", "totalMonthlyCost"}),
+        "this is Infracost's output, which tells costs and no work",
+        "a request with workloads",
+    ),
+)
+"""What is no request and is likely to be taken for one, told in one sentence: keys, what it is, what is expected."""
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+def claims(data: bytes) -> bool:
+    """Whether the bytes begin as a JSON object or array."""
+    return not binary_kind(data) and data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+
+
+def read(data: bytes, name: str) -> ParsedFile:
+    """The request in a JSON document; places are lines and columns."""
+    try:
+        root = _parse_root(document_text(data))
+    except UnreadableFile as fault:
+        return reject_file(data, name, "json", str(fault), place=fault.place, expected="a JSON request")
+    keys = {key.value for key, _ in root.value} if root.shape == "map" else set()
+    for marks, message, expected in OTHER_JSON_FILES:
+        if marks <= keys:
+            return reject_file(data, name, "json", message, expected=expected)
+    return build_request(data, name, "json", root)
+
+
+def _parse_root(text: str) -> DocumentNode:
+    try:
+        json.loads(text, parse_constant=_reject_constant)
+        return _PlacedParser(text).node(0, 0)[0]
+    except json.JSONDecodeError as error:
+        raise UnreadableFile(f"not JSON: {error.msg}", f"line {error.lineno} column {error.colno}") from None
+    except UnreadableFile:
+        raise
+    except RecursionError:
+        raise UnreadableFile("nested too deep") from None
+    except ValueError as error:
+        words = "a number of too many digits" if "digits" in str(error) else str(error)
+        raise UnreadableFile(f"not JSON: {words}") from None
+
+
+def _reject_constant(word: str) -> Any:
+    raise ValueError(f"{word} is no number")
+
+
+class _PlacedParser:
+    """Walks a text that is known to be JSON, for the places that the standard parser does not give."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._decoder = json.JSONDecoder()
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+
+    def node(self, at: int, depth: int) -> tuple[DocumentNode, int]:
+        """The value at or after `at`, and where it ends."""
+        if depth > DEPTH_MAX:
+            raise UnreadableFile("nested too deep")
+        at = self._skip_space(at)
+        sign = self._text[at]
+        if sign == "{":
+            return self._parse_object(at, depth)
+        if sign == "[":
+            return self._parse_array(at, depth)
+        value, end = self._decoder.raw_decode(self._text, at)
+        return DocumentNode(self._describe_place(at), value), end
+
+    def _parse_object(self, at: int, depth: int) -> tuple[DocumentNode, int]:
+        place, pairs = self._describe_place(at), []
+        at = self._skip_space(at + 1)
+        while self._text[at] != "}":
+            key, at = self.node(at, depth + 1)
+            value, at = self.node(self._skip_space(at) + 1, depth + 1)
+            pairs.append((key, value))
+            at = self._skip_comma(at)
+        return DocumentNode(place, pairs, "map"), at + 1
+
+    def _parse_array(self, at: int, depth: int) -> tuple[DocumentNode, int]:
+        place, items = self._describe_place(at), []
+        at = self._skip_space(at + 1)
+        while self._text[at] != "]":
+            item, at = self.node(at, depth + 1)
+            items.append(item)
+            at = self._skip_comma(at)
+        return DocumentNode(place, items, "list"), at + 1
+
+    def _skip_comma(self, at: int) -> int:
+        """Past a comma, or at the closing bracket."""
+        at = self._skip_space(at)
+        return self._skip_space(at + 1) if self._text[at] == "," else at
+
+    def _skip_space(self, at: int) -> int:
+        found = _SPACE.match(self._text, at)
+        return found.end() if found else at
+
+    def _describe_place(self, at: int) -> str:
+        line = bisect.bisect_right(self._starts, at)
+        return f"line {line} column {at - self._starts[line - 1] + 1}"

@@ -1,0 +1,135 @@
+"""YAML: a request, one workload or a list of workloads; every value with its line and column.
+
+Plain data only. Words mean what YAML 1.2 says: NO is a country, 010 is ten, 1e12 is a number, 12:30 is text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import date
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from planner.inputs.documents.node_tree import DEPTH_MAX, NODES_MAX, DocumentNode, build_request, document_text
+from planner.inputs.parsed_file import ParsedFile, UnreadableFile, reject_file
+from planner.inputs.text_encoding import binary_kind
+
+if TYPE_CHECKING:
+    import yaml
+
+SUFFIXES = (".yaml", ".yml")
+_PLAIN_SCALARS = (
+    ("tag:yaml.org,2002:null", r"~|null|Null|NULL|", [*"~nN", ""]),
+    ("tag:yaml.org,2002:bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("tag:yaml.org,2002:int", r"[-+]?[0-9][0-9_]*", list("-+0123456789")),
+    (
+        "tag:yaml.org,2002:float",
+        r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?",
+        list("-+.0123456789"),
+    ),
+    ("tag:yaml.org,2002:timestamp", r"[0-9]{4}-[0-9]{2}-[0-9]{2}", list("0123456789")),
+)
+_SCALAR_PARSERS: dict[str, Callable[[str], Any]] = {
+    "tag:yaml.org,2002:null": lambda _: None,
+    "tag:yaml.org,2002:bool": lambda text: text.casefold() == "true",
+    "tag:yaml.org,2002:int": lambda text: int(text.replace("_", "")),
+    "tag:yaml.org,2002:float": lambda text: float(text.replace("_", "")),
+    "tag:yaml.org,2002:timestamp": date.fromisoformat,
+}
+
+
+def claims(data: bytes) -> bool:
+    """Whether the bytes begin as a mapping or a list in YAML's block style."""
+    if binary_kind(data):
+        return False
+    lines = (line for line in data[:4096].decode("utf-8", "replace").lstrip("\ufeff").splitlines())
+    first = next((line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
+    return first == "---" or first.startswith("- ") or bool(re.match(r"[A-Za-z_][\w-]*:(?:\s|$)", first))
+
+
+def read(data: bytes, name: str) -> ParsedFile:
+    """The request in a YAML document; places are lines and columns."""
+    try:
+        root = _parse_root(data)
+    except UnreadableFile as fault:
+        return reject_file(data, name, "yaml", str(fault), place=fault.place, expected="a YAML request")
+    return build_request(data, name, "yaml", root)
+
+
+def _parse_root(data: bytes) -> DocumentNode:
+    import yaml
+
+    try:
+        text = document_text(data)
+        _check_depth(yaml.parse(text, Loader=_yaml_loader()))
+        composed = yaml.compose(text, Loader=_yaml_loader())
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise UnreadableFile(
+            f"not YAML: {error.problem or error.context}", _describe_place(mark) if mark else ""
+        ) from None
+    except yaml.YAMLError as error:
+        raise UnreadableFile(f"not YAML: {' '.join(str(error).split())[:120]}") from None
+    except RecursionError:
+        raise UnreadableFile("nested too deep") from None
+    if composed is None:
+        raise UnreadableFile("there is nothing in it")
+    return _convert_node(composed, 0, [0])
+
+
+def _check_depth(events: Iterable[Any]) -> None:
+    """Refuses what is nested too deep before it is composed: the fast composer recurses until the process dies."""
+    import yaml
+
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEPTH_MAX:
+            raise UnreadableFile("nested too deep", _describe_place(event.start_mark))
+
+
+@cache
+def _yaml_loader() -> Any:
+    """A composer with YAML 1.2's plain words; the fast one where the library has it."""
+    import yaml
+
+    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader: Any = type("Loader", (base,), {"yaml_implicit_resolvers": {}})
+    for tag, pattern, first in _PLAIN_SCALARS:
+        loader.add_implicit_resolver(tag, re.compile(rf"(?:{pattern})\Z"), first)
+    return loader
+
+
+def _convert_node(node: yaml.Node, depth: int, count: list[int]) -> DocumentNode:
+    import yaml
+
+    count[0] += 1
+    if depth > DEPTH_MAX or count[0] > NODES_MAX:
+        raise UnreadableFile("nested too deep, or aliases that grow without end")
+    place = _describe_place(node.start_mark)
+    if isinstance(node, yaml.MappingNode):
+        pairs = [
+            (_convert_node(key, depth + 1, count), _convert_node(value, depth + 1, count)) for key, value in node.value
+        ]
+        return DocumentNode(place, pairs, "map")
+    if isinstance(node, yaml.SequenceNode):
+        return DocumentNode(place, [_convert_node(item, depth + 1, count) for item in node.value], "list")
+    return DocumentNode(place, _convert_scalar(node))
+
+
+def _describe_place(mark: Any) -> str:
+    return f"line {mark.line + 1} column {mark.column + 1}"
+
+
+def _convert_scalar(node: Any) -> Any:
+    """The value of a scalar; whatever is not plain data stays a text."""
+    text = str(node.value)
+    make = _SCALAR_PARSERS.get(str(node.tag))
+    try:
+        return make(text) if make else text
+    except ValueError:
+        return text

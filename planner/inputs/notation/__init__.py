@@ -1,0 +1,1 @@
+"""Numbers, units, dates and words as people write them in cells."""

@@ -1,0 +1,1 @@
+"""Workloads read from tables: headers, columns, units, rows."""

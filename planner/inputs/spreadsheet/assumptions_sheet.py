@@ -1,0 +1,90 @@
+"""A sheet of assumptions -> names and values. Which names exist, and what values they allow, is checked elsewhere."""
+
+from __future__ import annotations
+
+import re
+
+from planner.inputs.cell_grid import Cell, GridRow, InputSheet
+from planner.inputs.notation.numbers import AmbiguousNumber, parse_currency, parse_format_currency, parse_quantity
+from planner.inputs.reading_log import ReadingLog
+
+_NAME = re.compile(r"(?:name|assumption|parameter|input|item|driver)s?(?: name)?")
+_VALUE = re.compile(r"(?:value|our value|figure|override|used|base)s?")
+
+
+def is_assumptions_sheet(sheet: InputSheet) -> bool:
+    return "assumption" in sheet.name.casefold()
+
+
+def read_assumptions(sheet: InputSheet, ledger: ReadingLog) -> dict[str, float]:
+    """Every name with its value; rows without a number are refused as notes."""
+    at, name_column, value_column = _find_layout(sheet)
+    values: dict[str, float] = {}
+    for row in sheet.rows[at:]:
+        name, cell = row.cell(name_column), row.cell(value_column)
+        if row.is_blank:
+            continue
+        if row.hidden:
+            ledger.reject_row(row, "hidden row; unhide it to have it used")
+        elif name.is_blank or (cell.is_blank and not cell.fault):
+            ledger.reject_row(row, "note: no value beside a name")
+        else:
+            _read_row(row, name, cell, values, ledger)
+    return values
+
+
+def _read_row(row: GridRow, name: Cell, cell: Cell, values: dict[str, float], ledger: ReadingLog) -> None:
+    key = re.sub(r"[^a-z0-9]+", "_", name.text.casefold()).strip("_")
+    path = f"assumptions.{key}"
+    ledger.rows_used += 1
+    value = _read_value(row, cell, ledger)
+    if value is None:
+        return
+    if key in values:
+        ledger.add_problem(
+            name, f"a second value for {key}; the first stands in {ledger.places[path]}", "one value for a name", path
+        )
+        return
+    values[key] = value
+    ledger.read(path, cell, value)
+
+
+def _read_value(row: GridRow, cell: Cell, ledger: ReadingLog) -> float | None:
+    currency = next(
+        (
+            code
+            for other in row.cells
+            if (code := parse_currency(other.text) or parse_format_currency(other.number_format))
+        ),
+        "",
+    )
+    if cell.fault:
+        ledger.add_problem(cell, "no value can be read", "a value")
+        return None
+    if currency and not ledger.accepts_currency(currency, cell):
+        return None
+    if isinstance(cell.value, int | float) and not isinstance(cell.value, bool):
+        return float(cell.value)
+    try:
+        parsed = parse_quantity(cell.text, "." if "," in cell.text else "") if isinstance(cell.value, str) else None
+    except AmbiguousNumber:
+        ledger.add_problem(
+            cell, "is the separator a decimal point or does it group thousands?", f"{cell.text}0 or the digits alone"
+        )
+        return None
+    if parsed is None:
+        ledger.add_problem(cell, "text where a number is needed", "a number")
+        return None
+    return parsed.value / 100 if parsed.percent else parsed.value
+
+
+def _find_layout(sheet: InputSheet) -> tuple[int, int, int]:
+    """Where the rows begin, and the columns of names and values: as a header says, else the first two."""
+    for index, row in enumerate(sheet.rows):
+        texts = [cell.text.casefold() for cell in row.cells]
+        names = [i for i, text in enumerate(texts) if _NAME.fullmatch(text)]
+        values = [i for i, text in enumerate(texts) if _VALUE.fullmatch(text)]
+        if names and values:
+            return index + 1, names[0], values[0]
+    first = next((i for row in sheet.rows for i, cell in enumerate(row.cells) if not cell.is_blank), 0)
+    return 0, first, first + 1

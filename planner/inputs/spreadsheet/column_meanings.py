@@ -1,0 +1,194 @@
+"""What the columns of a sheet mean: their headers matched by meaning, with the units that the headers carry.
+
+Knows words, not values: a header whose words fit nothing is left to be named as unused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+
+from planner.inputs.cell_grid import Cell, GridRow
+from planner.inputs.notation.dates import describe_ambiguous_date
+from planner.inputs.notation.header_terms import MAY_BE_PRICED, MEANINGS, PRICED
+from planner.inputs.notation.months import is_yearless, parse_month, parse_month_number
+from planner.inputs.notation.numbers import parse_currency
+from planner.inputs.notation.units import Metric, normalize_text, parse_metric, parse_rate_seconds, parse_work_unit
+from planner.inputs.sheet_options import IGNORE, NO_SHEET_OPTIONS, SheetOptions, month_field
+
+RULE_HEADER_WORDS = "the words of its header"
+RULE_USER_MAPPING = "chosen by --map or a mapping file"
+RULE_CALENDAR_MONTH = "a calendar month"
+TITLE_MAX = 80
+"""Signs of a title; what is longer is a text."""
+_PRICED = re.compile(PRICED)
+_PEAK = re.compile(r"\b(?:peak|max(?:imum)?|p9\d)\b")
+PEAK_MEANINGS = frozenset({"requests_per_second", "gpus"})
+"""What a column may state as a peak beside its mean; the mean is what is planned."""
+RULE_CELL_CONTENT = "what stands beneath it"
+NAME_RANK = ("workload", "job", "name", "service", "application", "app", "model", "use case", "task", "project")
+SINGLE_COLUMN_MEANINGS = frozenset({"name", "team", "kind", "notes", "region", "provider", "source"})
+MONTHLY_MEANINGS = frozenset(
+    {"accelerator_hours", "units_per_month", "total_units", "requests_per_second", "amount", "gpus", "hours", ""}
+)
+"""What may be stated for one month in its title."""
+REQUIRED_DEMAND = (
+    "GPU-hours, GPUs with hours, work per month (tokens/month), total work with a deadline, or requests per second"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SheetColumn:
+    """A column that means something. `month` is set for "month" columns ("2026-12" or "#3" for the plan's third month).
+
+    `words` is the header in plain words; `metric` what a demand in it is counted in, as far as its headers say; `rule`
+    how the meaning was found; `was` the meaning of a column whose figures were spread over months.
+    """
+
+    index: int
+    meaning: str
+    header: Cell
+    words: str
+    month: str = ""
+    metric: Metric | None = None
+    currency: str = ""
+    rule: str = RULE_HEADER_WORDS
+    was: str = ""
+
+
+def match_columns(
+    row: GridRow, above: GridRow | None = None, choices: SheetOptions = NO_SHEET_OPTIONS
+) -> tuple[SheetColumn, ...]:
+    """The columns that a header row names, one or more for a meaning; `above` may hold the unit of month columns."""
+    columns: list[SheetColumn] = []
+    over = ""
+    for index, cell in enumerate(row.cells):
+        text = above.cell(index).text if above else ""
+        over = text or (over if columns and columns[-1].meaning == "month" else "")
+        if column := _mapped_column(index, cell, over, choices) or _match_column(index, cell, over, choices):
+            columns.append(column)
+    return tuple(columns)
+
+
+def unmatched_headers(row: GridRow, columns: tuple[SheetColumn, ...]) -> list[Cell]:
+    """The header cells that mean nothing to us."""
+    known = {column.index for column in columns}
+    return [cell for index, cell in enumerate(row.cells) if not cell.is_blank and index not in known]
+
+
+def select_columns(columns: tuple[SheetColumn, ...]) -> tuple[tuple[SheetColumn, ...], tuple[SheetColumn, ...]]:
+    """One column for each text meaning (the best name, else the first), and those that were passed over."""
+    selected: dict[str, SheetColumn] = {}
+    rest: list[SheetColumn] = []
+    passed: list[SheetColumn] = []
+    chosen = {column.meaning for column in columns if column.rule == RULE_USER_MAPPING and column.meaning != "month"}
+    means = {c.meaning for c in columns if not _PEAK.search(c.words)}
+    for column in columns:
+        is_peak = column.meaning in means and column.meaning in PEAK_MEANINGS and _PEAK.search(column.words)
+        if (column.meaning in chosen and column.rule != RULE_USER_MAPPING) or is_peak:
+            passed.append(column)
+            continue
+        if column.meaning not in SINGLE_COLUMN_MEANINGS:
+            rest.append(column)
+            continue
+        current = selected.get(column.meaning)
+        if current is None or (column.meaning == "name" and _name_rank(column) < _name_rank(current)):
+            selected[column.meaning] = column
+            passed += [current] if current else []
+        else:
+            passed.append(column)
+    return tuple(sorted([*selected.values(), *rest], key=lambda column: column.index)), tuple(passed)
+
+
+def _mapped_column(index: int, cell: Cell, over: str, choices: SheetOptions) -> SheetColumn | None:
+    """The column as the asker said it is."""
+    field = choices.field_of(cell.text)
+    if not field or field == IGNORE:
+        return None
+    month = month_field(field)
+    metric = parse_metric(over) if month and over else parse_metric(cell.text)
+    currency = "" if month else parse_currency(cell.text)
+    return SheetColumn(
+        index, "month" if month else field, cell, normalize_text(cell.text), month, metric, currency, RULE_USER_MAPPING
+    )
+
+
+def _match_column(index: int, cell: Cell, over: str, choices: SheetOptions) -> SheetColumn | None:
+    if is_year(cell):
+        return SheetColumn(index, "yearless", cell, cell.text)
+    is_text = not (cell.is_blank or cell.fault or cell.is_number or isinstance(cell.value, bool))
+    if not is_text or choices.field_of(cell.text) == IGNORE:
+        return None
+    if isinstance(cell.value, str) and len(cell.text) <= TITLE_MAX:
+        column = _column_from_title(cell.text)
+    else:
+        month = parse_month(cell)
+        column = SheetColumn(0, "month", cell, cell.text, month, rule=RULE_CALENDAR_MONTH) if month else None
+    if column is None:
+        return None
+    metric = column.metric if column.meaning != "month" or column.metric else parse_metric(over) if over else None
+    return replace(column, index=index, header=cell, metric=metric)
+
+
+@lru_cache(maxsize=10_000)
+def _column_from_title(text: str) -> SheetColumn | None:
+    """The column that a title makes, its place and the unit of a month aside; None for a text that means nothing."""
+    cell = Cell("", text)
+    has_digits = any(sign.isdigit() for sign in text)
+    if has_digits and (month := parse_month(cell)):
+        return SheetColumn(0, "month", cell, text, month, rule=RULE_CALENDAR_MONTH)
+    if has_digits and (number := parse_month_number(cell)):
+        return SheetColumn(0, "month", cell, text, f"#{number}", rule="a month of the plan by number")
+    if is_yearless(cell) or (has_digits and describe_ambiguous_date(cell)):
+        return SheetColumn(0, "yearless", cell, text)
+    words = normalize_text(text)
+    meaning = match_meaning(words)
+    if (
+        has_digits
+        and meaning in MONTHLY_MEANINGS
+        and not _PRICED.search(words)
+        and (month_column := _column_from_month_title(cell, words))
+    ):
+        return month_column
+    return SheetColumn(0, meaning, cell, words, "", parse_metric(text), parse_currency(text)) if meaning else None
+
+
+def _column_from_month_title(cell: Cell, words: str) -> SheetColumn | None:
+    """The column of "GPU-hours Jan-27", a month, and of "GPU-hours Q1 2027", which may be any three."""
+    rest = [part for part in re.split(r"[()\[\]:]|\s[-–]\s|\s", cell.text) if part]
+    for size in (1, 2):
+        for at in range(len(rest) - size + 1):
+            if month := parse_month(Cell("", " ".join(rest[at : at + size]))):
+                metric = parse_metric(" ".join(rest[:at] + rest[at + size :]))
+                return SheetColumn(0, "month", cell, words, month, metric, rule=RULE_CALENDAR_MONTH) if metric else None
+    return SheetColumn(0, "yearless", cell, cell.text) if re.search(r"\bq[1-4]\b", words) else None
+
+
+def is_year(cell: Cell) -> bool:
+    """Whether a cell is a year alone, as a number."""
+    return cell.is_number and cell.text.isdigit() and 2020 <= int(cell.text) <= 2099
+
+
+@lru_cache(maxsize=10_000)
+def match_meaning(words: str) -> str:
+    """What a header in plain words means, else empty."""
+    meaning = next((meaning for meaning, pattern in _meaning_patterns() if pattern.search(words)), "")
+    return "" if meaning not in MAY_BE_PRICED and _PRICED.search(words) else meaning
+
+
+@cache
+def _meaning_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Each meaning with all of its patterns as one."""
+    return tuple((meaning, re.compile("|".join(f"(?:{each})" for each in each_of))) for meaning, each_of in MEANINGS)
+
+
+def parse_rate(column: SheetColumn) -> tuple[str, float | None]:
+    """The unit and the seconds of a throughput column, as its header says them."""
+    return parse_work_unit(column.words), parse_rate_seconds(column.words)
+
+
+def _name_rank(column: SheetColumn) -> int:
+    return next(
+        (rank for rank, word in enumerate(NAME_RANK) if re.search(rf"\b{word}\b", column.words)), len(NAME_RANK)
+    )

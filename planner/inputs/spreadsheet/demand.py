@@ -1,0 +1,359 @@
+"""How much work a row asks for: exactly one kind of demand, from whichever columns state it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from planner.inputs.cell_grid import Cell
+from planner.inputs.notation.header_terms import SHARE_OF_HOURS
+from planner.inputs.notation.units import Metric, is_yearly, parse_metric
+from planner.inputs.spreadsheet.active_period import read_active_period
+from planner.inputs.spreadsheet.column_meanings import REQUIRED_DEMAND, SheetColumn
+from planner.inputs.spreadsheet.hardware import Hardware
+from planner.inputs.spreadsheet.monthly_hours import (
+    HOURS_PER_MONTH,
+    MonthlyHours,
+    read_monthly_hours,
+    repetitions_per_month,
+    scale_amount,
+)
+from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
+
+HOURS_AGREE_WITHIN = 0.01
+_DEMAND_KEYS = {
+    "accelerator_hours": "accelerator_hours_per_month",
+    "units": "units_per_month",
+    "requests_per_second": "requests_per_second",
+}
+_HOURS_SHARE = re.compile(SHARE_OF_HOURS)
+_CHIP_UTILISATION = re.compile(r"\b(?:gpu|sm|compute|mfu|memory|tensor|accelerator|chip|tpu)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class DemandStatement:
+    """One statement of demand: the key in the request, its value, what it counts and the cells it came from."""
+
+    key: str
+    value: float | dict[str, float] | list[float]
+    unit: str
+    cells: tuple[tuple[Cell, str], ...]
+
+    @property
+    def is_zero(self) -> bool:
+        values = self.value.values() if isinstance(self.value, dict) else self.value
+        return not any(values) if not isinstance(values, float) else values == 0
+
+
+def read_demand(line: WorkloadRow, hardware: Hardware, problem_count: int) -> DemandStatement | None:
+    """The one demand of a row; None after a complaint. `told` complaints were there before the row."""
+    hours = read_monthly_hours(line)
+    statements = [
+        each
+        for each in (
+            _read_accelerator_hours(line, hardware, hours),
+            _read_node_hours(line, hardware),
+            _read_month_columns(line, hardware, hours),
+            _read_column(line, "units_per_month", "units_per_month"),
+            _read_column(line, "total_units", "total_units"),
+            _read_requests(line),
+            _read_amount_column(line, hardware, hours),
+        )
+        if each is not None
+    ]
+    if len(line.ledger.complaints) > problem_count:
+        return None
+    statements = _prefer_month_columns(line, statements)
+    if not statements and "yearless" in line.table.meanings:
+        return None  # its column is told
+    if not statements:
+        cell = line.cell("name") or line.row.cell(0)
+        line.ledger.add_problem(cell, "nothing in this row says how much work is needed", REQUIRED_DEMAND)
+        return None
+    if len(statements) > 1:
+        first, second = statements[0].cells[0][0], statements[1].cells[0][0]
+        message = f"a second kind of demand in one row; the first stands in {first.place}"
+        line.ledger.add_problem(second, message, "one kind of demand: leave one of the two empty")
+        return None
+    return _limit_to_active_period(line, statements[0], problem_count)
+
+
+def _limit_to_active_period(line: WorkloadRow, stated: DemandStatement, problem_count: int) -> DemandStatement | None:
+    """The demand in the months that its row says it runs in."""
+    span = read_active_period(line)
+    if len(line.ledger.complaints) > problem_count:
+        return None
+    if span is None or stated.key == "total_units":
+        return stated
+    if not isinstance(stated.value, float):
+        line.ledger.note(f"{span.cells[0][0].place} is not used: the month columns of its row say when")
+        return stated
+    return replace(stated, value=span.by_month(stated.value), cells=stated.cells + span.cells)
+
+
+def _prefer_month_columns(line: WorkloadRow, statements: list[DemandStatement]) -> list[DemandStatement]:
+    """Values by month extend the single value of the same kind beside them."""
+    by_month = next((each for each in statements if not isinstance(each.value, float)), None)
+    if by_month is None:
+        return statements
+    same = [each for each in statements if each is not by_month and each.key == by_month.key]
+    for each in same:
+        line.ledger.note(f"{each.cells[0][0].place} is not used: the month columns of its row state the same demand")
+    return [each for each in statements if each not in same]
+
+
+def _read_column(line: WorkloadRow, meaning: str, key: str) -> DemandStatement | None:
+    found = line.number(meaning)
+    if found is None:
+        return None
+    metric = found.column.metric or _read_unit_column(line) or Metric("units")
+    return _build_statement(line, found, metric, key)
+
+
+def _read_requests(line: WorkloadRow) -> DemandStatement | None:
+    found = line.number("requests_per_second")
+    if found is None:
+        return None
+    if re.search(r"\b(?:peak|max(?:imum)?|p9\d)\b", found.column.words):
+        message = (
+            "a peak does not say how much work there is; the demand is the mean of the month, spread by a daily shape"
+        )
+        line.ledger.add_problem(found.cell, message, "a column with mean requests per second")
+        return None
+    return _build_statement(
+        line,
+        found,
+        found.column.metric or Metric("requests_per_second", "requests", 1.0, "second"),
+        "requests_per_second",
+    )
+
+
+def _build_statement(line: WorkloadRow, number: CellNumber, metric: Metric, key: str) -> DemandStatement | None:
+    scaled = scale_amount(line, number, metric)
+    if scaled is None:
+        return None
+    value, metric = scaled
+    if key == "total_units":
+        value = number.value * metric.scale
+    else:
+        _note_period(line, number, metric)
+    return DemandStatement(key, value, metric.unit, ((number.cell, f"{value:.15g} {metric.unit}".strip()),))
+
+
+def _read_unit_column(line: WorkloadRow) -> Metric | None:
+    text = line.text("unit")
+    return parse_metric(text) if text else None
+
+
+def _read_accelerator_hours(
+    line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None
+) -> DemandStatement | None:
+    """GPU-hours as stated, else GPUs x hours (x utilisation where that is a share of the hours)."""
+    found = line.number("accelerator_hours")
+    scaled = scale_amount(line, found, found.column.metric or Metric("accelerator_hours")) if found else None
+    product = _multiply_hours(line, hardware, hours)
+    if found is None:
+        return product
+    factor = repetitions_per_month(line, found.column, found.cell, scaled[1], found.value) if scaled else None
+    if scaled is None or factor is None:
+        return None
+    value, metric = (found.value * scaled[1].scale * factor[0], scaled[1]) if factor[1] else scaled
+    if product is None and not metric.period and not factor[1] and re.search(r"\btotal\b", found.column.words):
+        message = "GPU-hours in total, or of a month?"
+        line.ledger.add_problem(found.cell, message, "a column GPU-hours / month, or a column for each month")
+        return None
+    if (
+        product is not None
+        and isinstance(product.value, float)
+        and abs(product.value - value) > HOURS_AGREE_WITHIN * value
+    ):
+        cells = " x ".join(cell.place for cell, _ in product.cells)
+        line.ledger.add_problem(
+            found.cell, f"{value:,.15g} GPU-hours, but {cells} gives {product.value:,.15g}", "one of the two"
+        )
+        return None
+    _note_period(line, found, metric, is_by_run=bool(factor[1]))
+    return DemandStatement(
+        _DEMAND_KEYS["accelerator_hours"], value, "", ((found.cell, f"{value:.15g} accelerator-hours"), *factor[1])
+    )
+
+
+def _note_period(line: WorkloadRow, number: CellNumber, metric: Metric, *, is_by_run: bool = False) -> None:
+    """Tells where an amount was taken as of a month, or as spread over a year."""
+    header = number.column.header
+    if not metric.period and not is_by_run:
+        line.ledger.note(f"{header.text!r} ({header.place}) names no period: read as per month")
+    elif is_yearly(number.column.words):
+        line.ledger.note(f"{header.text!r} ({header.place}) is of a year: a twelfth of it each month")
+
+
+def _read_node_hours(line: WorkloadRow, hardware: Hardware) -> DemandStatement | None:
+    """Hours of nodes, times the accelerators in one."""
+    found = line.number("node_hours")
+    if found is None or line.cell("accelerator_hours") is not None:
+        return None
+    scaled = scale_amount(line, found, replace(found.column.metric or Metric("hours"), what="hours"))
+    if scaled is None:
+        return None
+    if hardware.each is None:
+        line.ledger.add_problem(found.cell, "hours of nodes, but with how many GPUs each?", "a column GPUs per node")
+        return None
+    _note_period(line, found, scaled[1])
+    each = () if hardware.each_cell is None else ((hardware.each_cell, f"{hardware.each:g} each"),)
+    cells = ((found.cell, f"{scaled[0]:.15g} node-hours"), *each)
+    return DemandStatement(_DEMAND_KEYS["accelerator_hours"], scaled[0] * hardware.each, "", cells)
+
+
+def _multiply_hours(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None) -> DemandStatement | None:
+    if (
+        hours is None
+        or line.cell("node_hours") is not None
+        or any(column.meaning == "month" and not line.row.cell(column.index).is_blank for column in line.table.columns)
+    ):
+        return None
+    if hardware.count is None or hardware.count_cell is None:
+        if all(line.cell(meaning) is None for meaning in ("accelerator_hours", "gpus", "nodes")):
+            line.ledger.add_problem(hours.cell, "hours, but of how many GPUs?", "a number of GPUs in the row")
+        return None
+    share = _read_hours_share(line, hours.value)
+    if share is None:
+        return None
+    fraction, fraction_cell = share
+    cells = [
+        (hardware.count_cell, f"{hardware.count:g} accelerators"),
+        (hours.cell, f"{hours.value:.15g} hours per month"),
+    ]
+    cells += hours.by
+    if fraction_cell is not None:
+        cells.append((fraction_cell, f"{fraction:g} of the hours"))
+    return DemandStatement(_DEMAND_KEYS["accelerator_hours"], hardware.count * hours.value * fraction, "", tuple(cells))
+
+
+def _read_hours_share(line: WorkloadRow, hours: float) -> tuple[float, Cell | None] | None:
+    """The share of the hours used; 1 where utilisation is not given or is about the chip. None after a complaint."""
+    column = line.table.column("utilisation")
+    if column is None or line.cell("utilisation") is None:
+        return 1.0, None
+    if _CHIP_UTILISATION.search(column.words) and not _HOURS_SHARE.search(column.words):
+        line.ledger.note(
+            f"{column.header.text!r} ({column.header.place}) is about the chip, not the hours: the hours stand as given"
+        )
+        return 1.0, None
+    share = line.fraction("utilisation")
+    if share is None:
+        return None
+    is_named = bool(_HOURS_SHARE.search(column.words))
+    if not is_named and hours >= 0.98 * HOURS_PER_MONTH:
+        line.ledger.note(f"{column.header.text!r} ({column.header.place}) is read as a share of the hours beside it")
+    if not is_named and hours < 0.98 * HOURS_PER_MONTH:
+        message = "does this lower the hours beside it, or is it how busy the chip is in them?"
+        line.ledger.add_problem(
+            share[1], message, f"the header 'Utilisation (% of hours)' or 'GPU utilisation', not {column.header.text!r}"
+        )
+        return None
+    return share
+
+
+def _read_month_columns(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None) -> DemandStatement | None:
+    columns = [c for c in line.table.columns if c.meaning == "month" and not line.row.cell(c.index).is_blank]
+    if not columns:
+        return None
+    first = line.row.cell(columns[0].index)
+    metric = _read_unit_column(line) or columns[0].metric
+    if metric is None:
+        line.ledger.add_problem(
+            first,
+            "the month columns do not say what they count",
+            "a Unit column, or a heading above them: GPU-hours, tokens ...",
+        )
+        return None
+    times = _month_factor(line, metric, hardware, hours, first)
+    if times is None:
+        return None
+    values: dict[str, float] = {}
+    cells = []
+    for column in columns:
+        value = _read_month_value(line, column, metric)
+        if value is not None:
+            values[column.month] = value * times
+            cells.append((line.row.cell(column.index), f"{column.month}: {value * times:.15g}"))
+    what = metric.what if metric.what in _DEMAND_KEYS else "accelerator_hours"
+    if any(month.startswith("#") for month in values):
+        if list(values) != [f"#{number}" for number in range(1, len(values) + 1)]:
+            line.ledger.add_problem(first, "months by number must run from 1 without a hole", "Month 1, Month 2, ...")
+            return None
+        return DemandStatement(_DEMAND_KEYS[what], list(values.values()), metric.unit, tuple(cells))
+    return DemandStatement(_DEMAND_KEYS[what], values, metric.unit, tuple(cells)) if values else None
+
+
+def _month_factor(
+    line: WorkloadRow, metric: Metric, hardware: Hardware, hours: MonthlyHours | None, first: Cell
+) -> float | None:
+    """What turns a month's figure into demand: hours for a number of GPUs, GPUs for hours, else 1."""
+    if metric.what == "accelerators":
+        if hours is None:
+            line.ledger.add_problem(
+                first,
+                "a number of GPUs by month needs their hours",
+                "a column Hours per month (730 is around the clock)",
+            )
+            return None
+        share = _read_hours_share(line, hours.value)
+        return None if share is None else hours.value * share[0]
+    if metric.what == "hours":
+        if hardware.count is None:
+            line.ledger.add_problem(first, "hours by month, but of how many GPUs?", "a number of GPUs in the row")
+        return hardware.count
+    return 1.0
+
+
+def _read_month_value(line: WorkloadRow, column: SheetColumn, metric: Metric) -> float | None:
+    """The figure of a month; a dash is a stated zero, as accounts write it."""
+    cell = line.row.cell(column.index)
+    if cell.text in ("-", "–", "—"):
+        return 0.0
+    number = line.number_in(column, cell)
+    scaled = scale_amount(line, number, metric) if number else None
+    if scaled is None:
+        return None
+    return scaled[0] if metric.what != "accelerators" else number.value if number else None
+
+
+def _read_amount_column(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None) -> DemandStatement | None:
+    """A column called demand or amount, counted in what its cell, a unit column or its header says."""
+    found = line.number("amount")
+    if found is None:
+        return None
+    metric = parse_metric(found.quantity.unit) or _read_unit_column(line) or found.column.metric
+    if metric is None or metric.what == "hours":
+        line.ledger.add_problem(found.cell, "an amount of what?", "a unit beside it: GPU-hours, tokens, requests/s ...")
+        return None
+    if metric.what == "accelerators":
+        if hours is None or hardware.count is not None:
+            line.ledger.add_problem(
+                found.cell, "a number of GPUs is no amount of work", "a column Hours per month, or GPU-hours"
+            )
+            return None
+        return DemandStatement(
+            _DEMAND_KEYS["accelerator_hours"],
+            found.value * hours.value,
+            "",
+            ((found.cell, f"{found.value:g} accelerators"), (hours.cell, "hours")),
+        )
+    is_total = metric.what == "units" and not metric.period and line.cell("deadline") is not None
+    return _build_statement(line, found, metric, "total_units" if is_total else _DEMAND_KEYS[metric.what])
+
+
+def record_demand(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
+    """The demand's key and value, with every cell it came from in the ledger."""
+    path = f"{line.path}.demand.{stated.key}"
+    for cell, value in stated.cells:
+        line.ledger.read(path, cell, value)
+    if isinstance(stated.value, dict) and len(stated.cells) == len(stated.value):
+        for (cell, _), month in zip(stated.cells, stated.value, strict=True):
+            line.ledger.places[f"{path}.{month}"] = cell.place
+    if isinstance(stated.value, list):
+        for index, (cell, _) in enumerate(stated.cells):
+            line.ledger.places[f"{path}[{index}]"] = cell.place
+    return {stated.key: stated.value}

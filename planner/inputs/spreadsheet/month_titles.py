@@ -1,0 +1,109 @@
+"""What the texts above a table say of its month columns: their year, and what they count; and sums among the months.
+
+A title is heeded only where it says one thing: two years above a table, or a fiscal one, leave the question open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planner.inputs.cell_grid import Cell, GridRow, InputSheet
+from planner.inputs.notation.months import parse_month_name, parse_quarter
+from planner.inputs.notation.numbers import AmbiguousNumber, parse_quantity
+from planner.inputs.notation.units import Metric, parse_metric
+from planner.inputs.spreadsheet.column_meanings import SheetColumn
+
+_YEAR = re.compile(r"(?<![\w/.-])20[2-9]\d(?![\w/.-]*\d)")
+_FISCAL = re.compile(r"\b(?:fy|fiscal|financial year)", re.IGNORECASE)
+_DATED = re.compile(
+    r"\d{1,2}[./-]\d{1,2}[./-]|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
+    r"|\b(?:version|draft|as of|stand|status)\b",
+    re.IGNORECASE,
+)
+TITLES_MAX = 30
+SUM_WITHIN = 0.005
+
+
+def apply_titles_to_months(
+    sheet: InputSheet, above: Sequence[GridRow], columns: Sequence[SheetColumn]
+) -> tuple[SheetColumn, ...]:
+    """The columns with what the rows `above` (and the sheet's name) say of months without a year or a unit."""
+    titles = [
+        cell for row in above[-TITLES_MAX:] for cell in row.cells if isinstance(cell.value, str) and not cell.is_blank
+    ]
+    dated = _add_year([*titles, Cell("the name of the sheet", sheet.name)], columns)
+    return _add_unit(titles, dated)
+
+
+def _add_year(titles: list[Cell], columns: Sequence[SheetColumn]) -> tuple[SheetColumn, ...]:
+    named = [(c, parse_month_name(c.header)) for c in columns if c.meaning == "yearless"]
+    numbers = [number for _, number in named if number]
+    if len(numbers) < 2 or numbers != sorted(set(numbers)) or any(c.meaning == "month" for c in columns):
+        return tuple(columns)
+    years = {year: cell for cell in titles if not _DATED.search(cell.text) for year in _YEAR.findall(cell.text)}
+    if len(years) != 1 or any(_FISCAL.search(cell.text) for cell in titles):
+        return tuple(columns)
+    ((year, cell),) = years.items()
+    dated = {
+        id(c): replace(c, meaning="month", month=f"{year}-{number:02d}", rule=f"of {year}, as {cell.place} says")
+        for c, number in named
+        if number
+    }
+    return tuple(dated.get(id(c), c) for c in columns)
+
+
+def _add_unit(titles: list[Cell], columns: tuple[SheetColumn, ...]) -> tuple[SheetColumn, ...]:
+    """Months that nothing beside them says the unit of, counted as the one title that names a unit does."""
+    beside = {"unit", "accelerator_hours", "units_per_month", "requests_per_second", "amount"}
+    bare = [c for c in columns if c.meaning == "month" and c.metric is None]
+    if not bare or any(c.meaning in beside for c in columns):
+        return columns
+    metrics: dict[str, tuple[Metric, Cell]] = {}
+    for cell in titles:
+        metric = parse_metric(_YEAR.sub("", cell.text))
+        if metric is not None and metric.what == "accelerator_hours":
+            metrics[cell.text.casefold()] = (metric, cell)
+    if len({metric for metric, _ in metrics.values()}) != 1:
+        return columns
+    metric, cell = next(iter(metrics.values()))
+    updated = {id(c): replace(c, metric=metric, rule=f"{c.rule}; GPU-hours, as {cell.place} says") for c in bare}
+    return tuple(updated.get(id(c), c) for c in columns)
+
+
+def drop_sum_columns(
+    columns: tuple[SheetColumn, ...], rows: Sequence[GridRow]
+) -> tuple[tuple[SheetColumn, ...], tuple[SheetColumn, ...]]:
+    """The columns without the quarters and years that add up the months before them, and those sums."""
+    months: list[SheetColumn] = []
+    sums: list[SheetColumn] = []
+    for column in columns:
+        if column.meaning == "month":
+            months.append(column)
+        elif column.meaning == "yearless":
+            parts = months[-3:] if parse_quarter(column.header) else months
+            if len(parts) >= 3 and all(_adds_up(row, parts, column) for row in rows):
+                sums.append(column)
+    return tuple(c for c in columns if c not in sums), tuple(sums)
+
+
+def _adds_up(row: GridRow, months: Sequence[SheetColumn], column: SheetColumn) -> bool:
+    if row.cell(column.index).is_blank:
+        return True
+    total = _read_number(row.cell(column.index))
+    parts = [_read_number(row.cell(month.index)) for month in months if not row.cell(month.index).is_blank]
+    if total is None:  # a heading or a repeated header, which is no workload
+        return not any(part is not None for part in parts)
+    known = [part for part in parts if part is not None]
+    return len(known) == len(parts) and abs(sum(known) - total) <= SUM_WITHIN * max(abs(total), 1e-9)
+
+
+def _read_number(cell: Cell) -> float | None:
+    if cell.text in ("-", "–", "—"):
+        return 0.0
+    try:
+        parsed = parse_quantity(cell.text, "." if "." in cell.text else ",")
+    except AmbiguousNumber:
+        return None
+    return parsed.value if parsed else None

@@ -1,0 +1,188 @@
+"""Hours per accelerator and month, however a row states them: a number, 24/7, 8h x 22d, hours a day and days, runs.
+
+What cannot be one number of hours a month (a run without how many, a runtime in days) is asked, never taken for it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from planner.inputs.cell_grid import Cell
+from planner.inputs.notation.header_terms import RUN, SHARE_OF_HOURS
+from planner.inputs.notation.units import PER_MONTH, Metric, adjust_metric, normalize_text, parse_period
+from planner.inputs.spreadsheet.column_meanings import SheetColumn
+from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
+
+HOURS_PER_MONTH = 730.0
+DAYS_IN = {"week": 7, "month": 31, "year": 366}
+HOURS_PER_MONTH_MAX = 744.0
+_ALWAYS = re.compile(
+    r"24 ?h? ?[x/*×] ?7(?: ?d)?(?:/365)?|always(?: on)?|around the clock|rund um die uhr|continuous(?:ly)?"
+    r"|full[ -]?time",
+    re.IGNORECASE,
+)
+_PLAN = re.compile(
+    r"(?P<hours>\d{1,2}(?:[.,]\d)?) ?(?P<h>h(?:ours?|rs?)?)?(?: ?(?:/|per|a) ?d(?:ay)?)? ?[x×*,/] ?"
+    r"(?P<days>\d{1,2}) ?(?P<d>d(?:ays?)?)?(?: ?(?:/|per|a) ?(?P<period>w(?:ee)?k|week|mo(?:nth)?))?",
+    re.IGNORECASE,
+)
+"""8h x 22d, 10 h/day x 5 days/week, 24x5."""
+_OF_A_RUN = re.compile(rf"(?: per |/)(?:training )?{RUN}\b")
+_OF_A_PERSON = re.compile(r"(?: per |/)(?:user|person|student|seat|developer|engineer|researcher|head)\b")
+_PER = re.compile(r"(?: per |/)\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class MonthlyHours:
+    """Hours per accelerator and month with the cell that they stand in, and the cells that they were multiplied by."""
+
+    value: float
+    cell: Cell
+    by: tuple[tuple[Cell, str], ...] = ()
+
+
+def read_monthly_hours(line: WorkloadRow) -> MonthlyHours | None:
+    """The hours of a row, None where it states none or after a complaint."""
+    column, cell = line.table.column("hours"), line.cell("hours")
+    if column is None or cell is None:
+        return _full_month_share(line)
+    if isinstance(cell.value, str) and (scheduled := _parse_schedule(cell.text)) is not None:
+        return MonthlyHours(scheduled, cell)
+    if not _is_clear(line, column, cell):
+        return None
+    number = line.number_in(column, cell)
+    scaled = scale_amount(line, number, column.metric or Metric("hours")) if number else None
+    factor = repetitions_per_month(line, column, cell, scaled[1], number.value) if number and scaled else None
+    if number is None or scaled is None or factor is None:
+        return None
+    hours, metric = scaled
+    hours = number.value * metric.scale * factor[0] if factor[1] else hours
+    if not metric.period and not factor[1]:
+        line.ledger.note(f"{column.header.text!r} ({column.header.place}) names no period: read as hours per month")
+    if hours > HOURS_PER_MONTH_MAX:
+        message = f"{hours:,.15g} hours a month are more than a month has"
+        line.ledger.add_problem(cell, message, "hours of one GPU; name the column GPU-hours if it adds up all GPUs")
+        return None
+    return MonthlyHours(hours, cell, factor[1])
+
+
+def repetitions_per_month(
+    line: WorkloadRow, column: SheetColumn, cell: Cell, metric: Metric, value: float
+) -> tuple[float, tuple[tuple[Cell, str], ...]] | None:
+    """How often a month the hours of a run, or of a day with its days beside it, come; None after a complaint.
+
+    With no cells where the column's own period is all there is.
+    """
+    of_a_run = bool(_OF_A_RUN.search(column.words)) and not metric.period
+    question = _find_ambiguity(line, column, metric, value, of_a_run=of_a_run)
+    if question is not None:
+        line.ledger.add_problem(cell, *question)
+        return None
+    if of_a_run:
+        return _read_repetitions(
+            line, cell, "runs", "run", "hours of one run, but how many runs a month?", "a column Runs per month"
+        )
+    if metric.period == "day" and line.cell("days") is not None:
+        return _read_repetitions(
+            line, cell, "days", "day", "hours a day, but on how many days a month?", "a column Days per month"
+        )
+    for meaning in ("days", "runs"):
+        if line.cell(meaning) is not None and (other := line.table.column(meaning)) is not None:
+            place = other.header.place
+            line.ledger.note(f"{other.header.text!r} ({place}) is not used: the hours say of what they are")
+    return metric.factor, ()
+
+
+def _find_ambiguity(
+    line: WorkloadRow, column: SheetColumn, metric: Metric, value: float, *, of_a_run: bool
+) -> tuple[str, str] | None:
+    """What has to be asked of hours, and what would answer it; None where nothing has."""
+    if _OF_A_PERSON.search(column.words):
+        return "hours of one person, but of how many?", "GPU-hours / month, of all together"
+    if not metric.period and value <= 24 and line.cell("days") is not None:
+        return "hours a day or a month?", "a column Hours / day, or Hours / month"
+    if not metric.period and not of_a_run and line.cell("runs") is not None:
+        return "hours of a run or of a month?", "a column Hours per run, or Hours / month"
+    if metric.period == "day" and value > 24 and metric.what == "hours" and line.cell("days") is not None:
+        return f"{value:g} hours a day are more than a day has", "24 at most"
+    return None
+
+
+def _read_repetitions(
+    line: WorkloadRow, cell: Cell, meaning: str, one: str, question: str, expected: str
+) -> tuple[float, tuple[tuple[Cell, str], ...]] | None:
+    found = line.number(meaning)
+    period = (parse_period(normalize_text(found.quantity.unit)) or parse_period(found.column.words)) if found else ""
+    most = DAYS_IN.get(period, math.inf) if meaning == "days" else math.inf
+    if found is None or not period or found.value > most:
+        line.ledger.add_problem(found.cell if found else cell, question, expected)
+        return None
+    times = found.value * PER_MONTH[period]
+    return times, ((found.cell, f"{found.value:g} {one}s a {period}"),)
+
+
+def _parse_schedule(text: str) -> float | None:
+    """The hours a month of "24/7", "8h x 22d" or "24x5"; None for another text, or one that does not say its days of
+    what."""
+    if _ALWAYS.fullmatch(text):
+        return HOURS_PER_MONTH
+    match = _PLAN.fullmatch(text)
+    if not match or bool(match["h"]) != bool(match["d"]):
+        return None
+    hours, days = float(match["hours"].replace(",", ".")), int(match["days"])
+    period = (match["period"] or "").casefold()[:1]
+    if not period:
+        period = "w" if days in (5, 6, 7) else "m" if 8 <= days <= 31 and match["d"] else ""
+    if not period or hours > 24 or days > (7 if period == "w" else 31):
+        return None
+    return hours * days * (PER_MONTH["week"] if period == "w" else 1.0)
+
+
+def _is_clear(line: WorkloadRow, column: SheetColumn, cell: Cell) -> bool:
+    """Whether the header names hours, of each accelerator, of a time that can be told; a complaint where not."""
+    words = column.words
+    if not _is_in_hours(words):
+        line.ledger.add_problem(
+            cell, f"{column.header.text!r} is not in hours", "hours per month: a column Hours / month"
+        )
+        return False
+    if "total" in words and re.search(r"\btotal\b", words) and not parse_period(words):
+        message = "are these a month's hours of each GPU, or of all of them, or of all the time?"
+        line.ledger.add_problem(cell, message, "a column Hours / month (of each GPU) or GPU-hours / month (of all)")
+        return False
+    return True
+
+
+@lru_cache(maxsize=1024)
+def _is_in_hours(words: str) -> bool:
+    """Whether a header names hours, or no unit; not days or minutes alone."""
+    unit = _PER.sub("", words)
+    other = re.search(r"\b(?:days?|minutes?|mins?|weeks?)\b", unit)
+    return not other or bool(re.search(r"\b(?:hours?|hrs?|h)\b", unit))
+
+
+def _full_month_share(line: WorkloadRow) -> MonthlyHours | None:
+    """All hours of a month where a share of the hours stands with no hours beside it."""
+    column, cell = line.table.column("utilisation"), line.cell("utilisation")
+    if column is None or cell is None or line.table.column("hours") or not re.search(SHARE_OF_HOURS, column.words):
+        return None
+    if any(line.cell(each) is not None for each in ("accelerator_hours", "node_hours", "units_per_month", "amount")):
+        return None
+    line.ledger.note(
+        f"{column.header.text!r} ({column.header.place}) is a share of the {HOURS_PER_MONTH:g} hours a month"
+    )
+    return MonthlyHours(HOURS_PER_MONTH, cell)
+
+
+def scale_amount(line: WorkloadRow, number: CellNumber, base: Metric) -> tuple[float, Metric] | None:
+    """The amount per month (per second for requests) and what it finally is counted in; None after a complaint."""
+    metric = adjust_metric(base, number.quantity.unit)
+    if metric is None or number.quantity.percent or number.quantity.currency:
+        line.ledger.add_problem(
+            number.cell, f"does not fit {number.column.header.text!r}", f"a number of {base.unit or base.what}"
+        )
+        return None
+    return number.value * metric.factor, metric

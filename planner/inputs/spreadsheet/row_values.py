@@ -1,0 +1,171 @@
+"""One row of a table as its cells by meaning: texts, numbers, yes and no. Faults go to the ledger, never to a guess."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING
+
+from planner.inputs.cell_grid import Cell, GridRow
+from planner.inputs.notation.languages import NO as NO_ELSEWHERE
+from planner.inputs.notation.languages import YES as YES_ELSEWHERE
+from planner.inputs.notation.numbers import AmbiguousNumber, Quantity, parse_format_currency, parse_quantity
+from planner.inputs.reading_log import ReadingLog
+from planner.inputs.spreadsheet.column_meanings import SheetColumn
+from planner.inputs.spreadsheet.table_detection import SheetTable
+
+if TYPE_CHECKING:
+    from pricing.catalog.price_catalog import Catalog
+
+BLANK_WORDS = frozenset({"", "-", "–", "—", "n/a", "na", "n.a.", "none", "null", "nil"})
+YES = frozenset({"yes", "y", "true", "1", "x", "✓", "✔", "ok", "allowed"}) | YES_ELSEWHERE
+NO = frozenset({"no", "n", "false", "0", "not allowed"}) | NO_ELSEWHERE
+_CLOCK_FORMAT = re.compile(r"(?:\[h+\]|\bh{1,2}):m", re.IGNORECASE)
+"""A number format of times: the number beneath it is a part of a day."""
+_CLOCK = re.compile(r"(\d{1,4}):([0-5]\d)(?::[0-5]\d)?")
+_RANGE = re.compile(r"(\d[\d.,]*) ?(?:[-–—]|to|bis) ?(\d[\d.,]*)")
+CLOCK_MEANINGS = frozenset({"hours", "accelerator_hours", "node_hours", "checkpoint_minutes", "restart_minutes"})
+
+
+@dataclass(frozen=True, slots=True)
+class CellNumber:
+    """A number in a cell as written (the magnitude of its header not yet applied), with what stood around it."""
+
+    cell: Cell
+    column: SheetColumn
+    quantity: Quantity
+
+    @property
+    def value(self) -> float:
+        return self.quantity.value
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadRow:
+    """A row that is a workload: number `index` of the request."""
+
+    table: SheetTable
+    row: GridRow
+    index: int
+    ledger: ReadingLog
+    catalog: Catalog | None = None
+    path: str = field(init=False)
+    filled: dict[str, Cell] = field(init=False)
+    """The cells with something in them by what their columns mean: looked up many times each."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", f"workloads[{self.index}]")
+        cells, filled = self.row.cells, {}
+        for meaning, column in self.table.by_meaning.items():
+            if column.index < len(cells):
+                cell = cells[column.index]
+                if cell.fault or cell.text.casefold() not in BLANK_WORDS:
+                    filled[meaning] = cell
+        object.__setattr__(self, "filled", filled)
+
+    def cell(self, meaning: str) -> Cell | None:
+        """The cell under the column of that meaning, None where there is no such column or nothing in it."""
+        return self.filled.get(meaning)
+
+    def text(self, meaning: str) -> str:
+        cell = self.cell(meaning)
+        if cell is None or self._is_faulty(cell, meaning):
+            return ""
+        return cell.text
+
+    def number(self, meaning: str) -> CellNumber | None:
+        """The number under the column of that meaning; None where there is none or it is faulty (then told)."""
+        cell = self.filled.get(meaning)
+        return self.number_in(self.table.by_meaning[meaning], cell) if cell is not None else None
+
+    def number_in(self, column: SheetColumn, cell: Cell) -> CellNumber | None:
+        if self._is_faulty(cell, column.header.text):
+            return None
+        if isinstance(cell.value, int | float) and not isinstance(cell.value, bool):
+            currency = parse_format_currency(cell.number_format) if cell.number_format else ""
+            percent = "%" in cell.number_format
+            amount = Quantity(cell.value * 100 if percent else float(cell.value), "", currency, percent)
+            if _CLOCK_FORMAT.search(cell.number_format):
+                amount = Quantity(cell.value * 24, "h")
+        else:
+            parsed = self._parse_cell(column, cell)
+            if parsed is None:
+                return None
+            amount = parsed
+        if not math.isfinite(amount.value):
+            self.ledger.add_problem(cell, f"no finite number under {column.header.text!r}", "a number")
+            return None
+        if amount.value < 0:
+            self.ledger.add_problem(cell, f"a negative number under {column.header.text!r}", "0 or more")
+            return None
+        return CellNumber(cell, column, amount)
+
+    def _parse_cell(self, column: SheetColumn, cell: Cell) -> Quantity | None:
+        if column.meaning in CLOCK_MEANINGS and (clock := _CLOCK.fullmatch(cell.text)):
+            return Quantity(int(clock[1]) + int(clock[2]) / 60, "h")
+        decimal = self.table.decimals.get(column.index, "")
+        if not decimal and "," in cell.text:
+            decimal = "."
+        try:
+            parsed = parse_quantity(cell.text, decimal) if isinstance(cell.value, str) else None
+        except AmbiguousNumber:
+            whole, small = cell.text.replace(".", ""), cell.text
+            message = f"could be {whole} or {small}: nothing else under {column.header.text!r} tells which"
+            self.ledger.add_problem(cell, message, f"{whole} or {small}0")
+            return None
+        if parsed is None:
+            self._report_text(column, cell)
+        return parsed
+
+    def _report_text(self, column: SheetColumn, cell: Cell) -> None:
+        what, expected = "text", "a number, 24/7 or 8h x 22d" if column.meaning == "hours" else "a number"
+        if isinstance(cell.value, date):
+            what = "a date"  # spreadsheets turn 3-4 into one
+        elif match := _RANGE.fullmatch(cell.text):
+            what, expected = "a range", f"{match[1]} or {match[2]}"
+        self.ledger.add_problem(cell, f"{what} where a number is needed, under {column.header.text!r}", expected)
+
+    def fraction(self, meaning: str) -> tuple[float, Cell] | None:
+        """A share under the column of that meaning, 0..1: 45 %, 0.45, or 45 where the column is in percent."""
+        found = self.number(meaning)
+        if found is None:
+            return None
+        if found.quantity.percent:
+            return found.value / 100, found.cell
+        in_percent = found.column.index in self.table.in_percent
+        says_percent = bool(re.search(r"%|\bpercent|\bpct\b", found.column.words))
+        if says_percent == in_percent or found.value == 0:
+            return (found.value / 100 if says_percent else found.value), found.cell
+        if in_percent and found.value >= 1:
+            return found.value / 100, found.cell
+        message = f"is this a share of 1 or a percentage? The header {found.column.header.text!r} does not settle it"
+        self.ledger.add_problem(found.cell, message, f"{found.value * 100:g}% or {found.value:g}%")
+        return None
+
+    def flag(self, meaning: str) -> bool | None:
+        """Yes or no under the column of that meaning; None where nothing is said or it is faulty (then told)."""
+        cell = self.cell(meaning)
+        if cell is None or self._is_faulty(cell, meaning):
+            return None
+        word = cell.text.casefold().rstrip(".!")
+        if word in YES or word in NO:
+            return word in YES
+        self.ledger.add_problem(cell, "neither yes nor no", "yes or no")
+        return None
+
+    def names(self, meaning: str) -> tuple[str, ...]:
+        """The names in a cell such as "H100, A100 80GB" or "EU / US"; empty for "any"."""
+        text = self.text(meaning)
+        if not text:
+            return ()
+        parts = [part.strip() for part in re.split(r"[,;|\n/]|\bor\b|\band\b", text)]
+        return tuple(
+            part for part in parts if part and part.casefold() not in ("any", "anywhere", "all", "no preference")
+        )
+
+    def _is_faulty(self, cell: Cell, what: str) -> bool:
+        if cell.fault:
+            self.ledger.add_problem(cell, f"no value can be read, under {what!r}", "a value")
+        return bool(cell.fault)

@@ -1,0 +1,295 @@
+"""Finds the tables of a sheet: a header, and what every row beneath it is.
+
+Every row beneath a header is a workload or is refused with its reason; what a workload's cells say is read elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from planner.inputs.cell_grid import Cell, GridRow, InputSheet
+from planner.inputs.notation.header_terms import KINDS, SHARE_OF_HOURS
+from planner.inputs.notation.languages import NO, TOTALS
+from planner.inputs.notation.numbers import detect_decimal_separator
+from planner.inputs.notation.units import Metric, normalize_text
+from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
+from planner.inputs.spreadsheet.column_meanings import (
+    RULE_CELL_CONTENT,
+    RULE_USER_MAPPING,
+    SheetColumn,
+    match_columns,
+    select_columns,
+    unmatched_headers,
+)
+from planner.inputs.spreadsheet.header_detection import find_header, find_next_header
+from planner.inputs.spreadsheet.month_titles import apply_titles_to_months, drop_sum_columns
+
+TEXT_MEANINGS = frozenset(
+    [
+        "notes",
+        "source",
+        "interruptible",
+        "substitution",
+        "accelerators",
+        "may_be_owned",
+        "residency",
+        "precision",
+        "daily_shape",
+        "scaling",
+        "per",
+        "unit",
+        "accelerator",
+        "team",
+        "kind",
+        "provider",
+        "region",
+        "name",
+        "period",
+        "instance_type",
+        "start",
+        "end",
+        "included",
+    ]
+)
+DEMAND_MEANINGS = frozenset(
+    {
+        "accelerator_hours",
+        "node_hours",
+        "units_per_month",
+        "total_units",
+        "requests_per_second",
+        "amount",
+        "month",
+    }
+)
+SHARE_MEANINGS = ("utilisation", "growth")
+"""What is a share of 1 or a percentage."""
+_TOTAL = re.compile(
+    rf"(?:(?:grand|overall|sub)[ -]?)?totals?\b.*|sum\b.{{0,20}}|(?:{TOTALS})(?:\W.{{0,40}})?"
+    r"|.*\S[ :–-]+(?:sub-?)?totals?:?",
+    re.IGNORECASE,
+)
+_TOTAL_ALONE = re.compile(
+    r"((?:(?:grand|overall|sub)[ -]?)?totals?|(?:gesamt|zwischen)?summe)\b[: ]*(?P<of>.*)", re.IGNORECASE
+)
+_BARE = re.compile(r"\d+(?:\.\d+)?")
+_EXAMPLE = re.compile(r"(?:\(example\)|\[example\]|example:)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class SheetTable:
+    """A header with what stands beneath it. `decimals` is the proven decimal separator by column index.
+
+    `rows` have the reason why they are no workload, empty for a workload; `faults` are cells of them with a message and
+    what was expected; `in_percent` are the columns of shares with a number above 1 in them.
+    """
+
+    sheet: InputSheet
+    header: GridRow
+    columns: tuple[SheetColumn, ...]
+    passed_over: tuple[Cell, ...]
+    rows: tuple[tuple[GridRow, str], ...]
+    decimals: dict[int, str]
+    faults: tuple[tuple[Cell, str, str], ...] = ()
+    by_meaning: dict[str, SheetColumn] = field(init=False)
+    in_percent: frozenset[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        first: dict[str, SheetColumn] = {}
+        for column in self.columns:
+            first.setdefault(column.meaning, column)
+        object.__setattr__(self, "by_meaning", first)
+        shares = (first[meaning].index for meaning in SHARE_MEANINGS if meaning in first)
+        object.__setattr__(self, "in_percent", frozenset(index for index in shares if _is_in_percent(self.rows, index)))
+
+    def column(self, meaning: str) -> SheetColumn | None:
+        """The first column of that meaning, None where there is none."""
+        return self.by_meaning.get(meaning)
+
+    @property
+    def meanings(self) -> frozenset[str]:
+        return frozenset(self.by_meaning)
+
+    @property
+    def has_demand_columns(self) -> bool:
+        """Whether its columns can say how much work a workload needs."""
+        has_count = bool(self.meanings & {"gpus", "nodes", "accelerator", "instance_type", "replicas"})
+        share = self.column("utilisation")
+        has_hours = "hours" in self.meanings or (share is not None and re.search(SHARE_OF_HOURS, share.words))
+        has_times = "yearless" in self.meanings and (has_count or "unit" in self.meanings)
+        return bool(self.meanings & DEMAND_MEANINGS or (has_count and has_hours) or has_times)
+
+    @property
+    def is_of_workloads(self) -> bool:
+        return "name" in self.meanings and self.has_demand_columns
+
+
+def find_tables(sheet: InputSheet, choices: SheetOptions = NO_SHEET_OPTIONS) -> tuple[SheetTable, ...]:
+    """The tables of a sheet, in order; none where no row looks like a header."""
+    tables: list[SheetTable] = []
+    start = 0
+    while (header := find_header(sheet, start, choices)) is not None:
+        end = find_next_header(sheet, header.row, header.below, choices)
+        named = match_columns(header.row, header.above, choices)
+        below, at = sheet.rows[header.below : end], header.below - 1
+        named = apply_titles_to_months(sheet, sheet.rows[start:at], named)
+        columns, passed = select_columns(_resolve_by_content(named, below))
+        columns, sums = drop_sum_columns(columns, below)
+        passed = (*passed, *sums, *(column for column in columns if not column.meaning))
+        columns = tuple(column for column in columns if column.meaning)
+        left_out = (*(column.header for column in passed), *unmatched_headers(header.row, named))
+        tables.append(_build_table(sheet, header.row, columns, tuple(left_out), below))
+        if end >= len(sheet.rows):
+            break
+        start = end
+    return tuple(tables)
+
+
+def _build_table(
+    sheet: InputSheet,
+    header: GridRow,
+    columns: tuple[SheetColumn, ...],
+    left_out: tuple[Cell, ...],
+    below: tuple[GridRow, ...],
+) -> SheetTable:
+    rows: list[tuple[GridRow, str]] = []
+    ended = False
+    titles = frozenset(cell.text.casefold() for cell in header.cells if not cell.is_blank)
+    for row in below:
+        reason = _rejection_reason(row, titles, columns, ended=ended)
+        ended = bool(reason) and (ended or reason in ("total", "blank") or reason.startswith("note"))
+        rows.append((row, reason))
+    last = max((index for index, (_, reason) in enumerate(rows) if not reason), default=-1)
+    trimmed_rows = tuple((row, reason) for index, (row, reason) in enumerate(rows) if reason != "blank" or index < last)
+    return SheetTable(sheet, header, columns, left_out, trimmed_rows, _decimal_separators(columns, trimmed_rows))
+
+
+def _rejection_reason(row: GridRow, titles: frozenset[str], columns: tuple[SheetColumn, ...], *, ended: bool) -> str:
+    """Why a row is no workload: "blank", "total", ...; empty for a workload. `ended`: the table may be over."""
+    cells = [cell for cell in row.cells if not cell.is_blank]
+    by_meaning = {column.meaning: row.cell(column.index) for column in columns if column.meaning != "month"}
+    reasons: tuple[tuple[str, Callable[[], bool]], ...] = (
+        ("blank", lambda: not cells),
+        ("hidden row; unhide it to have it planned", lambda: row.hidden),
+        ("repeated header", lambda: _is_repeated_header(cells, titles)),
+        ("total", lambda: _is_total(cells, by_meaning)),
+        ("left out: its row says so", lambda: _is_left_out(by_meaning)),
+        ("example row", lambda: _is_example(by_meaning)),
+        ("note or heading: a single text", lambda: len(cells) == 1 and not cells[0].is_number),
+        ("note: no number in it", lambda: _is_note(row, columns, by_meaning, ended=ended)),
+    )
+    return next((reason for reason, holds in reasons if holds()), "")
+
+
+def _is_repeated_header(cells: list[Cell], titles: frozenset[str]) -> bool:
+    if any(cell.is_number and cell.text not in titles for cell in cells):
+        return False
+    return len(cells) > 1 and sum(cell.text.casefold() in titles for cell in cells) * 2 > len(cells)
+
+
+def _is_note(row: GridRow, columns: tuple[SheetColumn, ...], by_meaning: dict[str, Cell], *, ended: bool) -> bool:
+    """A row that says nothing of work: no figure, no kind, no accelerator, and no name or the table is over."""
+    if any(not row.cell(c.index).is_blank for c in columns if c.meaning not in TEXT_MEANINGS):
+        return False
+    words = [by_meaning[meaning].text for meaning in ("kind", "accelerator", "instance_type") if meaning in by_meaning]
+    described = any(any(sign.isalpha() for sign in text) and not (ended and _is_prose(text)) for text in words)
+    named = "name" in by_meaning and not by_meaning["name"].is_blank
+    return not described and (ended or not named)
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a text beneath a table names no accelerator and no kind of work."""
+    is_kind = any(re.search(pattern, normalize_text(text)) for _, pattern in KINDS)
+    return len(text.split()) > 3 or not (is_kind or any(sign.isdigit() for sign in text))
+
+
+def _is_total(cells: list[Cell], by_meaning: dict[str, Cell]) -> bool:
+    """A label such as "Grand total" in any column, and nothing beside it that a workload would have."""
+    labels = [cell for cell in cells if isinstance(cell.value, str) and _TOTAL.fullmatch(cell.text)]
+    name, accelerator = by_meaning.get("name"), by_meaning.get("accelerator")
+    if name is not None and (alone := _TOTAL_ALONE.fullmatch(name.text)):
+        of = alone["of"].casefold()
+        if not of or (accelerator is not None and of == accelerator.text.casefold()):
+            return True
+    own = [by_meaning[meaning] for meaning in ("name", "accelerator", "kind") if meaning in by_meaning]
+    return bool(labels) and all(cell.is_blank or cell in labels for cell in own)
+
+
+def _is_left_out(by_meaning: dict[str, Cell]) -> bool:
+    """Whether a column such as "Include?" says no."""
+    return "included" in by_meaning and by_meaning["included"].text.casefold() in NO | {"no", "n", "false", "0"}
+
+
+def _is_example(by_meaning: dict[str, Cell]) -> bool:
+    """A row marked as an example, as `planner template` writes one."""
+    return "name" in by_meaning and bool(_EXAMPLE.match(by_meaning["name"].text))
+
+
+def _is_in_percent(rows: tuple[tuple[GridRow, str], ...], index: int) -> bool:
+    """Whether a bare number above 1 stands in a column of shares."""
+    for row, reason in rows:
+        cell = row.cell(index)
+        if reason or "%" in cell.number_format:
+            continue
+        bare = cell.is_number or (isinstance(cell.value, str) and _BARE.fullmatch(cell.text))
+        if bare and float(cell.text) > 1:
+            return True
+    return False
+
+
+def _resolve_by_content(columns: tuple[SheetColumn, ...], rows: tuple[GridRow, ...]) -> tuple[SheetColumn, ...]:
+    """GPU and GPUs are told apart by what stands beneath them where only one of the two columns is there."""
+    meanings = {column.meaning for column in columns}
+    result = []
+    for column in columns:
+        if (
+            column.meaning == "kind"
+            and column.rule != RULE_USER_MAPPING
+            and column.words in ("type", "category", "class")
+        ):
+            result.append(_resolve_kind_column(column, meanings, rows))
+            continue
+        other = {"accelerator": "gpus", "gpus": "accelerator"}.get(column.meaning, "")
+        if not other or other in meanings or column.rule == RULE_USER_MAPPING:
+            result.append(column)
+            continue
+        cells = [cell for row in rows if not (cell := row.cell(column.index)).is_blank]
+        numbers = sum(cell.is_number or cell.text.replace(".", "").replace(",", "").isdigit() for cell in cells)
+        fits_better = numbers * 2 > len(cells) if other == "gpus" else numbers * 2 < len(cells)
+        result.append(replace(column, meaning=other, rule=RULE_CELL_CONTENT) if fits_better else column)
+    return tuple(_extend_metric(result))
+
+
+def _resolve_kind_column(column: SheetColumn, meanings: set[str], rows: tuple[GridRow, ...]) -> SheetColumn:
+    """A Type of workloads, or of accelerators where no other column names them, or (no meaning) of something else."""
+    texts = [normalize_text(cell.text) for row in rows if not (cell := row.cell(column.index)).is_blank]
+    if not texts or any(re.search(pattern, text) for text in texts for _, pattern in KINDS):
+        return column
+    numbered = sum(bool(re.search(r"[a-z]+ ?\d", text)) for text in texts)
+    if "accelerator" not in meanings and numbered * 2 > len(texts):
+        return replace(column, meaning="accelerator", rule=RULE_CELL_CONTENT)
+    return replace(column, meaning="") if len(texts) > 1 else column
+
+
+def _extend_metric(columns: list[SheetColumn]) -> list[SheetColumn]:
+    """Month columns without a unit of their own extend the one demand column beside them."""
+    demands = [
+        c.metric for c in columns if c.meaning in ("accelerator_hours", "units_per_month", "requests_per_second")
+    ]
+    only: Metric | None = demands[0] if len(demands) == 1 else None
+    return [replace(c, metric=only) if c.meaning == "month" and c.metric is None else c for c in columns]
+
+
+def _decimal_separators(columns: tuple[SheetColumn, ...], rows: tuple[tuple[GridRow, str], ...]) -> dict[int, str]:
+    """The decimal separator by column: proven in the column, else by the table as a whole, else empty."""
+    proofs: dict[int, set[str]] = {}
+    for column in columns:
+        if column.meaning in TEXT_MEANINGS:
+            continue
+        texts = {value for row, _ in rows if isinstance(value := row.cell(column.index).value, str)}
+        proofs[column.index] = {detect_decimal_separator(text) for text in texts if "." in text or "," in text} - {""}
+    everywhere = set().union(*proofs.values()) if proofs else set()
+    shared = next(iter(everywhere)) if len(everywhere) == 1 else ""
+    return {index: (next(iter(own)) if len(own) == 1 else "" if own else shared) for index, own in proofs.items()}

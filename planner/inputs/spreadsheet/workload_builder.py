@@ -1,0 +1,363 @@
+"""A row that is a workload -> a workload of the request: what it is, where it may run, what it may cost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from planner.inputs.notation.dates import EXPECTED_DATE_FORMAT, describe_ambiguous_date
+from planner.inputs.notation.header_terms import KINDS
+from planner.inputs.notation.months import last_finished_month
+from planner.inputs.notation.numbers import KRONE, KRONES
+from planner.inputs.notation.units import (
+    PER_MONTH,
+    normalize_text,
+    parse_byte_unit,
+    parse_header_money_factor,
+    parse_minute_unit,
+    parse_money_factor,
+    parse_period,
+    parse_rate_basis,
+)
+from planner.inputs.parsed_file import PLACEHOLDER_DEMAND
+from planner.inputs.spreadsheet.active_period import deadline_from_end
+from planner.inputs.spreadsheet.demand import DemandStatement, read_demand, record_demand
+from planner.inputs.spreadsheet.hardware import Hardware, read_hardware, split_hardware_text
+from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
+from planner.inputs.spreadsheet.throughput_measurement import read_measurement
+from pricing.units import GB, GIB
+
+SHAPES = (
+    ("business_hours", r"business|office|working|weekday|mon(?:day)?[ -]*(?:to|–|-)?[ -]*fri"),
+    ("day_and_evening", r"day and evening|day/evening|daytime|diurnal|evening|consumer|^day$"),
+    ("flat", r"flat|constant|steady|24 ?[/x] ?7|even|around the clock|uniform"),
+)
+
+
+def build_workload(line: WorkloadRow, name: str, source: str) -> tuple[dict[str, Any], DemandStatement | None]:
+    """The workload as a request writes it, and its demand; after complaints parts of it are stood in for."""
+    problem_count = len(line.ledger.complaints)
+    hardware = read_hardware(line)
+    workload: dict[str, Any] = {"name": name}
+    stated = read_demand(line, hardware, problem_count)
+    if stated is not None and stated.is_zero:
+        return workload, stated
+    measured = read_measurement(line, hardware, source)
+    workload |= _read_texts(line)
+    kind = _read_kind(line, stated)
+    if kind:
+        workload["kind"] = kind
+    workload |= _build_demand(line, stated, hardware, measured)
+    workload |= _read_sizes(line, hardware, kind)
+    workload |= _read_permissions(line)
+    workload |= _read_amounts(line)
+    return workload, stated
+
+
+def _read_texts(line: WorkloadRow) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for meaning, key in (("team", "team"), ("notes", "notes")):
+        if (text := line.text(meaning)) and (cell := line.cell(meaning)):
+            result[key] = text
+            line.ledger.read(f"{line.path}.{key}", cell, text)
+    for meaning, key in (("provider", "providers"), ("region", "regions"), ("residency", "residency")):
+        result |= _read_names(line, meaning, key)
+    result |= _read_names(line, "accelerators", "accelerators")
+    return result
+
+
+def _read_names(line: WorkloadRow, meaning: str, key: str) -> dict[str, Any]:
+    names = line.names(meaning)
+    cell = line.cell(meaning)
+    if not names or cell is None:
+        return {}
+    if key == "accelerators":
+        names = tuple(split_hardware_text(name)[0] for name in names)
+    line.ledger.read(f"{line.path}.{key}", cell, ", ".join(names))
+    for index in range(len(names)):
+        line.ledger.places[f"{line.path}.{key}[{index}]"] = cell.place
+    return {key: list(names)}
+
+
+def _read_kind(line: WorkloadRow, stated: DemandStatement | None) -> str:
+    text = line.text("kind")
+    cell = line.cell("kind")
+    if text and cell:
+        kind = match_kind(normalize_text(text))
+        if not kind:
+            line.ledger.add_problem(cell, "no kind of workload", "training, batch, inference or interactive")
+            return ""
+        line.ledger.read(f"{line.path}.kind", cell, kind)
+        return kind
+    kind = "inference" if stated and stated.key == "requests_per_second" else "batch"
+    where = "is inference, since it is stated in requests per second" if kind == "inference" else "is batch"
+    line.ledger.note(f"a workload without a kind {where}")
+    return kind
+
+
+@lru_cache(maxsize=4096)
+def match_kind(words: str) -> str:
+    """The kind of workload that a text in plain words names, else empty."""
+    return next((kind for kind, pattern in KINDS if re.search(pattern, words)), "")
+
+
+def _build_demand(
+    line: WorkloadRow, stated: DemandStatement | None, hardware: Hardware, measured: tuple[dict[str, Any], str] | None
+) -> dict[str, Any]:
+    ledger = line.ledger
+    if stated is None:
+        return {"demand": dict(PLACEHOLDER_DEMAND)}
+    demand: dict[str, Any] = record_demand(line, stated)
+    result: dict[str, Any] = {"demand": demand}
+    unit = stated.unit
+    if measured is not None:
+        result["measurements"] = [measured[0]]
+        unit = _common_unit(line, stated, measured[1], demand)
+    if stated.key == "accelerator_hours_per_month":
+        demand["accelerator"] = hardware.name
+        if hardware.name and hardware.name_cell:
+            ledger.read(f"{line.path}.demand.accelerator", hardware.name_cell, hardware.name)
+            if measured is not None:
+                ledger.note(
+                    "GPU-hours with a measured throughput are compared on other accelerators by the work they do"
+                )
+        else:
+            ledger.add_problem(stated.cells[0][0], "GPU-hours of which accelerator?", "an accelerator (GPU) in the row")
+            result["demand"] = dict(PLACEHOLDER_DEMAND)
+    elif hardware.name and hardware.name_cell and measured is None:
+        ledger.note(f"{hardware.name_cell.place} names an accelerator without a measured throughput: it is not used")
+    if unit:
+        result["unit"] = unit
+    demand = result["demand"]
+    demand |= (
+        _read_deadline(line, stated)
+        | _read_daily_shape(line, stated)
+        | _read_growth(line, stated)
+        | _read_units_per_request(line, stated)
+    )
+    return result
+
+
+def _common_unit(line: WorkloadRow, stated: DemandStatement, measured: str, demand: dict[str, Any]) -> str:
+    """The unit that demand and measurement share; a complaint where they count different things."""
+    if stated.key == "requests_per_second" and line.cell("units_per_request") is not None:
+        return measured
+    cell = line.cell("throughput")
+    if stated.unit and measured and stated.unit != measured and cell is not None and demand:
+        fix = "Units per request" if stated.key == "requests_per_second" else f"{stated.unit} per second"
+        line.ledger.add_problem(cell, f"the throughput counts {measured}, the demand {stated.unit}", f"a column {fix}")
+    return stated.unit or measured
+
+
+def _read_deadline(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
+    cell = line.cell("deadline")
+    at = f"{line.path}.demand.deadline_month"
+    if stated.key != "total_units":
+        if cell is not None:
+            line.ledger.note(f"{cell.place} is not used: a deadline belongs to total work, not to work per month")
+        return {}
+    month, source_cell = (
+        (last_finished_month(cell), cell) if cell is not None else (deadline_from_end(line), line.cell("end"))
+    )
+    if month and source_cell is not None:
+        line.ledger.read(at, source_cell, f"by the end of {month}")
+        return {"deadline_month": month}
+    if cell is None:
+        line.ledger.add_problem(
+            stated.cells[0][0],
+            "total work by when?",
+            "a deadline: a month (2027-03) or its number in the plan (1 is the first)",
+        )
+        return {"deadline_month": 1}
+    if why := describe_ambiguous_date(cell):
+        line.ledger.add_problem(cell, why, EXPECTED_DATE_FORMAT)
+        return {"deadline_month": 1}
+    found = line.number("deadline")
+    value = found.value if found is not None else 1.0
+    if found is not None:
+        line.ledger.read(at, cell, f"{value:g}")
+    return {"deadline_month": int(value) if value.is_integer() else value}
+
+
+def _read_daily_shape(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
+    text, cell = line.text("daily_shape"), line.cell("daily_shape")
+    if not text or cell is None or stated.key == "total_units":
+        return {}
+    path = f"{line.path}.demand.daily_shape"
+    numbers = re.split(r"[\s,;]+", text)
+    if len(numbers) > 2 and all(re.fullmatch(r"\d+(?:\.\d+)?", number) for number in numbers):
+        line.ledger.read(path, cell, f"{len(numbers)} values")
+        return {"daily_shape": [float(number) for number in numbers]}
+    shape = next((shape for shape, pattern in SHAPES if re.search(pattern, normalize_text(text))), "")
+    if not shape:
+        line.ledger.add_problem(cell, "no daily shape", "flat, business hours, day and evening, or 24 or 168 numbers")
+        return {}
+    line.ledger.read(path, cell, shape)
+    return {"daily_shape": shape}
+
+
+def _read_growth(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
+    column = line.table.column("growth")
+    rate = line.fraction("growth")
+    if column is None or rate is None or rate[0] == 0:
+        return {}
+    if not isinstance(stated.value, float) or stated.key == "total_units":
+        line.ledger.note(f"{rate[1].place} is not used: growth belongs to a single value per month")
+        return {}
+    behind = line.number("growth")
+    period = (parse_period(normalize_text(behind.quantity.unit)) if behind else "") or parse_period(column.words)
+    if not period and not re.search(r"\bmom\b", column.words):
+        line.ledger.note(f"{column.header.text!r} ({column.header.place}) names no period: read as growth per month")
+    per_month = PER_MONTH.get(period, 1.0)
+    value = rate[0] if per_month == 1 else (1 + rate[0]) ** per_month - 1
+    line.ledger.read(f"{line.path}.demand.growth_per_month", rate[1], value)
+    return {"growth_per_month": value}
+
+
+def _read_units_per_request(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
+    found = line.number("units_per_request")
+    if found is None or stated.key != "requests_per_second":
+        return {}
+    line.ledger.read(f"{line.path}.demand.units_per_request", found.cell, found.value)
+    return {"units_per_request": found.value}
+
+
+def _read_sizes(line: WorkloadRow, hardware: Hardware, kind: str) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    gang = line.number("gang")
+    if gang is not None:
+        result["gang"] = gang.value
+        line.ledger.read(f"{line.path}.gang", gang.cell, gang.value)
+    elif kind == "training" and hardware.count is not None and hardware.count_cell is not None:
+        result["gang"] = hardware.count
+        line.ledger.read(f"{line.path}.gang", hardware.count_cell, hardware.count)
+    for meaning in ("accelerators_per_node", "parallel_jobs"):
+        found = line.number(meaning)
+        if found is not None:
+            result[meaning] = int(found.value) if found.value.is_integer() else found.value
+            line.ledger.read(f"{line.path}.{meaning}", found.cell, f"{found.value:g}")
+    return result | _read_memory(line, hardware)
+
+
+def _read_memory(line: WorkloadRow, hardware: Hardware) -> dict[str, Any]:
+    found = line.number("memory")
+    if found is None:
+        return {}
+    size = parse_byte_unit(normalize_text(found.quantity.unit)) or parse_byte_unit(found.column.words)
+    basis = parse_rate_basis(found.column.words) or (
+        "device" if re.match(r"(?:gpu|accelerator|tpu) (?:memory|vram)", found.column.words) else ""
+    )
+    if size is None:
+        line.ledger.add_problem(found.cell, "memory in what unit?", "GB or GiB in the header")
+        return {}
+    if not basis and hardware.count != 1:
+        expected = "'per GPU' or 'total' in the header"
+        line.ledger.add_problem(found.cell, "is this memory of each GPU or of all together?", expected)
+        return {}
+    key = "memory_gib_total" if basis == "job" else "memory_gib_per_accelerator"
+    if found.value == 0:
+        return {}
+    value = found.value * size / GIB
+    line.ledger.read(f"{line.path}.{key}", found.cell, value)
+    return {key: value}
+
+
+def _read_permissions(line: WorkloadRow) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for meaning in ("interruptible", "substitution", "may_be_owned"):
+        said = line.flag(meaning)
+        cell = line.cell(meaning)
+        if said is not None and cell is not None:
+            result[meaning] = said
+            line.ledger.read(f"{line.path}.{meaning}", cell, said)
+    return result
+
+
+def _read_amounts(line: WorkloadRow) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    readers: tuple[tuple[str, str, Callable[[WorkloadRow, CellNumber], float | None]], ...] = (
+        ("checkpoint_minutes", "checkpoint_minutes", _convert_minutes),
+        ("restart_minutes", "restart_minutes", _convert_minutes),
+        ("storage", "storage_gb", _convert_gigabytes),
+        ("egress", "egress_gb_per_month", _convert_gigabytes_per_month),
+        ("budget", "budget_per_month", _convert_money_per_month),
+    )
+    for meaning, key, reader in readers:
+        found = line.number(meaning)
+        value = reader(line, found) if found is not None else None
+        if found is not None and value is not None:
+            result[key] = value
+            line.ledger.read(f"{line.path}.{key}", found.cell, value)
+    return result
+
+
+def _convert_minutes(line: WorkloadRow, number: CellNumber) -> float | None:
+    minutes = parse_minute_unit(normalize_text(number.quantity.unit)) or parse_minute_unit(number.column.words)
+    if minutes is None:
+        line.ledger.add_problem(
+            number.cell, f"{number.column.header.text!r} in what unit?", "minutes, seconds or hours in the header"
+        )
+        return None
+    return number.value * minutes
+
+
+def _convert_gigabytes(line: WorkloadRow, number: CellNumber) -> float | None:
+    size = parse_byte_unit(normalize_text(number.quantity.unit)) or parse_byte_unit(number.column.words)
+    if size is None:
+        line.ledger.add_problem(
+            number.cell, f"{number.column.header.text!r} in what unit?", "GB or TB in the header or the cell"
+        )
+        return None
+    return number.value * size / GB
+
+
+def _convert_gigabytes_per_month(line: WorkloadRow, number: CellNumber) -> float | None:
+    size = _convert_gigabytes(line, number)
+    return None if size is None else size * _times_per_month(line, number)
+
+
+def _convert_money_per_month(line: WorkloadRow, number: CellNumber) -> float | None:
+    stated = [currency for currency in (number.column.currency, number.quantity.currency) if currency]
+    if KRONE in stated and any(currency in KRONES for currency in stated):
+        stated = [currency for currency in stated if currency != KRONE]
+    if KRONE in stated:
+        line.ledger.add_problem(
+            number.cell, "kroner of which country?", f"{', '.join(KRONES)} in the header or the cell"
+        )
+        return None
+    if not all(line.ledger.accepts_currency(currency, number.cell) for currency in stated):
+        return None
+    if not stated:
+        header = number.column.header
+        line.ledger.note(f"{header.text!r} ({header.place}) names no currency: read as that of the plan")
+    behind = normalize_text(number.quantity.unit)
+    word = re.sub(
+        r"(?:per |/|an? )?\b(?:day|week|month|mo|quarter|year|yr|annum|monthly|yearly|annually)\b", "", behind
+    )
+    scale = parse_money_factor(word.strip()) if behind else parse_header_money_factor(number.column.words)
+    if scale is None:
+        line.ledger.add_problem(number.cell, "an amount of money in what?", "digits alone, or k, M ... behind them")
+        return None
+    scale = scale if scale != 1 else parse_header_money_factor(number.column.words)
+    value = number.value * scale * _times_per_month(line, number)
+    if value == 0:
+        line.ledger.add_problem(
+            number.cell, "a budget of 0 allows nothing", "a number above 0, or nothing for no limit"
+        )
+        return None
+    return value
+
+
+def _times_per_month(line: WorkloadRow, number: CellNumber) -> float:
+    period = parse_period(normalize_text(number.quantity.unit)) or parse_period(number.column.words)
+    if not period and re.search(r"\btotal\b", number.column.words):
+        line.ledger.add_problem(
+            number.cell, f"{number.column.header.text!r} of what time?", "per month or per year in the header"
+        )
+    elif not period:
+        line.ledger.note(
+            f"{number.column.header.text!r} ({number.column.header.place}) names no period: read as per month"
+        )
+    return PER_MONTH.get(period, 1.0)

@@ -1,0 +1,103 @@
+"""A ZIP archive of XML parts, opened with every guard on: no DTD, no bomb, no wide encoding, no damaged part."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO
+from xml.parsers import expat
+
+PARTS_MAX = 1_000
+UNPACKED_MAX = 150_000_000
+RATIO_MAX = 200
+RATIO_FROM = 5_000_000
+ROWS_MAX = 200_000
+COLUMNS_MAX = 2_000
+AREA_MAX = 2_000_000
+_DAMAGED = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, KeyError, ValueError)
+
+
+class RejectedWorkbook(ValueError):
+    """The bytes are no workbook that may be opened; the message says why."""
+
+
+@contextmanager
+def open_archive(data: bytes) -> Iterator[zipfile.ZipFile]:
+    """The archive, if its list of parts may be believed. Whatever is wrong with it is Refused."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _check_archive(archive)
+            yield archive
+    except RejectedWorkbook:
+        raise
+    except expat.ExpatError as error:
+        raise RejectedWorkbook(f"a damaged workbook (part not well-formed: {error})") from None
+    except _DAMAGED as error:
+        raise RejectedWorkbook(f"a damaged workbook ({error})") from None
+
+
+def _check_archive(archive: zipfile.ZipFile) -> None:
+    infos = archive.infolist()
+    names = [info.filename for info in infos]
+    if len(names) > PARTS_MAX or len(names) != len({name.casefold() for name in names}):
+        raise RejectedWorkbook("more parts than a workbook has, or two of one name")
+    if any(info.flag_bits & 1 for info in infos):
+        raise RejectedWorkbook("it has a password: save it without one")
+    unpacked = sum(info.file_size for info in infos)
+    packed = sum(info.compress_size for info in infos) or 1
+    if unpacked > UNPACKED_MAX or (unpacked > RATIO_FROM and unpacked / packed > RATIO_MAX):
+        raise RejectedWorkbook(f"it unpacks to {unpacked:,} bytes")
+
+
+def parse_part(
+    archive: zipfile.ZipFile,
+    info: zipfile.ZipInfo,
+    start: Callable[[str, dict[str, str]], None],
+    end: Callable[[str], None],
+    text: Callable[[str], None],
+) -> None:
+    """Runs over one part piece by piece; names of elements and attributes keep their prefixes."""
+    parser = expat.ParserCreate("utf-8")
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
+    parser.StartDoctypeDeclHandler = _reject_doctype
+    parser.XmlDeclHandler = _reject_encoding
+    parser.buffer_text = True
+    with archive.open(info) as part:
+        _feed_parser(parser, part, info.filename)
+
+
+def check_size_limits(rows: int, columns: int) -> None:
+    """Refuses a sheet that reaches further out than any plan does."""
+    if rows > ROWS_MAX or columns > COLUMNS_MAX or rows * columns > AREA_MAX:
+        raise RejectedWorkbook(f"a cell as far out as column {columns:,}, row {rows:,}")
+
+
+def _feed_parser(parser: expat.XMLParserType, part: IO[bytes], name: str) -> None:
+    """Feeds a part piece by piece; zipfile cuts one that unpacks to more than it says, a wide encoding is refused."""
+    head = part.read(4)
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in head:
+        raise RejectedWorkbook(f"part {name} is not UTF-8")
+    parser.Parse(head, False)
+    while piece := part.read(1 << 16):
+        parser.Parse(piece, False)
+    parser.Parse(b"", True)
+
+
+def _reject_doctype(*_: object) -> None:
+    raise RejectedWorkbook("a part declares a document type, as no workbook does")
+
+
+def _reject_encoding(_version: str, encoding: str | None, _standalone: int) -> None:
+    """Another reader might believe a declared encoding and see other cells than were examined here."""
+    if encoding is not None and encoding.casefold() not in ("utf-8", "us-ascii"):
+        raise RejectedWorkbook(f"a part in the encoding {encoding[:20]}")
+
+
+def is_open_document(data: bytes) -> bool:
+    """Whether an archive is an OpenDocument file, by the parts it lists (each name stands in it as it is)."""
+    return data.startswith(b"PK\x03\x04") and b"content.xml" in data and b"xl/workbook.xml" not in data

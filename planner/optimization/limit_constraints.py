@@ -1,0 +1,279 @@
+"""The rows of a request's limits, and the costs that belong to no single resource: operators, a support plan's least
+fee.
+
+Each limit is a row that carries its name, so that a plan that is impossible can say which one would have to give.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from planner.finance.cashflow import present_cost
+from planner.optimization.constraints import StartColumns, bills_ready_nodes
+from planner.optimization.linear_program import ANY_HOUR, LinearProgram, ProgramColumn, RequestLimit, RowEntries
+from planner.optimization.solution import PlanningContext
+from planner.result.audit_trail import discount_factor
+from planner.supply import onprem
+from planner.supply.candidates import Resource
+from planner.supply.costs import SharedResource
+from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year
+from planner.supply.payments import resource_payments, support_minimum_payments
+from planner.supply.purchase_options import capacity_block, load_purchase_options
+
+
+def add_limit_constraints(
+    program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource], started: StartColumns
+) -> None:
+    """Every limit that the request states, and nothing where it states none."""
+    limits = setting.rules.limits
+    _add_spare_rows(program, setting)
+    _add_spot_rows(program, setting)
+    if setting.rules.quotas:
+        _add_quota_rows(program, setting, shared, started)
+    nodes = [(index, item) for index, item in enumerate(shared) if item.resource.node is not None]
+    there = _delivered_start_columns(program, setting, shared)
+    if limits.owned_power_kw is not None:
+        each = {index: item.resource.node.max_power_kw for index, item in nodes if item.resource.node is not None}
+        _add_site_rows(program, setting, there, each, RequestLimit("owned_power_kw", "", limits.owned_power_kw, "kW"))
+    if limits.owned_racks is not None:
+        each = {
+            index: onprem.node_rack_fraction(item.resource.node, setting.assumptions)
+            for index, item in nodes
+            if item.resource.node is not None
+        }
+        _add_site_rows(program, setting, there, each, RequestLimit("owned_racks", "", limits.owned_racks, "racks"))
+    if setting.rules.budgets:
+        _add_budget_rows(program, setting, shared)
+    if setting.rules.site.staff == "whole":
+        _add_operator_rows(program, setting, nodes, there)
+    if setting.assumptions["cloud_support_minimum_per_month"].value:
+        _add_support_minimum_rows(program, setting, shared)
+
+
+def _add_spare_rows(program: LinearProgram, setting: PlanningContext) -> None:
+    """Replicas of a service that stand ready beyond those at work, on nodes by the hour or reserved on shared ones."""
+    hours = setting.demands.block_hours
+    idle: dict[tuple[int, int, int], RowEntries] = defaultdict(list)
+    for number, column in enumerate(program.columns):
+        if column.kind not in ("work", "ready", "reserve"):
+            continue
+        step = program.steps[column.owner]
+        need = setting.demands.needs[step.candidate.need]
+        if not need.serving or not need.workload.spare_replicas or (column.kind == "work" and not step.by_hour):
+            continue
+        gangs = column.node_hours / (step.candidate.granule * hours[column.block])
+        entry = (number, -gangs if column.kind == "work" else gangs)
+        idle[step.candidate.need, column.month, column.block].append(entry)
+    for (index, _, _), entries in sorted(idle.items()):
+        program.row(float(setting.demands.needs[index].workload.spare_replicas), math.inf, entries)
+
+
+def _add_spot_rows(program: LinearProgram, setting: PlanningContext) -> None:
+    """Of the work of each month (for a deadline: of all) at most a share on nodes that may be taken back."""
+    resources = setting.market.resources
+    done: dict[tuple[int, int], RowEntries] = defaultdict(list)
+    for number, column in enumerate(program.columns):
+        if column.kind != "work":
+            continue
+        candidate = program.steps[column.owner].candidate
+        quote = resources[candidate.resource].quote
+        if quote is not None and load_purchase_options()[quote.price.kind].INTERRUPTS:
+            done[candidate.need, column.task[1]].append((number, column.units))
+    for (index, month), entries in sorted(done.items()):
+        need = setting.demands.needs[index]
+        share = setting.rules.spot_share(need)
+        if share < 1:
+            total = need.total if need.deadline is not None else _month_units(setting, index, month)
+            limit = RequestLimit("spot_fraction_max", need.workload.name, share, "of the work")
+            program.row(-math.inf, share, [(f, units / total) for f, units in entries], limit=limit)
+
+
+def _month_units(setting: PlanningContext, index: int, month: int) -> float:
+    """The work of a month, as its blocks have it."""
+    need, hours = setting.demands.needs[index], setting.demands.block_hours
+    if need.levels is None:
+        return need.monthly[month - 1]
+    return math.fsum(need.block_units(month - 1, block, hours) for block in range(len(hours)))
+
+
+def _add_site_rows(
+    program: LinearProgram, setting: PlanningContext, there: StartColumns, each: dict[int, float], limit: RequestLimit
+) -> None:
+    """What all owned nodes that are there in a month take of the site."""
+    for month in range(1, setting.terms.months + 1):
+        entries = [(y, amount) for index, amount in each.items() for y in there.get((index, month), ())]
+        program.row(-math.inf, limit.amount, entries, limit=limit)
+
+
+def _delivered_start_columns(
+    program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource]
+) -> StartColumns:
+    """The start columns of owned nodes by the months in which they stand there: from delivery, before they work."""
+    start_columns: StartColumns = defaultdict(list)
+    for number, column in enumerate(program.columns):
+        if column.kind != "start" or (node := shared[column.owner].resource.node) is None:
+            continue
+        existing = shared[column.owner].resource.held
+        if existing is not None:
+            months = existing.covers
+        else:
+            months = onprem.delivered_months(column.month, setting.assumptions, setting.terms, node.finance)
+        for month in months:
+            start_columns[column.owner, month].append(number)
+    return start_columns
+
+
+def _add_budget_rows(program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource]) -> None:
+    """What is paid in each year of the plan, for hardware and for everything else; money from a resale is neither."""
+    limits, months = setting.rules.limits, setting.terms.months
+    paid: dict[tuple[bool, int], RowEntries] = defaultdict(list)
+    for number, column in enumerate(program.columns):
+        for is_capital, year, amount in _yearly_payments(program, number, column, setting, shared):
+            paid[is_capital, year].append((number, amount))
+    for name, yearly, is_capital in (
+        ("capex_per_year", limits.capex_per_year, True),
+        ("opex_per_year", limits.opex_per_year, False),
+    ):
+        for year, amount in enumerate(budget_by_year(yearly, months) if yearly is not None else ()):
+            limit = RequestLimit(name, f"year {year + 1}", amount, "a year")
+            program.row(-math.inf, amount, paid[is_capital, year], limit=limit)
+
+
+def _yearly_payments(
+    program: LinearProgram,
+    number: int,
+    column: ProgramColumn,
+    setting: PlanningContext,
+    shared: Sequence[SharedResource],
+) -> Iterator[tuple[bool, int, float]]:
+    """Whether it is capital, the year (from 0) and the amount that one unit of a column pays."""
+    terms = setting.terms
+    if column.kind == "start":
+        sums: dict[tuple[bool, int], list[float]] = defaultdict(list)
+        for payment in resource_payments(shared[column.owner].resource, column.month, 1, setting.assumptions, terms):
+            if payment.amount > 0:
+                sums[payment.category in CAPEX_CATEGORIES, (payment.month - 1) // 12].append(payment.amount)
+        existing = shared[column.owner].resource.held
+        for (is_capital, year), amounts in sorted(sums.items()):
+            yield is_capital, year, math.fsum(amounts) / (existing.count if existing is not None else 1)
+    elif program.cost[number]:
+        now = discount_factor(column.month, "end", terms.discount_rate_monthly)
+        yield False, (column.month - 1) // 12, program.cost[number] / now
+
+
+def _add_operator_rows(
+    program: LinearProgram, setting: PlanningContext, nodes: Sequence[tuple[int, SharedResource]], there: StartColumns
+) -> None:
+    """Operators are hired one by one: enough for all accelerators owned, and a least number where there are any."""
+    a, terms = setting.assumptions, setting.terms
+    least = a["staff_minimum"].value
+    for month in range(1, terms.months + 1):
+        node_entries = [
+            (y, float(item.resource.node.accelerators))
+            for index, item in nodes
+            for y in there.get((index, month), ())
+            if item.resource.node is not None
+        ]
+        if not node_entries:
+            continue
+        cost = present_cost(onprem.staff_payments(month, 1, a), terms.discount_rate_monthly)
+        most = (
+            math.fsum(program.upper[y] * count for y, count in node_entries) / a["accelerators_per_staff"].value + least
+        )
+        s = program.column(ProgramColumn("staff", -1, month), cost, math.ceil(most), whole=True)
+        program.row(-math.inf, 0.0, [*node_entries, (s, -a["accelerators_per_staff"].value)])
+        z = program.column(ProgramColumn("any", -1, month), 0.0, 1.0, whole=True)
+        program.row(-math.inf, 0.0, [(z, least), (s, -1.0)])
+        for y, _ in node_entries:
+            program.row(-math.inf, 0.0, [(y, 1.0), (z, -program.upper[y])])
+
+
+def _add_support_minimum_rows(
+    program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource]
+) -> None:
+    """In a month with any cloud bill, the support plan costs at least its least fee: what is missing is topped up."""
+    terms, a = setting.terms, setting.assumptions
+    support: dict[int, RowEntries] = defaultdict(list)
+    using: dict[int, list[int]] = defaultdict(list)
+    for number, column in enumerate(program.columns):
+        if column.kind == "start" and shared[column.owner].resource.node is None:
+            for payment in resource_payments(shared[column.owner].resource, column.month, 1, a, terms):
+                if payment.category == "cloud_support":
+                    support[payment.month].append((number, payment.amount))
+                using[payment.month].append(number)
+        elif column.kind in ("work", "ready") and program.cost[number]:
+            step = program.steps[column.owner]
+            if setting.market.resources[step.candidate.resource].node is None:
+                bill = program.cost[number] / discount_factor(column.month, "end", terms.discount_rate_monthly)
+                share = terms.cloud_support_fraction / terms.bill_factor
+                support[column.month].append((number, bill * share))
+                using[column.month].append(number)
+    least = a["cloud_support_minimum_per_month"].value
+    for month, columns in sorted(using.items()):
+        cost = present_cost(support_minimum_payments(month, 1.0, terms), terms.discount_rate_monthly)
+        top = program.column(ProgramColumn("top_up", -1, month), cost, least, whole=False)
+        z = program.column(ProgramColumn("any", -1, month), 0.0, 1.0, whole=True)
+        program.row(0.0, math.inf, [(top, 1.0), *support[month], (z, -least)])
+        for number in dict.fromkeys(columns):
+            program.row(-math.inf, 0.0, [(number, 1.0), (z, -max(program.upper[number], 1.0))])
+
+
+def _add_quota_rows(
+    program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource], started: StartColumns
+) -> None:
+    """No more nodes at once than each quota leaves, counted as a plan tells them (quota.py): whole nodes of each type
+    and way of paying, whole gangs, the busiest hours of different workloads added up."""
+    running = _peak_hourly_nodes(program, setting)
+    for index, item in enumerate(shared):
+        if item.resource.held is None and item.resource.unit != "money" and setting.rules.counted(item.resource):
+            days = setting.terms.hours_per_month / capacity_block.HOURS
+            each = 1.0 / days if item.by_month else 1.0
+            for month in range(1, setting.terms.months + 1):
+                for y in started.get((index, month), ()):
+                    running[item.resource.key, month].append((y, each))
+    counted = {resource.key: setting.rules.counted(resource) for resource in _all_resources(setting, shared)}
+    quota_entries: dict[tuple[tuple[str, str, str], int], RowEntries] = defaultdict(list)
+    for (key, month), entries in sorted(running.items()):
+        n = program.column(ProgramColumn("nodes", -1, month), 0.0, math.inf, whole=True)
+        program.row(-math.inf, 0.0, [*entries, (n, -1.0)])
+        for quota, each in counted[key]:
+            quota_entries[quota.key, month].append((n, each))
+    for quota in setting.rules.quotas:
+        free = max(quota.limit - (quota.used or 0.0), 0.0)
+        limit = RequestLimit("quota", " ".join(quota.key), free, quota.unit)
+        for month in range(1, setting.terms.months + 1):
+            program.row(-math.inf, free, quota_entries[quota.key, month], limit=limit)
+
+
+def _all_resources(setting: PlanningContext, shared: Sequence[SharedResource]) -> Iterator[Resource]:
+    yield from setting.market.resources
+    yield from (item.resource for item in shared)
+
+
+def _peak_hourly_nodes(
+    program: LinearProgram, setting: PlanningContext
+) -> dict[tuple[tuple[str, ...], int], RowEntries]:
+    """The most nodes at once of each resource by the hour that counts against a quota, by month."""
+    hours, resources = setting.demands.block_hours, setting.market.resources
+    blocks: dict[tuple[int, int], list[RowEntries]] = defaultdict(list)
+    for number, column in enumerate(program.columns):
+        if column.kind not in ("work", "ready"):
+            continue
+        step = program.steps[column.owner]
+        whole = bills_ready_nodes(step, setting.demands.needs[step.candidate.need])
+        if not step.by_hour or whole != (column.kind == "ready"):
+            continue
+        if setting.rules.counted(resources[step.candidate.resource]):
+            length = math.fsum(hours) if column.block == ANY_HOUR else hours[column.block]
+            blocks[column.owner, column.month].append([(number, column.node_hours / length)])
+    entries_by_resource: dict[tuple[tuple[str, ...], int], RowEntries] = defaultdict(list)
+    for (owner, month), rows in sorted(blocks.items()):
+        candidate = program.steps[owner].candidate
+        span = float(candidate.nodes_per_gang)
+        peak = program.column(ProgramColumn("peak", owner, month), 0.0, math.inf, whole=span > 1)
+        for entries in rows:
+            program.row(-math.inf, 0.0, [*entries, (peak, -span)])
+        entries_by_resource[resources[candidate.resource].key, month].append((peak, span))
+    return entries_by_resource

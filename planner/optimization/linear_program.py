@@ -1,0 +1,142 @@
+"""A mixed-integer linear program in arrays, and what its columns stand for. Knows neither prices nor a solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from planner.supply.candidates import Candidate
+
+ANY_HOUR = -1
+"""The block of work that may run at any hour of its month."""
+
+DemandTask = tuple[int, int, int]
+"""A piece of demand that is to be done: workload, month (0: all up to a deadline), block (ANY_HOUR: any of the
+month)."""
+ColumnKind = Literal[
+    "start", "work", "ready", "gang", "team", "short", "reserve", "peak", "nodes", "staff", "any", "top_up"
+]
+RowEntries = list[tuple[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramColumn:
+    """What a variable stands for; `owner` is the shared resource of a start, else the index of a step.
+
+    A column of work is a share of `task`; doing all of it there takes `node_hours` and does `units`. One of ready or
+    reserve holds `node_hours` without work of its own.
+    """
+
+    kind: ColumnKind
+    owner: int
+    month: int
+    block: int = ANY_HOUR
+    task: DemandTask = (-1, 0, 0)
+    node_hours: float = 0.0
+    units: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateActivity:
+    """A candidate as the model uses it: by the hour, or on the shared resource of index `shared`, or both (`by_hour`
+    and set against committed money)."""
+
+    candidate: Candidate
+    shared: int | None
+    by_hour: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimit:
+    """A limit of the request that rows stand for: `amount` in `unit`, of which `subject` tells which it is."""
+
+    name: str
+    subject: str
+    amount: float
+    unit: str
+
+    @property
+    def title(self) -> str:
+        return f"{self.name} {self.subject}".strip()
+
+
+@dataclass(slots=True)
+class LinearProgram:
+    """Columns with cost and bounds, rows as lower <= a x <= upper with their entries, ready for a solver.
+
+    `row_need` is the workload whose task a row is (-1: none), `row_limit` the limit that it is (None: none) and
+    `row_scale` what its entries were divided by.
+    """
+
+    columns: list[ProgramColumn] = field(default_factory=list)
+    cost: list[float] = field(default_factory=list)
+    lower: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
+    whole: list[bool] = field(default_factory=list)
+    row_lower: list[float] = field(default_factory=list)
+    row_upper: list[float] = field(default_factory=list)
+    row_need: list[int] = field(default_factory=list)
+    row_limit: list[RequestLimit | None] = field(default_factory=list)
+    row_scale: list[float] = field(default_factory=list)
+    entry_row: list[int] = field(default_factory=list)
+    entry_column: list[int] = field(default_factory=list)
+    entry_value: list[float] = field(default_factory=list)
+    steps: list[CandidateActivity] = field(default_factory=list)
+
+    def column(self, column: ProgramColumn, cost: float, upper: float, whole: bool, lower: float = 0.0) -> int:
+        self.columns.append(column)
+        self.cost.append(cost)
+        self.lower.append(lower)
+        self.upper.append(upper)
+        self.whole.append(whole)
+        return len(self.columns) - 1
+
+    def row(
+        self, lower: float, upper: float, entries: RowEntries, need: int = -1, limit: RequestLimit | None = None
+    ) -> None:
+        """A row scaled so that its largest entry is 1; one without entries is left out."""
+        if not entries:
+            return
+        scale = max(abs(value) for _, value in entries) or 1.0
+        number = len(self.row_lower)
+        self.row_lower.append(lower / scale)
+        self.row_upper.append(upper / scale)
+        self.row_need.append(need)
+        self.row_limit.append(limit)
+        self.row_scale.append(scale)
+        self.entry_row += [number] * len(entries)
+        self.entry_column += [column for column, _ in entries]
+        self.entry_value += [value / scale for _, value in entries]
+
+    def copy(self) -> LinearProgram:
+        """Another program with the same columns and rows, to be changed on its own."""
+        names = [name for name in self.__slots__ if name != "steps"]
+        return replace(self, **{name: list(getattr(self, name)) for name in names})
+
+    def entry(self, row: int, column: int, value: float) -> None:
+        """One more entry of a row, in the row's own scale."""
+        self.entry_row.append(row)
+        self.entry_column.append(column)
+        self.entry_value.append(value)
+
+
+def allow_shortage(program: LinearProgram) -> LinearProgram:
+    """The same program where work may be left undone and only that costs: it tells what is short when nothing is
+    feasible."""
+    relaxed = program.copy()
+    relaxed.cost = [0.0] * len(program.cost)
+    for row, need in enumerate(program.row_need):
+        if need >= 0:
+            relaxed.entry(row, relaxed.column(ProgramColumn("short", need, 0), 1.0, float("inf"), whole=False), 1.0)
+    return relaxed
+
+
+def relax_limit(program: LinearProgram, limit: RequestLimit) -> LinearProgram:
+    """The same program where one limit may be passed and only that costs, in its unit."""
+    relaxed = program.copy()
+    relaxed.cost = [0.0] * len(program.cost)
+    over = relaxed.column(ProgramColumn("short", -1, 0), 1.0, float("inf"), whole=False)
+    for row, of in enumerate(program.row_limit):
+        if of == limit:
+            relaxed.entry(row, over, -1.0 / program.row_scale[row])
+    return relaxed

@@ -1,0 +1,170 @@
+"""From what was decided to what is paid and shown: the payments of every purchase and use, and the rows of a strategy.
+
+Every amount comes from the payments of `options` and `owned`. The same decisions can be paid for again under other
+assumptions: that is how risk and what would flip a plan are found with the plan fixed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from planner.finance.cashflow import Payment, Terms, present_cost
+from planner.request.assumptions import Assumptions
+from planner.result import CashRow, Purchase, Use
+from planner.supply import onprem, payments
+from planner.supply.candidates import Candidate, Market, Resource
+from planner.supply.costs import ChoiceSet
+from planner.supply.limits import LimitRules
+from planner.supply.payments import covered_months, resource_payments
+from planner.workloads.demand import PortfolioDemand
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningContext:
+    """Everything that the strategies of one plan share."""
+
+    demands: PortfolioDemand
+    market: Market
+    choice: ChoiceSet
+    assumptions: Assumptions
+    terms: Terms
+    rules: LimitRules = field(default_factory=LimitRules)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateUse:
+    """One candidate's use in one month."""
+
+    month: int
+    candidate: Candidate
+    node_hours: float
+    nodes: float
+    units: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceOrder:
+    """`quantity` units (nodes, node-days, money an hour) ordered or committed to at the start of `month`."""
+
+    resource: Resource
+    month: int
+    quantity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """What belongs to no single resource: `quantity` operators, or money that tops up the support plan, in `month`."""
+
+    kind: Literal["staff", "cloud_support"]
+    month: int
+    quantity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """All that one strategy decides; everything it costs follows from it and a Setting."""
+
+    bought: tuple[ResourceOrder, ...] = ()
+    shares: tuple[CandidateUse, ...] = ()
+    overheads: tuple[Overhead, ...] = ()
+
+
+def list_payments(decisions: Decisions, setting: PlanningContext) -> list[tuple[str, Payment]]:
+    """Every payment with the title of what it is for, purchases first."""
+    rows = [(bought.resource.title, p) for bought in decisions.bought for p in purchase_payments(setting, bought)]
+    resources = setting.market.resources
+    for share in decisions.shares:
+        rows += [(resources[share.candidate.resource].title, p) for p in use_payments(setting, share)]
+    for overhead in decisions.overheads:
+        title = "operators" if overhead.kind == "staff" else "cloud support plan"
+        rows += [(title, p) for p in overhead_payments(setting, overhead)]
+    return rows
+
+
+def overhead_payments(setting: PlanningContext, overhead: Overhead) -> tuple[Payment, ...]:
+    """What operators or the least fee of the support plan cost in a month."""
+    if overhead.kind == "staff":
+        return onprem.staff_payments(overhead.month, round(overhead.quantity), setting.assumptions)
+    return payments.support_minimum_payments(overhead.month, overhead.quantity, setting.terms)
+
+
+def purchase_payments(setting: PlanningContext, bought: ResourceOrder) -> tuple[Payment, ...]:
+    """All that one purchase owes within the horizon."""
+    return resource_payments(bought.resource, bought.month, bought.quantity, setting.assumptions, setting.terms)
+
+
+def use_payments(setting: PlanningContext, share: CandidateUse) -> tuple[Payment, ...]:
+    """What one use costs by itself: hours paid by the hour, the power of owned nodes at work, and its part of
+    storage, egress and transfer."""
+    resource = setting.market.resources[share.candidate.resource]
+    need = setting.demands.needs[share.candidate.need]
+    rows = payments.resource_use_payments(resource, share.month, share.node_hours, setting.assumptions, setting.terms)
+    return rows + payments.data_payments(need, share.candidate, resource, share.month, share.units, setting.terms)
+
+
+def describe_purchase(setting: PlanningContext, bought: ResourceOrder) -> Purchase:
+    """One purchase, for the reader."""
+    terms, resource, month, count = setting.terms, bought.resource, bought.month, bought.quantity
+    paid = purchase_payments(setting, bought)
+    working = covered_months(resource, month, setting.assumptions, terms)
+    node = resource.node
+    if node is not None:
+        term = onprem.months_of_use(node, setting.assumptions)
+        per_month = onprem.owed_per_month(node, setting.assumptions, terms) * count
+    else:
+        assert resource.quote is not None
+        term = resource.quote.price.term_months or len(working)
+        fees = [p.amount for p in paid if p.at == "end" and p.month == month]
+        per_month = fees[0] if fees else 0.0
+    return Purchase(
+        month=month,
+        what="owned" if node is not None else "commitment",
+        unit=resource.unit,
+        name=resource.name,
+        provider=resource.provider,
+        region=resource.region,
+        purchase_option=resource.purchase_option,
+        accelerator=resource.accelerator,
+        accelerators_per_node=resource.accelerators_per_node,
+        count=1 if resource.unit == "money" else round(count),
+        money_per_hour=count if resource.unit == "money" else 0.0,
+        usable_from=working.start,
+        usable_to=working.start + term - 1,
+        term_months=term,
+        upfront=math.fsum(p.amount for p in paid if p.at == "start" and p.category != "financing"),
+        per_month=per_month,
+        present_cost=present_cost(paid, terms.discount_rate_monthly),
+    )
+
+
+def describe_use(setting: PlanningContext, share: CandidateUse) -> Use:
+    """One use, for the reader."""
+    resource = setting.market.resources[share.candidate.resource]
+    return Use(
+        month=share.month,
+        workload=setting.demands.needs[share.candidate.need].workload.name,
+        what="hourly" if resource.what == "covered" else resource.what,
+        name=resource.name,
+        provider=resource.provider,
+        region=resource.region,
+        purchase_option=resource.purchase_option,
+        accelerator=resource.accelerator,
+        accelerators_per_node=resource.accelerators_per_node,
+        node_hours=share.node_hours,
+        nodes=share.nodes,
+        units=share.units,
+        cost=math.fsum(p.amount for p in use_payments(setting, share)),
+    )
+
+
+def sum_cash_rows(rows: Iterable[tuple[str, Payment]]) -> tuple[CashRow, ...]:
+    """Payments of one thing, category and moment added up, in order of time."""
+    sums: dict[tuple[int, str, str, str], float] = defaultdict(float)
+    for name, payment in rows:
+        sums[payment.month, payment.at, payment.category, name] += payment.amount
+    ordered = sorted(sums.items(), key=lambda item: (item[0][0], item[0][1] == "end", item[0][2], item[0][3]))
+    return tuple(CashRow(month, at, category, name, amount) for (month, at, category, name), amount in ordered)  # type: ignore[arg-type]  # the literals went through a dictionary key

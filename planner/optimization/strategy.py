@@ -1,0 +1,231 @@
+"""One strategy: what it may use, the solved program, and the purchases, uses and payments that follow from it.
+
+Every amount shown comes from the payments of `options` and `owned`; the solver only says how many. The replayed
+payments must be worth what the solver minimised, or nothing is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+
+from planner.finance.cashflow import present_cost
+from planner.optimization import solution as replay
+from planner.optimization.constraints import bills_ready_nodes
+from planner.optimization.cost_allocation import workload_costs
+from planner.optimization.linear_program import LinearProgram, RequestLimit, allow_shortage, relax_limit
+from planner.optimization.model import StrategyScope, build_program
+from planner.optimization.restriction import COLUMNS_MAX
+from planner.optimization.solution import CandidateUse, Decisions, Overhead, PlanningContext, ResourceOrder
+from planner.optimization.solver import TIME_LIMIT_S, Solution, solve_large, solve_program
+from planner.request.errors import InternalError
+from planner.result import Strategy, StrategyName
+from planner.supply.candidates import Candidate, Resource
+
+REPLAY_TOLERANCE = 1e-5
+LONG_SEARCH_COLUMNS = 2000
+"""Programs smaller than this are solved in less time than a first plan would save."""
+NEGLIGIBLE_SHARE = 1e-7
+"""Of a task: what the solver's tolerance leaves behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedStrategy:
+    """A strategy with what it decides, the candidates that work in it and the resources that it pays."""
+
+    strategy: Strategy
+    decisions: Decisions = field(default_factory=Decisions)
+    candidates: tuple[Candidate, ...] = ()
+    resources: tuple[Resource, ...] = ()
+
+
+def ownable_workloads(setting: PlanningContext) -> tuple[bool, ...]:
+    """For each workload, whether an owned system that arrives within the horizon can do its work."""
+    can = {
+        c.need
+        for item in setting.choice.shared
+        if item.resource.what == "owned" and item.resource.held is None
+        for c in item.candidates
+    }
+    return tuple(index in can for index in range(len(setting.demands.needs)))
+
+
+def strategy_scope(name: StrategyName, setting: PlanningContext) -> StrategyScope:
+    """What `name` may use, beside what is there already. Cloud: no new hardware. Hybrid: anything. Onprem: workloads
+    that can be owned may be rented by the hour only until the first nodes work; the others, named as gaps, stay in the
+    cloud."""
+    months = setting.terms.months
+    everywhere = tuple(months for _ in setting.demands.needs)
+    if name == "hybrid":
+        return StrategyScope(setting.choice.shared, everywhere)
+    if name == "cloud":
+        bought = [s for s in setting.choice.shared if s.resource.what == "owned" and s.resource.held is None]
+        return StrategyScope(tuple(s for s in setting.choice.shared if s not in bought), everywhere)
+    can = ownable_workloads(setting)
+    waiting = setting.assumptions["lead_time_months"].value + setting.assumptions["migration_months"].value
+    bridge = min(round(waiting), months)
+    shared = []
+    for item in setting.choice.shared:
+        stays = item.resource.what == "owned" or item.resource.held is not None
+        usable = tuple(c for c in item.candidates if stays or not can[c.need])
+        if usable or item.resource.held is not None:
+            shared.append(replace(item, candidates=usable))
+    return StrategyScope(tuple(shared), tuple(bridge if owns else months for owns in can))
+
+
+def solve_strategy(name: StrategyName, setting: PlanningContext) -> SolvedStrategy:
+    """The least-cost way to serve all demands under `name`; status infeasible (with no reasons yet) where there is
+    none."""
+    empty = SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0))
+    if name == "onprem" and not any(ownable_workloads(setting)):
+        return empty
+    rules = strategy_scope(name, setting)
+    program = build_program(setting, rules)
+    ways = [item.resource.purchase_option for item in rules.shared]
+    solution = solve_large(program, ways, start=_without_purchases(program))
+    if solution.status == "unsolved":
+        text = f"not solved within {TIME_LIMIT_S:.0f} s, so it may be possible all the same: narrow what may be used"
+        return replace(empty, strategy=replace(empty.strategy, reasons=(text,)))
+    if solution.status == "infeasible":
+        return empty
+    return _build_solved_strategy(name, setting, rules, program, solution)
+
+
+def _without_purchases(program: LinearProgram) -> Solution | None:
+    """The best plan that only rents by the hour, a sound place for a long search to begin; None where there is none."""
+    if not LONG_SEARCH_COLUMNS <= len(program.columns) <= COLUMNS_MAX:
+        return None
+    bounds = zip(program.columns, program.lower, program.upper, strict=True)
+    uppers = [lower if column.kind == "start" else upper for column, lower, upper in bounds]
+    if uppers == program.upper:
+        return None
+    solution = solve_program(replace(program, upper=uppers))
+    return solution if solution.values else None
+
+
+def compute_shortage(name: StrategyName, setting: PlanningContext) -> dict[int, float]:
+    """By workload index, the share of its work that cannot be done at best under `name` (only those above 0)."""
+    program = build_program(setting, strategy_scope(name, setting))
+    relaxed = allow_shortage(program)
+    solution = solve_program(relaxed)
+    missing: dict[int, float] = defaultdict(float)
+    due: dict[int, float] = defaultdict(float)
+    for lower, need in zip(program.row_lower, program.row_need, strict=True):
+        if need >= 0:
+            due[need] += lower
+    for column, value in zip(relaxed.columns, solution.values, strict=False):
+        if column.kind == "short" and value > 0:
+            missing[column.owner] += value
+    return {need: value / due[need] for need, value in sorted(missing.items()) if value / due[need] > 1e-9}
+
+
+def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[tuple[RequestLimit, float | None]]:
+    """For each limit of an impossible strategy, the least amount by which it alone would have to give in any of its
+    rows; None where that alone makes nothing possible."""
+    program = build_program(setting, strategy_scope(name, setting))
+    results: list[tuple[RequestLimit, float | None]] = []
+    for limit in dict.fromkeys(limit for limit in program.row_limit if limit is not None):
+        solution = solve_program(relax_limit(program, limit))
+        possible = bool(solution.values)
+        results.append((limit, solution.objective if possible else None))
+    return results
+
+
+def _build_solved_strategy(
+    name: StrategyName, setting: PlanningContext, rules: StrategyScope, program: LinearProgram, solver_result: Solution
+) -> SolvedStrategy:
+    terms, resources = setting.terms, setting.market.resources
+    decisions = Decisions(
+        _read_orders(rules, program, solver_result),
+        _read_uses(setting, program, solver_result),
+        _read_overheads(program, solver_result),
+    )
+    rows = replay.list_payments(decisions, setting)
+    worth = present_cost((payment for _, payment in rows), terms.discount_rate_monthly)
+    if not math.isclose(worth, solver_result.objective, rel_tol=REPLAY_TOLERANCE, abs_tol=0.01):
+        raise InternalError(
+            f"{name}: the payments are worth {worth:.2f}, the solver minimised {solver_result.objective:.2f}"
+        )
+    bound = min(solver_result.bound, worth)
+    strategy = Strategy(
+        name=name,
+        status="optimal" if solver_result.status == "optimal" else "within_gap",
+        present_cost=worth,
+        total_cost=math.fsum(payment.amount for _, payment in rows),
+        bound=bound,
+        gap_fraction=(worth - bound) / abs(worth) if worth else 0.0,
+        purchases=tuple(replay.describe_purchase(setting, b) for b in decisions.bought if b.resource.held is None),
+        uses=tuple(replay.describe_use(setting, share) for share in decisions.shares),
+        cash=replay.sum_cash_rows(rows),
+        workloads=workload_costs(decisions, setting),
+        candidates=setting.choice.candidates,
+        pruned=setting.choice.pruned,
+        columns=len(program.columns),
+        columns_searched=solver_result.searched or len(program.columns),
+    )
+    working = dict.fromkeys(share.candidate for share in decisions.shares)
+    paying = dict.fromkeys([b.resource for b in decisions.bought] + [resources[c.resource] for c in working])
+    return SolvedStrategy(strategy, decisions, tuple(working), tuple(paying))
+
+
+def _read_orders(rules: StrategyScope, program: LinearProgram, solution: Solution) -> tuple[ResourceOrder, ...]:
+    """What is ordered or committed, in order of time; what is held already is there from the first month on."""
+    orders = []
+    for column, value in zip(program.columns, solution.values, strict=True):
+        if column.kind == "start":
+            item = rules.shared[column.owner]
+            quantity = value if item.weights else round(value)
+            if quantity > NEGLIGIBLE_SHARE:
+                orders.append(ResourceOrder(item.resource, column.month, quantity))
+    return tuple(sorted(orders, key=lambda bought: (bought.month, bought.resource.key)))
+
+
+def _read_overheads(program: LinearProgram, solution: Solution) -> tuple[Overhead, ...]:
+    overheads = []
+    for column, value in zip(program.columns, solution.values, strict=True):
+        if column.kind == "staff" and round(value):
+            overheads.append(Overhead("staff", column.month, round(value)))
+        elif column.kind == "top_up" and value > NEGLIGIBLE_SHARE:
+            overheads.append(Overhead("cloud_support", column.month, value))
+    return tuple(overheads)
+
+
+def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solution) -> tuple[CandidateUse, ...]:
+    """What each candidate does in each month: work columns give the units, a service's replicas the hours billed."""
+    hours: dict[tuple[int, int], float] = defaultdict(float)
+    units: dict[tuple[int, int], float] = defaultdict(float)
+    busy: dict[tuple[int, int, int], float] = defaultdict(float)
+    for column, value in zip(program.columns, solution.values, strict=True):
+        if column.kind not in ("work", "ready", "reserve") or value < NEGLIGIBLE_SHARE:
+            continue
+        step = program.steps[column.owner]
+        whole = bills_ready_nodes(step, setting.demands.needs[step.candidate.need])
+        key = (column.owner, column.month)
+        length = setting.demands.block_hours[column.block] if column.block >= 0 else setting.terms.hours_per_month
+        if column.kind == "work":
+            units[key] += value * column.units
+            if whole:
+                continue
+        used_hours = (value if column.kind == "work" else round(value)) * column.node_hours
+        hours[key] += used_hours
+        busy[column.owner, column.month, column.block] += used_hours / length
+    nodes: dict[tuple[int, int], float] = defaultdict(float)
+    for (owner, month, _), most in busy.items():
+        nodes[owner, month] = max(nodes[owner, month], _round_up_to_gangs(program.steps[owner].candidate, most))
+    uses = [
+        CandidateUse(
+            month, program.steps[number].candidate, hours[number, month], nodes[number, month], units[number, month]
+        )
+        for number, month in hours
+    ]
+    resources = setting.market.resources
+    return tuple(
+        sorted(uses, key=lambda s: (s.month, s.candidate.need, resources[s.candidate.resource].key, s.candidate.gang))
+    )
+
+
+def _round_up_to_gangs(candidate: Candidate, nodes: float) -> float:
+    """The nodes that must be there at once to have so many on average: a gang that spans nodes takes all of its own."""
+    span = candidate.nodes_per_gang
+    return nodes if span == 1 else float(math.ceil(nodes / span - NEGLIGIBLE_SHARE) * span)

@@ -1,0 +1,1 @@
+"""How fast a job runs and how much memory it needs: throughput, memory, parallelism, goodput."""

@@ -1,0 +1,247 @@
+"""Public measurements as runs of known networks: how much of what the accelerators could do each one did.
+
+Which rows are what network stands in networks.csv, with its source. Rows of other work are no runs; a row whose
+accelerator has no known rate is none either. Knows nothing of what is asked.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from planner.performance.model_catalog import find_model
+from planner.performance.throughput.network_estimates.roofline import (
+    bytes_per_second,
+    operations_per_token,
+    peak_operations,
+)
+from pricing.accelerator import Accelerator, embedded_names
+
+PRECISIONS = {
+    "amp": "fp16",
+    "fp16/amp": "fp16",
+    "fp32/tf32": "tf32",
+    "amp_bf16": "bf16",
+    "amp_fp8": "fp8",
+    "f16": "fp16",
+    "q4_k_m": "int4",
+    "autocast:bf16+sr": "bf16",
+    "autocast:bf16/amp": "bf16",
+    "autocast:bf16+fp32optimizer": "bf16",
+}
+"""What the sources write, in lower case; names of this project as they are."""
+FAMILIES = ("training", "prefill", "decode")
+"""What is like enough to be predicted from one another."""
+NETWORKS = Path(__file__).parent / "networks.csv"
+MEASUREMENTS = Path(__file__).parents[1] / "data" / "measurements.csv"
+MOST_UTILISATION = 1.0
+"""A row above it contradicts its own precision (or drops work that is counted) and is no run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RooflineLimit:
+    """Units a second if every accelerator did its peak (its bandwidth, for decode), the precision really computed at
+    and the balance of the part: operations a byte."""
+
+    units_per_second: float
+    precision: str
+    balance: float
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkJob:
+    """What is run on what: `work` is operations a unit, bytes a unit for decode; `parameters` those that are active."""
+
+    family: str
+    run: str
+    parameters: float
+    work: float
+    precision: str
+    accelerator: Accelerator
+    count: float
+
+    @property
+    def limit(self) -> RooflineLimit | str:
+        """What bounds it, or which rate of the accelerator is unknown."""
+        computed = peak_operations(self.accelerator, self.precision)
+        bandwidth = bytes_per_second(self.accelerator)
+        if bandwidth is None:
+            return f"no memory bandwidth is known for {self.accelerator.name}"
+        if computed is None:
+            return f"no {self.precision} peak rate is known for {self.accelerator.name}"
+        per_second = bandwidth if self.family == "decode" else computed[1]
+        precision = self.precision.replace("bf16", "fp16") if self.family == "decode" else computed[0]
+        return RooflineLimit(self.count * per_second / self.work, precision, computed[1] / bandwidth)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkRun:
+    """One measured row: `utilisation` is units a second over its limit (MFU; bandwidth for decode)."""
+
+    job: NetworkJob
+    limit: RooflineLimit
+    utilisation: float
+    network: str
+    group: str
+    source: str
+    date: str
+    weight: float = 1.0
+
+    @property
+    def cell(self) -> tuple[str, str, str]:
+        """Rows of one cell tell much the same: together they weigh as the root of their number."""
+        return (self.group, self.job.accelerator.name, self.limit.precision)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkEntry:
+    """One row of networks.csv: rows of `group` whose configuration has `config` in it, on these accelerators."""
+
+    group: str
+    config: str
+    accelerators: tuple[str, ...]
+    count_max: float | None
+    network: str
+    family: str
+    run: str
+    parameters: float
+    depth_times_width: float | None
+    sequence_length: float | None
+    tokens_per_unit: float | None
+    bytes_per_parameter: float | None
+    precision: str
+    units_to_converge: float | None
+    source: str
+
+
+@cache
+def load_networks() -> dict[str, tuple[NetworkEntry, ...]]:
+    """What is known of the networks of the measurements, by group, in the order of the table."""
+    by_group: dict[str, list[NetworkEntry]] = {}
+    with NETWORKS.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            by_group.setdefault(row["group"], []).append(_parse_entry(row))
+    return {group: tuple(rows) for group, rows in by_group.items()}
+
+
+def _parse_entry(row: Mapping[str, str]) -> NetworkEntry:
+    """Shapes of published models stand in models.csv; the table has those that do not."""
+    number = {name: float(row[name]) if row[name] else None for name in _NUMBERS}
+    shape = find_model(row["network"])
+    depth, width = (shape.layers, shape.hidden_size) if shape else (number["layers"], number["hidden_size"])
+    parameters = shape.active_parameters if shape else number["parameters"]
+    if parameters is None:
+        raise ValueError(f"networks.csv: {row['network']} has no parameters, nor has models.csv")
+    return NetworkEntry(
+        group=row["group"],
+        config=row["config"],
+        accelerators=tuple(row["accelerators"].split()),
+        count_max=number["count_max"],
+        network=row["network"],
+        family=row["family"],
+        run=row["run"],
+        parameters=parameters,
+        depth_times_width=depth * width if depth and width else None,
+        sequence_length=number["sequence_length"],
+        tokens_per_unit=number["tokens_per_unit"],
+        bytes_per_parameter=number["bytes_per_parameter"],
+        precision=row["precision"],
+        units_to_converge=number["units_to_converge"],
+        source=row["source"],
+    )
+
+
+_NUMBERS = frozenset(
+    (
+        "count_max",
+        "parameters",
+        "layers",
+        "hidden_size",
+        "sequence_length",
+        "tokens_per_unit",
+        "bytes_per_parameter",
+        "units_to_converge",
+    )
+)
+
+
+def public_runs(measurements: Iterable[Mapping[str, str]]) -> tuple[BenchmarkRun, ...]:
+    """The runs among rows of measurements.csv, in their order; rows that are no run of a known network are left out."""
+    known, names = load_networks(), embedded_names().by_name
+    runs = []
+    for row in measurements:
+        if (group := known.get(row["group"])) and (part := names.get(row["accelerator"])):
+            entry = next((e for e in group if _matches_entry(row, e)), None)
+            run = _build_run(row, entry, part) if entry else None
+            if run is not None and run.utilisation <= MOST_UTILISATION:
+                runs.append(run)
+    alike = Counter(run.cell for run in runs)
+    return tuple(replace(run, weight=alike[run.cell] ** -0.5) for run in runs)
+
+
+def shipped_measurements() -> list[dict[str, str]]:
+    """The rows that are shipped."""
+    with MEASUREMENTS.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@cache
+def shipped_runs() -> tuple[BenchmarkRun, ...]:
+    """The runs among the measurements that are shipped; read once."""
+    return public_runs(shipped_measurements())
+
+
+def _matches_entry(row: Mapping[str, str], entry: NetworkEntry) -> bool:
+    return (
+        entry.config in row["config"]
+        and (not entry.accelerators or row["accelerator"].startswith(entry.accelerators))
+        and (entry.count_max is None or float(row["accelerator_count"]) <= entry.count_max)
+    )
+
+
+def _build_run(row: Mapping[str, str], entry: NetworkEntry, part: Accelerator) -> BenchmarkRun | None:
+    rate = _units_per_second(row, entry)
+    work = _work_per_unit(entry, row["config"])
+    written = row["precision"].lower() or entry.precision
+    if rate is None or work is None or not written:
+        return None
+    count = float(row["accelerator_count"])
+    precision = PRECISIONS.get(written, written)
+    job = NetworkJob(entry.family, entry.run, entry.parameters, work, precision, part, count)
+    limit = job.limit
+    if isinstance(limit, str):
+        return None
+    return BenchmarkRun(
+        job, limit, rate / limit.units_per_second, entry.network, row["group"], row["source"], row["date"]
+    )
+
+
+def _units_per_second(row: Mapping[str, str], entry: NetworkEntry) -> float | None:
+    """As measured; else units to converge over the time it took, where the table tells how many they are."""
+    if row["throughput"]:
+        return float(row["throughput"])
+    if entry.units_to_converge is None or not row["time_to_train_minutes"]:
+        return None
+    return entry.units_to_converge / (float(row["time_to_train_minutes"]) * 60)
+
+
+def _work_per_unit(entry: NetworkEntry, config: str) -> float | None:
+    """Operations (bytes for decode) in one unit of the row; None where its sequence length is not told."""
+    if entry.family == "decode":
+        return None if entry.bytes_per_parameter is None else entry.parameters * entry.bytes_per_parameter
+    length = entry.sequence_length or _parse_sequence_length(config)
+    if length is None:
+        return None
+    run = "prefill" if entry.family == "prefill" else entry.run
+    per_token = operations_per_token(run, entry.parameters, entry.depth_times_width, length)
+    return per_token * (entry.tokens_per_unit or length)
+
+
+def _parse_sequence_length(config: str) -> float | None:
+    found = re.search(r"\b(?:seq|sequence length)\s*=?\s*(\d+)", config, re.IGNORECASE)
+    return float(found[1]) if found else None

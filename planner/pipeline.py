@@ -1,0 +1,393 @@
+"""The whole path on one screen: request -> demand -> candidates -> strategies -> plan."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+
+from planner.analysis.alternatives import list_alternatives
+from planner.analysis.audit_trail import build_audit_trail
+from planner.analysis.financial_views import build_financial_views
+from planner.analysis.infeasibility import explain_shortfall, explain_unserved_workloads
+from planner.analysis.marginal_values import compute_marginal_values
+from planner.analysis.recommendation import find_break_evens, recommend
+from planner.analysis.rightsizing import list_rightsizing_reasons
+from planner.analysis.risk import BaselinePlan, assess_risk, find_switching_values
+from planner.analysis.risk.replanning import AS_PREDICTED, Replanner, Throughputs, with_throughputs
+from planner.analysis.warnings import collect_gaps, list_exchange_rates
+from planner.finance.cashflow import Terms
+from planner.optimization.dominance import build_choice_set
+from planner.optimization.solution import PlanningContext
+from planner.optimization.strategy import SolvedStrategy, ownable_workloads, solve_strategy
+from planner.request import assumptions as figures
+from planner.request.errors import InvalidRequest
+from planner.request.models import Request
+from planner.result import (
+    SCHEMA_VERSION,
+    Assumption,
+    Gap,
+    InputProvenance,
+    Plan,
+    PriceUsed,
+    Recommendation,
+    RequestedWorkload,
+    Strategy,
+    StrategyName,
+    ThroughputUsed,
+)
+from planner.supply import existing as holdings
+from planner.supply import onprem, quotas
+from planner.supply.candidates import build_market, is_allowed
+from planner.supply.limits import LimitRules
+from planner.supply.payments import build_terms
+from planner.supply.validation import resolve_names, validate_request
+from planner.workloads.demand import PortfolioDemand, WorkloadDemand, compute_demands
+from planner.workloads.eligibility import accelerator_hours_rate, gang_size, written_accelerators
+from pricing import exchange_rates as exchange
+from pricing.catalog.adjusted_prices import AdjustedCatalog, adjust_catalog
+from pricing.catalog.price_catalog import Catalog, Quote
+from pricing.price import AdjustedPrice, Price
+from pricing.units import HOURS_PER_MONTH
+
+DOCUMENT_INPUT = InputProvenance("", "document", "")
+
+
+def plan(
+    request: Request,
+    catalog: Catalog,
+    inputs: InputProvenance = DOCUMENT_INPUT,
+    throughputs: Throughputs = AS_PREDICTED,
+) -> Plan:
+    """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every fault of names and months."""
+    if faults := validate_request(request, catalog):
+        raise InvalidRequest(faults)
+    named_request, again = resolve_names(request, catalog), _make_replanner(request, catalog)
+    request, catalog = (
+        _sort_workloads(named_request),
+        adjust_catalog(catalog, named_request.currency, named_request.as_of),
+    )
+    assumed = figures.override_assumptions(
+        _default_assumptions(request, catalog), _assumption_overrides(request), request.as_of
+    )
+    nodes, node_gaps = onprem.buyable_nodes(catalog, assumed, request)
+    setting, held_gaps = _build_context(request, catalog, assumed, nodes, throughputs)
+    missing = explain_unserved_workloads(request, setting.demands, setting.market, catalog, nodes, assumed)
+    solved = _solve_strategies(request, setting, missing)
+    advice = _recommend_strategy(request, setting, solved, catalog)
+    case = BaselinePlan(
+        advice, solved, setting, _list_throughputs(setting, solved), partial(_plan_terms, request), again
+    )
+    return _assemble_plan(named_request, inputs, _PlanBasis(request, catalog, nodes, node_gaps, held_gaps), case)
+
+
+@dataclass(frozen=True, slots=True)
+class _PlanBasis:
+    """What a plan stands on beside its setting: the request and the catalogue in the plan's words and currency."""
+
+    request: Request
+    catalog: Catalog
+    nodes: tuple[onprem.OwnedNode, ...]
+    node_gaps: tuple[Gap, ...]
+    held_gaps: tuple[Gap, ...]
+
+
+def _assemble_plan(named_request: Request, inputs: InputProvenance, grounds: _PlanBasis, case: BaselinePlan) -> Plan:
+    """The answer in full."""
+    request, catalog, nodes = grounds.request, grounds.catalog, grounds.nodes
+    advice, solved, setting = case.advice, case.solved, case.setting
+    needed, terms, assumed = setting.demands, setting.terms, setting.assumptions
+    strategies = tuple(s.strategy for s in solved)
+    chosen = next((s for s in strategies if s.name == advice.strategy), None)
+    evens, compared = find_break_evens(nodes, _rentable_quotes(nodes, request, catalog), assumed, terms)
+    prices = _list_prices(solved, compared, catalog)
+    missing = collect_gaps(request, setting, catalog, solved, chosen)
+    assumptions = (*assumed.values(), *onprem.node_assumptions((*nodes, *_existing_nodes(setting)), request, catalog))
+    return Plan(
+        schema_version=SCHEMA_VERSION,
+        plan_id=_plan_identity(named_request, catalog),
+        status=chosen.status if chosen else "infeasible",
+        as_of=request.as_of,
+        start=needed.month_names[0],
+        months=request.months,
+        month_names=needed.month_names,
+        currency=request.currency,
+        hours_per_month=terms.hours_per_month,
+        discount_rate_annual=terms.discount_rate_annual,
+        conventions=_list_conventions(request, setting, prices, catalog),
+        recommendation=advice,
+        strategies=tuple(_in_request_order(s, named_request) for s in strategies),
+        break_even=evens,
+        workloads=_describe_workloads(named_request, setting, inputs),
+        throughput=case.throughput,
+        prices=prices,
+        oldest_price=min((price.as_of for price in prices), default=None),
+        assumptions=assumptions,
+        gaps=tuple(dict.fromkeys((*missing, *grounds.node_gaps, *grounds.held_gaps))),
+        inputs=inputs,
+        catalog_digest=catalog.digest,
+        reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
+        exchange_rates=exchange.applied_rates(list_exchange_rates(request, catalog)),
+        quota_requests=quotas.list_quota_requests(request, catalog, strategies),
+        margins=compute_marginal_values(solved, advice.strategy, setting, of_demand=request.risk is not None),
+        flips=find_switching_values(case),
+        risk=assess_risk(request.risk, case),
+        views=build_financial_views(request.finance, advice, solved, setting),
+        ledger=build_audit_trail(solved, setting, prices, assumptions, case.terms_of),
+        considered=list_alternatives(request, setting, catalog, solved, advice, nodes, grounds.node_gaps),
+    )
+
+
+def _recommend_strategy(
+    request: Request, setting: PlanningContext, solved: Sequence[SolvedStrategy], catalog: Catalog
+) -> Recommendation:
+    strategies = tuple(s.strategy for s in solved)
+    advice = recommend(strategies, request.months, request.currency, request.materiality_fraction)
+    return replace(advice, reasons=list_rightsizing_reasons(setting, solved, advice.strategy, catalog))
+
+
+def prepare_needs(request: Request, catalog: Catalog) -> tuple[Request, Catalog, tuple[WorkloadDemand, ...]]:
+    """What a plan of `request` would start from: the request and the catalogue in the plan's words and currency, and
+    the work of each workload. Raises InvalidRequest as `plan` does."""
+    if faults := validate_request(request, catalog):
+        raise InvalidRequest(faults)
+    named_request = resolve_names(request, catalog)
+    request, catalog = (
+        _sort_workloads(named_request),
+        adjust_catalog(catalog, named_request.currency, named_request.as_of),
+    )
+    assumed = figures.override_assumptions(
+        _default_assumptions(request, catalog), _assumption_overrides(request), request.as_of
+    )
+    needs = {
+        need.workload.name: need for need in _compute_demands(request, catalog, _plan_terms(request, assumed)).needs
+    }
+    return request, catalog, tuple(needs[workload.name] for workload in named_request.workloads)
+
+
+def _compute_demands(request: Request, catalog: Catalog, terms: Terms) -> PortfolioDemand:
+    rates = {workload.name: accelerator_hours_rate(workload, catalog.names) for workload in request.workloads}
+    return compute_demands(request, terms.hours_per_month, rates)
+
+
+def _build_context(
+    request: Request,
+    catalog: Catalog,
+    assumed: figures.Assumptions,
+    nodes: Sequence[onprem.OwnedNode],
+    throughputs: Throughputs,
+) -> tuple[PlanningContext, tuple[Gap, ...]]:
+    """What could be done and what it costs, and what there is already that cannot be used or counted.
+
+    `throughputs` are taken at an end of their interval, to plan anew.
+    """
+    terms = _plan_terms(request, assumed)
+    needed = _compute_demands(request, catalog, terms)
+    existing_resources, existing_gaps = holdings.list_existing_resources(
+        request, catalog, assumed, terms, needed.month_names
+    )
+    adjusted_market = with_throughputs(
+        build_market(request, needed, catalog, nodes, assumed, existing_resources), needed, throughputs
+    )
+    rules = LimitRules(request.limits, request.site, quotas.enforced_quotas(request))
+    choice = build_choice_set(adjusted_market, needed, assumed, terms, rules)
+    return PlanningContext(needed, adjusted_market, choice, assumed, terms, rules), existing_gaps
+
+
+def _make_replanner(request: Request, catalog: Catalog) -> Replanner:
+    """The same question with other assumptions and throughputs, and nothing asked of its risk."""
+
+    def planned(assumptions: Mapping[str, float], throughputs: Throughputs = AS_PREDICTED) -> Plan:
+        given = {"assumptions": {**request.assumptions, **assumptions}, "risk": None}
+        return plan(request.model_copy(update=given), catalog, throughputs=throughputs)
+
+    return planned
+
+
+def _existing_nodes(setting: PlanningContext) -> list[onprem.OwnedNode]:
+    """What is owned already."""
+    return [r.node for r in setting.market.resources if r.node is not None and r.held is not None]
+
+
+def _rentable_quotes(nodes: Iterable[onprem.OwnedNode], request: Request, catalog: Catalog) -> list[Quote]:
+    """What could be rented by the hour instead of owned nodes."""
+    quotes = catalog.quotes(accelerators={node.accelerator for node in nodes}, options=["on_demand"])
+    return [quote for quote in quotes if is_allowed(quote, request)]
+
+
+def _sort_workloads(request: Request) -> Request:
+    """The workloads by name, so that their order in the input changes nothing."""
+    return request.model_copy(update={"workloads": tuple(sorted(request.workloads, key=lambda w: w.name))})
+
+
+def _in_request_order(strategy: Strategy, asked: Request) -> Strategy:
+    order = {workload.name: index for index, workload in enumerate(asked.workloads)}
+    return replace(strategy, workloads=tuple(sorted(strategy.workloads, key=lambda row: order[row.workload])))
+
+
+def _default_assumptions(request: Request, catalog: Catalog) -> dict[str, Assumption]:
+    """The default assumptions in the plan's currency."""
+    if request.currency == figures.DEFAULTS_CURRENCY:
+        return figures.load_defaults()
+    rate = catalog.exchange.rate(figures.DEFAULTS_CURRENCY, request.currency, request.as_of)
+    return figures.convert_assumptions(figures.load_defaults(), rate)
+
+
+def _assumption_overrides(request: Request) -> dict[str, float]:
+    given = dict(request.assumptions)
+    if request.discount_rate_annual is not None:
+        given["discount_rate_annual"] = request.discount_rate_annual
+    return given
+
+
+def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:
+    return build_terms(assumed, request.months, HOURS_PER_MONTH, request.commitments_beyond_horizon == "full")
+
+
+def _solve_strategies(request: Request, setting: PlanningContext, missing: tuple[str, ...]) -> list[SolvedStrategy]:
+    """Every strategy asked for; those that cannot be say why. Hybrid takes over a cheaper one found for less."""
+
+    def one(name: StrategyName) -> SolvedStrategy:
+        if missing:
+            return SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=missing))
+        result = solve_strategy(name, setting)
+        if result.strategy.status == "infeasible" and not result.strategy.reasons:
+            return replace(result, strategy=replace(result.strategy, reasons=_explain_infeasibility(name, setting)))
+        return result
+
+    with ThreadPoolExecutor(len(request.strategies)) as pool:  # the solver works outside the interpreter's lock
+        solved = list(pool.map(one, request.strategies))
+    feasible = [s for s in solved if s.strategy.status != "infeasible"]
+    best = min(feasible, key=lambda s: s.strategy.present_cost, default=None)
+    if best is None:
+        return solved
+    # Each proof holds within the gap; inside it, hybrid may not look dearer than a strategy it contains.
+    return [_adopt_as_hybrid(best, s) if s.strategy.name == "hybrid" and s in feasible else s for s in solved]
+
+
+def _adopt_as_hybrid(best: SolvedStrategy, hybrid: SolvedStrategy) -> SolvedStrategy:
+    cost = best.strategy.present_cost
+    if cost >= hybrid.strategy.present_cost:
+        return hybrid
+    bound = min(hybrid.strategy.bound, cost)
+    gap = (cost - bound) / abs(cost) if cost else 0.0
+    return replace(best, strategy=replace(best.strategy, name="hybrid", bound=bound, gap_fraction=gap))
+
+
+def _explain_infeasibility(name: StrategyName, setting: PlanningContext) -> tuple[str, ...]:
+    if name == "onprem" and not any(ownable_workloads(setting)):
+        lead = round(setting.assumptions["lead_time_months"].value)
+        text = f"no owned system arrives after {lead} months of lead time"
+        return (f"{text}, within the {setting.terms.months} months planned, and can do any of the work",)
+    return explain_shortfall(name, setting)
+
+
+def _describe_workloads(
+    request: Request, setting: PlanningContext, inputs: InputProvenance
+) -> tuple[RequestedWorkload, ...]:
+    needs = {need.workload.name: need for need in setting.demands.needs}
+    places = {reading.path: reading.place for reading in inputs.readings}
+    rows = []
+    for index, workload in enumerate(request.workloads):
+        need = needs[workload.name]
+        wanted = workload.accelerators or tuple(dict.fromkeys(written_accelerators(workload)))
+        rows.append(
+            RequestedWorkload(
+                name=workload.name,
+                team=workload.team,
+                kind=workload.kind,
+                unit=need.unit,
+                demand=need.monthly,
+                accelerators=wanted,
+                gang=gang_size(workload),
+                interruptible=workload.interruptible,
+                place=places.get(f"workloads[{index}].name", f"workloads[{index}]"),
+                budget_per_month=workload.budget_per_month,
+                notes=workload.notes,
+            )
+        )
+    return tuple(rows)
+
+
+def _list_throughputs(setting: PlanningContext, solved: Sequence[SolvedStrategy]) -> tuple[ThroughputUsed, ...]:
+    rows = {}
+    for candidate in (c for s in solved for c in s.candidates):
+        rate = candidate.throughput
+        name = setting.demands.needs[candidate.need].workload.name
+        part = setting.market.resources[candidate.resource].accelerator
+        rows[name, part, candidate.gang, rate.explanation] = ThroughputUsed(
+            name, part, candidate.gang, rate.units_per_hour, rate.low, rate.high, rate.basis, rate.explanation
+        )
+    return tuple(rows[key] for key in sorted(rows))
+
+
+def _list_prices(
+    solved: Iterable[SolvedStrategy], compared: Iterable[Quote], catalog: Catalog
+) -> tuple[PriceUsed, ...]:
+    paid = [r.quote for s in solved for r in s.resources if r.quote is not None and r.is_listed]
+    used = {quote.price.key: quote.price for quote in (*paid, *compared)}
+    return tuple(_price_used(price, catalog) for _, price in sorted(used.items()))
+
+
+def _price_used(price: Price, catalog: Catalog) -> PriceUsed:
+    used = PriceUsed(
+        price.provider,
+        price.region,
+        price.instance_type,
+        price.purchase_option,
+        price.price_per_hour,
+        price.currency,
+        price.as_of,
+        price.source_id,
+        catalog.sources[price.source_id].reference,
+        price.method,
+    )
+    if not isinstance(price, AdjustedPrice):
+        return used
+    return replace(
+        used,
+        list_price_per_hour=price.list_price_per_hour,
+        list_currency=price.list_currency,
+        adjustment=price.adjustment,
+    )
+
+
+def _plan_identity(request: Request, catalog: Catalog) -> str:
+    """A short name of the question and the prices it was asked of: equal inputs, equal name."""
+    text = request.model_dump_json() + catalog.digest
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _list_conventions(
+    request: Request, setting: PlanningContext, prices: Sequence[PriceUsed], catalog: Catalog
+) -> tuple[str, ...]:
+    terms = setting.terms
+    beyond = "in full" if terms.charge_beyond_horizon else "pro rata"
+    rates = list_exchange_rates(request, catalog)
+    converted = f"Converted at {'; '.join(rate.words for rate in rates)}. The rate of that day stands for every month."
+    return (
+        f"A month is {terms.hours_per_month:g} hours (8,760 / 12).",
+        "Purchases fall at the start of a month, running costs at its end; the monthly rate is (1+r)^(1/12)-1.",
+        _describe_price_basis(request, prices, catalog),
+        *([converted] if rates else []),
+        f"Commitments that outlive the plan are charged {beyond}.",
+        *onprem.owned_conventions(request, setting.assumptions),
+        "Storage and egress are charged where the work runs, in proportion to the work done there in a month.",
+        "Training and batch work may run at any hour of its month; services and interactive work follow their shape.",
+        "A service rents whole nodes of one type in one place; on committed or owned nodes others use what it leaves.",
+        "A job that runs a stated number of gangs at once keeps one accelerator and size of gang from start to end.",
+        *quotas.quota_conventions(request),
+    )
+
+
+def _describe_price_basis(request: Request, prices: Sequence[PriceUsed], catalog: Catalog) -> str:
+    if not isinstance(catalog, AdjustedCatalog) or not catalog.card.in_force(request.as_of):
+        return (
+            f"Prices are list prices in {request.currency}, Linux, before tax, support plans and negotiated discounts."
+        )
+    negotiated, of_all = sum(bool(price.adjustment) for price in prices), len(prices)
+    text = f"Prices are in {request.currency}, Linux, before tax and support plans: {negotiated} of the {of_all} used"
+    text += f" are negotiated ({catalog.card.name}, as in force on {request.as_of})"
+    return f"{text}, the others list prices." if negotiated < of_all else f"{text}."

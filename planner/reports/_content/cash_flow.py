@@ -1,0 +1,165 @@
+"""Cash and effective cost of the recommended strategy, as sections of the readable report.
+
+Every figure is a sum of the same rounded cells, so months, years, categories and both views agree to the unit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from planner.reports._content.number_format import (
+    apportion,
+    format_money,
+    month_name,
+    month_range_name,
+    plan_year_name,
+    split_total,
+)
+from planner.reports._content.sections import Section, make_table
+from planner.result import Plan, Strategy
+
+MONTHS_A_YEAR = 12
+Cells = Mapping[tuple[int, str], int]
+"""Whole units of money by month and category; 0 where there is none."""
+NOTE = "Effective: what is committed to or owned stands in the months it serves, what is owed after the plan too."
+
+
+@dataclass(frozen=True, slots=True)
+class CashViews:
+    """Both views; `effective` is None where no month bears another cost than it pays, or the plan does not tell it.
+
+    What falls due after the plan's last month stands in the month after it, which reaches to `last`.
+    """
+
+    categories: tuple[str, ...]
+    months: tuple[int, ...]
+    last: int
+    cash: Cells
+    effective: Cells | None
+
+    def line(self, cells: Cells, months: Iterable[int]) -> tuple[str, ...]:
+        """The total of some months and its categories, as shown."""
+        sums = [sum(cells[month, category] for month in months) for category in self.categories]
+        return format_money(sum(sums)), *map(format_money, sums)
+
+
+def short_cash_section(plan: Plan, chosen: Strategy) -> Section:
+    """By month where the plan is a year or less, else by year."""
+    return yearly_cash_section(plan, chosen) if plan.months > MONTHS_A_YEAR else monthly_cash_section(plan, chosen)
+
+
+def full_cash_sections(plan: Plan, chosen: Strategy) -> list[Section]:
+    """Cash by month, both views by year where there is more than one, and effective cost by month."""
+    sections = [monthly_cash_section(plan, chosen)]
+    if plan.months > MONTHS_A_YEAR:
+        sections.append(yearly_cash_section(plan, chosen))
+    effective = effective_cost_section(plan, chosen)
+    return [*sections, effective] if effective is not None else sections
+
+
+def monthly_cash_section(plan: Plan, chosen: Strategy) -> Section:
+    """Cash by category, with the effective cost beside it where it is another."""
+    shown = _cash_views(plan, chosen)
+    rows = []
+    for name, months in (
+        *((_month_label(plan, shown, month), (month,)) for month in shown.months),
+        ("total", shown.months),
+    ):
+        total, *categories = shown.line(shown.cash, months)
+        beside = shown.line(shown.effective, months)[:1] if shown.effective else ()
+        rows.append((name, total, *beside, *categories))
+    titles = ("month", "total", *(["effective"] if shown.effective else []), *_category_titles(shown.categories))
+    cash = make_table(titles, rows, range(1, len(titles)), has_total=True)
+    return Section(_section_title("Cash by month", plan, chosen), (cash, NOTE) if shown.effective else (cash,))
+
+
+def yearly_cash_section(plan: Plan, chosen: Strategy) -> Section:
+    """Both views by year of the plan."""
+    shown = _cash_views(plan, chosen)
+    years: dict[str, list[int]] = {}
+    for month in shown.months:
+        is_in_plan = month <= plan.months
+        name = plan_year_name(plan, _plan_year(month)) if is_in_plan else _month_label(plan, shown, month)
+        years.setdefault(name, []).append(month)
+    views = [("cash", shown.cash), *([("effective", shown.effective)] if shown.effective else [])]
+    rows = [
+        (name if view == "cash" else "", view, *shown.line(cells, months))
+        for name, months in years.items()
+        for view, cells in views
+    ]
+    rows.append(("total", "", *shown.line(shown.cash, shown.months)))
+    titles = ("year", "view", "total", *_category_titles(shown.categories))
+    both = make_table(titles, rows, range(2, len(titles)), has_total=True)
+    same = "Effective cost is the same in every month: each pays for what it uses."
+    notes = (NOTE,) if shown.effective else ((same,) if plan.views.effective else ())
+    more = "Each month stands in markdown, csv, json and xlsx."
+    return Section(_section_title("Cash and effective cost by year", plan, chosen), (both, " ".join([*notes, more])))
+
+
+def effective_cost_section(plan: Plan, chosen: Strategy) -> Section | None:
+    """Effective cost by category; None where it is the cash."""
+    shown = _cash_views(plan, chosen)
+    if shown.effective is None:
+        return None
+    rows = [(_month_label(plan, shown, month), *shown.line(shown.effective, (month,))) for month in shown.months]
+    rows.append(("total", *shown.line(shown.effective, shown.months)))
+    titles = ("month", "total", *_category_titles(shown.categories))
+    effective = make_table(titles, rows, range(1, len(titles)), has_total=True)
+    return Section(_section_title("Effective cost by month", plan, chosen), (effective, NOTE))
+
+
+def _cash_views(plan: Plan, chosen: Strategy) -> CashViews:
+    after = plan.months + 1
+    cash = [(min(row.month, after), row.category, row.amount) for row in chosen.cash]
+    borne = [
+        (min(row.month, after), row.category, row.amount) for row in plan.views.effective if row.strategy == chosen.name
+    ]
+    categories = tuple(dict.fromkeys(str(category) for _, category, _ in cash))
+    months = tuple(sorted({*range(1, after), *(month for month, _, _ in (*cash, *borne))}))
+    sums = [math.fsum(amount for _, its, amount in cash if its == category) for category in categories]
+    wholes = dict(zip(categories, apportion(sums, chosen.total_cost), strict=True))
+    paid, effective = _rounded_cells(cash, months, wholes), _rounded_cells(borne, months, wholes)
+    return CashViews(
+        categories,
+        months,
+        max([after, *(row.month for row in chosen.cash)]),
+        paid,
+        effective if borne and effective != paid else None,
+    )
+
+
+def _rounded_cells(rows: Iterable[tuple[int, str, float]], months: tuple[int, ...], wholes: Mapping[str, int]) -> Cells:
+    """Every month and category in whole units: the years of a category add up to its whole, and its months to them, so
+    that a year too is less than a unit off."""
+    sums: defaultdict[tuple[int, str], float] = defaultdict(float)
+    for month, category, amount in rows:
+        sums[month, category] += amount
+    years = [tuple(its) for _, its in groupby(months, key=_plan_year)]
+    cells: dict[tuple[int, str], int] = {}
+    for category, whole in wholes.items():
+        by_year = split_total(whole, [math.fsum(sums[month, category] for month in its) for its in years])
+        for its, year in zip(years, by_year, strict=True):
+            parts = split_total(year, [sums[month, category] for month in its])
+            cells |= {(month, category): part for month, part in zip(its, parts, strict=True)}
+    return cells
+
+
+def _plan_year(month: int) -> int:
+    """The year of the plan that a month lies in."""
+    return (month - 1) // MONTHS_A_YEAR + 1
+
+
+def _month_label(plan: Plan, shown: CashViews, month: int) -> str:
+    return month_name(plan, month) if month <= plan.months else month_range_name(plan, month, shown.last)
+
+
+def _category_titles(categories: Iterable[str]) -> list[str]:
+    return [category.replace("_", " ") for category in categories]
+
+
+def _section_title(title: str, plan: Plan, chosen: Strategy) -> str:
+    return f"{title}, strategy {chosen.name}, {plan.currency}"

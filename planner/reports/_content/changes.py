@@ -1,0 +1,202 @@
+"""What changed since the last review, for a reader: the costs then and now, what made the difference, and the rest.
+
+In short with the largest causes only, or one by one, every list up to a length; in words that `planner diff` uses too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from planner.reports._content.number_format import NO_VALUE, apportion, format_money, format_number, format_quantity
+from planner.reports._content.safe_text import plain_text
+from planner.reports._content.sections import Bullets, ReportTable, Section, make_bullets, make_table
+from planner.result import Plan
+from planner.result.comparison import (
+    TOPIC_TITLES,
+    CauseComponent,
+    Changes,
+    ComparedValue,
+    CostAttribution,
+    PlanChange,
+    Topic,
+)
+
+NO_OTHER_CHANGES = "Nothing else changed."
+LARGEST = 5
+LISTED_MAX = 20
+MONEY: frozenset[Topic] = frozenset({"cost", "month"})
+NAMED: frozenset[Topic] = frozenset({"workload", "assumption", "price", "gap"})
+"""Topics whose subjects are named in short too."""
+IN_FULL_ONLY: tuple[Topic, ...] = (
+    "workload", "purchase", "assumption", "price", "throughput", "gap", "frame", "month"
+)  # fmt: skip
+
+
+def changes_section(plan: Plan) -> Section | None:
+    """The costs then and now, the largest causes, and how much else changed; None where nothing was compared."""
+    found = plan.changes
+    if found is None:
+        return None
+    blocks: list[str | ReportTable | Bullets] = [_comparison_line(found), _cost_table(found)]
+    if found.causes and any(step.parts for step in found.causes.steps):
+        blocks.append(_cause_table(found.causes, plan.currency, LARGEST))
+    rest = [NO_OTHER_CHANGES] if all(change.is_same for change in found.changes) else list(_count_sentences(found))
+    blocks.append(make_bullets([*_advice_sentences(found), *rest, *map(_as_sentence, found.notes)]))
+    return Section("Changes since the last review", tuple(blocks))
+
+
+def full_changes_section(plan: Plan) -> Section | None:
+    """Every cause and every change, up to a length; None where nothing is not as it was."""
+    found = plan.changes
+    if found is None:
+        return None
+    blocks: list[str | ReportTable | Bullets] = []
+    if found.causes and any(step.parts for step in found.causes.steps):
+        blocks.append(_cause_table(found.causes, plan.currency, LISTED_MAX))
+    blocks += _change_tables(found)
+    return Section("Changes since the last review, one by one", tuple(blocks)) if blocks else None
+
+
+def _comparison_line(changes: Changes) -> str:
+    months = f"{changes.month_names[0]}..{changes.month_names[-1]}" if changes.month_names else "no months"
+    return plain_text(f"Compared with plan {changes.plan_id} of {changes.as_of}, {months}, in {changes.currency}.")
+
+
+def _cost_table(changes: Changes) -> ReportTable:
+    rows = changes.of("cost")
+    unit = next((row.unit for row in rows), changes.currency)
+    return make_table(
+        (plain_text(f"cost, {unit}"), "then", "now", "difference"),
+        [
+            (row.subject, change_value_text(row, row.then), change_value_text(row, row.now), _difference_text(row))
+            for row in rows
+        ],
+        (1, 2, 3),
+    )
+
+
+def _cause_table(causes: CostAttribution, currency: str, largest: int) -> ReportTable:
+    """From the cost then to the cost now: the largest changes, the others in one row."""
+    parts = [(step.cause, part) for step in causes.steps for part in step.parts if part.total or part.present]
+    parts.sort(key=lambda each: (-abs(each[1].total), -abs(each[1].present), each[0], each[1].name))
+    shown, rest = parts[:largest], parts[largest:]
+    rows = [("then", causes.strategies[0]), *((cause, part_text(part)) for cause, part in shown)]
+    if rest:
+        rows.append(("others", f"{len(rest):,d} smaller changes"))
+    columns = []
+    for index in (0, 1):
+        moved = [(part.total, part.present)[index] for _, part in parts]
+        amounts = [causes.restated[index], *moved[: len(shown)], *([sum(moved[len(shown) :])] if rest else [])]
+        columns.append(apportion(amounts, causes.new[index]))
+    cells = [
+        (*row, *(format_money(each) if index == 0 else signed_amount(each, 0) for each in each_of))
+        for index, (row, each_of) in enumerate(zip(rows, zip(*columns, strict=True), strict=True))
+    ]
+    cells.append(("now", causes.strategies[1], *(format_money(sum(column)) for column in columns)))
+    titles = ("why", "what changed", f"total cost, {currency}", f"present cost, {currency}")
+    return make_table(titles, cells, (2, 3), has_total=True)
+
+
+def _change_tables(changes: Changes) -> Iterator[str | ReportTable | Bullets]:
+    rows: list[tuple[str, ...]] = []
+    for topic in IN_FULL_ONLY:
+        its = _real_changes(changes, topic)
+        if its:
+            rows.append((f"{TOPIC_TITLES[topic]}: {len(its):,d}",))
+            rows += [_change_row(change) for change in its[:LISTED_MAX]]
+        if len(its) > LISTED_MAX:
+            rows.append((f"{len(its) - LISTED_MAX:,d} more of these; json and xlsx have them",))
+    if rows:
+        yield make_table(("what", "then", "now", "difference", "unit", "why"), rows, (1, 2, 3), has_prose=True)
+
+
+def _real_changes(changes: Changes, topic: Topic) -> tuple[PlanChange, ...]:
+    return tuple(change for change in changes.of(topic) if not change.is_same)
+
+
+def _change_row(change: PlanChange) -> tuple[str, ...]:
+    then, now = (change_value_text(change, value) for value in (change.then, change.now))
+    return change.subject, then, now, _difference_text(change), change.unit, change.why
+
+
+def _advice_sentences(changes: Changes) -> Iterator[str]:
+    for change in changes.of("recommendation"):
+        then, now = (change_value_text(change, value) for value in (change.then, change.now))
+        yield f"Recommended as before: {now}." if change.is_same else f"Recommended then {then}, now {now}."
+
+
+def _count_sentences(changes: Changes) -> Iterator[str]:
+    """How much of what else changed."""
+    for topic in IN_FULL_ONLY:
+        its = _real_changes(changes, topic)
+        if its and topic in NAMED:
+            yield f"{TOPIC_TITLES[topic].capitalize()}: {_count_text(its)}; {_subject_names(its)}."
+        elif its and topic not in MONEY:
+            yield f"{TOPIC_TITLES[topic].capitalize()}: {_count_text(its)}."
+
+
+def _count_text(its: Sequence[PlanChange]) -> str:
+    counts = {
+        "new": sum(change.then is None for change in its),
+        "gone": sum(change.now is None for change in its),
+        "changed": sum(change.then is not None and change.now is not None for change in its),
+    }
+    return ", ".join(f"{count:,d} {word}" for word, count in counts.items() if count)
+
+
+def _subject_names(its: Sequence[PlanChange]) -> str:
+    names = ", ".join(change.subject for change in its[:LARGEST])
+    return f"{names} and {len(its) - LARGEST:,d} more" if len(its) > LARGEST else names
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
+def change_value_text(change: PlanChange, value: ComparedValue) -> str:
+    """A figure or a text of a change as it is shown."""
+    if value is None:
+        return NO_VALUE
+    if isinstance(value, str):
+        return value
+    return format_money(value) if change.topic in MONEY else _value_text(value)
+
+
+def _difference_text(change: PlanChange) -> str:
+    """The difference; of money that of the amounts as they are shown."""
+    then, now = change.then, change.now
+    if change.difference is None or isinstance(then, str | None) or isinstance(now, str | None):
+        return NO_VALUE
+    return signed_amount(round(now) - round(then), 0) if change.topic in MONEY else _signed_value(change.difference)
+
+
+def _signed_value(difference: float) -> str:
+    return f"{'+' if difference > 0 else ''}{_value_text(difference)}" if difference else NO_VALUE
+
+
+def signed_amount(amount: float, decimals: int = 2) -> str:
+    """
+    >>> signed(12.345), signed(-0.2, 0), signed(-1500, 0)
+    ('+12.35', '-', '-1,500')
+    """
+    return f"{amount:+,.{decimals}f}" if round(amount, decimals) else NO_VALUE
+
+
+def part_text(part: CauseComponent) -> str:
+    """What changed, from what to what."""
+    old, new = (_value_text(figure) for figure in (part.old, part.new))
+    if part.old is None:
+        return plain_text(f"{part.name}: new, {new} {part.unit}")
+    if part.new is None:
+        return plain_text(f"{part.name}: gone, {old} {part.unit}")
+    text = f"{part.name}: {old} -> {new} {part.unit}".rstrip()
+    if isinstance(part.old, float | int) and isinstance(part.new, float | int) and part.old > 0 < part.new:
+        change = part.new / part.old - 1
+        text += f" ({change:+.1%})" if abs(change) < 10 else ""
+    return plain_text(text)
+
+
+def _value_text(figure: float | str | None) -> str:
+    if isinstance(figure, float | int):
+        return format_quantity(figure) if abs(figure) >= 1e6 else format_number(figure, 6)
+    return figure or ""

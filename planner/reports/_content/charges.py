@@ -1,0 +1,234 @@
+"""What a strategy costs as the charges of a bill: cash and effective cost month by month, by use and by purchase.
+
+Reads nothing but the plan and adds nothing to it. In each month the cash of all charges is the strategy's cash, and
+their effective cost its effective cost; only which charge bears which part of a category is worked out here: hourly
+cost and that of owned nodes by node-hours, a commitment by what each use takes of it and what nothing uses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from planner.reports._content.purchase_pools import (
+    CAPITAL,
+    COMMITMENT,
+    OWN_SITE,
+    PurchasePools,
+    payment_title,
+    split_by_weight,
+    title_contains,
+)
+from planner.result import CashRow, Plan, Purchase, Strategy, Use
+
+ChargeKind = Literal["use", "unused", "purchase", "running", "on_top"]
+HOURLY_OPTIONS = ("on_demand", "spot")
+SURCHARGES = ("cloud_support", "tax")
+"""Shares of everything else on a cloud bill."""
+ONE_TIME_CATEGORIES = frozenset({"hardware", "installation", "resale"})
+SITE_CATEGORIES = frozenset({"power", "space", "staff", "support"})
+"""What owned nodes need to run."""
+EffectiveCosts = Mapping[tuple[int, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One charge of a month; `category` as in the cash flow, `what` names what it is for.
+
+    `quantity` is node-hours of a use; of an unused part what is left, in the unit of its pool; None where the plan does
+    not tell it. `committed` is what a charge takes of its commitment, leaves of it or pays for, in that unit. `line` is
+    the use, or the purchase that a payment or an unused part belongs to. `once`: paid once, not every month.
+    `effective` is None where the plan has no such view. `provider` is "" where no single one is told.
+    """
+
+    month: int
+    kind: ChargeKind
+    category: str
+    what: str
+    billed: float = 0.0
+    effective: float | None = 0.0
+    line: Use | Purchase | None = None
+    quantity: float | None = None
+    once: bool = False
+    pool: str = ""
+    provider: str = ""
+    region: str = ""
+    committed: float | None = None
+
+
+def build_charges(plan: Plan, strategy: Strategy) -> tuple[Charge, ...]:
+    """Every charge of the months of the plan, in order of time; what falls due after the plan is not among them."""
+    effective_rows = [row for row in plan.views.effective if row.strategy == strategy.name]
+    borne: dict[tuple[int, str], float] = defaultdict(float)
+    for row in effective_rows:
+        borne[row.month, row.category] += row.amount
+    pools = PurchasePools(plan, strategy)
+    plan_charges: list[Charge] = []
+    for month in range(1, plan.months + 1):
+        cash = [row for row in strategy.cash if row.month == month]
+        uses = [use for use in strategy.uses if use.month == month]
+        own = [*_hourly_charges(month, cash, uses, borne), *_commitment_charges(month, cash, uses, borne, pools)]
+        own += [*_owned_charges(month, cash, uses, borne, pools), *_running_charges(month, cash, uses, borne)]
+        plan_charges += [*own, *_surcharge_charges(month, cash, own, borne, pools)]
+    return tuple(plan_charges) if effective_rows else tuple(replace(each, effective=None) for each in plan_charges)
+
+
+def _hourly_charges(
+    month: int, cash: Sequence[CashRow], uses: Sequence[Use], borne: EffectiveCosts
+) -> Iterator[Charge]:
+    """Uses paid by the hour, each with its part of what its resource costs."""
+    for category in HOURLY_OPTIONS:
+        own = [use for use in uses if use.purchase_option == category]
+        billed = [0.0] * len(own)
+        loose = []
+        for row in (row for row in cash if row.category == category):
+            named = [i for i, use in enumerate(own) if title_contains(row.what, use.provider, use.region, use.name)]
+            its = named or list(range(len(own)))
+            for i, part in zip(its, split_by_weight(row.amount, [own[i].node_hours for i in its]), strict=True):
+                billed[i] += part
+            loose += [] if its else [Charge(month, "running", category, row.what, row.amount)]
+        use_charges = [_use_charge(use, category, part) for use, part in zip(own, billed, strict=True)]
+        yield from _assign_effective_cost([*use_charges, *loose], month, category, borne)
+
+
+def _use_charge(use: Use, category: str, billed: float = 0.0, pool: str = "") -> Charge:
+    provider = OWN_SITE if use.what == "owned" else use.provider
+    return Charge(
+        use.month,
+        "use",
+        category,
+        payment_title(use),
+        billed,
+        0.0,
+        use,
+        use.node_hours,
+        False,
+        pool,
+        provider,
+        use.region,
+    )
+
+
+def _assign_effective_cost(
+    month_charges: list[Charge],
+    month: int,
+    category: str,
+    borne: EffectiveCosts,
+    weights: Sequence[float] | None = None,
+) -> list[Charge]:
+    """The charges, each with its part of what the month bears of the category: by `weights`, else as they are billed.
+    Where there is none, one that bears it all."""
+    amount = borne.get((month, category), 0.0)
+    if not month_charges:
+        return [Charge(month, "running", category, category, 0.0, amount)] if amount else []
+    parts = split_by_weight(amount, [each.billed for each in month_charges] if weights is None else weights)
+    return [replace(each, effective=part) for each, part in zip(month_charges, parts, strict=True)]
+
+
+def _commitment_charges(
+    month: int, cash: Sequence[CashRow], uses: Sequence[Use], borne: EffectiveCosts, pools: PurchasePools
+) -> Iterator[Charge]:
+    """What is paid for commitments, which no month bears; their uses and unused parts, which bear it all."""
+    yield from _payment_charges(cash, (COMMITMENT,), pools)
+    by_pool: dict[str, list[Use]] = {pool: [] for pool in pools.at(month, owned=False)}
+    for use in uses:
+        if use.what != "owned" and use.purchase_option not in HOURLY_OPTIONS:
+            by_pool.setdefault(pools.pool_of_use(use), []).append(use)
+    pool_charges: list[Charge] = []
+    weights: list[float] = []
+    for pool, own in by_pool.items():
+        left, first = pools.left(month, pool, own), pools.first(pool)
+        takes = [pools.taken(use) for use in own]
+        rows = [replace(_use_charge(u, COMMITMENT, pool=pool), committed=t) for u, t in zip(own, takes, strict=True)]
+        if left or not own:
+            place = pools.place(pool)
+            rows.append(Charge(month, "unused", COMMITMENT, pool, 0.0, 0.0, first, left, False, pool, *place, left))
+            takes.append(left or 0.0)
+        pool_charges += rows
+        weights += split_by_weight(pools.monthly_effective_cost(month, pool), takes)
+    yield from _assign_effective_cost(pool_charges, month, COMMITMENT, borne, weights)
+
+
+def _payment_charges(cash: Iterable[CashRow], categories: Sequence[str], pools: PurchasePools) -> Iterator[Charge]:
+    for row in cash:
+        if row.category in categories:
+            pool, once = pools.pool_of_payment(row), row.at == "start" or row.category in ONE_TIME_CATEGORIES
+            place = pools.place(pool) if row.category == COMMITMENT else (OWN_SITE, "")
+            bought = pools.ordered(row.month, pool) if once else pools.there(row.month, pool)
+            yield Charge(
+                row.month, "purchase", row.category, row.what, row.amount, 0.0, pools.first(pool), None, once, pool,
+                *place, bought,
+            )  # fmt: skip
+
+
+def _owned_charges(
+    month: int, cash: Sequence[CashRow], uses: Sequence[Use], borne: EffectiveCosts, pools: PurchasePools
+) -> Iterator[Charge]:
+    """What is paid for owned nodes, which no month bears, and their uses, which bear it all, idle hours with it."""
+    yield from _payment_charges(cash, CAPITAL, pools)
+    by_pool: dict[str, list[Use]] = {pool: [] for pool in pools.at(month, owned=True)}
+    for use in uses:
+        if use.what == "owned":
+            by_pool.setdefault(pools.pool_of_use(use), []).append(use)
+    pool_charges: list[Charge] = []
+    weights: list[float] = []
+    for pool, own in by_pool.items():
+        rows = [_use_charge(use, "hardware", pool=pool) for use in own]
+        idle = Charge(month, "running", "hardware", pool, line=pools.first(pool), pool=pool, provider=OWN_SITE)
+        rows = rows or [idle]
+        pool_charges += rows
+        weights += split_by_weight(pools.monthly_effective_cost(month, pool), [use.node_hours for use in own] or [1.0])
+    amount = math.fsum(borne.get((month, category), 0.0) for category in CAPITAL)
+    yield from _assign_effective_cost(pool_charges, month, "hardware", {(month, "hardware"): amount}, weights)
+
+
+def _running_charges(
+    month: int, cash: Sequence[CashRow], uses: Sequence[Use], borne: EffectiveCosts
+) -> Iterator[Charge]:
+    """Everything that is borne as it is paid: data, and what owned nodes need to run."""
+    separate_categories = {*HOURLY_OPTIONS, COMMITMENT, *CAPITAL, *SURCHARGES}
+    paid = [row for row in cash if row.category not in separate_categories]
+    categories = dict.fromkeys(
+        [row.category for row in paid] + [c for m, c in borne if m == month and c not in separate_categories]
+    )
+    nodes = {(use.provider, use.region, use.name) for use in uses}
+    for category in categories:
+        category_charges = []
+        for row in (row for row in paid if row.category == category):
+            named = [node for node in nodes if title_contains(row.what, *node)]
+            named = named or [node for node in nodes if node[1] and title_contains(row.what, *node[:2])]
+            places = {(provider or OWN_SITE, region) for provider, region, _ in named}
+            at_home = (OWN_SITE, "") if category in SITE_CATEGORIES else ("", "")
+            provider, region = places.pop() if len(places) == 1 else at_home
+            category_charges.append(
+                Charge(month, "running", category, row.what, row.amount, provider=provider, region=region)
+            )
+        yield from _assign_effective_cost(category_charges, month, category, borne)
+
+
+def _surcharge_charges(
+    month: int, cash: Sequence[CashRow], rest: Sequence[Charge], borne: EffectiveCosts, pools: PurchasePools
+) -> Iterator[Charge]:
+    """Support and tax by provider: billed as each is, borne in proportion to what the month bears at the provider. What
+    is owed from before the plan is stated with everything on it."""
+    rest = [each for each in rest if not each.pool or pools.first(each.pool) is not None]
+    providers = list(dict.fromkeys(each.provider for each in rest if each.provider not in ("", OWN_SITE)))
+    base = [math.fsum(each.effective or 0.0 for each in rest if each.provider == name) for name in providers]
+    for category in SURCHARGES:
+        billed: dict[str, list[float]] = {name: [] for name in providers}
+        for row in (row for row in cash if row.category == category):
+            billed.setdefault(next((name for name in providers if title_contains(row.what, name)), ""), []).append(
+                row.amount
+            )
+        if not any(billed.values()) and not borne.get((month, category)):
+            continue
+        provider_charges = [
+            Charge(month, "on_top", category, f"{category.replace('_', ' ')} {name}".rstrip(), math.fsum(amounts),
+                   provider=name)
+            for name, amounts in billed.items()
+        ]  # fmt: skip
+        weights = [dict(zip(providers, base, strict=True)).get(each.provider, 0.0) for each in provider_charges]
+        yield from _assign_effective_cost(provider_charges, month, category, borne, weights)

@@ -1,0 +1,227 @@
+"""The second half of the readable report: what the decision rests on, and what is missing.
+
+Every gap, every assumption and every refused row is named here; prices, rates and readings that the recommendation does
+not rest on are counted, and say where they stand in full.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from planner.reports._content.number_format import NO_VALUE, format_number, format_percent, format_quantity
+from planner.reports._content.sections import Section, make_bullets, make_table, recommended_strategy
+from planner.result import Assumption, BreakEven, Plan, PriceUsed, RefusedRow, ThroughputUsed
+
+DEFINITION = "definition"
+
+
+def price_age_text(plan: Plan) -> str:
+    """The oldest price and how old it is at the date of the plan."""
+    if plan.oldest_price is None:
+        return "no price was used"
+    return f"{plan.oldest_price}, {(plan.as_of - plan.oldest_price).days:,d} days before {plan.as_of}"
+
+
+def break_even_months(point: BreakEven) -> str:
+    """How long owning takes to pay; "never" where it does not."""
+    return "never" if point.month is None else format_number(point.month)
+
+
+def break_even_share(point: BreakEven) -> str:
+    """The share of hours above which owning is cheaper; "never" where not even full use makes it so."""
+    if point.utilisation is None:
+        return "never"
+    return (
+        format_percent(point.utilisation) if point.utilisation <= 1 else f"never ({format_percent(point.utilisation)})"
+    )
+
+
+def list_price_notes(price: PriceUsed) -> tuple[str, ...]:
+    """For a price that is not as listed: what the list says, and which negotiated price was applied."""
+    notes: tuple[str, ...] = ()
+    if price.list_price_per_hour is not None:
+        notes = (f"list price {format_number(price.list_price_per_hour, 6)} {price.list_currency} an hour",)
+    return (*notes, price.adjustment) if price.adjustment else notes
+
+
+def offer_counts_text(plan: Plan) -> str:
+    """How many offers there were and what became of them: an instance type or system in one way of paying each."""
+    counts: Counter[str] = Counter()
+    for one in plan.considered:
+        counts[one.outcome] += max(1, len(one.purchase_options.split()))
+    passed_over = counts["not_chosen"] + counts["outdone"]
+    sentence = (
+        f"Of {counts.total():,d} offers (an instance type or system in one way of paying) {counts['chosen']:,d} were"
+    )
+    return f"{sentence} chosen, {passed_over:,d} considered and {counts['refused']:,d} refused."
+
+
+def break_even_section(plan: Plan) -> Section:
+    """Every owned system against its equal by the hour."""
+    if not plan.break_even:
+        return Section("Break-even: owning against renting", ("No owned system has an equal to rent.",))
+    rows = [
+        (
+            point.system,
+            point.rented,
+            break_even_months(point),
+            break_even_share(point),
+            f"{point.own_cost_per_accelerator_hour:,.2f}",
+            f"{point.rent_cost_per_accelerator_hour:,.2f}",
+        )
+        for point in plan.break_even
+    ]
+    titles = ("owned", "rented", "months to break even", "at a use of", "own, per hour", "rent, per hour")
+    note = f"Costs are {plan.currency} per accelerator-hour; months count from delivery, at full use, without resale."
+    return Section("Break-even: owning against renting", (make_table(titles, rows, (2, 3, 4, 5)), note))
+
+
+def throughput_section(plan: Plan) -> Section:
+    """What the recommendation rests on; accelerator-hours by definition and the other strategies' rates are counted."""
+    chosen = recommended_strategy(plan)
+    paid = {(use.workload, use.accelerator) for use in chosen.uses} if chosen else set()
+    by_workload: dict[str, list[ThroughputUsed]] = {}
+    for used in plan.throughput:
+        if used.basis != DEFINITION and (used.workload, used.accelerator) in paid:
+            by_workload.setdefault(used.workload, []).append(used)
+    rows = [
+        row
+        for workload, its in by_workload.items()
+        for row in [
+            (workload,),
+            *(_throughput_row(used) for used in sorted(its, key=lambda used: used.basis != "measured")),
+        ]
+    ]
+    defined = len({used.workload for used in plan.throughput if used.basis == DEFINITION})
+    facts = [f"Stated in accelerator-hours, so without a throughput: {defined} workloads."] if defined else []
+    others = len(plan.throughput) - sum(len(its) for its in by_workload.values())
+    facts += [f"Rates besides these: {others:,d}; json and xlsx have them with how each was found."] if others else []
+    titles = ("accelerator", "gang", "units an hour", "80 % interval", "basis", "how")
+    blocks = (make_table(titles, rows, (1, 2, 3), has_prose=True),) if rows else ()
+    return Section(
+        "Throughput used, per gang, by workload", (*blocks, make_bullets(facts or (["None."] if not rows else [])))
+    )
+
+
+def _throughput_row(used: ThroughputUsed) -> tuple[str, ...]:
+    interval = f"{format_quantity(used.low)} to {format_quantity(used.high)}" if used.low < used.high else NO_VALUE
+    rate = format_quantity(used.units_per_hour)
+    return used.accelerator, format_number(used.gang), rate, interval, used.basis.replace("_", " "), used.explanation
+
+
+def gaps_section(plan: Plan) -> Section:
+    """What was missing or estimated, alike ones together."""
+    if not plan.gaps:
+        return Section("Gaps", ("None: nothing was missing or estimated.",))
+    by_kind: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for gap in plan.gaps:
+        subjects = by_kind.setdefault(gap.kind, {}).setdefault(gap.effect, {})
+        subjects.setdefault(gap.subject, []).extend([gap.workload] if gap.workload else [])
+    kinds = [f"{sum(gap.kind == kind for gap in plan.gaps)} {_kind_text(kind)}" for kind in by_kind]
+    rows = [
+        (
+            _kind_text(kind),
+            f"{len(subjects):,d}",
+            effect,
+            "; ".join(_subject_text(*entry) for entry in subjects.items()),
+        )
+        for kind, effects in by_kind.items()
+        for effect, subjects in effects.items()
+    ]
+    titles = ("kind", "how many", "what follows", "for what")
+    gap_table = make_table(titles, rows, (1,), has_prose=True)
+    return Section("Gaps", (f"{len(plan.gaps)} in all: {', '.join(kinds)}.", gap_table))
+
+
+def _kind_text(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _subject_text(subject: str, workloads: list[str]) -> str:
+    named = ", ".join(workload for workload in dict.fromkeys(workloads) if workload != subject)
+    return f"{subject} (for {named})" if named else subject
+
+
+def assumptions_section(plan: Plan) -> Section:
+    """Every figure that no price list holds."""
+    if not plan.assumptions:
+        return Section("Assumptions", ("None.",))
+    rows = [_assumption_row(assumption) for assumption in sorted(plan.assumptions, key=lambda a: not a.overridden)]
+    titles = ("name", "value", "unit", "range", "as of", "source")
+    changed = sum(assumption.overridden for assumption in plan.assumptions)
+    note = (
+        f"{changed} of {len(plan.assumptions)} replaced by the request, marked with *."
+        if changed
+        else "All are defaults."
+    )
+    return Section(
+        "Assumptions", (make_table(titles, rows, (1,), has_prose=True), note, make_bullets(plan.conventions))
+    )
+
+
+def _assumption_row(a: Assumption) -> tuple[str, ...]:
+    known = (
+        f"{_range_end_text(a.low)} to {_range_end_text(a.high)}"
+        if a.low is not None or a.high is not None
+        else NO_VALUE
+    )
+    return f"{a.name} *" if a.overridden else a.name, format_number(a.value, 6), a.unit, known, str(a.as_of), a.source
+
+
+def _range_end_text(value: float | None) -> str:
+    return "?" if value is None else format_number(value)
+
+
+def prices_section(plan: Plan) -> Section:
+    """The prices that are paid; those compared are counted."""
+    chosen = recommended_strategy(plan)
+    paid = {(use.provider, use.region, use.name, use.purchase_option) for use in chosen.uses} if chosen else set()
+    paid |= {(p.provider, p.region, p.name, p.purchase_option) for p in chosen.purchases} if chosen else set()
+    rows = [
+        _price_row(price)
+        for price in plan.prices
+        if (price.provider, price.region, price.instance_type, price.purchase_option) in paid
+    ]
+    rates = [f"Converted at {rate.words}." for rate in plan.exchange_rates]
+    facts = [
+        f"Oldest price used: {price_age_text(plan)}.",
+        *rates,
+        *([f"{offer_counts_text(plan)} json and xlsx say why."] if plan.considered else []),
+        f"Catalogue digest: {plan.catalog_digest}",
+        f"Plan: {plan.plan_id}",
+    ]
+    others = len(plan.prices) - len(rows)
+    if others:
+        facts.insert(1, f"Prices compared besides these: {others:,d}; json and xlsx have them with their sources.")
+    titles = ("where", "node", "option", "per hour", "as of", "source")
+    blocks = (make_table(titles, rows, (3,), has_prose=True), make_bullets(facts)) if rows else (make_bullets(facts),)
+    return Section(f"Prices that the recommendation pays, {plan.currency}", blocks)
+
+
+def _price_row(price: PriceUsed) -> tuple[str, ...]:
+    source = ": ".join(part for part in (price.source_id, price.source, price.method) if part)
+    source = "; ".join(part for part in (source, *list_price_notes(price)) if part)
+    place = f"{price.provider} {price.region}"
+    cost = format_number(price.price_per_hour, 6)
+    return place, price.instance_type, price.purchase_option, cost, str(price.as_of), source
+
+
+def input_section(plan: Plan) -> Section:
+    """Where the request came from, and every row refused."""
+    inputs = plan.inputs
+    facts = [f"{inputs.name} ({inputs.format}), sha256 {inputs.sha256}"]
+    if inputs.rows_in:
+        refused = len(inputs.rows_refused)
+        facts.append(f"{inputs.rows_in:,d} rows in = {inputs.rows_used:,d} used + {refused:,d} refused.")
+    facts += [_rejection_text(row) for row in inputs.rows_refused]
+    facts += inputs.notes
+    places = "; ".join(f"{w.name} at {w.place}" for w in plan.workloads if w.place)
+    facts += [f"Workloads were read: {places}."] if places else []
+    if inputs.readings:
+        facts.append(f"Cells read: {len(inputs.readings):,d}; what each became stands in json and xlsx.")
+    return Section("Input", (make_bullets(facts),))
+
+
+def _rejection_text(row: RefusedRow) -> str:
+    read = f" (read: {row.read})" if row.read else ""
+    return f"refused {row.place}: {row.reason}{read}"

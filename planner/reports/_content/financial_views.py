@@ -1,0 +1,170 @@
+"""What the strategies come to beyond their cash, as sections of the readable report: words and shown figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from planner.reports._content.number_format import (
+    NO_VALUE,
+    apportion,
+    format_money,
+    format_number,
+    format_percent,
+    month_name,
+    month_range_name,
+    plan_year_name,
+    split_total,
+)
+from planner.reports._content.sections import Section, make_bullets, make_table, recommended_strategy
+from planner.result import Plan
+from planner.result.financial_views import BreakEvenPrice, Depreciation, OwningReturn, UnitCost
+
+METHODS = {"straight_line": "straight line", "macrs": "MACRS"}
+PRICES = {"hourly": "on-demand and spot prices", "cloud": "cloud prices (commitments too)"}
+
+
+def bridge_section(plan: Plan) -> Section | None:
+    """What the recommendation saves against the runner-up, category by category; None without a runner-up."""
+    steps, advice = plan.views.bridge, plan.recommendation
+    if not steps or advice.strategy is None or advice.runner_up is None:
+        return None
+    now = apportion([step.recommended for step in steps], plan.strategy(advice.strategy).present_cost)
+    before = split_total(sum(now) + round(advice.worth), [step.runner_up for step in steps])
+    names = [step.category.replace("_", " ") for step in steps]
+    lines = [*zip(names, before, now, strict=True), ("total", sum(before), sum(now))]
+    rows = [
+        (name, format_money(was), format_money(will_be), signed_units(was - will_be)) for name, was, will_be in lines
+    ]
+    titles = ("present cost of", advice.runner_up, advice.strategy, "saved")
+    return Section(
+        f"From runner-up to recommendation, {plan.currency}", (make_table(titles, rows, (1, 2, 3), has_total=True),)
+    )
+
+
+def owning_section(plan: Plan) -> Section | None:
+    """What buying hardware returns against renting; None where no strategy buys any."""
+    if not plan.views.owning:
+        return None
+    rows = [_owning_row(plan, each) for each in plan.views.owning]
+    titles = ("strategy", f"net present value, {plan.currency}", "IRR a year", "paid back in", "discounted")
+    facts = [
+        _break_even_sentence(plan, each, price) for each in plan.views.owning for price in _distinct_break_evens(each)
+    ]
+    note = (
+        "What each strategy saves and spends against cloud, month by month, before tax. "
+        "Break-even prices keep what both plans buy and rent."
+    )
+    blocks = (make_table(titles, rows, (1, 2, 3, 4)), make_bullets(facts), note)
+    return Section("Owning against renting", blocks)
+
+
+def unit_economics_section(plan: Plan) -> Section | None:
+    """Cost per readable amount of work, by workload and strategy; None where the plan does not tell it."""
+    costs = {(row.workload, row.strategy): row for row in plan.views.unit_costs}
+    names = [s.name for s in plan.strategies if any(row.strategy == s.name for row in plan.views.unit_costs)]
+    if not costs:
+        return None
+    rows = []
+    for workload in dict.fromkeys(row.workload for row in plan.views.unit_costs):
+        its = [costs.get((workload, name)) for name in names]
+        first_cost = next(row for row in its if row is not None)
+        rows.append((workload, first_cost.each, *map(_unit_cost_text, its)))
+    titles = ("workload", "cost of each", *names)
+    note = "Total cost over the work done and, in brackets, present cost over the same work; idle hours are in both."
+    return Section(f"Unit economics, {plan.currency}", (make_table(titles, rows, range(2, len(titles))), note))
+
+
+def depreciation_section(plan: Plan) -> Section | None:
+    """Depreciation of what the recommended strategy buys, or the first that buys anything; None where not asked for."""
+    if not plan.views.depreciation:
+        return None
+    chosen = recommended_strategy(plan)
+    names = dict.fromkeys(row.strategy for row in plan.views.depreciation)
+    name = chosen.name if chosen is not None and chosen.name in names else next(iter(names))
+    shown = [row for row in plan.views.depreciation if row.strategy == name]
+    rows = [row for each in shown for row in _depreciation_rows(plan, each)]
+    titles = ("year", "deducted", "left in the books", "tax saved")
+    present_values = {
+        each: sum(row.present_value for row in plan.views.depreciation if row.strategy == each) for each in names
+    }
+    facts = [f"{each}: worth {format_money(amount)} {plan.currency} today." for each, amount in present_values.items()]
+    fraction = format_percent(shown[0].tax_fraction)
+    note = (
+        f"Costs of the plan are before tax. What is saved at {fraction} income tax, less the tax on a gain at resale:"
+    )
+    blocks = (make_table(titles, rows, (1, 2, 3)), note, make_bullets(facts))
+    return Section(f"Depreciation and tax, strategy {name}, {plan.currency}", blocks)
+
+
+def signed_units(amount: int) -> str:
+    """
+    >>> signed(1200), signed(-1200), signed(0)
+    ('+1,200', '-1,200', '-')
+    """
+    return f"{amount:+,d}" if amount else NO_VALUE
+
+
+def internal_rates_text(each: OwningReturn) -> str:
+    """The internal rates of return a year: one, none, or all of several."""
+    percentages = [format_percent(rate) for rate in each.internal_rates_annual]
+    return (
+        "none" if not percentages else percentages[0] if len(percentages) == 1 else f"several: {', '.join(percentages)}"
+    )
+
+
+def payback_text(plan: Plan, month: int | None) -> str:
+    """The month by whose end what was spent is back."""
+    if month is None:
+        return "never"
+    return f"month {month} ({month_name(plan, month)})" if month else "at once"
+
+
+def break_even_price_text(price: BreakEvenPrice) -> str:
+    """At which level of prices owning costs less, in words."""
+    what = PRICES[price.prices]
+    if price.multiple is None:
+        return f"at any level of {what}" if price.owning_is_cheaper == "always" else f"at no level of {what}"
+    return f"where all {what} are {price.owning_is_cheaper} {format_number(price.multiple, 3)} times today's"
+
+
+def _owning_row(plan: Plan, each: OwningReturn) -> tuple[str, ...]:
+    paybacks = (payback_text(plan, each.payback_month), payback_text(plan, each.discounted_payback_month))
+    return (each.strategy, format_money(each.net_present_value), internal_rates_text(each), *paybacks)
+
+
+def _distinct_break_evens(each: OwningReturn) -> list[BreakEvenPrice]:
+    """The break-even prices but those of all cloud prices where nothing is committed to, which are the hourly ones."""
+    distinct: dict[tuple[float | None, str, float | None], BreakEvenPrice] = {}
+    for price in each.break_even_prices:
+        distinct.setdefault((price.multiple, price.owning_is_cheaper, price.paid_per_accelerator_hour), price)
+    return list(distinct.values())
+
+
+def _break_even_sentence(plan: Plan, each: OwningReturn, price: BreakEvenPrice) -> str:
+    text = f"{each.strategy} costs less than cloud {break_even_price_text(price)}"
+    if price.price_per_accelerator_hour is None or price.paid_per_accelerator_hour is None:
+        return f"{text}."
+    level, paid = f"{price.price_per_accelerator_hour:,.2f}", f"{price.paid_per_accelerator_hour:,.2f}"
+    return f"{text}: {level} instead of {paid} {plan.currency} per accelerator-hour."
+
+
+def _unit_cost_text(row: UnitCost | None) -> str:
+    return NO_VALUE if row is None else f"{format_number(row.cost_each)} ({format_number(row.present_cost_each)})"
+
+
+def _depreciation_rows(plan: Plan, each: Depreciation) -> Iterable[tuple[str, ...]]:
+    """A heading, a row a year and what the sale brings; what is deducted and what is left add up to the cost."""
+    used = month_range_name(plan, each.in_use_from, each.sold_in)
+    yield (f"{each.count} x {each.name}, in use {used}: {METHODS[each.method]} of {format_money(each.cost)}",)
+    parts = apportion([*(year.deduction for year in each.years), each.adjusted_basis], each.cost)
+    left = sum(parts)
+    for year, deduction in zip(each.years, parts, strict=False):
+        left -= deduction
+        yield plan_year_name(plan, year.year), format_money(deduction), format_money(left), format_money(year.tax_saved)
+    word = "loss" if each.gain < 0 else "gain"
+    yield (
+        f"sold for {format_money(each.resale)}, {word}",
+        format_money(-each.gain),
+        NO_VALUE,
+        format_money(-each.tax_on_gain),
+    )

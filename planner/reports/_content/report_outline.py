@@ -1,0 +1,74 @@
+"""The order of the readable report: what to do and what it costs first, then how sure that is and what it rests on."""
+
+from __future__ import annotations
+
+from planner.reports._content.cash_flow import full_cash_sections, short_cash_section
+from planner.reports._content.changes import changes_section, full_changes_section
+from planner.reports._content.evidence import (
+    assumptions_section,
+    break_even_section,
+    gaps_section,
+    input_section,
+    prices_section,
+    throughput_section,
+)
+from planner.reports._content.financial_views import (
+    bridge_section,
+    depreciation_section,
+    owning_section,
+    unit_economics_section,
+)
+from planner.reports._content.marginal_values import marginal_cost_section
+from planner.reports._content.quota_requests import quota_sections
+from planner.reports._content.risk import risk_section
+from planner.reports._content.sections import (
+    Section,
+    purchases_section,
+    recommendation_section,
+    recommended_strategy,
+    strategies_section,
+    usage_section,
+    workloads_section,
+)
+from planner.result import Plan
+
+
+def decision_sections(plan: Plan) -> list[Section]:
+    """What to do, against what, and what changed: the sections that a report begins with."""
+    sections = [recommendation_section(plan), strategies_section(plan), changes_section(plan), bridge_section(plan)]
+    return [section for section in sections if section is not None]
+
+
+def report_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
+    """Every section that has something to say; `in_full` with the tables too long to read, of what others sum up."""
+    return [*decision_sections(plan), *evidence_sections(plan, in_full=in_full)]
+
+
+def evidence_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
+    """What the answer rests on: payments, purchases and uses, how sure it is, and everything that was assumed."""
+    chosen = recommended_strategy(plan)
+    sections: list[Section | None] = [full_changes_section(plan) if in_full else None]
+    if chosen is not None:
+        sections += [
+            *(full_cash_sections(plan, chosen) if in_full else (short_cash_section(plan, chosen),)),
+            purchases_section(plan, chosen),
+            usage_section(plan, chosen),
+            workloads_section(plan, chosen),
+            unit_economics_section(plan),
+        ]
+    sections += [
+        *quota_sections(plan),
+        owning_section(plan),
+        break_even_section(plan),
+        depreciation_section(plan),
+        risk_section(plan),
+        marginal_cost_section(plan),
+    ]
+    sections += [
+        throughput_section(plan),
+        gaps_section(plan),
+        assumptions_section(plan),
+        prices_section(plan),
+        input_section(plan),
+    ]
+    return [section for section in sections if section is not None]

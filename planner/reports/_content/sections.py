@@ -1,0 +1,289 @@
+"""The readable report as data: what its sections are made of, and those that say what to do.
+
+Holds words and shown figures, no layout. Every text is plain already; a format only has to place and escape it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from planner.reports._content.number_format import (
+    NO_VALUE,
+    apportion,
+    format_money,
+    format_number,
+    format_percent,
+    format_quantity,
+    format_unit_cost,
+    month_name,
+    month_range_name,
+)
+from planner.reports._content.safe_text import plain_text
+from planner.reports._content.usage_periods import UsagePeriod, format_span, group_usage
+from planner.result import Plan, Purchase, Strategy, Use, WorkloadCost, describe_amount
+
+LISTED_MAX = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """Rows under titles; `numbers` are the columns that stand right; the last row is a total if `has_total`.
+
+    A row of a single cell is a heading over the rows that follow it. With `has_prose` the last column is running text,
+    which a format may set under its row.
+    """
+
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: frozenset[int] = frozenset()
+    has_total: bool = False
+    has_prose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """Short statements, one a line."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands under it; texts are paragraphs."""
+
+    title: str
+    blocks: tuple[str | ReportTable | Bullets, ...]
+
+
+def make_table(
+    titles: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Iterable[int],
+    *,
+    has_total: bool = False,
+    has_prose: bool = False,
+) -> ReportTable:
+    """A table with every cell made plain."""
+    clean = tuple(tuple(plain_text(cell) for cell in row) for row in rows)
+    return ReportTable(tuple(titles), clean, frozenset(numbers), has_total, has_prose)
+
+
+def make_bullets(items: Iterable[str]) -> Bullets:
+    """Statements, each made plain."""
+    return Bullets(tuple(plain_text(item) for item in items))
+
+
+def headline(plan: Plan) -> str:
+    """The recommendation in one sentence, also where there is none."""
+    return plain_text(plan.recommendation.sentence) or f"No strategy is recommended: the plan is {plan.status}."
+
+
+def recommended_strategy(plan: Plan) -> Strategy | None:
+    """The strategy that the plan recommends."""
+    name = plan.recommendation.strategy
+    return plan.strategy(name) if name else None
+
+
+def purchases_text(purchases: Sequence[Purchase]) -> str:
+    """What is bought in all, most first: "12 x dgx-h100; 4 x p5.48xlarge aws us-east-1 reserved_1y"."""
+    counts: dict[tuple[str, str], float] = defaultdict(float)
+    for purchase in purchases:
+        parts = (purchase.name, purchase.provider, purchase.region, _option_text(purchase))
+        counts[" ".join(part for part in parts if part), purchase.unit] += purchase.amount
+    most = sorted(counts.items(), key=lambda item: -item[1])[:LISTED_MAX]
+    listed = [f"{describe_amount(count, unit)} {name}" for (name, unit), count in most]
+    if len(counts) > LISTED_MAX:
+        listed.append(f"and {len(counts) - LISTED_MAX} more kinds")
+    return plain_text("; ".join(listed)) or NO_VALUE
+
+
+def place_text(line: Purchase | Use) -> str:
+    """Provider and region; own site for owned nodes."""
+    return " ".join(part for part in (line.provider, line.region) if part) or "own site"
+
+
+def node_text(line: Purchase | Use) -> str:
+    """The node and what is in it: "p5.48xlarge (8 x H100)"."""
+    inside = f"{format_number(line.accelerators_per_node)} x {line.accelerator}"
+    return f"{line.name} ({inside})" if line.name else inside
+
+
+def _option_text(line: Purchase | Use) -> str:
+    return "" if line.purchase_option == "owned" else line.purchase_option
+
+
+def recommendation_section(plan: Plan) -> Section:
+    """What to do, against what, and in which frame."""
+    chosen = plan.recommendation
+    last = plan.month_names[-1] if plan.month_names else plan.start
+    frame = f"Months {plan.start} to {last} ({plan.months}), dated {plan.as_of}; amounts in {plan.currency}; "
+    facts = [frame + f"discount rate {format_percent(plan.discount_rate_annual, 2)} a year."]
+    if chosen.runner_up:
+        facts.insert(0, _against_runner_up(plan))
+    return Section("Recommendation", (headline(plan), make_bullets([*facts, *chosen.reasons, *plan.reasons])))
+
+
+def _against_runner_up(plan: Plan) -> str:
+    chosen = plan.recommendation
+    amount = f"{format_money(abs(chosen.worth))} {plan.currency} ({format_percent(abs(chosen.worth_fraction))})"
+    compared = f"{amount} less than" if chosen.worth > 0 else f"{amount} more than"
+    if not round(chosen.worth):
+        compared = "the same as"
+    return f"Present cost of {chosen.strategy}: {compared} the runner-up, {chosen.runner_up}."
+
+
+def strategies_section(plan: Plan) -> Section:
+    """The strategies side by side."""
+    lines: list[tuple[str, list[str]]] = [
+        ("status", [_status_text(s) for s in plan.strategies]),
+        (f"present cost, {plan.currency}", [_if_possible(s, format_money(s.present_cost)) for s in plan.strategies]),
+        (f"total cost, {plan.currency}", [_if_possible(s, format_money(s.total_cost)) for s in plan.strategies]),
+        (
+            "owned nodes bought",
+            [_if_possible(s, purchases_text(_purchases_of_kind(s, "owned"))) for s in plan.strategies],
+        ),
+        ("commitments", [_if_possible(s, purchases_text(_purchases_except(s, "owned"))) for s in plan.strategies]),
+        ("rented node-hours", [_if_possible(s, format_money(_rented_hours(s))) for s in plan.strategies]),
+        (f"proven bound, {plan.currency}", [_if_possible(s, format_money(s.bound)) for s in plan.strategies]),
+        ("gap to the bound", [_if_possible(s, format_percent(s.gap_fraction, 3)) for s in plan.strategies]),
+        ("candidates (pruned)", [f"{s.candidates:,d} ({s.pruned:,d})" for s in plan.strategies]),
+    ]
+    names = [f"{s.name} *" if s.name == plan.recommendation.strategy else s.name for s in plan.strategies]
+    side_by_side = make_table(("", *names), [(label, *cells) for label, cells in lines], range(1, len(names) + 1))
+    blocks: list[str | ReportTable | Bullets] = [side_by_side]
+    if plan.recommendation.strategy:
+        blocks.append("* recommended. The present cost cannot fall below the proven bound.")
+    reasons = [f"{s.name}: {r}" for s in plan.strategies for r in s.reasons if r not in plan.reasons]
+    reasons += [_restriction_note(s) for s in plan.strategies if s.columns_searched < s.columns]
+    if reasons:
+        blocks.append(make_bullets(reasons))
+    return Section("Strategies", tuple(blocks))
+
+
+def _restriction_note(strategy: Strategy) -> str:
+    searched = f"{strategy.columns_searched:,d} of {strategy.columns:,d} columns"
+    return f"{strategy.name}: too large to search in full, so restricted to {searched}; the bound holds for all of them"
+
+
+def _status_text(strategy: Strategy) -> str:
+    return {"optimal": "proven optimal", "within_gap": "within the gap"}.get(strategy.status, strategy.status)
+
+
+def _if_possible(strategy: Strategy, shown: str) -> str:
+    return NO_VALUE if strategy.status == "infeasible" else shown
+
+
+def _purchases_of_kind(strategy: Strategy, what: str) -> list[Purchase]:
+    return [purchase for purchase in strategy.purchases if purchase.what == what]
+
+
+def _purchases_except(strategy: Strategy, what: str) -> list[Purchase]:
+    return [purchase for purchase in strategy.purchases if purchase.what != what]
+
+
+def _rented_hours(strategy: Strategy) -> float:
+    return sum(use.node_hours for use in strategy.uses if use.what not in ("owned", "commitment"))
+
+
+def purchases_section(plan: Plan, chosen: Strategy) -> Section:
+    """What is ordered and committed to, in order of time."""
+    title = "Purchases and commitments by month"
+    if not chosen.purchases:
+        return Section(title, ("Nothing is bought and nothing is committed to.",))
+    rows = [
+        (
+            month_name(plan, p.month),
+            p.what,
+            describe_amount(p.amount, p.unit).removesuffix(" x").removesuffix(" of"),
+            month_range_name(plan, p.usable_from, p.usable_to),
+            format_money(p.upfront),
+            format_money(p.per_month),
+            format_money(p.present_cost),
+            ", ".join(part for part in (node_text(p), place_text(p), _option_text(p)) if part),
+        )
+        for p in sorted(chosen.purchases, key=lambda p: (p.month, p.what, p.name, p.provider, p.region))
+    ]
+    titles = ("order", "what", "amount", "usable", "upfront", "owed a month", "present cost", "node")
+    bought_nodes = make_table(titles, rows, (2, 4, 5, 6), has_prose=True)
+    return Section(f"{title}, {plan.currency}", (bought_nodes,))
+
+
+def usage_section(plan: Plan, chosen: Strategy) -> Section:
+    """Where each workload runs, equal months joined."""
+    periods, is_joined = group_usage(chosen, plan)
+    costs = apportion([run.cost for run in periods])
+    rows: list[tuple[str, ...]] = []
+    workload = None
+    for run, cost in zip(periods, costs, strict=True):
+        if run.uses[0].workload != workload:
+            workload = run.uses[0].workload
+            rows.append((workload,))
+        rows.append(_usage_row(plan, run, cost))
+    hours = format_money(sum(use.node_hours for use in chosen.uses))
+    rows.append(("total", "", "", "", "", hours, format_money(sum(costs))))
+    titles = ("months", "node", "where", "option", "nodes", "node-hours", "cost")
+    note = "Owned and committed nodes are paid as purchases; their use costs data and, where idling saves it, power."
+    if is_joined:
+        note += (
+            " Unlike months are joined here, with their fewest and most nodes; each month stands in csv, json and xlsx."
+        )
+    shown = make_table(titles, rows, (4, 5, 6), has_total=True)
+    return Section(f"Rentals and use of nodes by month, by workload, {plan.currency}", (shown, note))
+
+
+def _usage_row(plan: Plan, run: UsagePeriod, cost: int) -> tuple[str, ...]:
+    first, last = run.uses[0], run.uses[-1]
+    return (
+        month_range_name(plan, first.month, last.month),
+        node_text(first),
+        place_text(first),
+        first.purchase_option,
+        format_span([use.nodes for use in run.uses], lambda v: format_number(v, 3)),
+        format_money(sum(use.node_hours for use in run.uses)),
+        format_money(cost),
+    )
+
+
+def workloads_section(plan: Plan, chosen: Strategy) -> Section:
+    """What each workload costs, against its budget."""
+    budgets = {workload.name: workload.budget_per_month for workload in plan.workloads}
+    costs = apportion([w.cost for w in chosen.workloads], chosen.total_cost)
+    rows = [
+        (
+            w.workload,
+            w.team or NO_VALUE,
+            f"{format_quantity(w.units)} {w.unit}",
+            format_money(cost),
+            format_unit_cost(w.cost_per_unit, w.unit),
+            _cost_range_text(w),
+            _budget_text(budgets.get(w.workload), w.cost / plan.months),
+            w.where,
+        )
+        for w, cost in zip(chosen.workloads, costs, strict=True)
+    ]
+    rows.append(("total", "", "", format_money(sum(costs)), "", "", "", ""))
+    titles = ("workload", "team", "work", "cost", "cost per unit", "80 % range", "mean against budget", "where")
+    blocks: list[str | ReportTable | Bullets] = [make_table(titles, rows, (3, 5), has_total=True, has_prose=True)]
+    if any(w.cost_high > w.cost_low for w in chosen.workloads):
+        blocks.append(
+            "80 % range: the cost with a predicted throughput at the ends of its interval, hours in proportion."
+        )
+    return Section(f"Workloads, {plan.currency}", tuple(blocks))
+
+
+def _cost_range_text(cost: WorkloadCost) -> str:
+    """What a predicted throughput makes of the cost; nothing where it is measured."""
+    return (
+        f"{format_money(cost.cost_low)} to {format_money(cost.cost_high)}"
+        if cost.cost_high > cost.cost_low
+        else NO_VALUE
+    )
+
+
+def _budget_text(budget: float | None, cost_per_month: float) -> str:
+    if budget is None:
+        return NO_VALUE
+    over = cost_per_month / budget - 1
+    return f"OVER by {format_percent(over)} of {format_money(budget)}" if over > 0 else f"within {format_money(budget)}"

@@ -1,0 +1,187 @@
+"""Module calls of a root: pools of nodes, and the extras (budget, quota, storage) that a plan needs beside them.
+
+Knows no cloud: which arguments a module takes is read from it. Figures and names of a plan are not in a call; they
+stand in variables that the root's terraform.tfvars fills in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from planner.reports.terraform.node_pools import NodePool, slug
+from planner.reports.terraform.provider_extras import ProviderExtras
+from planner.reports.terraform.provisioning import cuda_versions, hcl
+from planner.reports.terraform.provisioning.hcl import RawExpression
+from planner.reports.terraform.provisioning.module_catalog import (
+    OPTIONAL_POOL_VARIABLES,
+    CloudModules,
+    ExtraModule,
+    ModuleInput,
+    TerraformModule,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCall:
+    """One module call. `needed` names inputs of the module that must have a value here; `told` says what it is."""
+
+    label: str
+    module: TerraformModule
+    region: str
+    arguments: Mapping[str, hcl.HclValue]
+    needed: frozenset[str]
+    told: str
+
+    def key(self, item: ModuleInput) -> str:
+        """Where the value for this call stands in the root variable of `item`; "" for one value for the whole plan."""
+        return {"plan": "", "region": self.region, "pool": self.label}[item.scope]
+
+
+@dataclass(frozen=True, slots=True)
+class RootModule:
+    """All that one provider's root holds."""
+
+    provider: str
+    cloud: CloudModules
+    pools: tuple[NodePool, ...]
+    calls: tuple[ModuleCall, ...]
+    wants: ProviderExtras
+
+    @property
+    def provider_names(self) -> tuple[str, ...]:
+        """The Terraform providers that its modules ask for."""
+        return tuple(sorted({name for call in self.calls for name in call.module.required_providers}))
+
+
+@dataclass(frozen=True, slots=True)
+class RootInput:
+    """A root variable: the keys (regions or pools) that must have a value, those that may, and each key's region."""
+
+    input: ModuleInput
+    needed: tuple[str, ...]
+    allowed: tuple[str, ...]
+    regions: Mapping[str, str]
+
+    @property
+    def required(self) -> bool:
+        """Whether the root cannot be planned without it."""
+        return bool(self.needed)
+
+
+def build_root(cloud: CloudModules, pools: Sequence[NodePool], wants: ProviderExtras) -> RootModule:
+    """The root of a provider's `pools`."""
+    calls = [_pool_call(pool) for pool in pools]
+    for extra in cloud.extras:
+        calls += EXTRAS[extra.kind](extra, wants, pools[0].rented.region)
+    return RootModule(cloud.provider, cloud, tuple(pools), tuple(calls), wants)
+
+
+def root_inputs(made: RootModule) -> tuple[RootInput, ...]:
+    """What the reader fills in, one per root variable, needed ones first."""
+    uses = [(item, required, call) for call in made.calls for item, required in _call_inputs(made.cloud, call)]
+    collected = []
+    for _, group in groupby(sorted(uses, key=lambda use: use[0].root), key=lambda use: use[0].root):
+        same = [(item, required, call.key(item), call.region) for item, required, call in group]
+        regions = {key: region for _, _, key, region in same}
+        needed = {key for _, required, key, _ in same if required}
+        collected.append(RootInput(same[0][0], tuple(sorted(needed)), tuple(sorted(set(regions) - needed)), regions))
+    return tuple(sorted(collected, key=lambda item: not item.required))
+
+
+def _call_inputs(cloud: CloudModules, call: ModuleCall) -> Iterator[tuple[ModuleInput, bool]]:
+    """What the plan leaves open about a call, with whether it is required: of its module, then of its providers."""
+    for item in undecided_inputs(call):
+        yield item, item.required or item.name in call.needed
+    for provider in call.module.required_providers:
+        for name in cloud.providers[provider].inputs:
+            yield cloud.inputs[name], True
+
+
+def undecided_inputs(call: ModuleCall) -> tuple[ModuleInput, ...]:
+    """The inputs of its module that nothing of the plan decides."""
+    return tuple(item for item in call.module.inputs.values() if item.name not in call.arguments)
+
+
+def _pool_call(pool: NodePool) -> ModuleCall:
+    part, module = pool.rented, pool.found.module
+    line = cuda_versions.find_cuda_line(part.accelerator)
+    there: dict[str, hcl.HclValue] = {
+        "tags": RawExpression("var.tags"),
+        "cuda_line": line.newest_line if isinstance(line, cuda_versions.CudaLine) else None,
+    }
+    arguments: dict[str, hcl.HclValue] = {
+        "name": _prefixed_name(part.resource_name),
+        "plan_id": RawExpression("var.plan_id"),
+        "workloads": RawExpression(f'var.workloads["{part.label}"]'),
+        "teams": RawExpression(f'var.teams["{part.label}"]'),
+        "purchase_option": part.started,
+        "node_count": RawExpression(f'local.node_counts["{part.label}"]'),
+        **{name: there[name] for name in OPTIONAL_POOL_VARIABLES if name in module.variables},
+        **_region_arguments(module, part.region),
+        **pool.found.arguments,
+    }
+    needed = frozenset((*pool.found.asks, *module.purchase_options[part.started]))
+    description = f"{part.instance_type} in {part.region}, started as {part.started}."
+    return ModuleCall(part.label, module, part.region, arguments, needed, description)
+
+
+def _budget_calls(module: ExtraModule, wants: ProviderExtras, region: str) -> Iterable[ModuleCall]:
+    """A budget at what the provider's dearest month comes to; none where nothing is rented by the month."""
+    if not wants.dearest:
+        return
+    arguments = {
+        "currency": RawExpression("var.currency"),
+        "monthly_amount": RawExpression("var.monthly_budget"),
+        "start_month": RawExpression("var.budget_start_month"),
+        "contacts": RawExpression("var.budget_contacts"),
+    }
+    yield _extra_call("budget", "budget", module, region, arguments, "Budget with alarms at the plan's dearest month.")
+
+
+def _quota_calls(module: ExtraModule, wants: ProviderExtras, region: str) -> Iterable[ModuleCall]:
+    """One call a region: a provider that is set up once a region can ask for quota there only."""
+    del region
+    for place in sorted({request.region for request in wants.quotas}):
+        picked = RawExpression(f"[for item in var.quota_requests : item if item.region == {hcl.quote_string(place)}]")
+        arguments = {"requests": picked, "request": RawExpression("var.request_quotas")}
+        label = f"quota_{slug(place, '_')}"
+        yield _extra_call(
+            label, label.replace("_", "-"), module, place, arguments, f"Quota that the plan lacks in {place}."
+        )
+
+
+def _storage_calls(module: ExtraModule, wants: ProviderExtras, region: str) -> Iterable[ModuleCall]:
+    del region
+    for store in wants.stores:
+        entry = f'var.storage["{store.label}"]'
+        arguments = {
+            "workload": RawExpression(f"{entry}.workload"),
+            "capacity_gb": RawExpression(f"{entry}.capacity_gb"),
+        }
+        if "region" in module.variables:
+            arguments["region"] = RawExpression(hcl.quote_string(store.region))
+        description = f"Storage of one workload in {store.region}."
+        yield _extra_call(store.label, store.label.replace("_", "-"), module, store.region, arguments, description)
+
+
+EXTRAS = {"budget": _budget_calls, "quota": _quota_calls, "storage": _storage_calls}
+
+
+def _extra_call(
+    label: str, name: str, module: ExtraModule, region: str, arguments: Mapping[str, hcl.HclValue], description: str
+) -> ModuleCall:
+    tags = {"tags": RawExpression("var.tags")} if "tags" in module.variables else {}
+    shared = {"name": _prefixed_name(name), "plan_id": RawExpression("var.plan_id"), **tags}
+    return ModuleCall(
+        label, module, region, {**shared, **_region_arguments(module, region), **arguments}, frozenset(), description
+    )
+
+
+def _region_arguments(module: TerraformModule, region: str) -> dict[str, hcl.HclValue]:
+    return {name: value.format(region=region) for name, value in module.arguments.items()}
+
+
+def _prefixed_name(text: str) -> RawExpression:
+    return RawExpression('"${var.name_prefix}-' + text + '"')

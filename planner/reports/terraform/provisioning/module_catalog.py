@@ -1,0 +1,245 @@
+"""What the Terraform modules beside the code take: which offerings, with which arguments, and what only the reader of a
+plan can fill in. Found by walking `terraform/<provider>/<module>/`; knows nothing of plans.
+
+A folder with pool.toml is a pool of nodes, one with extra.toml an extra: a budget, a request for quota, storage.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from planner.reports.terraform.provisioning import find_shipped_folder, hcl, retired_types
+
+Scope = Literal["plan", "region", "pool"]
+PoolKind = Literal["nodes", "kubernetes"]
+ExtraKind = Literal["budget", "quota", "storage"]
+COPIED_SUFFIXES = (".md", ".tf", ".tftpl")
+"""Suffixes of a module's files that go beside an emitted root; its TOML is for this package only."""
+POOL_VARIABLES = ("name", "plan_id", "workloads", "teams", "purchase_option", "node_count")
+"""Variables that every pool module has; a plan fills them in."""
+OPTIONAL_POOL_VARIABLES = ("tags", "cuda_line")
+"""Variables that a plan fills in where a module has them."""
+EXTRA_VARIABLES: Mapping[ExtraKind, tuple[str, ...]] = {
+    "budget": ("name", "plan_id", "currency", "monthly_amount", "start_month", "contacts"),
+    "quota": ("name", "plan_id", "requests", "request"),
+    "storage": ("name", "plan_id", "workload", "capacity_gb"),
+}
+"""Variables that every extra of a kind has; a plan fills them in."""
+CONTAINER_EXAMPLES: Mapping[str, Any] = {
+    "container_image": "registry.example.com/team/train:1.0",
+    "container_command": ["python", "-m", "train"],
+}
+"""Inputs by pool, with an example, of every pool module that has such variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleInput:
+    """A value that no plan holds. The root variable `root` holds one for the plan, or a map by region or by pool."""
+
+    name: str
+    root: str
+    scope: Scope
+    type: str
+    description: str
+    required: bool
+    example: Any
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceTypeRule:
+    """Instance types that match `pattern` become `arguments`; `asks` names inputs that they make required."""
+
+    pattern: re.Pattern[str]
+    arguments: Mapping[str, str | bool]
+    asks: tuple[str, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExclusionRule:
+    """Instance types that match `pattern` are not provisioned, for `reason`."""
+
+    pattern: re.Pattern[str]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TerraformModule:
+    """One module folder: what it declares, which arguments follow from a region, what its reader fills in."""
+
+    provider: str
+    name: str
+    folder: Path
+    variables: Mapping[str, hcl.ModuleVariable]
+    required_providers: Mapping[str, tuple[str, str]]
+    arguments: Mapping[str, str]
+    inputs: Mapping[str, ModuleInput]
+
+    def files(self) -> tuple[Path, ...]:
+        """What is copied beside a root."""
+        return tuple(sorted(path for path in self.folder.iterdir() if path.suffix in COPIED_SUFFIXES))
+
+
+@dataclass(frozen=True, slots=True)
+class PoolModule(TerraformModule):
+    """A pool of nodes. `purchase_options` maps what it can start to the inputs that this makes required."""
+
+    kind: PoolKind
+    purchase_options: Mapping[str, tuple[str, ...]]
+    shapes: tuple[InstanceTypeRule, ...]
+    refusals: tuple[ExclusionRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraModule(TerraformModule):
+    """What a plan needs beside its nodes."""
+
+    kind: ExtraKind
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderBlock:
+    """How a root sets a provider up: `arguments`, `inputs` of the cloud, nested `blocks`; once, or once a
+    region."""
+
+    name: str
+    each_region: bool
+    arguments: Mapping[str, str]
+    inputs: tuple[str, ...]
+    blocks: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CloudModules:
+    """All modules of a provider and how to reach it."""
+
+    provider: str
+    providers: Mapping[str, ProviderBlock]
+    inputs: Mapping[str, ModuleInput]
+    modules: tuple[PoolModule, ...]
+    extras: tuple[ExtraModule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleMatch:
+    """The module that provisions an instance type, with typed arguments for it."""
+
+    module: PoolModule
+    arguments: Mapping[str, hcl.HclValue]
+    asks: tuple[str, ...]
+    note: str
+
+
+@cache
+def load_clouds() -> Mapping[str, CloudModules]:
+    """Every provider that has a folder under `terraform/`, by name."""
+    root = find_shipped_folder("terraform")
+    return {file.parent.name: _load_cloud(file) for file in sorted(root.glob("*/cloud.toml"))}
+
+
+def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "nodes") -> ModuleMatch | str:
+    """The module of `kind` and the arguments for `instance_type`, or the reason why none provisions it."""
+    if retirement := retired_types.retirement_reason(cloud.provider, instance_type):
+        return retirement
+    modules = [module for module in cloud.modules if module.kind == kind]
+    for module in modules:
+        for refusal in module.refusals:
+            if refusal.pattern.fullmatch(instance_type):
+                return refusal.reason
+    for module in modules:
+        for shape in module.shapes:
+            if pattern_match := shape.pattern.fullmatch(instance_type):
+                arguments = {
+                    name: _typed_value(
+                        value.format(**pattern_match.groupdict()) if isinstance(value, str) else value, module, name
+                    )
+                    for name, value in shape.arguments.items()
+                }
+                return ModuleMatch(module, arguments, shape.asks, shape.note)
+    module_text = "module" if kind == "nodes" else "module for Kubernetes"
+    return f"no {module_text} under terraform/{cloud.provider}/ takes this instance type"
+
+
+def _typed_value(value: str | bool, module: TerraformModule, name: str) -> hcl.HclValue:
+    return int(value) if module.variables[name].type == "number" else value
+
+
+def _load_cloud(file: Path) -> CloudModules:
+    data = _read_toml(file)
+    provider = file.parent.name
+    blocks = {
+        name: ProviderBlock(
+            name,
+            bool(item.get("each_region", False)),
+            item.get("arguments", {}),
+            tuple(item.get("inputs", ())),
+            item.get("blocks", {}),
+        )
+        for name, item in data["provider"].items()
+    }
+    modules = tuple(_load_pool(provider, pool) for pool in sorted(file.parent.glob("*/pool.toml")))
+    extras = tuple(_load_extra(provider, extra) for extra in sorted(file.parent.glob("*/extra.toml")))
+    inputs = {
+        name: ModuleInput(name, name, item["scope"], item["type"], item["description"], True, item["example"])
+        for name, item in data.get("inputs", {}).items()
+    }
+    for module in (*modules, *extras):
+        inputs |= {name: item for name, item in module.inputs.items() if item.scope == "plan"}
+    return CloudModules(provider, blocks, inputs, modules, extras)
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _load_pool(provider: str, file: Path) -> PoolModule:
+    data = _read_toml(file)
+    shapes = tuple(
+        InstanceTypeRule(
+            re.compile(item["pattern"]), item["arguments"], tuple(item.get("asks", ())), item.get("note", "")
+        )
+        for item in data["shape"]
+    )
+    return PoolModule(
+        **_module_fields(provider, file, data, CONTAINER_EXAMPLES),
+        kind=data.get("kind", "nodes"),
+        purchase_options={name: tuple(asks) for name, asks in data["purchase_options"].items()},
+        shapes=shapes,
+        refusals=tuple(ExclusionRule(re.compile(item["pattern"]), item["reason"]) for item in data.get("refuse", ())),
+    )
+
+
+def _load_extra(provider: str, file: Path) -> ExtraModule:
+    data = _read_toml(file)
+    return ExtraModule(**_module_fields(provider, file, data, {}), kind=data["kind"])
+
+
+def _module_fields(provider: str, file: Path, data: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of Module; `shared` are examples of inputs that a module need not declare."""
+    folder = file.parent
+    variables = hcl.read_variables((folder / "variables.tf").read_text(encoding="utf-8"))
+    shared_inputs = {
+        name: {"scope": "pool", "example": example} for name, example in shared.items() if name in variables
+    }
+    inputs = {}
+    for name, item in {**shared_inputs, **data.get("inputs", {})}.items():
+        variable = variables[name]
+        root = item.get("root", name)
+        inputs[name] = ModuleInput(
+            name, root, item["scope"], variable.type, variable.description, variable.required, item["example"]
+        )
+    return {
+        "provider": provider,
+        "name": folder.name,
+        "folder": folder,
+        "variables": variables,
+        "required_providers": hcl.read_required_providers((folder / "versions.tf").read_text(encoding="utf-8")),
+        "arguments": data.get("arguments", {}),
+        "inputs": inputs,
+    }

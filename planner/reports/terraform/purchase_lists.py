@@ -1,0 +1,132 @@
+"""What Terraform does not buy: commitments, with the commands that buy them, and hardware, as a bill of materials."""
+
+from __future__ import annotations
+
+import calendar
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
+
+from planner.reports._content.bill_of_materials import COLUMNS as BILL_COLUMNS
+from planner.reports._content.bill_of_materials import list_materials
+from planner.reports._content.number_format import format_money, month_name, month_range_name
+from planner.reports._content.safe_text import plain_text, spreadsheet_text
+from planner.reports.terraform.markdown_text import escape_text, table_lines
+from planner.reports.terraform.node_pools import slug
+from planner.reports.terraform.provisioning.commitment_commands import (
+    CommitmentOrder,
+    PurchaseInstructions,
+    describe_purchase,
+)
+from planner.result import Plan, Purchase, Strategy, describe_amount
+from pricing.price import parse_purchase_option
+
+Cell = str | float | None
+COLUMNS = (
+    "month", "provider", "region", "instance_type", "purchase_option", "count", "unit", "money_per_hour", "term_months",
+    "covers", "upfront", "per_month", "currency", "bought_as", "console", "command", "note", "source",
+)  # fmt: skip
+HEAD = """Terraform buys none of these: each binds you for its whole term. Check the offer that the first command finds
+against the amounts below before you run the second. Words in capitals are yours, or come from the step before. Amounts
+are the plan's, in {currency}; the provider's own offer decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentEntry:
+    """A commitment of the plan and how it is bought; `how` is None where nothing is known of such a one."""
+
+    purchase: Purchase
+    how: PurchaseInstructions | None
+
+
+def commitment_entries(plan: Plan, strategy: Strategy) -> tuple[CommitmentEntry, ...]:
+    """The commitments that the strategy buys, in the order of their months."""
+    commitments = [item for item in strategy.purchases if item.what == "commitment"]
+    commitments.sort(key=lambda item: (item.month, item.provider, item.region, item.name, item.purchase_option))
+    return tuple(CommitmentEntry(item, _purchase_instructions(plan, item)) for item in commitments)
+
+
+def _purchase_instructions(plan: Plan, item: Purchase) -> PurchaseInstructions | None:
+    option = parse_purchase_option(item.purchase_option)
+    if option is None:
+        return None
+    month = month_name(plan, item.month)
+    year, number = (int(part) for part in month.split("-"))
+    name = f"gp-{slug(item.name, '-')[:24].strip('-')}-{month}"
+    return describe_purchase(
+        CommitmentOrder(
+            name, item.provider, item.region, item.name, option, item.count, round(item.accelerators_per_node),
+            item.money_per_hour, item.upfront, plan.currency, f"{month}-01",
+            f"{month}-{calendar.monthrange(year, number)[1]:02d}",
+        )
+    )  # fmt: skip
+
+
+def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> str:
+    """The list to read: what is bought in which month, for how much, and the commands."""
+    lines = [f"# Commitments of plan {escape_text(plan.plan_id)}", "", HEAD.format(currency=plan.currency), ""]
+    for entry in commitments:
+        item, steps = entry.purchase, entry.how
+        amount = describe_amount(item.amount, item.unit)
+        place = f"{escape_text(item.provider)} {escape_text(item.region)}"
+        title = f"{month_name(plan, item.month)}: {amount} {escape_text(item.name)} in {place}"
+        lines += [f"## {title}", "", f"{escape_text(item.purchase_option)}", ""]
+        facts = [
+            ("term", f"{item.term_months} months" if item.term_months else "the month itself"),
+            ("covers", month_range_name(plan, item.usable_from, item.usable_to)),
+            ("upfront", format_money(item.upfront)),
+            ("a month", format_money(item.per_month)),
+        ]
+        lines += table_lines(("what", f"{plan.currency} or months"), facts)
+        if steps is None:
+            lines += ["How this one is bought is not known here: ask the provider.", ""]
+            continue
+        lines += [f"{steps.title}. Console: {steps.console}.", ""]
+        lines += [f"Note: {steps.note}.", ""] if steps.note else []
+        lines += ["```sh", *map(plain_text, steps.steps), "```", ""] if steps.steps else []
+        lines += [f"Source: <{steps.source}>", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def commitments_csv(plan: Plan, commitments: Sequence[CommitmentEntry]) -> str:
+    """The same as one row a commitment, for a spreadsheet or a script."""
+    rows = []
+    for entry in commitments:
+        item, steps = entry.purchase, entry.how
+        rows.append(
+            (
+                month_name(plan, item.month), item.provider, item.region, item.name, item.purchase_option, item.count,
+                item.unit, item.money_per_hour or None, item.term_months,
+                month_range_name(plan, item.usable_from, item.usable_to), item.upfront, item.per_month, plan.currency,
+                *(_instruction_cells(steps) if steps else ("",) * 5),
+            )
+        )  # fmt: skip
+    return _csv_text(COLUMNS, rows)
+
+
+def _instruction_cells(instructions: PurchaseInstructions) -> tuple[str, ...]:
+    return (
+        instructions.title,
+        instructions.console,
+        " && ".join(instructions.steps),
+        instructions.note,
+        instructions.source,
+    )
+
+
+def bill_of_materials_csv(plan: Plan, strategy: Strategy) -> str:
+    """The bill of materials with its totals; "" where nothing is bought to own."""
+    rows = [(*astuple(line), plan.currency) for line in list_materials(plan, strategy)]
+    return _csv_text((*BILL_COLUMNS, "currency"), rows) if rows else ""
+
+
+def _csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    target = io.StringIO(newline="")
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(
+            [spreadsheet_text(cell) if isinstance(cell, str) else "" if cell is None else cell for cell in row]
+        )
+    return target.getvalue()

@@ -1,0 +1,275 @@
+"""README.md over all roots: what each part is in the plan, what it costs, what must be filled in, what to do when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from planner.reports._content.number_format import format_money, format_number, month_name, month_range_name
+from planner.reports.terraform.apply_schedule import schedule_lines
+from planner.reports.terraform.markdown_text import escape_text, table_lines
+from planner.reports.terraform.module_calls import RootInput, RootModule, root_inputs
+from planner.reports.terraform.node_pools import NodePool, UnprovisionedNodes
+from planner.reports.terraform.provisioning import cuda_versions
+from planner.reports.terraform.purchase_lists import CommitmentEntry
+from planner.result import Plan, Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class ProvisioningPlan:
+    """All that was made of one strategy; `busiest` is a month from 1, 0 where there is no pool."""
+
+    plan: Plan
+    strategy: Strategy
+    roots: tuple[RootModule, ...]
+    refused: tuple[UnprovisionedNodes, ...]
+    commitments: tuple[CommitmentEntry, ...]
+    busiest: int
+
+    @property
+    def pools(self) -> tuple[NodePool, ...]:
+        return tuple(pool for root in self.roots for pool in root.pools)
+
+
+def empty_readme(plan: Plan) -> str:
+    """The README of a plan without a strategy: why there is nothing."""
+    lines = [
+        *_readme_head(plan),
+        "No strategy serves the demand: there is nothing to provision, and no Terraform here.",
+        "",
+    ]
+    lines += [f"- {escape_text(reason)}" for reason in plan.reasons or plan.recommendation.reasons]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def format_readme(parts: ProvisioningPlan) -> str:
+    """The whole text."""
+    plan, strategy = parts.plan, parts.strategy
+    lines = _readme_head(plan)
+    if strategy.name != plan.recommendation.strategy:
+        lines += [f"What follows is the strategy {strategy.name}, as asked; the plan recommends another.", ""]
+    if parts.roots:
+        lines += [*_step_lines(parts), *_folder_lines(parts)]
+        lines += [line for root in parts.roots for line in _input_lines(root)]
+        lines += [*schedule_lines(plan, parts.roots), *_table_of_pools(parts)]
+        lines += [line for pool in parts.pools for line in _pool_lines(plan, pool)]
+        lines += [*_cuda_lines(parts.pools), *_extra_lines(parts)]
+    else:
+        lines += [
+            f"The strategy {strategy.name} has nothing in a cloud that Terraform could create: no Terraform here.",
+            "",
+        ]
+    lines += [*_unprovisioned_lines(parts.refused), *_commitment_lines(parts), *_owned_lines(plan, strategy)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _readme_head(plan: Plan) -> list[str]:
+    return [f"# Terraform for plan {escape_text(plan.plan_id)}", "", escape_text(plan.recommendation.sentence), ""]
+
+
+def _step_lines(parts: ProvisioningPlan) -> list[str]:
+    plan = parts.plan
+    rates = [f"Converted at {escape_text(rate.words)}." for rate in plan.exchange_rates]
+    return [
+        f"Strategy {parts.strategy.name}, {month_range_name(plan, 1, plan.months)}. Amounts are in {plan.currency}.",
+        *rates,
+        "",
+        "1. One folder is one root module. In each, put what is commented out in `terraform.tfvars` and needed into",
+        "   `own.auto.tfvars`, with your values: a later plan writes over the former, never over the latter.",
+        "   Credentials come from the environment.",
+        "2. `terraform init`, `terraform plan`, read what it would create, `terraform apply`.",
+        f"3. With `month = null` the nodes are those of {month_name(plan, parts.busiest)}, the plan's busiest month.",
+        "   «Month by month» says what to apply or destroy when.",
+        "4. Nodes are paid for as long as they exist, the plan pays for the node-hours below. Where these are fewer",
+        "   than the nodes for a whole month, stop idle nodes, or the bill is higher than the plan.",
+        "5. Nothing that binds you for longer is bought or asked for by default: commitments are a list, requests for",
+        "   quota and reserved capacity wait for a variable to be set to true.",
+        "",
+    ]
+
+
+def _folder_lines(parts: ProvisioningPlan) -> list[str]:
+    rows = [
+        (
+            f"`{root.provider}/`",
+            str(len(root.pools)),
+            str(sum(pool.rented.nodes[parts.busiest - 1] for pool in root.pools)),
+            format_money(root.wants.dearest),
+            format_money(sum(root.wants.bill)),
+        )
+        for root in parts.roots
+    ]
+    titles = ("folder", "pools", "nodes in the busiest month", "dearest month", f"all months, {parts.plan.currency}")
+    intro = "Money is use (hours, storage, egress) and what commitments owe by the month, without upfront payments."
+    return ["## Folders", "", intro, "", *table_lines(titles, rows)]
+
+
+def _input_lines(root: RootModule) -> list[str]:
+    rows = [
+        (f"`{item.input.root}`", "yes" if item.required else "no", item.input.description, _input_keys(item))
+        for item in root_inputs(root)
+    ]
+    titles = ("variable", "needed", "what it is", "a value for")
+    return [f"## What must be filled in: {root.provider}", "", *table_lines(titles, rows)]
+
+
+def _input_keys(item: RootInput) -> str:
+    if item.input.scope == "plan":
+        return "the plan"
+    return ", ".join(f"`{escape_text(key)}`" for key in item.needed) or f"any {item.input.scope}"
+
+
+def _table_of_pools(parts: ProvisioningPlan) -> list[str]:
+    titles = (
+        "pool", "instance type", "region", "started as", "paid as", "nodes at most", f"use, {parts.plan.currency}",
+    )  # fmt: skip
+    rows = [
+        (
+            f"`{pool.rented.label}`",
+            f"`{escape_text(pool.rented.instance_type)}`",
+            f"{pool.rented.provider} {escape_text(pool.rented.region)}",
+            pool.rented.started,
+            escape_text(", ".join(pool.rented.paid)),
+            str(pool.rented.peak),
+            format_money(sum(pool.rented.cost)),
+        )
+        for pool in parts.pools
+    ]
+    intro = "Use is rented hours with storage and egress; committed nodes are paid for as commitments, further down."
+    return ["## Pools", "", intro, "", *table_lines(titles, rows)]
+
+
+def _pool_lines(plan: Plan, pool: NodePool) -> list[str]:
+    part, module = pool.rented, pool.found.module
+    accelerators = f"{format_number(part.accelerators_per_node)} x {escape_text(part.accelerator)} a node"
+    line = cuda_versions.find_cuda_line(part.accelerator)
+    lines = [
+        f"### {part.label}",
+        "",
+        f"Module `{module.provider}/modules/{module.name}`, {accelerators}.",
+        "",
+        f"- workloads: {', '.join(map(escape_text, part.workloads))}",
+        *([f"- teams: {', '.join(map(escape_text, part.teams))}"] if part.teams else []),
+        f"- CUDA: {line.newest_line if isinstance(line, cuda_versions.CudaLine) else f'none, {escape_text(line)}'}",
+        *([f"- note: {pool.found.note}"] if pool.found.note else []),
+    ]
+    months = [
+        (month_name(plan, month), str(nodes), format_money(hours), format_money(cost))
+        for month, (nodes, hours, cost) in enumerate(zip(part.nodes, part.node_hours, part.cost, strict=True), start=1)
+    ]
+    return [*lines, "", *table_lines(("month", "nodes at once", "node-hours", f"cost of use, {plan.currency}"), months)]
+
+
+def _cuda_lines(pools: Sequence[NodePool]) -> list[str]:
+    """Which CUDA a container needs on each architecture in the plan, and why."""
+    lines_by_architecture = {}
+    for line in (cuda_versions.find_cuda_line(pool.rented.accelerator) for pool in pools):
+        if isinstance(line, cuda_versions.CudaLine):
+            lines_by_architecture[line.architecture] = line
+    if not lines_by_architecture:
+        return []
+    rows = [
+        (
+            each.architecture,
+            each.newest_line,
+            each.least_line,
+            f"{each.driver_branch}{', the last' if each.is_ended else ' or later'}",
+            each.note or "later lines run too, on a later driver",
+            f"<{each.source}>",
+        )
+        for _, each in sorted(lines_by_architecture.items())
+    ]
+    intro = "The line of CUDA that a container's image is built for, by the architecture of the accelerators."
+    titles = ("architecture", "CUDA line", "at least", "driver branch", "why", "source")
+    return ["## CUDA", "", intro, "", *table_lines(titles, rows)]
+
+
+def _extra_lines(parts: ProvisioningPlan) -> list[str]:
+    """Budgets, quota and storage."""
+    lines = ["## Beside the nodes", ""]
+    for root in parts.roots:
+        kinds = {extra.kind for extra in root.cloud.extras}
+        if "budget" in kinds and root.wants.dearest:
+            amount = format_money(ceil(root.wants.dearest))
+            lines.append(
+                f"- {root.provider}: a budget of {amount} {parts.plan.currency} a month, once `budget_contacts`"
+            )
+            lines.append("  names who is warned.")
+        for item in root.wants.quotas:
+            how = "asked for with `request_quotas = true`" if "quota" in kinds else "ask the provider for it"
+            by = month_name(parts.plan, item.first_month)
+            what = (
+                f"{escape_text(item.title or item.code)} in {escape_text(item.region)} raised to "
+                f"{format_number(item.ask_for)} {item.unit}"
+            )
+            lines.append(f"- {root.provider}: {what} by {by}, {how}.")
+        for store in root.wants.stores:
+            what = (
+                f"{format_number(store.capacity_gb)} GB for {escape_text(store.workload)} in "
+                f"{escape_text(store.region)}"
+            )
+            how = f"`module.{store.label}`" if "storage" in kinds else "no module here makes it"
+            lines.append(f"- {root.provider}: storage of {what}, {how}.")
+    return [*lines, ""] if len(lines) > 2 else []
+
+
+def _unprovisioned_lines(refused: Sequence[UnprovisionedNodes]) -> list[str]:
+    if not refused:
+        return []
+    lines = ["## In the plan, but not provisioned here", ""]
+    for part, reason in refused:
+        where = f"{escape_text(part.provider)} {escape_text(part.region)}"
+        what = f"{part.peak} x `{escape_text(part.instance_type)}` in {where}, {escape_text(', '.join(part.paid))}"
+        lines.append(f"- {what}: {escape_text(reason)}. For {', '.join(map(escape_text, part.workloads))}.")
+    return [*lines, ""]
+
+
+def _commitment_lines(parts: ProvisioningPlan) -> list[str]:
+    if not parts.commitments:
+        return []
+    plan = parts.plan
+    titles = ("month", "provider", "region", "type", "option", "count", "months", "upfront", "a month")
+    rows = [
+        (
+            month_name(plan, item.month),
+            escape_text(item.provider),
+            escape_text(item.region),
+            f"`{escape_text(item.name)}`",
+            escape_text(item.purchase_option),
+            str(item.count) if item.unit != "money" else f"{item.money_per_hour:,.2f} an hour",
+            str(item.term_months),
+            format_money(item.upfront),
+            format_money(item.per_month),
+        )
+        for item in (entry.purchase for entry in parts.commitments)
+    ]
+    intro = [
+        "Terraform does not buy these; `purchases.md` has the commands, `purchases.csv` the same as a table. Once",
+        "bought, they pay for matching on-demand nodes by themselves.",
+    ]
+    return ["## Commitments to buy", "", *intro, "", *table_lines(titles, rows)]
+
+
+def _owned_lines(plan: Plan, strategy: Strategy) -> list[str]:
+    hardware = [item for item in strategy.purchases if item.what == "owned"]
+    if not hardware:
+        return []
+    titles = ("ordered", "usable", "system", "accelerators", "count", "price", "a month")
+    rows = [
+        (
+            month_name(plan, item.month),
+            month_range_name(plan, item.usable_from, item.usable_to),
+            escape_text(item.name),
+            f"{format_number(item.accelerators_per_node)} x {escape_text(item.accelerator)}",
+            str(item.count),
+            format_money(item.upfront),
+            format_money(item.per_month),
+        )
+        for item in hardware
+    ]
+    intro = [
+        "Bought and run by you; nothing of them is in Terraform, which holds only what is rented beside them.",
+        "`bill_of_materials.csv` has power, racks, network and the months of order and delivery.",
+    ]
+    return ["## Owned nodes", "", *intro, "", *table_lines(titles, rows)]

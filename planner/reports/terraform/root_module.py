@@ -1,0 +1,96 @@
+"""The files of one provider's root: pins, provider blocks, module calls, outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from planner.reports.terraform.module_calls import ModuleCall, RootModule, root_inputs, undecided_inputs
+from planner.reports.terraform.node_pools import slug
+from planner.reports.terraform.provisioning import hcl
+from planner.reports.terraform.provisioning.hcl import HclBlock, RawExpression
+from planner.reports.terraform.root_variables import fill_variables, format_tfvars, format_variables
+from planner.result import Plan
+
+TERRAFORM = ">= 1.5"
+HEADER_COMMENT = "Written by gpu-planner from a plan; README.md in the folder above says what each part is in it."
+
+
+def root_module_files(plan: Plan, made: RootModule, busiest: int) -> dict[str, bytes]:
+    """Path inside the provider's folder -> content."""
+    filled_variables, open_inputs = fill_variables(plan, made, busiest), root_inputs(made)
+    written = {
+        "versions.tf": _versions_file(made),
+        "main.tf": _main_file(plan, made, busiest),
+        "variables.tf": format_variables(filled_variables, open_inputs),
+        "outputs.tf": hcl.format_document([_output_block(call) for call in made.calls]),
+        "terraform.tfvars": format_tfvars(filled_variables, open_inputs),
+    }
+    encoded = {path: text.encode() for path, text in written.items()}
+    for module in (call.module for call in made.calls):
+        for file in module.files():
+            encoded[f"modules/{module.name}/{file.name}"] = file.read_bytes()
+    return encoded
+
+
+def _versions_file(made: RootModule) -> str:
+    pins = {name: pin for call in made.calls for name, pin in call.module.required_providers.items()}
+    requirements = tuple(
+        (name, {"source": source, "version": version}) for name, (source, version) in sorted(pins.items())
+    )
+    return hcl.format_document(
+        [HclBlock("terraform", (("required_version", TERRAFORM), HclBlock("required_providers", requirements)))]
+    )
+
+
+def _main_file(plan: Plan, made: RootModule, busiest: int) -> str:
+    """main.tf: a provider block (or one a region), the nodes of the month, a module call a pool and an extra."""
+    month = hcl.quote_string(plan.month_names[busiest - 1])
+    counts = "{ for pool, counts in var.node_counts : pool => lookup(counts, local.month, 0) }"
+    chosen = HclBlock(
+        "locals", (("month", RawExpression(f"coalesce(var.month, {month})")), ("node_counts", RawExpression(counts)))
+    )
+    return hcl.format_document(
+        [*_provider_blocks(made), chosen, *(_call_block(made, call) for call in made.calls)], HEADER_COMMENT
+    )
+
+
+def _provider_blocks(made: RootModule) -> Iterator[HclBlock]:
+    cloud = made.cloud
+    for name in made.provider_names:
+        setup = cloud.providers[name]
+        for region in sorted({call.region for call in made.calls}) if setup.each_region else [""]:
+            alias = ("alias", slug(region, "_") or None)
+            fixed = ((key, value.format(region=region)) for key, value in setup.arguments.items())
+            left = ((key, RawExpression(f"var.{cloud.inputs[key].root}")) for key in setup.inputs)
+            yield HclBlock(f'provider "{name}"', (alias, *fixed, *left, *_nested_blocks(setup.blocks)))
+
+
+def _nested_blocks(blocks: Mapping[str, Any]) -> Iterator[HclBlock]:
+    """Blocks in blocks, as a cloud's own file has them: a table is a block, anything else an argument."""
+    for name, inside in blocks.items():
+        arguments = ((key, value) for key, value in inside.items() if not isinstance(value, dict))
+        yield HclBlock(name, (*arguments, *_nested_blocks({k: v for k, v in inside.items() if isinstance(v, dict)})))
+
+
+def _call_block(made: RootModule, call: ModuleCall) -> HclBlock:
+    aliased = [name for name in call.module.required_providers if made.cloud.providers[name].each_region]
+    arguments: dict[str, hcl.HclValue] = {
+        "source": f"./modules/{call.module.name}",
+        "providers": {name: RawExpression(f"{name}.{slug(call.region, '_')}") for name in aliased} or None,
+        **call.arguments,
+    }
+    for item in undecided_inputs(call):
+        if item.scope == "plan":
+            arguments[item.name] = RawExpression(f"var.{item.root}")
+            continue
+        is_needed = item.required or item.name in call.needed
+        root, key = f"var.{item.root}", hcl.quote_string(call.key(item))
+        arguments[item.name] = RawExpression(f"{root}[{key}]" if is_needed else f"lookup({root}, {key}, null)")
+    return HclBlock(f'module "{call.label}"', tuple(arguments.items()))
+
+
+def _output_block(call: ModuleCall) -> HclBlock:
+    return HclBlock(
+        f'output "{call.label}"', (("description", call.told), ("value", RawExpression(f"module.{call.label}")))
+    )

@@ -1,0 +1,228 @@
+"""Root variables that the plan fills in, and the terraform.tfvars that holds their values.
+
+What only the reader knows stands in the same file, commented out, with an example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from planner.reports.terraform.module_calls import RootInput, RootModule
+from planner.reports.terraform.provisioning import hcl
+from planner.reports.terraform.provisioning.hcl import HclBlock, HclValue, RawExpression
+from planner.reports.terraform.provisioning.module_catalog import ExtraModule
+from planner.result import Plan, QuotaRequest
+
+ValidationRule = tuple[str, str]
+PREFIX_MAX = 6
+"""With the 33 characters of Rented.resource_name and a hyphen: 40, the longest name that every module takes."""
+NO_DEFAULT = RawExpression("")
+QUOTA_HCL = "list(object({ region = string, code = string, title = string, unit = string, value = number }))"
+TFVARS_HEADER = """Written by gpu-planner: what the plan knows is filled in, what only you know is commented out with an
+example.
+Put your own values into own.auto.tfvars beside this file: it wins over this one, and no later plan writes over it.
+README.md in the folder above says what each of these is."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilledVariable:
+    """A root variable and the value that the plan gives it. `is_default`: the value is written as the default and
+    stands commented out in the file of values, for the reader to change."""
+
+    name: str
+    type: str
+    description: str
+    value: HclValue
+    is_default: bool = False
+    example: HclValue = None
+    checks: tuple[ValidationRule, ...] = ()
+
+
+def fill_variables(plan: Plan, made: RootModule, busiest: int) -> tuple[FilledVariable, ...]:
+    """The variables of a provider's root that the plan fills in."""
+    labels = [pool.rented.label for pool in made.pools]
+    filled_variables = [
+        FilledVariable("plan_id", "string", "Plan that everything belongs to; becomes the tag plan.", plan.plan_id),
+        FilledVariable(
+            "month",
+            "string",
+            f"Month of the plan to run the nodes of, YYYY-MM; null is its busiest, {plan.month_names[busiest - 1]}.",
+            None,
+            checks=(_month_rule(plan),),
+        ),
+        FilledVariable(
+            "node_counts",
+            "map(map(number))",
+            "Nodes by pool and month; a month that is not there has none.",
+            {pool.rented.label: _monthly_counts(plan, pool.rented.nodes) for pool in made.pools},
+            checks=(_keys_rule("node_counts", labels), COUNTS_RULE),
+        ),
+        FilledVariable(
+            "workloads",
+            "map(list(string))",
+            "Workloads by pool; become the tag workloads.",
+            {pool.rented.label: pool.rented.workloads for pool in made.pools},
+            checks=(_keys_rule("workloads", labels),),
+        ),
+        FilledVariable(
+            "teams",
+            "map(list(string))",
+            "Teams that own the workloads, by pool; become the tag team.",
+            {pool.rented.label: pool.rented.teams for pool in made.pools},
+            checks=(_keys_rule("teams", labels),),
+        ),
+        *_extra_variables(plan, made),
+        FilledVariable(
+            "name_prefix",
+            "string",
+            "Starts the name of everything that is created; change it to apply two plans in one account.",
+            "gp",
+            is_default=True,
+            checks=(PREFIX_RULE,),
+        ),
+    ]
+    return (
+        (*filled_variables, TAGS) if any("tags" in call.arguments for call in made.calls) else tuple(filled_variables)
+    )
+
+
+TAGS = FilledVariable(
+    "tags",
+    "map(string)",
+    "Further tags on everything that is created, such as the cost centre.",
+    {},
+    is_default=True,
+    example={"cost_centre": "4711"},
+)
+
+
+PREFIX_RULE: ValidationRule = (
+    f'can(regex("^[a-z][a-z0-9]{{0,{PREFIX_MAX - 1}}}$", var.name_prefix))',
+    f"name_prefix is a lower-case letter and up to {PREFIX_MAX - 1} more letters and digits.",
+)
+COUNT_CONDITION = 'count >= 0 && floor(count) == count && can(regex("^\\\\d{4}-\\\\d{2}$", month))'
+COUNTS_RULE: ValidationRule = (
+    f"alltrue(flatten([for counts in values(var.node_counts) : [for month, count in counts : {COUNT_CONDITION}]]))",
+    "node_counts holds whole numbers of nodes, 0 or more, by month (YYYY-MM).",
+)
+
+
+def _monthly_counts(plan: Plan, nodes: Sequence[int]) -> Mapping[str, HclValue]:
+    return dict(zip(plan.month_names, nodes, strict=True))
+
+
+def _month_rule(plan: Plan) -> ValidationRule:
+    months = hcl.format_expression(plan.month_names)
+    first, last = plan.month_names[0], plan.month_names[-1]
+    return (
+        f"var.month == null ? true : contains({months}, var.month)",
+        f"month is a month of the plan, {first} to {last}, or null.",
+    )
+
+
+def _keys_rule(name: str, keys: Sequence[str]) -> ValidationRule:
+    condition = f"alltrue([for key in {hcl.format_expression(keys)} : contains(keys(var.{name}), key)])"
+    return condition, f"{name} needs a value for: {', '.join(keys)}."
+
+
+def _extra_variables(plan: Plan, made: RootModule) -> Iterator[FilledVariable]:
+    """The variables of the extras that the root calls."""
+    kinds = {call.module.kind for call in made.calls if isinstance(call.module, ExtraModule)}
+    if "budget" in kinds:
+        yield FilledVariable("currency", "string", "Currency of the plan and of the budget.", plan.currency)
+        description = f"Budget a month: what the dearest month of the plan costs on {made.provider}, rounded up."
+        yield FilledVariable("monthly_budget", "number", description, ceil(made.wants.dearest))
+        yield FilledVariable("budget_start_month", "string", "First month of the budget, YYYY-MM.", plan.month_names[0])
+        description = "E-mail addresses that the budget warns; without any there is no budget."
+        yield FilledVariable(
+            "budget_contacts", "list(string)", description, [], is_default=True, example=["finance@example.com"]
+        )
+    if "quota" in kinds:
+        description = "Limits that the plan needs and the account does not have yet."
+        yield FilledVariable(
+            "quota_requests", QUOTA_HCL, description, [_quota_request_value(item) for item in made.wants.quotas]
+        )
+        description = "Whether to ask the provider for these limits; nothing is asked for by itself."
+        yield FilledVariable("request_quotas", "bool", description, False, is_default=True, example=True)
+    if made.wants.stores and "storage" in kinds:
+        stores: dict[str, HclValue] = {
+            store.label: {"workload": store.workload, "capacity_gb": store.capacity_gb} for store in made.wants.stores
+        }
+        kind = "map(object({ workload = string, capacity_gb = number }))"
+        yield FilledVariable("storage", kind, "Storage that workloads asked for.", stores)
+
+
+def _quota_request_value(item: QuotaRequest) -> Mapping[str, HclValue]:
+    return {
+        "region": item.region, "code": item.code, "title": item.title, "unit": item.unit, "value": item.ask_for,
+    }  # fmt: skip
+
+
+def format_variables(filled_variables: Sequence[FilledVariable], open_inputs: Sequence[RootInput]) -> str:
+    """variables.tf: what the plan fills in, then what the modules ask for."""
+    blocks = [
+        _variable_block(
+            item.name, item.type, item.description, _default_value(item), item.checks, not_null=item.name != "month"
+        )
+        for item in filled_variables
+    ]
+    return hcl.format_document([*blocks, *(_input_block(item) for item in open_inputs)])
+
+
+def _default_value(item: FilledVariable) -> HclValue:
+    return item.value if item.is_default else RawExpression("null") if item.value is None else NO_DEFAULT
+
+
+def _input_block(item: RootInput) -> HclBlock:
+    """The root variable of an input: a value, or a map with a value for each key that needs one."""
+    root, kind, description = item.input.root, item.input.type, item.input.description
+    if item.input.scope == "plan":
+        return _variable_block(
+            root, kind, description, NO_DEFAULT if item.required else RawExpression("null"), (), not_null=False
+        )
+    checks = (_keys_rule(root, item.needed),) if item.needed else ()
+    description = f"{description} One value a {item.input.scope}."
+    return _variable_block(root, f"map({kind})", description, NO_DEFAULT if item.needed else {}, checks, not_null=True)
+
+
+def _variable_block(
+    name: str, kind: str, description: str, default: HclValue, checks: Sequence[ValidationRule], *, not_null: bool
+) -> HclBlock:
+    items: list[tuple[str, HclValue] | HclBlock] = [("description", description), ("type", RawExpression(kind))]
+    if default is not NO_DEFAULT:
+        items.append(("default", default))
+    if not_null:
+        items.append(("nullable", False))
+    items += [
+        HclBlock("validation", (("condition", RawExpression(test)), ("error_message", told))) for test, told in checks
+    ]
+    return HclBlock(f'variable "{name}"', tuple(items))
+
+
+def format_tfvars(filled_variables: Sequence[FilledVariable], open_inputs: Sequence[RootInput]) -> str:
+    """terraform.tfvars: the plan's values; then, commented out, examples of what must and of what may be filled in."""
+    parts = ["\n".join(f"# {line}" for line in TFVARS_HEADER.splitlines())]
+    for item in filled_variables:
+        text = hcl.format_assignment(item.name, item.value if item.example is None else item.example)
+        parts.append(f"# {item.description}\n{_comment_out(text) if item.is_default else text}")
+    for open_input in open_inputs:
+        keys = open_input.needed or open_input.allowed[:1]
+        by_key: HclValue = {key: _fill_region(open_input.input.example, open_input.regions[key]) for key in keys}
+        value = open_input.input.example if open_input.input.scope == "plan" else by_key
+        need = "Needed" if open_input.required else "Optional"
+        parts.append(
+            f"# {need}: "
+            f"{open_input.input.description}\n{_comment_out(hcl.format_assignment(open_input.input.root, value))}"
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _comment_out(text: str) -> str:
+    return "\n".join(f"# {line}" for line in text.splitlines())
+
+
+def _fill_region(value: Any, region: str) -> Any:
+    return value.replace("{region}", region) if isinstance(value, str) else value

@@ -1,0 +1,136 @@
+"""The sheet Offers considered: everything that could have been taken, what became of it, and why what was refused was.
+
+Each offering stands in each way of paying; those that were outdone or refused together share a row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from planner.reports._content.evidence import offer_counts_text
+from planner.reports.xlsx.workbook import HEADER_ROW, Cell, PlanWorkbook
+from planner.result import Plan
+from planner.result.alternatives import OfferOutcome
+from pricing.price import parse_purchase_option
+
+OUTCOMES = {"chosen": "chosen", "not_chosen": "considered", "outdone": "outdone", "refused": "refused"}
+NOTE = (
+    "Considered: the solver could take it and did not. Outdone: left out before the solver, since something else is"
+    " proven to do all of its work for no more. Ways of paying that were outdone or refused together stand in one row"
+    " with the figures of the one nearest to being chosen. Reasons have the number of workloads in brackets."
+)
+RELATIVE_PRICE_NOTE = (
+    "A unit of work against the chosen: the price of a unit of work at full use over that of what the recommended"
+    " strategy runs the workload on; above 1 is dearer. Below 1 it is cheaper only while it is busy, once it is there"
+    " and where limits leave room: idle hours of a term, data and tax are not in it. Owned systems: level cost over"
+    " their life at full use."
+)
+COLUMNS = (
+    ("outcome", 11, "text"), ("provider", 9, "text"), ("instance type or system", 22, "wrap"),
+    ("accelerator", 17, "wrap"), ("per node", 7, "figure"), ("way of paying", 20, "wrap"),
+    ("workloads it can serve", 10, "count"), ("regions with a price", 9, "count"),
+    ("least price per hour", 11, "figure"), ("where", 14, "wrap"), ("as of", 12, "date"), ("source", 18, "wrap"),
+    ("a unit of work against the chosen", 11, "figure"), ("of the workload", 20, "wrap"),
+    ("what uses it, or why it is refused", 46, "wrap"),
+)  # fmt: skip
+FROZEN_COLUMNS = 3
+
+
+def write(book: PlanWorkbook, plan: Plan) -> None:
+    """Writes the sheet; none for a plan that does not tell what it chose from."""
+    if not plan.considered:
+        return
+    sheet = book.sheet("Offers considered")
+    widths = [width for _, width, _ in COLUMNS]
+    sheet.widths(widths)
+    sheet.heading("Offers considered", "")
+    sheet.put_across(1, len(COLUMNS), f"{offer_counts_text(plan)} Prices in {plan.currency}. {NOTE}", "wrap")
+    sheet.put_across(2, len(COLUMNS), RELATIVE_PRICE_NOTE, "wrap")
+    users = _offer_users(plan)
+    rows = (_offer_row(one, users) for one in _sort_offers(plan))
+    sheet.table([head for head, _, _ in COLUMNS], [style for _, _, style in COLUMNS], rows)
+    sheet.freeze(HEADER_ROW + 1, FROZEN_COLUMNS)
+
+
+def _sort_offers(plan: Plan) -> list[OfferOutcome]:
+    """What was chosen, then what came nearest to it, then what was refused by reason."""
+    order = list(OUTCOMES)
+
+    def key(one: OfferOutcome) -> tuple[object, ...]:
+        against = one.against_chosen if one.against_chosen is not None else math.inf
+        reason = one.refusals if one.outcome == "refused" else ""
+        rank = 1 if one.outcome == "outdone" else order.index(one.outcome)
+        return (rank, reason, against, one.provider, one.accelerator, one.name, one.purchase_options)
+
+    return sorted(plan.considered, key=key)
+
+
+Users = dict[tuple[str, str, str], dict[str, dict[str, None]]]
+
+
+def _offer_users(plan: Plan) -> Users:
+    """By provider, name and way of paying: the workloads on it, by strategy."""
+    users: Users = {}
+    for strategy in plan.strategies:
+        for use in strategy.uses:
+            row = users.setdefault((use.provider, use.name, use.purchase_option), {})
+            row.setdefault(strategy.name, {})[use.workload] = None
+        for bought in strategy.purchases:
+            users.setdefault((bought.provider, bought.name, bought.purchase_option), {}).setdefault(strategy.name, {})
+    return users
+
+
+def _offer_row(one: OfferOutcome, users: Users) -> tuple[Cell, ...]:
+    first, *others = one.purchase_options.split() or [""]
+    return (
+        OUTCOMES[one.outcome],
+        one.provider or "own",
+        one.name,
+        one.accelerator,
+        one.accelerators_per_node,
+        purchase_options_text([first]),
+        one.serves,
+        one.regions or None,
+        one.price_per_hour,
+        one.region,
+        one.as_of,
+        one.source_id,
+        one.against_chosen,
+        one.best_for,
+        "; ".join(_offer_notes(one, users.get((one.provider, one.name, first), {}), others)),
+    )
+
+
+def _offer_notes(one: OfferOutcome, users: dict[str, dict[str, None]], others: list[str]) -> Iterator[str]:
+    if one.outcome == "chosen":
+        alike: dict[str, list[str]] = {}
+        for strategy, workloads in users.items():
+            alike.setdefault(", ".join(sorted(workloads)) or "no workload", []).append(strategy)
+        for works, strategies in alike.items():
+            yield f"{', '.join(strategies)}: {works}"
+    if one.outcome == "refused":
+        yield one.refusals
+    if others:
+        yield f"so also: {purchase_options_text(others)}"
+
+
+def purchase_options_text(names: Iterable[str]) -> str:
+    """Purchase options in words, those of one kind and term together.
+
+    >>> ways(["on_demand", "reserved_3y_no_upfront", "reserved_3y_all_upfront", "savings_plan_1y_compute_no_upfront"])
+    'on demand, reserved 3 years (no, all upfront), savings plan compute 1 year (no upfront)'
+    """
+    upfronts_by_kind: dict[str, list[str]] = {}
+    for name in names:
+        parts = parse_purchase_option(name)
+        kind = name if parts is None else f"{parts.kind} {parts.offering_class}"
+        if parts is not None and parts.term_months:
+            years = parts.term_months // 12
+            kind = f"{kind.replace('standard', '').strip()} {years} year{'s' * (years > 1)}"
+        upfronts = upfronts_by_kind.setdefault(kind.replace("_", " ").strip(), [])
+        if parts is not None and parts.upfront:
+            upfronts.append("no" if parts.upfront == "none" else parts.upfront)
+    return ", ".join(
+        f"{kind} ({', '.join(upfronts)} upfront)" if upfronts else kind for kind, upfronts in upfronts_by_kind.items()
+    )

@@ -1,0 +1,167 @@
+"""The sheet Depreciation: what the tax side of each purchase is worth, year by year; taxes and books are formulas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from planner.reports._content.financial_views import METHODS
+from planner.reports._content.ledger_formulas import FormulaNode, evaluate_formula, parse_formula, spreadsheet_formula
+from planner.reports._content.number_format import plan_year_name
+from planner.reports._content.repricing import INCOME_TAX, LedgerRepricing
+from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
+from planner.reports.xlsx.choices_sheet import ChoicesSheet
+from planner.reports.xlsx.input_states import InputCounts, count_pairs
+from planner.reports.xlsx.payments_sheet import CATEGORY, CHOICE, TOTAL, PaymentsSheet
+from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, PlanWorkbook, WorkbookSheet, a1, column_range
+from planner.result import Plan
+from planner.result.audit_trail import AuditLine
+from planner.result.financial_views import Depreciation
+
+TAX_COLUMNS = (
+    ("strategy", 10, "text"), ("hardware", 34, "wrap"), ("method", 14, "text"), ("year of the plan", 18, "text"),
+    ("year", 7, "count"), ("cost or price", 18, "money"), ("part of the cost", 9, "input"), ("deducted", 18, "money"),
+    ("left in the books", 18, "money"), ("income tax", 10, "percent"), ("tax saved", 18, "money"),
+    ("worth today", 18, "money"), ("part as planned", 9, "figure"),
+)  # fmt: skip
+COST, PART, DEDUCTED, BOOKS, FRACTION, SAVED, TODAY, PLANNED = 5, 6, 7, 8, 9, 10, 11, 12
+NOTE = (
+    "Costs of the plan are before tax. A sale takes the rest out of the books; a loss at it is deducted too. Tax falls "
+    "at the end of a year of the plan. Blue parts are inputs."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TaxCells:
+    """By purchase its name, what it is worth today, and what the plan says; the parts as inputs."""
+
+    worths: tuple[tuple[str, Formula, float], ...]
+    inputs: tuple[InputCounts, ...]
+
+
+def write(
+    book: PlanWorkbook,
+    plan: Plan,
+    repricing: LedgerRepricing,
+    rate: DiscountRateCells,
+    choices: ChoicesSheet,
+    payments: PaymentsSheet,
+    figures: Mapping[str, str],
+) -> TaxCells:
+    """Writes the sheet, if tax was asked for."""
+    if not plan.views.depreciation:
+        return TaxCells((), ())
+    sheet = book.sheet("Depreciation")
+    sheet.widths([width for _, width, _ in TAX_COLUMNS])
+    sheet.heading(f"Depreciation and tax, {plan.currency}", NOTE)
+    sheet.header([head for head, _, _ in TAX_COLUMNS])
+    row, present_values = HEADER_ROW + 1, []
+    for each in plan.views.depreciation:
+        total, row = _DepreciationSchedule(sheet, plan, repricing, each, rate, choices, payments, figures).write(row)
+        present_values.append((f"{each.strategy}: {each.name}, month {each.month}", total, each.present_value))
+    parts, planned = (sheet.column(column, HEADER_ROW + 1, row) for column in (PART, PLANNED))
+    return TaxCells(tuple(present_values), (count_pairs(parts, planned),))
+
+
+@dataclass(frozen=True, slots=True)
+class _DepreciationSchedule:
+    """Writes the years of one purchase and its sale."""
+
+    sheet: WorkbookSheet
+    plan: Plan
+    again: LedgerRepricing
+    each: Depreciation
+    rate: DiscountRateCells
+    choices: ChoicesSheet
+    payments: PaymentsSheet
+    figures: Mapping[str, str]
+
+    def write(self, row: int) -> tuple[Formula, int]:
+        """What it is worth today, and the row where the next may begin."""
+        sheet, plan, each = self.sheet, self.plan, self.each
+        first, name = row, f"{each.count} x {each.name}"
+        words = ("text", "wrap", "text", "text", "count")
+        left, worth = each.cost, []
+        for year in each.years:
+            cells = (each.strategy, name, METHODS[each.method], plan_year_name(plan, year.year), year.year)
+            sheet.put_row(row, cells, words)
+            before = a1(row - 1, BOOKS) if row > first else a1(row, COST)
+            left -= year.deduction
+            sheet.put(
+                row,
+                COST,
+                self._payment_cell(("hardware", "installation"), each.cost) if row == first else None,
+                "money",
+            )
+            for column, style in ((PART, "input"), (PLANNED, "figure")):
+                sheet.put(row, column, year.deduction / each.cost if each.cost else 0.0, style)
+            sheet.numbers((row, PART, row, PART), 0.0, 1.0)
+            deducted = Formula(f"={a1(first, COST, True, True)}*{a1(row, PART)}", year.deduction)
+            sheet.put(row, DEDUCTED, deducted, "money")
+            sheet.put(row, BOOKS, Formula(f"={before}-{a1(row, DEDUCTED)}", left), "money")
+            worth.append(self._put_tax(row, year.year, year.deduction))
+            row += 1
+        sold = each.years[-1].year
+        sheet.put_row(row, (each.strategy, name, "sale", plan_year_name(plan, sold), sold), words)
+        sheet.put(row, COST, self._payment_cell(("resale",), each.resale), "money")
+        sheet.put(row, PART, None, "text")
+        sheet.put(row, DEDUCTED, Formula(f"={a1(row - 1, BOOKS)}-{a1(row, COST)}", left - each.resale), "money")
+        sheet.put(row, BOOKS, 0.0, "money")
+        worth.append(self._put_tax(row, sold, left - each.resale))
+        row += 1
+        sheet.put(row, 0, "total", "total_text")
+        for column in range(1, TODAY):
+            sheet.put(row, column, None, "total")
+        sheet.put(row, TODAY, Formula(f"=SUM({column_range(TODAY, first, row - 1)})", sum(worth)), "total")
+        return Formula(f"={sheet.address(row, TODAY)}", sum(worth)), row + 2
+
+    def _payment_cell(self, categories: Sequence[str], amount: float) -> Cell:
+        """What is paid for it (a sale: received) by sheet Payments, and what is borrowed; the amount itself where these
+        are not that."""
+        ledger, each = self.again.ledger, self.each
+        choice = next(
+            (
+                number
+                for number, made in enumerate(ledger.choices)
+                if (made.strategy, made.what) == (each.strategy, each.name) and made.quantity[each.month - 1]
+            ),
+            None,
+        )
+        if choice is None:
+            return amount
+        lines = [line for line in ledger.lines if line.choice == choice]
+        is_sale = categories == ("resale",)
+        loans = [] if is_sale else [found for line in lines if (found := _loan_formula(line)) is not None]
+        paid = [a for line in lines if line.category in categories for a in self._line_amounts(line, line.rate_value)]
+        quantity = math.fsum(ledger.choices[choice].quantity)
+        known = math.fsum([*paid, *(quantity * evaluate_formula(loan, self.again.figures) for loan in loans)])
+        if not math.isclose(abs(known), amount, rel_tol=1e-9, abs_tol=0.005):
+            return amount
+        total = self.payments.column(TOTAL)
+        parts = [self.payments.sum_of(total, {CHOICE: str(choice + 1), CATEGORY: f'"{name}"'}) for name in categories]
+        parts += [
+            f"{self.choices.total(choice)}*({spreadsheet_formula(loan, self.figures.__getitem__)})" for loan in loans
+        ]
+        return Formula(f"={'-' if is_sale else ''}({'+'.join(parts)})", amount)
+
+    def _line_amounts(self, line: AuditLine, rate: float) -> list[float]:
+        return [*self.again.ledger.amounts(line, rate, 0.0).values()]
+
+    def _put_tax(self, row: int, year: int, deducted: float) -> float:
+        """The tax that a deduction saves, and what that is worth today at the live rate; its value."""
+        sheet, fraction = self.sheet, self.each.tax_fraction
+        saved = deducted * fraction
+        today = saved / (1 + self.plan.discount_rate_annual) ** year
+        cell = self.figures.get(INCOME_TAX)
+        sheet.put(row, FRACTION, Formula(f"={cell}", fraction) if cell else fraction, "percent")
+        sheet.put(row, SAVED, Formula(f"={a1(row, DEDUCTED)}*{a1(row, FRACTION)}", saved), "money")
+        sheet.put(row, TODAY, Formula(f"={a1(row, SAVED)}/(1+{self.rate.annual})^{a1(row, 4)}", today), "money")
+        return today
+
+
+def _loan_formula(line: AuditLine) -> FormulaNode | None:
+    """The formula of what a loan is for, whose level payments this line is: X / PV(...)."""
+    node = parse_formula(line.rate)
+    is_level = line.category == "financing" and node.text == "/" and node.sides[1].text == "PV"
+    return node.sides[0] if is_level else None

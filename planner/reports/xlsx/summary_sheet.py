@@ -1,0 +1,240 @@
+"""The sheet Summary: one page with the decision, the strategies side by side, the checks and the cumulative costs.
+
+What follows the inputs stands apart from what was found with the plan and stays.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from planner.reports._content.evidence import break_even_months, break_even_share, price_age_text
+from planner.reports._content.number_format import format_percent
+from planner.reports._content.risk import nearest_flip
+from planner.reports._content.sections import headline, purchases_text
+from planner.reports.xlsx.cash_flow_sheet import FIRST, CashFlowBlock
+from planner.reports.xlsx.checks_sheet import AS_PLANNED, WRONG
+from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet, a1, difference_formula
+from planner.result import Plan, Strategy
+
+LABEL, WIDE = 40, 31
+CHART_COLUMNS = (2, *(9 for _ in range(10)))
+"""The columns over which the chart stands, right of all else."""
+BREAK_EVENS_MAX = 5
+GAPS_MAX = 4
+FINE = "percent_fine"
+COMPARISON_MARK = " against plan"
+"""What a note says that holds a bill, or an estimate, against the plan."""
+COLOURS = {"cloud": ("#2E75B6", 6.0), "onprem": ("#C55A11", 3.5), "hybrid": ("#548235", 1.5)}
+"""Colour and width of each line: of those that are the same all are seen."""
+PASS, FAIL = "all checks pass", "CHECKS FAIL: see sheet Checks"
+EDITED = "checks pass, with inputs or scenario changed; choices are kept"
+NOT_RIGHT = "AN INPUT IS NO NUMBER OR OUT OF RANGE: see the states in Assumptions, Offers, Choices"
+STATUS = {"optimal": "proven optimal", "within_gap": "within the gap to the bound", "infeasible": "infeasible"}
+LIVE = "As this workbook stands (live)"
+PLANNED = "As planned (these do not follow changes: plan again)"
+
+Row = tuple[str, list[Cell], str]
+Fact = tuple[str, Cell, str]
+
+
+def write(
+    sheet: WorkbookSheet, plan: Plan, blocks: tuple[CashFlowBlock, ...], failed: Formula, cheapest: Formula | None
+) -> None:
+    """Writes the sheet, chart inside the print area. `failed`: how many checks; `cheapest`: the strategy that is."""
+    columns = 1 + max(3, len(plan.strategies))
+    all_columns = columns + len(CHART_COLUMNS) if blocks else columns
+    sheet.widths((LABEL, *(WIDE for _ in range(columns - 1)), *CHART_COLUMNS))
+    sheet.pages(1, 1)
+    sheet.put(0, 0, f"GPU capacity plan {plan.start}, {plan.months} months", "title")
+    sheet.put_across(1, all_columns, headline(plan), "lead")
+    reasons = "; ".join((*plan.recommendation.reasons, *plan.reasons))
+    sheet.put_across(2, all_columns, reasons, "wrap")
+    by_name: dict[str, CashFlowBlock] = {block.strategy.name: block for block in blocks}
+    row = _put_strategies(sheet, plan, by_name, columns)
+    row = _put_facts(sheet, row + 1, columns, LIVE, _live_facts(plan, by_name, failed, cheapest))
+    row = _put_facts(sheet, row, columns, PLANNED, _planned_facts(plan))
+    row = _put_break_even(sheet, plan, row + 1)
+    if blocks:
+        row = max(row, sheet.chart(HEADER_ROW, _cumulative_chart(sheet, plan, blocks), columns + 1))
+    sheet.print_area(row, all_columns - 1)
+
+
+def _put_strategies(sheet: WorkbookSheet, plan: Plan, blocks: Mapping[str, CashFlowBlock], columns: int) -> int:
+    strategies = plan.strategies
+    names = [f"{s.name} (recommended)" if s.name == plan.recommendation.strategy else s.name for s in strategies]
+    sheet.header(("strategy", *names))
+    row = HEADER_ROW + 1
+    for label, cells, style in _strategy_rows(plan, blocks, row):
+        sheet.put(row, 0, label)
+        for column, cell in enumerate(cells, start=1):
+            sheet.put(row, column, cell, style if not isinstance(cell, str) else "right")
+        row += 1
+    for s in strategies:
+        for reason in s.reasons:
+            sheet.put_across(row, columns, f"{s.name}: {reason}", "wrap")
+            row += 1
+    return row
+
+
+def _strategy_rows(plan: Plan, blocks: Mapping[str, CashFlowBlock], row: int) -> list[Row]:
+    strategies, money = plan.strategies, plan.currency
+    present = [blocks[s.name].present_cost if s.name in blocks else None for s in strategies]
+    total = [blocks[s.name].total_cost if s.name in blocks else None for s in strategies]
+    return [
+        ("status", [STATUS[s.status] for s in strategies], "right"),
+        (f"present cost, {money}", [*present], "money"),
+        (f"more than the cheapest, {money}", _above_cheapest(present, row + 1), "money"),
+        (f"total cost, {money}", [*total], "money"),
+        (f"mean cost a month, {money}", _monthly_means(plan, total, row + 3), "money"),
+        ("owned nodes bought", [_purchases_cell(s, owned=True) for s in strategies], "right"),
+        ("commitments", [_purchases_cell(s, owned=False) for s in strategies], "right"),
+        *_draw_rows(plan),
+        (f"as planned: proven bound, {money}", [s.bound if s.name in blocks else None for s in strategies], "money"),
+        ("as planned: gap to the bound", [s.gap_fraction if s.name in blocks else None for s in strategies], FINE),
+    ]
+
+
+def _above_cheapest(present: list[Formula | None], row: int) -> list[Cell]:
+    values = [float(cost.value) for cost in present if cost is not None]
+    cells = f"{a1(row, 1)}:{a1(row, len(present))}"
+    return [
+        None if cost is None else Formula(f"={a1(row, column)}-MIN({cells})", float(cost.value) - min(values))
+        for column, cost in enumerate(present, start=1)
+    ]
+
+
+def _monthly_means(plan: Plan, total: list[Formula | None], row: int) -> list[Cell]:
+    return [
+        None if cost is None else Formula(f"={a1(row, column)}/months_of_plan", float(cost.value) / plan.months)
+        for column, cost in enumerate(total, start=1)
+    ]
+
+
+def _draw_rows(plan: Plan) -> list[Row]:
+    """How often each is the cheapest, and what it costs in all but the best and the worst tenth of draws."""
+    if plan.risk is None:
+        return []
+    by_name = {each.strategy: each for each in plan.risk.strategies}
+    strategy_risks = [by_name.get(s.name) for s in plan.strategies]
+    costs: list[Cell] = [None if one is None else f"{one.p10:,.0f} to {one.p90:,.0f}" for one in strategy_risks]
+    chances: list[Cell] = [None if one is None else one.chance_cheapest for one in strategy_risks]
+    return [
+        (f"as planned: 8 draws of 10 cost, {plan.currency}", costs, "right"),
+        ("as planned: cheapest in so many draws", chances, "percent"),
+    ]
+
+
+def _purchases_cell(strategy: Strategy, *, owned: bool) -> str:
+    return purchases_text([purchase for purchase in strategy.purchases if (purchase.what == "owned") == owned])
+
+
+def _live_facts(
+    plan: Plan, blocks: Mapping[str, CashFlowBlock], failed: Formula, cheapest: Formula | None
+) -> list[Fact]:
+    """What follows the inputs."""
+    check, money = failed.text.removeprefix("="), plan.currency
+    told = f'IF({check}=0,IF({AS_PLANNED},"{PASS}","{EDITED}"),"{FAIL}")'
+    checks = Formula(f'=IF({WRONG}>0,"{NOT_RIGHT}",{told})', PASS if failed.value == 0 else FAIL)
+    facts: list[Fact] = [("checks", checks, "wrap")]
+    if cheapest is not None:
+        there = cheapest.text.removeprefix("=")
+        told = f'{there}&": as planned it was {cheapest.value}, plan again"'
+        live = Formula(f'=IF({there}="{cheapest.value}",{there},{told})', cheapest.value)
+        facts.append(("cheapest by present cost", live, "text"))
+    advice = plan.recommendation
+    if advice.strategy and advice.runner_up:
+        ours, other = blocks[advice.strategy].present_cost, blocks[advice.runner_up].present_cost
+        cells = [cost.text.removeprefix("=") for cost in (ours, other)]
+        worth = float(other.value) - float(ours.value)
+        share = (
+            difference_formula("1", f"{cells[0]}/{cells[1]}", worth / float(other.value), digits=3)
+            if other.value
+            else None
+        )
+        facts += [
+            (
+                f"saves on {advice.runner_up} (red: costs more), {money}",
+                Formula(f"={cells[1]}-{cells[0]}", worth),
+                "money",
+            ),
+            ("the same as a share", share, "percent"),
+        ]
+    return facts
+
+
+def _planned_facts(plan: Plan) -> list[Fact]:
+    """What was found with the plan."""
+    sure = "not looked into: plan with --risk"
+    if plan.risk is not None:
+        chances = {each.strategy: each.chance_cheapest for each in plan.risk.strategies}
+        chance = format_percent(chances.get(plan.recommendation.strategy or "", 0.0))
+        sure = f"the recommended strategy is the cheapest in {chance} of {plan.risk.draws:,d} draws"
+    kinds = Counter(gap.kind.replace("_", " ") for gap in plan.gaps).most_common()
+    gaps = [f"{count} {kind}" for kind, count in kinds[:GAPS_MAX]]
+    if len(kinds) > GAPS_MAX:
+        gaps.append(f"{sum(count for _, count in kinds[GAPS_MAX:])} of other kinds")
+    return [
+        ("runner-up", plan.recommendation.runner_up or "none", "text"),
+        ("what would change it first", nearest_flip(plan) or "nothing that was looked at", "wrap"),
+        ("how sure that is", sure, "wrap"),
+        *(("against today", note, "wrap") for note in plan.inputs.notes if COMPARISON_MARK in note),
+        ("date of the plan", plan.as_of, "date"),
+        ("oldest price", price_age_text(plan), "text"),
+        (f"gaps: {len(plan.gaps)}, in sheet Gaps", ", ".join(gaps) or "none", "wrap"),
+        ("input", plan.inputs.name, "wrap"),
+    ]
+
+
+def _put_facts(sheet: WorkbookSheet, row: int, columns: int, title: str, facts: list[Fact]) -> int:
+    """A heading and a row for each fact; the row after the last."""
+    for column in range(columns):
+        sheet.put(row, column, title if column == 0 else None, "block")
+    for label, cell, style in facts:
+        row += 1
+        sheet.put(row, 0, label)
+        if isinstance(cell, str) and style == "wrap":
+            sheet.put_across(row, columns, cell, style, first=1)
+        else:
+            sheet.put(row, 1, cell, style)
+        if label == "checks":
+            _mark_status(sheet, row)
+    return row + 1
+
+
+def _mark_status(sheet: WorkbookSheet, row: int) -> None:
+    """Green while all checks pass, amber once an input is changed, red where one fails or an input cannot be right."""
+    cell = a1(row, 1)
+    good, warn = (f'LEFT({cell},{len(words)})="{words}"' for words in (PASS, EDITED))
+    sheet.mark(row, 1, row, {"good": good, "warn": warn, "bad": f"NOT(OR({good},{warn}))"})
+
+
+def _put_break_even(sheet: WorkbookSheet, plan: Plan, row: int) -> int:
+    if not plan.break_even:
+        return row
+    heads = ("as planned, break-even: owning", "against renting", "months from delivery", "at a share of hours used")
+    sheet.header(heads, row)
+    for point in plan.break_even[:BREAK_EVENS_MAX]:
+        row += 1
+        sheet.put(row, 0, point.system, "wrap")
+        sheet.put(row, 1, point.rented, "wrap")
+        sheet.put(row, 2, break_even_months(point), "right")
+        sheet.put(row, 3, break_even_share(point), "right")
+    if len(plan.break_even) > BREAK_EVENS_MAX:
+        row += 1
+        sheet.put(row, 0, f"{len(plan.break_even) - BREAK_EVENS_MAX} more in sheet Break-even", "note")
+    return row + 1
+
+
+def _cumulative_chart(sheet: WorkbookSheet, plan: Plan, blocks: tuple[CashFlowBlock, ...]) -> object:
+    last = FIRST + plan.months - 1
+    series: list[dict[str, object]] = [
+        {
+            "name": block.strategy.name,
+            "categories": ["Cash flow", HEADER_ROW, FIRST, HEADER_ROW, last],
+            "values": ["Cash flow", block.cumulative_row, FIRST, block.cumulative_row, last],
+            "line": dict(zip(("color", "width"), COLOURS[block.strategy.name], strict=True)),
+        }
+        for block in blocks
+    ]
+    return sheet.book.line_chart("Cumulative cost by strategy", plan.currency, series)

@@ -1,0 +1,51 @@
+"""What can go wrong on the way from a question to a plan.
+
+PlannerError
+├── InvalidRequest     asked wrongly: every complaint at once, each with its place     (exit code 2, HTTP 422)
+└── Defect             a plan that does not replay: a bug of ours                       (exit code 1, HTTP 500)
+
+A plan that cannot exist is no error: it is a Plan with `status` infeasible (exit code 3, HTTP 200).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class InputProblem:
+    """One fault of the input: where it stands, what was read, what was expected (with the nearest valid value).
+
+    `path` is the JSON path in the request (workloads[2].demand.deadline_month), "" where there is none;
+    `place` is where the asker sees it (Sheet1!C5, line 3 column 7, the path itself).
+    """
+
+    path: str
+    place: str
+    message: str
+    value: str = ""
+    expected: str = ""
+
+    def __str__(self) -> str:
+        parts = [f"{self.place or self.path}: {self.message}"]
+        if self.value:
+            parts.append(f"read {self.value}")
+        if self.expected:
+            parts.append(f"expected {self.expected}")
+        return "; ".join(parts)
+
+
+class PlannerError(Exception):
+    """Anything that this package refuses; carries fields, doors make the words."""
+
+
+class InvalidRequest(PlannerError):
+    """The input is not a request that can be planned; `complaints` are all its faults, in the order of the input."""
+
+    def __init__(self, complaints: tuple[InputProblem, ...]) -> None:
+        self.complaints = complaints
+        super().__init__("\n".join(str(complaint) for complaint in complaints))
+
+
+class InternalError(PlannerError):
+    """The program contradicts itself; nothing it computed may be shown."""

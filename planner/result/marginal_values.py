@@ -1,0 +1,23 @@
+"""What one more of something would cost or save: part of a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class MarginalValue:
+    """What `added` more of `subject` changes of the recommended strategy's present cost: `worth` less than 0 saves.
+
+    demand: `added` more work in every month, in `unit`, with everything bought and committed to kept as it is; `worth`
+    is None where that leaves work undone. limit: the limit raised by `added`, planned anew. `per_unit` is worth /
+    added.
+    """
+
+    kind: Literal["demand", "limit"]
+    subject: str
+    unit: str
+    added: float
+    worth: float | None
+    per_unit: float | None

@@ -1,0 +1,223 @@
+"""What the OpenAPI document says beyond the routes: request and answer schemas, parameters, examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import TypeAdapter
+
+from planner.reports import formats, terraform
+from planner.request.models import Request, Workload
+from planner.result import Plan, StrategyName
+from planner.service import problems
+from planner.service.plan_jobs import COMPARE_TO, COMPARE_TO_HELP, FILE_PARAMETERS, SETTINGS
+from planner.service.problems import Problem
+from planner.service.uploads import FIELD, FORM, JSON, SUFFIXES
+from pricing.search import FIELDS, Offers
+
+DESCRIPTION = """Plans GPU capacity over months: what to rent, commit to or buy, where, at what cost.
+
+Every figure carries its source and date; what is missing is a gap in the answer, never a zero. The same request on the
+same catalogue gives the same bytes. Private prices and exchange rates are those of the service's own data folder; a
+request names a currency, never a file. Errors are RFC 9457 problems that name every fault with its place at once.
+Requests and their answers stand in examples/ beside this document; they are its tests. They are sent to
+/plan?as_of=2026-11-21, so that the answers stay the same whatever day it is."""
+
+Mode = Literal["validation", "serialization"]
+STRATEGIES = get_args(StrategyName)
+SCHEMA = "#/components/schemas/"
+EXAMPLES = {
+    "measured": "one measured workload: what it costs on anything it can run on",
+    "portfolio": "several teams' workloads, planned together",
+    "bad": "a request with several faults: all are named at once",
+    "infeasible": "a demand that nothing can serve: the reasons, and what would have to give",
+}
+"""The request and answer pairs in examples/: NAME.request.json, posted with QUERY, and NAME.answer.json."""
+QUERY = {"as_of": "2026-11-21"}
+REJECTED_EXAMPLES = ("bad",)
+"""The pairs whose answer is a 422."""
+BINARY = {"type": "string", "format": "binary", "description": "a sheet, a bill or a request, of any format read"}
+
+
+def media_types() -> dict[str, str]:
+    """The name of each report by its media type; JSON, the default, first."""
+    names: dict[str, str] = {}
+    for name in sorted(formats(), key=lambda name: (name != "json", name)):
+        names.setdefault(formats()[name].MEDIA_TYPE.partition(";")[0], name)
+    return names
+
+
+def _problem_responses(**told: str) -> dict[int | str, dict[str, Any]]:
+    """Responses in the form of a problem: status_415="why"."""
+    return {
+        int(status.removeprefix("status_")): {
+            "description": why,
+            "content": {problems.MEDIA_TYPE: {"schema": {"$ref": f"{SCHEMA}Problem"}}},
+        }
+        for status, why in told.items()
+    }
+
+
+def _example_references(kind: str, *, refused: bool | None = None) -> dict[str, dict[str, str]]:
+    return {
+        name: {"summary": summary, "externalValue": f"examples/{name}.{kind}.json"}
+        for name, summary in EXAMPLES.items()
+        if refused is None or (name in REJECTED_EXAMPLES) == refused
+    }
+
+
+def _query_parameter(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": False, "description": description, "schema": dict(schema)}
+
+
+def _format_parameter() -> dict[str, Any]:
+    return _query_parameter("format", "report to answer with; wins over the Accept header", {"enum": list(formats())})
+
+
+def _setting_parameter(name: str) -> dict[str, Any]:
+    described = SETTINGS[name].description or f"as `{name}` of the request, and wins over it"
+    is_list = isinstance(SETTINGS[name].default, tuple)
+    return _query_parameter(name, f"{described}{'; comma-separated' if is_list else ''}", {"type": "string"})
+
+
+def _file_parameter(name: str) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    if name == "map":
+        schema = {"type": "array", "items": schema}
+    elif name == "substitution":
+        schema = {"type": "boolean", "default": False}
+    return _query_parameter(name, FILE_PARAMETERS[name], schema)
+
+
+def _filter_parameter(name: str) -> dict[str, Any]:
+    item = FIELDS[name]
+    schema: dict[str, Any] = {"type": "string"}
+    if item.default == ():
+        schema = {"type": "array", "items": {"type": "string"}}
+    elif item.metadata["choices"]:
+        schema = {"enum": list(item.metadata["choices"]), "default": item.default}
+    elif item.default is False:
+        schema = {"type": "boolean", "default": False}
+    return _query_parameter(name, item.metadata["help"], schema)
+
+
+def _plan_responses() -> dict[int | str, dict[str, Any]]:
+    content: dict[str, Any] = {media_type: {} for media_type in media_types()} | {
+        "application/json": {
+            "schema": {"$ref": f"{SCHEMA}Plan"},
+            "examples": _example_references("answer", refused=False),
+        }
+    }
+    responses = _problem_responses(
+        status_400="the body is no JSON, or no form",
+        status_404="`compare_to` names no plan that is kept",
+        status_406="no report has an acceptable media type",
+        status_413="the body is too large",
+        status_415="the body is declared to be something that is not taken",
+        status_422="the request, or the file, cannot be planned; `errors` names every fault with its place",
+        status_500="a bug; `id` is in the log",
+        status_503="as many plans wait as may, or the tables of prices cannot be read",
+        status_504="no plan was proven in time",
+    )
+    responses[422]["content"][problems.MEDIA_TYPE]["examples"] = _example_references("answer", refused=True)
+    return {200: {"description": "The plan; `status` tells whether there is one.", "content": content}, **responses}
+
+
+PLAN: dict[str, Any] = {
+    "responses": _plan_responses(),
+    "openapi_extra": {
+        "parameters": [
+            _format_parameter(),
+            *(_setting_parameter(name) for name in SETTINGS),
+            *map(_file_parameter, FILE_PARAMETERS),
+            _query_parameter(COMPARE_TO, COMPARE_TO_HELP, {"type": "string"}),
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {
+                JSON: {
+                    "schema": {
+                        "anyOf": [
+                            {"$ref": f"{SCHEMA}Request"},
+                            {"$ref": f"{SCHEMA}Workload"},
+                            {"type": "array", "items": {"$ref": f"{SCHEMA}Workload"}},
+                        ]
+                    },
+                    "examples": _example_references("request"),
+                },
+                FORM: {"schema": {"type": "object", "properties": {FIELD: BINARY}, "required": [FIELD]}},
+                **{media_type: {"schema": BINARY} for media_type in SUFFIXES},
+            },
+        },
+    },
+}
+
+TERRAFORM: dict[str, Any] = {
+    "responses": {
+        200: {"description": "The files, zipped; the same bytes each time.", "content": {terraform.MEDIA_TYPE: {}}},
+        **_problem_responses(
+            status_404="the plan is not among the last that were answered",
+            status_422="unknown names or values; `errors` names every one",
+            status_500="a bug; `id` is in the log",
+            status_503="as many plans wait as may",
+            status_504="it took too long",
+        ),
+    },
+    "openapi_extra": {
+        "parameters": [
+            _query_parameter(
+                "strategy", "strategy of the plan; the recommended one if left out", {"enum": list(STRATEGIES)}
+            ),
+            _query_parameter(
+                "nodes", "machines of their own, or node pools", {"enum": list(terraform.KINDS), "default": "vm"}
+            ),
+        ]
+    },
+}
+
+OFFERS: dict[str, Any] = {
+    "responses": {
+        200: {
+            "description": "The offerings.",
+            "content": {"application/json": {"schema": {"$ref": f"{SCHEMA}Offers"}}},
+        },
+        **_problem_responses(status_422="unknown names or values; `errors` names every one"),
+    },
+    "openapi_extra": {"parameters": [_filter_parameter(name) for name in FIELDS]},
+}
+
+
+def install_openapi(app: FastAPI) -> None:
+    """Have `app` describe itself with the schemas that its handlers read and write by hand."""
+
+    def document() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            described = get_openapi(
+                title=app.title, version=app.version, description=app.description, routes=app.routes
+            )
+            described["components"]["schemas"] = dict(
+                sorted({**described["components"]["schemas"], **_component_schemas()}.items())
+            )
+            app.openapi_schema = described
+        return app.openapi_schema
+
+    app.openapi = document  # type: ignore[method-assign]  # the way that FastAPI documents for it
+
+
+def _component_schemas() -> dict[str, Any]:
+    described: dict[type, Mode] = {
+        Request: "validation",
+        Workload: "validation",
+        Plan: "serialization",
+        Offers: "serialization",
+        Problem: "serialization",
+    }
+    adapters: list[tuple[str, Mode, TypeAdapter[Any]]] = [
+        (kind.__name__, mode, TypeAdapter(kind)) for kind, mode in described.items()
+    ]
+    _, definitions = TypeAdapter.json_schemas(adapters, ref_template=f"{SCHEMA}{{model}}")
+    schemas: dict[str, Any] = definitions["$defs"]
+    return schemas

@@ -1,0 +1,158 @@
+"""What POST /plan is sent: bytes within their limit, the name they go by, and whether they are a file or JSON.
+
+Reads HTTP, no file: what is in one is found out in a worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from email.message import Message
+from pathlib import PureWindowsPath
+from typing import TYPE_CHECKING
+
+from fastapi import Request, Response
+
+from planner.request.errors import InputProblem, InvalidRequest
+from planner.service import problems
+from planner.service.problems import ProblemResponseError
+from planner.service.worker_pool import ServiceLimits
+
+if TYPE_CHECKING:
+    from starlette.datastructures import FormData
+
+JSON = "application/json"
+FORM = "multipart/form-data"
+FIELD = "file"
+SUFFIXES: Mapping[str, str] = {
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+    "application/vnd.ms-excel.sheet.macroenabled.12": ".xlsm",
+    "application/vnd.oasis.opendocument.spreadsheet": ".ods",
+    "text/csv": ".csv",
+    "text/tab-separated-values": ".tsv",
+    "application/yaml": ".yaml",
+    "application/x-yaml": ".yaml",
+    "text/yaml": ".yaml",
+    "application/vnd.apache.parquet": ".parquet",
+    "application/x-ndjson": ".ndjson",
+    "application/jsonl": ".jsonl",
+    "application/gzip": ".gz",
+    "application/vnd.ms-excel": "",
+    "text/plain": "",
+    "application/octet-stream": "",
+}
+"""Media types of files, with the suffix that each stands for; of those without one the name or the content tells.
+
+Browsers on Windows declare CSV as application/vnd.ms-excel.
+"""
+NAME_MAX = 200
+FORM_BYTES = 1 << 16
+"""What a form has around its file."""
+PARTS_MAX = 16
+EXPECTED = f"one file in the field {FIELD!r}, as curl -F {FIELD}=@review.xlsx sends it; settings stand in the query"
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """The bytes, and the name of the file that they are, or of the request in JSON."""
+
+    data: bytes
+    name: str = "request"
+    is_file: bool = False
+
+
+async def read_upload(request: Request, limits: ServiceLimits, name: str = "") -> Upload:
+    """The body of a request; Stop where it is too large or of a kind that is not taken. `name` wins over its own."""
+    declared = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
+    if declared == JSON or declared.endswith("+json"):
+        return Upload(await _read_body(request, limits.body_bytes, "request"), name or "request")
+    if declared == FORM:
+        return await _read_form(request, limits.file_bytes, name)
+    if declared in SUFFIXES:
+        own = _clean_filename(name or _disposition_filename(request.headers.get("content-disposition", "")))
+        data = await _read_body(request, limits.file_bytes, "file")
+        return Upload(data, own or f"request{SUFFIXES[declared]}", is_file=True)
+    detail = (
+        f"The body is declared as {declared[:NAME_MAX]}. Send a request as {JSON}, "
+        f"a file as {', '.join(SUFFIXES)} or in a form: {EXPECTED}."
+    )
+    raise ProblemResponseError(problems.problem_response(415, "media-type", "Not taken", detail))
+
+
+async def _read_body(request: Request, limit: int, what: str) -> bytes:
+    return b"".join([part async for part in _stream_within_limit(request, limit, _too_large(what, limit))])
+
+
+async def _stream_within_limit(request: Request, limit: int, refusal: Response) -> AsyncGenerator[bytes, None]:
+    """The body piece by piece; Stop as soon as it is known to be larger than `limit`, announced or not."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced[:20]) > limit:
+        raise ProblemResponseError(refusal)
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > limit:
+            raise ProblemResponseError(refusal)
+        yield part
+
+
+async def _read_form(request: Request, limit: int, name: str) -> Upload:
+    """The one file of a form. InvalidRequest with every part that should not be in it."""
+    from starlette.formparsers import MultiPartException, MultiPartParser
+
+    stream = _stream_within_limit(request, limit + FORM_BYTES, _too_large("file", limit))
+    try:
+        form = await MultiPartParser(request.headers, stream, max_files=PARTS_MAX, max_fields=PARTS_MAX).parse()
+    except MultiPartException as error:
+        fault = InputProblem("", "form", f"not readable: {error.message}", "", EXPECTED)
+        raise ProblemResponseError(problems.invalid_request_response((fault,), readable=False)) from None
+    try:
+        return await _select_form_file(form, limit, name)
+    finally:
+        await form.close()
+
+
+async def _select_form_file(form: FormData, limit: int, name: str) -> Upload:
+    from starlette.datastructures import UploadFile
+
+    files = [value for key, value in form.multi_items() if key == FIELD and isinstance(value, UploadFile)]
+    faults = [
+        InputProblem(
+            "",
+            f"form field {key[:NAME_MAX]}",
+            "no file: it has no filename" if key == FIELD else "not a part that is taken",
+            "",
+            EXPECTED,
+        )
+        for key, value in form.multi_items()
+        if key != FIELD or not isinstance(value, UploadFile)
+    ]
+    if not form:
+        fault = InputProblem("", "form", "no whole part in it: it is empty, or cut off", "", EXPECTED)
+        raise ProblemResponseError(problems.invalid_request_response((fault,), readable=False))
+    if len(files) > 1:
+        faults.append(InputProblem("", "form", f"{len(files)} files", "", EXPECTED))
+    if faults:
+        raise InvalidRequest(tuple(faults))
+    (file,) = files
+    if (file.size or 0) > limit:
+        raise ProblemResponseError(_too_large("file", limit))
+    own = _clean_filename(name or file.filename or "")
+    return Upload(await file.read(), own or "request", is_file=True)
+
+
+def _too_large(what: str, limit: int) -> Response:
+    return problems.problem_response(413, "too-large", "Too large", f"A {what} may have {limit:,} bytes.")
+
+
+def _disposition_filename(disposition: str) -> str:
+    """The file name in a Content-Disposition header, in either of its two ways to write one."""
+    header = Message()
+    header["content-disposition"] = disposition
+    return header.get_filename() or ""
+
+
+def _clean_filename(name: str) -> str:
+    """The last part of a path of any system, without signs that cannot be shown."""
+    last = PureWindowsPath(name).name  # which takes both slashes for separators
+    return "".join(sign for sign in last if sign.isprintable())[:NAME_MAX]

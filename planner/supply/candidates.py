@@ -1,0 +1,359 @@
+"""Demand x offerings x ways of paying x throughput: what could serve what, and why everything else could not.
+
+A resource is one way to get nodes (an offering in a region bought in one way, or an owned system); a candidate is a
+workload on a resource with the work that one node-hour gives. Nothing is chosen here and nothing is dropped for its
+price.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from planner.performance import goodput
+from planner.performance.throughput import Throughput
+from planner.request.assumptions import Assumptions
+from planner.request.models import Request, Workload
+from planner.result import Gap
+from planner.supply import onprem
+from planner.supply.data_costs import DataCostLookup, DataCosts
+from planner.supply.onprem import OwnedNode
+from planner.supply.purchase_options import CommitmentUnit, load_purchase_options
+from planner.workloads.demand import PortfolioDemand, WorkloadDemand
+from planner.workloads.placement import Placement, PlacementSearch, find_placements, parallel_limit
+from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_memory
+from pricing.offering import Offering
+
+EXISTING_KEY, OWNED_KEY = "~held", "~owned"
+"""The first part of the key of what is there already, and of what can be bought."""
+NOT_SOLD = "not sold in the providers, regions or residency allowed"
+NO_DATA_PRICE = "no price for its storage or egress there"
+ResourceKind = Literal["hourly", "covered", "commitment", "owned"]
+"""By the hour; by the hour and set against committed money; nodes committed to; nodes owned."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingCapacity:
+    """What is there already: `count` nodes in the months `covers`.
+
+    `age_months` is the age of what is owned at the start of the plan, `fee_per_month` what is still owed for all that
+    is committed to.
+    """
+
+    count: int
+    covers: range
+    age_months: int = 0
+    fee_per_month: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One way to get nodes. Exactly one of `quote` and `node` is set; `key` orders resources and breaks ties.
+
+    `pool` is the key of the committed money that a covered resource is set against.
+    """
+
+    key: tuple[str, ...]
+    what: ResourceKind
+    accelerator: str
+    accelerators_per_node: float
+    quote: Quote | None = None
+    node: OwnedNode | None = None
+    held: ExistingCapacity | None = None
+    pool: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The owned system or the instance type."""
+        if self.node is not None:
+            return self.node.name
+        return self.quote.price.instance_type if self.quote is not None else self.key[-1]
+
+    @property
+    def provider(self) -> str:
+        """Empty for what is owned, as is the region."""
+        return self.quote.price.provider if self.quote is not None else ""
+
+    @property
+    def region(self) -> str:
+        return self.quote.price.region if self.quote is not None else ""
+
+    @property
+    def purchase_option(self) -> str:
+        return self.quote.price.purchase_option if self.quote is not None else "owned"
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether its price is a row of the catalogue: not what is held, nor money that covers many rows."""
+        return self.quote is not None and self.held is None and (self.what == "covered" or self.unit != "money")
+
+    @property
+    def unit(self) -> CommitmentUnit:
+        """What one of it is: a node, a whole day of one, or money an hour."""
+        return "node" if self.quote is None else load_purchase_options()[self.quote.price.kind].UNIT
+
+    @property
+    def title(self) -> str:
+        """How it is called in payments: an owned system, or provider, region, type and way of paying."""
+        name = self.node.name if self.node is not None else " ".join(self.key).removeprefix(f"{EXISTING_KEY} ")
+        return name if self.held is None else f"{name} (existing)"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A workload (`need`, an index) on a resource (an index).
+
+    `units_per_node_hour` counts work that stays (goodput). A gang takes `nodes_per_gang` nodes, or 1 /
+    `gangs_per_node` of one. `around` is what the whole of a month's data costs at the resource's place.
+    """
+
+    need: int
+    resource: int
+    gang: float
+    nodes_per_gang: int
+    gangs_per_node: int
+    units_per_node_hour: float
+    around: DataCosts
+    throughput: Throughput
+
+    @property
+    def granule(self) -> float:
+        """Nodes that one gang takes."""
+        return float(self.nodes_per_gang) if self.nodes_per_gang > 1 else 1 / self.gangs_per_node
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """All that could serve the demands. `refused[need]` says why what could not serve a workload could not: by the key
+    of an offering, of a single price of one, or of an owned system."""
+
+    resources: tuple[Resource, ...]
+    candidates: tuple[Candidate, ...]
+    refused: tuple[Mapping[tuple[str, ...], str], ...]
+    gaps: tuple[Gap, ...]
+
+    @property
+    def refusals(self) -> tuple[Counter[str], ...]:
+        """By need, how often each reason was given."""
+        return tuple(Counter(reasons.values()) for reasons in self.refused)
+
+
+@dataclass(slots=True)
+class _MarketBuilder:
+    request: Request
+    catalog: Catalog
+    assumptions: Assumptions
+    resources: dict[tuple[str, ...], Resource] = field(default_factory=dict)
+    numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
+    candidates: list[Candidate] = field(default_factory=list)
+    gaps: dict[Gap, None] = field(default_factory=dict)
+    sold: dict[tuple[str, str], tuple[Quote, ...]] = field(default_factory=dict)
+
+    @property
+    def surroundings(self) -> DataCostLookup:
+        return DataCostLookup(self.request, self.catalog, self.gaps)
+
+    def allowed(self, offering: Offering) -> tuple[Quote, ...]:
+        """The prices of an offering that the request as a whole allows; the same for every workload."""
+        if offering.key not in self.sold:
+            quotes = self.catalog.of_type(offering)
+            self.sold[offering.key] = tuple(quote for quote in quotes if is_allowed(quote, self.request))
+        return self.sold[offering.key]
+
+    def number(self, resource: Resource) -> int:
+        self.resources.setdefault(resource.key, resource)
+        return self.numbers.setdefault(resource.key, len(self.numbers))
+
+
+@dataclass(slots=True)
+class _WorkloadSearch:
+    """One workload, how it sits on nodes, and what was found out about it so far: `around` by place."""
+
+    index: int
+    need: WorkloadDemand
+    seat: PlacementSearch
+    around: dict[tuple[str, str], DataCosts | None] = field(default_factory=dict)
+    refused: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+
+def build_market(
+    request: Request,
+    demands: PortfolioDemand,
+    catalog: Catalog,
+    nodes: Iterable[OwnedNode],
+    assumptions: Assumptions,
+    existing_resources: Iterable[Resource] = (),
+) -> Market:
+    """Every candidate for every need, on what can be had and on what is `held` already."""
+    build = _MarketBuilder(request, catalog, assumptions)
+    existing = tuple(existing_resources)
+    for resource in existing:  # owed though nothing can use it
+        build.number(resource)
+    owned = tuple(nodes)
+    refused = []
+    for index, need in enumerate(demands.needs):
+        search = _WorkloadSearch(index, need, PlacementSearch(need, request, catalog.names, build.gaps))
+        for offering in catalog.priced:
+            _add_rented_candidates(build, search, offering)
+        for node in owned:
+            _add_owned_candidates(
+                build, search, Resource((OWNED_KEY, node.name), "owned", node.accelerator, node.accelerators, node=node)
+            )
+        for resource in existing:
+            if resource.node is not None:
+                _add_owned_candidates(build, search, resource)
+            else:
+                _add_commitment_candidates(build, search, resource)
+        refused.append(search.refused)
+    return Market(tuple(build.resources.values()), tuple(build.candidates), tuple(refused), tuple(build.gaps))
+
+
+def is_allowed(quote: Quote, request: Request) -> bool:
+    """Whether the request as a whole allows a price: its providers, regions and ways of paying, only listed prices
+    where estimates are switched off."""
+    price = quote.price
+    return (
+        (not request.providers or price.provider in request.providers)
+        and (not request.regions or price.region in request.regions)
+        and (request.allow_estimates or price.method == "listed")
+        and (not request.limits.purchase_options or price.kind in request.limits.purchase_options)
+    )
+
+
+def has_fixed_gang_type(need: WorkloadDemand) -> bool:
+    """Whether a workload stays on one accelerator and size of gang: jobs whose number at once is stated, not
+    services."""
+    return parallel_limit(need) is not None and not need.serving
+
+
+def gang_type(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str, float]:
+    """The accelerator and the size of gang that a candidate runs on: what one job keeps from start to end."""
+    return resources[candidate.resource].accelerator, candidate.gang
+
+
+def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offering: Offering) -> None:
+    part, workload = build.catalog.names.by_name[offering.accelerator], search.need.workload
+    gang_fits = find_placements(
+        search.seat, part, offering.accelerator_count, usable_accelerator_memory(offering, part), offering.network_gbps
+    )
+    if isinstance(gang_fits, str):
+        search.refused[offering.key] = gang_fits
+        return
+    here = [quote for quote in build.allowed(offering) if may_run(build.catalog, build.request, workload, quote)]
+    if not here:
+        search.refused[offering.key] = NOT_SOLD
+        return
+    billed = {
+        interrupts: [_billed_hours(build, search.need, fit, interrupts) for fit in gang_fits]
+        for interrupts in (False, True)
+    }
+    for quote in here:
+        option = load_purchase_options().get(quote.price.kind)
+        if option is None or (option.INTERRUPTS and not workload.interruptible):
+            continue
+        around = _data_costs_at(build, search, quote)
+        if around is None:
+            search.refused[quote.price.key] = NO_DATA_PRICE
+            continue
+        if option.UNIT == "node_day" and search.need.levels is not None:
+            continue  # a block is whole days: not for work that follows the hours
+        what: ResourceKind = "hourly" if not option.COMMITS else "covered" if option.UNIT == "money" else "commitment"
+        count = offering.accelerator_count or 0
+        pool = _commitment_pool(quote) if what == "covered" else ()
+        number = build.number(Resource(quote.price.key, what, offering.accelerator, count, quote=quote, pool=pool))
+        for fit, hours in zip(gang_fits, billed[option.INTERRUPTS], strict=True):
+            if math.isfinite(hours):
+                build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
+
+
+def _commitment_pool(quote: Quote) -> tuple[str, ...]:
+    """Whose money covers a price: of one family in one region for the class instance, else of the whole provider."""
+    price = quote.price
+    family = price.instance_type.partition(".")[0]
+    scope = (price.region, family) if price.offering_class == "instance" else ("all-regions", "any-type")
+    return (price.provider, *scope, price.purchase_option)
+
+
+def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, resource: Resource) -> None:
+    """A commitment that runs already, for the workloads that may run in its place."""
+    quote = resource.quote
+    assert quote is not None
+    if not may_run(build.catalog, build.request, search.need.workload, quote):
+        return
+    offering, part = quote.offering, build.catalog.names.by_name[quote.offering.accelerator]
+    gang_fits = find_placements(
+        search.seat, part, offering.accelerator_count, usable_accelerator_memory(offering, part), offering.network_gbps
+    )
+    around = _data_costs_at(build, search, quote)
+    if isinstance(gang_fits, str) or around is None:
+        return
+    number = build.number(resource)
+    for fit in gang_fits:
+        hours = _billed_hours(build, search.need, fit, interrupts=False)
+        build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
+
+
+def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resource: Resource) -> None:
+    need, node = search.need, resource.node
+    assert node is not None
+    if not need.workload.may_be_owned:
+        search.refused[resource.key] = "may not be owned"
+        return
+    part = build.catalog.names.by_name[node.accelerator]
+    gang_fits = find_placements(search.seat, part, node.accelerators, part.memory_gib)
+    if isinstance(gang_fits, str):
+        search.refused[resource.key] = gang_fits
+        return
+    around = build.surroundings.owned(need.workload, build.assumptions)
+    if around is None:
+        search.refused[resource.key] = "no price for moving its data there"
+        return
+    number = build.number(resource)
+    # hours of accelerators that the asker states hold the repairs already, as they hold failures
+    there = onprem.node_availability(node, build.assumptions) if need.workload.measurements else 1.0
+    for fit in gang_fits if there else ():
+        hours = _billed_hours(build, need, fit, interrupts=False) / there
+        build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
+
+
+def _build_candidate(index: int, number: int, fit: Placement, hours: float, around: DataCosts) -> Candidate:
+    per_node = fit.throughput.units_per_hour * fit.gangs_per_node / fit.nodes_per_gang / hours
+    return Candidate(index, number, fit.gang, fit.nodes_per_gang, fit.gangs_per_node, per_node, around, fit.throughput)
+
+
+def _data_costs_at(build: _MarketBuilder, search: _WorkloadSearch, quote: Quote) -> DataCosts | None:
+    place = (quote.price.provider, quote.price.region)
+    if place not in search.around:
+        search.around[place] = build.surroundings.rented(search.need.workload, *place)
+    return search.around[place]
+
+
+def may_run(catalog: Catalog, request: Request, workload: Workload, quote: Quote) -> bool:
+    """Whether a workload may run where a price is: its providers and regions, its residency and the request's."""
+    price = quote.price
+    if workload.providers and price.provider not in workload.providers:
+        return False
+    if workload.regions and price.region not in workload.regions:
+        return False
+    for residency in (workload.residency, request.residency):
+        if residency:
+            region = catalog.regions[price.provider, price.region]
+            if region.country not in residency and not set(region.blocs) & set(residency):
+                return False
+    return True
+
+
+def _billed_hours(build: _MarketBuilder, need: WorkloadDemand, fit: Placement, interrupts: bool) -> float:
+    """Hours billed for one useful hour (1 or more); accelerator-hours stated by the asker already hold failures."""
+    a = build.assumptions
+    by_definition = not need.workload.measurements
+    rate = 0.0 if by_definition else fit.gang / a["failure_interval_accelerator_hours"].value
+    if interrupts:
+        rate += fit.nodes_per_gang / a["spot_hours_to_interruption"].value
+    if rate == 0:
+        return 1.0
+    checkpoint = 0.0 if need.serving else need.workload.checkpoint_minutes / 60
+    return goodput.billed_per_useful_hour(checkpoint, need.workload.restart_minutes / 60, 1 / rate)

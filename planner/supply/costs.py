@@ -1,0 +1,181 @@
+"""The market with what it costs: rates by the hour, and for everything started its present cost and what it gives.
+
+Nothing is left out here; `prune` does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from planner.finance.cashflow import Terms, present_cost
+from planner.request.assumptions import Assumptions
+from planner.supply.candidates import Candidate, Market, Resource
+from planner.supply.payments import covered_months, resource_payments, resource_use_payments
+from planner.supply.purchase_options import capacity_block
+from pricing.catalog.price_catalog import Quote
+
+HourlyRates = Mapping[int, tuple[float, ...]]
+"""Present cost of a node-hour in each month (index 0 is month 1), by resource number."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceStart:
+    """Ordering or committing one unit at the start of `month`: its present cost and the months it then covers."""
+
+    month: int
+    present_cost: float
+    covers: range
+
+
+@dataclass(frozen=True, slots=True)
+class SharedResource:
+    """A resource that workloads share: paid per unit from a start, used by any of `candidates`.
+
+    A node is there in every hour, a node-day for 24 hours of its month. Money an hour is drawn on at `weights`, by
+    resource number. `use_costs` is what a node-hour of use costs beside, by month.
+    """
+
+    resource: Resource
+    starts: tuple[ResourceStart, ...]
+    candidates: tuple[Candidate, ...]
+    weights: Mapping[int, float] = field(default_factory=dict)
+    use_costs: tuple[float, ...] = ()
+
+    def weight(self, candidate: Candidate) -> float:
+        """What a node-hour of a candidate takes of it: an hour of a node, or money."""
+        return self.weights.get(candidate.resource, 1.0)
+
+    @property
+    def by_month(self) -> bool:
+        """Whether its hours are a stock for the month, not so many in every hour of it."""
+        return self.resource.unit == "node_day"
+
+    def hours(self, month_or_block: float) -> float:
+        """What one unit gives in so many hours: node-hours or money. For a node-day always its 24 hours."""
+        return float(capacity_block.HOURS) if self.by_month else month_or_block
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceSet:
+    """What the solver may choose from. `hourly[need]` are candidates by the hour, `rates` what they cost."""
+
+    hourly: tuple[tuple[Candidate, ...], ...]
+    rates: HourlyRates
+    shared: tuple[SharedResource, ...]
+    candidates: int
+    pruned: int
+
+
+def hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dict[int, tuple[float, ...]]:
+    """Present cost of a node-hour in each month. Payments are in proportion to the price: one curve per kind."""
+    curves: dict[tuple[str, bool], tuple[float, ...]] = {}
+    rates = {}
+    for number, resource in enumerate(market.resources):
+        if resource.what != "hourly" or resource.quote is None:
+            continue
+        price = resource.quote.price
+        like = (price.kind, bool(getattr(price, "adjustment", "")))
+        if like not in curves:
+            unit = _at_unit_price(resource, resource.quote)
+            curves[like] = tuple(
+                present_cost(resource_payments(unit, month, 1.0, assumptions, terms), terms.discount_rate_monthly)
+                for month in range(1, terms.months + 1)
+            )
+        rates[number] = tuple(price.price_per_hour * factor for factor in curves[like])
+    return rates
+
+
+def build_shared_resources(market: Market, assumptions: Assumptions, terms: Terms) -> list[SharedResource]:
+    """Everything that is started: nodes and node-days with all their starts, then pools of committed money, each with
+    all that it covers; what is held already last."""
+    grouped: dict[int, list[Candidate]] = {n: [] for n, r in enumerate(market.resources) if r.held is not None}
+    pools: dict[tuple[str, ...], list[Candidate]] = {}
+    for candidate in market.candidates:
+        resource = market.resources[candidate.resource]
+        if resource.what == "covered":
+            pools.setdefault(resource.pool, []).append(candidate)
+        elif resource.what != "hourly":
+            grouped.setdefault(candidate.resource, []).append(candidate)
+    curves: dict[tuple[object, ...], list[ResourceStart]] = {}
+    shared_resources = []
+    for number, candidates in grouped.items():
+        resource = market.resources[number]
+        item = SharedResource(
+            resource,
+            tuple(_scale_starts(resource, curves, assumptions, terms)),
+            tuple(candidates),
+            use_costs=_use_costs(resource, assumptions, terms),
+        )
+        shared_resources.append(item)
+    for key, candidates in pools.items():
+        numbers = dict.fromkeys(candidate.resource for candidate in candidates)
+        members = [(number, market.resources[number]) for number in numbers]
+        resource = _pool_resource(key, [member for _, member in members])
+        rates = {n: m.quote.price.price_per_hour for n, m in members if m.quote is not None}
+        starts = tuple(_scale_starts(resource, curves, assumptions, terms))
+        shared_resources.append(SharedResource(resource, starts, tuple(candidates), weights=rates))
+    ordered = sorted((item for item in shared_resources if item.starts), key=lambda item: item.resource.key)
+    return sorted(ordered, key=lambda item: item.resource.held is not None)
+
+
+def _pool_resource(key: tuple[str, ...], members: Sequence[Resource]) -> Resource:
+    """Committed money as a resource: one unit is 1 an hour, for use of any of its members."""
+    quotes = [member.quote for member in members if member.quote is not None]
+    first = min(quotes, key=lambda quote: quote.price.key)
+    oldest = min(quote.price.as_of for quote in quotes)
+    price = replace(
+        first.price, region=key[1], instance_type=key[2], price_per_hour=1.0, as_of=oldest, note="money an hour"
+    )
+    return Resource(key, "commitment", "", 0, quote=replace(first, price=price))
+
+
+def _scale_starts(
+    resource: Resource, curves: dict[tuple[object, ...], list[ResourceStart]], assumptions: Assumptions, terms: Terms
+) -> list[ResourceStart]:
+    """Present cost of one unit by month of start; for commitments in proportion to the price, so one curve per term."""
+    if resource.held is not None:
+        paid = resource_payments(resource, 1, resource.held.count, assumptions, terms)
+        owed = present_cost(paid, terms.discount_rate_monthly)
+        return [ResourceStart(1, owed / resource.held.count, resource.held.covers)]
+    if resource.quote is None:
+        return price_starts(resource, assumptions, terms)
+    price = resource.quote.price
+    like = (price.kind, price.term_months, price.upfront, bool(getattr(price, "adjustment", "")))
+    if like not in curves:
+        curves[like] = price_starts(_at_unit_price(resource, resource.quote), assumptions, terms)
+    return [replace(start, present_cost=start.present_cost * price.price_per_hour) for start in curves[like]]
+
+
+def price_starts(resource: Resource, assumptions: Assumptions, terms: Terms) -> list[ResourceStart]:
+    """Every start of one unit that covers a month of the horizon."""
+    starts = []
+    for month in range(1, terms.months + 1):
+        if covered := covered_months(resource, month, assumptions, terms):
+            paid = resource_payments(resource, month, 1, assumptions, terms)
+            starts.append(ResourceStart(month, present_cost(paid, terms.discount_rate_monthly), covered))
+    return starts
+
+
+def _use_costs(resource: Resource, assumptions: Assumptions, terms: Terms) -> tuple[float, ...]:
+    def one(month: int) -> float:
+        return present_cost(
+            resource_use_payments(resource, month, 1.0, assumptions, terms), terms.discount_rate_monthly
+        )
+
+    costs = tuple(one(month) for month in range(1, terms.months + 1)) if resource.node is not None else ()
+    return costs if any(costs) else ()
+
+
+def _at_unit_price(resource: Resource, quote: Quote) -> Resource:
+    """The resource at a price of 1 an hour: payments are in proportion to the price."""
+    return replace(resource, quote=replace(quote, price=replace(quote.price, price_per_hour=1.0)))
+
+
+def group_by_need(market: Market, rates: HourlyRates, needs: int) -> list[list[Candidate]]:
+    """The candidates by the hour of each need."""
+    candidates_by_need: list[list[Candidate]] = [[] for _ in range(needs)]
+    for candidate in market.candidates:
+        if candidate.resource in rates:
+            candidates_by_need[candidate.need].append(candidate)
+    return candidates_by_need

@@ -1,0 +1,87 @@
+"""What surrounds the work at a place: storage, egress to the internet, and moving data in from where it lives.
+
+Volumes are priced by the provider's marginal tiers: each step applies to the part of the month's volume above it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.request.assumptions import Assumptions
+from planner.request.models import Request, Workload
+from planner.result import Gap
+from pricing.catalog.price_catalog import Catalog
+from pricing.regions_and_tiers import tiered_cost
+
+
+@dataclass(frozen=True, slots=True)
+class DataCosts:
+    """What the whole of a month's data costs at one place, by category."""
+
+    storage: float = 0.0
+    egress: float = 0.0
+    transfer: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return self.storage + self.egress + self.transfer
+
+    def no_more_than(self, other: DataCosts) -> bool:
+        """Whether no part costs more than the other's."""
+        return self.storage <= other.storage and self.egress <= other.egress and self.transfer <= other.transfer
+
+
+def owned_data_costs(workload: Workload, assumptions: Assumptions, transfer: float) -> DataCosts:
+    """A month's data beside owned nodes; `transfer` is what moving it there costs."""
+    kept = 1 + assumptions["disaster_recovery_fraction"].value
+    storage = workload.storage_gb * kept * assumptions["own_storage_per_gb_month"].value
+    return DataCosts(storage, workload.egress_gb_per_month * assumptions["own_egress_per_gb"].value, transfer)
+
+
+@dataclass(slots=True)
+class DataCostLookup:
+    """Looks up what surrounds work, once for each price; `gaps` collects what was missing or estimated."""
+
+    request: Request
+    catalog: Catalog
+    gaps: dict[Gap, None]
+
+    def rented(self, workload: Workload, provider: str, region: str) -> DataCosts | None:
+        """A month's data at a cloud region; None where a price is missing and none may be estimated."""
+        storage = self._volume_cost(provider, region, "object_storage", workload.storage_gb)
+        egress = (
+            None
+            if storage is None
+            else self._volume_cost(provider, region, "egress_internet", workload.egress_gb_per_month)
+        )
+        moved = None if egress is None else self._transfer_cost(workload, provider, region)
+        return None if storage is None or egress is None or moved is None else DataCosts(storage, egress, moved)
+
+    def owned(self, workload: Workload, assumptions: Assumptions) -> DataCosts | None:
+        """A month's data beside owned nodes: storage with its replica in the cloud, egress, data from the cloud."""
+        moved = self._transfer_cost(workload, "", "")
+        return None if moved is None else owned_data_costs(workload, assumptions, moved)
+
+    def _transfer_cost(self, workload: Workload, provider: str, region: str) -> float | None:
+        """From where the data lives: nothing inside a region, transfer between regions of a provider, else egress."""
+        if workload.data_region is None or not workload.transfer_gb_per_month:
+            return 0.0
+        home, _, place = workload.data_region.partition(" ")
+        if (home, place) == (provider, region):
+            return 0.0
+        item = "transfer_inter_region" if home == provider else "egress_internet"
+        return self._volume_cost(home, place, item, workload.transfer_gb_per_month)
+
+    def _volume_cost(self, provider: str, region: str, item: str, volume_gb: float) -> float | None:
+        if volume_gb == 0:
+            return 0.0
+        tiers = self.catalog.tiers(provider, region, item)
+        if not tiers and self.request.allow_estimates:
+            tiers = self.catalog.reference_tiers(provider, item)
+            if tiers:
+                text = f"no {item} price there: that of {tiers[0].region} is used"
+                self.gaps[Gap("estimated", f"{provider} {region} {item}", text)] = None
+        if not tiers:
+            self.gaps[Gap("no_price", f"{provider} {region} {item}", "workloads with data cannot run there")] = None
+            return None
+        return tiered_cost(tiers, volume_gb)

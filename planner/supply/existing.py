@@ -1,0 +1,138 @@
+"""What is there already: commitments that run and nodes that are owned. Used at no further price, and what they still
+cost is owed whatever is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from planner.finance.cashflow import Terms
+from planner.request.assumptions import Assumptions
+from planner.request.errors import InputProblem
+from planner.request.models import Request
+from planner.request.ownership import LiveCommitment
+from planner.result import Gap
+from planner.supply import onprem
+from planner.supply.candidates import EXISTING_KEY, ExistingCapacity, Resource
+from planner.supply.purchase_options import load_purchase_options
+from pricing.catalog.price_catalog import Catalog, Quote
+from pricing.csv_tables import find_nearest_names
+from pricing.price import Price, parse_purchase_option
+
+REQUEST_SOURCE = "request"
+SUGGESTIONS_MAX = 12
+
+
+def list_existing_resources(
+    request: Request, catalog: Catalog, assumptions: Assumptions, terms: Terms, month_names: tuple[str, ...]
+) -> tuple[tuple[Resource, ...], tuple[Gap, ...]]:
+    """All that is there already, with what could not be used or counted."""
+    nodes, gaps = list_owned_nodes(request, catalog, assumptions, terms, month_names)
+    return (*list_commitments(request, catalog, month_names), *nodes), gaps
+
+
+def list_commitments(request: Request, catalog: Catalog, month_names: tuple[str, ...]) -> tuple[Resource, ...]:
+    """Those that still cover a month of the plan; what is owed for them falls at the end of each month they cover."""
+    resources = []
+    for line in request.existing.commitments:
+        covered = _remaining_months(line, month_names)
+        if covered:
+            resources.append(_commitment_resource(line, covered, request, catalog))
+    return tuple(resources)
+
+
+def list_owned_nodes(
+    request: Request, catalog: Catalog, assumptions: Assumptions, terms: Terms, month_names: tuple[str, ...]
+) -> tuple[tuple[Resource, ...], tuple[Gap, ...]]:
+    """Nodes that are owned and within their life, and a gap for each that cannot be used."""
+    systems = {system.name.casefold(): system for system in onprem.list_systems(catalog, request)}
+    resources, gaps = [], []
+    for line in request.existing.nodes:
+        system = systems[line.system.casefold()]
+        node, about = onprem.build_node(system, catalog, assumptions, request, is_there=True)
+        gaps += about
+        age = _months_between(line.bought or month_names[0], month_names[0])
+        life = round(assumptions["useful_life_months"].value) - age
+        covers = range(1, min(life, terms.months) + 1)
+        if node is None or not covers:
+            if node is not None:
+                text = f"{age} months old, past the useful life of {age + life}: not used; state a longer life if it is"
+                gaps.append(Gap("not_planned", f"{system.name} (existing)", text))
+            continue
+        key = (EXISTING_KEY, node.name, line.bought or "")
+        capacity = ExistingCapacity(line.count, covers, age_months=age)
+        resources.append(Resource(key, "owned", node.accelerator, node.accelerators, node=node, held=capacity))
+    return tuple(resources), tuple(gaps)
+
+
+def _months_between(earlier: str, later: str) -> int:
+    (a, b), (c, d) = (map(int, name.split("-")) for name in (earlier, later))
+    return max(0, (c - a) * 12 + d - b)
+
+
+def _remaining_months(line: LiveCommitment, month_names: tuple[str, ...]) -> range:
+    """The months of the plan up to the one it ends in."""
+    return range(1, sum(name <= line.ends for name in month_names) + 1)
+
+
+def _commitment_resource(line: LiveCommitment, covered: range, request: Request, catalog: Catalog) -> Resource:
+    offering = catalog.offerings[line.provider, line.instance_type]
+    option = parse_purchase_option(line.purchase_option)
+    assert option is not None
+    price = Price(
+        line.provider, line.region, line.instance_type, line.purchase_option, *option, 0.0, request.currency,
+        request.as_of, REQUEST_SOURCE, "listed", "runs already",
+    )  # fmt: skip
+    quote = Quote(offering, price, catalog.names.by_name[offering.accelerator], 0)
+    return Resource(
+        (EXISTING_KEY, line.provider, line.region, line.instance_type, line.purchase_option, line.ends),
+        "commitment",
+        offering.accelerator,
+        offering.accelerator_count or 0,
+        quote=quote,
+        held=ExistingCapacity(line.count, covered, fee_per_month=line.fee_per_month),
+    )
+
+
+def validate_existing(request: Request, catalog: Catalog) -> Iterator[InputProblem]:
+    """Every fault of the names and ways of paying of existing commitments, and of where workloads keep their data."""
+    seen: dict[tuple[str, ...], str] = {}
+    for index, line in enumerate(request.existing.commitments):
+        path = f"existing.commitments[{index}]"
+        if line.provider not in catalog.providers:
+            yield _unknown_name(f"{path}.provider", line.provider, catalog.providers)
+            continue
+        regions = [region for provider, region in catalog.regions if provider == line.provider]
+        if line.region not in regions:
+            yield _unknown_name(f"{path}.region", line.region, regions)
+        types = [name for provider, name in catalog.offerings if provider == line.provider]
+        if line.instance_type not in types:
+            yield _unknown_name(f"{path}.instance_type", line.instance_type, types)
+        yield from _validate_option(f"{path}.purchase_option", line.purchase_option)
+        key = (line.provider, line.region, line.instance_type, line.purchase_option, line.ends)
+        if (first := seen.setdefault(key, path)) != path:
+            expected = f"one line, with the count of this and of {first}"
+            yield InputProblem(path, path, "the same commitment twice", " ".join(key), expected)
+    for index, workload in enumerate(request.workloads):
+        if workload.data_region is not None:
+            yield from _validate_data_region(f"workloads[{index}].data_region", workload.data_region, catalog)
+
+
+def _validate_option(path: str, written: str) -> Iterator[InputProblem]:
+    option = parse_purchase_option(written)
+    known = [name for name, each in load_purchase_options().items() if each.COMMITS and each.UNIT == "node"]
+    if option is None or option.kind not in known:
+        expected = f"a commitment to nodes ({', '.join(known)}), such as reserved_1y_no_upfront"
+        yield InputProblem(path, path, "no such commitment", written, expected)
+
+
+def _validate_data_region(path: str, written: str, catalog: Catalog) -> Iterator[InputProblem]:
+    provider, _, region = written.partition(" ")
+    if (provider, region) not in catalog.regions:
+        places = [f"{known} {place}" for known, place in catalog.regions]
+        yield _unknown_name(path, written, places)
+
+
+def _unknown_name(path: str, written: str, known: Iterable[str]) -> InputProblem:
+    names = sorted(known)
+    close = find_nearest_names(written, names) or tuple(names[:SUGGESTIONS_MAX])
+    return InputProblem(path, path, f"unknown {path.rpartition('.')[2]}", written, f"one of {', '.join(close)}")

@@ -1,0 +1,57 @@
+"""The limits of a request in the terms of a market: what each resource counts against, and what pruning may assume."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from planner.request.limits import PlanLimits, YearlyAmounts
+from planner.request.ownership import Site
+from planner.result import Category
+from planner.supply.candidates import Resource
+from planner.supply.quotas import quota_units_per_node
+from planner.workloads.demand import WorkloadDemand
+from pricing.quota import Quota
+
+CAPEX_CATEGORIES: frozenset[Category] = frozenset({"hardware", "installation"})
+"""What counts against a budget of capital; everything else but resale counts against that of running costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRules:
+    """What no strategy may pass. `quotas` are empty unless the request holds plans to them."""
+
+    limits: PlanLimits = field(default_factory=PlanLimits)
+    site: Site = field(default_factory=Site)
+    quotas: tuple[Quota, ...] = ()
+
+    def counted(self, resource: Resource) -> tuple[tuple[Quota, float], ...]:
+        """The quotas that its nodes count against, with how much one takes; none for what is owned."""
+        if resource.quote is None or not self.quotas:
+            return ()
+        price, offering = resource.quote.price, resource.quote.offering
+        return tuple(
+            (quota, each)
+            for quota in self.quotas
+            if (quota.provider, quota.region) == (price.provider, price.region)
+            and quota.counts(price.instance_type, price.kind)
+            and (each := quota_units_per_node(quota, offering)) is not None
+        )
+
+    def spot_share(self, need: WorkloadDemand) -> float:
+        """Of a workload's work, the most that may run on spot."""
+        own = need.workload.spot_fraction_max
+        return own if own is not None else (1.0 if (of_all := self.limits.spot_fraction_max) is None else of_all)
+
+    @property
+    def budgets(self) -> bool:
+        """Whether it matters when money is paid."""
+        return self.limits.capex_per_year is not None or self.limits.opex_per_year is not None
+
+
+def budget_by_year(yearly: YearlyAmounts, months: int) -> Sequence[float]:
+    """The budget of each year of the plan; the last amount of a list stands for the years after it."""
+    years = math.ceil(months / 12)
+    amounts = list(yearly) if isinstance(yearly, list) else [yearly]
+    return [amounts[min(year, len(amounts) - 1)] for year in range(years)]

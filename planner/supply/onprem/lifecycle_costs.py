@@ -1,0 +1,195 @@
+"""What an owned node costs, from its order to its sale, and when it can be used.
+
+Hardware is paid as `financing` says; the node is delivered after the lead time and works after the months of migration;
+running costs start at delivery and its idle draw does not stop; it is sold at the end of its life or of the horizon,
+whichever comes first, and only the server, not the network, has a resale value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from planner.finance.cashflow import Payment, Terms, annuity_factor
+from planner.finance.symbolic import growth_factor, power
+from planner.request.assumptions import Assumptions
+from planner.request.ownership import Finance
+from planner.supply.onprem import facility, financing
+from planner.supply.onprem.systems import OwnedNode
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCosts:
+    """One node's costs: `hardware` (servers, network, spares, tax) and `installation` once, the rest per month.
+
+    `energy` is that of a month in which it works all hours, `energy_idle` the part of it that is owed though it idles;
+    both in the first month, before growth.
+    """
+
+    hardware: float
+    installation: float
+    space: float
+    staff: float
+    support: float
+    energy: float
+    energy_idle: float
+
+    @property
+    def capital(self) -> float:
+        return self.hardware + self.installation
+
+    @property
+    def per_month(self) -> float:
+        """Owed every month, used or not."""
+        return self.space + self.staff + self.support + self.energy_idle
+
+    @property
+    def per_month_at_work(self) -> float:
+        return self.space + self.staff + self.support + self.energy
+
+
+def node_costs(
+    node: OwnedNode, assumptions: Assumptions, hours_per_month: float, rate_monthly: float = 0.0
+) -> NodeCosts:
+    """What one node costs. Network adds f / (1 - f) of the server's price after discount; tax and freight are on both.
+
+    `rate_monthly` is what a room of one's own is paid off at.
+    """
+    a, site = assumptions, node.site
+    server = _server_price(node, a)
+    share = a["network_fraction_of_capex"].value
+    bought = server + server * share / (1 - share)
+    hardware = bought * (1 + a["hardware_tax_fraction"].value) + server * a["spares_fraction"].value
+    yearly = server * (a["hardware_support_fraction_annual"].value + a["insurance_fraction_annual"].value)
+    yearly += node.accelerators * a["software_licence_per_accelerator_annual"].value
+    idle = facility.idle_energy_cost(site, node.max_power_kw, a, hours_per_month)
+    return NodeCosts(
+        hardware=hardware,
+        installation=server * a["installation_fraction"].value,
+        space=facility.rent_per_month(site, node.rack_units, node.max_power_kw, a, rate_monthly),
+        staff=facility.staff_cost_per_month(site, node.accelerators, a),
+        support=yearly / 12,
+        energy=idle + facility.working_energy_cost(site, node.max_power_kw, a, hours_per_month),
+        energy_idle=idle,
+    )
+
+
+def _costs_under_terms(node: OwnedNode, assumptions: Assumptions, terms: Terms) -> NodeCosts:
+    return node_costs(node, assumptions, terms.hours_per_month, terms.discount_rate_monthly)
+
+
+def _server_price(node: OwnedNode, assumptions: Assumptions) -> float:
+    """The price of the server after discount, before tax."""
+    return node.price * (1 - assumptions["hardware_discount_fraction"].value)
+
+
+def delivered_months(month: int, assumptions: Assumptions, terms: Terms, finance: Finance) -> range:
+    """The months inside the horizon in which a node ordered at the start of `month` is there and costs."""
+    first = month + round(assumptions["lead_time_months"].value)
+    return range(first, min(first + financing.ownership_months(finance, assumptions), terms.months + 1))
+
+
+def usable_months(month: int, assumptions: Assumptions, terms: Terms, finance: Finance | None = None) -> range:
+    """The months in which it works: from delivery, after the months of migration."""
+    there = delivered_months(month, assumptions, terms, finance or Finance())
+    first = there.start + round(assumptions["migration_months"].value)
+    return range(first, max(first, there.stop))
+
+
+def months_of_use(node: OwnedNode, assumptions: Assumptions) -> int:
+    """How long it works in all, beyond the horizon too: its life, or the lease, less the months of migration."""
+    held = financing.ownership_months(node.finance, assumptions)
+    return max(0, held - round(assumptions["migration_months"].value))
+
+
+def owed_per_month(node: OwnedNode, assumptions: Assumptions, terms: Terms) -> float:
+    """What a node owes in its first full month, used or not: running costs and the level payment of a loan or
+    lease."""
+    cost = _costs_under_terms(node, assumptions, terms)
+    return cost.per_month + financing.level_payment(cost.hardware, node.finance, assumptions)
+
+
+def node_payments(
+    node: OwnedNode, month: int, quantity: float, assumptions: Assumptions, terms: Terms
+) -> tuple[Payment, ...]:
+    """All that `quantity` nodes ordered at the start of `month` cost within the horizon, less what they are sold
+    for; the power they draw at work is in `use_payments`."""
+    cost = _costs_under_terms(node, assumptions, terms)
+    there = delivered_months(month, assumptions, terms, node.finance)
+    rows = [*financing.hardware_payments(cost.hardware, month, there.start, node.finance, assumptions, terms)]
+    if there:
+        rows.append(Payment(there.start, "start", "installation", cost.installation))
+    rows += _running_payments(cost, there, assumptions)
+    if there and node.finance.hardware != "lease":
+        rows.append(Payment(there[-1], "end", "resale", -resale_value(node, len(there), assumptions)))
+    return tuple(replace(row, amount=row.amount * quantity) for row in rows if row.amount)
+
+
+def existing_node_payments(
+    node: OwnedNode, count: int, age_months: int, covers: range, assumptions: Assumptions, terms: Terms
+) -> tuple[Payment, ...]:
+    """What `count` nodes that are owned already still cost in the months `covers`, less their sale at its end; their
+    price is sunk. `age_months` is their age at the start of the plan."""
+    rows = _running_payments(_costs_under_terms(node, assumptions, terms), covers, assumptions)
+    if covers:
+        value = resale_value(node, age_months + len(covers), assumptions)
+        rows.append(Payment(covers[-1], "end", "resale", -value))
+    return tuple(replace(row, amount=row.amount * count) for row in rows if row.amount)
+
+
+def node_use_payments(node: OwnedNode, month: int, node_hours: float, assumptions: Assumptions) -> tuple[Payment, ...]:
+    """What `node_hours` of work in `month` cost on top of the idle draw; none where idling saves nothing."""
+    per_hour = facility.working_energy_cost(node.site, node.max_power_kw, assumptions, 1.0)
+    amount = per_hour * _tariff_growth(month, assumptions) * node_hours
+    return (Payment(month, "end", "power", amount),) if amount else ()
+
+
+def staff_payments(month: int, count: int, assumptions: Assumptions) -> tuple[Payment, ...]:
+    """What so many operators cost in a month, paid at its end."""
+    return (Payment(month, "end", "staff", count * assumptions["staff_cost_annual"].value / 12),)
+
+
+def node_availability(node: OwnedNode, assumptions: Assumptions) -> float:
+    """The share of its hours in which a node works."""
+    return facility.available_fraction(node.accelerators, assumptions)
+
+
+def node_rack_fraction(node: OwnedNode, assumptions: Assumptions) -> float:
+    """The part of a rack that a node takes."""
+    return facility.rack_fraction(node.rack_units, node.max_power_kw, assumptions)
+
+
+def resale_value(node: OwnedNode, months_used: int, assumptions: Assumptions) -> float:
+    """What the server is sold for after `months_used`: the price paid for it x (1 - yearly loss)^(months / 12)."""
+    return _server_price(node, assumptions) * power(1 - assumptions["value_loss_annual"].value, months_used / 12)
+
+
+def cost_per_month_over_life(node: OwnedNode, assumptions: Assumptions, terms: Terms) -> float:
+    """The level monthly payment, from delivery to the end of its life, that is worth what one node costs at work.
+
+    (capital - resale x discount) / annuity + running costs; bought for cash, the lead time is left out and the tariff
+    is the first month's.
+    """
+    cost = _costs_under_terms(node, assumptions, terms)
+    life = round(assumptions["useful_life_months"].value)
+    rate = terms.discount_rate_monthly
+    resale = resale_value(node, life, assumptions) * (1 + rate) ** -life
+    return (cost.capital - resale) / annuity_factor(life, rate) + cost.per_month_at_work
+
+
+def _running_payments(cost: NodeCosts, months: Iterable[int], assumptions: Assumptions) -> list[Payment]:
+    return [
+        payment
+        for at in months
+        for payment in (
+            Payment(at, "end", "power", cost.energy_idle * _tariff_growth(at, assumptions)),
+            Payment(at, "end", "space", cost.space),
+            Payment(at, "end", "staff", cost.staff),
+            Payment(at, "end", "support", cost.support),
+        )
+    ]
+
+
+def _tariff_growth(month: int, assumptions: Assumptions) -> float:
+    """What the tariff of the first month is multiplied by."""
+    return growth_factor(assumptions["electricity_price_growth_annual"].value, month)

@@ -1,0 +1,199 @@
+"""Which systems can be owned: those of the catalogue and the asker's own, each with every figure it takes to plan it.
+
+What is missing leaves a system out and is named; nothing here knows when anything is paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+from planner.request.assumptions import Assumptions, override_names
+from planner.request.models import Request
+from planner.request.ownership import Finance, OwnSystem, Site
+from planner.result import Assumption, Gap
+from pricing.accelerator import Accelerator
+from pricing.catalog.adjusted_prices import AdjustedCatalog
+from pricing.catalog.price_catalog import Catalog
+from pricing.regions_and_tiers import ServerSystem
+
+GEFORCE_LICENCE = "https://www.nvidia.com/en-us/drivers/geforce-license/"
+"""NVIDIA's licence of GeForce and Titan software does not cover data centres (read 2026-11-21)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedNode:
+    """An owned system with every figure it takes to plan it. Powers in kW at the wall of the server, money in the
+    plan's currency; a `price` of 0 is one that is not known, of what is owned already."""
+
+    name: str
+    accelerator: str
+    accelerators: int
+    price: float
+    price_as_of: date
+    source: str
+    max_power_kw: float
+    power_basis: str
+    rack_units: float | None = None
+    site: Site = field(default_factory=Site)
+    finance: Finance = field(default_factory=Finance)
+
+
+def buyable_nodes(
+    catalog: Catalog, assumptions: Assumptions, request: Request
+) -> tuple[tuple[OwnedNode, ...], tuple[Gap, ...]]:
+    """The systems that can be bought, at the asker's price and power where given, and a gap for each that cannot."""
+    buyable = []
+    gaps = list(_renamed_gaps(request, catalog))
+    for system in list_systems(catalog, request):
+        node, about = build_node(system, catalog, assumptions, request)
+        gaps += about
+        if node is not None:
+            buyable.append(node)
+    return tuple(buyable), tuple(gaps)
+
+
+def list_systems(catalog: Catalog, request: Request) -> tuple[ServerSystem, ...]:
+    """Those of the catalogue and those that the asker has a quote for, all with the asker's own figures."""
+    quoted = (_quoted_system(system, catalog, request) for system in request.systems)
+    return tuple(_with_overrides(system, request) for system in (*catalog.systems, *quoted))
+
+
+def build_node(
+    system: ServerSystem, catalog: Catalog, assumptions: Assumptions, request: Request, is_there: bool = False
+) -> tuple[OwnedNode | None, list[Gap]]:
+    """The system as a node, or None where it cannot be planned; with what is missing or estimated.
+
+    What `is_there` already need not be for sale, nor at a price that still holds.
+    """
+    power, basis = _maximum_power(system, catalog, assumptions, request.allow_estimates)
+    why_not = None if is_there else _purchase_obstacle(system, assumptions, request.as_of)
+    if why_not is None and power is None:
+        why_not = "no_specification", "its power is unknown"
+    height = _height_basis(system, power or 0.0, assumptions, request)
+    if why_not is None and height == HEIGHT_UNKNOWN and not is_there:
+        name = override_names(system.name)[2]
+        why_not = "no_specification", f"its height is unknown, and racks are counted by height: state {name}"
+    if why_not is not None or power is None:
+        kind, text = why_not or ("", "")
+        return None, [Gap(kind, _system_title(system, is_there), f"not planned as an owned system: {text}")]
+    node = OwnedNode(
+        system.name, system.accelerator, system.accelerator_count, system.price or 0.0,
+        system.price_as_of or request.as_of, system.source, power, basis, system.rack_units, request.site,
+        request.finance,
+    )  # fmt: skip
+    gaps = [Gap("estimated", system.name, f"maximum power {power:.2f} kW {basis}")] if basis else []
+    if height:
+        text = "its height is unknown: the part of a rack that it takes is counted by its power alone"
+        gaps.append(Gap("estimated", _system_title(system, is_there), text))
+    if not node.price:
+        text = "no price is known: its support, its insurance and what it is sold for are counted as 0"
+        gaps.append(Gap("no_price", _system_title(system, is_there), text))
+    return node, [*gaps, *_limited_use_gaps(system.name, catalog.names.by_name.get(system.accelerator))]
+
+
+def _system_title(system: ServerSystem, is_there: bool) -> str:
+    return f"{system.name} (existing)" if is_there else system.name
+
+
+def _purchase_obstacle(system: ServerSystem, assumptions: Assumptions, as_of: date) -> tuple[str, str] | None:
+    """The kind of gap and the reason why a system cannot be bought; None where it can."""
+    if system.sold is False:
+        return "not_planned", "not sold as one"
+    if system.price is None or system.price_as_of is None:
+        return "no_price", "no price is known"
+    max_age = assumptions["owned_price_max_age_years"].value
+    if (as_of - system.price_as_of).days > max_age * 366:
+        return "old_price", f"its price is of {system.price_as_of}, older than {max_age:g} years"
+    return None
+
+
+HEIGHT_UNKNOWN, HEIGHT_BY_POWER = "unknown", "by power"
+
+
+def _height_basis(system: ServerSystem, power_kw: float, assumptions: Assumptions, request: Request) -> str:
+    """Empty where the height is known or no rack is counted; by power where its power fills a rack whatever it is."""
+    if not _counts_racks(request) or system.rack_units is not None:
+        return ""
+    return HEIGHT_BY_POWER if power_kw >= assumptions["rack_power_kw"].value else HEIGHT_UNKNOWN
+
+
+def _counts_racks(request: Request) -> bool:
+    return request.site.facility == "colocation_per_rack" or request.limits.owned_racks is not None
+
+
+def _maximum_power(
+    system: ServerSystem, catalog: Catalog, assumptions: Assumptions, allow_estimates: bool
+) -> tuple[float | None, str]:
+    """Maximum power in kW with the basis of an estimate, "" where it is published or given; None where unknown."""
+    if system.max_power_kw is not None:
+        return system.max_power_kw, ""
+    part = catalog.names.by_name.get(system.accelerator)
+    if part is None or part.tdp_w is None or not allow_estimates:
+        return None, ""
+    ratio = assumptions["server_power_over_accelerator_power"].value
+    power = part.tdp_w * system.accelerator_count / 1000 * ratio
+    return power, f"estimated as {ratio:g} x that of its accelerators"
+
+
+def _limited_use_gaps(name: str, part: Accelerator | None) -> Iterator[Gap]:
+    """What cards that are not made for data centres lack, as far as the table of accelerators tells."""
+    if part is None:
+        return
+    if part.ecc is False:
+        text = f"{part.name} is listed without error-correcting memory: a flipped bit in it may go unnoticed"
+        yield Gap("limited_use", name, text)
+    if part.vendor == "NVIDIA" and (part.device_class == "consumer" or part.model.startswith("TITAN")):
+        text = f"the licence of GeForce and Titan drivers does not cover data centres: {GEFORCE_LICENCE}"
+        yield Gap("limited_use", name, text)
+
+
+def _renamed_gaps(request: Request, catalog: Catalog) -> Iterator[Gap]:
+    """Own systems whose accelerator was written in short and has other variants."""
+    for system in request.systems:
+        part = catalog.names.resolve(system.accelerator)
+        others = [other.name for other in catalog.names.siblings(part)]
+        if system.accelerator != part.name and others:
+            text = f"its {system.accelerator} read as {part.name}; other variants: {', '.join(others)}"
+            yield Gap("renamed", system.name, text)
+
+
+def _quoted_system(system: OwnSystem, catalog: Catalog, request: Request) -> ServerSystem:
+    part = catalog.names.resolve(system.accelerator).name
+    return ServerSystem(
+        system.name, part, system.accelerators, system.max_power_kw, system.rack_units, system.price, request.currency,
+        system.price_as_of or request.as_of, system.source, "", True,
+    )  # fmt: skip
+
+
+def _with_overrides(system: ServerSystem, request: Request) -> ServerSystem:
+    """The system with the asker's own price, power and height; who quotes a price can buy it."""
+    quoted, power_kw, rack_units = (request.assumptions.get(name) for name in override_names(system.name))
+    if quoted is not None:
+        system = replace(system, price=quoted, price_as_of=request.as_of, source="given in the request", sold=True)
+    if power_kw is not None:
+        system = replace(system, max_power_kw=power_kw)
+    return system if rack_units is None else replace(system, rack_units=rack_units)
+
+
+def node_assumptions(planned_nodes: Iterable[OwnedNode], request: Request, catalog: Catalog) -> tuple[Assumption, ...]:
+    """Price, power and height of every system planned, once each, as figures that a reader can see and
+    replace."""
+    rows = []
+    listed = catalog.list_prices if isinstance(catalog, AdjustedCatalog) else {}
+    for node in {node.name: node for node in planned_nodes}.values():
+        price, power, height = override_names(node.name)
+        paid = "; ".join(text for text in (node.source, listed.get(node.name, "")) if text)
+        basis = node.power_basis or node.source
+        for name, meaning, value, unit, source in (
+            (price, f"price of one {node.name}, without network", node.price, request.currency, paid),
+            (power, f"maximum power of one {node.name}", node.max_power_kw, "kW", basis),
+            (height, f"height of one {node.name}", node.rack_units, "rack units", node.source),
+        ):
+            own = name in request.assumptions
+            if not value or (name == height and not own and not _counts_racks(request)):
+                continue  # not known (a gap says so where it matters), or of no consequence
+            text = "given in the request" if own else source
+            rows.append(Assumption(name, meaning, value, unit, None, None, text, node.price_as_of, own))
+    return tuple(rows)

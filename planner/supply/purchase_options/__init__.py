@@ -1,0 +1,42 @@
+"""Ways of paying: one file each, found by walking this folder, named by the kind of price it bills.
+
+By the hour (`COMMITS` false): `payments(price, month, node_hours, terms)` is what that use costs in that month.
+By commitment (`COMMITS` true): `payments(price, month, quantity, terms)` is all that is owed when that much is
+committed at the start of `month`, used or not, and `usable(price, month, terms)` the months it covers inside the
+horizon. `UNIT` says what is committed: nodes for every hour of the term (node), whole days of a node inside the month
+(node_day), or an amount of money an hour that use at the plan's rates is set against (money).
+`INTERRUPTS`: the provider may take the nodes back. `DISCOUNTED`: an enterprise discount applies to the list price.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import Literal, Protocol
+
+from planner.finance.cashflow import Payment, Terms
+from pricing.price import Price
+
+CommitmentUnit = Literal["node", "node_day", "money"]
+
+
+class PurchaseOption(Protocol):
+    """What each module of this folder offers."""
+
+    COMMITS: bool
+    INTERRUPTS: bool
+    DISCOUNTED: bool
+    UNIT: CommitmentUnit
+    TITLE: str
+
+    def payments(self, price: Price, month: int, quantity: float, terms: Terms) -> tuple[Payment, ...]: ...
+
+    def usable(self, price: Price, month: int, terms: Terms) -> range: ...
+
+
+@cache
+def load_purchase_options() -> dict[str, PurchaseOption]:
+    """Every way of paying, by the `Price.kind` that it bills."""
+    names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
+    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}

@@ -1,0 +1,296 @@
+"""What the strategies of a plan need of an account's quotas, against what is there: which to ask for, where, how much.
+
+Unless the request holds plans to them, quotas shape no plan; they are held against it once it is made. Knows no cloud:
+a quota says what it counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+
+from planner.request.models import Request
+from planner.result import Gap, QuotaRequest, Strategy
+from pricing.catalog.price_catalog import Catalog
+from pricing.offering import Offering
+from pricing.price import parse_purchase_option
+from pricing.quota import UNIT_WORDS, Quota
+from pricing.units import HOURS_PER_MONTH
+
+STALE_DAYS = 30
+HOURS_PER_DAY = 24
+NOISE_DIGITS = 6
+"""Decimals of a number of nodes that are more than the solver's tolerance."""
+NO_CAPACITY_GAP = Gap(
+    "no_capacity_figure",
+    "capacity",
+    "no stock was given: a quota lets you ask for nodes, it keeps none for you; ask before you rely on it",
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RentedNodeType:
+    """Nodes of one type that run in one place, bought in one way."""
+
+    provider: str
+    region: str
+    instance_type: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunningNodes:
+    """How many nodes of one kind run in each month, and for which workloads."""
+
+    nodes: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+    workloads: dict[str, None] = field(default_factory=dict)
+
+
+def count_running_nodes(request: Request, strategy: Strategy) -> dict[RentedNodeType, RunningNodes]:
+    """All rented nodes of a strategy. Committed nodes count while they are paid for, whether or not work runs on them;
+    days of nodes are spread over their month.
+
+    Work that may run at any hour of its month is counted spread evenly over it, in whole gangs where a gang spans
+    nodes; what different workloads leave of a node adds up, as do their busiest hours: a plan does not tell which fall
+    together.
+    """
+    by_type: dict[RentedNodeType, RunningNodes] = {}
+    for use in strategy.uses:
+        if option := parse_purchase_option(use.purchase_option):
+            line = by_type.setdefault(RentedNodeType(use.provider, use.region, use.name, option.kind), RunningNodes())
+            line.workloads[use.workload] = None
+            if use.what == "hourly":
+                line.nodes[use.month] += use.nodes
+    for purchase in strategy.purchases:
+        if purchase.unit != "money" and (option := parse_purchase_option(purchase.purchase_option)):
+            line = by_type.setdefault(
+                RentedNodeType(purchase.provider, purchase.region, purchase.name, option.kind), RunningNodes()
+            )
+            at_once = purchase.count if purchase.unit == "node" else purchase.count * HOURS_PER_DAY / HOURS_PER_MONTH
+            for month in range(purchase.usable_from, min(purchase.usable_to, request.months) + 1):
+                line.nodes[month] += at_once
+    return by_type
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaNeed:
+    """What one strategy needs of one quota, in its unit, by month; `uncounted` types do not tell how much they take."""
+
+    quota: Quota
+    by_month: dict[int, float]
+    workloads: tuple[str, ...]
+    uncounted: tuple[str, ...]
+
+    @property
+    def peak(self) -> float:
+        return max(self.by_month.values(), default=0.0)
+
+    @property
+    def free(self) -> float:
+        """What others leave; all of the limit where it is not told what they take."""
+        return self.quota.limit - (self.quota.used or 0.0)
+
+    @property
+    def short_months(self) -> list[int]:
+        """The months that need more than is free. What takes none is not short, though others have passed the limit."""
+        return sorted(month for month, amount in self.by_month.items() if amount > max(self.free, 0.0))
+
+
+@dataclass(frozen=True)
+class QuotaAccount:
+    """The quotas of a request, held against the strategies of its plan."""
+
+    request: Request
+    catalog: Catalog
+    strategies: Sequence[Strategy]
+
+    @cached_property
+    def quotas(self) -> dict[tuple[str, str], list[Quota]]:
+        """By provider and region, sorted by code."""
+        by_place: dict[tuple[str, str], list[Quota]] = defaultdict(list)
+        for line in sorted(self.request.quotas, key=lambda line: (line.provider, line.region, line.code)):
+            by_place[line.provider, line.region].append(line.quota)
+        return dict(by_place)
+
+    @cached_property
+    def providers(self) -> set[str]:
+        """Those whose quotas are given."""
+        return {provider for provider, _ in self.quotas}
+
+    @cached_property
+    def running(self) -> dict[str, dict[RentedNodeType, RunningNodes]]:
+        """By strategy."""
+        return {s.name: count_running_nodes(self.request, s) for s in self.strategies}
+
+    def counting(self, kept: RentedNodeType) -> list[Quota]:
+        """The quotas that such nodes count against."""
+        there = self.quotas.get((kept.provider, kept.region), ())
+        return [quota for quota in there if quota.counts(kept.instance_type, kept.kind)]
+
+    def needs(self, strategy: Strategy) -> list[QuotaNeed]:
+        """What a strategy needs of each quota that its nodes count against, in a fixed order."""
+        by_quota: dict[tuple[str, str, str], tuple[Quota, list[tuple[RentedNodeType, RunningNodes]]]] = {}
+        for node_type, line in sorted(self.running[strategy.name].items(), key=lambda item: item[0]):
+            for quota in self.counting(node_type):
+                by_quota.setdefault(quota.key, (quota, []))[1].append((node_type, line))
+        return [self._sum_need(quota, lines) for _, (quota, lines) in sorted(by_quota.items())]
+
+    def _sum_need(self, quota: Quota, lines: Iterable[tuple[RentedNodeType, RunningNodes]]) -> QuotaNeed:
+        by_month: dict[int, float] = defaultdict(float)
+        workloads: dict[str, None] = {}
+        uncounted = []
+        for node_type, line in lines:
+            each = quota_units_per_node(quota, self.catalog.offerings[node_type.provider, node_type.instance_type])
+            if each is None:
+                uncounted.append(node_type.instance_type)
+                continue
+            workloads |= line.workloads
+            for month, nodes in line.nodes.items():
+                by_month[month] += each * round_up_nodes(nodes)
+        return QuotaNeed(quota, dict(by_month), tuple(sorted(workloads)), tuple(dict.fromkeys(uncounted)))
+
+
+def quota_units_per_node(quota: Quota, offering: Offering) -> float | None:
+    """What one node of that type takes of the quota; None where no source tells it."""
+    if quota.unit == "node":
+        return 1.0
+    return offering.vcpus if quota.unit == "vcpu" else offering.accelerator_count
+
+
+def round_up_nodes(nodes: float) -> int:
+    """The nodes that must be there at once to have so many on average."""
+    return math.ceil(round(nodes, NOISE_DIGITS))
+
+
+def enforced_quotas(request: Request) -> tuple[Quota, ...]:
+    """The quotas that no plan may pass; none where a plan may ask for more."""
+    lines = sorted(request.quotas, key=lambda line: (line.provider, line.region, line.code))
+    return tuple(line.quota for line in lines) if request.limits.quotas == "hold" else ()
+
+
+def list_quota_requests(request: Request, catalog: Catalog, strategies: Sequence[Strategy]) -> tuple[QuotaRequest, ...]:
+    """What every strategy needs beyond the quotas given, by strategy, provider, region and code."""
+    account = QuotaAccount(request, catalog, strategies)
+    return tuple(_build_quota_request(need, s) for s in strategies for need in account.needs(s) if need.short_months)
+
+
+def _build_quota_request(need: QuotaNeed, strategy: Strategy) -> QuotaRequest:
+    quota = need.quota
+    return QuotaRequest(
+        strategy=strategy.name,
+        provider=quota.provider,
+        region=quota.region,
+        code=quota.code,
+        title=quota.title,
+        unit=quota.unit,
+        limit=quota.limit,
+        used=quota.used,
+        needed=need.peak,
+        ask_for=need.peak + (quota.used or 0.0),
+        first_month=need.short_months[0],
+        workloads=need.workloads,
+        as_of=quota.as_of,
+        source_id=quota.source_id,
+    )
+
+
+def find_quota_gaps(
+    request: Request,
+    catalog: Catalog,
+    strategies: Sequence[Strategy],
+    chosen: Strategy | None,
+    month_names: Sequence[str],
+) -> Iterator[Gap]:
+    """Quotas to ask for (those of the recommended strategy), and what could not be held against the plan."""
+    account = QuotaAccount(request, catalog, strategies)
+    yield NO_CAPACITY_GAP
+    if chosen is not None:
+        for need in account.needs(chosen):
+            yield from _shortage_gaps(need, month_names)
+    yield from _missing_provider_gaps(account)
+    yield from _uncovered_type_gaps(account)
+    yield from _unknown_size_gaps(account)
+    yield from _stale_quota_gaps(account)
+
+
+def _shortage_gaps(need: QuotaNeed, month_names: Sequence[str]) -> Iterator[Gap]:
+    quota, unit = need.quota, UNIT_WORDS[need.quota.unit]
+    subject = f"{quota.provider} {quota.region} {quota.title} ({quota.code})"
+    workloads = ", ".join(need.workloads[:3])
+    if need.short_months:
+        in_use = "how much of it is in use is not told" if quota.used is None else f"{quota.used:,g} of it in use"
+        yield Gap(
+            "quota",
+            subject,
+            f"{describe_increase(_missing_amount(need), quota.limit, unit)} by "
+            f"{month_names[need.short_months[0] - 1]}: the plan runs up to"
+            f" {need.peak:,g} at once; the limit was {quota.limit:,g} on {quota.as_of}, {in_use}",
+            workloads,
+        )
+    elif quota.used is None and need.peak:
+        text = f"the plan runs up to {need.peak:,g} of {quota.limit:,g} {unit}; how much is in use is not told"
+        yield Gap("quota", subject, f"{text}: see that {need.peak:,g} are free", workloads)
+
+
+def _missing_amount(need: QuotaNeed) -> float:
+    return need.peak - need.free
+
+
+def describe_increase(more: float, limit: float, unit: str) -> str:
+    """How much to ask for: the new limit, and by how much that is more."""
+    return f"ask for {limit + more:,g} {unit} in all, {more:,g} more"
+
+
+def _missing_provider_gaps(account: QuotaAccount) -> Iterator[Gap]:
+    used = {kept.provider for lines in account.running.values() for kept in lines}
+    for provider in sorted(used - account.providers):
+        text = "none was given: any number of nodes is taken to be allowed"
+        yield Gap("no_capacity_figure", f"{provider} quotas", text)
+    for provider in sorted(account.providers - set(account.catalog.providers)):
+        yield Gap("quota", f"quotas of {provider}", "no provider of the catalogue has this name: they limit nothing")
+
+
+def _uncovered_type_gaps(account: QuotaAccount) -> Iterator[Gap]:
+    kinds = {kept for lines in account.running.values() for kept in lines if kept.provider in account.providers}
+    missing = sorted(kept for kept in kinds if not account.counting(kept))
+    for (provider, region), group in groupby(missing, lambda kept: (kept.provider, kept.region)):
+        names = ", ".join(f"{kept.instance_type} {kept.kind}" for kept in group)
+        text = "no quota that was given counts them: whether they may run there is not known"
+        yield Gap("quota", f"{provider} {region}: {names}", text)
+
+
+def _unknown_size_gaps(account: QuotaAccount) -> Iterator[Gap]:
+    for need in (need for s in account.strategies for need in account.needs(s) if need.uncounted):
+        quota = need.quota
+        unit = UNIT_WORDS[quota.unit]
+        text = f"how many {unit} one has is not known: not counted against {quota.code} in {quota.region}"
+        yield Gap("quota", f"{quota.provider} {', '.join(need.uncounted)}", text)
+
+
+def _stale_quota_gaps(account: QuotaAccount) -> Iterator[Gap]:
+    as_of = account.request.as_of
+    for provider in sorted(account.providers):
+        oldest = min(line.as_of for line in account.request.quotas if line.provider == provider)
+        if (age := (as_of - oldest).days) > STALE_DAYS:
+            text = f"read on {oldest}, {age} days before the plan: read them again with `planner quota`"
+            yield Gap("quota", f"quotas of {provider}", text)
+
+
+def quota_conventions(request: Request) -> tuple[str, ...]:
+    """What a plan says of the quotas it was given; nothing where it was given none."""
+    if not request.quotas:
+        return ()
+    names = ", ".join(sorted({line.provider for line in request.quotas}))
+    if request.limits.quotas == "hold":
+        how = "hold: no strategy passes them"
+    else:
+        how = "were held against each strategy once it was planned: they limited nothing in it"
+    return (
+        f"Quotas ({names}) {how}.",
+        "Against quotas, committed nodes count while paid for; work that may run at any hour is spread over its month.",
+        "Against quotas, a gang that spans nodes counts with all of them, though the work fills part of their month.",
+    )

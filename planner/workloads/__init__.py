@@ -1,0 +1,1 @@
+"""Demand by month and load block, and where each workload can run: placement, gangs, shared accelerators."""

@@ -1,0 +1,167 @@
+"""From a request to the work needed per month and load block.
+
+Hours of the week that are alike for every workload form one load block, so that peaks, nights and idle capacity show
+without 24 x 7 copies of everything. Work that may run at any hour of its month (training, batch) has no level per
+block.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from planner.request.models import Demand, Request, Workload
+
+WEEK = 168
+LEVELS_MAX = 12
+"""Distinct levels of a custom shape that are kept; more are rounded up to the highest of their group."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadDemand:
+    """What one workload needs. `monthly` is work units per month (for a deadline: none before the last, all in it).
+
+    `levels[block]` is the relative level (mean 1 over the month), None for work that may run at any hour of the month.
+    `serving`: whole replicas must stand ready in each block. `deadline` is the month by whose end all of `monthly` is
+    done.
+    """
+
+    workload: Workload
+    unit: str
+    monthly: tuple[float, ...]
+    levels: tuple[float, ...] | None
+    serving: bool
+    deadline: int | None
+
+    def block_units(self, month: int, block: int, block_hours: tuple[float, ...]) -> float:
+        """Work units due in a block of a month (month counts from 0); the blocks of a month add up to `monthly`, or a
+        little more where levels of a custom shape were rounded up."""
+        assert self.levels is not None
+        return self.monthly[month] * self.levels[block] * block_hours[block] / math.fsum(block_hours)
+
+    @property
+    def total(self) -> float:
+        return math.fsum(self.monthly)
+
+
+@dataclass(frozen=True, slots=True)
+class PortfolioDemand:
+    """All needs over one set of load blocks; `block_hours` adds up to the hours of a month."""
+
+    needs: tuple[WorkloadDemand, ...]
+    block_hours: tuple[float, ...]
+    month_names: tuple[str, ...]
+
+
+def month_names(request: Request) -> tuple[str, ...]:
+    """Calendar names of the plan's months: from `start`, by default the month after `as_of`."""
+    first = _month_index(request.start) if request.start else request.as_of.year * 12 + request.as_of.month
+    return tuple(f"{(first + offset) // 12}-{(first + offset) % 12 + 1:02d}" for offset in range(request.months))
+
+
+def compute_demands(
+    request: Request, hours_per_month: float, units_per_accelerator_hour: dict[str, float]
+) -> PortfolioDemand:
+    """The needs of all workloads. `units_per_accelerator_hour` turns accelerator-hours into measured units, by
+    workload."""
+    names = month_names(request)
+    shapes = [_weekly_shape(w.demand, w.kind) for w in request.workloads]
+    distinct = sorted({shape for shape in shapes if shape is not None})
+    columns = list(zip(*distinct, strict=True)) if distinct else [()] * WEEK
+    blocks = sorted(set(columns))
+    hours = tuple(columns.count(block) / WEEK * hours_per_month for block in blocks)
+    needs = []
+    for workload, shape in zip(request.workloads, shapes, strict=True):
+        levels = None if shape is None else tuple(block[distinct.index(shape)] for block in blocks)
+        factor = units_per_accelerator_hour.get(workload.name, 1.0)
+        needs.append(_compute_demand(workload, names, levels, hours_per_month, factor))
+    return PortfolioDemand(tuple(needs), hours, names)
+
+
+def monthly_values(demand: Demand, names: tuple[str, ...]) -> tuple[float, ...]:
+    """The stated value for every month of the plan. Raises KeyError with the months that have none."""
+    value = demand.monthly
+    if isinstance(value, dict):
+        if missing := [name for name in names if name not in value]:
+            raise KeyError(", ".join(missing))
+        return tuple(value[name] for name in names)
+    if isinstance(value, list):
+        if len(value) < len(names):
+            raise KeyError(", ".join(names[len(value) :]))
+        return tuple(value[: len(names)])
+    assert value is not None
+    return tuple(value * (1 + demand.growth_per_month) ** index for index in range(len(names)))
+
+
+def resolve_deadline(demand: Demand, names: tuple[str, ...]) -> int | None:
+    """The month of the plan (from 1) by whose end total work is due; None where it lies outside the plan."""
+    stated = demand.deadline_month
+    if isinstance(stated, str):
+        return names.index(stated) + 1 if stated in names else None
+    return stated if stated is not None and stated <= len(names) else None
+
+
+def is_serving(workload: Workload) -> bool:
+    """Whether whole replicas must stand ready: requests per second, or inference counted in work units."""
+    demand = workload.demand
+    return demand.requests_per_second is not None or (
+        workload.kind == "inference" and demand.units_per_month is not None
+    )
+
+
+def _compute_demand(
+    workload: Workload, names: tuple[str, ...], levels: tuple[float, ...] | None, hours_per_month: float, factor: float
+) -> WorkloadDemand:
+    demand = workload.demand
+    if demand.total_units is not None:
+        last = resolve_deadline(demand, names)
+        monthly = tuple(demand.total_units if month == last else 0.0 for month in range(1, len(names) + 1))
+        return WorkloadDemand(workload, workload.unit or "units", monthly, None, False, last)
+    values = monthly_values(demand, names)
+    unit = workload.unit
+    if demand.requests_per_second is not None:
+        unit = unit or "requests"
+        values = tuple(v * 3600 * hours_per_month * demand.units_per_request for v in values)
+    elif demand.accelerator_hours_per_month is not None:
+        unit = unit or "units" if factor != 1.0 else "accelerator-hours"
+        values = tuple(v * factor for v in values)
+    return WorkloadDemand(workload, unit or "units", values, levels, is_serving(workload), None)
+
+
+def _weekly_shape(demand: Demand, kind: str) -> tuple[float, ...] | None:
+    """168 levels with mean 1, or None for work that may run at any hour of its month."""
+    if demand.total_units is not None:
+        return None
+    if demand.daily_shape == "flat" and kind in ("training", "batch") and demand.requests_per_second is None:
+        return None
+    raw = _hourly_levels(demand.daily_shape)
+    mean = math.fsum(raw) / len(raw)
+    week = [level / mean for level in (raw if len(raw) == WEEK else raw * 7)]
+    return tuple(_limit_levels(LEVELS_MAX, week))
+
+
+def _hourly_levels(shape: str | list[float]) -> list[float]:
+    if isinstance(shape, list):
+        return [float(level) for level in shape]
+    day = {
+        "flat": [1.0] * 24,
+        "day_and_evening": [1.0 if 8 <= hour < 23 else 0.3 for hour in range(24)],
+        "business_hours": [1.0 if 9 <= hour < 18 else 0.0 for hour in range(24)],
+    }[shape]
+    return day * 5 + [0.0] * 48 if shape == "business_hours" else day
+
+
+def _limit_levels(count: int, week: list[float]) -> list[float]:
+    """The week with at most `count` distinct levels; groups of neighbouring levels rise to their highest, so no peak
+    is lost."""
+    distinct = sorted(set(week))
+    if len(distinct) <= count:
+        return week
+    size = -(-len(distinct) // count)
+    raised = {level: distinct[min((i // size + 1) * size, len(distinct)) - 1] for i, level in enumerate(distinct)}
+    return [raised[level] for level in week]
+
+
+def _month_index(name: str) -> int:
+    year, month = name.split("-")
+    return int(year) * 12 + int(month) - 1

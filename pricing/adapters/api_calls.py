@@ -1,0 +1,79 @@
+"""What adapters share around a call: what it is called in messages, where it may go, what is read once for many.
+
+Knows no SDK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Generic, TypeVar
+from urllib.parse import urlsplit
+
+from pricing.errors import ProviderFailure
+
+T = TypeVar("T")
+
+CALL_S = 30.0
+"""The longest that one call may wait to connect or for the next bytes."""
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+LONGEST_DETAIL = 300
+"""Characters of a cloud's own words that a message quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCall:
+    """What is called, for messages: ec2 describe_instance_types of us-east-1."""
+
+    service: str
+    method: str
+    of: str
+
+    def __str__(self) -> str:
+        return f"{self.service} {self.method} of {self.of}"
+
+
+class SharedResult(Generic[T]):
+    """What several tasks need: read by the first that asks; its failure is everyone's failure."""
+
+    def __init__(self, read: Callable[[], T]) -> None:
+        self._read, self._lock = read, Lock()
+        self._value: T | None = None
+        self._failed: ProviderFailure | None = None
+
+    def get(self) -> T:
+        with self._lock:
+            if self._failed is not None:
+                raise self._failed
+            if self._value is None:
+                try:
+                    self._value = self._read()
+                except ProviderFailure as failed:
+                    self._failed = failed
+                    raise
+            return self._value
+
+    def get_or_none(self) -> T | None:
+        """None where it cannot be read; an end of all patience is passed on."""
+        try:
+            return self.get()
+        except ProviderFailure as failed:
+            if failed.kind in {"interrupted", "timed_out", "no_sdk"}:
+                raise
+            return None
+
+
+def uses_plain_http(service: str, address: str | None) -> bool:
+    """Whether an address is of plain HTTP, where no credential may go; Failed where it is not on this machine."""
+    parts = urlsplit(address or "")
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+        raise ProviderFailure(
+            "denied", f"{service}: plain http is only allowed to this machine, not to {parts.hostname}"
+        )
+    return parts.scheme == "http"
+
+
+def summarize_error(error: object) -> str:
+    """What an exception says, on one line and not too long."""
+    return " ".join(str(error).split())[:LONGEST_DETAIL]

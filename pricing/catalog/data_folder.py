@@ -1,0 +1,109 @@
+"""What lies in the user's data folder: refreshed snapshots, clouds of their own, private prices, exchange rates.
+
+    <data>/providers/<name>/                a cloud of one's own, in the shape of pricing/providers/<name>/
+    <data>/snapshots/<provider>/<id>/       what a refresh or an import wrote: a whole provider folder, never changed
+    <data>/snapshots/<provider>/current     the id in use; replaced in one step, after all of its folder was written
+    <data>/private-prices.csv               see pricing.private_prices
+    <data>/exchange-rates.csv               see pricing.exchange_rates
+
+The embedded snapshot is the fallback, and is used again once an upgrade brings one that was made later.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pricing.errors import ProviderFailure
+from pricing.providers import CatalogLayout, find_plug_in_folders, find_provider_folders
+
+CURRENT_FILE = "current"
+PRIVATE_PRICES_FILE = "private-prices.csv"
+EXCHANGE_RATES_FILE = "exchange-rates.csv"
+EMBEDDED_ID = "embedded"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSnapshot:
+    """One snapshot of a provider: `id` is EMBEDDED or the name of its folder; `newest` the date of its newest price
+    (ISO), empty where snapshot.toml does not tell."""
+
+    provider: str
+    id: str
+    path: Path
+    newest: str
+
+
+def user_data_folder() -> Path:
+    """GPU_PLANNER_DATA, else XDG_DATA_HOME or ~/.local/share and below it gpu-planner; it need not exist."""
+    if given := os.environ.get("GPU_PLANNER_DATA", ""):
+        return Path(given).absolute()
+    given = os.environ.get("XDG_DATA_HOME", "")
+    if given.startswith("/"):
+        return Path(given) / "gpu-planner"
+    with suppress(RuntimeError):
+        return Path.home() / ".local" / "share" / "gpu-planner"
+    return Path(os.devnull) / "gpu-planner"
+
+
+def current_layout(embedded: CatalogLayout, data: Path) -> CatalogLayout:
+    """The catalogue as this user has it: embedded, plug-ins, own clouds and current snapshots, the later wins."""
+    whole = base_layout(embedded, data)
+    return whole.replaced(
+        (kept.provider, kept.path) for each in whole.folders for kept in find_current_snapshot(*each, data)
+    )
+
+
+def base_layout(embedded: CatalogLayout, data: Path) -> CatalogLayout:
+    """The same without any refreshed snapshot: what a refresh of a provider falls back to."""
+    own = [(path.name, path) for path in find_provider_folders(data)]
+    return embedded.replaced(find_plug_in_folders()).replaced(own)
+
+
+def find_current_snapshot(provider: str, fallback: Path, data: Path) -> Iterator[StoredSnapshot]:
+    """The current snapshot of a provider; nothing where there is none, or where the fallback has later prices."""
+    place = data / "snapshots" / provider
+    with suppress(OSError, UnicodeDecodeError):
+        name = (place / CURRENT_FILE).read_text(encoding="utf-8").strip()
+        if name and "/" not in name and (place / name / "provider.toml").is_file():
+            stored = StoredSnapshot(provider, name, place / name, newest_price_date(place / name))
+            if stored.newest >= newest_price_date(fallback):
+                yield stored
+
+
+def list_snapshots(provider: str, fallback: Path, data: Path) -> tuple[StoredSnapshot, ...]:
+    """Every snapshot of a provider that is kept, oldest first; the fallback (embedded or own) is the first."""
+    place = data / "snapshots" / provider
+    names = sorted(path.parent.name for path in place.glob("*/snapshot.toml") if not path.parent.name.startswith("."))
+    stored = [StoredSnapshot(provider, name, place / name, newest_price_date(place / name)) for name in names]
+    return (StoredSnapshot(provider, EMBEDDED_ID, fallback, newest_price_date(fallback)), *stored)
+
+
+def newest_price_date(path: Path) -> str:
+    """The date of the newest price that a snapshot.toml tells; empty where it tells none."""
+    import tomllib
+
+    with suppress(OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return str(tomllib.loads((path / "snapshot.toml").read_text(encoding="utf-8")).get("newest", ""))
+    return ""
+
+
+@contextmanager
+def lock_provider(provider: str, data: Path) -> Iterator[None]:
+    """Keeps other processes from writing this provider's snapshots; raises Failed("busy") while another does.
+
+    The lock belongs to the process: however that ends, the lock ends with it.
+    """
+    import fcntl
+
+    place = data / "snapshots" / provider
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / ".lock").open("a+b") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ProviderFailure("busy", f"another refresh or import of {provider} is at work in {place}") from None
+        yield

@@ -1,0 +1,374 @@
+"""The catalogue: reads the snapshots of all providers, embedded or the user's own, answers fast, knows its age."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache, cached_property, lru_cache
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from pricing.accelerator import Accelerator, AcceleratorNames, Alias
+from pricing.catalog import data_folder
+from pricing.catalog.database import CatalogDatabase, decode_rows, parse_day, table_columns
+from pricing.csv_tables import find_nearest_names
+from pricing.errors import RetiredType, UnknownName
+from pricing.exchange_rates import ExchangeRates
+from pricing.offering import Offering
+from pricing.price import Price, parse_purchase_option
+from pricing.private_prices import RateCard
+from pricing.providers import CatalogLayout
+from pricing.regions_and_tiers import Provider, Region, ServerSystem, Source, Tier
+
+ROOT = Path(__file__).parents[1]
+EMBEDDED_LAYOUT = CatalogLayout.of(ROOT)
+"""The catalogue that is shipped."""
+NO_EXCHANGE_RATES = ExchangeRates(())
+NO_RATE_CARD = RateCard(())
+_PRICE = ", ".join(table_columns(Price))
+_rank = attrgetter("rank")
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """An offering at a price: one answer of a query. `rank` is its place among all prices, the lowest first."""
+
+    offering: Offering
+    price: Price
+    accelerator: Accelerator
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class _OfferingQuotes:
+    """All prices of one offering, by rank; the same again by purchase option."""
+
+    quotes: tuple[Quote, ...]
+    by_option: dict[str, list[Quote]]
+
+
+def full_accelerator_memory(offering: Offering, accelerator: Accelerator) -> float | None:
+    """GiB of one whole accelerator of this type: what the provider states, else what the specification says; of a
+    processor its part of the node's."""
+    stated, node = offering.accelerator_memory_gib, offering.memory_gib
+    if stated is None and accelerator.device_class == "cpu" and node is not None and offering.accelerator_count:
+        return node / max(1.0, offering.accelerator_count)
+    return stated if stated is not None else accelerator.memory_gib
+
+
+def usable_accelerator_memory(offering: Offering, accelerator: Accelerator) -> float | None:
+    """GiB that a job finds on one accelerator of this type; on a slice, its share: a sixth of an A10 with 24 has 4."""
+    whole = full_accelerator_memory(offering, accelerator)
+    if whole is None or offering.accelerator_count is None:
+        return whole
+    return whole * min(1.0, offering.accelerator_count)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What is priced: `offerings` have `prices` rows of `option`, dated `oldest` to `newest`; retired types apart."""
+
+    provider: str
+    family: str
+    option: str
+    retired: bool
+    offerings: int
+    prices: int
+    oldest: date
+    newest: date
+
+
+class Catalog:
+    """Everything the snapshots hold; one instance is safe to share between threads that only read.
+
+    Names given to filters are canonical: use pricing.accelerator.match or the `check_*` methods first. A filter that
+    names something unknown finds nothing. Pickles as its folder: a worker process opens it again, in milliseconds.
+    """
+
+    def __init__(
+        self,
+        layout: CatalogLayout,
+        cache: Path | None = None,
+        exchange: ExchangeRates = NO_EXCHANGE_RATES,
+        card: RateCard = NO_RATE_CARD,
+    ) -> None:
+        self.layout = layout
+        self.exchange = exchange
+        self.card = card
+        self._cache = cache
+        self._store = CatalogDatabase(layout, cache)
+        self._listed: dict[tuple[str, str], _OfferingQuotes] = {}
+
+    @classmethod
+    def embedded(cls) -> Catalog:
+        """The catalogue that is shipped, compiled on first use; nothing of the user's."""
+        return _open_catalog(EMBEDDED_LAYOUT)
+
+    @classmethod
+    def current(cls, private_prices: Path | None = None, exchange_rates: Path | None = None) -> Catalog:
+        """The catalogue as this user has it: refreshed snapshots, own clouds, private prices and exchange rates.
+
+        The two files are looked for in the data folder unless given. Raises BadSnapshot with every fault.
+        """
+        data = data_folder.user_data_folder()
+        given = (
+            private_prices or data / data_folder.PRIVATE_PRICES_FILE,
+            exchange_rates or data / data_folder.EXCHANGE_RATES_FILE,
+        )
+        card, exchange = (path if path.is_file() or path.parent != data else None for path in given)
+        return _open_with_user_files(
+            data_folder.current_layout(EMBEDDED_LAYOUT, data), _stamp_file(card), _stamp_file(exchange)
+        )
+
+    @classmethod
+    def read(cls, folder: Path, cache: Path | None = None) -> Catalog:
+        """The catalogue in another folder of the same shape; raises BadSnapshot with every fault."""
+        return cls(CatalogLayout.of(folder), cache)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._cache is None and not self.exchange.rates and not self.card.rules:
+            return (_open_catalog, (self.layout,))
+        return (Catalog, (self.layout, self._cache, self.exchange, self.card))
+
+    @property
+    def digest(self) -> str:
+        """A short hash of all rows: equal digests give equal plans."""
+        return self._store.digest
+
+    @cached_property
+    def names(self) -> AcceleratorNames:
+        """The accelerators and aliases of this catalogue."""
+        return AcceleratorNames(self._store.table(Accelerator), self._store.table(Alias))
+
+    @cached_property
+    def providers(self) -> tuple[str, ...]:
+        """The providers' names, sorted."""
+        return tuple(self.provider_facts)
+
+    @cached_property
+    def provider_facts(self) -> dict[str, Provider]:
+        """By name: title, billing increment, Terraform module, reference regions."""
+        return {p.name: p for p in self._store.table(Provider)}
+
+    @cached_property
+    def offerings(self) -> dict[tuple[str, str], Offering]:
+        """By (provider, instance_type); retired types included."""
+        return {o.key: o for o in self._ordered_offerings}
+
+    @cached_property
+    def _ordered_offerings(self) -> list[Offering]:
+        return self._store.table(Offering)
+
+    @cached_property
+    def regions(self) -> dict[tuple[str, str], Region]:
+        """By (provider, region)."""
+        return {(r.provider, r.region): r for r in self._store.table(Region)}
+
+    @cached_property
+    def sources(self) -> dict[str, Source]:
+        """By source_id as rows write it, joined ones (a+b) included."""
+        return {s.source_id: s for s in self._store.table(Source)}
+
+    @cached_property
+    def systems(self) -> tuple[ServerSystem, ...]:
+        """Servers that can be owned."""
+        return tuple(self._store.table(ServerSystem))
+
+    @cached_property
+    def options(self) -> tuple[str, ...]:
+        """The full names of all purchase options that have a price."""
+        return tuple(row[0] for row in self._store.rows("SELECT DISTINCT purchase_option FROM prices ORDER BY 1"))
+
+    @cached_property
+    def _tiers_by_item(self) -> dict[tuple[str, str, str], tuple[Tier, ...]]:
+        steps_by_item: dict[tuple[str, str, str], list[Tier]] = {}
+        for tier in self._store.table(Tier):
+            steps_by_item.setdefault((tier.provider, tier.region, tier.item), []).append(tier)
+        return {key: tuple(sorted(steps, key=lambda t: t.from_gb)) for key, steps in steps_by_item.items()}
+
+    def tiers(self, provider: str, region: str, item: str) -> tuple[Tier, ...]:
+        """Price steps in ascending order; empty where no source has them (no other region's price stands in)."""
+        return self._tiers_by_item.get((provider, region, item), ())
+
+    def reference_tiers(self, provider: str, item: str) -> tuple[Tier, ...]:
+        """The provider's steps in its reference region, for estimates that are labelled as such; empty if none."""
+        facts = self.provider_facts.get(provider)
+        return self.tiers(provider, facts.reference_regions.get(item, ""), item) if facts else ()
+
+    def quotes(
+        self,
+        *,
+        accelerators: Collection[str] | None = None,
+        providers: Collection[str] | None = None,
+        regions: Collection[str] | None = None,
+        options: Collection[str] | None = None,
+        instance_types: Collection[str] | None = None,
+        offerings: Iterable[Offering] | None = None,
+        include_retired: bool = False,
+        include_parts: bool = False,
+    ) -> list[Quote]:
+        """Every price of every offering that passes all filters (None passes all; options match kind or full name).
+
+        Sorted by (price_per_hour, provider, region, instance_type, purchase_option). Prices of parts that only run
+        attached to a machine (`Offering.part`) are left out unless asked for. `offerings` are all that is looked at,
+        for a caller who has chosen by what the other filters do not tell.
+        """
+        matches: list[Quote] = []
+        for offering in self._ordered_offerings if offerings is None else offerings:
+            if (
+                (accelerators is None or offering.accelerator in accelerators)
+                and (providers is None or offering.provider in providers)
+                and (instance_types is None or offering.instance_type in instance_types)
+                and (include_retired or offering.status != "retired")
+                and (include_parts or not offering.part)
+            ):
+                for option, listed in self._quotes_of_offering(offering).by_option.items():
+                    if options is None or option in options or listed[0].price.kind in options:
+                        matches += listed if regions is None else [q for q in listed if q.price.region in regions]
+        matches.sort(key=_rank)
+        return matches
+
+    def of_type(self, offering: Offering) -> tuple[Quote, ...]:
+        """Every price of one offering, in the order of `quotes`."""
+        return self._quotes_of_offering(offering).quotes
+
+    def by_option(self, offering: Offering) -> Mapping[str, Sequence[Quote]]:
+        """Every price of one offering by purchase option, each in the order of `quotes`."""
+        return self._quotes_of_offering(offering).by_option
+
+    def _quotes_of_offering(self, offering: Offering) -> _OfferingQuotes:
+        """Read when first asked for, then kept."""
+        return self._listed.get(offering.key) or self._listed.setdefault(offering.key, self._read_quotes(offering))
+
+    def _read_quotes(self, offering: Offering) -> _OfferingQuotes:
+        number, accelerator = self._offering_numbers[offering.key], self.names.by_name[offering.accelerator]
+        rows = self._store.rows(f"SELECT rank, {_PRICE} FROM prices WHERE offering = ? ORDER BY rank", [number])  # noqa: S608 - columns are ours
+        prices = decode_rows(Price, (row[1:] for row in rows))
+        quotes = tuple(Quote(offering, price, accelerator, row[0]) for row, price in zip(rows, prices, strict=True))
+        by_option: dict[str, list[Quote]] = {}
+        for quote in quotes:
+            by_option.setdefault(quote.price.purchase_option, []).append(quote)
+        return _OfferingQuotes(quotes, by_option)
+
+    @cached_property
+    def _offering_numbers(self) -> dict[tuple[str, str], int]:
+        return {offering.key: number for number, offering in enumerate(self._ordered_offerings)}
+
+    @cached_property
+    def _with_prices(self) -> tuple[Offering, ...]:
+        return tuple(
+            self._ordered_offerings[row[0]] for row in self._store.rows("SELECT DISTINCT offering FROM prices")
+        )
+
+    @cached_property
+    def priced(self) -> tuple[Offering, ...]:
+        """The offerings that have a price somewhere, without retired types and parts: all that can be rented."""
+        return tuple(o for o in self._with_prices if o.status != "retired" and not o.part)
+
+    @cached_property
+    def kinds(self) -> dict[str, frozenset[str]]:
+        """By provider, the kinds of purchase option that can be rented (prices of retired types and parts aside)."""
+        rented = {self._offering_numbers[offering.key] for offering in self.priced}
+        kinds_by_provider: dict[str, set[str]] = {name: set() for name in self.providers}
+        for number, kind in self._store.rows("SELECT DISTINCT offering, kind FROM prices"):
+            if number in rented:
+                kinds_by_provider[self._ordered_offerings[number].provider].add(kind)
+        return {name: frozenset(kinds) for name, kinds in kinds_by_provider.items()}
+
+    def unpriced(self) -> tuple[Offering, ...]:
+        """Offerings that are not retired and have no price in any region: gaps, never candidates."""
+        priced = {offering.key for offering in self._with_prices}
+        return tuple(o for o in self._ordered_offerings if o.key not in priced and o.status != "retired")
+
+    def oldest(self) -> date:
+        """The as_of of the oldest price of a current offering."""
+        rows = self._store.rows("SELECT DISTINCT as_of, offering FROM prices ORDER BY as_of")
+        return next(parse_day(row[0]) for row in rows if self._ordered_offerings[row[1]].status == "current")
+
+    def coverage(self) -> tuple[Coverage, ...]:
+        """What is priced, by provider, family and purchase option."""
+        rows = self._store.rows(
+            "SELECT o.provider, o.family, p.purchase_option, o.status = 'retired' AS gone, count(DISTINCT p.offering),"
+            " count(*), min(p.as_of), max(p.as_of) FROM prices p JOIN offerings o ON o.rowid = p.offering + 1"
+            " GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+        )
+        return tuple(Coverage(*(*r[:3], bool(r[3]), *r[4:6], parse_day(r[6]), parse_day(r[7]))) for r in rows)
+
+    def check_provider(self, written: str) -> str:
+        """The provider's name for what was written (its title will do); raises UnknownName with the nearest."""
+        titles = {p.title: p.name for p in self.provider_facts.values()}
+        return _resolve_name("provider", written, {name: name for name in self.providers} | titles)
+
+    def check_region(self, written: str, provider: str | None = None) -> tuple[Region, ...]:
+        """The regions of that name or title, one per provider that has it; raises UnknownName with the nearest.
+
+        Dashes count: us-east-1 is AWS, us-east1 is Google Cloud, eastus is Azure.
+        """
+        known = [r for r in self.regions.values() if provider in (None, r.provider)]
+        spelled = {r.name: r.region for r in known} | {r.region: r.region for r in known}
+        name = _resolve_name("region", written, spelled)
+        return tuple(r for r in known if r.region == name)
+
+    def check_option(self, written: str) -> str:
+        """A kind (reserved) or full name (reserved_1y_no_upfront) with prices; raises UnknownName with the nearest."""
+        kinds = {parts.kind for name in self.options if (parts := parse_purchase_option(name))}
+        return _resolve_name(
+            "purchase option", written, {name: name for name in (*kinds, *self.options)}, _option_spelling
+        )
+
+    def check_type(self, provider: str, written: str, *, include_retired: bool = False) -> Offering:
+        """The offering of that name; raises UnknownName with the nearest, or RetiredType with its successor."""
+        provider = self.check_provider(provider)
+        spelled = {o.instance_type: o.instance_type for o in self._ordered_offerings if o.provider == provider}
+        offering = self.offerings[provider, _resolve_name("instance type", written, spelled)]
+        if offering.status == "retired" and not include_retired:
+            raise RetiredType(provider, offering.instance_type, offering.successor)
+        return offering
+
+
+@cache
+def _open_catalog(layout: CatalogLayout) -> Catalog:
+    return Catalog(layout)
+
+
+FileStamp = tuple[Path, int, int] | None
+"""A file with its size and time of change; None where there is none."""
+
+
+def _stamp_file(path: Path | None) -> FileStamp:
+    if path is None:
+        return None
+    try:
+        file_stat = path.stat()
+    except OSError:
+        return (path, 0, 0)  # whoever reads it tells what is wrong
+    return (path, file_stat.st_size, file_stat.st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _open_with_user_files(layout: CatalogLayout, card: FileStamp, exchange: FileStamp) -> Catalog:
+    """Read once for as long as no file changes: a service asks for every plan."""
+    if card is None and exchange is None:
+        return _open_catalog(layout)
+    rates = ExchangeRates.read(exchange[0]) if exchange else NO_EXCHANGE_RATES
+    return Catalog(layout, None, rates, RateCard.read(card[0]) if card else NO_RATE_CARD)
+
+
+def _resolve_name(
+    what: str,
+    written: str,
+    spelled: Mapping[str, str],
+    alike: Callable[[str], str] = lambda text: text.strip().casefold(),
+) -> str:
+    wanted = alike(written)
+    for spelling, name in spelled.items():
+        if alike(spelling) == wanted:
+            return name
+    close = find_nearest_names(written, spelled)
+    raise UnknownName(what, written, tuple(dict.fromkeys(spelled[c] for c in close)))
+
+
+def _option_spelling(text: str) -> str:
+    return "_".join(text.casefold().replace("-", " ").replace("_", " ").split())

@@ -1,0 +1,1 @@
+"""Public catalogues and price files of users, read into a snapshot."""

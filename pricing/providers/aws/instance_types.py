@@ -1,0 +1,181 @@
+"""EC2 instance types -> offerings: accelerators, fractions of one, vCPUs, memory, local disk, network.
+
+A known type keeps its accelerator and must have as many as before. That of a new one is found by the name that EC2
+reports, and by its memory where the name covers several; what is not found is refused.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pricing.accelerator import Accelerator
+from pricing.adapters.protocol import FetchRequest, RejectedRow, SkippedRows
+from pricing.errors import UnknownName
+from pricing.offering import Offering
+from pricing.providers.aws.clients import AwsClients
+
+SOURCE = "aws-ec2-types"
+TYPE_PATTERNS = ["p*", "g*", "trn*", "inf*", "dl*"]
+"""Patterns of the filter instance-type. Every family of these letters has accelerators."""
+MEMORY_TOLERANCE = 0.13
+"""EC2 reports what a driver leaves of a GPU's memory: 22.35 of 24 GiB for L4 and A10G, 268.59 of 288 for B300."""
+CAPACITY_BLOCK_CLASS = "capacity-block"
+
+
+@dataclass(frozen=True, slots=True)
+class AwsRegionTypes:
+    """The accelerated types of one region: `offerings` by name, `blocks` those sold in capacity blocks, `refused` and
+    `elsewhere` how many EC2 describes and no zone of the region sells."""
+
+    offerings: Mapping[str, Offering]
+    blocks: tuple[str, ...]
+    refused: tuple[RejectedRow, ...]
+    elsewhere: int
+
+    def readings(self) -> Iterator[Offering | RejectedRow | SkippedRows]:
+        yield from self.offerings.values()
+        yield from self.refused
+        if self.elsewhere:
+            yield SkippedRows("instance types that no zone of the region sells", self.elsewhere)
+
+
+def read(ask: FetchRequest, clients: AwsClients, region: str) -> AwsRegionTypes:
+    """The accelerated instance types that EC2 describes in a region and sells in one of its zones."""
+    zones = _count_zones(clients, region)
+    offerings: dict[str, Offering] = {}
+    refused, elsewhere, blocks = [], 0, []
+    names = [{"Name": "instance-type", "Values": TYPE_PATTERNS}]
+    for page in clients.pages("ec2", "describe_instance_types", region, "InstanceTypes", Filters=names):
+        for type_info in page:
+            name = type_info["InstanceType"]
+            if name not in zones:
+                elsewhere += 1
+                continue
+            outcome = build_offering(ask, type_info)
+            if isinstance(outcome, Offering):
+                offerings[name] = outcome
+            else:
+                refused.append(outcome)
+            if CAPACITY_BLOCK_CLASS in type_info.get("SupportedUsageClasses", ()):
+                blocks.append(name)
+    return AwsRegionTypes(offerings, tuple(sorted(blocks)), tuple(refused), elsewhere)
+
+
+def _count_zones(clients: AwsClients, region: str) -> dict[str, int]:
+    """How many zones of the region sell each type."""
+    zone_counts: dict[str, int] = {}
+    part, zones = "InstanceTypeOfferings", "availability-zone"
+    for page in clients.pages("ec2", "describe_instance_type_offerings", region, part, LocationType=zones):
+        for entry in page:
+            zone_counts[entry["InstanceType"]] = zone_counts.get(entry["InstanceType"], 0) + 1
+    return zone_counts
+
+
+def build_offering(ask: FetchRequest, type_info: Mapping[str, Any]) -> Offering | RejectedRow:
+    """The offering for one entry of describe_instance_types."""
+    name = type_info["InstanceType"]
+    devices = _parse_devices(type_info)
+    if devices is None:
+        return RejectedRow(f"aws {name}", "EC2 tells no accelerator of it")
+    count, spelled, memory_gib = devices
+    known = ask.known.get(name)
+    if known is not None:
+        return _update_known(known, type_info, count)
+    found = _identify_accelerator(ask, spelled, memory_gib)
+    if isinstance(found, str):
+        return RejectedRow(f"aws {name}", f"{found}, as EC2 reports it")
+    disk = type_info.get("InstanceStorageInfo", {}).get("TotalSizeInGB")
+    return Offering(
+        provider="aws",
+        family=_derive_family(ask, name),
+        instance_type=name,
+        accelerator=found.name,
+        accelerator_count=count,
+        accelerator_memory_gib=round(memory_gib, 2) if memory_gib else None,
+        vcpus=float(type_info["VCpuInfo"]["DefaultVCpus"]),
+        memory_gib=type_info["MemoryInfo"]["SizeInMiB"] / 1024,
+        local_ssd_gb=float(disk) if disk else None,
+        network_gbps=_network_gbps(type_info),
+        interconnect="",
+        status="current",
+        successor=None,
+        source_id=SOURCE,
+    )
+
+
+def _update_known(known: Offering, type_info: Mapping[str, Any], count: float) -> Offering | RejectedRow:
+    """The known offering, with what it lacked; refused where the count of accelerators differs."""
+    if known.accelerator_count is not None and not math.isclose(known.accelerator_count, count, rel_tol=1e-3):
+        text = f"EC2 reports {count:g} accelerators, the catalogue has {known.accelerator_count:g}"
+        return RejectedRow(f"aws {known.instance_type}", text)
+    missing = {
+        "accelerator_count": count,
+        "vcpus": float(type_info["VCpuInfo"]["DefaultVCpus"]),
+        "memory_gib": type_info["MemoryInfo"]["SizeInMiB"] / 1024,
+        "network_gbps": _network_gbps(type_info),
+    }
+    news: dict[str, Any] = {
+        field: value for field, value in missing.items() if getattr(known, field) is None and value is not None
+    }
+    return replace(known, **news, source_id=SOURCE) if news else known
+
+
+def _parse_devices(type_info: Mapping[str, Any]) -> tuple[float, str, float | None] | None:
+    """How many accelerators, what EC2 calls them, and GiB of one; a share of a GPU is a fraction."""
+    for info, entries in (
+        ("GpuInfo", "Gpus"),
+        ("NeuronInfo", "NeuronDevices"),
+        ("InferenceAcceleratorInfo", "Accelerators"),
+    ):
+        for device in type_info.get(info, {}).get(entries, ()):
+            whole = device.get("Count") or 0
+            count = whole or device.get("LogicalGpuCount", 0) * device.get("GpuPartitionSize", 0.0)
+            size_mib = device.get("MemoryInfo", {}).get("SizeInMiB")
+            if count:
+                share = 1.0 if whole else device["GpuPartitionSize"]
+                return float(count), f"{device['Name']}", size_mib / 1024 / share if size_mib else None
+    return None
+
+
+def _identify_accelerator(ask: FetchRequest, spelled: str, memory_gib: float | None) -> Accelerator | str:
+    """The one accelerator of that name and memory, or what is wrong."""
+    try:
+        variants = ask.names.match(spelled)
+    except UnknownName:
+        return f"the accelerator {spelled!r} is unknown"
+    fits = [
+        v
+        for v in variants
+        if memory_gib is None
+        or v.memory_gib is None
+        or math.isclose(v.memory_gib, memory_gib, rel_tol=MEMORY_TOLERANCE)
+    ]
+    if len(fits) > 1 and (usual := ask.names.resolve(spelled)) in fits:
+        return usual  # what the clouds mean by the bare name
+    if len(fits) == 1:
+        return fits[0]
+    size = "of unknown memory" if memory_gib is None else f"with {memory_gib:.1f} GiB"
+    return f"the accelerator {spelled!r} {size} could be {', '.join(v.name for v in fits) or 'none that is known'}"
+
+
+def _derive_family(ask: FetchRequest, name: str) -> str:
+    """As types of the same letters and number have it: g6e is of G6, as g6 is; else Trn3 for trn3.48xlarge, DL3."""
+    generation = re.match(r"[a-z]+\d+", name)
+    start = generation[0] if generation else name.partition(".")[0]
+    families = {known.family for known in ask.known.values() if re.match(rf"{start}(?!\d)", known.instance_type)}
+    return families.pop() if len(families) == 1 else _format_family(start)
+
+
+def _format_family(start: str) -> str:
+    return start.capitalize() if start.startswith(("inf", "trn")) else start.upper()
+
+
+def _network_gbps(told: Mapping[str, Any]) -> float | None:
+    """The sum of what the cards reach at most, as all rows of the catalogue have it; small sizes sustain less."""
+    cards = told.get("NetworkInfo", {}).get("NetworkCards", ())
+    rates = [card.get("PeakBandwidthInGbps") for card in cards]
+    return float(sum(rates)) if rates and all(rates) else None

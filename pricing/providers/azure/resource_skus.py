@@ -1,0 +1,262 @@
+"""Resource SKUs -> offerings: what a size of virtual machine has, and whether its name tells the accelerator.
+
+The SKU list tells how many accelerators a size has (rounded up where it rents a fraction), never which ones: those of
+a known size are in the catalogue, those of a new one must stand in its name. Knows no price.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from threading import Lock
+from typing import Any
+
+from pricing.accelerator import Accelerator
+from pricing.adapters.protocol import FetchRequest, RejectedRow, SkippedRows
+from pricing.adapters.retries import RetryBudget
+from pricing.errors import ProviderFailure, UnknownName
+from pricing.offering import Offering, Status
+from pricing.providers.azure.clients import AzureClients
+from pricing.units import GB
+
+PROVIDER = "azure"
+SOURCE = "azure-resource-skus"
+FAMILIES = ("NC", "ND", "NG", "NV")
+SHARED_FAMILIES = frozenset({"NG", "NV"})
+"""Families whose sizes may have a fraction of an accelerator (NVv4, NVadsA10 v5, NGads V620, NVads V710 v5)."""
+WHOLE_COUNTS = frozenset({1, 2, 4, 8, 16})
+"""What nodes have. The list has told 12 for a size of 8 (Azure/azure-cli issue 31176): another number is refused."""
+NOT_MACHINES = "no virtual machines"
+PROMOTIONS = "promotional sizes"
+NO_ACCELERATORS = "types without accelerators"
+UNCHANGED_TYPES = "known types of which nothing new was told"
+MIB = 2**20
+MEASURES = ("vcpus", "memory_gib", "local_ssd_gb")
+MEASURE_TOLERANCE = 1e-3
+"""Numbers closer than this are the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sku:
+    """One size in one region. `restrictions` say why, and in which zones, this subscription may not have it."""
+
+    name: str
+    family: str
+    capabilities: Mapping[str, str]
+    restrictions: tuple[str, ...]
+
+    def number(self, name: str) -> float | None:
+        """A capability that is a number; None where it is missing or none."""
+        try:
+            value = float(self.capabilities.get(name, ""))
+        except ValueError:
+            return None
+        return value if math.isfinite(value) and value >= 0 else None
+
+    @property
+    def local_ssd_gb(self) -> float | None:
+        """Temporary disk and NVMe together. MaxResourceVolumeMB counts MiB (Azure/karpenter-provider-azure says so;
+        736 GiB of NC6s_v3 are told as 753664); 0 says nothing about NVMe disks of newer sizes."""
+        mib = (self.number("MaxResourceVolumeMB") or 0) + (self.number("NvmeDiskSizeInMiB") or 0)
+        return round(mib * MIB / GB, 3) if mib else None
+
+    def retired_on(self, day: date) -> bool:
+        """Whether its date of retirement (08/31/2023) is past."""
+        try:
+            return datetime.strptime(self.capabilities.get("RetirementDateUtc", ""), "%m/%d/%Y").date() <= day  # noqa: DTZ007 - a day
+        except ValueError:
+            return False
+
+
+@dataclass(slots=True)
+class AzureRegionSizes:
+    """What a region sells: sizes with accelerators, the offerings that they make (by type), and all readings."""
+
+    skus: list[Sku] = field(default_factory=list)
+    offerings: dict[str, Offering] = field(default_factory=dict)
+    readings: list[Offering | SkippedRows | RejectedRow] = field(default_factory=list)
+
+
+class SkuCache:
+    """The SKU lists of a refresh, each read once, by whichever task needs it first."""
+
+    def __init__(self, ask: FetchRequest, clients: AzureClients) -> None:
+        self._ask, self._clients = ask, clients
+        self._found: dict[str, AzureRegionSizes] = {}
+        self._locks: dict[str, Lock] = {}
+        self._lock = Lock()
+        self._hopeless: ProviderFailure | None = None
+
+    def of(self, region: str, patience: RetryBudget) -> AzureRegionSizes:
+        """The list of a region; a later call tries again where one failed, unless no region can be read."""
+        with self._lock:
+            lock = self._locks.setdefault(region, Lock())
+        with lock:
+            if region not in self._found:
+                if self._hopeless:
+                    raise ProviderFailure(self._hopeless.kind, self._hopeless.detail)
+                try:
+                    self._found[region] = _read_skus(self._ask, self._clients, region, patience)
+                except ProviderFailure as failed:
+                    if failed.kind in {"no_sdk", "no_credentials"}:
+                        self._hopeless = failed
+                    raise
+            return self._found[region]
+
+
+def accelerator_family(instance_type: str) -> str:
+    """The catalogue's family of a type by its name; empty where it is none with accelerators."""
+    family = instance_type.casefold().removeprefix("standard_")[:2].upper()
+    return family if family in FAMILIES else ""
+
+
+def _read_skus(ask: FetchRequest, clients: AzureClients, region: str, patience: RetryBudget) -> AzureRegionSizes:
+    region_sizes, left, rows = AzureRegionSizes(), Counter[str](), 0
+    known = {name.casefold(): offering for name, offering in ask.known.items()}
+    for page in clients.resource_skus(region, patience):
+        for model in page:
+            rows += 1
+            sku = parse_sku(model, region)
+            reading = build_offering(sku, known, ask) if sku else SkippedRows(NOT_MACHINES)
+            if sku and (sku.number("GPUs") or sku.name.casefold() in known):
+                region_sizes.skus.append(sku)
+            if isinstance(reading, SkippedRows):
+                left[reading.reason] += 1
+            else:
+                region_sizes.readings.append(reading)
+            if isinstance(reading, Offering):
+                region_sizes.offerings[reading.instance_type] = reading
+    if not rows:
+        raise ProviderFailure("changed_format", f"compute resource_skus.list of {region}: no SKU at all under value")
+    region_sizes.readings += [SkippedRows(reason, count) for reason, count in left.items()]
+    return region_sizes
+
+
+def parse_sku(model: Any, region: str) -> Sku | None:
+    """A model of the SDK as ours; None for disks, hosts and the like. Raises Failed for a missing field."""
+    if _text_field(model, "resource_type", region) != "virtualMachines":
+        return None
+    if not model.capabilities:
+        raise ProviderFailure(
+            "changed_format", f"compute resource_skus.list of {region}: {model.name} has no capabilities"
+        )
+    told = {str(c.name): str(c.value) for c in model.capabilities}
+    restrictions = tuple(_describe_restriction(r) for r in model.restrictions or ())
+    return Sku(_text_field(model, "name", region), str(model.family or ""), told, restrictions)
+
+
+def _text_field(model: Any, name: str, region: str) -> str:
+    value = getattr(model, name)
+    if not isinstance(value, str) or not value:
+        raise ProviderFailure(
+            "changed_format", f"compute resource_skus.list of {region}: {name} is missing in {model.name!r}"
+        )
+    return value
+
+
+def _describe_restriction(model: Any) -> str:
+    zones = sorted((model.restriction_info.zones if model.restriction_info else None) or ())
+    where = f"in zones {' '.join(zones)}" if model.type == "Zone" and zones else "in the region"
+    return f"{getattr(model.reason_code, 'value', model.reason_code)} {where}"
+
+
+def build_offering(sku: Sku, known: Mapping[str, Offering], ask: FetchRequest) -> Offering | SkippedRows | RejectedRow:
+    """The offering that a size makes, given those `known` by lower-case type; else why it makes none."""
+    count, old = sku.number("GPUs") or 0, known.get(sku.name.casefold())
+    if old is not None:
+        return _update_known(old, sku, count, ask.today)
+    if "promo" in sku.name.casefold():
+        return SkippedRows(PROMOTIONS)
+    return _build_new_offering(sku, count, known, ask) if count else SkippedRows(NO_ACCELERATORS)
+
+
+def _update_known(old: Offering, sku: Sku, count: float, today: date) -> Offering | SkippedRows | RejectedRow:
+    """A known size keeps its accelerator and its count; a count that nobody knew is taken if it cannot be a fraction.
+
+    The list rounds a fraction up: 1 agrees with 1/6, and does not tell it.
+    """
+    if old.accelerator_count is None:
+        if count and count not in WHOLE_COUNTS:
+            return RejectedRow(old.instance_type, f"GPUs is {count:g}, which is no number of accelerators in a node")
+    elif not (count == math.ceil(old.accelerator_count) or math.isclose(count, old.accelerator_count, rel_tol=0.02)):
+        stated = f"GPUs is {count:g}" if count else "GPUs is missing"
+        return RejectedRow(old.instance_type, f"{stated}, the catalogue has {old.accelerator_count:g}")
+    retired: Status = "retired" if sku.retired_on(today) else old.status
+    updates: dict[str, Any] = {"status": retired}
+    if old.accelerator_count is None and count > 1:
+        updates["accelerator_count"] = count
+    for name, value in zip(MEASURES, _size_measures(sku), strict=True):
+        before = getattr(old, name)
+        if value and not (before is not None and math.isclose(value, before, rel_tol=MEASURE_TOLERANCE)):
+            updates[name] = value
+    new = replace(old, **updates)
+    if new == old:
+        return SkippedRows(UNCHANGED_TYPES)
+    sources = [part for part in old.source_id.split("+") if not part.startswith(SOURCE)]
+    return replace(new, source_id="+".join([*sources, SOURCE]))
+
+
+def _build_new_offering(
+    sku: Sku, count: float, known: Mapping[str, Offering], ask: FetchRequest
+) -> Offering | RejectedRow:
+    family = accelerator_family(sku.name)
+    if not family:
+        return RejectedRow(sku.name, f"GPUs is {count:g} in none of the families {' '.join(FAMILIES)}")
+    if count not in WHOLE_COUNTS:
+        return RejectedRow(sku.name, f"GPUs is {count:g}, which is no number of accelerators in a node")
+    named = _accelerators_in_name(sku.name, ask)
+    if len(named) != 1:
+        names = ", ".join(sorted(a.name for a in named))
+        which = f"may mean {names}" if named else "names no accelerator that is known"
+        return RejectedRow(sku.name, f"unknown accelerator: the name {which}")
+    accelerator = named[0]
+    may_be_fraction = count == 1 and (family in SHARED_FAMILIES or _may_be_shared(accelerator.name, known))
+    vcpus, memory_gib, local_ssd_gb = _size_measures(sku)
+    return Offering(
+        provider=PROVIDER,
+        family=family,
+        instance_type=sku.name,
+        accelerator=accelerator.name,
+        accelerator_count=None if may_be_fraction else count,
+        accelerator_memory_gib=accelerator.memory_gib,
+        vcpus=vcpus,
+        memory_gib=memory_gib,
+        local_ssd_gb=local_ssd_gb,
+        network_gbps=None,
+        interconnect="",
+        status="retired" if sku.retired_on(ask.today) else "current",
+        successor=None,
+        source_id=SOURCE,
+    )
+
+
+def _size_measures(sku: Sku) -> tuple[float | None, float | None, float | None]:
+    """MemoryGB counts GiB, as the documentation of every size does."""
+    return sku.number("vCPUs"), sku.number("MemoryGB"), sku.local_ssd_gb
+
+
+def _accelerators_in_name(instance_type: str, ask: FetchRequest) -> list[Accelerator]:
+    """Every accelerator that a part of the name may mean: Standard_NC24ads_A100_v4 says A100, which are four."""
+    accelerators: dict[str, Accelerator] = {}
+    for part in instance_type.split("_")[2:]:
+        if not re.fullmatch(r"v\d+", part):
+            for accelerator in _match_accelerators(part, ask):
+                accelerators[accelerator.name] = accelerator
+    return list(accelerators.values())
+
+
+def _match_accelerators(part: str, ask: FetchRequest) -> Iterator[Accelerator]:
+    try:
+        yield from ask.names.match(part)
+    except UnknownName:
+        return
+
+
+def _may_be_shared(accelerator: str, known: Mapping[str, Offering]) -> bool:
+    """Whether a known size has a fraction of it, or a count that nobody knows."""
+    counts = [o.accelerator_count for o in known.values() if o.accelerator == accelerator]
+    return any(count is None or count < 1 for count in counts)

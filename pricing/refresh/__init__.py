@@ -1,0 +1,1 @@
+"""Prices and quotas fetched through the providers' adapters."""

@@ -1,0 +1,86 @@
+"""Reads the quotas of an account through a provider's adapter. Knows no cloud; keeps nothing.
+
+Tasks run side by side as those of a refresh do; what one of them could not read is told, the others count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from pricing.adapters.protocol import RejectedRow, SkippedRows
+from pricing.adapters.retries import RetryBudget
+from pricing.errors import ProviderFailure
+from pricing.quota import Quota
+from pricing.refresh.price_refresh import RefreshProgress, TaskFailure, build_fetch_request, load_adapter, run_tasks
+
+
+@dataclass(frozen=True, slots=True)
+class AccountQuotas:
+    """What could be read of one provider: `refused` should be quotas and cannot be taken as they are, `left` counts
+    those that are about other things, `troubles` are the parts that were not read."""
+
+    provider: str
+    quotas: tuple[Quota, ...]
+    refused: tuple[RejectedRow, ...]
+    left: Mapping[str, int]
+    troubles: tuple[TaskFailure, ...]
+
+
+def read_account_quotas(
+    provider: str,
+    data: Path,
+    patience: RetryBudget,
+    today: date,
+    say: Callable[[RefreshProgress], None],
+    *,
+    regions: tuple[str, ...] = (),
+    endpoints: Mapping[str, str] | None = None,
+) -> AccountQuotas:
+    """The quotas of one provider. Never raises Failed: what failed is in `troubles`. An interruption stops every task
+    and passes on."""
+    adapter = load_adapter(provider)
+    readings: list[Quota | SkippedRows | RejectedRow] = []
+    troubles: list[TaskFailure] = []
+    try:
+        if adapter is None:
+            raise ProviderFailure("no_sdk", "this provider has no adapter: write its quotas by hand")
+        say(RefreshProgress(provider, "finding out what there is to read", 0, 0))
+        ask = build_fetch_request(provider, data, patience, today, regions=regions, endpoints=endpoints)
+        for task, outcome in run_tasks(provider, adapter.quota_tasks(ask), adapter.AT_ONCE, patience, say, list):
+            if isinstance(outcome, ProviderFailure):
+                troubles.append(TaskFailure(task, outcome))
+            else:
+                readings += outcome
+    except ProviderFailure as failed:
+        troubles.append(TaskFailure("", failed))
+    return _collect_quotas(provider, readings, troubles)
+
+
+def _collect_quotas(
+    provider: str, readings: Iterable[Quota | SkippedRows | RejectedRow], troubles: Iterable[TaskFailure]
+) -> AccountQuotas:
+    quotas: dict[tuple[str, str, str], Quota] = {}
+    refused: list[RejectedRow] = []
+    twice: set[tuple[str, str, str]] = set()
+    left: Counter[str] = Counter()
+    for reading in readings:
+        if isinstance(reading, SkippedRows):
+            left[reading.reason] += reading.rows
+        elif isinstance(reading, RejectedRow):
+            refused.append(reading)
+        elif quotas.setdefault(reading.key, reading) != reading:
+            twice.add(reading.key)
+    refused += [
+        RejectedRow(" ".join(key), "stated twice, and differently: none of them is taken") for key in sorted(twice)
+    ]
+    return AccountQuotas(
+        provider,
+        tuple(quota for key, quota in sorted(quotas.items()) if key not in twice),
+        tuple(sorted(refused, key=lambda r: (r.subject, r.reason))),
+        left,
+        tuple(troubles),
+    )

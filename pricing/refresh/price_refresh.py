@@ -1,0 +1,248 @@
+"""Runs a provider's adapter: its tasks side by side, inside one time limit, and lands what they read.
+
+What one task could not read stays as it was known; the other tasks and the other providers land all the same. Knows
+no cloud; imports an adapter, and with it an SDK, only when that provider is refreshed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast
+
+from pricing.adapters.protocol import (
+    CoveredScope,
+    FetchRequest,
+    PriceReading,
+    ProviderAdapter,
+    RejectedRow,
+    SkippedRows,
+)
+from pricing.adapters.retries import RetryBudget
+from pricing.catalog import data_folder
+from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
+from pricing.catalog.snapshot_tables import read_accelerator_names, read_snapshot
+from pricing.errors import ProviderFailure
+from pricing.offering import Offering
+from pricing.price import Price
+from pricing.providers import CatalogLayout, find_plug_in_packages
+from pricing.snapshots.publication import PublishedSnapshot, publish_under_lock
+from pricing.snapshots.quality_gate import FetchedRows, PriceKey
+
+MADE_BY = "planner prices refresh"
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+G = TypeVar("G", bound=Sized)
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshProgress:
+    """Progress: `done` of `total` tasks of `provider`; `task` has just ended with `rows`, or `failed`."""
+
+    provider: str
+    task: str
+    done: int
+    total: int
+    rows: int = 0
+    failed: ProviderFailure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFailure:
+    """A task that could not be read, and why; what was known of its part stays."""
+
+    task: str
+    failed: ProviderFailure
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshOutcome:
+    """What a refresh of one provider came to. `landed` is None where nothing could be written."""
+
+    provider: str
+    landed: PublishedSnapshot | None
+    troubles: tuple[TaskFailure, ...]
+
+
+class NamedTask(Protocol[T_co]):
+    """A Task or a QuotaTask."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def read(self) -> Callable[[], Iterator[T_co]]: ...
+
+
+def load_adapter(provider: str) -> ProviderAdapter | None:
+    """The `fetch` module of an embedded provider or a plug-in; None where it has none. Imports no SDK."""
+    packages = dict(find_plug_in_packages())
+    name = f"{packages.get(provider, f'pricing.providers.{provider}')}.fetch"
+    with suppress(ModuleNotFoundError):
+        if find_spec(name) is not None:
+            return cast(ProviderAdapter, importlib.import_module(name))
+    return None
+
+
+def build_fetch_request(
+    provider: str,
+    data: Path,
+    patience: RetryBudget,
+    today: date,
+    *,
+    regions: tuple[str, ...] = (),
+    endpoints: Mapping[str, str] | None = None,
+) -> FetchRequest:
+    """What to ask of a provider, with what the snapshot in use knows of it."""
+    layout = data_folder.current_layout(EMBEDDED_LAYOUT, data)
+    own = CatalogLayout(layout.data, ((provider, dict(layout.folders)[provider]),))
+    known = {o.instance_type: o for o in read_snapshot(own).offerings}
+    return FetchRequest(regions, today, read_accelerator_names(own), known, endpoints or {}, patience)
+
+
+def refresh_provider(
+    provider: str,
+    data: Path,
+    patience: RetryBudget,
+    today: date,
+    say: Callable[[RefreshProgress], None],
+    *,
+    regions: tuple[str, ...] = (),
+    endpoints: Mapping[str, str] | None = None,
+    accept: Mapping[str, str] | None = None,
+) -> RefreshOutcome:
+    """Reads, judges and lands one provider. Never raises Failed: what failed is in the outcome.
+
+    An interruption stops every task, lands nothing and passes on.
+    """
+    adapter = load_adapter(provider)
+    if adapter is None:
+        text = "this provider has no adapter: import its prices from a file"
+        return RefreshOutcome(provider, None, (TaskFailure("", ProviderFailure("no_sdk", text)),))
+    troubles: list[TaskFailure] = []
+    try:
+        with data_folder.lock_provider(provider, data):
+            say(RefreshProgress(provider, "finding out what there is to read", 0, 0))
+            ask = build_fetch_request(provider, data, patience, today, regions=regions, endpoints=endpoints)
+            pile = ReadingBatch()
+            for task, batch in run_tasks(provider, adapter.tasks(ask), adapter.AT_ONCE, patience, say, ReadingBatch.of):
+                if isinstance(batch, ProviderFailure):
+                    troubles.append(TaskFailure(task, batch))
+                else:
+                    pile.merge(batch)
+            if not pile.prices and not pile.offerings:
+                raise ProviderFailure(
+                    troubles[0].failed.kind if troubles else "changed_format", "no price was read at all"
+                )
+            fetched = pile.fetched(adapter.sources(today))
+            landed = publish_under_lock(provider, fetched, data, made_by=MADE_BY, day=today, accept=accept or {})
+    except ProviderFailure as failed:
+        return RefreshOutcome(provider, None, (*troubles, TaskFailure("", failed)))
+    return RefreshOutcome(provider, landed, tuple(troubles))
+
+
+def run_tasks(
+    provider: str,
+    tasks: Iterable[NamedTask[T]],
+    at_once: int,
+    patience: RetryBudget,
+    say: Callable[[RefreshProgress], None],
+    gather: Callable[[Iterator[T]], G],
+) -> Iterator[tuple[str, G | ProviderFailure]]:
+    """Each task's name with what `gather` (list, Pile.of) makes of all that it read, or why it failed, in the order
+    in which they end."""
+    waiting = list(tasks)
+    total, done = len(waiting), 0
+    with ThreadPoolExecutor(max(1, at_once), thread_name_prefix=f"refresh-{provider}") as pool:
+        running: dict[Future[G | ProviderFailure], str] = {pool.submit(_run_task, t, gather): t.name for t in waiting}
+        try:
+            while running:
+                ended, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in sorted(ended, key=lambda f: running[f]):
+                    name, outcome, done = running.pop(future), future.result(), done + 1
+                    failed = outcome if isinstance(outcome, ProviderFailure) else None
+                    say(
+                        RefreshProgress(
+                            provider,
+                            name,
+                            done,
+                            total,
+                            0 if isinstance(outcome, ProviderFailure) else len(outcome),
+                            failed,
+                        )
+                    )
+                    yield name, outcome
+        except BaseException:
+            patience.stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _run_task(task: NamedTask[T], gather: Callable[[Iterator[T]], G]) -> G | ProviderFailure:
+    try:
+        return gather(task.read())
+    except ProviderFailure as failed:
+        return failed
+    except Exception as error:  # noqa: BLE001 - an answer that the adapter did not expect costs no other task
+        return ProviderFailure("changed_format", f"{task.name}: {type(error).__name__}: {error}")
+
+
+@dataclass(slots=True)
+class ReadingBatch:
+    """What the tasks have read so far. A price that two rows state differently is refused, and none of them taken."""
+
+    offerings: dict[str, Offering] = field(default_factory=dict)
+    prices: dict[PriceKey, Price] = field(default_factory=dict)
+    covered: set[CoveredScope] = field(default_factory=set)
+    refused: list[RejectedRow] = field(default_factory=list)
+    left: Counter[str] = field(default_factory=Counter)
+    twice: set[PriceKey] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, readings: Iterable[PriceReading]) -> ReadingBatch:
+        """All readings of one task, taken as they come: rows that are left out are counted, not kept."""
+        pile = cls()
+        pile.add(readings)
+        return pile
+
+    def __len__(self) -> int:
+        return len(self.offerings) + len(self.prices)
+
+    def merge(self, other: ReadingBatch) -> None:
+        """The other's readings too."""
+        self.add((*other.offerings.values(), *other.prices.values(), *other.covered, *other.refused))
+        self.left.update(other.left)
+        self.twice |= other.twice
+
+    def add(self, readings: Iterable[PriceReading]) -> None:
+        takers: dict[type, Callable[[Any], None]] = {
+            Offering: self._add_offering,
+            Price: self._add_price,
+            CoveredScope: self.covered.add,
+            RejectedRow: self.refused.append,
+            SkippedRows: lambda left: self.left.update({left.reason: left.rows}),
+        }
+        for reading in readings:
+            takers[type(reading)](reading)
+
+    def fetched(self, sources: Iterable[Any]) -> FetchedRows:
+        prices = {key: price for key, price in self.prices.items() if key not in self.twice}
+        covered = frozenset(self.covered)
+        return FetchedRows(self.offerings, prices, covered, tuple(self.refused), self.left, tuple(sources))
+
+    def _add_offering(self, offering: Offering) -> None:
+        self.offerings[offering.instance_type] = offering
+
+    def _add_price(self, price: Price) -> None:
+        first = self.prices.setdefault(price.key, price)
+        if first.price_per_hour != price.price_per_hour:
+            self.twice.add(price.key)
+            text = f"two rows state {first.price_per_hour:g} and {price.price_per_hour:g}"
+            self.refused.append(RejectedRow(" ".join(price.key), text, price.key))

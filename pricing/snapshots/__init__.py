@@ -1,0 +1,1 @@
+"""Snapshots of prices: the checks before publication, publication, history, changes."""

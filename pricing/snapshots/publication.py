@@ -1,0 +1,239 @@
+"""What was read of a provider becomes its snapshot in use, or nothing changes at all.
+
+A snapshot is a whole provider folder of its own, written beside the others, read back as part of the whole catalogue,
+and only then named as current in one step. Whatever ends the process before that leaves the last good one in use.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pricing.catalog import data_folder
+from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
+from pricing.catalog.snapshot_tables import (
+    OFFERING_COLUMNS,
+    PRICE_COLUMNS,
+    REGION_COLUMNS,
+    SOURCE_COLUMNS,
+    TIER_COLUMNS,
+    Snapshot,
+    read_accelerator_names,
+    read_snapshot,
+)
+from pricing.csv_tables import format_sorted_table, quote_toml_strings, write_atomically
+from pricing.errors import InvalidSnapshot, ProviderFailure
+from pricing.offering import Offering
+from pricing.price import Price
+from pricing.providers import CatalogLayout
+from pricing.regions_and_tiers import Region, Source, Tier
+from pricing.snapshots.quality_gate import FetchedRows, GateResult, QuarantinedRow, apply_quality_gate
+
+Row = TypeVar("Row", Price, Offering, Region, Tier)
+QUARANTINE_FILE = "quarantine.csv"
+QUARANTINE_COLUMNS = ("subject", "reason", "price_before", "before_as_of", "price_after", "after_as_of")
+CURATED_FILES = ("provider.toml", "accelerators.csv", "aliases.csv")
+"""Copied from the snapshot before, where it has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSnapshot:
+    """The snapshot now in use, and how it differs from the one before.
+
+    `id` is that of the one before where nothing `changed`. `new`, `gone` and `moved` count prices; `held` is what the
+    gate kept out, `left` what was left out by rule, by reason.
+    """
+
+    provider: str
+    id: str
+    path: Path
+    changed: bool
+    offerings: int
+    prices: int
+    read: int
+    new: int
+    moved: int
+    gone: int
+    held: tuple[QuarantinedRow, ...]
+    left: Mapping[str, int]
+
+
+def publish_snapshot(
+    provider: str, fetched: FetchedRows, data: Path, *, made_by: str, day: date, accept: Mapping[str, str] | None = None
+) -> PublishedSnapshot:
+    """Judges and writes; raises Failed and changes nothing where the gate refuses the whole, or another is at work."""
+    with data_folder.lock_provider(provider, data):
+        return publish_under_lock(provider, fetched, data, made_by=made_by, day=day, accept=accept or {})
+
+
+def publish_under_lock(
+    provider: str, fetched: FetchedRows, data: Path, *, made_by: str, day: date, accept: Mapping[str, str]
+) -> PublishedSnapshot:
+    """The same for a caller that holds the lock."""
+    base = data_folder.base_layout(EMBEDDED_LAYOUT, data)
+    fallback = dict(base.folders)[provider]
+    current = next(data_folder.find_current_snapshot(provider, fallback, data), None)
+    folder = current.path if current else fallback
+    layout = CatalogLayout(base.data, ((provider, folder),))
+    before = read_snapshot(layout)
+    judged = apply_quality_gate(
+        before, fetched, read_accelerator_names(layout), accept, refreshed_before=current is not None
+    )
+    tables = _snapshot_tables(before, judged, fetched)
+    if current and not _tables_differ(folder, tables):
+        return _summarize_publication(provider, current.id, folder, before, judged, fetched, changed=False)
+    place = data / "snapshots" / provider
+    name = _next_snapshot_id(place, day)
+    facts = _snapshot_manifest(made_by, day, current.id if current else data_folder.EMBEDDED_ID, tables, judged, accept)
+    _write_snapshot(
+        place, name, {**tables, "snapshot.toml": facts, QUARANTINE_FILE: _quarantine_table(judged.held)}, folder
+    )
+    _verify_staged_catalog(place / name, provider, data)
+    write_atomically(place / data_folder.CURRENT_FILE, f"{name}\n".encode())
+    return _summarize_publication(provider, name, place / name, before, judged, fetched, changed=True)
+
+
+def _snapshot_tables(before: Snapshot, judged: GateResult, fetched: FetchedRows) -> dict[str, bytes]:
+    """The tables of the snapshot. Every source is named after its day there (karp-aws.2026-07-20): a later version may
+    ship another of the same name, and a carried row must go on pointing at its own."""
+    sources = {s.source_id: s for s in (*before.sources, *fetched.sources) if "+" not in s.source_id}
+    named = {name: _dated_source_id(source) for name, source in sources.items()}
+
+    def rows(values: Iterable[Row]) -> list[Row]:
+        return [replace(v, source_id="+".join(named[part] for part in v.source_id.split("+"))) for v in values]
+
+    prices, offerings = rows(judged.prices.values()), rows(judged.offerings.values())
+    regions, tiers = rows((*before.regions, *_new_regions(before, judged))), rows(before.tiers)
+    written = (row.source_id for table in (prices, offerings, regions, tiers) for row in table)
+    used = {part for source_id in written for part in source_id.split("+")}
+    sources_by_id = {named[name]: replace(source, source_id=named[name]) for name, source in sources.items()}
+    return {
+        "offerings.csv": format_sorted_table(OFFERING_COLUMNS, map(asdict, offerings), key=("family", "instance_type")),
+        "prices.csv": format_sorted_table(PRICE_COLUMNS, map(asdict, prices)),
+        "regions.csv": format_sorted_table(REGION_COLUMNS, map(asdict, regions)),
+        "tiers.csv": format_sorted_table(TIER_COLUMNS, map(asdict, tiers), number=("from_gb",)),
+        "sources.csv": format_sorted_table(SOURCE_COLUMNS, (asdict(sources_by_id[name]) for name in used)),
+    }
+
+
+def _dated_source_id(source: Source) -> str:
+    """The id with the day of the source behind it."""
+    end = f".{source.as_of}"
+    return source.source_id if source.source_id.endswith(end) else f"{source.source_id}{end}"
+
+
+def _new_regions(before: Snapshot, judged: GateResult) -> list[Region]:
+    """Regions that have prices and were not known: their country is not told, so residency rules them out."""
+    known = {region.region for region in before.regions}
+    new = {p.region: p for p in sorted(judged.prices.values(), key=lambda p: p.key) if p.region not in known}
+    return [Region(p.provider, p.region, p.region, "", (), p.source_id) for p in new.values()]
+
+
+def _tables_differ(folder: Path, tables: Mapping[str, bytes]) -> bool:
+    """Whether a table differs from what is in use."""
+    return any(not (folder / n).is_file() or (folder / n).read_bytes() != content for n, content in tables.items())
+
+
+def _next_snapshot_id(place: Path, day: date) -> str:
+    """2026-11-21-001: names sort in the order of making."""
+    taken = [path.name for path in place.glob(f"{day}-*")]
+    return f"{day}-{max((int(name.rpartition('-')[2]) for name in taken), default=0) + 1:03d}"
+
+
+def _snapshot_manifest(
+    made_by: str, day: date, base: str, tables: Mapping[str, bytes], judged: GateResult, accept: Mapping[str, str]
+) -> bytes:
+    dates = sorted(p.as_of.isoformat() for p in judged.prices.values()) or ["", ""]
+    used = sorted({p.source_id for p in judged.prices.values()})
+    lines = [
+        f"# Made by `{made_by}`; not to be edited.",
+        f'made_by = "{made_by}"',
+        f'made_on = "{day}"',
+        f'base = "{base}"',
+        f'oldest = "{dates[0]}"',
+        f'newest = "{dates[-1]}"',
+        f"sources = [{', '.join(quote_toml_strings(used))}]",
+        "",
+        "[rows]",
+        f"offerings = {len(judged.offerings)}",
+        f"prices = {len(judged.prices)}",
+        f"held = {len(judged.held)}",
+        "",
+        "[sha256]",
+        *(f'"{name}" = "{sha256(content).hexdigest()}"' for name, content in tables.items()),
+    ]
+    if accept:
+        lines += ["", "[accepted] # moves past the band, with the reason given"]
+        lines += [f"{a} = {b}" for pair in sorted(accept.items()) for a, b in [quote_toml_strings(pair)]]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _quarantine_table(quarantined: Iterable[QuarantinedRow]) -> bytes:
+    def row(each: QuarantinedRow) -> dict[str, Any]:
+        one, two = each.before, each.after
+        return {
+            "subject": each.subject,
+            "reason": each.reason,
+            "price_before": one.price_per_hour if one else None,
+            "before_as_of": one.as_of if one else None,
+            "price_after": two.price_per_hour if two else None,
+            "after_as_of": two.as_of if two else None,
+        }
+
+    return format_sorted_table(QUARANTINE_COLUMNS, map(row, quarantined))
+
+
+def _write_snapshot(place: Path, name: str, files: Mapping[str, bytes], folder: Path) -> None:
+    """All files under a name that nobody reads yet, on the disk, then the folder under its own name."""
+    for left_over in place.glob(".new-*"):  # of a process that was killed: the lock is ours
+        shutil.rmtree(left_over, ignore_errors=True)
+    stage = place / f".new-{os.getpid()}"
+    stage.mkdir(parents=True)
+    copied = {n: (folder / n).read_bytes() for n in CURATED_FILES if (folder / n).is_file()}
+    try:
+        for file, content in {**copied, **files}.items():
+            with (stage / file).open("wb") as out:
+                out.write(content)
+                out.flush()
+                os.fsync(out.fileno())
+        stage.rename(place / name)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _verify_staged_catalog(path: Path, provider: str, data: Path) -> None:
+    """Reads the whole catalogue that would result; a snapshot that cannot be read is removed again."""
+    try:
+        read_snapshot(data_folder.current_layout(EMBEDDED_LAYOUT, data).replaced([(provider, path)]))
+    except InvalidSnapshot as bad:
+        shutil.rmtree(path, ignore_errors=True)
+        raise ProviderFailure("changed_format", f"what was read makes no catalogue: {bad.faults[0]}") from bad
+
+
+def _summarize_publication(
+    provider: str, name: str, path: Path, before: Snapshot, judged: GateResult, fetched: FetchedRows, *, changed: bool
+) -> PublishedSnapshot:
+    known: dict[tuple[str, str, str, str], Price] = {p.key: p for p in before.prices}
+    entered = [p for key, p in judged.prices.items() if known.get(key) is not p]
+    new = sum(p.key not in known for p in entered)
+    moved = sum(p.key in known and known[p.key].price_per_hour != p.price_per_hour for p in entered)
+    return PublishedSnapshot(
+        provider=provider,
+        id=name,
+        path=path,
+        changed=changed,
+        offerings=len(judged.offerings),
+        prices=len(judged.prices),
+        read=len(fetched.prices),
+        new=new,
+        moved=moved,
+        gone=len(judged.gone),
+        held=judged.held,
+        left=dict(fetched.left),
+    )

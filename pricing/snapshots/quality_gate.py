@@ -1,0 +1,239 @@
+"""The gate before a snapshot is written: what was read against what was known. Knows neither clouds nor files.
+
+Nothing enters that looks wrong, and nothing is lost: what fails is held back with its reason, and what was known of it
+stays. A feed that fails as a whole raises Failed("changed_format") and changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from pricing.accelerator import AcceleratorNames
+from pricing.adapters.protocol import CoveredScope, RejectedRow
+from pricing.catalog.snapshot_tables import Snapshot
+from pricing.errors import ProviderFailure
+from pricing.offering import Offering
+from pricing.price import Price, PurchaseKind, parse_purchase_option
+from pricing.regions_and_tiers import Source
+
+PriceKey = tuple[str, str, str, str]
+
+PRICE_BANDS: Mapping[str, tuple[float, float]] = {"spot": (0.1, 10.0), "capacity_block": (0.4, 2.5)}
+"""How far a price may move in one refresh, as a factor, by kind. Spot is a market; block rates follow the season."""
+LIST_PRICE_BAND = (0.65, 1.5)
+"""For list prices. The largest cut since 2023, of P5 in June 2025, was to 0.56 of the price: it needs a reason."""
+MIN_ROW_RATIO, MAX_ROW_RATIO = 0.7, 3.0
+"""Rows of one kind in what was covered, as a factor of those known there. The upper one holds between refreshes."""
+MAX_QUARANTINED_FRACTION = 0.5
+"""If more of the prices read than this fail, the feed has changed, not the prices."""
+MIN_RATE_FACTOR, MAX_RATE_FACTOR = 0.5, 5.0
+"""Of the lowest and the highest price per accelerator-hour known for that accelerator: a new on-demand row below lacks
+a part, one above is a stand-in for a price that is unknown (700 an hour, in a catalogue of others)."""
+COMMITMENT_KINDS: tuple[PurchaseKind, ...] = ("reserved", "committed_use", "savings_plan")
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedRows:
+    """All that one refresh or import read of a provider."""
+
+    offerings: dict[str, Offering]
+    prices: dict[PriceKey, Price]
+    covered: frozenset[CoveredScope]
+    refused: tuple[RejectedRow, ...] = ()
+    left: Counter[str] = field(default_factory=Counter)
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantinedRow:
+    """One row in quarantine: why, and the two prices (None where there is none); the one before stays in use."""
+
+    subject: str
+    reason: str
+    before: Price | None = None
+    after: Price | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What may be written: all offerings and prices of the provider, old and new, by key; and what was held back."""
+
+    offerings: dict[str, Offering]
+    prices: dict[PriceKey, Price]
+    held: tuple[QuarantinedRow, ...]
+    gone: tuple[Price, ...]
+
+
+def apply_quality_gate(
+    before: Snapshot,
+    fetched: FetchedRows,
+    names: AcceleratorNames,
+    accept: Mapping[str, str],
+    *,
+    refreshed_before: bool,
+) -> GateResult:
+    """Merges what was read into what was known.
+
+    `accept` maps patterns of instance types to the reason why a move past the band is right. `refreshed_before`:
+    `before` was itself made by a refresh, so that the number of rows may be compared upwards too.
+    """
+    gate = _QualityGate(before, fetched, names, accept)
+    gate.offerings()
+    gate.prices()
+    gate.remove_vanished(refreshed_before)
+    wrong, read = [held for held in gate.held if held.after is not None], len(fetched.prices)
+    if not read and not fetched.offerings:
+        wrong, read = gate.held, len(fetched.refused)
+    if len(wrong) > MAX_QUARANTINED_FRACTION * read:
+        text = f"{len(wrong)} of {read} rows fail, the first: {wrong[0].subject}: {wrong[0].reason}"
+        raise ProviderFailure("changed_format", text)
+    return GateResult(gate.all_offerings, gate.all_prices, tuple(gate.held), tuple(gate.gone))
+
+
+class _QualityGate:
+    def __init__(
+        self, before: Snapshot, fetched: FetchedRows, names: AcceleratorNames, accept: Mapping[str, str]
+    ) -> None:
+        self.fetched, self.names, self.accept = fetched, names, accept
+        self.currencies = {p.currency for p in before.providers}
+        self.known = {p.key: p for p in before.prices}
+        self.all_offerings = {o.instance_type: o for o in before.offerings}
+        self.all_prices = dict(self.known)
+        self.held = [QuarantinedRow(r.subject, r.reason) for r in fetched.refused]
+        self.gone: list[Price] = []
+        self.usual = self._accelerator_rate_ranges()
+
+    def offerings(self) -> None:
+        for instance_type, new in self.fetched.offerings.items():
+            old = self.all_offerings.get(instance_type)
+            if problem := self._offering_problem(old, new):
+                self.held.append(QuarantinedRow(f"{new.provider} {instance_type}", problem))
+            else:
+                self.all_offerings[instance_type] = new
+
+    def _offering_problem(self, old: Offering | None, new: Offering) -> str | None:
+        if new.accelerator not in self.names.by_name:
+            return f"the accelerator {new.accelerator!r} is unknown"
+        if old is None:
+            return None
+        if old.accelerator != new.accelerator:
+            return f"its accelerator was {old.accelerator} and would be {new.accelerator}"
+        counts = (old.accelerator_count, new.accelerator_count)
+        if None not in counts and not math.isclose(counts[0] or 0, counts[1] or 0, rel_tol=1e-3):
+            return f"it had {counts[0]:g} accelerators and would have {counts[1]:g}"
+        return None
+
+    def prices(self) -> None:
+        for key, new in self.fetched.prices.items():
+            old = self.known.get(key)
+            if old is not None and old.as_of > new.as_of:
+                continue
+            if problem := self._price_problem(old, new):
+                self.held.append(QuarantinedRow(" ".join(key), problem, old, new))
+            else:
+                self.all_prices[key] = new
+
+    def _price_problem(self, old: Price | None, new: Price) -> str | None:
+        if not (math.isfinite(new.price_per_hour) and new.price_per_hour > 0):
+            return f"the price is {new.price_per_hour:g}: a price is above 0"
+        if new.currency not in self.currencies:
+            return f"the currency is {new.currency!r}, expected {', '.join(sorted(self.currencies))}"
+        if parse_purchase_option(new.purchase_option) is None:
+            return f"the purchase option {new.purchase_option!r} is none that can be read"
+        if new.instance_type not in self.all_offerings:
+            return "the instance type is unknown: no offering tells what it has"
+        if any(fnmatchcase(new.instance_type, pattern) for pattern in self.accept):
+            return None
+        return self._move_problem(old, new) if old is not None else self._plausibility_problem(new)
+
+    def _move_problem(self, old: Price, new: Price) -> str | None:
+        low, high = PRICE_BANDS.get(new.kind, LIST_PRICE_BAND)
+        factor = new.price_per_hour / old.price_per_hour
+        if low <= factor <= high:
+            return self._commitment_problem(new)
+        text = f"moved from {old.price_per_hour:g} of {old.as_of} to {new.price_per_hour:g}, by {factor - 1:+.0%}"
+        return f"{text}: past the band of {low - 1:+.0%} to {high - 1:+.0%} without a listed reason"
+
+    def _plausibility_problem(self, new: Price) -> str | None:
+        offering = self.all_offerings[new.instance_type]
+        usual, count = self.usual.get(offering.accelerator), offering.accelerator_count
+        if new.kind == "on_demand" and usual and count:
+            rate, (low, high) = new.price_per_hour / count, usual
+            text = f"{rate:g} per accelerator-hour, known for {offering.accelerator} are {low:g} to {high:g}"
+            if rate < MIN_RATE_FACTOR * low:
+                return f"{text}: a part of the machine seems to be missing"
+            if rate > MAX_RATE_FACTOR * high:
+                return f"{text}: it may stand for a price that is unknown"
+        return self._commitment_problem(new)
+
+    def _commitment_problem(self, new: Price) -> str | None:
+        """A commitment that costs more than none is a price of a whole term taken for one of an hour, or the like."""
+        if new.kind not in COMMITMENT_KINDS:
+            return None
+        key = (new.provider, new.region, new.instance_type, "on_demand")
+        plain = self.fetched.prices.get(key) or self.known.get(key)
+        if plain is None or new.price_per_hour <= plain.price_per_hour * 1.001:
+            return None
+        return f"committed at {new.price_per_hour:g} an hour, on demand costs {plain.price_per_hour:g}"
+
+    def _accelerator_rate_ranges(self) -> dict[str, tuple[float, float]]:
+        """The lowest and the highest on-demand price per accelerator-hour, by accelerator."""
+        rates_by_accelerator: dict[str, list[float]] = defaultdict(list)
+        for price in self.known.values():
+            offering = self.all_offerings.get(price.instance_type)
+            if price.kind == "on_demand" and offering and offering.accelerator_count and not offering.part:
+                rates_by_accelerator[offering.accelerator].append(price.price_per_hour / offering.accelerator_count)
+        return {name: (min(rates), max(rates)) for name, rates in rates_by_accelerator.items()}
+
+    def remove_vanished(self, refreshed_before: bool) -> None:
+        """What was known in a covered scope and was not read again is gone, unless too much is gone at once."""
+        missing: dict[tuple[str, str], list[Price]] = defaultdict(list)
+        doubtful = {refused.key for refused in self.fetched.refused}
+        for key, price in self.known.items():
+            if key not in self.fetched.prices and key not in doubtful and self._is_covered(price):
+                missing[self.family(price), price.kind].append(price)
+        read = Counter((self.family(p), str(p.kind)) for p in self.fetched.prices.values())
+        too_few = set(self._kinds_out_of_band(missing, refreshed_before))
+        for (family, kind), prices in sorted(missing.items()):
+            if kind in too_few:
+                reason = (
+                    f"more than {1 - MIN_ROW_RATIO:.0%} of all {kind} prices read again are missing: the old ones stay"
+                )
+            elif not read[family, kind]:
+                reason = f"the whole family vanished, {len(prices)} {kind} prices: the old ones stay"
+            else:
+                self.gone += prices
+                for price in prices:
+                    del self.all_prices[price.key]
+                continue
+            self.held.append(QuarantinedRow(f"{prices[0].provider} {family} {kind}", reason))
+
+    def _kinds_out_of_band(
+        self, missing: Mapping[tuple[str, str], list[Price]], refreshed_before: bool
+    ) -> Iterator[str]:
+        before = Counter(p.kind for p in self.known.values() if self._is_covered(p))
+        after = Counter(p.kind for p in self.fetched.prices.values())
+        lost: Counter[str] = Counter()
+        for (_, kind), prices in missing.items():
+            lost[kind] += len(prices)
+        for kind, rows in before.items():
+            if refreshed_before and after[kind] > MAX_ROW_RATIO * rows:
+                text = f"{after[kind]} {kind} prices, {rows} before: past the band of {MAX_ROW_RATIO:g} times"
+                raise ProviderFailure("changed_format", text)
+            if lost[kind] > (1 - MIN_ROW_RATIO) * rows:
+                yield kind
+
+    def _is_covered(self, price: Price) -> bool:
+        scopes = self.fetched.covered
+        return (
+            CoveredScope(price.region, price.kind) in scopes
+            or CoveredScope(price.region, price.kind, self.family(price)) in scopes
+        )
+
+    def family(self, price: Price) -> str:
+        offering = self.all_offerings.get(price.instance_type)
+        return offering.family if offering else ""

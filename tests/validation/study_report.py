@@ -1,0 +1,130 @@
+"""Behind `planner study`: a file of examples is read, worked, and shown as text or JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from planner.cli._exit_codes import DONE
+from planner.cli._request_files import read_bytes
+from planner.cli._tables import align_columns, json_text, print_text
+from pricing.catalog.price_catalog import Catalog
+from tests.validation import CheckedValue, Nested, PlanningConventions, ReproducedExample, reproduce
+from tests.validation._examples import read_examples
+
+NOT_REPRODUCED = 5
+FULL = ("figure", "value")
+HEAD = ("figure", "printed", "ours", "tolerance", "")
+NEVER = "never"
+
+
+def study(file: str, format_name: str) -> int:
+    """The exit code, once every example is worked and shown; InvalidRequest with every fault of the file."""
+    results = reproduce(read_examples(read_bytes(file), file), PlanningConventions(Catalog.current()))
+    print_text(json_text(as_json(results)) if format_name == "json" else "\n".join(as_text(results)) + "\n")
+    return DONE if all(result.ok for result in results) else NOT_REPRODUCED
+
+
+def as_json(results: Sequence[ReproducedExample]) -> dict[str, Any]:
+    """All that is known of each example; None is a point that is never reached."""
+    return {
+        "reproduced": all(result.ok for result in results),
+        "examples": [_example_document(result) for result in results],
+    }
+
+
+def _example_document(result: ReproducedExample) -> dict[str, Any]:
+    example = result.example
+    return {
+        "id": example.id,
+        "title": example.title,
+        "method": example.method,
+        "source": example.source,
+        "notes": example.notes,
+        "reproduced": result.ok,
+        "figures": [dataclasses.asdict(leaf) for leaf in result.leaves],
+        "full_cost": result.full_cost.figures,
+        "full_cost_basis": result.full_cost.basis,
+        "leaves_out": result.leaves_out,
+        "not_used": list(result.not_used),
+    }
+
+
+def as_text(results: Sequence[ReproducedExample]) -> Iterator[str]:
+    """Each example in a block of lines, and a last line that counts them."""
+    for result in results:
+        yield from (_strip_unprintable(line) for line in _example_lines(result))
+        yield ""
+    done = sum(result.ok for result in results)
+    leaves = [leaf for result in results for leaf in result.leaves]
+    within_tolerance = sum(leaf.ok for leaf in leaves)
+    yield (
+        f"{done} of {len(results)} examples reproduced; {within_tolerance} of {len(leaves)} figures within "
+        "their tolerance"
+    )
+
+
+def _example_lines(result: ReproducedExample) -> Iterator[str]:
+    example = result.example
+    yield f"{example.id}: {example.title}" if example.title else example.id
+    if example.source:
+        yield f"  source      {example.source}"
+    for line in align_columns(HEAD, map(_leaf_row, result.leaves), right=HEAD[1:3]):
+        yield f"  {line}"
+    figures = list(_flatten_values("", result.full_cost.figures))
+    if figures:
+        yield "  in full under this planner's conventions"
+        for line in align_columns(FULL, ((name, number(value)) for name, value in figures), right=FULL[1:])[1:]:
+            yield f"    {line}"
+    yield f"  in full     {result.full_cost.basis}"
+    yield f"  the study   {result.leaves_out}"
+    if result.not_used:
+        yield f"  not used    {', '.join(result.not_used)}"
+
+
+def _leaf_row(leaf: CheckedValue) -> tuple[str, ...]:
+    ours = "-" if leaf.message else number(leaf.ours)
+    return leaf.name, number(leaf.printed), ours, tolerance(leaf), _leaf_verdict(leaf)
+
+
+def _leaf_verdict(leaf: CheckedValue) -> str:
+    return "ok" if leaf.ok else f"NOT REPRODUCED{f': {leaf.message}' if leaf.message else ''}"
+
+
+def _flatten_values(name: str, value: Nested) -> Iterator[tuple[str, Nested]]:
+    """Every figure with its path."""
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            yield from _flatten_values(f"{name}.{key}" if name else key, below)
+    elif isinstance(value, list):
+        for index, below in enumerate(value):
+            yield from _flatten_values(f"{name}[{index}]", below)
+    else:
+        yield name, value
+
+
+def number(value: Nested) -> str:
+    """Five figures, or cents where more stand before the point; `never` for None.
+
+    >>> number(2720.411), number(0.00347222), number(8.0), number(None)
+    ('2,720.41', '0.0034722', '8', 'never')
+    """
+    if value is None:
+        return NEVER
+    if not isinstance(value, int | float):
+        return str(value)
+    if abs(value) < 1000 and value != round(value):
+        return f"{value:.5g}"
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.2f}"
+
+
+def tolerance(leaf: CheckedValue) -> str:
+    """0.1 or 1%: the wider of the two counts."""
+    parts = (f"{leaf.absolute:g}" if leaf.absolute else "", f"{leaf.relative * 100:.4g}%" if leaf.relative else "")
+    return " or ".join(part for part in parts if part) or "exact"
+
+
+def _strip_unprintable(line: str) -> str:
+    """The line as it is but for what could steer a terminal: its texts come from a file."""
+    return "".join(char if char.isprintable() else " " for char in line)

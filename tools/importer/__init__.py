@@ -1,0 +1,110 @@
+"""Fact tables -> our catalogue: the one command that fills `pricing/` from collected figures.
+
+Reads a folder of fact tables and the hand-kept files of the target (provider.toml, regions.csv, aliases.csv,
+successors.csv, data/kept/). Never writes those. Everything is checked before anything is written: the catalogue that
+would result is compiled beside the old one first. Same input, same bytes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pricing.catalog.snapshot_tables import Snapshot, read_snapshot
+from pricing.csv_tables import write_atomically
+from pricing.errors import InvalidSnapshot
+from pricing.providers import CatalogLayout
+from pricing.providers import list_catalog_files as catalogue_files
+from tools.importer.catalog_tables import build_catalog_files
+from tools.importer.fact_tables import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import took in; `tiers_left` counts the rows of transfer and storage left out, by reason."""
+
+    providers: tuple[str, ...]
+    offerings: int
+    prices: int
+    options: tuple[str, ...]
+    regions: int
+    accelerators: int
+    systems: int
+    tiers_read: int
+    tiers_used: int
+    tiers_left: dict[str, int]
+    superseded: int
+    suspect: int
+    oldest: date
+    newest: date
+    changed: tuple[str, ...]
+
+
+def import_facts(folder: Path, target: Path) -> ImportReport:
+    """Makes the catalogue in `target` from the fact tables in `folder`; a second run changes nothing.
+
+    Raises BadSnapshot with every fault, each with its file and line; nothing is written then.
+    """
+    faults: list[str] = []
+    facts = Facts.read(folder, target, faults)
+    if faults:
+        raise InvalidSnapshot(tuple(faults))
+    files, used, left = build_catalog_files(facts)
+    if faults:
+        raise InvalidSnapshot(tuple(faults))
+    snapshot = _verify_staged_catalog(target, files)
+    _check_row_counts(facts, snapshot)
+    changed = [name for name, content in files.items() if _file_content(target / name) != content]
+    for name in changed:
+        write_atomically(target / name, files[name])
+    return ImportReport(
+        providers=tuple(p.name for p in snapshot.providers),
+        offerings=len(snapshot.offerings),
+        prices=len(snapshot.prices),
+        options=tuple(sorted({p.purchase_option for p in snapshot.prices})),
+        regions=len({(p.provider, p.region) for p in snapshot.prices}),
+        accelerators=len(facts.names.by_name),
+        systems=len(snapshot.systems),
+        tiers_read=len(facts.tiers),
+        tiers_used=used,
+        tiers_left=left,
+        superseded=len(facts.superseded),
+        suspect=facts.suspect,
+        oldest=min(p.as_of for p in snapshot.prices),
+        newest=max(p.as_of for p in snapshot.prices),
+        changed=tuple(changed),
+    )
+
+
+def _verify_staged_catalog(target: Path, files: dict[str, bytes]) -> Snapshot:
+    """Reads the catalogue that would result, beside the real one."""
+    with TemporaryDirectory(prefix="gpu-planner-import-") as name:
+        stage = Path(name)
+        for source_file in catalogue_files(CatalogLayout.of(target)):
+            if source_file.is_file():
+                copy = stage / source_file.relative_to(target)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source_file, copy)
+        for path, content in files.items():
+            write_atomically(stage / path, content)
+        return read_snapshot(CatalogLayout.of(stage))
+
+
+def _check_row_counts(facts: Facts, snapshot: Snapshot) -> None:
+    """Rows in are rows out: no offering, price or way of paying is lost on the way."""
+    pairs = (
+        ("offerings", len(facts.offerings), len(snapshot.offerings)),
+        ("prices", len(facts.prices), len(snapshot.prices)),
+        ("options", len(facts.options), len({(p.provider, p.purchase_option) for p in snapshot.prices})),
+        ("systems", len(facts.systems) + len(facts.servers), len(snapshot.systems)),
+    )
+    lost = tuple(f"{what}: {before} read, {after} written" for what, before, after in pairs if before != after)
+    if lost:
+        raise InvalidSnapshot(lost)
+
+
+def _file_content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None

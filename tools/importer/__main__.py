@@ -1,0 +1,41 @@
+"""`python -m tools.importer FOLDER`: makes the catalogue that the package ships from a folder of fact tables."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+from pricing.catalog.price_catalog import ROOT
+from pricing.errors import InvalidSnapshot
+from tools.importer import ImportReport, import_facts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.importer", description=__doc__)
+    parser.add_argument("folder", type=Path, help="the fact tables")
+    try:
+        report = import_facts(parser.parse_args().folder, ROOT)
+    except InvalidSnapshot as error:
+        sys.stderr.write("".join(f"{fault}\n" for fault in error.faults))
+        return 2
+    sys.stdout.write("".join(f"{line}\n" for line in import_report_lines(report)))
+    return 0
+
+
+def import_report_lines(report: ImportReport) -> Iterator[str]:
+    """What an import of fact tables took in, one figure a line."""
+    for field in fields(report):
+        value = getattr(report, field.name)
+        text = f"{value:,}" if isinstance(value, int) else str(value)
+        if isinstance(value, tuple):
+            text = ", ".join(value) or "nothing"
+        elif isinstance(value, dict):
+            text = "; ".join(f"{count:,} {reason}" for reason, count in value.items()) or "nothing"
+        yield f"{field.name.replace('_', ' '):12} {text}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,343 @@
+"""The fact tables and the hand-kept files of a target, read and checked together. Writes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from pricing.accelerator import (
+    ACCELERATOR_COLUMNS,
+    ALIAS_COLUMNS,
+    Accelerator,
+    AcceleratorNames,
+    parse_accelerator,
+    parse_alias,
+)
+from pricing.catalog import snapshot_tables
+from pricing.csv_tables import TableRow, read_rows
+from pricing.errors import InvalidSnapshot, UnknownName
+from pricing.price import parse_purchase_option
+from pricing.providers import find_provider_folders
+from pricing.regions_and_tiers import TIER_ITEMS, Source
+from tools.importer.transfer_storage_tiers import GB_PER_STEP_UNIT
+
+FACT_TABLES: dict[str, tuple[str, ...]] = {
+    "accelerators.csv": (
+        "name", "vendor", "architecture", "release_year", "memory_gib", "memory_bandwidth_gbs", "cores", "fp32_tflops",
+        "tf32_tflops", "fp16_bf16_tflops", "fp8_tflops", "fp4_tflops", "tdp_w", "interconnect_gbs", "ecc", "class",
+        "list_price_usd", "list_price_year", "source", "notes",
+    ),
+    "offerings.csv": (
+        "provider", "family", "instance_type", "accelerator", "accelerator_count", "accelerator_memory_gib", "vcpus",
+        "memory_gib", "local_ssd_gb", "network_gbps", "interconnect", "status", "source_ids",
+    ),
+    "prices.csv": (
+        "provider", "region", "instance_type", "purchase_option", "price_usd_per_hour", "as_of", "source_id", "method",
+        "note",
+    ),
+    "price_history.csv": (
+        "provider", "region", "instance_type", "purchase_option", "price_usd_per_hour", "first_seen", "source_id",
+        "commit",
+    ),
+    "sources.csv": ("source_id", "repo", "path", "commit", "as_of", "gave"),
+    "systems.csv": (
+        "name", "accelerator", "count", "max_power_kw", "rack_units", "list_price_usd", "list_price_year", "source",
+        "notes",
+    ),
+    "transfer_storage_prices.csv": ("provider", "region", "item", "unit", "tier", "price_usd", "as_of", "source_id"),
+}  # fmt: skip
+SUPERSEDED_TABLE = "price_history.csv"
+COUNTED_TABLES = ("price_suspect.csv",)
+"""Doubtful prices: counted, never imported."""
+
+CURATED_TABLES: dict[str, tuple[str, ...]] = {
+    "accelerators.csv": ACCELERATOR_COLUMNS,
+    "offering_accelerators.csv": ("provider", "written", "instance_types", "name", "source"),
+    "servers.csv": snapshot_tables.SYSTEM_COLUMNS,
+    "sources.csv": snapshot_tables.SOURCE_COLUMNS,
+    "systems.csv": ("name", "sold", "price_as_of", "source"),
+}
+"""Hand-kept tables. systems.csv says more of systems in the facts; servers that the facts lack stand in servers.csv."""
+CURATED_REGION_COLUMNS = ("region", "country")
+SUCCESSOR_COLUMNS = ("provider", "instance_type", "successor", "source_id")
+MAX_SHARE_DENOMINATOR = 8
+"""The finest fraction of an accelerator that any provider rents is an eighth."""
+
+COUNTED_AS = {"-die": "die", "-board": "board"}
+_SUFFIXES = re.compile(r"-(\d+(\.\d+)?GB|SXM\d?|PCIe|NVL|die|board|SE|WS|GDDR5|Ironwood)(?=-|$)")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All rows, each still with its place, and what the kept files say about them."""
+
+    folder: Path
+    target: Path
+    names: AcceleratorNames
+    accelerators: list[Accelerator]
+    sources: dict[str, Source]
+    offerings: list[tuple[TableRow, str]]
+    prices: list[tuple[TableRow, str]]
+    systems: list[TableRow]
+    tiers: list[TableRow]
+    kept_systems: dict[str, TableRow]
+    servers: list[TableRow]
+    successors: dict[tuple[str, str], str]
+    providers: dict[str, dict[str, Any]]
+    regions: dict[str, list[TableRow]]
+    superseded: list[tuple[TableRow, str]]
+    suspect: int
+
+    @property
+    def options(self) -> set[tuple[str, str]]:
+        """(provider, purchase option) as we name it."""
+        return {(row.values["provider"], option) for row, option in self.prices}
+
+    @classmethod
+    def read(cls, folder: Path, target: Path, faults: list[str]) -> Facts:
+        """Reads and checks; what is wrong is added to `faults`, and the value is then not to be used.
+
+        Raises BadSnapshot at once where a whole table cannot be used.
+        """
+        read = _read_tables(folder, target, faults)
+        tables = {name: read[folder / name] for name in (*FACT_TABLES, *COUNTED_TABLES)}
+        curated = {name: read[target / "data" / "kept" / name] for name in CURATED_TABLES}
+        own = {path.name: snapshot_tables.read_provider_facts(path, faults) for path in find_provider_folders(target)}
+        faults += _provider_faults(target, own)
+        accelerators = _parse_accelerators(tables["accelerators.csv"], curated["accelerators.csv"], faults)
+        aliases = [parse_alias(row) for row in read[target / "data" / "aliases.csv"]]
+        names = AcceleratorNames(accelerators, [a for a in aliases if a])
+        faults += names.faults()
+        sources = _parse_sources(tables["sources.csv"], curated["sources.csv"])
+        regions = {name: read[_regions_file(target, name)] for name in own}
+        offerings = _resolve_offerings(tables["offerings.csv"], curated["offering_accelerators.csv"], names, own)
+        types = {_type_key(row) for row, _ in offerings}
+        prices = _resolve_prices(tables["prices.csv"], types, own, regions, "as_of")
+        superseded = _resolve_prices(tables[SUPERSEDED_TABLE], types, own, regions, "first_seen")
+        dated = [row for row, _ in (*prices, *superseded)]
+        _check_sources([*dated, *tables["transfer_storage_prices.csv"]], "source_id", sources)
+        _check_sources([r for r, _ in offerings], "source_ids", sources)
+        for row in tables["systems.csv"]:
+            if row.text("accelerator") not in names.by_name:
+                row.fault(f"accelerator {row.values['accelerator']!r} is unknown")
+        return cls(
+            folder=folder,
+            target=target,
+            names=names,
+            accelerators=list(names.by_name.values()),
+            sources=sources,
+            offerings=offerings,
+            prices=prices,
+            systems=tables["systems.csv"],
+            tiers=tables["transfer_storage_prices.csv"],
+            kept_systems={r.values["name"]: r for r in curated["systems.csv"]},
+            servers=curated["servers.csv"],
+            successors=_parse_successors(read[target / "data" / "successors.csv"], types, sources),
+            providers=own,
+            regions=regions,
+            superseded=superseded,
+            suspect=len(tables[COUNTED_TABLES[0]]),
+        )
+
+
+def _read_tables(folder: Path, target: Path, faults: list[str]) -> dict[Path, list[TableRow]]:
+    """The rows of every table. Raises BadSnapshot with one fault for each file that is missing or lacks a column:
+    all else that would be found follows from that."""
+    curated_folder = target / "data" / "kept"
+    needed = {folder / name: columns for name, columns in FACT_TABLES.items()}
+    needed |= {folder / name: () for name in COUNTED_TABLES}
+    needed |= {_regions_file(target, path.name): CURATED_REGION_COLUMNS for path in find_provider_folders(target)}
+    needed |= {target / "data" / "aliases.csv": ALIAS_COLUMNS, target / "data" / "successors.csv": SUCCESSOR_COLUMNS}
+    needed |= {curated_folder / name: columns for name, columns in CURATED_TABLES.items()}
+    tables: dict[Path, list[TableRow]] = {}
+    unusable: list[str] = []
+    for path, columns in needed.items():
+        before = len(faults)
+        tables[path] = list(read_rows(path, columns, faults))
+        unusable += faults[before:] if not tables[path] else []
+    if unusable:
+        raise InvalidSnapshot(tuple(unusable))
+    return tables
+
+
+def format_accelerator_count(row: TableRow, column: str) -> str:
+    """A count as we write it: 8, 1/6; empty where unknown. 0.167 is the sixth that the source rounded."""
+    written = row.text(column, empty=True)
+    if not written:
+        return ""
+    number = row.positive(column)
+    if number >= 1 and number.is_integer():
+        return str(int(number))
+    exact = Fraction(number).limit_denominator(MAX_SHARE_DENOMINATOR)
+    if abs(float(exact) - number) > 0.0005:
+        row.fault(f"{column} is {written!r}, no whole number and no fraction down to 1/{MAX_SHARE_DENOMINATOR}")
+    return str(exact)
+
+
+def _provider_faults(target: Path, own: dict[str, dict[str, Any]]) -> list[str]:
+    """What an import needs of each provider.toml."""
+    problems = [] if own else [f"{target}: no provider folder with a provider.toml"]
+    for name, facts in own.items():
+        place = f"{name}/provider.toml"
+        how = facts.get("import", {})
+        if facts and not facts.get("currency"):
+            problems.append(f"{place}: currency is missing")
+        if facts and how.get("step_unit") not in GB_PER_STEP_UNIT:
+            problems.append(
+                f"{place}: import.step_unit is {how.get('step_unit')!r}, expected {' or '.join(GB_PER_STEP_UNIT)}"
+            )
+        for rule in how.get("tiers", []):
+            if missing := [key for key in ("item", "fact", "kind", "steps") if key not in rule]:
+                problems.append(f"{place}: an import.tiers entry has no {', '.join(missing)}")
+            elif rule["item"] not in TIER_ITEMS:
+                problems.append(
+                    f"{place}: import.tiers item is {rule['item']!r}, expected one of {', '.join(TIER_ITEMS)}"
+                )
+    return problems
+
+
+def _regions_file(target: Path, provider: str) -> Path:
+    return target / "providers" / provider / "regions.csv"
+
+
+def _type_key(row: TableRow) -> tuple[str, str]:
+    return row.values["provider"], row.values["instance_type"]
+
+
+def _parse_accelerators(rows: list[TableRow], curated_rows: list[TableRow], faults: list[str]) -> list[Accelerator]:
+    ours = [_parse_accelerator(row) for row in rows] + [parse_accelerator(row) for row in curated_rows]
+    times = Counter(accelerator.name for accelerator in ours if accelerator)
+    faults += [
+        f"accelerators.csv: {name} stands {n} times, in the facts or among the kept rows"
+        for name, n in times.items()
+        if n > 1
+    ]
+    return [accelerator for accelerator in ours if accelerator]
+
+
+def _parse_accelerator(row: TableRow) -> Accelerator | None:
+    renamed = {
+        **row.values,
+        "model": _SUFFIXES.sub("", row.values["name"]),
+        "fp16_tflops": row.values["fp16_bf16_tflops"],
+        "device_class": row.values["class"],
+        "counted_as": _counted_as(row.values["name"], row.values["class"], row.values["notes"]),
+        "list_price": row.values["list_price_usd"],
+    }
+    return parse_accelerator(TableRow(row.path, row.line, renamed, row.faults))
+
+
+def _counted_as(name: str, device_class: str, notes: str) -> str:
+    for ending, what in COUNTED_AS.items():
+        if name.endswith(ending):
+            return what
+    if notes.startswith("per module"):
+        return "module"
+    return {"tpu": "chip", "cpu": "socket"}.get(device_class, "device")
+
+
+def _parse_sources(rows: list[TableRow], curated_rows: list[TableRow]) -> dict[str, Source]:
+    sources: dict[str, Source] = {}
+    for row in rows:
+        reference = " ".join(part for part in (row.text("repo"), row.values["path"], row.values["commit"]) if part)
+        renamed = TableRow(row.path, row.line, {**row.values, "reference": reference}, row.faults)
+        _add_source(sources, renamed, snapshot_tables.parse_source(renamed))
+    for row in curated_rows:
+        _add_source(sources, row, snapshot_tables.parse_source(row))
+    return sources
+
+
+def _add_source(found: dict[str, Source], row: TableRow, source: Source | None) -> None:
+    if source and found.setdefault(source.source_id, source) is not source:
+        row.fault(f"source {source.source_id!r} stands twice")
+
+
+def _resolve_offerings(
+    rows: list[TableRow], decided: list[TableRow], names: AcceleratorNames, own: dict[str, dict[str, Any]]
+) -> list[tuple[TableRow, str]]:
+    for row in decided:
+        if row.text("name") not in names.by_name:
+            row.fault(f"accelerator {row.values['name']!r} is unknown")
+    resolved, seen = [], set()
+    for row in rows:
+        if row.text("provider") not in own:
+            row.fault(f"provider {row.values['provider']!r} has no folder with a provider.toml")
+        if _type_key(row) in seen:
+            row.fault(f"{' '.join(_type_key(row))} stands twice")
+        seen.add(_type_key(row))
+        format_accelerator_count(row, "accelerator_count")
+        resolved.append((row, _accelerator_name(row, decided, names)))
+    return resolved
+
+
+def _accelerator_name(row: TableRow, decided: list[TableRow], names: AcceleratorNames) -> str:
+    """The canonical name: by the kept row for this type where a short name could be two parts, else by the name."""
+    for rule in decided:
+        wanted = rule.values
+        if (wanted["provider"], wanted["written"]) == (
+            row.values["provider"],
+            row.values["accelerator"],
+        ) and fnmatchcase(row.values["instance_type"], wanted["instance_types"]):
+            return wanted["name"]
+    try:
+        return names.resolve(row.text("accelerator")).name
+    except UnknownName as unknown:
+        row.fault(str(unknown))
+        return ""
+
+
+def _resolve_prices(
+    rows: list[TableRow],
+    types: set[tuple[str, str]],
+    own: dict[str, dict[str, Any]],
+    regions: dict[str, list[TableRow]],
+    dated: str,
+) -> list[tuple[TableRow, str]]:
+    """Rows of prices, each with its purchase option as we name it. Superseded ones are told apart by their day too."""
+    places = {(name, row.values["region"]) for name, found in regions.items() for row in found}
+    found: list[tuple[TableRow, str]] = []
+    seen: dict[tuple[str, ...], str] = {}
+    for row in rows:
+        provider, written = row.text("provider"), row.text("purchase_option")
+        if provider not in own:
+            row.fault(f"provider {provider!r} has no folder with a provider.toml")
+        elif _type_key(row) not in types:
+            row.fault(f"instance_type {row.values['instance_type']!r} is not in offerings.csv")
+        elif (provider, row.values["region"]) not in places:
+            row.fault(f"region {row.values['region']!r} is not in {provider}/regions.csv")
+        option = own.get(provider, {}).get("import", {}).get("options", {}).get(written, written)
+        if parse_purchase_option(option) is None:
+            row.fault(f"purchase_option {written!r} is unknown")
+        row.positive("price_usd_per_hour")
+        row.day(dated)
+        since = (row.values[dated], row.values["source_id"]) if dated == "first_seen" else ()
+        key = (*_type_key(row), row.values["region"], option, *since)
+        if seen.setdefault(key, row.place) != row.place:
+            row.fault(f"the same price stands in {seen[key]}")
+        found.append((row, option))
+    return found
+
+
+def _check_sources(rows: list[TableRow], column: str, sources: dict[str, Source]) -> None:
+    for row in rows:
+        if unknown := [part for part in row.text(column).split("+") if part not in sources]:
+            row.fault(f"{column} {', '.join(unknown)!r} is not in sources.csv")
+
+
+def _parse_successors(
+    rows: list[TableRow], types: set[tuple[str, str]], sources: dict[str, Source]
+) -> dict[tuple[str, str], str]:
+    successors = {}
+    for row in rows:
+        for name in (row.text("instance_type"), row.text("successor")):
+            if (row.values["provider"], name) not in types:
+                row.fault(f"instance type {name!r} of {row.values['provider']!r} is not among the offerings")
+        if row.text("source_id") not in sources:
+            row.fault(f"source_id {row.values['source_id']!r} is unknown")
+        successors[_type_key(row)] = row.values["successor"]
+    return successors

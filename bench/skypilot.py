@@ -19,7 +19,7 @@ from pathlib import Path
 from measure import Figure, medians
 from portfolio import AS_OF
 
-from planner.pipeline import plan
+from planner.application import plan
 from planner.request.models import parse_request
 from pricing.catalog.price_catalog import Catalog
 

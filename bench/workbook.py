@@ -56,7 +56,7 @@ def workbook(workloads: int = WORKLOADS, months: int = MONTHS, runs: int = RUNS)
 
 def _plan(workloads: int, months: int) -> Any:
     """A plan that is quick to solve: every workload runs on spot capacity."""
-    from planner.pipeline import plan
+    from planner.application import plan
     from planner.request.models import parse_request
     from pricing.catalog.price_catalog import Catalog
 

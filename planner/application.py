@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from planner import pipeline
 from planner.analysis.comparison import ReviewRecord, read_review_workbook
 from planner.inputs.file_reader import SECONDS, formats, read_isolated
 from planner.inputs.formats import billing
@@ -24,7 +25,7 @@ from planner.inputs.sandbox import Progress
 from planner.inputs.sheet_options import DATE_ORDERS, SheetOptions, check_field_names, normalize_title
 from planner.inputs.spend_comparison import add_savings_note
 from planner.inputs.spreadsheet.visible_sheets import read_visible_sheets
-from planner.pipeline import plan
+from planner.messages import with_texts
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.models import Request, Workload, locate_path, parse_request
 from planner.result import InputProvenance, Plan
@@ -178,6 +179,11 @@ def _parse_growth_rate(text: str | None, place: str) -> tuple[float, list[InputP
     if not -1 < rate <= 1:
         return 0.0, [InputProblem("", place, "no rate of growth a month", text, "such as 0.03 or 3%, up to 100%")]
     return rate, []
+
+
+def plan(request: Request, catalog: Catalog, inputs: InputProvenance = pipeline.DOCUMENT_INPUT) -> Plan:
+    """The plan for `request`, every message of it with its words. InvalidRequest as `planner.pipeline.plan`."""
+    return with_texts(pipeline.plan(request, catalog, inputs))
 
 
 def plan_document(

@@ -6,9 +6,9 @@ import csv
 import dataclasses
 import difflib
 import math
+import re
 from collections.abc import Collection, Mapping
 from datetime import date
-import re
 from importlib import resources
 
 from planner.request.errors import InputProblem

@@ -12,8 +12,7 @@ import openpyxl
 import pytest
 
 from planner.analysis.comparison import build_review_record, list_changes
-from planner.application import read_review
-from planner.pipeline import plan
+from planner.application import plan, read_review
 from planner.reports.json import loads, render
 from planner.reports.xlsx import render as workbook
 from pricing.catalog.price_catalog import NO_RATE_CARD, Catalog

@@ -17,7 +17,7 @@ from planner.analysis.alternatives import (
     TOO_LATE,
     WHOLE_DAYS,
 )
-from planner.pipeline import plan
+from planner.application import plan
 from planner.result.alternatives import OfferOutcome
 
 HOURLY = ("aws", "us-east-1", "g6.xlarge", "on_demand")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from planner.pipeline import plan
+from planner.application import plan
 from planner.request.errors import InvalidRequest
 from planner.supply.validation import resolve_names, validate_request
 from pricing.catalog.price_catalog import NO_EXCHANGE_RATES, NO_RATE_CARD, Catalog

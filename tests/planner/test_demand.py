@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.pipeline import plan
+from planner.application import plan
 from planner.request.models import parse_request
 from planner.workloads.demand import WEEK, compute_demands, month_names
 

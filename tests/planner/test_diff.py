@@ -10,7 +10,7 @@ from datetime import date
 import pytest
 
 from planner.analysis.comparison import CAUSES, NoCommonCurrency, compare_costs
-from planner.pipeline import plan
+from planner.application import plan
 from planner.reports.json import loads, render
 from pricing.catalog.price_catalog import NO_RATE_CARD, Catalog
 from pricing.exchange_rates import ExchangeRate, ExchangeRates

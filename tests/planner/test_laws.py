@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from planner.application import plan
 from planner.finance.cashflow import Terms
-from planner.pipeline import plan
 from planner.reports import load
 from planner.request import assumptions as figures
 from planner.request.ownership import Finance, Site
@@ -224,8 +224,9 @@ def test_payments_of_owned_nodes_are_in_proportion_to_their_number(seed, month, 
 def test_equal_input_gives_equal_bytes_in_another_process():
     """Whatever the order in which it goes through sets of texts."""
     script = (
-        "from planner.pipeline import plan; from planner.reports import load; from planner.request.models import parse;"
-        "from pricing.catalog import Catalog; import hashlib;"
+        "from planner.application import plan; from planner.reports import load;"
+        "from planner.request.models import parse_request as parse;"
+        "from pricing.catalog.price_catalog import Catalog; import hashlib;"
         "job = {'name': 'api', 'kind': 'inference', 'demand': {'requests_per_second': 9,"
         " 'daily_shape': 'business_hours'}, 'measurements': [{'accelerator': 'L4', 'units_per_second': 2,"
         " 'per': 'job'}]};"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import planner.pipeline
 from planner.analysis.risk import uncertain_assumptions
 from planner.analysis.risk.cost_model import build_cost_model
-from planner.pipeline import plan
+from planner.application import plan
 from planner.reports._content.ledger_formulas import evaluate_formula, parse_formula, referenced_names
 from planner.reports._content.repricing import SUPPORT, TAX, LedgerRepricing
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.pipeline import plan
+from planner.application import plan
 
 PLACE = ("aws", "us-east-1")
 OTHER = ("aws", "us-east-2")

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
+from planner.application import plan
 from planner.finance.cashflow import Terms, present_cost
 from planner.optimization.dominance import build_choice_set, full_choice_set
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import solve_program
-from planner.pipeline import plan
 from planner.request import assumptions as figures
 from planner.supply import quotas
 from planner.supply.candidates import build_market

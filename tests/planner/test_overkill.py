@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.pipeline import plan
+from planner.application import plan
 from pricing.catalog.price_catalog import Catalog
 
 L4 = {"accelerator": "L4", "count": 1, "units_per_second": 500, "per": "job", "scaling": "replicas"}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.application import plan
 from planner.finance.cashflow import Terms, present_cost
-from planner.pipeline import plan
 from planner.request import assumptions as figures
 from planner.request.errors import InvalidRequest
 from planner.request.ownership import Finance, Site

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from planner.pipeline import plan
+from planner.application import plan
 from planner.request.errors import InvalidRequest
 
 ABROAD = {"providers": ["aws"], "regions": ["us-east-1"]}

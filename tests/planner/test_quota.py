@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.analysis.warnings import NO_QUOTAS
+from planner.application import plan
 from planner.optimization.strategy import _round_up_to_gangs
-from planner.pipeline import plan
 from planner.request.errors import InvalidRequest
 from planner.request.models import QuotaLine, parse_request
 from planner.result import Purchase, Strategy, Use

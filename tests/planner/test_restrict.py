@@ -9,12 +9,12 @@ import highspy
 import numpy as np
 import pytest
 
+from planner.application import plan
 from planner.optimization import solver
 from planner.optimization.linear_program import CandidateActivity, LinearProgram, ProgramColumn
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.restriction import Relaxation, bound_from_duals, restrict_program, solve_stepwise
 from planner.optimization.solver import solve_program
-from planner.pipeline import plan
 from planner.reports import formats
 
 PLACE = ("aws", "us-east-1")

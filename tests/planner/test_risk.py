@@ -15,10 +15,10 @@ from planner.analysis.risk import BaselinePlan, monte_carlo, uncertain_assumptio
 from planner.analysis.risk.cost_model import StrategyCostModel, _select_used_resources
 from planner.analysis.risk.replanning import with_throughputs
 from planner.analysis.risk.switching_values import search_switching_values
+from planner.application import plan
 from planner.cli._estimate_settings import _parse_settings
 from planner.finance.cashflow import present_cost
 from planner.optimization import solution
-from planner.pipeline import plan
 from planner.reports import load
 from planner.reports._content.risk import risk_section
 from planner.reports.json import loads

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.pipeline import plan
+from planner.application import plan
 from planner.request.errors import InvalidRequest
 from planner.request.models import parse_request
 from planner.request.sweeps import Sweep

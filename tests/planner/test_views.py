@@ -15,12 +15,12 @@ from planner.analysis.financial_views.effective_cost import spread_effective_cos
 from planner.analysis.financial_views.ownership_return import find_break_even_multiple, find_payback_month
 from planner.analysis.financial_views.tax_depreciation import align_to_plan_years, sum_months_by_year
 from planner.analysis.financial_views.unit_economics import find_quoting_unit
+from planner.application import plan
 from planner.finance.cashflow import present_cost
 from planner.optimization import solution
 from planner.optimization.cost_allocation import allocate_costs
 from planner.optimization.solution import CandidateUse, Decisions, Overhead, ResourceOrder
 from planner.optimization.strategy import SolvedStrategy
-from planner.pipeline import plan
 
 RATE = 1.08 ** (1 / 12) - 1
 SERVER, PER_NODE_HOUR = "8x H100 server", 55.04

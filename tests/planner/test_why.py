@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.pipeline import plan
+from planner.application import plan
 from planner.request.errors import InvalidRequest
 
 

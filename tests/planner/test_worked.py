@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.pipeline import plan
+from planner.application import plan
 
 FREE = {"failure_interval_accelerator_hours": 1e12}
 """Switches failures off, so that a sum has one term less."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from planner.pipeline import plan
+from planner.application import plan
 from planner.reports._content.repricing import HIGH_COST, LOW_COST, LedgerRepricing
 from planner.reports.xlsx import render
 from planner.result import Plan

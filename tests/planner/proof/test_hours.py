@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from planner.application import plan
 from planner.inputs import file_reader
-from planner.pipeline import plan
 from planner.request.models import parse_request
 
 ROOT = Path(__file__).parents[3]

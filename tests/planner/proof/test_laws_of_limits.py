@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 
-from planner.pipeline import plan
+from planner.application import plan
 from planner.request.models import parse_request
 
 FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from planner.pipeline import plan
+from planner.application import plan
 from planner.request.models import parse_request
 
 LARGER = 10

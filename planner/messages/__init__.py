@@ -1,0 +1,56 @@
+"""The words of every message: the one place where codes of the core become English.
+
+Each module of the folder `texts` holds `TEXTS`: by code, a format string with the message's parameters, or a function
+of them that gives the text. tests/house/test_messages.py holds the codes in the core and the texts here to each other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, TypeVar, cast
+
+from planner.messages import texts
+from planner.result.message import Message
+
+Text = str | Callable[..., str]
+T = TypeVar("T")
+
+
+@cache
+def message_texts() -> Mapping[str, Text]:
+    """The text of each code. ValueError where two modules give the same code."""
+    collected: dict[str, Text] = {}
+    for module in sorted(each.name for each in pkgutil.iter_modules(texts.__path__)):
+        for code, text in importlib.import_module(f"{texts.__name__}.{module}").TEXTS.items():
+            if code in collected:
+                raise ValueError(f"two texts for the message {code}")
+            collected[code] = text
+    return collected
+
+
+def text_of(message: Message) -> str:
+    """The words of a message. KeyError where its code or a parameter has none."""
+    text = message_texts()[message.code]
+    return text.format(**message.parameters) if isinstance(text, str) else text(**message.parameters)
+
+
+def with_texts(value: T) -> T:
+    """A copy of a frozen value in which every message, however deep, carries its text; itself where there is none."""
+    return cast("T", _fill(value))
+
+
+def _fill(value: Any) -> Any:
+    if isinstance(value, Message):
+        return value if value.text else dataclasses.replace(value, text=text_of(value))
+    if isinstance(value, tuple):
+        parts = tuple(_fill(each) for each in value)
+        return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.init}
+        changes = {name: new for name, old in fields.items() if (new := _fill(old)) is not old}
+        return dataclasses.replace(value, **changes) if changes else value
+    return value

@@ -1,0 +1,1 @@
+"""Texts by room of the core; a new module here is found."""

@@ -14,6 +14,7 @@ from planner.result.audit_trail import AuditTrail
 from planner.result.comparison import Changes
 from planner.result.financial_views import FinancialViews
 from planner.result.marginal_values import MarginalValue
+from planner.result.message import Message
 from planner.result.risk import Risk, SwitchingValue
 from pricing.exchange_rates import RateUsed
 
@@ -288,14 +289,14 @@ class BreakEven:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """What to do, in one sentence, and what it is worth against the runner-up ("" where there is none)."""
+    """The recommended strategy with its sentence, and its saving (`worth`) against the runner-up, if there is one."""
 
     strategy: StrategyName | None
-    sentence: str
+    sentence: Message
     runner_up: StrategyName | None
     worth: float
     worth_fraction: float
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,19 +7,27 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias
 
-ParameterValue: TypeAlias = "str | int | float | bool | date | Sequence[str] | Sequence[float] | None"
+ParameterValue: TypeAlias = (
+    "str | int | float | bool | date | Message | Sequence[str] | Sequence[float] | Sequence[Message] | None"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
     """A refusal, a warning, a reason or a note: `code` names it, `parameters` are its values, units in their names.
 
-    The core gives codes; `text` is filled in once, where a plan leaves the application.
+    A parameter may be another message (the reason of a refusal) or a sequence of them. The core gives codes; `text` is filled in once, where a plan leaves the application.
     """
 
     code: str
     parameters: dict[str, ParameterValue] = field(default_factory=dict)
     text: str = ""
+
+    def __post_init__(self) -> None:
+        """Sequences become tuples, so that a message read back from JSON equals the one that was written."""
+        sequences = {name: tuple(value) for name, value in self.parameters.items() if isinstance(value, list)}
+        if sequences:
+            object.__setattr__(self, "parameters", {**self.parameters, **sequences})
 
     def __hash__(self) -> int:
         return hash((self.code, *(f"{name}={value!r}" for name, value in self.parameters.items())))

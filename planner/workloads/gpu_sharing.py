@@ -40,8 +40,8 @@ class MigSlice:
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorShare:
-    """The part of an accelerator that one experiment uses: it pays for `gang`, has `fraction` of the processors and does
-    `speed` of the work of a whole one; `memory_gib` is None where it is unknown."""
+    """The part of an accelerator that one experiment uses: it pays for `gang`, has `fraction` of the processors and
+    does `speed` of the work of a whole one; `memory_gib` is None where it is unknown."""
 
     gang: float
     fraction: float

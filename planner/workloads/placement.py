@@ -125,13 +125,13 @@ def _place_shared(
 
 
 def _busy_gangs(workload: Workload, places: int) -> int:
-    """Gangs at work on a node: a sweep with fewer experiments at once than a node has places pays for the whole node."""
+    """Gangs at work on a node: a sweep with fewer experiments at once than places on a node pays for all of it."""
     return places if workload.sweep is None else min(places, workload.sweep.parallel)
 
 
 def _required_gib(workload: Workload) -> float | None:
-    """The memory that an experiment on one accelerator needs, as stated or at the high end of the estimate; None where it
-    is unknown."""
+    """The memory that an experiment on one accelerator needs, as stated or at the high end of the estimate; None if
+    unknown."""
     needed = workload.memory_gib_per_accelerator or workload.memory_gib_total
     if needed is None and workload.network is not None:
         memory = estimate_memory(workload.network, 1)

@@ -252,7 +252,7 @@ def _inference_activations(layout: GangLayout, margin: FrameworkMargin) -> float
 
 def _kv_cache_bytes(layout: GangLayout, margin: FrameworkMargin) -> float:
     """Keys and values of every token: 2 L a_kv (h/a) s b (Shazeer 2019, arXiv:1911.02150; Ainslie et al. 2023,
-    arXiv:2305.13245). A head is never split: with more tensor parallel accelerators than a_kv some have copies of one."""
+    arXiv:2305.13245). A head is never split: with more tensor parallel accelerators than a_kv some repeat one."""
     shape = layout.shape
     heads = max(1.0, shape.kv_heads / layout.tensor)
     each = 2 * _layers_per_stage(layout, margin) * heads * shape.head_size

@@ -2,8 +2,8 @@
 
 Both models write what is measured over what is predicted as a logarithm. data/intervals.csv has the steps of
 predictions from measurements: the 80th percentile of |ln(predicted / measured)| by kind of step; steps to another
-accelerator and to another count are taken as independent, so that their squares add. network_estimates/intervals.csv has
-low and high of actual over predicted for jobs described by their network.
+accelerator and to another count are taken as independent, so that their squares add. network_estimates/intervals.csv
+has low and high of actual over predicted for jobs described by their network.
 """
 
 from __future__ import annotations

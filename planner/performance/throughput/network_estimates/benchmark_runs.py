@@ -71,8 +71,7 @@ class BenchmarkRun:
 
 @dataclass(frozen=True, slots=True)
 class NetworkEntry:
-    """One row of networks.csv: the network of the measurements of `group` with `config` in their configuration, on these
-    accelerators."""
+    """One row of networks.csv: the network of the measurements of `group` with `config` in their configuration."""
 
     group: str
     config: str

@@ -325,7 +325,7 @@ def _list_system_rows(
     question: _AlternativesQuery, outcomes: _OfferingOutcomes, own: Mapping[str, float], gaps: Iterable[Gap]
 ) -> Iterator[OfferOutcome]:
     """The systems that can be owned; those that cannot be planned say why."""
-    missing = {gap.subject: gap.effect for gap in gaps}  # what leaves a system out is the last that is told of it
+    missing = {gap.subject: str(gap.effect) for gap in gaps}  # what leaves a system out is the last that is told of it
     for system in onprem.list_systems(question.catalog, question.request):
         row, refused = ("", system.name, "owned"), question.refused((OWNED_KEY, system.name))
         if system.name not in own:

@@ -11,6 +11,7 @@ from planner.request import assumptions as figures
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request
 from planner.result import Gap, Strategy
+from planner.result.message import Message
 from planner.supply import quotas as quota
 from planner.supply.candidates import Market, Resource
 from planner.supply.purchase_options import load_purchase_options
@@ -124,12 +125,12 @@ def _find_unplanned_options(request: Request, catalog: Catalog) -> Iterable[Gap]
 def _merge_market_gaps(market: Market, quotes: Sequence[Quote]) -> Iterable[Gap]:
     """What the search met: estimates only where the plan uses them, what is missing always, once for all workloads."""
     places = {f"{q.price.provider} {q.price.region} " for q in quotes}
-    merged: dict[tuple[str, str, str], list[str]] = {}
+    merged: dict[tuple[str, str, Message | str], list[str]] = {}
     for gap in market.gaps:
         if gap.kind == "estimated" and not gap.subject.startswith(tuple(places)):
             continue
         merged.setdefault((gap.kind, gap.subject, gap.effect), []).append(gap.workload)
-    for (kind, subject, effect), workloads in sorted(merged.items()):
+    for (kind, subject, effect), workloads in sorted(merged.items(), key=lambda item: (*item[0][:2], str(item[0][2]))):
         concerned = [w for w in workloads if w]
         yield Gap(kind, subject, effect, concerned[0] if len(concerned) == 1 else ", ".join(concerned[:3]))
 

@@ -14,6 +14,7 @@ from planner.result.audit_trail import AuditTrail
 from planner.result.comparison import Changes
 from planner.result.financial_views import FinancialViews
 from planner.result.marginal_values import MarginalValue
+from planner.result.message import Message
 from planner.result.risk import Risk, SwitchingValue
 from pricing.exchange_rates import RateUsed
 
@@ -33,12 +34,12 @@ class Gap:
 
     `kind`: no_price, no_specification, no_throughput, no_capacity_figure, memory, not_ownable, estimated, predicted,
     old_price, private_price (one that does not hold on the day), renamed, not_planned, limited_use, budget, quota.
-    `subject` names the thing, `effect` says what follows from it.
+    `subject` names the thing, `effect` says what follows from it (a str only until every room gives messages).
     """
 
     kind: str
     subject: str
-    effect: str
+    effect: Message | str
     workload: str = ""
 
 
@@ -255,7 +256,7 @@ class Strategy:
     uses: tuple[Use, ...] = ()
     cash: tuple[CashRow, ...] = ()
     workloads: tuple[WorkloadCost, ...] = ()
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Message | str, ...] = ()  # str until every room gives messages
     candidates: int = 0
     pruned: int = 0
     columns: int = 0
@@ -353,7 +354,7 @@ class Plan:
     currency: str
     hours_per_month: float
     discount_rate_annual: float
-    conventions: tuple[str, ...]
+    conventions: tuple[Message, ...]
     recommendation: Recommendation
     strategies: tuple[Strategy, ...]
     break_even: tuple[BreakEven, ...]
@@ -365,7 +366,7 @@ class Plan:
     gaps: tuple[Gap, ...]
     inputs: InputProvenance
     catalog_digest: str
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Message | str, ...] = ()  # str until every room gives messages
     exchange_rates: tuple[RateUsed, ...] = ()
     quota_requests: tuple[QuotaRequest, ...] = ()
     margins: tuple[MarginalValue, ...] = ()

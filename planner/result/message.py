@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias
 
-ParameterValue: TypeAlias = "str | int | float | bool | date | Sequence[str] | Sequence[float] | None"
+ParameterValue: TypeAlias = str | int | float | bool | tuple[str, ...] | tuple[float, ...] | None
+"""What a parameter may be once it is in a message: JSON values, so that a message read back equals the one written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,13 @@ class Message:
         return self.text or f"{self.code}({values})"
 
 
-def message(code: str, /, **parameters: ParameterValue) -> Message:
-    """A message by its code: `message("memory_too_small", needed_gib=80.0, available_gib=24.0)`."""
-    return Message(code, parameters)
+def message(code: str, /, **parameters: ParameterValue | date | Sequence[str] | Sequence[float]) -> Message:
+    """A message by its code: `message("memory_too_small", needed_gib=80.0, available_gib=24.0)`. A date becomes its
+    ISO text and a list a tuple."""
+    return Message(code, {name: _plain_value(value) for name, value in parameters.items()})
+
+
+def _plain_value(value: ParameterValue | date | Sequence[str] | Sequence[float]) -> ParameterValue:
+    if isinstance(value, date):
+        return value.isoformat()
+    return value if value is None or isinstance(value, str | int | float) else tuple(value)  # type: ignore[return-value]  # a sequence of one of the two

@@ -129,7 +129,7 @@ def _list_evidence_facts(plan: Plan) -> Iterator[ReviewFact]:
 
 def _list_gap_facts(plan: Plan) -> Iterator[ReviewFact]:
     for gap in plan.gaps:
-        yield build_gap_fact(gap.kind.replace("_", " "), gap.subject, gap.effect, gap.workload)
+        yield build_gap_fact(gap.kind.replace("_", " "), gap.subject, str(gap.effect), gap.workload)
 
 
 def build_gap_fact(kind: str, subject: str, effect: str, workload: str) -> ReviewFact:

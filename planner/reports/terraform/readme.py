@@ -39,7 +39,7 @@ def empty_readme(plan: Plan) -> str:
         "No strategy serves the demand: there is nothing to provision, and no Terraform here.",
         "",
     ]
-    lines += [f"- {escape_text(reason)}" for reason in plan.reasons or plan.recommendation.reasons]
+    lines += [f"- {escape_text(str(reason))}" for reason in plan.reasons or plan.recommendation.reasons]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -18,9 +18,11 @@ from planner.workloads.gpu_sharing import ExperimentRate, describe_sweep
 from pricing.catalog.price_catalog import Catalog, usable_accelerator_memory
 
 IDLE_FRACTION = 0.10
-"""Of the hours of the plan: work that takes less of them on the cheapest accelerator leaves it idle. A threshold of
-this planner: about the least utilisation at which owning any system of the catalogue costs less than renting (10 to 54 %,
-break-evens of 2026-11-21)."""
+"""Of the hours of the plan: work that takes less of them on the cheapest accelerator leaves it idle.
+
+A threshold of this planner: about the least utilisation at which owning any system of the catalogue costs less than
+renting (10 to 54 %, break-evens of 2026-11-21).
+"""
 
 
 @dataclass(frozen=True, slots=True)

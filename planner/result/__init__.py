@@ -34,12 +34,12 @@ class Gap:
 
     `kind`: no_price, no_specification, no_throughput, no_capacity_figure, memory, not_ownable, estimated, predicted,
     old_price, private_price (one that does not hold on the day), renamed, not_planned, limited_use, budget, quota.
-    `subject` names the thing, `effect` says what follows from it.
+    `subject` names the thing, `effect` says what follows from it (a str only until every room gives messages).
     """
 
     kind: str
     subject: str
-    effect: str
+    effect: Message
     workload: str = ""
 
 
@@ -256,7 +256,7 @@ class Strategy:
     uses: tuple[Use, ...] = ()
     cash: tuple[CashRow, ...] = ()
     workloads: tuple[WorkloadCost, ...] = ()
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Message, ...] = ()
     candidates: int = 0
     pruned: int = 0
     columns: int = 0
@@ -354,7 +354,7 @@ class Plan:
     currency: str
     hours_per_month: float
     discount_rate_annual: float
-    conventions: tuple[str, ...]
+    conventions: tuple[Message, ...]
     recommendation: Recommendation
     strategies: tuple[Strategy, ...]
     break_even: tuple[BreakEven, ...]
@@ -366,7 +366,7 @@ class Plan:
     gaps: tuple[Gap, ...]
     inputs: InputProvenance
     catalog_digest: str
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Message, ...] = ()
     exchange_rates: tuple[RateUsed, ...] = ()
     quota_requests: tuple[QuotaRequest, ...] = ()
     margins: tuple[MarginalValue, ...] = ()

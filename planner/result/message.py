@@ -8,26 +8,23 @@ from datetime import date
 from typing import TypeAlias
 
 ParameterValue: TypeAlias = (
-    "str | int | float | bool | date | Message | Sequence[str] | Sequence[float] | Sequence[Message] | None"
+    "str | int | float | bool | Message | tuple[str, ...] | tuple[int, ...] | tuple[float, ...]"
+    " | tuple[Message, ...] | None"
 )
+"""What a parameter may be once it is in a message: JSON values, so that a message read back equals the one written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
     """A refusal, a warning, a reason or a note: `code` names it, `parameters` are its values, units in their names.
 
-    A parameter may be another message (the reason of a refusal) or a sequence of them. The core gives codes; `text` is filled in once, where a plan leaves the application.
+    A parameter may be another message (the reason of a refusal) or several of them. The core gives codes; `text` is
+    filled in once, where a plan leaves the application.
     """
 
     code: str
     parameters: dict[str, ParameterValue] = field(default_factory=dict)
     text: str = ""
-
-    def __post_init__(self) -> None:
-        """Sequences become tuples, so that a message read back from JSON equals the one that was written."""
-        sequences = {name: tuple(value) for name, value in self.parameters.items() if isinstance(value, list)}
-        if sequences:
-            object.__setattr__(self, "parameters", {**self.parameters, **sequences})
 
     def __hash__(self) -> int:
         return hash((self.code, *(f"{name}={value!r}" for name, value in self.parameters.items())))
@@ -37,6 +34,19 @@ class Message:
         return self.text or f"{self.code}({values})"
 
 
-def message(code: str, /, **parameters: ParameterValue) -> Message:
-    """A message by its code: `message("memory_too_small", needed_gib=80.0, available_gib=24.0)`."""
-    return Message(code, parameters)
+def message(
+    code: str, /, **parameters: ParameterValue | date | Sequence[str] | Sequence[float] | Sequence[Message]
+) -> Message:
+    """A message by its code: `message("memory_too_small", needed_gib=80.0, available_gib=24.0)`. A date becomes its
+    ISO text and a list a tuple."""
+    return Message(code, {name: _plain_value(value) for name, value in parameters.items()})
+
+
+def _plain_value(
+    value: ParameterValue | date | Sequence[str] | Sequence[float] | Sequence[Message],
+) -> ParameterValue:
+    if isinstance(value, date):
+        return value.isoformat()
+    if value is None or isinstance(value, str | int | float | Message):
+        return value
+    return tuple(value)  # type: ignore[return-value]  # a sequence of one of the kinds above

@@ -54,12 +54,13 @@ def test_texts_are_filled_in_wherever_a_message_is(monkeypatch):
 
 def test_messages_within_a_message_are_put_into_words_too(monkeypatch):
     monkeypatch.setattr(
-        "planner.messages.message_texts", lambda: {"outer": lambda why: "; ".join(why), "few": "{n} of 3"}
+        "planner.messages.message_texts", lambda: {"outer": lambda why: f"{why[0]} and {why[1]}", "few": "{n} of 3"}
     )
     outer = message("outer", why=(message("few", n=1), message("few", n=2)))
-    assert text_of(outer) == "1 of 3; 2 of 3"
+    assert text_of(outer) == "1 of 3 and 2 of 3"
     filled = with_texts((outer,))[0]
-    assert filled.text == "1 of 3; 2 of 3" and [each.text for each in filled.parameters["why"]] == ["1 of 3", "2 of 3"]
+    assert filled.text == "1 of 3 and 2 of 3"
+    assert [each.text for each in filled.parameters["why"]] == ["1 of 3", "2 of 3"]
 
 
 def test_messages_read_back_from_json_are_those_that_were_written():

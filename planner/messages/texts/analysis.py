@@ -97,6 +97,12 @@ def _list_purchases(amounts: Sequence[str]) -> str:
     return ", ".join(amounts[:PURCHASES_LISTED_MAX]) + (f" and {more} more kinds" if more > 0 else "")
 
 
+def _throughput_not_measured(basis: str, low_fraction: float, high_fraction: float) -> str:
+    how = "that of public runs of similar networks" if basis == "described" else "predicted"
+    interval = f"80 % of cases lie between {low_fraction:.0%} and {high_fraction:.0%} of it"
+    return f"throughput is {how}, not measured: {interval}"
+
+
 TEXTS: dict[str, str | Callable[..., str]] = {
     "workload_unserved": _workload_unserved,
     "would_be_served": _would_be_served,
@@ -137,4 +143,51 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "no_plan_possible": "No plan is possible.",
     "recommended": _recommended,
     "purchase_amount": lambda amount, unit, name: f"{describe_amount(amount, unit)} {name}",
+    "capacity_unknown": (
+        "no quota or stock was given: whatever has a price is assumed to be available in any number; check the capacity"
+        " before you rely on it"
+    ),
+    "slice_read_as_chips": "read as {accelerator}; hours and counts are of chips, not of slices",
+    "accelerator_read_as": lambda accelerator, other_variants: (
+        f"read as {accelerator}; other variants, if you mean one of them: {', '.join(other_variants)}"
+    ),
+    "unpriced_offering": "no price in any region: never a candidate",
+    "price_unpublished": "no source has its price: never a candidate",
+    "purchase_option_unplanned": "the catalogue has prices for it, but no plan uses them yet",
+    "commitments_unpriced": (
+        "no reserved, committed or savings-plan price is known: only use by the hour was compared"
+    ),
+    "capacity_blocks_not_assured": (
+        "sold at most 8 weeks ahead and while on offer: later months are priced as today, and none is assured"
+    ),
+    "throughput_not_measured": _throughput_not_measured,
+    "price_outdated": "priced on {as_of}, {age_days} days before the plan",
+    "price_derived": "price derived, not listed: {note}",
+    "price_not_converted": "{reason}: never a candidate",
+    "exchange_rate_outdated": "of {as_of}, {age_days} days before the plan",
+    "private_price_not_in_force": lambda period, as_of, prices: (
+        f"holds {period}, not on {as_of}: not applied to {prices} price{'s' * (prices > 1)} that could serve"
+    ),
+    "workload_not_ownable": "no owned system that arrives in time can run it: it stays in the cloud in every strategy",
+    "over_budget": lambda cost_per_month, budget_per_month: (
+        f"costs {cost_per_month:,.0f} a month on average in the recommended strategy,"
+        f" {cost_per_month / budget_per_month - 1:.0%} over its budget"
+    ),
+    "draws_keep_the_plan": (
+        "Draws keep the plan as it is. Not drawn: throughput, the discount rate, price lists except for their yearly"
+        " change, and assumptions that change what a plan can do (lead time, life, failures)."
+    ),
+    "range_ends_are_choices": (
+        "An assumption at an end of its range is a choice, or a fact you have not stated yet: varied, not drawn."
+    ),
+    "assumptions_outside_range": lambda assumptions: (
+        f"Your own values outside the published range, so neither varied nor drawn: {', '.join(assumptions)}."
+    ),
+    "standard_error_large": lambda strategies, fraction_of_mean: (
+        f"The standard error is above {fraction_of_mean:.1%} of the mean for {', '.join(strategies)}:"
+        " request more draws."
+    ),
+    "strategies_paid_draw_by_draw": lambda strategies: (
+        f"Priced draw by draw, because of a step or a minimum fee: {', '.join(strategies)}."
+    ),
 }

@@ -101,6 +101,6 @@ def _gaps_list(plan: Plan) -> ListSheet:
         ("kind", 18, "text"), ("what is missing or estimated", 40, "wrap"), ("what follows", 70, "wrap"),
         ("workload", 28, "wrap"),
     )  # fmt: skip
-    rows = [(g.kind.replace("_", " "), g.subject, g.effect, g.workload) for g in plan.gaps]
+    rows = [(g.kind.replace("_", " "), g.subject, str(g.effect), g.workload) for g in plan.gaps]
     note = "What is missing or estimated, and what it ruled out or changed. No gap was filled with a zero."
     return ListSheet("Gaps", note, columns, rows)

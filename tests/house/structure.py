@@ -20,10 +20,12 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("planner", "pricing")
 
 PRIVATE_LANGUAGE = frozenset(
-    "told tell tells untold said say says ask asks asked asker held stand stands stood beside apart anew kept keeps keep"
-    " bought found what seen shown taken wanted wants worth nothing nobody somebody whoever whatever"
-    " alike ours mine onward borne bears bear seat shelf trouble troubles dearest dearer outdone judged mended gathered"
-    " looked owed".split()
+    """
+    told tell tells untold said say says ask asks asked asker held stand stands stood beside apart anew kept keeps
+    keep bought found what seen shown taken wanted wants worth nothing nobody somebody whoever whatever alike ours
+    mine onward borne bears bear seat shelf trouble troubles dearest dearer outdone judged mended gathered looked
+    owed
+    """.split()  # noqa: SIM905  (read as words, not as a list)
 )
 """Words that this code once used for many different things, instead of the terms of the trade: docs/words.md.
 
@@ -181,7 +183,7 @@ def main() -> None:
         ("lines", f"{lines:,}"),
         ("fields of the API with a description", f"{with_text} of {fields}"),
     ):
-        print(f"{name:46} {value}")
+        sys.stdout.write(f"{name:46} {value}\n")
 
 
 if __name__ == "__main__":

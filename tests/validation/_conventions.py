@@ -52,7 +52,7 @@ class PlanningConventions:
     """
 
     catalog: Catalog
-    assumptions: Assumptions = field(default_factory=assumptions.defaults)
+    assumptions: Assumptions = field(default_factory=assumptions.load_defaults)
     title: str = ""
 
     @property

@@ -31,11 +31,9 @@ def resources(catalog):
     for quote in catalog.quotes(accelerators={"H100-80GB-SXM", "T4-16GB"}):
         by_kind.setdefault(quote.price.kind, quote)
     listed = [
-        Resource(
-            quote.price.key, "commitment" if load_purchase_options()[kind].COMMITS else "hourly", "", 8, quote=quote
-        )
+        Resource(quote.price.key, "commitment" if options[kind].COMMITS else "hourly", "", 8, quote=quote)
         for kind, quote in by_kind.items()
-        if kind in load_purchase_options()
+        if kind in options
     ]
     price_as_of = listed[0].quote.price.as_of
     node = OwnedNode("box", "H100-80GB-SXM", 8, 250_000.0, price_as_of, "", 10.2, "", 8.0, Site(), Finance())

@@ -320,7 +320,7 @@ def _list_throughputs(setting: PlanningContext, solved: Sequence[SolvedStrategy]
         rows[name, part, candidate.gang, rate.explanation] = ThroughputUsed(
             name, part, candidate.gang, rate.units_per_hour, rate.low, rate.high, rate.basis, rate.explanation
         )
-    return tuple(rows[key] for key in sorted(rows))
+    return tuple(rows[key] for key in sorted(rows, key=lambda key: (*key[:3], str(key[3]))))
 
 
 def _list_prices(

@@ -22,6 +22,7 @@ from statistics import NormalDist
 
 from planner.performance.throughput import Throughput, predict_throughput
 from planner.request.models import Request, Workload
+from planner.result.message import Message, message
 from planner.supply.candidates import is_allowed, may_run
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.eligibility import described_throughput, gang_size_on, is_described, measured_rates
@@ -46,7 +47,7 @@ class AcceleratorAssessment:
     accelerator: str
     gang: float
     rate: Throughput | None
-    reason: str = ""
+    reason: Message | None = None
     price_per_hour: float | None = None
     where: str = ""
     rent_per_hour: float | None = None
@@ -58,7 +59,7 @@ class AcceleratorAssessment:
 
     @property
     def usable(self) -> bool:
-        return self.rate is not None and not self.reason and self.price_per_hour is not None
+        return self.rate is not None and self.reason is None and self.price_per_hour is not None
 
     def cost_per_unit(self, units_per_hour: float) -> float:
         """At that throughput of the gang."""
@@ -117,7 +118,7 @@ def _assess_accelerator(seat: PlacementSearch, part: Accelerator, catalog: Catal
             part.name,
             fit.gang,
             fit.throughput,
-            "",
+            None,
             _price_per_gang(fit, quote),
             _describe_place(quote),
             _rent_per_gang(*rented),
@@ -125,19 +126,18 @@ def _assess_accelerator(seat: PlacementSearch, part: Accelerator, catalog: Catal
         )
     rate = _predict_rate(seat.need.workload, part, catalog)
     gang = gang_size_on(seat.need.workload, catalog.names, part)
-    if isinstance(rate, str):
+    if isinstance(rate, Message):
         return AcceleratorAssessment(part.name, gang, None, rate)
-    refused = next((reason for reason, _ in ways if isinstance(reason, str)), "")
-    return AcceleratorAssessment(
-        part.name, gang, rate, refused or _rejection_reason(seat, part, gang) or "sold nowhere that is allowed"
-    )
+    refused = next((reason for reason, _ in ways if isinstance(reason, Message)), None)
+    reason = refused or _rejection_reason(seat, part, gang) or message("not_sold_where_allowed")
+    return AcceleratorAssessment(part.name, gang, rate, reason)
 
 
 def _hourly_placements(
     seat: PlacementSearch, part: Accelerator, catalog: Catalog
-) -> Iterator[tuple[Placement | str, Quote]]:
+) -> Iterator[tuple[Placement | Message, Quote]]:
     """Every place by the hour, with how the gang sits there or why it does not."""
-    seen: dict[str, list[Placement] | str] = {}
+    seen: dict[str, list[Placement] | Message] = {}
     for quote in catalog.quotes(accelerators=[part.name], options=["on_demand"]):
         if is_allowed(quote, seat.request) and may_run(catalog, seat.request, seat.need.workload, quote):
             offering = quote.offering
@@ -147,7 +147,7 @@ def _hourly_placements(
                 placements = find_placements(seat, part, offering.accelerator_count, memory, offering.network_gbps)
                 seen[offering.instance_type] = placements
             yield from (
-                ((placements, quote),) if isinstance(placements, str) else ((fit, quote) for fit in placements[:1])
+                ((placements, quote),) if isinstance(placements, Message) else ((fit, quote) for fit in placements[:1])
             )
 
 
@@ -164,12 +164,12 @@ def _describe_place(quote: Quote) -> str:
     return f"{quote.price.provider} {quote.price.region} {quote.price.instance_type}"
 
 
-def _rejection_reason(seat: PlacementSearch, part: Accelerator, gang: float) -> str:
+def _rejection_reason(seat: PlacementSearch, part: Accelerator, gang: float) -> Message | None:
     placements = find_placements(seat, part, max(1.0, gang), part.memory_gib)
-    return placements if isinstance(placements, str) else ""
+    return placements if isinstance(placements, Message) else None
 
 
-def _predict_rate(workload: Workload, part: Accelerator, catalog: Catalog) -> Throughput | str:
+def _predict_rate(workload: Workload, part: Accelerator, catalog: Catalog) -> Throughput | Message:
     gang = gang_size_on(workload, catalog.names, part)
     if is_described(workload):
         return described_throughput(workload, part, gang)

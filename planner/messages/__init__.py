@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -48,6 +48,11 @@ def _words_of(value: object) -> object:
     return value
 
 
+def joined_text(messages: Iterable[Message]) -> str:
+    """The words of several messages on one line."""
+    return "; ".join(map(text_of, messages))
+
+
 def with_texts(value: T) -> T:
     """A copy of a frozen value in which every message, however deep, carries its text; itself where there is none."""
     return cast("T", _fill_texts(value))
@@ -57,7 +62,7 @@ def _fill_texts(value: Any) -> Any:
     if isinstance(value, Message):
         if value.text:
             return value
-        parameters = {name: _fill(each) for name, each in value.parameters.items()}
+        parameters = {name: _fill_texts(each) for name, each in value.parameters.items()}
         return Message(value.code, parameters, text_of(value))
     if isinstance(value, tuple):
         parts = tuple(_fill_texts(each) for each in value)

@@ -130,7 +130,11 @@ class ThroughputUsed:
     low: float
     high: float
     basis: str
-    explanation: str
+    explanation: tuple[Message, ...]
+
+    @property
+    def explanation_text(self) -> str:
+        return "; ".join(map(str, self.explanation))
 
 
 def describe_amount(amount: float, unit: str) -> str:

@@ -79,6 +79,10 @@ def _migration(migration_months: float) -> str:
 NOT_PLANNED = "not planned as an owned system: "
 
 TEXTS: Mapping[str, str | Callable[..., str]] = {
+    "data_price_unknown": "no price for its storage or egress there",
+    "data_transfer_price_unknown": "no price for moving its data there",
+    "may_not_be_owned": "may not be owned",
+    "not_sold_where_allowed": "not sold in the providers, regions or residency allowed",
     "stock_unknown": "a quota allows nodes and reserves none, and no stock was given: ask before you rely on it",
     "quota_too_small": _quota_too_small,
     "quota_use_unknown": _quota_use_unknown,

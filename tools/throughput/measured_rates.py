@@ -233,11 +233,9 @@ def fit_spreads(cases: Mapping[str, Sequence[Case]]) -> dict[str, float]:
 
 def format_errors(cases: Mapping[str, Sequence[Case]]) -> str:
     """Errors in per cent by what was left out."""
-    lines = (
-        line
-        for title, residuals in cases.items()
-        for line in (f"left out: each {title}", "", *_fold_lines(title, residuals))
-    )
+    lines: list[str] = []
+    for title, residuals in cases.items():
+        lines += (f"left out: each {title}", "", *_fold_lines(title, residuals))
     return "\n".join(lines) + "\n"
 
 
@@ -266,9 +264,11 @@ def summarise_by(cases: Sequence[Case], attribute: str) -> list[ErrorSummary]:
     for case in cases:
         cases_by_value[str(getattr(case.subject, attribute))].append(case)
     ranked = sorted(cases_by_value.items(), key=lambda item: (-len(item[1]), item[0]))
-    return [
-        summarise(value, residuals, lambda r: intervals.step_interval(r.subject.steps)) for value, residuals in ranked
-    ]
+    return [summarise(value, residuals, _step_interval) for value, residuals in ranked]
+
+
+def _step_interval(case: Case) -> intervals.LogInterval:
+    return intervals.step_interval(case.subject.steps)
 
 
 def _format_row(summary: ErrorSummary) -> tuple[str, ...]:

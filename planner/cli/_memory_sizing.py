@@ -79,6 +79,12 @@ def _parse_network(
     from planner.request.models import locate_path
     from planner.request.neural_network import NeuralNetwork
 
+    model = document.get("model") if isinstance(document, dict) else None
+    unknown_model = describe_unknown_model(model) if isinstance(model, str) and model else ""
+    if unknown_model:
+        full = f"{path}.model" if path else "model"
+        place = locate_path(full, places or {}) if path else _option_flag("model")
+        faults.append(InputProblem(full, place, unknown_model, repr(model)))
     try:
         network = NeuralNetwork.model_validate(document)
     except ValidationError as error:
@@ -90,12 +96,7 @@ def _parse_network(
             place = locate_path(full, places or {}) if path else _option_flag(field)
             faults.append(InputProblem(full, place, item["msg"].removeprefix("Value error, "), shown))
         return None
-    if network.model and (message := describe_unknown_model(network.model)):
-        full = f"{path}.model" if path else "model"
-        place = locate_path(full, places or {}) if path else _option_flag("model")
-        faults.append(InputProblem(full, place, message, repr(network.model)))
-        return None
-    return network
+    return None if unknown_model else network
 
 
 def _read_networks(file: str, faults: list[InputProblem]) -> list[NetworkRequest]:

@@ -67,10 +67,11 @@ def _run_measured(options: argparse.Namespace) -> int:
     if options.take:
         _read_table(options.take, names)  # a file that is no table must not replace the measurements
         MEASUREMENTS.write_bytes(options.take.read_bytes())
-    known = _read_table(MEASUREMENTS, names).results
     if options.unseen:
-        sys.stdout.write(_format_unseen(str(options.unseen), read_results(options.unseen, names), known, names))
+        known, table = read_results(MEASUREMENTS, names).results, read_results(options.unseen, names)
+        sys.stdout.write(_format_unseen(str(options.unseen), table, known, names))
         return 0
+    known = _read_table(MEASUREMENTS, names).results
     cases = measured_rates.validate_folds(known, names, _report_fold)
     if not options.errors:
         model = fit_model(known, names)

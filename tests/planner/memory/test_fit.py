@@ -172,7 +172,6 @@ def test_where_no_gang_is_large_enough():
 
 @pytest.mark.parametrize(("network", "words"), [
     ({}, "give a published model, or parameters"),
-    ({"model": "lama-2-7b"}, "nearest: llama-2-7b"),
     ({"model": "gpt2", "run": "finetuning", "precision": "int4"}, "weights in int4 are not trained"),
     ({"parameters": "7Q"}, "valid number"),
     ({"model": "gpt2", "parallelism": {"zero_stage": 4}}, "less than or equal to 3"),

@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 from typing import Any
 
 RELATIVE = 1e-9
-ABSOLUTE = 1e-12
-"""For what should be zero and is the rest of a sum."""
+NOISE = 1e-9
+"""Two numbers below this are both zero: the rest of a sum that should be."""
 
 
 class _Missing:
@@ -46,7 +46,9 @@ def is_equal(was: Any, now: Any) -> bool:
     if isinstance(was, bool) or isinstance(now, bool):
         return was is now
     if isinstance(was, int | float) and isinstance(now, int | float):
-        return math.isclose(was, now, rel_tol=RELATIVE, abs_tol=ABSOLUTE) or (was != was and now != now)
+        if math.isnan(was) or math.isnan(now):
+            return math.isnan(was) and math.isnan(now)
+        return math.isclose(was, now, rel_tol=RELATIVE) or max(abs(was), abs(now)) < NOISE
     return type(was) is type(now) and bool(was == now)
 
 

@@ -78,9 +78,10 @@ def case_folder(inputs: dict[str, Path | str]) -> Iterator[Path]:
 
 def written_files(folder: Path, before: set[str]) -> dict[str, bytes]:
     """The files below `folder` that are not among the names `before`, by name."""
-    names = file_names(folder) - before
-    return {name: (folder / name).read_bytes() for name in sorted(names)}
+    return {name: (folder / name).read_bytes() for name in sorted(file_names(folder) - before)}
 
 
 def file_names(folder: Path) -> set[str]:
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    """The files below `folder`, without those that the user keeps."""
+    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return {name for name in names if not name.startswith(DATA_FOLDER)}

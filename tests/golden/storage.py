@@ -23,6 +23,17 @@ def save(group: str, cases: Iterable[tuple[str, Outputs]], folder: Path = FOLDER
     return path
 
 
+def save_origin(origin: dict[str, str], folder: Path = FOLDER) -> None:
+    """Write what the recorded plans were made with."""
+    (folder / "origin.json").write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
+
+
+def load_origin(folder: Path = FOLDER) -> dict[str, str]:
+    path = folder / "origin.json"
+    found: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
+
+
 def load(group: str, folder: Path = FOLDER) -> dict[str, Outputs]:
     """What was recorded of the cases of a group; nothing where there is no file."""
     path = folder / f"{group}.jsonl.xz"

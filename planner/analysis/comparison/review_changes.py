@@ -1,7 +1,7 @@
 """What changed since the last review: the facts of two plans side by side, and the causes of the difference in cost.
 
-Months are matched by their calendar names, work over the months that both plans have, amounts within one currency. Facts
-in different units are shown and not subtracted, and the notes say so.
+Months are matched by their calendar names, work over the months that both plans have, amounts within one currency.
+Facts in different units are shown and not subtracted, and the notes say so.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ WORKBOOK_PARTIAL_TOPICS: frozenset[Topic] = frozenset({"assumption"})
 
 @dataclass(frozen=True, slots=True)
 class _ReviewPair:
-    """Both reviews, and the calendar months that both have; `rate` converts an amount of the last review to the currency
-    of the new plan, None where they have one currency or no rate is known.
+    """Both reviews, and the calendar months that both have; `rate` converts an amount of the last review to the
+    currency of the new plan, None where they have one currency or no rate is known.
     """
 
     then: ReviewRecord

@@ -6,7 +6,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from planner.finance.cashflow import Terms, break_even_month
+from planner.finance.cashflow import Terms
+from planner.finance.time_value import break_even, first_whole_period
 from planner.request.assumptions import Assumptions
 from planner.result import BreakEven, Recommendation, Strategy
 from planner.result.audit_trail import discount_factor
@@ -127,12 +128,13 @@ def _compare_owning_with_renting(node: OwnedNode, rented: Quote, assumptions: As
     life = round(assumptions["useful_life_months"].value)
     rent_per_month = _price_per_accelerator(rented) * node.accelerators * terms.hours_per_month
     level = onprem.cost_per_month_over_life(node, assumptions, terms)
+    periods, utilisation = break_even(cost.capital, cost.per_month_at_work, rent_per_month, level)
     price = rented.price
     return BreakEven(
         system=node.name,
         rented=f"{price.provider} {price.region} {price.instance_type} {price.purchase_option}",
-        month=break_even_month(cost.capital, cost.per_month_at_work, rent_per_month, life),
-        utilisation=level / rent_per_month,
+        month=first_whole_period(periods, life),
+        utilisation=utilisation,
         own_cost_per_accelerator_hour=level / node.accelerators / terms.hours_per_month,
         rent_cost_per_accelerator_hour=_price_per_accelerator(rented),
         capital=cost.capital,

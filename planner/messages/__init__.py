@@ -50,20 +50,20 @@ def _words_of(value: object) -> object:
 
 def with_texts(value: T) -> T:
     """A copy of a frozen value in which every message, however deep, carries its text; itself where there is none."""
-    return cast("T", _fill(value))
+    return cast("T", _fill_texts(value))
 
 
-def _fill(value: Any) -> Any:
+def _fill_texts(value: Any) -> Any:
     if isinstance(value, Message):
         if value.text:
             return value
         parameters = {name: _fill(each) for name, each in value.parameters.items()}
         return Message(value.code, parameters, text_of(value))
     if isinstance(value, tuple):
-        parts = tuple(_fill(each) for each in value)
+        parts = tuple(_fill_texts(each) for each in value)
         return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.init}
-        changes = {name: new for name, old in fields.items() if (new := _fill(old)) is not old}
+        changes = {name: new for name, old in fields.items() if (new := _fill_texts(old)) is not old}
         return dataclasses.replace(value, **changes) if changes else value
     return value

@@ -247,7 +247,7 @@ def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:
     return build_terms(assumed, request.months, HOURS_PER_MONTH, request.commitments_beyond_horizon == "full")
 
 
-def _solve_strategies(request: Request, setting: PlanningContext, missing: tuple[str, ...]) -> list[SolvedStrategy]:
+def _solve_strategies(request: Request, setting: PlanningContext, missing: tuple[Message, ...]) -> list[SolvedStrategy]:
     """Every strategy asked for; those that cannot be say why. Hybrid takes over a cheaper one found for less."""
 
     def one(name: StrategyName) -> SolvedStrategy:
@@ -277,7 +277,7 @@ def _adopt_as_hybrid(best: SolvedStrategy, hybrid: SolvedStrategy) -> SolvedStra
     return replace(best, strategy=replace(best.strategy, name="hybrid", bound=bound, gap_fraction=gap))
 
 
-def _explain_infeasibility(name: StrategyName, setting: PlanningContext) -> tuple[Message | str, ...]:
+def _explain_infeasibility(name: StrategyName, setting: PlanningContext) -> tuple[Message, ...]:
     if name == "onprem" and not any(ownable_workloads(setting)):
         lead_time = round(setting.assumptions["lead_time_months"].value)
         return (message("no_owned_system_in_time", lead_time_months=lead_time, plan_months=setting.terms.months),)

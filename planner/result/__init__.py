@@ -39,7 +39,7 @@ class Gap:
 
     kind: str
     subject: str
-    effect: Message | str
+    effect: Message
     workload: str = ""
 
 
@@ -256,7 +256,7 @@ class Strategy:
     uses: tuple[Use, ...] = ()
     cash: tuple[CashRow, ...] = ()
     workloads: tuple[WorkloadCost, ...] = ()
-    reasons: tuple[Message | str, ...] = ()  # str until every room gives messages
+    reasons: tuple[Message, ...] = ()
     candidates: int = 0
     pruned: int = 0
     columns: int = 0
@@ -289,14 +289,14 @@ class BreakEven:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """What to do, in one sentence, and what it is worth against the runner-up ("" where there is none)."""
+    """The recommended strategy with its sentence, and its saving (`worth`) against the runner-up, if there is one."""
 
     strategy: StrategyName | None
-    sentence: str
+    sentence: Message
     runner_up: StrategyName | None
     worth: float
     worth_fraction: float
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,7 +366,7 @@ class Plan:
     gaps: tuple[Gap, ...]
     inputs: InputProvenance
     catalog_digest: str
-    reasons: tuple[Message | str, ...] = ()  # str until every room gives messages
+    reasons: tuple[Message, ...] = ()
     exchange_rates: tuple[RateUsed, ...] = ()
     quota_requests: tuple[QuotaRequest, ...] = ()
     margins: tuple[MarginalValue, ...] = ()

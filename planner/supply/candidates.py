@@ -18,6 +18,7 @@ from planner.performance.throughput import Throughput
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
 from planner.result import Gap
+from planner.result.message import Message
 from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
 from planner.supply.onprem import OwnedNode
@@ -239,7 +240,7 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
     gang_fits = find_placements(
         search.seat, part, offering.accelerator_count, usable_accelerator_memory(offering, part), offering.network_gbps
     )
-    if isinstance(gang_fits, str):
+    if isinstance(gang_fits, Message):
         search.refused[offering.key] = gang_fits
         return
     here = [quote for quote in build.allowed(offering) if may_run(build.catalog, build.request, workload, quote)]
@@ -288,7 +289,7 @@ def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, r
         search.seat, part, offering.accelerator_count, usable_accelerator_memory(offering, part), offering.network_gbps
     )
     around = _data_costs_at(build, search, quote)
-    if isinstance(gang_fits, str) or around is None:
+    if isinstance(gang_fits, Message) or around is None:
         return
     number = build.number(resource)
     for fit in gang_fits:
@@ -304,7 +305,7 @@ def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resour
         return
     part = build.catalog.names.by_name[node.accelerator]
     gang_fits = find_placements(search.seat, part, node.accelerators, part.memory_gib)
-    if isinstance(gang_fits, str):
+    if isinstance(gang_fits, Message):
         search.refused[resource.key] = gang_fits
         return
     around = build.surroundings.owned(need.workload, build.assumptions)

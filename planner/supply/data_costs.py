@@ -80,7 +80,13 @@ class DataCostLookup:
         if not tiers and self.request.allow_estimates:
             tiers = self.catalog.reference_tiers(provider, item)
             if tiers:
-                effect = message("data_price_of_other_region", item=item, region=tiers[0].region)
+                effect = message(
+                    "data_price_of_other_region",
+                    item=item,
+                    region=tiers[0].region,
+                    provider=provider,
+                    unpriced_region=region,
+                )
                 self.gaps[Gap("estimated", f"{provider} {region} {item}", effect)] = None
         if not tiers:
             self.gaps[Gap("no_price", f"{provider} {region} {item}", message("data_price_missing"))] = None

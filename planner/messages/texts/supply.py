@@ -33,7 +33,9 @@ def _quotas_enforced(providers: Sequence[str]) -> str:
 
 
 def _quotas_compared(providers: Sequence[str]) -> str:
-    return f"Quotas ({', '.join(providers)}) were compared with each strategy after planning and did not constrain it."
+    return (
+        f"Quotas ({', '.join(providers)}) were compared with each strategy after planning; they did not constrain it."
+    )
 
 
 def _accelerator_read_as(written: str, accelerator: str, other_variants: Sequence[str]) -> str:

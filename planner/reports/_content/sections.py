@@ -77,7 +77,7 @@ def make_bullets(items: Iterable[str]) -> Bullets:
 
 def headline(plan: Plan) -> str:
     """The recommendation in one sentence, also where there is none."""
-    return plain_text(plan.recommendation.sentence) or f"No strategy is recommended: the plan is {plan.status}."
+    return plain_text(str(plan.recommendation.sentence)) or f"No strategy is recommended: the plan is {plan.status}."
 
 
 def recommended_strategy(plan: Plan) -> Strategy | None:

@@ -65,7 +65,7 @@ def format_readme(parts: ProvisioningPlan) -> str:
 
 
 def _readme_head(plan: Plan) -> list[str]:
-    return [f"# Terraform for plan {escape_text(plan.plan_id)}", "", escape_text(plan.recommendation.sentence), ""]
+    return [f"# Terraform for plan {escape_text(plan.plan_id)}", "", escape_text(str(plan.recommendation.sentence)), ""]
 
 
 def _step_lines(parts: ProvisioningPlan) -> list[str]:

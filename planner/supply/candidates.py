@@ -18,7 +18,7 @@ from planner.performance.throughput import Throughput
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
 from planner.result import Gap
-from planner.result.message import Message
+from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
 from planner.supply.onprem import OwnedNode
@@ -30,8 +30,7 @@ from pricing.offering import Offering
 
 EXISTING_KEY, OWNED_KEY = "~held", "~owned"
 """The first part of the key of what is there already, and of what can be bought."""
-NOT_SOLD = "not sold in the providers, regions or residency allowed"
-NO_DATA_PRICE = "no price for its storage or egress there"
+NOT_SOLD = message("not_sold_where_allowed")
 ResourceKind = Literal["hourly", "covered", "commitment", "owned"]
 """By the hour; by the hour and set against committed money; nodes committed to; nodes owned."""
 
@@ -133,11 +132,11 @@ class Market:
 
     resources: tuple[Resource, ...]
     candidates: tuple[Candidate, ...]
-    refused: tuple[Mapping[tuple[str, ...], str], ...]
+    refused: tuple[Mapping[tuple[str, ...], Message], ...]
     gaps: tuple[Gap, ...]
 
     @property
-    def refusals(self) -> tuple[Counter[str], ...]:
+    def refusals(self) -> tuple[Counter[Message], ...]:
         """By need, how often each reason was given."""
         return tuple(Counter(reasons.values()) for reasons in self.refused)
 
@@ -177,7 +176,7 @@ class _WorkloadSearch:
     need: WorkloadDemand
     seat: PlacementSearch
     around: dict[tuple[str, str], DataCosts | None] = field(default_factory=dict)
-    refused: dict[tuple[str, ...], str] = field(default_factory=dict)
+    refused: dict[tuple[str, ...], Message] = field(default_factory=dict)
 
 
 def build_market(
@@ -257,7 +256,7 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
             continue
         around = _data_costs_at(build, search, quote)
         if around is None:
-            search.refused[quote.price.key] = NO_DATA_PRICE
+            search.refused[quote.price.key] = message("data_price_missing_there")
             continue
         if option.UNIT == "node_day" and search.need.levels is not None:
             continue  # a block is whole days: not for work that follows the hours
@@ -301,7 +300,7 @@ def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resour
     need, node = search.need, resource.node
     assert node is not None
     if not need.workload.may_be_owned:
-        search.refused[resource.key] = "may not be owned"
+        search.refused[resource.key] = message("may_not_be_owned")
         return
     part = build.catalog.names.by_name[node.accelerator]
     gang_fits = find_placements(search.seat, part, node.accelerators, part.memory_gib)
@@ -310,7 +309,7 @@ def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resour
         return
     around = build.surroundings.owned(need.workload, build.assumptions)
     if around is None:
-        search.refused[resource.key] = "no price for moving its data there"
+        search.refused[resource.key] = message("data_transfer_price_missing")
         return
     number = build.number(resource)
     # hours of accelerators that the asker states hold the repairs already, as they hold failures

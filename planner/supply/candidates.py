@@ -124,6 +124,11 @@ class Candidate:
         """Nodes that one gang takes."""
         return float(self.nodes_per_gang) if self.nodes_per_gang > 1 else 1 / self.gangs_per_node
 
+    @property
+    def gang_rate(self) -> float:
+        """Work per hour of one gang."""
+        return self.units_per_node_hour * self.granule
+
 
 @dataclass(frozen=True, slots=True)
 class Market:
@@ -221,6 +226,15 @@ def is_allowed(quote: Quote, request: Request) -> bool:
         and (request.allow_estimates or price.method == "listed")
         and (not request.limits.purchase_options or price.kind in request.limits.purchase_options)
     )
+
+
+def round_up_to_gangs(nodes: float, nodes_per_gang: int, tolerance: float) -> float:
+    """The nodes of the whole gangs that `nodes` are part of; `tolerance` is the part of a gang that counts as rounding.
+
+    >>> round_up_to_gangs(4.5, 4, 1e-9), round_up_to_gangs(4.0, 4, 1e-9)
+    (8.0, 4.0)
+    """
+    return float(math.ceil(nodes / nodes_per_gang - tolerance) * nodes_per_gang)
 
 
 def has_fixed_gang_type(need: WorkloadDemand) -> bool:

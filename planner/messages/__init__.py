@@ -57,7 +57,7 @@ def _fill_texts(value: Any) -> Any:
     if isinstance(value, Message):
         if value.text:
             return value
-        parameters = {name: _fill(each) for name, each in value.parameters.items()}
+        parameters = {name: _fill_texts(each) for name, each in value.parameters.items()}
         return Message(value.code, parameters, text_of(value))
     if isinstance(value, tuple):
         parts = tuple(_fill_texts(each) for each in value)

@@ -17,8 +17,8 @@ from planner.performance import goodput
 from planner.performance.throughput import Throughput
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
-from planner.result import Gap
-from planner.result.message import Message
+from planner.result import EXISTING_SUFFIX, Gap
+from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
 from planner.supply.onprem import OwnedNode
@@ -27,11 +27,12 @@ from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import Placement, PlacementSearch, find_placements, parallel_limit
 from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_memory
 from pricing.offering import Offering
+from pricing.price import Price
 
 EXISTING_KEY, OWNED_KEY = "~held", "~owned"
 """The first part of the key of what is there already, and of what can be bought."""
-NOT_SOLD = "not sold in the providers, regions or residency allowed"
-NO_DATA_PRICE = "no price for its storage or egress there"
+NOT_SOLD = message("not_sold_where_allowed")
+NO_DATA_PRICE = message("storage_or_egress_unpriced")
 ResourceKind = Literal["hourly", "covered", "commitment", "owned"]
 """By the hour; by the hour and set against committed money; nodes committed to; nodes owned."""
 
@@ -100,7 +101,7 @@ class Resource:
     def title(self) -> str:
         """How it is called in payments: an owned system, or provider, region, type and way of paying."""
         name = self.node.name if self.node is not None else " ".join(self.key).removeprefix(f"{EXISTING_KEY} ")
-        return name if self.held is None else f"{name} (existing)"
+        return name if self.held is None else f"{name}{EXISTING_SUFFIX}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +134,11 @@ class Market:
 
     resources: tuple[Resource, ...]
     candidates: tuple[Candidate, ...]
-    refused: tuple[Mapping[tuple[str, ...], str], ...]
+    refused: tuple[Mapping[tuple[str, ...], Message], ...]
     gaps: tuple[Gap, ...]
 
     @property
-    def refusals(self) -> tuple[Counter[str], ...]:
+    def refusals(self) -> tuple[Counter[Message], ...]:
         """By need, how often each reason was given."""
         return tuple(Counter(reasons.values()) for reasons in self.refused)
 
@@ -177,7 +178,7 @@ class _WorkloadSearch:
     need: WorkloadDemand
     seat: PlacementSearch
     around: dict[tuple[str, str], DataCosts | None] = field(default_factory=dict)
-    refused: dict[tuple[str, ...], str] = field(default_factory=dict)
+    refused: dict[tuple[str, ...], Message] = field(default_factory=dict)
 
 
 def build_market(
@@ -263,16 +264,16 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
             continue  # a block is whole days: not for work that follows the hours
         what: ResourceKind = "hourly" if not option.COMMITS else "covered" if option.UNIT == "money" else "commitment"
         count = offering.accelerator_count or 0
-        pool = _commitment_pool(quote) if what == "covered" else ()
+        pool = commitment_pool(quote.price) if what == "covered" else ()
         number = build.number(Resource(quote.price.key, what, offering.accelerator, count, quote=quote, pool=pool))
         for fit, hours in zip(gang_fits, billed[option.INTERRUPTS], strict=True):
             if math.isfinite(hours):
                 build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
 
 
-def _commitment_pool(quote: Quote) -> tuple[str, ...]:
-    """Whose money covers a price: of one family in one region for the class instance, else of the whole provider."""
-    price = quote.price
+def commitment_pool(price: Price) -> tuple[str, ...]:
+    """The commitment to money that covers a price: of one family in one region for the class instance, else of the
+    whole provider."""
     family = price.instance_type.partition(".")[0]
     scope = (price.region, family) if price.offering_class == "instance" else ("all-regions", "any-type")
     return (price.provider, *scope, price.purchase_option)
@@ -301,7 +302,7 @@ def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resour
     need, node = search.need, resource.node
     assert node is not None
     if not need.workload.may_be_owned:
-        search.refused[resource.key] = "may not be owned"
+        search.refused[resource.key] = message("workload_may_not_be_owned")
         return
     part = build.catalog.names.by_name[node.accelerator]
     gang_fits = find_placements(search.seat, part, node.accelerators, part.memory_gib)
@@ -310,7 +311,7 @@ def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resour
         return
     around = build.surroundings.owned(need.workload, build.assumptions)
     if around is None:
-        search.refused[resource.key] = "no price for moving its data there"
+        search.refused[resource.key] = message("data_transfer_unpriced")
         return
     number = build.number(resource)
     # hours of accelerators that the asker states hold the repairs already, as they hold failures

@@ -119,4 +119,8 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "operators_hired_singly": "Operators of owned nodes are hired one by one, from month to month.",
     "existing_nodes_cost_running_only": "Nodes owned before the plan cost their running only, and are sold like those"
     " that are bought.",
+    "not_sold_where_allowed": "not sold in the providers, regions or residency allowed",
+    "storage_or_egress_unpriced": "no price for its storage or egress there",
+    "workload_may_not_be_owned": "may not be owned",
+    "data_transfer_unpriced": "no price for moving its data there",
 }

@@ -134,7 +134,12 @@ class ThroughputUsed:
     low: float
     high: float
     basis: str
-    explanation: str
+    explanation: tuple[Message, ...]
+
+    @property
+    def explanation_text(self) -> str:
+        """The steps from the measurement to this rate, in one sentence."""
+        return "; ".join(map(str, self.explanation))
 
 
 def describe_amount(amount: float, unit: str) -> str:

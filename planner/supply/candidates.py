@@ -32,7 +32,6 @@ from pricing.price import Price
 EXISTING_KEY, OWNED_KEY = "~held", "~owned"
 """The first part of the key of what is there already, and of what can be bought."""
 NOT_SOLD = message("not_sold_where_allowed")
-NO_DATA_PRICE = message("storage_or_egress_unpriced")
 ResourceKind = Literal["hourly", "covered", "commitment", "owned"]
 """By the hour; by the hour and set against committed money; nodes committed to; nodes owned."""
 
@@ -258,7 +257,7 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
             continue
         around = _data_costs_at(build, search, quote)
         if around is None:
-            search.refused[quote.price.key] = NO_DATA_PRICE
+            search.refused[quote.price.key] = message("data_price_missing_there")
             continue
         if option.UNIT == "node_day" and search.need.levels is not None:
             continue  # a block is whole days: not for work that follows the hours
@@ -302,7 +301,7 @@ def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resour
     need, node = search.need, resource.node
     assert node is not None
     if not need.workload.may_be_owned:
-        search.refused[resource.key] = message("workload_may_not_be_owned")
+        search.refused[resource.key] = message("may_not_be_owned")
         return
     part = build.catalog.names.by_name[node.accelerator]
     gang_fits = find_placements(search.seat, part, node.accelerators, part.memory_gib)
@@ -311,7 +310,7 @@ def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resour
         return
     around = build.surroundings.owned(need.workload, build.assumptions)
     if around is None:
-        search.refused[resource.key] = message("data_transfer_unpriced")
+        search.refused[resource.key] = message("data_transfer_price_missing")
         return
     number = build.number(resource)
     # hours of accelerators that the asker states hold the repairs already, as they hold failures

@@ -94,6 +94,10 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "quota_counts_whole_gangs": "Against quotas, a gang that spans nodes counts with all of them, even where its work"
     " fills only part of their month.",
     "data_price_of_other_region": "no {item} price there: that of {region} is used",
+    "not_sold_where_allowed": "not sold in the providers, regions or residency allowed",
+    "data_price_missing_there": "no price for its storage or egress there",
+    "data_transfer_price_missing": "no price for moving its data there",
+    "may_not_be_owned": "may not be owned",
     "data_price_missing": "workloads with data cannot run there",
     "past_useful_life": "{age_months} months old, past the useful life of {useful_life_months}: not used; state a"
     " longer life if it is",
@@ -119,8 +123,4 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "operators_hired_singly": "Operators of owned nodes are hired one by one, from month to month.",
     "existing_nodes_cost_running_only": "Nodes owned before the plan cost their running only, and are sold like those"
     " that are bought.",
-    "not_sold_where_allowed": "not sold in the providers, regions or residency allowed",
-    "storage_or_egress_unpriced": "no price for its storage or egress there",
-    "workload_may_not_be_owned": "may not be owned",
-    "data_transfer_unpriced": "no price for moving its data there",
 }

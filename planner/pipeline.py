@@ -17,7 +17,7 @@ from planner.analysis.recommendation import find_break_evens, recommend
 from planner.analysis.rightsizing import list_rightsizing_reasons
 from planner.analysis.risk import BaselinePlan, assess_risk, find_switching_values
 from planner.analysis.risk.replanning import AS_PREDICTED, Replanner, Throughputs, with_throughputs
-from planner.analysis.warnings import collect_gaps, list_exchange_rates
+from planner.analysis.warnings import collect_gaps
 from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
 from planner.optimization.solution import PlanningContext
@@ -48,7 +48,7 @@ from planner.supply.validation import resolve_names, validate_request
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand, compute_demands
 from planner.workloads.eligibility import accelerator_hours_rate, gang_size, written_accelerators
 from pricing import exchange_rates as exchange
-from pricing.catalog.adjusted_prices import AdjustedCatalog, adjust_catalog
+from pricing.catalog.adjusted_prices import AdjustedCatalog, adjust_catalog, list_rates_used
 from pricing.catalog.price_catalog import Catalog, Quote
 from pricing.price import AdjustedPrice, Price
 from pricing.units import HOURS_PER_MONTH
@@ -145,7 +145,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
         inputs=inputs,
         catalog_digest=catalog.digest,
         reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
-        exchange_rates=exchange.applied_rates(list_exchange_rates(request, catalog)),
+        exchange_rates=exchange.applied_rates(_rates_used(request, catalog)),
         quota_requests=quotas.list_quota_requests(request, catalog, strategies),
         margins=compute_marginal_values(solved, advice.strategy, context, of_demand=request.risk is not None),
         flips=find_switching_values(case),
@@ -211,6 +211,10 @@ def _make_replanner(request: Request, catalog: Catalog) -> Replanner:
         return plan(request.model_copy(update=changes), catalog, throughputs=throughputs)
 
     return replan
+
+
+def _rates_used(request: Request, catalog: Catalog) -> tuple[exchange.ExchangeRate, ...]:
+    return list_rates_used(catalog, figures.DEFAULTS_CURRENCY, request.currency, request.as_of)
 
 
 def _existing_nodes(context: PlanningContext) -> list[onprem.OwnedNode]:
@@ -373,7 +377,7 @@ def _list_conventions(
     request: Request, context: PlanningContext, prices: Sequence[PriceUsed], catalog: Catalog
 ) -> tuple[Message, ...]:
     terms = context.terms
-    rates = [rate.words for rate in list_exchange_rates(request, catalog)]
+    rates = [rate.words for rate in _rates_used(request, catalog)]
     in_full = terms.charge_beyond_horizon
     return (
         message("hours_per_month", hours=terms.hours_per_month),

@@ -24,7 +24,12 @@ def net_present_value(flows: Sequence[float], rate: float) -> float:
     >>> round(net_present_value([-100, 60, 60], 0.10), 4)
     4.1322
     """
-    return math.fsum(amount * (1 + rate) ** -time for time, amount in enumerate(flows))
+    return math.fsum(discount_flows(flows, rate))
+
+
+def discount_flows(flows: Sequence[float], rate: float) -> tuple[float, ...]:
+    """flow[t] / (1 + rate)^t for each period."""
+    return tuple(flow * (1 + rate) ** -time for time, flow in enumerate(flows))
 
 
 def internal_rates(flows: Sequence[float]) -> tuple[float, ...]:

@@ -126,7 +126,7 @@ def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[tuple
     rows; None where that alone makes nothing possible."""
     program = build_program(setting, strategy_scope(name, setting))
     results: list[tuple[RequestLimit, float | None]] = []
-    for limit in dict.fromkeys(limit for limit in program.row_limit if limit is not None):
+    for limit in program.limits:
         solution = solve_program(relax_limit(program, limit))
         possible = bool(solution.values)
         results.append((limit, solution.objective if possible else None))

@@ -18,6 +18,10 @@ from planner.result.message import Message
 from planner.result.risk import Risk, SwitchingValue
 from pricing.exchange_rates import RateUsed
 
+OPERATORS = "operators"
+SUPPORT_PLAN = "cloud support plan"
+EXISTING_SUFFIX = " (existing)"
+"""After the name of what was owned or committed to before the plan, wherever a plan names it."""
 SCHEMA_VERSION = "1"
 """Of the plan as JSON."""
 StrategyName = Literal["cloud", "onprem", "hybrid"]
@@ -210,8 +214,10 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class CashRow:
-    """One payment of a strategy: month 1 start is `month` 1 with `at` start; running costs fall at the end of a
-    month."""
+    """One payment of a strategy: month 1 start is `month` 1 with `at` start; running costs fall at the end of a month.
+
+    `what` is OPERATORS, SUPPORT_PLAN or the name of a resource, with EXISTING_SUFFIX where it was there before.
+    """
 
     month: int
     at: Literal["start", "end"]

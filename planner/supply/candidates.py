@@ -17,7 +17,7 @@ from planner.performance import goodput
 from planner.performance.throughput import Throughput
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
-from planner.result import Gap
+from planner.result import EXISTING_SUFFIX, Gap
 from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
@@ -27,6 +27,7 @@ from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import Placement, PlacementSearch, find_placements, parallel_limit
 from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_memory
 from pricing.offering import Offering
+from pricing.price import Price
 
 EXISTING_KEY, OWNED_KEY = "~held", "~owned"
 """The first part of the key of what is there already, and of what can be bought."""
@@ -99,7 +100,7 @@ class Resource:
     def title(self) -> str:
         """How it is called in payments: an owned system, or provider, region, type and way of paying."""
         name = self.node.name if self.node is not None else " ".join(self.key).removeprefix(f"{EXISTING_KEY} ")
-        return name if self.held is None else f"{name} (existing)"
+        return name if self.held is None else f"{name}{EXISTING_SUFFIX}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,16 +277,16 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
             continue  # a block is whole days: not for work that follows the hours
         what: ResourceKind = "hourly" if not option.COMMITS else "covered" if option.UNIT == "money" else "commitment"
         count = offering.accelerator_count or 0
-        pool = _commitment_pool(quote) if what == "covered" else ()
+        pool = commitment_pool(quote.price) if what == "covered" else ()
         number = build.number(Resource(quote.price.key, what, offering.accelerator, count, quote=quote, pool=pool))
         for fit, hours in zip(gang_fits, billed[option.INTERRUPTS], strict=True):
             if math.isfinite(hours):
                 build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
 
 
-def _commitment_pool(quote: Quote) -> tuple[str, ...]:
-    """Whose money covers a price: of one family in one region for the class instance, else of the whole provider."""
-    price = quote.price
+def commitment_pool(price: Price) -> tuple[str, ...]:
+    """The commitment to money that covers a price: of one family in one region for the class instance, else of the
+    whole provider."""
     family = price.instance_type.partition(".")[0]
     scope = (price.region, family) if price.offering_class == "instance" else ("all-regions", "any-type")
     return (price.provider, *scope, price.purchase_option)

@@ -11,7 +11,7 @@ from planner.request.calendar import month_index
 from planner.request.errors import InputProblem, unknown_name
 from planner.request.models import Request
 from planner.request.ownership import LiveCommitment
-from planner.result import Gap
+from planner.result import EXISTING_SUFFIX, Gap
 from planner.result.message import message
 from planner.supply import onprem
 from planner.supply.candidates import EXISTING_KEY, ExistingCapacity, Resource
@@ -56,7 +56,7 @@ def list_owned_nodes(
         if node is None or not covers:
             if node is not None:
                 effect = message("past_useful_life", age_months=age, useful_life_months=age + life)
-                gaps.append(Gap("not_planned", f"{system.name} (existing)", effect))
+                gaps.append(Gap("not_planned", f"{system.name}{EXISTING_SUFFIX}", effect))
             continue
         key = (EXISTING_KEY, node.name, line.bought or "")
         capacity = ExistingCapacity(line.count, covers, age_months=age)

@@ -19,10 +19,7 @@ from planner.supply.candidates import Candidate, Market
 from planner.workloads.demand import PortfolioDemand
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
+    from planner.analysis.risk.response_surface import Vector
 
 IntervalEnd = Literal["low", "high"]
 Throughputs = Mapping[tuple[str, str], IntervalEnd]

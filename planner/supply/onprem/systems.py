@@ -12,7 +12,7 @@ from datetime import date
 from planner.request.assumptions import Assumptions, override_names
 from planner.request.models import Request
 from planner.request.ownership import Finance, OwnSystem, Site
-from planner.result import Assumption, Gap
+from planner.result import EXISTING_SUFFIX, Assumption, Gap
 from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
 from pricing.catalog.adjusted_prices import AdjustedCatalog
@@ -97,7 +97,7 @@ def build_node(
 
 
 def _system_title(system: ServerSystem, is_there: bool) -> str:
-    return f"{system.name} (existing)" if is_there else system.name
+    return f"{system.name}{EXISTING_SUFFIX}" if is_there else system.name
 
 
 def _purchase_obstacle(system: ServerSystem, assumptions: Assumptions, as_of: date) -> tuple[str, Message] | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from planner.performance.throughput.network_estimates.intervals import TABLE, load_intervals
+
 from tools.throughput.network_cross_validation import (
     RunResidual,
     error_table,

@@ -1,5 +1,5 @@
-"""What is there already: commitments that run and nodes that are owned. Used at no further price, and what they still
-cost is owed whatever is decided."""
+"""Existing capacity: running commitments and owned nodes. Their use is free, and their remaining costs are paid whatever
+the plan decides."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ REQUEST_SOURCE = "request"
 def list_existing_resources(
     request: Request, catalog: Catalog, assumptions: Assumptions, terms: Terms, month_names: tuple[str, ...]
 ) -> tuple[tuple[Resource, ...], tuple[Gap, ...]]:
-    """All that is there already, with what could not be used or counted."""
+    """All existing capacity, and a gap for each part that cannot be used or counted."""
     nodes, gaps = list_owned_nodes(request, catalog, assumptions, terms, month_names)
     return (*list_commitments(request, catalog, month_names), *nodes), gaps
 
 
 def list_commitments(request: Request, catalog: Catalog, month_names: tuple[str, ...]) -> tuple[Resource, ...]:
-    """Those that still cover a month of the plan; what is owed for them falls at the end of each month they cover."""
+    """The commitments that still cover a month of the plan; their fees fall at the end of each month they cover."""
     resources = []
     for line in request.existing.commitments:
         covered = _remaining_months(line, month_names)

@@ -20,7 +20,7 @@ from pricing.csv_tables import find_nearest_names
 from pricing.errors import MissingExchangeRate, UnknownName
 
 PLACE_FIELDS = ("providers", "regions", "residency")
-"""What names places, in a request and in each of its workloads."""
+"""The fields that name places, in a request and in each of its workloads."""
 
 
 def validate_request(request: Request, catalog: Catalog) -> tuple[InputProblem, ...]:
@@ -82,7 +82,7 @@ def _resolve_known_name(name: Callable[[str], str], written: str) -> str:
 
 
 def _name_resolver(field: str, catalog: Catalog) -> Callable[[str], str]:
-    """What turns a written name into the catalogue's, or raises UnknownName."""
+    """A function from a written name to that of the catalogue; it raises UnknownName."""
     if field == "providers":
         return catalog.check_provider
     if field == "regions":
@@ -116,7 +116,7 @@ def _validate_private_prices(catalog: Catalog) -> Iterator[InputProblem]:
 def _validate_currency(request: Request, catalog: Catalog) -> Iterator[InputProblem]:
     """The rate that the default assumptions need; prices without one are gaps of the plan."""
     if request.as_of == date.min:
-        return  # the date could not be read, and has a complaint of its own
+        return  # the date could not be read, and has a problem of its own
     try:
         catalog.exchange.rate(assumptions.DEFAULTS_CURRENCY, request.currency, request.as_of)
     except MissingExchangeRate as missing:
@@ -161,7 +161,7 @@ def _validate_hours(path: str, workload: Workload, accelerators: AcceleratorName
 
 def _is_measured_on(workload: Workload, written: str, accelerators: AcceleratorNames) -> bool:
     try:
-        wanted = accelerators.resolve(written).name
-        return any(accelerators.resolve(m.accelerator).name == wanted for m in workload.measurements)
+        name = accelerators.resolve(written).name
+        return any(accelerators.resolve(m.accelerator).name == name for m in workload.measurements)
     except UnknownName:
-        return True  # the unknown name has a complaint of its own
+        return True  # the unknown name has a problem of its own

@@ -90,7 +90,7 @@ class _PlanBasis:
 
 @dataclass(frozen=True, slots=True)
 class _OwnedSupply:
-    """The systems that can be purchased, and the gaps of systems and existing capacity that cannot be used or counted."""
+    """The systems that can be purchased, and gaps for systems and existing capacity that cannot be used or counted."""
 
     nodes: tuple[onprem.OwnedNode, ...]
     node_gaps: tuple[Gap, ...]

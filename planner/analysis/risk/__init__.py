@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from planner.analysis.risk import monte_carlo, replanning, tornado, uncertain_assumptions
 from planner.analysis.risk.cost_model import StrategyCostModel, TermsFunction, build_cost_model
@@ -20,6 +21,9 @@ from planner.request.limits import RiskRequest
 from planner.result import Assumption, Recommendation, ThroughputUsed
 from planner.result.message import Message, message
 from planner.result.risk import Risk, SampledFactor, StrategyRisk, SwitchingValue, TornadoRow
+
+if TYPE_CHECKING:
+    from planner.analysis.risk.response_surface import Vector
 
 __all__ = ["BaselinePlan", "assess_risk", "find_switching_values"]
 
@@ -108,7 +112,7 @@ def _build_tornado(case: BaselinePlan, bills: Mapping[str, StrategyCostModel]) -
     return [*rows, *more], [*idle, *still]
 
 
-def _chance_owning_cheaper(case: BaselinePlan, costs: Mapping[str, monte_carlo.Vector]) -> float | None:
+def _chance_owning_cheaper(case: BaselinePlan, costs: Mapping[str, Vector]) -> float | None:
     """The share of draws in which the cheapest strategy that buys hardware is below cloud."""
     import numpy as np
 

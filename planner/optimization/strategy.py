@@ -22,7 +22,7 @@ from planner.optimization.solver import TIME_LIMIT_S, Solution, solve_large, sol
 from planner.request.errors import InternalError
 from planner.result import Strategy, StrategyName
 from planner.result.message import message
-from planner.supply.candidates import Candidate, Resource
+from planner.supply.candidates import Candidate, Resource, round_up_to_gangs
 
 REPLAY_TOLERANCE = 1e-5
 LONG_SEARCH_COLUMNS = 2000
@@ -228,5 +228,6 @@ def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solut
 
 def _round_up_to_gangs(candidate: Candidate, nodes: float) -> float:
     """The nodes that must be there at once to have so many on average: a gang that spans nodes takes all of its own."""
-    span = candidate.nodes_per_gang
-    return nodes if span == 1 else float(math.ceil(nodes / span - NEGLIGIBLE_SHARE) * span)
+    return (
+        nodes if candidate.nodes_per_gang == 1 else round_up_to_gangs(nodes, candidate.nodes_per_gang, NEGLIGIBLE_SHARE)
+    )

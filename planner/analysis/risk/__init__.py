@@ -1,7 +1,7 @@
-"""How sure a solved plan is, and what would change its recommendation.
+"""Risk: how certain a solved plan is, and which changes would alter its recommendation.
 
-Stands above the strategies: pays for their decisions again under other figures, and asks for a new plan only where a
-figure changes what can be done. Knows neither solver nor payments.
+Prices the decisions of the strategies again under other assumptions, and solves a new plan only where an assumption
+changes which decisions are possible. Knows neither solver nor payments.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 __all__ = ["BaselinePlan", "assess_risk", "find_switching_values"]
 
 STANDARD_ERROR_MAX = 0.005
-"""Of the mean: a larger standard error is said."""
+"""Of the mean: a larger standard error is noted."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaselinePlan:
-    """A solved plan with what it takes to pay for it, or to plan it, again."""
+    """A solved plan with everything needed to price it, or to plan it, again."""
 
     advice: Recommendation
     solved: Sequence[SolvedStrategy]
@@ -58,7 +58,7 @@ class BaselinePlan:
 
 
 def find_switching_values(case: BaselinePlan) -> tuple[SwitchingValue, ...]:
-    """Where the runner-up becomes cheaper; nothing where there is no runner-up."""
+    """Where the runner-up becomes cheaper; empty without a runner-up."""
     if case.advice.strategy is None or case.advice.runner_up is None:
         return ()
     bills = case.build_cost_models(case.pair)
@@ -67,7 +67,7 @@ def find_switching_values(case: BaselinePlan) -> tuple[SwitchingValue, ...]:
 
 
 def assess_risk(risk_request: RiskRequest | None, case: BaselinePlan) -> Risk | None:
-    """All that was asked about how sure the plan is; None where nothing was, or there is no plan."""
+    """The requested analysis of risk; None where none was requested, or there is no plan."""
     if risk_request is None or case.advice.strategy is None:
         return None
     figures = uncertain_assumptions.list_repriced_assumptions(case.setting.assumptions)
@@ -134,7 +134,7 @@ def _build_drawn_row(figure: Assumption) -> SampledFactor:
 def _list_risk_notes(
     case: BaselinePlan, summaries: Sequence[StrategyRisk], paid_singly: Sequence[str]
 ) -> Iterator[Message]:
-    """What was not drawn and why, whether there were enough draws, and the strategies priced draw by draw."""
+    """Values that were not drawn and why, whether there were enough draws, and the strategies priced draw by draw."""
     yield message("draws_keep_the_plan")
     yield message("range_ends_are_choices")
     outside = [

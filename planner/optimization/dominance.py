@@ -298,8 +298,8 @@ def _hourly_substitutes(
     resources: Sequence[Resource],
     rules: LimitRules,
 ) -> list[Candidate]:
-    """Candidates by the hour that, in any number, could replace `candidate`: all; if gangs at once are limited, those no
-    slower; for a job with a fixed gang type, of that type only."""
+    """Candidates by the hour that, in any number, could replace `candidate`: all; if gangs at once are limited, those
+    no slower; for a job with a fixed gang type, of that type only."""
     hourly = [other for other in hourly if _may_replace(resources[other.resource], item.resource, need, rules)]
     if parallel_limit(need) is None:
         return hourly

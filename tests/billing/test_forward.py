@@ -9,9 +9,10 @@ import pytest
 
 from planner.application import plan_document
 from planner.inputs.bills.usage import combine_bills
+from planner.inputs.bills.usage_projection import base_months, build_request_from_bills
 from planner.inputs.file_reader import read as read_any
-from planner.inputs.formats.billing import UsageProjection, base_months, build_request_from_bills
-from planner.inputs.present_spend import PresentSpend, SunkCommitment
+from planner.inputs.parsed_file import PresentSpend, SunkCommitment
+from planner.inputs.sheet_options import UsageProjection
 from planner.inputs.spend_comparison import add_savings_note
 from planner.request.errors import InvalidRequest
 

@@ -20,7 +20,7 @@ from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
 WIDE = SandboxLimits(2**30, 30)
 """The work is by name in the other process, so it is built into Python."""
 WAITS = "import os, time, pathlib; pathlib.Path({path!r}).write_text(str(os.getpid())); time.sleep(600)"
-ASKS = "from planner.apart import Bounds, apart\napart(exec, {code!r}, bounds=Bounds(2**30, {seconds}))"
+ASKS = "from planner.inputs.sandbox import SandboxLimits, run_isolated\nrun_isolated(exec, {code!r}, bounds=SandboxLimits(2**30, {seconds}))"
 SPINS = "import os, re, pathlib; pathlib.Path({path!r}).write_text(str(os.getpid())); re.match('(a+)+b', 'a' * 64)"
 """Never gives way to another thread, as a library of C that is at work."""
 
@@ -98,11 +98,11 @@ def test_its_time_is_bounded_also_where_no_thread_runs():
 
 ALL_ENDS = """
 import os
-from planner.apart import Bounds, NoAnswer, apart
+from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
 def tried(*work):
     try:
-        apart(*work, bounds=Bounds(2**30, 30))
-    except (NoAnswer, TypeError):
+        run_isolated(*work, bounds=SandboxLimits(2**30, 30))
+    except (SandboxFailure, TypeError):
         pass
 tried(abs, 1)
 before = sorted(os.listdir("/proc/self/fd"))
@@ -168,7 +168,7 @@ def test_a_small_text_cannot_fill_the_process_that_reads_it(sign, name):
 
 def test_a_sheet_that_takes_too_long_is_one_complaint():
     (complaint,) = read_isolated(SHEET, "folder/long.csv", seconds=0.001).complaints
-    assert str(complaint) == "long.csv: not read in 0 seconds; expected a smaller file, or it saved anew"
+    assert str(complaint) == "long.csv: not read in 0 seconds; expected a smaller file, or the same file saved again"
 
 
 LEAVES = "import tempfile, pathlib, time; where = tempfile.mkdtemp(); pathlib.Path({path!r}).write_text(where); {then}"

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """Limits of a worker: `memory_bytes` of address space, where the system supports it; seconds, None without limit."""
+    """Limits of a worker: `memory_bytes` of address space, where the system supports it; `seconds` None: no limit."""
 
     memory_bytes: int
     seconds: float | None

@@ -194,7 +194,7 @@ class Metric:
 
     @property
     def factor(self) -> float:
-        """The factor from an amount as written to one per month, or per second for requests. No period means per month."""
+        """The factor from an amount as written to one per month (requests: per second). No period means per month."""
         return self.scale * PER_MONTH.get(self.period, 1.0)
 
 

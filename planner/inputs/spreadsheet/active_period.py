@@ -76,7 +76,7 @@ def deadline_from_end(line: WorkloadRow) -> str:
 
 
 def _read_day(line: WorkloadRow, meaning: str, cells: list[tuple[Cell, str]]) -> date | None:
-    """The first day of a start, the last day of an end. A month alone, which sheets store as its first day, is complete."""
+    """The first day of a start, the last day of an end. Sheets store a month alone as its first day."""
     cell = line.cell(meaning)
     if cell is None or normalize_text(cell.text) in OPEN_ENDED_WORDS:
         return None

@@ -164,7 +164,7 @@ def _read_count(
 
 
 def _read_positive_count(line: WorkloadRow, meaning: str) -> CellNumber | None:
-    """A count of accelerators or nodes above zero, also of slices (0.5). Zero is valid in a row with hours, as no demand."""
+    """A count of accelerators or nodes above zero, also of slices (0.5). Zero is valid in a row with hours."""
     cell = line.cell(meaning)
     if cell is None or (meaning == "gpus" and _is_hardware_text(cell)):
         return None

@@ -35,7 +35,7 @@ class Header:
 
 
 def find_header(sheet: InputSheet, start: int, options: SheetOptions) -> Header | None:
-    """The best header from row `start` on: most meanings, the first of equals; two joined rows where they are better."""
+    """The best header from row `start` on: most meanings, the first of equals; two joined rows where better."""
     if (first := _first_of_several_headers(sheet, start, options)) is not None:
         return first
     best, best_score = None, 1

@@ -21,8 +21,8 @@ import click
 from planner import reports
 from planner.cli import commands
 from planner.inputs import file_reader as intake
+from planner.request import assumptions, errors
 from planner.request.assumptions import override_names
-from planner.request.models import assumptions, errors
 from planner.result import Gap
 from planner.supply.purchase_options import load_purchase_options
 from pricing.accelerator import AcceleratorNames

@@ -16,7 +16,7 @@ from planner.optimization import cost_allocation
 from planner.optimization.solution import CandidateUse, Overhead, PlanningContext, ResourceOrder
 from planner.optimization.strategy import SolvedStrategy
 from planner.request.assumptions import Assumptions, override_names
-from planner.result import Assumption, PriceUsed
+from planner.result import OPERATORS, SUPPORT_PLAN, Assumption, PriceUsed
 from planner.result.audit_trail import AuditDecision, AuditLine, AuditTrail
 from planner.supply import onprem, payments
 from planner.supply.candidates import Candidate, Resource
@@ -129,11 +129,11 @@ class _AuditTrailBuilder:
         for kind, quantity in counts.items():
             if kind == "staff":
                 rows = onprem.staff_payments(1, 1, self.setting.assumptions)
-                self._record_monthly_lines(AuditDecision(strategy, "operators", "", "operators", tuple(quantity)), rows)
+                self._record_monthly_lines(AuditDecision(strategy, OPERATORS, "", OPERATORS, tuple(quantity)), rows)
             else:
                 rows = payments.support_minimum_payments(1, 1.0, self.setting.terms)
                 self._record_monthly_lines(
-                    AuditDecision(strategy, "cloud support plan", "", "top-up to its least fee", tuple(quantity)), rows
+                    AuditDecision(strategy, SUPPORT_PLAN, "", "top-up to its least fee", tuple(quantity)), rows
                 )
 
     def _record_monthly_lines(self, choice: AuditDecision, rows: Iterable[Payment]) -> None:

@@ -7,14 +7,16 @@ at its end. Amounts paid are positive; a resale is a negative payment.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
-from planner.finance.symbolic import growth_factor, power, symbolic_annuity
+from planner.finance.symbolic import growth_factor, power
 from planner.result import Category
 from planner.result.audit_trail import discount_factor
 
+K = TypeVar("K")
 PriceChangeKind = Literal["on_demand", "spot", "commitment"]
 
 
@@ -65,7 +67,18 @@ class Terms:
         return (1 + self.cloud_support_fraction) * (1 + self.cloud_tax_fraction)
 
 
-def present_cost(payments: Iterable[Payment], rate_monthly: float) -> float:
+class DatedAmount(Protocol):
+    """An amount paid at the start or the end of a month: a payment, or a row of cash."""
+
+    @property
+    def month(self) -> int: ...
+    @property
+    def at(self) -> Literal["start", "end"]: ...
+    @property
+    def amount(self) -> float: ...
+
+
+def present_cost(payments: Iterable[DatedAmount], rate_monthly: float) -> float:
     """The payments' worth at the start of month 1, added up exactly (fsum), so that it is the same on every Python.
 
     >>> paid = [Payment(1, "start", "hardware", 100.0), Payment(12, "end", "power", 110.0)]
@@ -75,17 +88,9 @@ def present_cost(payments: Iterable[Payment], rate_monthly: float) -> float:
     return math.fsum(payment.amount * discount_factor(payment.month, payment.at, rate_monthly) for payment in payments)
 
 
-def break_even_month(capital: float, own_per_month: float, rent_per_month: float, months: int) -> int | None:
-    """The first month by whose end owning has cost no more than renting, undiscounted and without resale.
-
-    Owning costs `capital` and then `own_per_month`; renting `rent_per_month`. None if not within `months`.
-    """
-    for month in range(1, months + 1):
-        if capital + month * own_per_month <= month * rent_per_month:
-            return month
-    return None
-
-
-def annuity_factor(months: int, rate_monthly: float) -> float:
-    """Present worth of one unit of money at the end of each of `months` months."""
-    return symbolic_annuity(rate_monthly, months)
+def present_cost_by(keyed: Iterable[tuple[K, DatedAmount]], rate_monthly: float) -> dict[K, float]:
+    """The present cost of the payments of each key; they add up to the present cost of all."""
+    payments: dict[K, list[DatedAmount]] = defaultdict(list)
+    for key, payment in keyed:
+        payments[key].append(payment)
+    return {key: present_cost(rows, rate_monthly) for key, rows in payments.items()}

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from planner.finance.cashflow import Terms
 from planner.request.assumptions import Assumptions
-from planner.supply.candidates import Candidate, Market, Resource, gang_type, has_fixed_gang_type
+from planner.supply.candidates import Candidate, Market, Resource, gang_type, has_fixed_gang_type, round_up_to_gangs
 from planner.supply.costs import (
     ChoiceSet,
     HourlyRates,
@@ -152,7 +152,7 @@ def _dominates_hourly(best: Candidate, other: Candidate, need: WorkloadDemand, r
     """Whether `best` by the hour does all that `other` (of the same team where jobs are limited) does, for no more."""
     if best.around.total > other.around.total:
         return False
-    if parallel_limit(need) is not None and _gang_rate(best) < _gang_rate(other) * (1 - TOLERANCE):
+    if parallel_limit(need) is not None and best.gang_rate < other.gang_rate * (1 - TOLERANCE):
         return False
     step = other.nodes_per_gang  # the fewest nodes by the hour that a service takes at a time
     instead = _replacement_nodes(best, other.units_per_node_hour * step, need)
@@ -168,14 +168,7 @@ def _replacement_nodes(best: Candidate, units_per_hour: float, need: WorkloadDem
     """Nodes of `best` by the hour that do `units_per_hour`: whole gangs of nodes for a service, else any part of
     one."""
     nodes = units_per_hour / best.units_per_node_hour
-    if not need.serving:
-        return nodes
-    return math.ceil(nodes / best.nodes_per_gang - TOLERANCE) * best.nodes_per_gang
-
-
-def _gang_rate(candidate: Candidate) -> float:
-    """Work per hour of one gang."""
-    return candidate.units_per_node_hour * candidate.granule
+    return round_up_to_gangs(nodes, best.nodes_per_gang, TOLERANCE) if need.serving else nodes
 
 
 def _cheapest_equivalents(shared: Iterable[SharedResource], rules: LimitRules) -> list[SharedResource]:
@@ -307,8 +300,8 @@ def _hourly_substitutes(
     hourly = [other for other in hourly if _may_replace(resources[other.resource], item.resource, need, rules)]
     if parallel_limit(need) is None:
         return hourly
-    rate = _gang_rate(candidate) * (1 - TOLERANCE)
-    as_fast = [other for other in hourly if _gang_rate(other) >= rate]
+    rate = candidate.gang_rate * (1 - TOLERANCE)
+    as_fast = [other for other in hourly if other.gang_rate >= rate]
     if not has_fixed_gang_type(need):
         return as_fast
     mine = (item.resource.accelerator, candidate.gang)

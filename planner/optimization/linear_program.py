@@ -83,6 +83,11 @@ class LinearProgram:
     entry_value: list[float] = field(default_factory=list)
     steps: list[CandidateActivity] = field(default_factory=list)
 
+    @property
+    def limits(self) -> tuple[RequestLimit, ...]:
+        """The limits of the request that rows are, each once."""
+        return tuple(dict.fromkeys(limit for limit in self.row_limit if limit is not None))
+
     def column(self, column: ProgramColumn, cost: float, upper: float, whole: bool, lower: float = 0.0) -> int:
         self.columns.append(column)
         self.cost.append(cost)
@@ -129,6 +134,15 @@ def allow_shortage(program: LinearProgram) -> LinearProgram:
         if need >= 0:
             relaxed.entry(row, relaxed.column(ProgramColumn("short", need, 0), 1.0, float("inf"), whole=False), 1.0)
     return relaxed
+
+
+def raise_limit(program: LinearProgram, limit: RequestLimit, added: float) -> LinearProgram:
+    """The same program with `added` more of one limit."""
+    raised = program.copy()
+    for row, of in enumerate(program.row_limit):
+        if of == limit:
+            raised.row_upper[row] += added / program.row_scale[row]
+    return raised
 
 
 def relax_limit(program: LinearProgram, limit: RequestLimit) -> LinearProgram:

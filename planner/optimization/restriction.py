@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.optimization.linear_program import LinearProgram
-from planner.supply.candidates import Candidate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -217,7 +216,7 @@ def _initial_groups(program: LinearProgram, arrays: _ProgramArrays, ways: Sequen
     for ranked in rivals.values():
         for _, number in sorted(ranked)[:cheapest]:
             included[number] = True
-        fastest = max(ranked, key=lambda pair: (_gang_rate(program.steps[pair[1]].candidate), -pair[1]))
+        fastest = max(ranked, key=lambda pair: (program.steps[pair[1]].candidate.gang_rate, -pair[1]))
         included[fastest[1]] = True  # the cheapest may be too slow for a deadline
     return _include_resources(arrays, included | _existing_groups(arrays), steps)
 
@@ -229,10 +228,6 @@ def _existing_groups(arrays: _ProgramArrays) -> Flags:
     groups = np.zeros(len(arrays.resource), dtype=bool)
     groups[arrays.group[arrays.is_start & (arrays.lower > 0)]] = True
     return groups
-
-
-def _gang_rate(candidate: Candidate) -> float:
-    return candidate.units_per_node_hour * candidate.granule
 
 
 def _include_resources(arrays: _ProgramArrays, kept: Flags, steps: int) -> Flags:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from planner.finance.cashflow import Payment, Terms, present_cost
 from planner.request.assumptions import Assumptions
-from planner.result import CashRow, Purchase, Use
+from planner.result import OPERATORS, SUPPORT_PLAN, CashRow, Purchase, Use
 from planner.supply import onprem, payments
 from planner.supply.candidates import Candidate, Market, Resource
 from planner.supply.costs import ChoiceSet
@@ -80,7 +80,7 @@ def list_payments(decisions: Decisions, setting: PlanningContext) -> list[tuple[
     for share in decisions.shares:
         rows += [(resources[share.candidate.resource].title, p) for p in use_payments(setting, share)]
     for overhead in decisions.overheads:
-        title = "operators" if overhead.kind == "staff" else "cloud support plan"
+        title = OPERATORS if overhead.kind == "staff" else SUPPORT_PLAN
         rows += [(title, p) for p in overhead_payments(setting, overhead)]
     return rows
 

@@ -21,7 +21,8 @@ from planner.optimization.solution import CandidateUse, Decisions, Overhead, Pla
 from planner.optimization.solver import TIME_LIMIT_S, Solution, solve_large, solve_program
 from planner.request.errors import InternalError
 from planner.result import Strategy, StrategyName
-from planner.supply.candidates import Candidate, Resource
+from planner.result.message import message
+from planner.supply.candidates import Candidate, Resource, round_up_to_gangs
 
 REPLAY_TOLERANCE = 1e-5
 LONG_SEARCH_COLUMNS = 2000
@@ -85,8 +86,8 @@ def solve_strategy(name: StrategyName, setting: PlanningContext) -> SolvedStrate
     ways = [item.resource.purchase_option for item in rules.shared]
     solution = solve_large(program, ways, start=_without_purchases(program))
     if solution.status == "unsolved":
-        text = f"not solved within {TIME_LIMIT_S:.0f} s, so it may be possible all the same: narrow what may be used"
-        return replace(empty, strategy=replace(empty.strategy, reasons=(text,)))
+        reason = message("solver_time_limit", limit_seconds=TIME_LIMIT_S)
+        return replace(empty, strategy=replace(empty.strategy, reasons=(reason,)))
     if solution.status == "infeasible":
         return empty
     return _build_solved_strategy(name, setting, rules, program, solution)
@@ -125,7 +126,7 @@ def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[tuple
     rows; None where that alone makes nothing possible."""
     program = build_program(setting, strategy_scope(name, setting))
     results: list[tuple[RequestLimit, float | None]] = []
-    for limit in dict.fromkeys(limit for limit in program.row_limit if limit is not None):
+    for limit in program.limits:
         solution = solve_program(relax_limit(program, limit))
         possible = bool(solution.values)
         results.append((limit, solution.objective if possible else None))
@@ -227,5 +228,6 @@ def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solut
 
 def _round_up_to_gangs(candidate: Candidate, nodes: float) -> float:
     """The nodes that must be there at once to have so many on average: a gang that spans nodes takes all of its own."""
-    span = candidate.nodes_per_gang
-    return nodes if span == 1 else float(math.ceil(nodes / span - NEGLIGIBLE_SHARE) * span)
+    return (
+        nodes if candidate.nodes_per_gang == 1 else round_up_to_gangs(nodes, candidate.nodes_per_gang, NEGLIGIBLE_SHARE)
+    )

@@ -14,9 +14,14 @@ from planner.result.audit_trail import AuditTrail
 from planner.result.comparison import Changes
 from planner.result.financial_views import FinancialViews
 from planner.result.marginal_values import MarginalValue
+from planner.result.message import Message
 from planner.result.risk import Risk, SwitchingValue
 from pricing.exchange_rates import RateUsed
 
+OPERATORS = "operators"
+SUPPORT_PLAN = "cloud support plan"
+EXISTING_SUFFIX = " (existing)"
+"""After the name of what was owned or committed to before the plan, wherever a plan names it."""
 SCHEMA_VERSION = "1"
 """Of the plan as JSON."""
 StrategyName = Literal["cloud", "onprem", "hybrid"]
@@ -33,12 +38,12 @@ class Gap:
 
     `kind`: no_price, no_specification, no_throughput, no_capacity_figure, memory, not_ownable, estimated, predicted,
     old_price, private_price (one that does not hold on the day), renamed, not_planned, limited_use, budget, quota.
-    `subject` names the thing, `effect` says what follows from it.
+    `subject` names the thing, `effect` says what follows from it (a str only until every room gives messages).
     """
 
     kind: str
     subject: str
-    effect: str
+    effect: Message
     workload: str = ""
 
 
@@ -129,7 +134,12 @@ class ThroughputUsed:
     low: float
     high: float
     basis: str
-    explanation: str
+    explanation: tuple[Message, ...]
+
+    @property
+    def explanation_text(self) -> str:
+        """The steps from the measurement to this rate, in one sentence."""
+        return "; ".join(map(str, self.explanation))
 
 
 def describe_amount(amount: float, unit: str) -> str:
@@ -204,8 +214,10 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class CashRow:
-    """One payment of a strategy: month 1 start is `month` 1 with `at` start; running costs fall at the end of a
-    month."""
+    """One payment of a strategy: month 1 start is `month` 1 with `at` start; running costs fall at the end of a month.
+
+    `what` is OPERATORS, SUPPORT_PLAN or the name of a resource, with EXISTING_SUFFIX where it was there before.
+    """
 
     month: int
     at: Literal["start", "end"]
@@ -255,7 +267,7 @@ class Strategy:
     uses: tuple[Use, ...] = ()
     cash: tuple[CashRow, ...] = ()
     workloads: tuple[WorkloadCost, ...] = ()
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Message, ...] = ()
     candidates: int = 0
     pruned: int = 0
     columns: int = 0
@@ -288,14 +300,14 @@ class BreakEven:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """What to do, in one sentence, and what it is worth against the runner-up ("" where there is none)."""
+    """The recommended strategy with its sentence, and its saving (`worth`) against the runner-up, if there is one."""
 
     strategy: StrategyName | None
-    sentence: str
+    sentence: Message
     runner_up: StrategyName | None
     worth: float
     worth_fraction: float
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +365,7 @@ class Plan:
     currency: str
     hours_per_month: float
     discount_rate_annual: float
-    conventions: tuple[str, ...]
+    conventions: tuple[Message, ...]
     recommendation: Recommendation
     strategies: tuple[Strategy, ...]
     break_even: tuple[BreakEven, ...]
@@ -365,7 +377,7 @@ class Plan:
     gaps: tuple[Gap, ...]
     inputs: InputProvenance
     catalog_digest: str
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Message, ...] = ()
     exchange_rates: tuple[RateUsed, ...] = ()
     quota_requests: tuple[QuotaRequest, ...] = ()
     margins: tuple[MarginalValue, ...] = ()

@@ -13,13 +13,13 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from planner.analysis.comparison import list_changes
 from planner.application import (
     BillForecastOptions,
     find_inapplicable_options,
     parse_column_choices,
     plan_input,
     read_document,
+    with_changes,
 )
 from planner.inputs.formats import json
 from planner.inputs.parsed_file import ParsedFile
@@ -27,8 +27,8 @@ from planner.reports import formats, load, terraform
 from planner.reports.json import loads
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.models import Request
+from planner.request.validation import validate_currency_override
 from planner.service.uploads import Upload
-from planner.supply.validation import validate_currency_override
 from pricing.catalog.adjusted_prices import check_rate_card
 from pricing.catalog.price_catalog import Catalog
 from pricing.clock import today
@@ -142,7 +142,7 @@ def _plan_upload(
         as_sent = _locate_in_file if upload.is_file else partial(_locate_in_json, _wrapping_path(upload.data, source))
         return RejectedRequest(tuple(as_sent(complaint) for complaint in error.complaints))
     if last is not None:
-        plan = replace(plan, changes=list_changes(loads(zlib.decompress(last)), plan))
+        plan = with_changes(plan, loads(zlib.decompress(last)))
     report = load(format_name)
     data = report.render(plan)
     whole = data if format_name == "json" else load("json").render(plan)

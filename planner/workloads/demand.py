@@ -1,8 +1,8 @@
-"""From a request to the work needed per month and load block.
+"""The work of each workload per month and load block.
 
-Hours of the week that are alike for every workload form one load block, so that peaks, nights and idle capacity show
-without 24 x 7 copies of everything. Work that may run at any hour of its month (training, batch) has no level per
-block.
+Hours of the week in which every workload has a constant level form one load block, so that peaks, nights and idle
+capacity appear without 24 x 7 copies of each variable. Work that may run at any hour of its month (training, batch)
+has no level per block.
 """
 
 from __future__ import annotations
@@ -10,19 +10,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from planner.request.calendar import month_names, monthly_values, resolve_deadline
 from planner.request.models import Demand, Request, Workload
 
 WEEK = 168
 LEVELS_MAX = 12
-"""Distinct levels of a custom shape that are kept; more are rounded up to the highest of their group."""
+"""Distinct levels of a custom shape; with more, neighbouring levels are rounded up to the highest of their group."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadDemand:
-    """What one workload needs. `monthly` is work units per month (for a deadline: none before the last, all in it).
+    """The demand of one workload. `monthly` is work units per month (for a deadline: none before the last, all in it).
 
     `levels[block]` is the relative level (mean 1 over the month), None for work that may run at any hour of the month.
-    `serving`: whole replicas must stand ready in each block. `deadline` is the month by whose end all of `monthly` is
+    `serving`: whole replicas must be available in each block. `deadline` is the month by whose end all of `monthly` is
     done.
     """
 
@@ -53,12 +54,6 @@ class PortfolioDemand:
     month_names: tuple[str, ...]
 
 
-def month_names(request: Request) -> tuple[str, ...]:
-    """Calendar names of the plan's months: from `start`, by default the month after `as_of`."""
-    first = _month_index(request.start) if request.start else request.as_of.year * 12 + request.as_of.month
-    return tuple(f"{(first + offset) // 12}-{(first + offset) % 12 + 1:02d}" for offset in range(request.months))
-
-
 def compute_demands(
     request: Request, hours_per_month: float, units_per_accelerator_hour: dict[str, float]
 ) -> PortfolioDemand:
@@ -78,31 +73,8 @@ def compute_demands(
     return PortfolioDemand(tuple(needs), hours, names)
 
 
-def monthly_values(demand: Demand, names: tuple[str, ...]) -> tuple[float, ...]:
-    """The stated value for every month of the plan. Raises KeyError with the months that have none."""
-    value = demand.monthly
-    if isinstance(value, dict):
-        if missing := [name for name in names if name not in value]:
-            raise KeyError(", ".join(missing))
-        return tuple(value[name] for name in names)
-    if isinstance(value, list):
-        if len(value) < len(names):
-            raise KeyError(", ".join(names[len(value) :]))
-        return tuple(value[: len(names)])
-    assert value is not None
-    return tuple(value * (1 + demand.growth_per_month) ** index for index in range(len(names)))
-
-
-def resolve_deadline(demand: Demand, names: tuple[str, ...]) -> int | None:
-    """The month of the plan (from 1) by whose end total work is due; None where it lies outside the plan."""
-    stated = demand.deadline_month
-    if isinstance(stated, str):
-        return names.index(stated) + 1 if stated in names else None
-    return stated if stated is not None and stated <= len(names) else None
-
-
 def is_serving(workload: Workload) -> bool:
-    """Whether whole replicas must stand ready: requests per second, or inference counted in work units."""
+    """Whether whole replicas must be available: requests per second, or inference counted in work units."""
     demand = workload.demand
     return demand.requests_per_second is not None or (
         workload.kind == "inference" and demand.units_per_month is not None
@@ -160,8 +132,3 @@ def _limit_levels(count: int, week: list[float]) -> list[float]:
     size = -(-len(distinct) // count)
     raised = {level: distinct[min((i // size + 1) * size, len(distinct)) - 1] for i, level in enumerate(distinct)}
     return [raised[level] for level in week]
-
-
-def _month_index(name: str) -> int:
-    year, month = name.split("-")
-    return int(year) * 12 + int(month) - 1

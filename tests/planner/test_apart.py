@@ -20,7 +20,8 @@ from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
 WIDE = SandboxLimits(2**30, 30)
 """The work is by name in the other process, so it is built into Python."""
 WAITS = "import os, time, pathlib; pathlib.Path({path!r}).write_text(str(os.getpid())); time.sleep(600)"
-ASKS = "from planner.inputs.sandbox import SandboxLimits, run_isolated\nrun_isolated(exec, {code!r}, bounds=SandboxLimits(2**30, {seconds}))"
+ASKS = """from planner.inputs.sandbox import SandboxLimits, run_isolated
+run_isolated(exec, {code!r}, bounds=SandboxLimits(2**30, {seconds}))"""
 SPINS = "import os, re, pathlib; pathlib.Path({path!r}).write_text(str(os.getpid())); re.match('(a+)+b', 'a' * 64)"
 """Never gives way to another thread, as a library of C that is at work."""
 

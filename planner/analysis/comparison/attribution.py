@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 from planner.analysis.comparison import work_changes
 from planner.analysis.comparison.currency_conversion import ComparisonRates
-from planner.analysis.comparison.state_reconstruction import EXISTING_SUFFIX
 from planner.analysis.comparison.strategy_state import (
     ROUNDING_TOLERANCE,
     Place,
@@ -24,7 +23,7 @@ from planner.analysis.comparison.strategy_state import (
 from planner.analysis.comparison.work_changes import PlanPair, WorkloadPlace, is_close
 from planner.request.assumptions import override_names
 from planner.request.ownership import Finance, Site
-from planner.result import RequestedWorkload
+from planner.result import EXISTING_SUFFIX, OPERATORS, RequestedWorkload
 from planner.result.comparison import ComparedValue
 from planner.supply.payments import build_terms
 
@@ -239,7 +238,7 @@ class AttributionSequence:
                 "decisions", _format_place(place), (old, amount), new_unit if amount else unit, state
             )
         hired = math.fsum(state.staff.values()), math.fsum(self.target.staff.values())
-        yield AttributedChange("decisions", "operators", hired, "operator-months", self.target)
+        yield AttributedChange("decisions", OPERATORS, hired, "operator-months", self.target)
 
     def _sum_common_demand(self, workload: RequestedWorkload | None) -> float | None:
         return math.fsum(workload.demand[: self.common]) if workload else None

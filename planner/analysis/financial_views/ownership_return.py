@@ -1,4 +1,4 @@
-"""What buying hardware returns against the cloud strategy: two plans side by side, each kept as it is."""
+"""The return of buying hardware against the cloud strategy: the decisions of both are fixed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Literal
 
 from planner.finance.cashflow import Payment, present_cost
-from planner.finance.time_value import annual_rate, internal_rates, net_present_value, payback_time
+from planner.finance.time_value import annual_rate, discount_flows, internal_rates, net_present_value, payback_time
 from planner.optimization import solution
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
@@ -44,9 +44,7 @@ def _compute_return(own: SolvedStrategy, cloud: SolvedStrategy, setting: Plannin
         net_present_value=worth,
         internal_rates_annual=tuple(annual_rate(monthly) for monthly in internal_rates(flows)),
         payback_month=find_payback_month(flows),
-        discounted_payback_month=find_payback_month(
-            [amount * (1 + rate) ** -time for time, amount in enumerate(flows)]
-        ),
+        discounted_payback_month=find_payback_month(discount_flows(flows, rate)),
         break_even_prices=tuple(
             _compute_break_even_price(prices, worth, own, cloud, setting) for prices in PRICE_SCOPES
         ),
@@ -64,7 +62,7 @@ def find_payback_month(flows: Sequence[float]) -> int | None:
     """The first time at which the flows so far are 0 or more again after they were less; 0 where they never are, None
     where they stay so. Months before anything is ordered, or in which something is saved first, pay nothing back.
 
-    >>> paid_back([0, -100, 60, 60]), paid_back([20, -100, 10]), paid_back([5, 5])
+    >>> find_payback_month([0, -100, 60, 60]), find_payback_month([20, -100, 10]), find_payback_month([5, 5])
     (3, None, 0)
     """
     so_far = list(accumulate(flows))
@@ -117,7 +115,7 @@ def _compute_break_even_price(
 def find_break_even_multiple(worth: float, slope: float) -> tuple[float | None, CheaperSide]:
     """Where worth + slope x (multiple - 1) is 0, and on which side of it, at prices of 0 and more, it is positive.
 
-    >>> crossing(-50.0, 100.0), crossing(200.0, 100.0)
+    >>> find_break_even_multiple(-50.0, 100.0), find_break_even_multiple(200.0, 100.0)
     ((1.5, 'above'), (None, 'always'))
     """
     multiple = 1 - worth / slope if slope else None

@@ -59,7 +59,7 @@ def _compute_strategy_unit_costs(
 def find_quoting_unit(unit: str, cost_of_one: float) -> tuple[float, str]:
     """How many of a unit to quote a cost for, and in words.
 
-    >>> quoted("output tokens", 2e-8), quoted("jobs", 3.5), quoted("samples", 5e-8)
+    >>> find_quoting_unit("output tokens", 2e-8), find_quoting_unit("jobs", 3.5), find_quoting_unit("samples", 5e-8)
     ((1000000.0, 'million output tokens'), (1.0, 'job'), (1000000.0, 'million samples'))
     """
     single = unit[:-1] if unit.endswith("s") and not unit.endswith("ss") else unit

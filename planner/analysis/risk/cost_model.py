@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from planner.analysis.risk.uncertain_assumptions import COMMITMENT, HARDWARE, ON_DEMAND, SPOT
-from planner.finance.cashflow import Payment, Terms, present_cost
+from planner.finance.cashflow import Payment, Terms, present_cost, present_cost_by
 from planner.optimization import solution
 from planner.optimization.solution import CandidateUse, Decisions, PlanningContext, ResourceOrder
 from planner.request.assumptions import Assumptions
 from planner.result import Assumption
-from planner.result.audit_trail import discount_factor
 from planner.supply.candidates import Resource
 
 AssumptionOverrides = Mapping[str, float]
@@ -55,12 +54,8 @@ class StrategyCostModel:
     def streams(self, moves: AssumptionOverrides) -> dict[tuple[str, str], float]:
         """Present cost by what is paid for and category; they add up to `cost`."""
         rows, setting = self._list_repriced_payments(moves)
-        rate = setting.terms.discount_rate_monthly
-        amounts_by_stream: dict[tuple[str, str], list[float]] = defaultdict(list)
-        for title, payment in rows:
-            worth = payment.amount * discount_factor(payment.month, payment.at, rate)
-            amounts_by_stream[title, payment.category].append(worth)
-        return {key: math.fsum(worths) for key, worths in amounts_by_stream.items()}
+        streams = (((title, payment.category), payment) for title, payment in rows)
+        return present_cost_by(streams, setting.terms.discount_rate_monthly)
 
     def _affects_payments(self, moves: AssumptionOverrides) -> bool:
         """Whether a payment may look at what moves: by itself, in the terms, or in a price."""

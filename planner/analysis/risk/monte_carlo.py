@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
+    from planner.analysis.risk.response_surface import Vector
 
 CHECKED_DRAWS = 16
 """Draws of each strategy, from the cheapest to the dearest, that are paid for one by one as well: all must agree."""

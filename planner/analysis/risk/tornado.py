@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from planner.analysis.recommendation import COST_TOLERANCE, SIMPLEST_FIRST
+from planner.analysis.recommendation import COST_TOLERANCE, pick_simplest
 from planner.analysis.risk.cost_model import StrategyCostModel
 from planner.analysis.risk.switching_values import COST_ROUNDING
 from planner.analysis.risk.uncertain_assumptions import has_range, range_ends
@@ -76,8 +76,8 @@ def sort_by_swing(rows: Sequence[TornadoRow]) -> tuple[TornadoRow, ...]:
     return tuple(sorted(rows, key=lambda r: (r.swing is not None, -(r.swing or 0.0), -_largest_cost_change(r), r.name)))
 
 
-def _largest_cost_change(found: TornadoRow) -> float:
-    return max(abs((c.at_high or 0.0) - (c.at_low or 0.0)) for c in found.costs)
+def _largest_cost_change(row: TornadoRow) -> float:
+    return max(abs((c.at_high or 0.0) - (c.at_low or 0.0)) for c in row.costs)
 
 
 def _compute_swing(advantages: Sequence[float], planned: StrategyCosts) -> float:
@@ -103,10 +103,6 @@ def _cost_advantage(costs: StrategyCosts, pair: tuple[str, str | None]) -> float
 
 
 def _cheapest_strategy(costs: StrategyCosts) -> str | None:
-    """The cheapest strategy, of equals the simplest."""
+    """The cheapest strategy, of equals the simplest; None where none is possible."""
     possible = {name: cost for name, cost in costs.items() if cost is not None}
-    if not possible:
-        return None
-    least = min(possible.values())
-    equal = [name for name, cost in possible.items() if cost <= least + COST_TOLERANCE * max(1.0, abs(least))]
-    return min(equal, key=SIMPLEST_FIRST.index)
+    return pick_simplest(possible, COST_TOLERANCE) if possible else None

@@ -39,7 +39,7 @@ def empty_readme(plan: Plan) -> str:
         "No strategy serves the demand: there is nothing to provision, and no Terraform here.",
         "",
     ]
-    lines += [f"- {escape_text(reason)}" for reason in plan.reasons or plan.recommendation.reasons]
+    lines += [f"- {escape_text(str(reason))}" for reason in plan.reasons or plan.recommendation.reasons]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -65,7 +65,7 @@ def format_readme(parts: ProvisioningPlan) -> str:
 
 
 def _readme_head(plan: Plan) -> list[str]:
-    return [f"# Terraform for plan {escape_text(plan.plan_id)}", "", escape_text(plan.recommendation.sentence), ""]
+    return [f"# Terraform for plan {escape_text(plan.plan_id)}", "", escape_text(str(plan.recommendation.sentence)), ""]
 
 
 def _step_lines(parts: ProvisioningPlan) -> list[str]:

@@ -78,7 +78,7 @@ def write(
         for column in range(2, FIRST + last_month):
             sheet.put(row, column, None, "block")
         if strategy.status == "infeasible":
-            sheet.put(row + 1, 0, "; ".join(strategy.reasons))
+            sheet.put(row + 1, 0, "; ".join(map(str, strategy.reasons)))
             row += 3
         else:
             categories_by_time = payable_categories(plan, strategy)

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from planner.performance.throughput.network_estimates.intervals import MEASURED, NEW, load_intervals
 
 from planner.performance.throughput.network_estimates import estimate_throughput
-from planner.performance.throughput.network_estimates.intervals import MEASURED, NEW, load_intervals
 from planner.request.neural_network import NeuralNetwork
 from pricing.accelerator import resolve
 

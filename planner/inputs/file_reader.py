@@ -17,12 +17,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePath
-from typing import Protocol, cast
+from typing import Protocol
 
 from planner.inputs.parsed_file import ParsedFile, reject_file
 from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.text_encoding import binary_kind
+from pricing.plugins import check_plugin
 
 BYTES_MAX = 20_000_000
 SMALL_TEXT = 64_000
@@ -34,7 +35,7 @@ SECONDS = 60.0
 
 
 class FormatModule(Protocol):
-    """The names that a module of `formats` must have. Optional flags: IS_SURE, IS_SHEET, IS_ISOLATED (default False).
+    """The names of a module of `formats`, checked when it is loaded. Flags are optional.
 
     `claims`: the content alone identifies the format. IS_SURE: the content decides, whatever the file's suffix.
     IS_SHEET: columns can be mapped. IS_ISOLATED: `read` runs its own worker process.
@@ -72,7 +73,7 @@ def formats() -> tuple[InputFormat, ...]:
 
 def _load_format(name: str, module_name: str) -> InputFormat:
     module = importlib.import_module(module_name)
-    hooks = cast("FormatModule", module)
+    hooks: FormatModule = check_plugin(module, FormatModule, "input format")
     flags = (getattr(module, flag, False) for flag in ("IS_SURE", "IS_SHEET", "IS_ISOLATED"))
     return InputFormat(name, hooks.SUFFIXES, hooks.claims, hooks.read, *flags)
 

@@ -85,7 +85,9 @@ class ReadingLog:
             self.amount = (currency, cell.place)
         first, place = self.amount
         if first != currency:
-            self.add_problem(cell, f"an amount in {currency}, but one in {first} in {place}", f"all amounts in {first}")
+            self.add_problem(
+                cell, f"an amount in {currency}; the one in {place} is in {first}", f"all amounts in {first}"
+            )
         return first == currency
 
     def reject_row(self, row: GridRow, kind: RowKind, **parameters: object) -> None:

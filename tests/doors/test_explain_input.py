@@ -49,7 +49,7 @@ def test_wrong_choices_are_all_told_with_the_nearest(planner, tmp_path):
     assert ran.code == 2
     assert ran.out == ""
     assert "5 faults" in ran.err
-    assert "--map Boards=gpu: the column 'Boards' cannot be that; read gpu; expected one of gpus" in ran.err
+    assert "--map Boards=gpu: no such field for the column 'Boards'; read gpu; expected one of gpus" in ran.err
     assert "bad.yaml line 2 column" in ran.err
     assert "expected one of name" in ran.err
     assert "--dates: not valid; read dd/mm; expected dmy (day first) or mdy (month first)" in ran.err

@@ -46,7 +46,11 @@ def test_an_empty_file(name: str, data: bytes) -> None:
         ),
         (b"<!DOCTYPE html><html></html>", "review.csv", "a web page"),
         (b"\x00\x01\x02binary", "-", "a binary file"),
-        (b"Workload,GPU\nA,H100\n", "review.xlsx", "not a workbook, but text (if it is CSV, its name must end in .csv)"),
+        (
+            b"Workload,GPU\nA,H100\n",
+            "review.xlsx",
+            "not a workbook, but text (if it is CSV, its name must end in .csv)",
+        ),
         (b"PK\x03\x04 not really", "review.xlsx", "a damaged workbook"),
         (b"just some words", "-", "the format is not recognised"),
         (b"Workload,GPU\n\x81\x8d,H100\n", "review.csv", "not text: byte 13 fits neither UTF-8 nor Windows-1252"),
@@ -82,7 +86,7 @@ def test_every_fault_of_a_sheet_is_told_at_once_with_its_cell(read_rows: Callabl
         ("Plan!D7", "800 hours a month exceed the hours of a month"),
         ("Plan!F8", "ambiguous: for each GPU or for all 8 together"),
         ("Plan!H8", "not a kind of workload"),
-        ("Plan!G8", "an amount in USD beside one in EUR (Plan!G8)"),
+        ("Plan!G8", "an amount in USD; the one in Plan!G8 is in EUR"),
         ("Plan!A9", "a row with values but without a name"),
         ("Plan!C10", "8 here, but '4x H100' in Plan!B10"),
     ]
@@ -181,7 +185,7 @@ def test_a_missing_column_or_header_says_what_was_found_and_what_is_needed(
         (
             {"GPU": "H100", "GPU-hours": "5", "Budget (USD)": "£5"},
             "line 2 column 4",
-            "an amount in GBP beside one in USD (line 2 column 4)",
+            "an amount in GBP; the one in line 2 column 4 is in USD",
         ),
         (
             {"GPU": "H100", "GPUs": "8", "Hours / month": "400", "Utilisation": "60%"},
@@ -191,7 +195,7 @@ def test_a_missing_column_or_header_says_what_was_found_and_what_is_needed(
         (
             {"GPU": "H100", "GPUs": "8", "Hours": "24/7", "Utilisation %": "0.6"},
             "line 2 column 5",
-            "ambiguous: a share of 1 or a percentage The header 'Utilisation %' does not settle it",
+            "ambiguous: a share of 1 or a percentage; the header 'Utilisation %' does not decide",
         ),
         ({"Demand": "50"}, "line 2 column 2", "an amount without a unit"),
     ],
@@ -236,6 +240,6 @@ def test_error_cells_and_formulas_without_values_are_told_by_cell() -> None:
             archive.writestr(name, part)
     found = read(changed.getvalue(), "review.xlsx")
     assert [(c.place, c.value) for c in found.complaints] == [
-        ("Plan!C2", '=LEN("a"), no value stored: LEN is not computed here'),
+        ("Plan!C2", '=LEN("a"), no value stored: the function LEN is not supported'),
         ("Plan!C3", "an error value"),
     ]

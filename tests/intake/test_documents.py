@@ -88,7 +88,10 @@ def test_doubled_keys_are_refused_with_both_places() -> None:
         (b'{"name": "a", "demand": {},\n"name": "b"}', "x.json"),
     ):
         (complaint,) = read(data, name).complaints
-        assert complaint.message == f"'name' occurs twice; the first is at line 1 column {1 if name == 'x.yaml' else 2}"
+        assert (
+            complaint.message
+            == f"the key 'name' occurs twice; the first is at line 1 column {1 if name == 'x.yaml' else 2}"
+        )
         assert complaint.place == ("line 3 column 1" if name == "x.yaml" else "line 2 column 1")
 
 

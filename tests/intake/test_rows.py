@@ -113,7 +113,7 @@ def test_every_sheet_with_a_table_is_read_and_others_are_noted(read_rows: Callab
     found = read_rows([HEADER, ONE], more={"More": [["title"], HEADER, TWO], "Contacts": [["Jo", "jo@example.com"]]})
     assert [w["name"] for w in found.document["workloads"]] == ["Train", "Serve"]
     assert found.places["workloads[1]"] == "More!A3"
-    assert "no table of workloads in Contacts: nothing read there" in found.inputs.notes
+    assert "Contacts has no table of workloads and was not read" in found.inputs.notes
 
 
 def test_an_assumptions_sheet_is_read_by_name(read_rows: Callable[..., ParsedFile]) -> None:

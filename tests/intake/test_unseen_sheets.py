@@ -343,9 +343,7 @@ def test_times_and_dates_in_cells() -> None:
         sheet.write_datetime(2, 2, date(2026, 4, 3), book.add_format({"num_format": "d-m"}))
         sheet.write(2, 3, 100)
     found = read(target.getvalue(), "x.xlsx")
-    assert [(c.place, c.message) for c in found.complaints] == [
-        ("Plan!C3", "a date instead of a number, under 'GPUs'")
-    ]
+    assert [(c.place, c.message) for c in found.complaints] == [("Plan!C3", "a date instead of a number, under 'GPUs'")]
     months = found.document["workloads"][0]["demand"][HOURS]
     assert {month: value for month, value in months.items() if value} == {"2027-01": 352, "2027-02": pytest.approx(352)}
 

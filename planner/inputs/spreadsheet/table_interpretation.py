@@ -85,7 +85,7 @@ def check_mapped_columns(tables: Sequence[TableInterpretation], options: SheetOp
         if title in titles:
             continue
         if place := options.required.get(title, ""):
-            expected = expected_names(title, titles.values()) if titles else "a title of the file"
+            expected = expected_names(repr(title), map(repr, titles.values())) if titles else "a title of the file"
             ledger.complaints.append(InputProblem("", place, "no column has this title", title, expected))
         else:
             ledger.note(f"the mapping file has a column {title!r} ({field}), which is not in this file")

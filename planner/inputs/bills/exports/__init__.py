@@ -7,9 +7,10 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol, cast
+from typing import Protocol
 
 from planner.inputs.bills.export_columns import Columns
+from pricing.plugins import check_plugin
 
 CHARGES = ("usage", "unused", "fee", "upfront", "discount", "credit", "refund", "tax", "support", "adjustment")
 """The kinds of charges. unused: the unused part of a commitment; fee: a recurring payment, for a commitment or another
@@ -50,7 +51,7 @@ class Fields:
 
 
 class ExportModule(Protocol):
-    """The names that a module of this folder must have."""
+    """The names of a module of this folder, checked when it is loaded."""
 
     TITLE: str
 
@@ -75,11 +76,12 @@ class BillingExport:
 def find_exports() -> tuple[BillingExport, ...]:
     """Every export that can be read, by name."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
-    modules = [cast("ExportModule", importlib.import_module(f"{__name__}.{name}")) for name in names]
-    return tuple(
-        BillingExport(name, module.TITLE, module.recognised, module.fields)
-        for name, module in zip(names, modules, strict=True)
-    )
+    return tuple(_load_export(name) for name in names)
+
+
+def _load_export(name: str) -> BillingExport:
+    module: ExportModule = check_plugin(importlib.import_module(f"{__name__}.{name}"), ExportModule, "billing export")
+    return BillingExport(name, module.TITLE, module.recognised, module.fields)
 
 
 def recognise_export(columns: Columns) -> tuple[BillingExport, str] | None:

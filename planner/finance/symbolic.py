@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Self
 
 ATOM, POWER, PRODUCT, SUM = 4, 3, 2, 1
-"""Precedence of operators: an operand of lower precedence than its place needs brackets."""
+"""How tightly a text binds: what binds less than its place asks for stands in brackets."""
 
 
 class SymbolicError(ValueError):

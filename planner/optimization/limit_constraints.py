@@ -182,7 +182,7 @@ def _add_operator_rows(
         most = (
             math.fsum(program.upper[y] * count for y, count in node_entries) / a["accelerators_per_staff"].value + least
         )
-        # s operators serve s x accelerators_per_staff accelerators. z is 1 where any node is owned (y <= upper x z), and
+        # s operators serve s x accelerators_per_staff accelerators. z is 1 where a node is owned (y <= upper x z), and
         # then there are at least `least` operators (least x z <= s).
         s = program.column(ProgramColumn("staff", -1, month), cost, math.ceil(most), whole=True)
         program.row(-math.inf, 0.0, [*node_entries, (s, -a["accelerators_per_staff"].value)])

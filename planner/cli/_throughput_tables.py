@@ -205,13 +205,13 @@ def _row_cells(row: AcceleratorAssessment) -> tuple[str, ...]:
     )
 
 
+def _reason_text(row: AcceleratorAssessment) -> str:
+    return "" if row.reason is None else text_of(row.reason)
+
+
 def _reason_cells(row: AcceleratorAssessment) -> tuple[str, ...]:
     rate = "unknown" if row.rate is None else _format_number(row.rate.units_per_hour / SECONDS)
     return row.accelerator, f"{row.gang:g}", rate, _reason_text(row)
-
-
-def _reason_text(row: AcceleratorAssessment) -> str:
-    return "" if row.reason is None else text_of(row.reason)
 
 
 def _next_measurement_lines(further: Sequence[MeasurementValue], currency: str) -> Iterator[str]:

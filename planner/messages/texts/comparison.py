@@ -12,8 +12,8 @@ def _months_differ(then_months: Sequence[str], now_months: Sequence[str], common
     if common_months:
         shared = f"the {len(common_months)} months that both have, {month_span(common_months)}"
     return (
-        f"then {month_span(then_months)}, now {month_span(now_months)}: payments and work are compared by calendar month"
-        f" ({shared})"
+        f"then {month_span(then_months)}, now {month_span(now_months)}: payments and work are compared by"
+        f" calendar month ({shared})"
     )
 
 

@@ -106,7 +106,14 @@ def throughput_section(plan: Plan) -> Section:
 def _throughput_row(used: ThroughputUsed) -> tuple[str, ...]:
     interval = f"{format_quantity(used.low)} to {format_quantity(used.high)}" if used.low < used.high else NO_VALUE
     rate = format_quantity(used.units_per_hour)
-    return used.accelerator, format_number(used.gang), rate, interval, used.basis.replace("_", " "), used.explanation_text
+    return (
+        used.accelerator,
+        format_number(used.gang),
+        rate,
+        interval,
+        used.basis.replace("_", " "),
+        used.explanation_text,
+    )
 
 
 def gaps_section(plan: Plan) -> Section:

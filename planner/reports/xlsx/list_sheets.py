@@ -90,7 +90,16 @@ def _throughput_list(plan: Plan) -> ListSheet:
         ("low", 18, "figure"), ("high", 18, "figure"), ("basis", 28, "wrap"), ("how", 50, "wrap"),
     )  # fmt: skip
     rows = [
-        (t.workload, t.accelerator, t.gang, t.units_per_hour, t.low, t.high, t.basis.replace("_", " "), t.explanation_text)
+        (
+            t.workload,
+            t.accelerator,
+            t.gang,
+            t.units_per_hour,
+            t.low,
+            t.high,
+            t.basis.replace("_", " "),
+            t.explanation_text,
+        )
         for t in plan.throughput
     ]
     return ListSheet("Throughput", "Work per hour of one gang; low and high bound 80 % of cases.", columns, rows)

@@ -1,37 +1,26 @@
-"""Behind `planner study`: a file of examples is read, worked, and shown as text or JSON."""
+"""Reproduced examples as text or JSON."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from planner.cli._exit_codes import DONE
-from planner.cli._request_files import read_bytes
-from planner.cli._tables import align_columns, json_text, print_text
-from pricing.catalog.price_catalog import Catalog
-from tests.validation import CheckedValue, Nested, PlanningConventions, ReproducedExample, reproduce
-from tests.validation._examples import read_examples
+from tests.validation import CheckedValue, Nested, ReproducedExample
 
-NOT_REPRODUCED = 5
 FULL = ("figure", "value")
 HEAD = ("figure", "printed", "ours", "tolerance", "")
 NEVER = "never"
 
 
-def study(file: str, format_name: str) -> int:
-    """The exit code, once every example is worked and shown; InvalidRequest with every fault of the file."""
-    results = reproduce(read_examples(read_bytes(file), file), PlanningConventions(Catalog.current()))
-    print_text(json_text(as_json(results)) if format_name == "json" else "\n".join(as_text(results)) + "\n")
-    return DONE if all(result.ok for result in results) else NOT_REPRODUCED
-
-
-def as_json(results: Sequence[ReproducedExample]) -> dict[str, Any]:
-    """All that is known of each example; None is a point that is never reached."""
-    return {
+def as_json(results: Sequence[ReproducedExample]) -> str:
+    """Everything about each example; null is a point that is never reached."""
+    document = {
         "reproduced": all(result.ok for result in results),
         "examples": [_example_document(result) for result in results],
     }
+    return json.dumps(document, indent=2, default=str, ensure_ascii=False) + "\n"
 
 
 def _example_document(result: ReproducedExample) -> dict[str, Any]:
@@ -70,17 +59,30 @@ def _example_lines(result: ReproducedExample) -> Iterator[str]:
     yield f"{example.id}: {example.title}" if example.title else example.id
     if example.source:
         yield f"  source      {example.source}"
-    for line in align_columns(HEAD, map(_leaf_row, result.leaves), right=HEAD[1:3]):
+    for line in _align_columns([HEAD, *map(_leaf_row, result.leaves)], right=(1, 2)):
         yield f"  {line}"
     figures = list(_flatten_values("", result.full_cost.figures))
     if figures:
         yield "  in full under this planner's conventions"
-        for line in align_columns(FULL, ((name, number(value)) for name, value in figures), right=FULL[1:])[1:]:
+        for line in _align_columns([FULL, *((name, number(value)) for name, value in figures)], right=(1,))[1:]:
             yield f"    {line}"
     yield f"  in full     {result.full_cost.basis}"
     yield f"  the study   {result.leaves_out}"
     if result.not_used:
         yield f"  not used    {', '.join(result.not_used)}"
+
+
+def _align_columns(rows: Iterable[Sequence[str]], right: Sequence[int]) -> list[str]:
+    """A line for each row; columns numbered in `right` end at the same place."""
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            text.rjust(width) if column in right else text.ljust(width)
+            for column, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _leaf_row(leaf: CheckedValue) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def test_what_has_two_readings_is_asked(read_texts: Callable[..., ParsedFile], n
 def test_years_as_numbers_are_asked_and_hours_that_look_like_them_read(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([["Workload", "GPU", "Unit", 2027, 2028], ["A", "H100", "GPU-hours", 12000, 24000]])
     assert [(c.place, c.message) for c in found.complaints] == [
-        (f"Plan!{at}1", "which months are these?") for at in "DE"
+        (f"Plan!{at}1", "a period without a year") for at in "DE"
     ]
     found = read_rows([["Workload", "GPU", "GPU-hours"], ["A", "H100", 2027], ["B", "L4", 2048]])
     assert [w["demand"]["accelerator_hours_per_month"] for w in found.document["workloads"]] == [2027, 2048]

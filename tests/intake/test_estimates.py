@@ -203,7 +203,7 @@ def test_an_azure_estimate_becomes_demand(read_rows: Callable[..., ParsedFile]) 
     assert reserved["regions"] == ["westeurope"]
     (estimated,) = found.estimated
     assert (estimated.currency, round(estimated.per_month, 2)) == ("EUR", 4842.6)  # 4,800.50 + 42.10
-    assert "Plan!E5 estimates Windows: licences are not planned" in found.inputs.notes
+    assert "Plan!E5 estimates Windows: licences are not part of the plan" in found.inputs.notes
     assert not [note for note in found.inputs.notes if "the total reads" in note]
     assert accounts(found) == (9, 2, 7)
 
@@ -239,7 +239,7 @@ def test_machines_that_cannot_be_planned_are_faults() -> None:
     first, second = found.complaints
     assert first.message == "p9.48xlarge is no machine with accelerators that is known"
     assert "p5.48xlarge" in first.expected
-    assert second.message == "machines of type g5.xlarge, but for how many hours? (3, hours not told)"
+    assert second.message == "machines of type g5.xlarge, but for how many hours? (3, unknown hours)"
     assert (first.place, second.place) == ("line 8 column 10", "line 9 column 10")
 
 
@@ -280,15 +280,15 @@ def test_every_kind_of_node_of_a_cluster_has_its_own_number() -> None:
     # 1 x 730 and 2 x a quarter of 730
     assert (master.instance_type, master.hours, core.instance_type, core.hours) == ("g5.xlarge", 730, "p3.2xlarge", 365)
     (left,) = aws_machines("Nodes (3), Instance type (g5.xlarge), Nodes (0), Instance type (p3.2xlarge)", "")
-    assert (left.instance_type, left.how) == ("g5.xlarge", "3, hours not told")
+    assert (left.instance_type, left.how) == ("g5.xlarge", "3, unknown hours")
 
 
 @pytest.mark.parametrize(
     ("text", "how"),
     [
         # a label of a language that is not known: never one machine by default
-        ("Määrä (3), Pricing strategy (On-Demand Instances), Tyyppi (g5.xlarge)", "how many is not told"),
-        ("( 3 instances of type g5.xlarge OnDemand )", "how many is not told"),
+        ("Määrä (3), Pricing strategy (On-Demand Instances), Tyyppi (g5.xlarge)", "unknown number"),
+        ("( 3 instances of type g5.xlarge OnDemand )", "unknown number"),
         ("Instance name (ml.g5.xlarge), Instance name (ml.p3.2xlarge), Hour(s) per job (2)", ""),
     ],
 )
@@ -336,7 +336,7 @@ def test_the_currency_of_an_azure_estimate(
     row = ["Compute", "Virtual Machines", "", "West Europe", A100.format("Pay as you go"), 4800.5, 0]
     found = read_rows(azure(row, total=4800.5, currency=said))
     assert found.estimated[0].currency == currency
-    assert any(f"4,800.50 {told} a month there" in note for note in found.inputs.notes)
+    assert any(f"4,800.50 {told} a month in the estimate" in note for note in found.inputs.notes)
 
 
 def test_a_line_without_accelerators_has_no_machines() -> None:

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping
 from planner.reports._content.evidence import list_price_notes
 from planner.reports._content.number_format import month_name
 from planner.reports._content.purchase_pools import EXISTING_MARK, payment_title
-from planner.reports._content.safe_text import spreadsheet_text
 from planner.reports._content.tidy_measures import list_measures
 from planner.result import CashRow, Plan, Purchase, Strategy, Use
+from pricing.plain_text import spreadsheet_text
 
 MEDIA_TYPE = "text/csv; charset=utf-8"
 SUFFIX = ".csv"

@@ -18,9 +18,9 @@ from functools import lru_cache
 from planner.reports._content.charges import Charge, build_charges
 from planner.reports._content.number_format import month_name
 from planner.reports._content.purchase_pools import CAPITAL, OWN_SITE
-from planner.reports._content.safe_text import plain_text, spreadsheet_text
 from planner.reports._content.sections import recommended_strategy
 from planner.result import Plan, PriceUsed, Purchase, Use
+from pricing.plain_text import plain_text, spreadsheet_text
 
 MEDIA_TYPE = "text/x.focus+csv; charset=utf-8"
 SUFFIX = ".focus.csv"

@@ -18,9 +18,9 @@ from typing import Any
 
 from planner.reports._content.charges import Charge, build_charges
 from planner.reports._content.number_format import month_name
-from planner.reports._content.safe_text import plain_text
 from planner.reports._content.sections import recommended_strategy
 from planner.result import Gap, Plan, Strategy, Use
+from pricing.plain_text import plain_text
 
 MEDIA_TYPE = "application/x.infracost+json"
 SUFFIX = ".infracost.json"

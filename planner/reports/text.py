@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from planner.reports._content.report_outline import report_sections
-from planner.reports._content.safe_text import display_width, log_safe_text
 from planner.reports._content.sections import Bullets, ReportTable, Section
 from planner.result import Plan
+from pricing.plain_text import display_width, log_safe_text
 
 MEDIA_TYPE = "text/plain; charset=utf-8"
 SUFFIX = ".txt"

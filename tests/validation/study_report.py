@@ -8,8 +8,10 @@ from typing import Any
 
 from planner.cli._exit_codes import DONE
 from planner.cli._request_files import read_bytes
-from planner.cli._tables import align_columns, json_text, print_text
+from planner.cli._tables import json_text, print_text
 from pricing.catalog.price_catalog import Catalog
+from pricing.plain_text import plain_line
+from pricing.text_tables import align_columns
 from tests.validation import CheckedValue, Nested, PlanningConventions, ReproducedExample, reproduce
 from tests.validation._examples import read_examples
 
@@ -54,7 +56,7 @@ def _example_document(result: ReproducedExample) -> dict[str, Any]:
 def as_text(results: Sequence[ReproducedExample]) -> Iterator[str]:
     """Each example in a block of lines, and a last line that counts them."""
     for result in results:
-        yield from (_strip_unprintable(line) for line in _example_lines(result))
+        yield from (plain_line(line) for line in _example_lines(result))
         yield ""
     done = sum(result.ok for result in results)
     leaves = [leaf for result in results for leaf in result.leaves]
@@ -123,8 +125,3 @@ def tolerance(leaf: CheckedValue) -> str:
     """0.1 or 1%: the wider of the two counts."""
     parts = (f"{leaf.absolute:g}" if leaf.absolute else "", f"{leaf.relative * 100:.4g}%" if leaf.relative else "")
     return " or ".join(part for part in parts if part) or "exact"
-
-
-def _strip_unprintable(line: str) -> str:
-    """The line as it is but for what could steer a terminal: its texts come from a file."""
-    return "".join(char if char.isprintable() else " " for char in line)

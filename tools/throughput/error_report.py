@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from pricing.text_tables import align_columns
 from tools.throughput.cross_validation import ErrorSummary, PredictionCase, summarise_by
 
 HEAD = ("", "cases", "groups", "median / p90", "baseline", "in the 80 % interval")
@@ -35,7 +36,7 @@ def _format_fold(title: str, cases: Sequence[PredictionCase]) -> Iterator[str]:
     ):
         rows = [_format_row(line) for line in summarise_by(mine, by=by)] if mine else []
         if rows:
-            yield from (f"  {text}" for text in _align_columns((by.replace("_", " "), *HEAD[1:]), rows))
+            yield from align_columns((by.replace("_", " "), *HEAD[1:]), rows, right=HEAD[1:], indent="  ")
             yield ""
 
 
@@ -45,12 +46,3 @@ def _format_row(line: ErrorSummary) -> tuple[str, ...]:
         f"{line.median:.1f} / {line.p90:.0f}", f"{line.baseline_median:.1f} / {line.baseline_p90:.0f}",
         f"{line.covered:.0%}",
     )  # fmt: skip
-
-
-def _align_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    wide = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
-    for row in (head, *rows):
-        yield "  ".join(
-            text.ljust(width) if place == 0 else text.rjust(width)
-            for place, (text, width) in enumerate(zip(row, wide, strict=True))
-        )

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from planner.reports._content.number_format import NO_VALUE, apportion, format_money, format_number, format_quantity
-from planner.reports._content.safe_text import plain_text
 from planner.reports._content.sections import Bullets, ReportTable, Section, make_bullets, make_table
 from planner.result import Plan
 from planner.result.comparison import (
@@ -20,6 +19,7 @@ from planner.result.comparison import (
     PlanChange,
     Topic,
 )
+from pricing.plain_text import plain_text
 
 NO_OTHER_CHANGES = "Nothing else changed."
 LARGEST = 5

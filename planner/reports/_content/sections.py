@@ -20,9 +20,9 @@ from planner.reports._content.number_format import (
     month_name,
     month_range_name,
 )
-from planner.reports._content.safe_text import plain_text
 from planner.reports._content.usage_periods import UsagePeriod, format_span, group_usage
 from planner.result import Plan, Purchase, Strategy, Use, WorkloadCost, describe_amount
+from pricing.plain_text import plain_text
 
 LISTED_MAX = 5
 

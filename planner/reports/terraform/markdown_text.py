@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from planner.reports._content.safe_text import plain_text
+from pricing.plain_text import plain_text
 
 MARKUP = re.compile(r"([\\`*_\[\](){}<>|#~&$!])")
 

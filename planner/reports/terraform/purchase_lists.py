@@ -11,7 +11,6 @@ from dataclasses import astuple, dataclass
 from planner.reports._content.bill_of_materials import COLUMNS as BILL_COLUMNS
 from planner.reports._content.bill_of_materials import list_materials
 from planner.reports._content.number_format import format_money, month_name, month_range_name
-from planner.reports._content.safe_text import plain_text, spreadsheet_text
 from planner.reports.terraform.markdown_text import escape_text, table_lines
 from planner.reports.terraform.node_pools import slug
 from planner.reports.terraform.provisioning.commitment_commands import (
@@ -20,6 +19,7 @@ from planner.reports.terraform.provisioning.commitment_commands import (
     describe_purchase,
 )
 from planner.result import Plan, Purchase, Strategy, describe_amount
+from pricing.plain_text import plain_text, spreadsheet_text
 from pricing.price import parse_purchase_option
 
 Cell = str | float | None

@@ -19,9 +19,9 @@ from xlsxwriter.utility import xl_rowcol_to_cell
 from xlsxwriter.workbook import Format, Workbook
 from xlsxwriter.worksheet import Worksheet
 
-from planner.reports._content.safe_text import plain_text
 from planner.reports.xlsx.cell_styles import STYLES
 from planner.reports.xlsx.print_layout import PrintSize, fit_pages
+from pricing.plain_text import plain_text
 
 HEADER_ROW = 3
 """Every sheet has its title in row 1, a note in row 2 and its column heads in row 4."""

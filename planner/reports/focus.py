@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from planner.reports._content.charges import Charge, build_charges
-from planner.reports._content.number_format import month_name
+from planner.reports._content.number_format import in_words, month_name
 from planner.reports._content.purchase_pools import CAPITAL, OWN_SITE
 from planner.reports._content.sections import recommended_strategy
 from planner.result import Plan, PriceUsed, Purchase, Use
@@ -176,13 +176,13 @@ def _is_option_kind(charge: Charge, kind: str) -> bool:
 
 def _charge_description(charge: Charge) -> str:
     """In words of the plan. Owned nodes are told by their accelerator: no list of instance types has them."""
-    line, category = charge.line, charge.category.replace("_", " ")
+    line, category = charge.line, in_words(charge.category)
     if line is None:
         is_place = charge.region and charge.kind != "purchase" and not charge.pool
         return f"{category}, {f'{charge.provider} {charge.region}' if is_place else charge.what}"
     if line.what == "owned":
         return f"{line.accelerator} GPU, {line.name}, {'in use' if charge.kind == 'use' else category}"
-    option = line.purchase_option.replace("_", " ")
+    option = in_words(line.purchase_option)
     if charge.kind == "purchase":
         return f"{line.name} {option}, {'paid at its start' if charge.once else 'fee of the month'}"
     return f"{line.name} {option}{', unused' if charge.kind == 'unused' else ''}"

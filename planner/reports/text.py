@@ -9,12 +9,12 @@ from planner.reports._content.report_outline import report_sections
 from planner.reports._content.sections import Bullets, ReportTable, Section
 from planner.result import Plan
 from pricing.plain_text import display_width, log_safe_text
+from pricing.text_tables import COLUMN_GAP, pad_text
 
 MEDIA_TYPE = "text/plain; charset=utf-8"
 SUFFIX = ".txt"
 
 COLUMNS_MAX = 110
-COLUMN_GAP = "  "
 INDENT = "    "
 COLUMN_MIN = 9
 """A column of words is not squeezed below this; a table still too wide is set in several parts."""
@@ -80,15 +80,10 @@ def _row_lines(cells: Sequence[str], table: ReportTable, widths: Sequence[int], 
     for line in range(max(len(lines) for lines in wrapped)):
         texts = [lines[line] if line < len(lines) else "" for lines in wrapped]
         padded = [
-            _pad_text(text, widths[column], right=column in table.numbers)
+            pad_text(text, widths[column], right=column in table.numbers)
             for text, column in zip(texts, part, strict=True)
         ]
         yield COLUMN_GAP.join(padded).rstrip()
-
-
-def _pad_text(text: str, columns: int, *, right: bool) -> str:
-    space = " " * (columns - display_width(text))
-    return space + text if right else text + space
 
 
 def _column_widths(table: ReportTable) -> list[int]:

@@ -14,6 +14,7 @@ from itertools import groupby
 from planner.reports._content.number_format import (
     apportion,
     format_money,
+    in_words,
     month_name,
     month_range_name,
     plan_year_name,
@@ -72,7 +73,7 @@ def monthly_cash_section(plan: Plan, chosen: Strategy) -> Section:
         total, *categories = shown.line(shown.cash, months)
         beside = shown.line(shown.effective, months)[:1] if shown.effective else ()
         rows.append((name, total, *beside, *categories))
-    titles = ("month", "total", *(["effective"] if shown.effective else []), *_category_titles(shown.categories))
+    titles = ("month", "total", *(["effective"] if shown.effective else []), *map(in_words, shown.categories))
     cash = make_table(titles, rows, range(1, len(titles)), has_total=True)
     return Section(_section_title("Cash by month", plan, chosen), (cash, NOTE) if shown.effective else (cash,))
 
@@ -92,7 +93,7 @@ def yearly_cash_section(plan: Plan, chosen: Strategy) -> Section:
         for view, cells in views
     ]
     rows.append(("total", "", *shown.line(shown.cash, shown.months)))
-    titles = ("year", "view", "total", *_category_titles(shown.categories))
+    titles = ("year", "view", "total", *map(in_words, shown.categories))
     both = make_table(titles, rows, range(2, len(titles)), has_total=True)
     same = "Effective cost is the same in every month: each pays for what it uses."
     notes = (NOTE,) if shown.effective else ((same,) if plan.views.effective else ())
@@ -107,7 +108,7 @@ def effective_cost_section(plan: Plan, chosen: Strategy) -> Section | None:
         return None
     rows = [(_month_label(plan, shown, month), *shown.line(shown.effective, (month,))) for month in shown.months]
     rows.append(("total", *shown.line(shown.effective, shown.months)))
-    titles = ("month", "total", *_category_titles(shown.categories))
+    titles = ("month", "total", *map(in_words, shown.categories))
     effective = make_table(titles, rows, range(1, len(titles)), has_total=True)
     return Section(_section_title("Effective cost by month", plan, chosen), (effective, NOTE))
 
@@ -155,10 +156,6 @@ def _plan_year(month: int) -> int:
 
 def _month_label(plan: Plan, shown: CashViews, month: int) -> str:
     return month_name(plan, month) if month <= plan.months else month_range_name(plan, month, shown.last)
-
-
-def _category_titles(categories: Iterable[str]) -> list[str]:
-    return [category.replace("_", " ") for category in categories]
 
 
 def _section_title(title: str, plan: Plan, chosen: Strategy) -> str:

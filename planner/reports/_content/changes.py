@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planner.reports._content.number_format import NO_VALUE, apportion, format_money, format_number, format_quantity
+from planner.reports._content.number_format import (
+    NO_VALUE,
+    apportion,
+    format_money,
+    format_number,
+    format_quantity,
+    format_signed,
+)
 from planner.reports._content.sections import Bullets, ReportTable, Section, make_bullets, make_table
 from planner.result import Plan
 from planner.result.comparison import (
@@ -89,7 +96,7 @@ def _cause_table(causes: CostAttribution, currency: str, largest: int) -> Report
         amounts = [causes.restated[index], *moved[: len(shown)], *([sum(moved[len(shown) :])] if rest else [])]
         columns.append(apportion(amounts, causes.new[index]))
     cells = [
-        (*row, *(format_money(each) if index == 0 else signed_amount(each, 0) for each in each_of))
+        (*row, *(format_money(each) if index == 0 else format_signed(each) for each in each_of))
         for index, (row, each_of) in enumerate(zip(rows, zip(*columns, strict=True), strict=True))
     ]
     cells.append(("now", causes.strategies[1], *(format_money(sum(column)) for column in columns)))
@@ -167,19 +174,11 @@ def _difference_text(change: PlanChange) -> str:
     then, now = change.then, change.now
     if change.difference is None or isinstance(then, str | None) or isinstance(now, str | None):
         return NO_VALUE
-    return signed_amount(round(now) - round(then), 0) if change.topic in MONEY else _signed_value(change.difference)
+    return format_signed(round(now) - round(then)) if change.topic in MONEY else _signed_value(change.difference)
 
 
 def _signed_value(difference: float) -> str:
     return f"{'+' if difference > 0 else ''}{_value_text(difference)}" if difference else NO_VALUE
-
-
-def signed_amount(amount: float, decimals: int = 2) -> str:
-    """
-    >>> signed(12.345), signed(-0.2, 0), signed(-1500, 0)
-    ('+12.35', '-', '-1,500')
-    """
-    return f"{amount:+,.{decimals}f}" if round(amount, decimals) else NO_VALUE
 
 
 def part_text(part: CauseComponent) -> str:

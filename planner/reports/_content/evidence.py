@@ -6,13 +6,15 @@ not rest on are counted, and say where they stand in full.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
-from planner.reports._content.number_format import NO_VALUE, format_number, format_percent, format_quantity
+from planner.reports._content.number_format import NO_VALUE, format_number, format_percent, format_quantity, in_words
 from planner.reports._content.sections import Section, make_bullets, make_table, recommended_strategy
 from planner.result import Assumption, BreakEven, Plan, PriceUsed, RefusedRow, ThroughputUsed
 
 DEFINITION = "definition"
+WORKLOAD_PATH = re.compile(r"workloads\[(\d+)\]\.(.+)")
 
 
 def price_age_text(plan: Plan) -> str:
@@ -20,6 +22,14 @@ def price_age_text(plan: Plan) -> str:
     if plan.oldest_price is None:
         return "no price was used"
     return f"{plan.oldest_price}, {(plan.as_of - plan.oldest_price).days:,d} days before {plan.as_of}"
+
+
+def workload_field(plan: Plan, path: str) -> tuple[str, str] | None:
+    """The workload's name and its field that a path of the request leads to; None for any other path."""
+    match = WORKLOAD_PATH.fullmatch(path)
+    if match is None or int(match[1]) >= len(plan.workloads):
+        return None
+    return plan.workloads[int(match[1])].name, match[2]
 
 
 def break_even_months(point: BreakEven) -> str:
@@ -106,7 +116,7 @@ def throughput_section(plan: Plan) -> Section:
 def _throughput_row(used: ThroughputUsed) -> tuple[str, ...]:
     interval = f"{format_quantity(used.low)} to {format_quantity(used.high)}" if used.low < used.high else NO_VALUE
     rate = format_quantity(used.units_per_hour)
-    return used.accelerator, format_number(used.gang), rate, interval, used.basis.replace("_", " "), used.explanation
+    return used.accelerator, format_number(used.gang), rate, interval, in_words(used.basis), used.explanation
 
 
 def gaps_section(plan: Plan) -> Section:
@@ -117,10 +127,10 @@ def gaps_section(plan: Plan) -> Section:
     for gap in plan.gaps:
         subjects = by_kind.setdefault(gap.kind, {}).setdefault(gap.effect, {})
         subjects.setdefault(gap.subject, []).extend([gap.workload] if gap.workload else [])
-    kinds = [f"{sum(gap.kind == kind for gap in plan.gaps)} {_kind_text(kind)}" for kind in by_kind]
+    kinds = [f"{sum(gap.kind == kind for gap in plan.gaps)} {in_words(kind)}" for kind in by_kind]
     rows = [
         (
-            _kind_text(kind),
+            in_words(kind),
             f"{len(subjects):,d}",
             effect,
             "; ".join(_subject_text(*entry) for entry in subjects.items()),
@@ -131,10 +141,6 @@ def gaps_section(plan: Plan) -> Section:
     titles = ("kind", "how many", "what follows", "for what")
     gap_table = make_table(titles, rows, (1,), has_prose=True)
     return Section("Gaps", (f"{len(plan.gaps)} in all: {', '.join(kinds)}.", gap_table))
-
-
-def _kind_text(kind: str) -> str:
-    return kind.replace("_", " ")
 
 
 def _subject_text(subject: str, workloads: list[str]) -> str:

@@ -10,6 +10,10 @@ from planner.reports._content.number_format import (
     format_money,
     format_number,
     format_percent,
+    format_quantity,
+    format_signed,
+    format_unit_cost,
+    in_words,
     month_name,
     month_range_name,
     plan_year_name,
@@ -18,6 +22,7 @@ from planner.reports._content.number_format import (
 from planner.reports._content.sections import Section, make_bullets, make_table, recommended_strategy
 from planner.result import Plan
 from planner.result.financial_views import BreakEvenPrice, Depreciation, OwningReturn, UnitCost
+from planner.result.marginal_values import MarginalValue
 
 METHODS = {"straight_line": "straight line", "macrs": "MACRS"}
 PRICES = {"hourly": "on-demand and spot prices", "cloud": "cloud prices (commitments too)"}
@@ -30,10 +35,10 @@ def bridge_section(plan: Plan) -> Section | None:
         return None
     now = apportion([step.recommended for step in steps], plan.strategy(advice.strategy).present_cost)
     before = split_total(sum(now) + round(advice.worth), [step.runner_up for step in steps])
-    names = [step.category.replace("_", " ") for step in steps]
+    names = [in_words(step.category) for step in steps]
     lines = [*zip(names, before, now, strict=True), ("total", sum(before), sum(now))]
     rows = [
-        (name, format_money(was), format_money(will_be), signed_units(was - will_be)) for name, was, will_be in lines
+        (name, format_money(was), format_money(will_be), format_signed(was - will_be)) for name, was, will_be in lines
     ]
     titles = ("present cost of", advice.runner_up, advice.strategy, "saved")
     return Section(
@@ -94,14 +99,6 @@ def depreciation_section(plan: Plan) -> Section | None:
     )
     blocks = (make_table(titles, rows, (1, 2, 3)), note, make_bullets(facts))
     return Section(f"Depreciation and tax, strategy {name}, {plan.currency}", blocks)
-
-
-def signed_units(amount: int) -> str:
-    """
-    >>> signed(1200), signed(-1200), signed(0)
-    ('+1,200', '-1,200', '-')
-    """
-    return f"{amount:+,d}" if amount else NO_VALUE
 
 
 def internal_rates_text(each: OwningReturn) -> str:
@@ -168,3 +165,21 @@ def _depreciation_rows(plan: Plan, each: Depreciation) -> Iterable[tuple[str, ..
         NO_VALUE,
         format_money(-each.tax_on_gain),
     )
+
+
+def marginal_cost_section(plan: Plan) -> Section | None:
+    """One row for each workload and each limit; None where there is no plan."""
+    if not plan.margins:
+        return None
+    titles = ("one more", "added", f"present cost, {plan.currency}", "each")
+    text = "1 % more work in every month with all purchases kept; each limit a tenth higher, planned anew."
+    return Section(
+        "What one more costs", (text, make_table(titles, [_marginal_row(row) for row in plan.margins], (1, 2, 3)))
+    )
+
+
+def _marginal_row(row: MarginalValue) -> tuple[str, ...]:
+    what = f"{row.subject}: {row.unit}"
+    if row.worth is None or row.per_unit is None:
+        return (what, format_quantity(row.added), "cannot be served" if row.kind == "demand" else NO_VALUE, NO_VALUE)
+    return (what, format_quantity(row.added), format_money(row.worth), format_unit_cost(row.per_unit, row.unit))

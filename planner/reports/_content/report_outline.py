@@ -15,10 +15,10 @@ from planner.reports._content.evidence import (
 from planner.reports._content.financial_views import (
     bridge_section,
     depreciation_section,
+    marginal_cost_section,
     owning_section,
     unit_economics_section,
 )
-from planner.reports._content.marginal_values import marginal_cost_section
 from planner.reports._content.quota_requests import quota_sections
 from planner.reports._content.risk import risk_section
 from planner.reports._content.sections import (
@@ -39,9 +39,9 @@ def decision_sections(plan: Plan) -> list[Section]:
     return [section for section in sections if section is not None]
 
 
-def report_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
-    """Every section that has something to say; `in_full` with the tables too long to read, of what others sum up."""
-    return [*decision_sections(plan), *evidence_sections(plan, in_full=in_full)]
+def report_sections(plan: Plan) -> list[Section]:
+    """Every section with content, long tables summed up."""
+    return [*decision_sections(plan), *evidence_sections(plan)]
 
 
 def evidence_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:

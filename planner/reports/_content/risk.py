@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.reports._content.number_format import NO_VALUE, format_money, format_number, format_percent
+from planner.reports._content.number_format import NO_VALUE, format_money, format_number, format_percent, in_words
 from planner.reports._content.sections import Bullets, ReportTable, Section, make_bullets, make_table
 from planner.result import Plan
 from planner.result.risk import (
@@ -61,7 +61,7 @@ def _flip_sentences(plan: Plan) -> list[str]:
     chosen = plan.recommendation
     lines = [_flip_sentence(flip) for flip in crossing[:FLIPS]]
     if len(crossing) > FLIPS:
-        lines.append(f"Further away: {', '.join(_assumption_label(flip.name) for flip in crossing[FLIPS:])}.")
+        lines.append(f"Further away: {', '.join(in_words(flip.name) for flip in crossing[FLIPS:])}.")
     if steady:
         other = "No" if not crossing else "No other"
         lines.append(
@@ -83,14 +83,10 @@ def _flip_sentence(flip: SwitchingValue) -> str:
     inside = ", inside its published range" if flip.is_inside_range else ""
     unit = flip.unit.removeprefix("fraction").removeprefix("ratio").strip()
     return (
-        f"{flip.cheaper_beyond} becomes cheaper where {_assumption_label(flip.name)} {verb} from "
+        f"{flip.cheaper_beyond} becomes cheaper where {in_words(flip.name)} {verb} from "
         f"{format_number(flip.value)} "
         f"to {format_number(flip.at)}{f' {unit}' if unit else ''}{far}{inside}."
     )
-
-
-def _assumption_label(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _tornado_table(plan: Plan, risk: Risk) -> ReportTable:
@@ -104,7 +100,7 @@ def _tornado_row(each: TornadoRow, names: Sequence[str]) -> tuple[str, ...]:
     costs = {cost.strategy: cost for cost in each.costs}
     marks = ["flips which strategy is the cheapest"] * each.flips + ["planned anew at both ends"] * each.planned_anew
     return (
-        _assumption_label(each.name),
+        in_words(each.name),
         format_number(each.low),
         format_number(each.high),
         *(_cost_range_text(costs[name]) for name in names),
@@ -166,9 +162,7 @@ def _chance_sentences(risk: Risk) -> list[str]:
     lines.append("Regret is what a strategy costs, on average, above the cheapest of its draw.")
     lines.append(f"The standard error of a mean is at most {format_percent(worst, 2)} of it.")
     linked = [
-        f"{_assumption_label(c.first)} and {_assumption_label(c.second)} {c.coefficient:+g}"
-        for c in risk.correlations
-        if c.coefficient
+        f"{in_words(c.first)} and {in_words(c.second)} {c.coefficient:+g}" for c in risk.correlations if c.coefficient
     ]
     if linked:
         lines.append(f"Drawn together (correlations are planning values): {'; '.join(linked)}.")

@@ -25,6 +25,7 @@ from planner.result import Plan, Purchase, Strategy, Use, WorkloadCost, describe
 from pricing.plain_text import plain_text
 
 LISTED_MAX = 5
+STATUS_WORDS = {"optimal": "proven optimal", "within_gap": "within the gap", "infeasible": "infeasible"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +87,10 @@ def recommended_strategy(plan: Plan) -> Strategy | None:
     return plan.strategy(name) if name else None
 
 
-def purchases_text(purchases: Sequence[Purchase]) -> str:
-    """What is bought in all, most first: "12 x dgx-h100; 4 x p5.48xlarge aws us-east-1 reserved_1y"."""
+def purchases_text(strategy: Strategy, *, owned: bool) -> str:
+    """All hardware (`owned`) or all commitments, most first: "4 x p5.48xlarge aws us-east-1 reserved_1y"."""
     counts: dict[tuple[str, str], float] = defaultdict(float)
-    for purchase in purchases:
+    for purchase in (each for each in strategy.purchases if (each.what == "owned") == owned):
         parts = (purchase.name, purchase.provider, purchase.region, _option_text(purchase))
         counts[" ".join(part for part in parts if part), purchase.unit] += purchase.amount
     most = sorted(counts.items(), key=lambda item: -item[1])[:LISTED_MAX]
@@ -137,14 +138,14 @@ def _against_runner_up(plan: Plan) -> str:
 def strategies_section(plan: Plan) -> Section:
     """The strategies side by side."""
     lines: list[tuple[str, list[str]]] = [
-        ("status", [_status_text(s) for s in plan.strategies]),
+        ("status", [STATUS_WORDS[s.status] for s in plan.strategies]),
         (f"present cost, {plan.currency}", [_if_possible(s, format_money(s.present_cost)) for s in plan.strategies]),
         (f"total cost, {plan.currency}", [_if_possible(s, format_money(s.total_cost)) for s in plan.strategies]),
         (
             "owned nodes bought",
-            [_if_possible(s, purchases_text(_purchases_of_kind(s, "owned"))) for s in plan.strategies],
+            [_if_possible(s, purchases_text(s, owned=True)) for s in plan.strategies],
         ),
-        ("commitments", [_if_possible(s, purchases_text(_purchases_except(s, "owned"))) for s in plan.strategies]),
+        ("commitments", [_if_possible(s, purchases_text(s, owned=False)) for s in plan.strategies]),
         ("rented node-hours", [_if_possible(s, format_money(_rented_hours(s))) for s in plan.strategies]),
         (f"proven bound, {plan.currency}", [_if_possible(s, format_money(s.bound)) for s in plan.strategies]),
         ("gap to the bound", [_if_possible(s, format_percent(s.gap_fraction, 3)) for s in plan.strategies]),
@@ -167,20 +168,8 @@ def _restriction_note(strategy: Strategy) -> str:
     return f"{strategy.name}: too large to search in full, so restricted to {searched}; the bound holds for all of them"
 
 
-def _status_text(strategy: Strategy) -> str:
-    return {"optimal": "proven optimal", "within_gap": "within the gap"}.get(strategy.status, strategy.status)
-
-
 def _if_possible(strategy: Strategy, shown: str) -> str:
     return NO_VALUE if strategy.status == "infeasible" else shown
-
-
-def _purchases_of_kind(strategy: Strategy, what: str) -> list[Purchase]:
-    return [purchase for purchase in strategy.purchases if purchase.what == what]
-
-
-def _purchases_except(strategy: Strategy, what: str) -> list[Purchase]:
-    return [purchase for purchase in strategy.purchases if purchase.what != what]
 
 
 def _rented_hours(strategy: Strategy) -> float:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from math import fsum
 
+from planner.reports._content.evidence import workload_field
 from planner.reports.terraform.node_pools import NodePool
 from planner.result import Plan, QuotaRequest, Strategy
-
-STORAGE = re.compile(r"workloads\[(\d+)\]\.storage_gb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +71,9 @@ def requested_storage_gb(plan: Plan) -> Mapping[str, float]:
     """What each workload asked to store, as the plan read it; those that asked for none are left out."""
     storage_by_workload = {}
     for reading in plan.inputs.readings:
-        if match := STORAGE.fullmatch(reading.path):
-            amount = float(reading.value)
-            if amount > 0:
-                storage_by_workload[plan.workloads[int(match[1])].name] = amount
+        name, field = workload_field(plan, reading.path) or ("", "")
+        if field == "storage_gb" and float(reading.value) > 0:
+            storage_by_workload[name] = float(reading.value)
     return storage_by_workload
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from planner.reports._content.evidence import offer_counts_text
+from planner.reports._content.number_format import in_words
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, PlanWorkbook
 from planner.result import Plan
 from planner.result.alternatives import OfferOutcome
@@ -42,14 +43,10 @@ def write(book: PlanWorkbook, plan: Plan) -> None:
     if not plan.considered:
         return
     sheet = book.sheet("Offers considered")
-    widths = [width for _, width, _ in COLUMNS]
-    sheet.widths(widths)
-    sheet.heading("Offers considered", "")
+    users = _offer_users(plan)
+    sheet.list("Offers compared", "", COLUMNS, [_offer_row(one, users) for one in _sort_offers(plan)])
     sheet.put_across(1, len(COLUMNS), f"{offer_counts_text(plan)} Prices in {plan.currency}. {NOTE}", "wrap")
     sheet.put_across(2, len(COLUMNS), RELATIVE_PRICE_NOTE, "wrap")
-    users = _offer_users(plan)
-    rows = (_offer_row(one, users) for one in _sort_offers(plan))
-    sheet.table([head for head, _, _ in COLUMNS], [style for _, _, style in COLUMNS], rows)
     sheet.freeze(HEADER_ROW + 1, FROZEN_COLUMNS)
 
 
@@ -128,7 +125,7 @@ def purchase_options_text(names: Iterable[str]) -> str:
         if parts is not None and parts.term_months:
             years = parts.term_months // 12
             kind = f"{kind.replace('standard', '').strip()} {years} year{'s' * (years > 1)}"
-        upfronts = upfronts_by_kind.setdefault(kind.replace("_", " ").strip(), [])
+        upfronts = upfronts_by_kind.setdefault(in_words(kind).strip(), [])
         if parts is not None and parts.upfront:
             upfronts.append("no" if parts.upfront == "none" else parts.upfront)
     return ", ".join(

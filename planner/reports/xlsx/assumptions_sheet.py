@@ -53,18 +53,14 @@ def write(
     sheet: WorkbookSheet, plan: Plan, repricing: LedgerRepricing
 ) -> tuple[DiscountRateCells, dict[str, str], InputCounts]:
     """Writes the sheet; the discount rate, the cell of the value in use of every figure by its name, and the inputs."""
-    sheet.widths([width for _, width, _ in COLUMNS])
-    sheet.heading("Assumptions", NOTE)
+    dearer = {each.figure.name: each.costlier_end for each in repricing.recommended}
+    figures = _sheet_assumptions(plan)
+    rows = [_assumption_row(figure, dearer.get(figure.name, ""), repricing) for figure in figures]
+    first = sheet.list("Assumptions", NOTE, COLUMNS, rows) - len(figures)
     sheet.put(SCENARIO_ROW, 0, "scenario: base, low cost or high cost", "total_text")
     sheet.put(SCENARIO_ROW, SCENARIO_COLUMN, BASE, "choice")
     sheet.restrict_to_words(SCENARIO_ROW, SCENARIO_COLUMN, SCENARIOS)
     sheet.book.name(SCENARIO, sheet.name, SCENARIO_ROW, SCENARIO_COLUMN)
-    dearer = {each.figure.name: each.costlier_end for each in repricing.recommended}
-    figures = _sheet_assumptions(plan)
-    first = sheet.table(
-        [head for head, _, _ in COLUMNS], [style for _, _, style in COLUMNS],
-        [_assumption_row(figure, dearer.get(figure.name, ""), repricing) for figure in figures],
-    ) - len(figures)  # fmt: skip
     cells = {}
     for row, figure in enumerate(figures, start=first):
         sheet.put(row, IN_USE, _value_in_use(row, figure.value), "figure")

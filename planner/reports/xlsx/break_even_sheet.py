@@ -120,11 +120,10 @@ def _put_cumulative(sheet: WorkbookSheet, money: str, pair: BreakEven, source: i
         "0", "#,##0",
     )  # fmt: skip
     row += 1
-    saved = pair.rent_per_month - pair.own_per_month
-    if saved <= 0 or pair.capital > saved * pair.life_months:
+    if pair.month is None:
         sheet.put(row, MONTHS, "The lines do not cross within its life.", "note")
         return drawing
-    crossing = pair.capital / saved
+    crossing = pair.capital / (pair.rent_per_month - pair.own_per_month)
     across = f"={_absolute_cell(source, CAPITAL)}/({_absolute_cell(source, RENT)}-{_absolute_cell(source, OWN)})"
     sheet.put(row, MONTHS, Formula(across, crossing), "figure")
     sheet.put(

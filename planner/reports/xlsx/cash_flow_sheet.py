@@ -9,26 +9,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from planner.reports._content.number_format import month_name
+from planner.reports._content.number_format import in_words, month_name
 from planner.reports._content.repricing import SUPPORT, TAX, ledger_of
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.payments_sheet import BILLED, CATEGORY, STRATEGY, WHEN, PaymentsSheet
 from planner.reports.xlsx.workbook import (
     HEADER_ROW,
+    MONTHS_ROW,
     Formula,
     WorkbookSheet,
     a1,
     column_range,
     fitting_width,
     row_range,
-    running_range,
 )
 from planner.result import Plan, Strategy
 
 TOTAL, FIRST = 2, 3
 """The column of totals and that of the first month."""
-MONTHS = HEADER_ROW + 1
-"""The row with the numbers of the months."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +62,12 @@ def write(
     total, width = fitting_width([s.total_cost for s in plan.strategies]), _month_width(plan)
     sheet.widths((32, 9, total, *(width for _ in months)))
     sheet.heading(f"Cash flow, {plan.currency}", "Every amount is a formula over sheet Payments. Resale is negative.")
-    sheet.header(("category", "paid at", "total", *(month_name(plan, month) for month in months)))
-    for column, text in enumerate(("month", "", "")):
-        sheet.put(HEADER_ROW + 1, column, text)
-    for month in months:
-        sheet.put(HEADER_ROW + 1, FIRST + month - 1, month, "count")
-    sheet.freeze(HEADER_ROW + 2, FIRST)
+    sheet.timeline(("category", "paid at", "total"), [month_name(plan, month) for month in months])
     row = HEADER_ROW + 3
     blocks = []
     for strategy in plan.strategies:
-        sheet.put(row, 0, strategy.name, "block")
-        sheet.put(row, 1, strategy.status.replace("_", " "), "block")
-        for column in range(2, FIRST + last_month):
-            sheet.put(row, column, None, "block")
+        sheet.put_block_title(row, strategy.name, FIRST + last_month)
+        sheet.put(row, 1, in_words(strategy.status), "block")
         if strategy.status == "infeasible":
             sheet.put(row + 1, 0, "; ".join(strategy.reasons))
             row += 3
@@ -150,13 +141,14 @@ class _CashFlowWriter:
         both = [a + b for a, b in zip(start.amounts, end.amounts, strict=True)]
         formulas = [f"={a1(start.row, c)}+{a1(end.row, c)}" for c in self._month_columns()]
         total = self._formula_row(end.row + 1, "total", formulas, both, "total")
-        cumulative = self._cumulative_row(total)
-        discounted = self._discounted_row(start, end, cumulative.row + 1)
+        cumulative = total.row + 1
+        self.sheet.put_running_sums(cumulative, "cumulative", total.row, FIRST, total.amounts)
+        discounted = self._discounted_row(start, end, cumulative + 1)
         block = CashFlowBlock(
             strategy,
             Formula(f"={self.sheet.address(total.row, TOTAL)}", sum(total.amounts)),
             Formula(f"={self.sheet.address(discounted.row, TOTAL)}", sum(discounted.amounts)),
-            cumulative.row,
+            cumulative,
             self.last,
             start,
             end,
@@ -176,7 +168,7 @@ class _CashFlowWriter:
             if cash.at == when:
                 amounts[cash.category][cash.month - 1] += cash.amount
         for index, (category, by_month) in enumerate(amounts.items()):
-            self.sheet.put(row + index, 0, category.replace("_", " "))
+            self.sheet.put(row + index, 0, in_words(category))
             self.sheet.put(row + index, 1, when)
             sum_of_row = Formula(f"=SUM({row_range(row + index, FIRST, self.last)})", sum(by_month))
             self.sheet.put(row + index, TOTAL, sum_of_row, "money")
@@ -197,16 +189,8 @@ class _CashFlowWriter:
         share = surcharge_formula(category, self.figures)
         return f"={own}+{share}*{self.payments.sum_of(paid, {**moment, BILLED: '1'})}"
 
-    def _cumulative_row(self, total: CashFlowRow) -> CashFlowRow:
-        """The running sum of the totals; it has no total of its own."""
-        row, values = total.row + 1, tuple(accumulate(total.amounts))
-        self.sheet.put(row, 0, "cumulative")
-        for column, value in zip(self._month_columns(), values, strict=True):
-            self.sheet.put(row, column, Formula(f"=SUM({running_range(total.row, FIRST, column)})", value), "money")
-        return CashFlowRow(row, values)
-
     def _discounted_row(self, start: CashFlowRow, end: CashFlowRow, row: int) -> CashFlowRow:
-        month = [f"{a1(HEADER_ROW + 1, c)}" for c in self._month_columns()]
+        month = [a1(MONTHS_ROW, c) for c in self._month_columns()]
         formulas = [
             f"={a1(start.row, c)}/(1+{self.rate.monthly})^({m}-1)+{a1(end.row, c)}/(1+{self.rate.monthly})^{m}"
             for c, m in zip(self._month_columns(), month, strict=True)
@@ -222,10 +206,8 @@ class _CashFlowWriter:
         self, row: int, label: str, formulas: list[str], values: list[float], style: str = "money"
     ) -> CashFlowRow:
         """A row of formulas with their values, and their sum in the column of totals."""
-        words = "total_text" if style == "total" else "text"
-        self.sheet.put(row, 0, label, words)
-        self.sheet.put(row, 1, None, words)
+        pairs = zip(formulas, values, strict=True)
+        self.sheet.put_formulas(row, label, FIRST, [Formula(formula, value) for formula, value in pairs], style)
+        self.sheet.put(row, 1, None, "total_text" if style == "total" else "text")
         self.sheet.put(row, TOTAL, Formula(f"=SUM({row_range(row, FIRST, self.last)})", sum(values)), style)
-        for column, formula, value in zip(self._month_columns(), formulas, values, strict=True):
-            self.sheet.put(row, column, Formula(formula, value), style)
         return CashFlowRow(row, tuple(values))

@@ -83,18 +83,13 @@ def _put_topics(
     for topic, title in TOPIC_TITLES.items():
         changes = comparison.of(topic) if topic in topics else ()
         if changes:
-            row = _put_title(sheet, title, row)
+            sheet.put_block_title(row, title, len(WIDTHS))
+            row += 1
         for change in changes:
             rows[change.subject] = row
             _put_change(sheet, row, change, live.get(change.subject) if change.topic in MONEY else None)
             row += 1
     return row, rows
-
-
-def _put_title(sheet: WorkbookSheet, title: str, row: int) -> int:
-    for column in range(len(WIDTHS)):
-        sheet.put(row, column, title if column == 0 else None, "block")
-    return row + 1
 
 
 def _put_change(sheet: WorkbookSheet, row: int, change: PlanChange, now: Formula | None) -> None:
@@ -131,8 +126,9 @@ def _number_style(*values: ComparedValue) -> str:
 def _put_causes(sheet: WorkbookSheet, causes: CostAttribution, costs: dict[str, int], *, like: bool, row: int) -> int:
     """From the cost then, change by change, to the cost now; what is left over must be nothing."""
     old, new = causes.strategies
-    row = _put_title(sheet, "why the recommended strategy costs more or less than it did: the changes add up", row)
-    start = row
+    title = "why the recommended strategy costs more or less than it did: the changes add up"
+    sheet.put_block_title(row, title, len(WIDTHS))
+    row = start = row + 1
     sheet.put(start, WHAT, f"{old}: cost then", "wrap")
     for column, cost, amount in zip((TOTAL, PRESENT), ("total", "present"), causes.restated, strict=True):
         there = costs.get(f"{old}: {cost} cost") if like else None

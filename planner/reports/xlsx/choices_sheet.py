@@ -17,7 +17,7 @@ from planner.reports.xlsx.input_states import (
     difference_condition,
     mark_states,
 )
-from planner.reports.xlsx.workbook import HEADER_ROW, Formula, WorkbookSheet, a1, cell_text, fitting_width, row_range
+from planner.reports.xlsx.workbook import MONTHS_ROW, Formula, WorkbookSheet, a1, cell_text, fitting_width, row_range
 from planner.result import Plan
 
 NOTE = (
@@ -33,9 +33,7 @@ COLUMNS = (
 TOTAL, MEAN, STATE, PLANNED, MEAN_PLANNED, BORNE_BY, COST, PRESENT = range(len(COLUMNS), len(COLUMNS) + 8)
 FIRST = PRESENT + 1
 STRATEGY, WORKLOAD = 1, 3
-MONTHS = HEADER_ROW + 1
-"""The row with the numbers of the months."""
-START = HEADER_ROW + 2
+START = MONTHS_ROW + 1
 ITS_OWN, BY_HOURS, BY_COST = "its workload", "workloads by hours", "workloads by other costs"
 """Who bears what a choice costs."""
 
@@ -90,11 +88,8 @@ def write(sheet: WorkbookSheet, plan: Plan) -> ChoicesSheet:
         "all months", "mean month", "state of the input", "all months, as planned", "mean month, as planned",
         "borne by", f"cost, {plan.currency}", f"present cost, {plan.currency}",
     )  # fmt: skip
-    sheet.header((*(head for head, _, _ in COLUMNS), *costs, *(month_name(plan, m + 1) for m in range(months))))
-    sheet.put(MONTHS, 0, "month")
-    for month in range(months):
-        sheet.put(MONTHS, FIRST + month, month + 1, "count")
-    sheet.freeze(START, STRATEGY + 2)
+    heads = (*(head for head, _, _ in COLUMNS), *costs)
+    sheet.timeline(heads, [month_name(plan, month + 1) for month in range(months)], STRATEGY + 2)
     names = (*(workload.name for workload in plan.workloads), *(choice.workload for choice in choices))
     choice_cells = ChoicesSheet(
         sheet, len(choices), distinct_labels(("", *names, *(n for c in choices for n, _ in c.parts)))
@@ -115,7 +110,7 @@ def write(sheet: WorkbookSheet, plan: Plan) -> ChoicesSheet:
 def _put_quantities(sheet: WorkbookSheet, row: int, quantity: Sequence[float]) -> None:
     """What was decided, month by month, what it is in all, and whether it is still that."""
     last = FIRST + len(quantity) - 1
-    cells, months = row_range(row, FIRST, last), row_range(MONTHS, FIRST, last, fixed_row=True)
+    cells, months = row_range(row, FIRST, last), row_range(MONTHS_ROW, FIRST, last, fixed_row=True)
     decided = math.fsum(quantity)
     mean = math.fsum(month * each for month, each in enumerate(quantity, start=1)) / decided if decided else 0.0
     now = Formula(f"=IF({a1(row, TOTAL)}=0,0,SUMPRODUCT({months},{cells})/{a1(row, TOTAL)})", mean)

@@ -48,7 +48,5 @@ SHEETS = {
 
 def write(sheet: WorkbookSheet, book: PlanWorkbook) -> None:
     """Writes a row for each sheet that there is."""
-    sheet.widths((24, 92, 40))
-    sheet.heading("Contents", NOTE)
-    names = [name for name in SHEETS if name in book.sheet_names]
-    sheet.table(("sheet", "what it tells", "live or not"), ("text",) * 3, ((name, *SHEETS[name]) for name in names))
+    columns = (("sheet", 24, "text"), ("content", 92, "text"), ("live or not", 40, "text"))
+    sheet.list("Contents", NOTE, columns, [(name, *SHEETS[name]) for name in SHEETS if name in book.sheet_names])

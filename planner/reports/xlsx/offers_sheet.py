@@ -37,9 +37,7 @@ def write(sheet: WorkbookSheet, plan: Plan) -> tuple[dict[str, str], InputCounts
         note = " ".join([NOTE, *(f"Converted at {rate.words}." for rate in plan.exchange_rates)])
     columns.append(PLANNED)
     rows = [(*row, price.price_per_hour) for row, price in zip(rows, plan.prices, strict=True)]
-    sheet.widths([width for _, width, _ in columns])
-    sheet.heading("Offers", note)
-    sheet.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
+    sheet.list("Offers", note, columns, rows)
     first, last = HEADER_ROW + 1, HEADER_ROW + max(len(rows), 1)
     for row in range(first, first + len(rows)):
         price = a1(row, PRICE)

@@ -9,13 +9,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from planner.reports._content.number_format import month_name
+from planner.reports._content.ledger_formulas import parse_formula, spreadsheet_formula
+from planner.reports._content.number_format import in_words, month_name
 from planner.reports._content.repricing import LedgerRepricing, last_month
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.choices_sheet import ChoicesSheet
-from planner.reports.xlsx.formula_cells import FormulaCells
 from planner.reports.xlsx.input_states import InputCounts, count_pairs
-from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet, a1, fitting_width, row_range
+from planner.reports.xlsx.workbook import MONTHS_ROW, Cell, Formula, WorkbookSheet, a1, fitting_width, row_range
 from planner.result import Plan
 from planner.result.audit_trail import AuditLine, AuditTrail, discount_factor
 
@@ -35,9 +35,23 @@ COLUMNS = (
 (STRATEGY, WHAT, WORKLOAD, CATEGORY, WHEN, CHOICE, BILLED, FROM, TO, PRICED, BORNE_FROM, BORNE_TO, UNIT, QUANTITY, RATE,
  PLANNED, GROWTH, TOTAL, PRESENT, BORNE) = range(len(COLUMNS))  # fmt: skip
 FIRST = len(COLUMNS)
-MONTHS = HEADER_ROW + 1
-"""The row with the numbers of the months."""
-START = HEADER_ROW + 2
+START = MONTHS_ROW + 1
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaCells:
+    """By name of a figure the cell where its value in use stands, as formulas name it."""
+
+    cells: Mapping[str, str]
+
+    def formula(self, text: str, value: float) -> Formula | float:
+        """A rate of the ledger as a formula of cells; the number itself where it names no figure."""
+        node = parse_formula(text)
+        return (
+            value
+            if node.number is not None
+            else Formula(f"={spreadsheet_formula(node, self.cells.__getitem__)}", value)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +97,7 @@ def write(
     width = fitting_width(amount for each in paid for amount in each.amounts.values())
     sheet.widths((*(width for _, width, _ in COLUMNS), *(width for _ in range(months))))
     sheet.heading(f"Payments, {plan.currency}", NOTE)
-    sheet.header((*(head for head, _, _ in COLUMNS), *(month_name(plan, month + 1) for month in range(months))))
-    sheet.put(MONTHS, 0, "month")
-    for month in range(months):
-        sheet.put(MONTHS, FIRST + month, month + 1, "count")
-    sheet.freeze(START, WORKLOAD)
+    sheet.timeline([head for head, _, _ in COLUMNS], [month_name(plan, m + 1) for m in range(months)], WORKLOAD)
     writer = _PaymentsWriter(sheet, ledger, figures, rate, choices, months)
     for index, (line, each) in enumerate(zip(ledger.lines, paid, strict=True)):
         writer.write(START + index, line, each, repricing.figures)
@@ -126,7 +136,7 @@ class _PaymentsWriter:
         last = FIRST + self.months - 1
         growth: Cell = Formula(f"={self.figures.cells[line.growth]}", planned[line.growth]) if line.growth else None
         cells: tuple[Cell, ...] = (
-            chosen.strategy, chosen.what, self.choices.labels[chosen.workload], line.category.replace("_", " "),
+            chosen.strategy, chosen.what, self.choices.labels[chosen.workload], in_words(line.category),
             line.at, line.choice + 1,
             int(line.is_billed), line.first, line.last, line.priced_in, line.borne_from or None, line.borne_to or None,
             chosen.unit, Formula(f"={self.choices.total(line.choice)}", math.fsum(chosen.quantity)),
@@ -146,7 +156,7 @@ class _PaymentsWriter:
 
     def _amount_formula(self, row: int, line: AuditLine, month: int, amount: float) -> Formula:
         """One formula along the row: the month's own quantity, or the whole one in the months that it is paid."""
-        now = a1(MONTHS, FIRST + month - 1, fixed_row=True)
+        now = a1(MONTHS_ROW, FIRST + month - 1, fixed_row=True)
         here = {column: a1(row, column, fixed_column=True) for column in (FROM, TO, PRICED, QUANTITY, RATE, GROWTH)}
         quantity = self.choices.month(line.choice, month)
         if not line.by_month:
@@ -159,7 +169,7 @@ class _PaymentsWriter:
 
     def _present_cost_formula(self, row: int) -> str:
         paid = row_range(row, FIRST, FIRST + self.months - 1)
-        when = f"{a1(MONTHS, FIRST, True, True)}:{a1(MONTHS, FIRST + self.months - 1, True, True)}"
+        when = f"{a1(MONTHS_ROW, FIRST, True, True)}:{a1(MONTHS_ROW, FIRST + self.months - 1, True, True)}"
         sooner = f'IF({a1(row, WHEN, fixed_column=True)}="start",1,0)'
         return f"=SUMPRODUCT({paid}/(1+{self.rate.monthly})^({when}-{sooner}))"
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from planner.reports._content.evidence import price_age_text
+from planner.reports._content.number_format import in_words
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet
 from planner.result import Plan
 
@@ -157,7 +158,7 @@ def _basis_table(plan: Plan) -> SourceTable:
     for basis in sorted({used.basis for used in plan.throughput}):
         its = [used for used in plan.throughput if used.basis == basis]
         workloads = sorted({used.workload for used in its})
-        rows.append((basis.replace("_", " "), len(its), None, None, None, ", ".join(workloads), None))
+        rows.append((in_words(basis), len(its), None, None, None, ", ".join(workloads), None))
     heads = ("basis of throughput", "throughputs", "", "", "", "for the workloads", "")
     return heads, ("wrap", "count", "text", "text", "text", "wrap", "text"), rows
 

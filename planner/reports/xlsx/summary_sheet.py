@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Mapping
 
 from planner.reports._content.evidence import break_even_months, break_even_share, price_age_text
-from planner.reports._content.number_format import format_percent
+from planner.reports._content.number_format import format_percent, in_words
 from planner.reports._content.risk import nearest_flip
-from planner.reports._content.sections import headline, purchases_text
+from planner.reports._content.sections import STATUS_WORDS, headline, purchases_text
 from planner.reports.xlsx.cash_flow_sheet import FIRST, CashFlowBlock
 from planner.reports.xlsx.checks_sheet import AS_PLANNED, WRONG
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet, a1, difference_formula
-from planner.result import Plan, Strategy
+from planner.result import Plan
 
 LABEL, WIDE = 40, 31
 CHART_COLUMNS = (2, *(9 for _ in range(10)))
@@ -30,7 +30,6 @@ COLOURS = {"cloud": ("#2E75B6", 6.0), "onprem": ("#C55A11", 3.5), "hybrid": ("#5
 PASS, FAIL = "all checks pass", "CHECKS FAIL: see sheet Checks"
 EDITED = "checks pass, with inputs or scenario changed; choices are kept"
 NOT_RIGHT = "AN INPUT IS NO NUMBER OR OUT OF RANGE: see the states in Assumptions, Offers, Choices"
-STATUS = {"optimal": "proven optimal", "within_gap": "within the gap to the bound", "infeasible": "infeasible"}
 LIVE = "As this workbook stands (live)"
 PLANNED = "As planned (these do not follow changes: plan again)"
 
@@ -82,13 +81,13 @@ def _strategy_rows(plan: Plan, blocks: Mapping[str, CashFlowBlock], row: int) ->
     present = [blocks[s.name].present_cost if s.name in blocks else None for s in strategies]
     total = [blocks[s.name].total_cost if s.name in blocks else None for s in strategies]
     return [
-        ("status", [STATUS[s.status] for s in strategies], "right"),
+        ("status", [STATUS_WORDS[s.status] for s in strategies], "right"),
         (f"present cost, {money}", [*present], "money"),
         (f"more than the cheapest, {money}", _above_cheapest(present, row + 1), "money"),
         (f"total cost, {money}", [*total], "money"),
         (f"mean cost a month, {money}", _monthly_means(plan, total, row + 3), "money"),
-        ("owned nodes bought", [_purchases_cell(s, owned=True) for s in strategies], "right"),
-        ("commitments", [_purchases_cell(s, owned=False) for s in strategies], "right"),
+        ("owned nodes bought", [purchases_text(s, owned=True) for s in strategies], "right"),
+        ("commitments", [purchases_text(s, owned=False) for s in strategies], "right"),
         *_draw_rows(plan),
         (f"as planned: proven bound, {money}", [s.bound if s.name in blocks else None for s in strategies], "money"),
         ("as planned: gap to the bound", [s.gap_fraction if s.name in blocks else None for s in strategies], FINE),
@@ -123,10 +122,6 @@ def _draw_rows(plan: Plan) -> list[Row]:
         (f"as planned: 8 draws of 10 cost, {plan.currency}", costs, "right"),
         ("as planned: cheapest in so many draws", chances, "percent"),
     ]
-
-
-def _purchases_cell(strategy: Strategy, *, owned: bool) -> str:
-    return purchases_text([purchase for purchase in strategy.purchases if (purchase.what == "owned") == owned])
 
 
 def _live_facts(
@@ -170,7 +165,7 @@ def _planned_facts(plan: Plan) -> list[Fact]:
         chances = {each.strategy: each.chance_cheapest for each in plan.risk.strategies}
         chance = format_percent(chances.get(plan.recommendation.strategy or "", 0.0))
         sure = f"the recommended strategy is the cheapest in {chance} of {plan.risk.draws:,d} draws"
-    kinds = Counter(gap.kind.replace("_", " ") for gap in plan.gaps).most_common()
+    kinds = Counter(in_words(gap.kind) for gap in plan.gaps).most_common()
     gaps = [f"{count} {kind}" for kind, count in kinds[:GAPS_MAX]]
     if len(kinds) > GAPS_MAX:
         gaps.append(f"{sum(count for _, count in kinds[GAPS_MAX:])} of other kinds")
@@ -188,8 +183,7 @@ def _planned_facts(plan: Plan) -> list[Fact]:
 
 def _put_facts(sheet: WorkbookSheet, row: int, columns: int, title: str, facts: list[Fact]) -> int:
     """A heading and a row for each fact; the row after the last."""
-    for column in range(columns):
-        sheet.put(row, column, title if column == 0 else None, "block")
+    sheet.put_block_title(row, title, columns)
     for label, cell, style in facts:
         row += 1
         sheet.put(row, 0, label)

@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 import xlsxwriter
+from xlsxwriter.chart import Chart
 from xlsxwriter.utility import xl_rowcol_to_cell
 from xlsxwriter.workbook import Format, Workbook
 from xlsxwriter.worksheet import Worksheet
@@ -23,8 +24,13 @@ from planner.reports.xlsx.cell_styles import STYLES
 from planner.reports.xlsx.print_layout import PrintSize, fit_pages
 from pricing.plain_text import plain_text
 
+Axis = Mapping[str, object]
+Series = Mapping[str, object]
+
 HEADER_ROW = 3
 """Every sheet has its title in row 1, a note in row 2 and its column heads in row 4."""
+MONTHS_ROW = HEADER_ROW + 1
+"""The row with the numbers of the months, on sheets with a column for each."""
 TEXT_MAX = 32_000
 """A cell holds 32,767 characters; the writer drops a longer text without a word, so it is cut here, and says so."""
 
@@ -38,6 +44,7 @@ LINES_MAX = 27
 
 UNLIMITED = 1e15
 GRID = {"visible": True, "line": {"color": "#D9D9D9"}}
+AMOUNTS: Axis = {"num_format": "#,##0", "major_gridlines": GRID}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,8 @@ class Formula:
 
 
 Cell = str | float | date | Formula | None
+Column = tuple[str, float, str]
+"""Of a list: the head, the width in characters, the style of the cells."""
 
 
 class _Worksheet(Worksheet):  # type: ignore[misc]  # the writer is seen without its types
@@ -96,46 +105,34 @@ class PlanWorkbook:
         self._book.define_name(name, f"='{sheet}'!{xl_rowcol_to_cell(row, column, True, True)}")
         return True
 
-    def line_chart(self, title: str, axis: str, series: Iterable[dict[str, object]]) -> object:
-        """A line chart to be put on a sheet with `Sheet.chart`."""
-        chart = self._book.add_chart({"type": "line"})
-        for one in series:
-            chart.add_series(one)
-        chart.set_title({"name": title, "name_font": {"size": 12}})
-        chart.set_y_axis({"name": axis, "num_format": "#,##0", "major_gridlines": GRID})
-        chart.set_x_axis({"num_font": {"rotation": -45}})
-        chart.set_legend({"position": "bottom"})
-        chart.set_size({"width": 640, "height": 400})
-        return chart
+    def line_chart(self, title: str, axis: str, series: Iterable[Series]) -> Chart:
+        """A line chart to be put on a sheet with `WorkbookSheet.chart`."""
+        across = {"num_font": {"rotation": -45}}
+        return self._chart({"type": "line"}, title, (across, {"name": axis, **AMOUNTS}), series, (640, 400))
 
-    def bar_chart(self, title: str, axis: str, series: Iterable[dict[str, object]], bars: int) -> object:
-        """Bars that lie, the first on top; their names stand at the edge so that no bar covers them."""
-        chart = self._book.add_chart({"type": "bar"})
-        for one in series:
-            chart.add_series(one)
-        chart.set_title({"name": title, "name_font": {"size": 12}})
-        chart.set_x_axis({"name": axis, "num_format": "#,##0", "major_gridlines": GRID})
-        chart.set_y_axis({"reverse": True, "label_position": "low", "crossing": "max"})
-        chart.set_legend({"position": "bottom"})
-        chart.set_size({"width": 1400, "height": (bar_chart_rows(bars) - 1) * LINE_PIXELS})
-        return chart
+    def bar_chart(self, title: str, axis: str, series: Iterable[Series], bars: int) -> Chart:
+        """Horizontal bars, the first on top; their names stand at the edge so that no bar covers them."""
+        names = {"reverse": True, "label_position": "low", "crossing": "max"}
+        size = (1400, (bar_chart_rows(bars) - 1) * LINE_PIXELS)
+        return self._chart({"type": "bar"}, title, ({"name": axis, **AMOUNTS}, names), series, size)
 
-    def scatter_chart(
-        self,
-        title: str,
-        across: Mapping[str, object],
-        beside: Mapping[str, object],
-        series: Iterable[dict[str, object]],
-    ) -> object:
+    def scatter_chart(self, title: str, across: Axis, upward: Axis, series: Iterable[Series]) -> Chart:
         """Lines to scale on both axes; half a page wide."""
-        chart = self._book.add_chart({"type": "scatter", "subtype": "straight"})
+        axes = ({**across, "min": 0}, {**upward, "min": 0, "major_gridlines": GRID})
+        return self._chart({"type": "scatter", "subtype": "straight"}, title, axes, series, (670, 400))
+
+    def _chart(
+        self, kind: Axis, title: str, axes: tuple[Axis, Axis], series: Iterable[Series], size: tuple[int, int]
+    ) -> Chart:
+        """A chart of `size` pixels; `axes` are the horizontal and the vertical one, those of bars the other way."""
+        chart = self._book.add_chart(kind)
         for one in series:
             chart.add_series(one)
         chart.set_title({"name": title, "name_font": {"size": 12}})
-        chart.set_x_axis({**across, "min": 0})
-        chart.set_y_axis({**beside, "min": 0, "major_gridlines": GRID})
+        chart.set_x_axis(axes[0])
+        chart.set_y_axis(axes[1])
         chart.set_legend({"position": "bottom"})
-        chart.set_size({"width": 670, "height": 400})
+        chart.set_size(dict(zip(("width", "height"), size, strict=True)))
         return chart
 
     def to_bytes(self, order: Sequence[str] = ()) -> bytes:
@@ -265,6 +262,38 @@ class WorkbookSheet:
         if row > HEADER_ROW + 1:
             self._sheet.autofilter(HEADER_ROW, 0, row - 1, len(titles) - 1)
         return row
+
+    def list(self, title: str, note: str, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> int:
+        """A sheet that is one list, with a filter; the row after its last."""
+        self.widths([width for _, width, _ in columns])
+        self.heading(title, note)
+        return self.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
+
+    def timeline(self, heads: Sequence[str], months: Sequence[str], frozen: int | None = None) -> None:
+        """Column heads with a column for each month after them, and the months' numbers in MONTHS_ROW, which formulas
+        read; the first columns (`frozen`, else all heads) stay in sight."""
+        self.header((*heads, *months))
+        self.put(MONTHS_ROW, 0, "month")
+        for number, column in enumerate(range(len(heads), len(heads) + len(months)), start=1):
+            self.put(MONTHS_ROW, column, number, "count")
+        self.freeze(MONTHS_ROW + 1, len(heads) if frozen is None else frozen)
+
+    def put_formulas(self, row: int, label: str, first: int, formulas: Iterable[Formula], style: str = "money") -> None:
+        """A label and a formula in each column from `first` on."""
+        self.put(row, 0, label, "total_text" if style == "total" else "text")
+        for column, formula in enumerate(formulas, start=first):
+            self.put(row, column, formula, style)
+
+    def put_running_sums(self, row: int, label: str, source: int, first: int, values: Iterable[float]) -> None:
+        """The running sums of `values`, which are the row `source` from the column `first` on."""
+        sums = enumerate(accumulate(values), start=first)
+        formulas = (Formula(f"=SUM({running_range(source, first, column)})", total) for column, total in sums)
+        self.put_formulas(row, label, first, formulas)
+
+    def put_block_title(self, row: int, title: str, columns: int) -> None:
+        """A title over the rows that follow, shaded across the columns."""
+        for column in range(columns):
+            self.put(row, column, title if column == 0 else None, "block")
 
     def chart(self, row: int, chart: object, column: int = 0) -> int:
         """Puts a chart with its upper left corner into a cell; the first row below one of the usual height."""

@@ -125,9 +125,8 @@ def _put_shares(
         ("strategy", 10, "text"), ("workload", 30, "wrap"), ("what is bought", 46, "wrap"), ("part", 12, "input"),
         (f"cost, {plan.currency}", 18, "money"), (f"present cost, {plan.currency}", 18, "money"),
     )  # fmt: skip
-    sheet.widths([width for _, width, _ in columns])
-    sheet.heading("Shares", "Parts by hours used, idle hours with them; they are kept as decided, whatever is changed.")
-    sheet.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
+    note = "Shares by hours used, idle hours included; they stay as decided, whatever is changed."
+    sheet.list("Shares", note, columns, rows)
     return _SharesSheet(sheet, HEADER_ROW + len(rows))
 
 

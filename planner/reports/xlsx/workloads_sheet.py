@@ -37,9 +37,8 @@ def write(sheet: WorkbookSheet, plan: Plan, of_pairs: WorkloadCostCells) -> Form
     chosen = recommended_strategy(plan)
     costs = {cost.workload: cost for cost in chosen.workloads} if chosen else {}
     columns = _sheet_columns(plan.currency)
-    sheet.widths([width for _, width, _ in columns])
     name = f"recommended strategy, {chosen.name}" if chosen else "no strategy is recommended"
-    sheet.heading("Workloads", f"What they cost in the {name}, shares of idle nodes with it; and as they were read.")
+    note = f"Their costs in the {name}, with shares of idle nodes; and the request as it was read."
     first = HEADER_ROW + 1
     cost_cells = of_pairs.of_pairs
     at_cost = {name: cost_cells[chosen.name, name][0] for name in costs} if chosen and cost_cells else {}
@@ -47,7 +46,7 @@ def write(sheet: WorkbookSheet, plan: Plan, of_pairs: WorkloadCostCells) -> Form
         _workload_row(w, costs.get(w.name), at_cost.get(w.name), plan.months, first + index)
         for index, w in enumerate(plan.workloads)
     ]
-    end = sheet.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
+    end = sheet.list("Workloads", note, columns, rows)
     sheet.freeze(first, 1)
     if not costs:
         return None

@@ -181,13 +181,13 @@ def test_a_gang_gets_all_its_nodes_however_short_it_runs(build: Callable[..., Pl
 def test_the_readme_tells_counts_costs_and_what_is_bought_elsewhere(plans: dict[str, Plan]) -> None:
     text = files(plans["aws"])["README.md"].decode()
     assert "| 2026-12 | 4 | 2,482 | 140 |\n| 2027-01 | 3 | 2,190 | - |" in text
-    assert "| 2026-12 | aws | us-east-1 | `p5.48xlarge` | reserved\\_1y\\_no\\_upfront | 3 | 12 | 500 | 900 |" in text
+    assert "| 2026-12 | aws | us-east-1 | `p5.48xlarge` | reserved_1y_no_upfront | 3 | 12 | 500 | 900 |" in text
     assert "| `subnet_ids` | yes |" in text
     # use: 140 + 20 + 100 + 200 = 460 and 500; committed: 900 a month in both: 1,360 and 1,400
     assert "| `aws/` | 5 | 8 | 1,400 | 2,760 |" in text
     everything = files(plans["three_clouds"])["README.md"].decode()
-    assert "1 x `ct3-hightpu-4t` in gcp us-central1, on\\_demand: it is a node-pool machine" in everything
-    assert "1 x `BM.GPU.H100.8` in oci eu, on\\_demand: there are no modules for oci." in everything
+    assert "1 x `ct3-hightpu-4t` in gcp us-central1, on_demand: it is a node-pool machine" in everything
+    assert "1 x `BM.GPU.H100.8` in oci eu, on_demand: there are no modules for oci." in everything
     assert "| 2026-12 | 2027-03..2032-02 | DGX H100 | 8 x H100-80GB-SXM | 2 | 300,000 | 4,000 |" in everything
 
 

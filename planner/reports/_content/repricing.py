@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from planner.reports._content.ledger_formulas import FormulaNode, evaluate_formula, parse_formula, referenced_names
 from planner.result import Assumption, Plan
 from planner.result.audit_trail import AuditDecision, AuditLine, AuditTrail
+from planner.result.formulas import FormulaNode, evaluate_formula, parse_formula, referenced_names
 
 if TYPE_CHECKING:
     from numpy import bool_, float64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.reports.terraform.markdown_text import table_lines
+from planner.reports._content.markdown_text import table_lines
 from planner.reports.terraform.module_calls import RootModule
 from planner.result import Plan
 

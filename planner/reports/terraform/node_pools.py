@@ -18,7 +18,9 @@ from planner.reports.terraform.provisioning.module_catalog import (
     load_clouds,
     match_module,
 )
+from planner.reports.terraform.provisioning.reasons import reason
 from planner.result import Plan, Strategy, Use
+from planner.result.message import Message
 
 STARTED_AS = ("spot", "capacity_block")
 """Purchase options that nodes must be started with; all others are ways of billing nodes that start on demand."""
@@ -84,7 +86,7 @@ class NodePool:
     found: ModuleMatch
 
 
-UnprovisionedNodes = tuple[RentedNodes, str]
+UnprovisionedNodes = tuple[RentedNodes, Message]
 """What is rented and not provisioned, with the reason."""
 
 
@@ -150,26 +152,33 @@ def assign_modules(
     refused: list[UnprovisionedNodes] = []
     for part in parts:
         cloud = known.get(part.provider)
-        module_match = _find_module(cloud, part, kind) if cloud else f"there are no modules for {part.provider}"
-        if cloud and isinstance(module_match, ModuleMatch):
-            pools.append(NodePool(part, cloud, module_match))
+        if cloud is None:
+            refused.append((part, reason("no_modules_for_provider", provider=part.provider)))
+            continue
+        match = _find_module(cloud, part, kind)
+        if isinstance(match, ModuleMatch):
+            pools.append(NodePool(part, cloud, match))
         else:
-            refused.append((part, str(module_match)))
+            refused.append((part, match))
     return tuple(pools), tuple(refused)
 
 
-def _find_module(cloud: CloudModules, part: RentedNodes, kind: PoolKind) -> ModuleMatch | str:
-    """The match among modules of `kind`; where there is none, the reason, and whether the other kind has one."""
-    module_match = match_module(cloud, part.instance_type, kind)
-    if isinstance(module_match, ModuleMatch) and part.started not in module_match.module.purchase_options:
-        module_match = f"the module {module_match.module.name} cannot start nodes as {part.started}"
-    if isinstance(module_match, ModuleMatch):
-        return module_match
+def _find_module(cloud: CloudModules, part: RentedNodes, kind: PoolKind) -> ModuleMatch | Message:
+    """The match among modules of `kind`; without one the reason, and whether the other kind has one."""
+    match = _startable_module(cloud, part, kind)
+    if isinstance(match, ModuleMatch):
+        return match
     other: PoolKind = "kubernetes" if kind == "nodes" else "nodes"
-    instead = match_module(cloud, part.instance_type, other)
-    if isinstance(instead, ModuleMatch) and part.started in instead.module.purchase_options:
-        return f"{module_match}; `planner terraform --nodes {NODE_KINDS[other]}` provisions it"
-    return module_match
+    if isinstance(_startable_module(cloud, part, other), ModuleMatch):
+        return reason("other_nodes_have_module", explanation=str(match), nodes=NODE_KINDS[other])
+    return match
+
+
+def _startable_module(cloud: CloudModules, part: RentedNodes, kind: PoolKind) -> ModuleMatch | Message:
+    match = match_module(cloud, part.instance_type, kind)
+    if isinstance(match, Message) or part.started in match.module.purchase_options:
+        return match
+    return reason("purchase_option_has_no_module", module=match.module.name, purchase_option=part.started)
 
 
 def busiest_month(pools: Sequence[NodePool]) -> int:

@@ -10,8 +10,8 @@ from dataclasses import astuple, dataclass
 
 from planner.reports._content.bill_of_materials import COLUMNS as BILL_COLUMNS
 from planner.reports._content.bill_of_materials import list_materials
+from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
 from planner.reports._content.number_format import format_money, month_name, month_range_name
-from planner.reports.terraform.markdown_text import escape_text, table_lines
 from planner.reports.terraform.node_pools import slug
 from planner.reports.terraform.provisioning.commitment_commands import (
     CommitmentOrder,
@@ -65,13 +65,13 @@ def _purchase_instructions(plan: Plan, item: Purchase) -> PurchaseInstructions |
 
 def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> str:
     """The list to read: what is bought in which month, for how much, and the commands."""
-    lines = [f"# Commitments of plan {escape_text(plan.plan_id)}", "", HEAD.format(currency=plan.currency), ""]
+    lines = [f"# Commitments of plan {escape_markdown(plan.plan_id)}", "", HEAD.format(currency=plan.currency), ""]
     for entry in commitments:
         item, steps = entry.purchase, entry.how
         amount = describe_amount(item.amount, item.unit)
-        place = f"{escape_text(item.provider)} {escape_text(item.region)}"
-        title = f"{month_name(plan, item.month)}: {amount} {escape_text(item.name)} in {place}"
-        lines += [f"## {title}", "", f"{escape_text(item.purchase_option)}", ""]
+        place = f"{escape_markdown(item.provider)} {escape_markdown(item.region)}"
+        title = f"{month_name(plan, item.month)}: {amount} {escape_markdown(item.name)} in {place}"
+        lines += [f"## {title}", "", escape_line(item.purchase_option), ""]
         facts = [
             ("term", f"{item.term_months} months" if item.term_months else "the month itself"),
             ("covers", month_range_name(plan, item.usable_from, item.usable_to)),

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
 from planner.reports._content.number_format import format_money, format_number, month_name, month_range_name
 from planner.reports.terraform.apply_schedule import schedule_lines
-from planner.reports.terraform.markdown_text import escape_text, table_lines
 from planner.reports.terraform.module_calls import RootInput, RootModule, root_inputs
 from planner.reports.terraform.node_pools import NodePool, UnprovisionedNodes
 from planner.reports.terraform.provisioning import cuda_versions
@@ -39,7 +39,7 @@ def empty_readme(plan: Plan) -> str:
         "No strategy serves the demand: there is nothing to provision, and no Terraform here.",
         "",
     ]
-    lines += [f"- {escape_text(reason)}" for reason in plan.reasons or plan.recommendation.reasons]
+    lines += [f"- {escape_line(str(reason))}" for reason in plan.reasons or plan.recommendation.reasons]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -65,12 +65,12 @@ def format_readme(parts: ProvisioningPlan) -> str:
 
 
 def _readme_head(plan: Plan) -> list[str]:
-    return [f"# Terraform for plan {escape_text(plan.plan_id)}", "", escape_text(plan.recommendation.sentence), ""]
+    return [f"# Terraform for plan {escape_markdown(plan.plan_id)}", "", escape_line(plan.recommendation.sentence), ""]
 
 
 def _step_lines(parts: ProvisioningPlan) -> list[str]:
     plan = parts.plan
-    rates = [f"Converted at {escape_text(rate.words)}." for rate in plan.exchange_rates]
+    rates = [f"Converted at {escape_markdown(rate.words)}." for rate in plan.exchange_rates]
     return [
         f"Strategy {parts.strategy.name}, {month_range_name(plan, 1, plan.months)}. Amounts are in {plan.currency}.",
         *rates,
@@ -117,7 +117,7 @@ def _input_lines(root: RootModule) -> list[str]:
 def _input_keys(item: RootInput) -> str:
     if item.input.scope == "plan":
         return "the plan"
-    return ", ".join(f"`{escape_text(key)}`" for key in item.needed) or f"any {item.input.scope}"
+    return ", ".join(f"`{escape_markdown(key)}`" for key in item.needed) or f"any {item.input.scope}"
 
 
 def _table_of_pools(parts: ProvisioningPlan) -> list[str]:
@@ -127,10 +127,10 @@ def _table_of_pools(parts: ProvisioningPlan) -> list[str]:
     rows = [
         (
             f"`{pool.rented.label}`",
-            f"`{escape_text(pool.rented.instance_type)}`",
-            f"{pool.rented.provider} {escape_text(pool.rented.region)}",
+            f"`{escape_markdown(pool.rented.instance_type)}`",
+            f"{pool.rented.provider} {escape_markdown(pool.rented.region)}",
             pool.rented.started,
-            escape_text(", ".join(pool.rented.paid)),
+            escape_markdown(", ".join(pool.rented.paid)),
             str(pool.rented.peak),
             format_money(sum(pool.rented.cost)),
         )
@@ -142,16 +142,17 @@ def _table_of_pools(parts: ProvisioningPlan) -> list[str]:
 
 def _pool_lines(plan: Plan, pool: NodePool) -> list[str]:
     part, module = pool.rented, pool.found.module
-    accelerators = f"{format_number(part.accelerators_per_node)} x {escape_text(part.accelerator)} a node"
+    accelerators = f"{format_number(part.accelerators_per_node)} x {escape_markdown(part.accelerator)} a node"
     line = cuda_versions.find_cuda_line(part.accelerator)
+    cuda = line.newest_line if isinstance(line, cuda_versions.CudaLine) else f"none, {escape_markdown(line.text)}"
     lines = [
         f"### {part.label}",
         "",
         f"Module `{module.provider}/modules/{module.name}`, {accelerators}.",
         "",
-        f"- workloads: {', '.join(map(escape_text, part.workloads))}",
-        *([f"- teams: {', '.join(map(escape_text, part.teams))}"] if part.teams else []),
-        f"- CUDA: {line.newest_line if isinstance(line, cuda_versions.CudaLine) else f'none, {escape_text(line)}'}",
+        f"- workloads: {', '.join(map(escape_markdown, part.workloads))}",
+        *([f"- teams: {', '.join(map(escape_markdown, part.teams))}"] if part.teams else []),
+        f"- CUDA: {cuda}",
         *([f"- note: {pool.found.note}"] if pool.found.note else []),
     ]
     months = [
@@ -200,14 +201,14 @@ def _extra_lines(parts: ProvisioningPlan) -> list[str]:
             how = "asked for with `request_quotas = true`" if "quota" in kinds else "ask the provider for it"
             by = month_name(parts.plan, item.first_month)
             what = (
-                f"{escape_text(item.title or item.code)} in {escape_text(item.region)} raised to "
+                f"{escape_markdown(item.title or item.code)} in {escape_markdown(item.region)} raised to "
                 f"{format_number(item.ask_for)} {item.unit}"
             )
             lines.append(f"- {root.provider}: {what} by {by}, {how}.")
         for store in root.wants.stores:
             what = (
-                f"{format_number(store.capacity_gb)} GB for {escape_text(store.workload)} in "
-                f"{escape_text(store.region)}"
+                f"{format_number(store.capacity_gb)} GB for {escape_markdown(store.workload)} in "
+                f"{escape_markdown(store.region)}"
             )
             how = f"`module.{store.label}`" if "storage" in kinds else "no module here makes it"
             lines.append(f"- {root.provider}: storage of {what}, {how}.")
@@ -219,9 +220,11 @@ def _unprovisioned_lines(refused: Sequence[UnprovisionedNodes]) -> list[str]:
         return []
     lines = ["## In the plan, but not provisioned here", ""]
     for part, reason in refused:
-        where = f"{escape_text(part.provider)} {escape_text(part.region)}"
-        what = f"{part.peak} x `{escape_text(part.instance_type)}` in {where}, {escape_text(', '.join(part.paid))}"
-        lines.append(f"- {what}: {escape_text(reason)}. For {', '.join(map(escape_text, part.workloads))}.")
+        where = f"{escape_markdown(part.provider)} {escape_markdown(part.region)}"
+        nodes = f"{part.peak} x `{escape_markdown(part.instance_type)}` in {where}"
+        users = ", ".join(map(escape_markdown, part.workloads))
+        options = escape_markdown(", ".join(part.paid))
+        lines.append(f"- {nodes}, {options}: {escape_markdown(str(reason))}. For {users}.")
     return [*lines, ""]
 
 
@@ -233,10 +236,10 @@ def _commitment_lines(parts: ProvisioningPlan) -> list[str]:
     rows = [
         (
             month_name(plan, item.month),
-            escape_text(item.provider),
-            escape_text(item.region),
-            f"`{escape_text(item.name)}`",
-            escape_text(item.purchase_option),
+            escape_markdown(item.provider),
+            escape_markdown(item.region),
+            f"`{escape_markdown(item.name)}`",
+            escape_markdown(item.purchase_option),
             str(item.count) if item.unit != "money" else f"{item.money_per_hour:,.2f} an hour",
             str(item.term_months),
             format_money(item.upfront),
@@ -260,8 +263,8 @@ def _owned_lines(plan: Plan, strategy: Strategy) -> list[str]:
         (
             month_name(plan, item.month),
             month_range_name(plan, item.usable_from, item.usable_to),
-            escape_text(item.name),
-            f"{format_number(item.accelerators_per_node)} x {escape_text(item.accelerator)}",
+            escape_markdown(item.name),
+            f"{format_number(item.accelerators_per_node)} x {escape_markdown(item.accelerator)}",
             str(item.count),
             format_money(item.upfront),
             format_money(item.per_month),

@@ -7,17 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.reports._content.financial_views import METHODS
-from planner.reports._content.ledger_formulas import FormulaNode, evaluate_formula, parse_formula, spreadsheet_formula
 from planner.reports._content.number_format import plan_year_name
 from planner.reports._content.repricing import INCOME_TAX, LedgerRepricing
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.choices_sheet import ChoicesSheet
 from planner.reports.xlsx.input_states import InputCounts, count_pairs
 from planner.reports.xlsx.payments_sheet import CATEGORY, CHOICE, TOTAL, PaymentsSheet
+from planner.reports.xlsx.spreadsheet_formulas import spreadsheet_formula
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, PlanWorkbook, WorkbookSheet, a1, column_range
 from planner.result import Plan
 from planner.result.audit_trail import AuditLine
 from planner.result.financial_views import Depreciation
+from planner.result.formulas import FormulaNode, evaluate_formula, parse_formula
 
 TAX_COLUMNS = (
     ("strategy", 10, "text"), ("hardware", 34, "wrap"), ("method", 14, "text"), ("year of the plan", 18, "text"),

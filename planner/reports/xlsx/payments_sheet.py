@@ -9,15 +9,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from planner.reports._content.ledger_formulas import parse_formula, spreadsheet_formula
 from planner.reports._content.number_format import in_words, month_name
 from planner.reports._content.repricing import LedgerRepricing, last_month
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.choices_sheet import ChoicesSheet
 from planner.reports.xlsx.input_states import InputCounts, count_pairs
+from planner.reports.xlsx.spreadsheet_formulas import spreadsheet_formula
 from planner.reports.xlsx.workbook import MONTHS_ROW, Cell, Formula, WorkbookSheet, a1, fitting_width, row_range
 from planner.result import Plan
 from planner.result.audit_trail import AuditLine, AuditTrail, discount_factor
+from planner.result.formulas import parse_formula
 
 NOTE = (
     "Amount of a month = quantity x rate x (1 + growth) ^ ((month of its prices - 1) / 12). Support plan and tax on "

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from planner.reports.terraform.provisioning import find_shipped_folder, hcl, retired_types
+from planner.reports.terraform.provisioning.reasons import reason
+from planner.result.message import Message
 
 Scope = Literal["plan", "region", "pool"]
 PoolKind = Literal["nodes", "kubernetes"]
@@ -143,7 +145,7 @@ def load_clouds() -> Mapping[str, CloudModules]:
     return {file.parent.name: _load_cloud(file) for file in sorted(root.glob("*/cloud.toml"))}
 
 
-def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "nodes") -> ModuleMatch | str:
+def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "nodes") -> ModuleMatch | Message:
     """The module of `kind` and the arguments for `instance_type`, or the reason why none provisions it."""
     if retirement := retired_types.retirement_reason(cloud.provider, instance_type):
         return retirement
@@ -151,7 +153,7 @@ def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "node
     for module in modules:
         for refusal in module.refusals:
             if refusal.pattern.fullmatch(instance_type):
-                return refusal.reason
+                return reason("type_excluded_by_module", explanation=refusal.reason)
     for module in modules:
         for shape in module.shapes:
             if pattern_match := shape.pattern.fullmatch(instance_type):
@@ -162,8 +164,8 @@ def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "node
                     for name, value in shape.arguments.items()
                 }
                 return ModuleMatch(module, arguments, shape.asks, shape.note)
-    module_text = "module" if kind == "nodes" else "module for Kubernetes"
-    return f"no {module_text} under terraform/{cloud.provider}/ takes this instance type"
+    code = "no_module_for_type" if kind == "nodes" else "no_kubernetes_module_for_type"
+    return reason(code, provider=cloud.provider)
 
 
 def _typed_value(value: str | bool, module: TerraformModule, name: str) -> hcl.HclValue:

@@ -44,8 +44,8 @@ PLAIN = (
 )
 """What the library does to read every cell once, with columns and types found by itself."""
 OURS = (
-    "from pathlib import Path; from planner.inputs import bills as billing; from pricing.catalog import Catalog; "
-    "bill = billing._read(Path('{path}'), Catalog.embedded(), 'bill', progress=None); "
+    "from pathlib import Path; from planner.inputs import bills; from pricing.catalog.price_catalog import Catalog; "
+    "bill = bills._read_bill(Path('{path}'), Catalog.embedded(), 'bill', progress=None); "
     "assert bill.rows_in == {rows} and bill.rows_used == ({rows} + 19) // 20 and not bill.differences()"
 )
 

@@ -41,20 +41,22 @@ def large() -> Iterator[Figure]:
     names = [item.name for item in match("H100")]
     with tempfile.TemporaryDirectory() as folder:
         catalog = made_catalogue(Path(folder), LARGE)
-        opening = f"from pathlib import Path; here = Path({folder!r}); from pricing.catalog import Catalog"
+        opening = (
+            f"from pathlib import Path; here = Path({folder!r}); from pricing.catalog.price_catalog import Catalog"
+        )
         question = f"Catalog.read(here, here / 'cache').quotes(accelerators={names!r}, options=['on_demand'])"
-        commands = [partial(run, sys.executable, "-c", code) for code in ("pass", f"{opening}; {question}")]
+        commands = [partial(run, sys.executable, "-c", code) for code in ("pass", f"{opening}\n{question}")]
         bare, opened = medians(commands, COLD_RUNS)
         yield Figure("catalogue query, 60,000 prices, cold", opened, opened / bare, "bare")
         [ours] = medians([lambda: asked(catalog, names)], 5 * WARM_RUNS)
         yield Figure("catalogue query, 60,000 prices, warm", ours)
-        whole = f"{opening}; catalog = Catalog.read(here, here / 'cache'); len(catalog.quotes())"
+        whole = f"{opening}\ncatalog = Catalog.read(here, here / 'cache'); len(catalog.quotes())"
         parsed = "import csv, pathlib; rows = [r for p in pathlib.Path({!r}).glob('providers/*/prices.csv')"
         parsed = f"{parsed} for r in csv.DictReader(p.open())]".format(folder)
         loads = [partial(run, sys.executable, "-c", code) for code in (parsed, whole)]
         plain, loaded = medians(loads, COLD_RUNS)
         yield Figure("all 60,000 prices loaded as values, cold", loaded, loaded / plain, "csv.DictReader of the same")
-        memory = [peak(code) for code in ("pass", parsed, f"{opening}; {question}", whole)]
+        memory = [peak(code) for code in ("pass", parsed, f"{opening}\n{question}", whole)]
         yield Figure("memory: csv.DictReader of the same", memory[1], memory[1] / memory[0], "bare", unit="MiB")
         yield Figure("memory: one query", memory[2], memory[2] / memory[0], "bare", unit="MiB")
         yield Figure("memory: all prices as values", memory[3], memory[3] / memory[1], "csv.DictReader", unit="MiB")
@@ -122,7 +124,7 @@ def feed() -> Iterator[Figure]:
         with tempfile.TemporaryDirectory() as folder, server(sys.executable, HERE / "feed.py", "PORT", rows) as at:
             endpoints = ["--endpoint", f"azure.prices={at}", "--endpoint", "azure.compute=http://127.0.0.1:9"]
             command = ["prices", "refresh", "--provider", "azure", "--regions", "eastus", *endpoints]
-            code = f"import sys; from planner.cli._run import run; sys.exit(run({command!r}))"
+            code = f"import sys; from planner.cli._exit_codes import run; sys.exit(run({command!r}))"
             start = time.perf_counter()
             used = peak(code, ends=4, GPU_PLANNER_DATA=folder, AZURE_SUBSCRIPTION_ID="")  # sizes need an account
             found.append((used, (time.perf_counter() - start) * 1000))

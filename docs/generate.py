@@ -21,8 +21,8 @@ import click
 from planner import reports
 from planner.cli import commands
 from planner.inputs import file_reader as intake
+from planner.request import assumptions, errors
 from planner.request.assumptions import override_names
-from planner.request.models import assumptions, errors
 from planner.result import Gap
 from planner.supply.purchase_options import load_purchase_options
 from pricing.accelerator import AcceleratorNames
@@ -52,7 +52,7 @@ def formats() -> str:
     ]
     outputs = []
     for name, module in reports.formats().items():
-        suffix = f"`{module.SUFFIX}`" + (", or a folder/" if hasattr(module, "files") else "")
+        suffix = f"`{module.SUFFIX}`" + (", or a folder/" if reports.folder_format(name) else "")
         outputs.append((f"`{name}`", suffix, f"`{module.MEDIA_TYPE}`", _summary(f"planner.reports.{name}")))
     return "\n".join(
         [

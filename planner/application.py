@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from planner import pipeline
-from planner.analysis.comparison import ReviewRecord, read_review_workbook
+from planner.analysis.comparison import ReviewRecord, list_changes, read_review_workbook
 from planner.inputs.file_reader import SECONDS, formats, read_isolated
 from planner.inputs.formats import billing
 from planner.inputs.formats.billing import UsageProjection
@@ -184,6 +184,11 @@ def _parse_growth_rate(text: str | None, place: str) -> tuple[float, list[InputP
 def plan(request: Request, catalog: Catalog, inputs: InputProvenance = pipeline.DOCUMENT_INPUT) -> Plan:
     """The plan for `request`, every message of it with its words. InvalidRequest as `planner.pipeline.plan`."""
     return with_texts(pipeline.plan(request, catalog, inputs))
+
+
+def with_changes(new_plan: Plan, last: Plan | ReviewRecord) -> Plan:
+    """The plan with what changed since the last review, every message with its words."""
+    return with_texts(replace(new_plan, changes=list_changes(last, new_plan)))
 
 
 def plan_document(

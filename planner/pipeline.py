@@ -38,6 +38,7 @@ from planner.result import (
     StrategyName,
     ThroughputUsed,
 )
+from planner.result.message import Message, message
 from planner.supply import existing as holdings
 from planner.supply import onprem, quotas
 from planner.supply.candidates import build_market, is_allowed
@@ -246,7 +247,7 @@ def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:
     return build_terms(assumed, request.months, HOURS_PER_MONTH, request.commitments_beyond_horizon == "full")
 
 
-def _solve_strategies(request: Request, setting: PlanningContext, missing: tuple[str, ...]) -> list[SolvedStrategy]:
+def _solve_strategies(request: Request, setting: PlanningContext, missing: tuple[Message, ...]) -> list[SolvedStrategy]:
     """Every strategy asked for; those that cannot be say why. Hybrid takes over a cheaper one found for less."""
 
     def one(name: StrategyName) -> SolvedStrategy:
@@ -276,11 +277,10 @@ def _adopt_as_hybrid(best: SolvedStrategy, hybrid: SolvedStrategy) -> SolvedStra
     return replace(best, strategy=replace(best.strategy, name="hybrid", bound=bound, gap_fraction=gap))
 
 
-def _explain_infeasibility(name: StrategyName, setting: PlanningContext) -> tuple[str, ...]:
+def _explain_infeasibility(name: StrategyName, setting: PlanningContext) -> tuple[Message, ...]:
     if name == "onprem" and not any(ownable_workloads(setting)):
-        lead = round(setting.assumptions["lead_time_months"].value)
-        text = f"no owned system arrives after {lead} months of lead time"
-        return (f"{text}, within the {setting.terms.months} months planned, and can do any of the work",)
+        lead_time = round(setting.assumptions["lead_time_months"].value)
+        return (message("no_owned_system_in_time", lead_time_months=lead_time, plan_months=setting.terms.months),)
     return explain_shortfall(name, setting)
 
 
@@ -362,32 +362,33 @@ def _plan_identity(request: Request, catalog: Catalog) -> str:
 
 def _list_conventions(
     request: Request, setting: PlanningContext, prices: Sequence[PriceUsed], catalog: Catalog
-) -> tuple[str, ...]:
+) -> tuple[Message, ...]:
     terms = setting.terms
-    beyond = "in full" if terms.charge_beyond_horizon else "pro rata"
-    rates = list_exchange_rates(request, catalog)
-    converted = f"Converted at {'; '.join(rate.words for rate in rates)}. The rate of that day stands for every month."
+    rates = [rate.words for rate in list_exchange_rates(request, catalog)]
+    in_full = terms.charge_beyond_horizon
     return (
-        f"A month is {terms.hours_per_month:g} hours (8,760 / 12).",
-        "Purchases fall at the start of a month, running costs at its end; the monthly rate is (1+r)^(1/12)-1.",
-        _describe_price_basis(request, prices, catalog),
-        *([converted] if rates else []),
-        f"Commitments that outlive the plan are charged {beyond}.",
+        message("hours_per_month", hours=terms.hours_per_month),
+        message("payment_timing"),
+        _price_basis(request, prices, catalog),
+        *([message("converted_at", rates=rates)] if rates else []),
+        message("commitments_charged_in_full") if in_full else message("commitments_charged_pro_rata"),
         *onprem.owned_conventions(request, setting.assumptions),
-        "Storage and egress are charged where the work runs, in proportion to the work done there in a month.",
-        "Training and batch work may run at any hour of its month; services and interactive work follow their shape.",
-        "A service rents whole nodes of one type in one place; on committed or owned nodes others use what it leaves.",
-        "A job that runs a stated number of gangs at once keeps one accelerator and size of gang from start to end.",
+        message("data_charged_where_work_runs"),
+        message("work_timing"),
+        message("services_rent_whole_nodes"),
+        message("jobs_keep_their_gang"),
         *quotas.quota_conventions(request),
     )
 
 
-def _describe_price_basis(request: Request, prices: Sequence[PriceUsed], catalog: Catalog) -> str:
+def _price_basis(request: Request, prices: Sequence[PriceUsed], catalog: Catalog) -> Message:
     if not isinstance(catalog, AdjustedCatalog) or not catalog.card.in_force(request.as_of):
-        return (
-            f"Prices are list prices in {request.currency}, Linux, before tax, support plans and negotiated discounts."
-        )
-    negotiated, of_all = sum(bool(price.adjustment) for price in prices), len(prices)
-    text = f"Prices are in {request.currency}, Linux, before tax and support plans: {negotiated} of the {of_all} used"
-    text += f" are negotiated ({catalog.card.name}, as in force on {request.as_of})"
-    return f"{text}, the others list prices." if negotiated < of_all else f"{text}."
+        return message("list_prices", currency=request.currency)
+    return message(
+        "negotiated_prices",
+        currency=request.currency,
+        negotiated=sum(bool(price.adjustment) for price in prices),
+        prices=len(prices),
+        rate_card=catalog.card.name,
+        as_of=request.as_of,
+    )

@@ -6,6 +6,7 @@ PricingError
 ├── InvalidSnapshot    catalogue files that cannot be read or break a rule of the gate
 ├── MissingExchangeRate no exchange rate between two currencies on or before a date
 ├── InvalidQuery       a search whose filters cannot be understood; carries every problem
+├── InvalidPlugin      a plug-in without something that its protocol demands; carries every problem
 └── ProviderFailure    a cloud could not be read; carries the kind of failure and its words
 """
 
@@ -76,6 +77,15 @@ class MissingExchangeRate(PricingError):
     def __init__(self, source: str, target: str, day: date) -> None:
         self.source, self.target, self.day = source, target, day
         super().__init__(f"no exchange rate from {source} to {target} on or before {day}")
+
+
+class InvalidPlugin(PricingError):
+    """A plug-in that does not follow its protocol: its `kind`, `name` and `file`, and every one of its `problems`."""
+
+    def __init__(self, kind: str, name: str, file: str, problems: tuple[str, ...]) -> None:
+        self.kind, self.name, self.file, self.problems = kind, name, file, problems
+        where = f" ({file})" if file else ""
+        super().__init__(f"{name}{where} is no {kind}: {'; '.join(problems)}")
 
 
 class ProviderFailure(PricingError):

@@ -1,7 +1,7 @@
-"""Everything that a plan could have taken and what became of it: chosen, not chosen, outdone or refused, with reasons.
+"""Every alternative of a plan and its outcome: chosen, not chosen, dominated or refused, with reasons.
 
-Reads what the market, the pruning and the strategies found out and decides nothing: a rule is asked again only where
-the market refused one way of paying of an offering without a word. Knows no report.
+Reads the results of the market, the pruning and the strategies and decides nothing. A rule is evaluated here only where
+the market leaves out one purchase option of an offering without recording a reason.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
 from planner.request.models import Request
 from planner.result import Gap, Recommendation
-from planner.result.alternatives import OfferOutcome, Outcome
+from planner.result.alternatives import OfferOutcome, Outcome, RefusalCount
+from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.candidates import NOT_SOLD, OWNED_KEY, Resource, is_allowed, may_run
 from planner.supply.onprem import OwnedNode
@@ -26,20 +27,21 @@ from pricing.catalog.price_catalog import Catalog, Quote
 from pricing.offering import Offering
 
 REASONS_MAX = 3
-"""Reasons told for one offering; the rarer ones are counted together."""
-NO_PRICE = "no price in any region"
-ATTACHED_PART_ONLY = "only runs attached to a machine"
-MAY_BE_INTERRUPTED = "the provider may take it back, and the work may not be interrupted"
-WHOLE_DAYS = "sold in whole days, and the work follows the hours"
-NO_USEFUL_WORK = "interrupted too often for any work to stay"
-NOT_PLANNED = "a way of paying that is not planned"
-NO_QUOTA = "the quota leaves room for none"
-TOO_LATE = "delivered after the months planned"
-OWNING_NOT_REQUESTED = "no strategy asked for may own anything"
+"""Reasons listed for one offering; the rarer ones are counted together."""
+NO_PRICE = message("offering_unpriced")
+ATTACHED_PART_ONLY = message("offering_is_attached_part")
+MAY_BE_INTERRUPTED = message("option_may_be_interrupted")
+WHOLE_DAYS = message("option_sold_in_whole_days")
+NO_USEFUL_WORK = message("interrupted_too_often")
+NOT_PLANNED = message("option_not_planned")
+NO_QUOTA = message("quota_leaves_no_room")
+TOO_LATE = message("delivered_after_plan")
+OWNING_NOT_REQUESTED = message("owning_not_requested")
 
 OptionKey = tuple[str, str, str]
 """Provider, instance type and purchase option; "", the name and "owned" for a system."""
 ResourceKey = tuple[str, ...]
+Refusals = tuple[RefusalCount, ...]
 
 
 def list_alternatives(
@@ -64,8 +66,8 @@ def list_alternatives(
 
 @dataclass(slots=True)
 class _AlternativesQuery:
-    """What was asked. Workloads of one class are alike in all that ways of paying and places are judged by: `classes`
-    names the first of its like for each."""
+    """The request and its setting. Workloads of one class have the same restrictions on purchase options and places:
+    `classes` has the first workload of its class for each."""
 
     request: Request
     setting: PlanningContext
@@ -80,7 +82,7 @@ class _AlternativesQuery:
     def needs(self) -> Sequence[WorkloadDemand]:
         return self.setting.demands.needs
 
-    def refused(self, key: ResourceKey) -> dict[int, str]:
+    def refused(self, key: ResourceKey) -> dict[int, Message]:
         """The workloads for which the market refused an offering or a system, and why."""
         refused = self.setting.market.refused
         return {index: reasons[key] for index, reasons in enumerate(refused) if key in reasons}
@@ -98,7 +100,7 @@ class _OfferingOutcomes:
 
     serves: dict[OptionKey, set[int]] = field(default_factory=lambda: defaultdict(set))
     able: set[ResourceKey] = field(default_factory=set)
-    barred: dict[OptionKey, str] = field(default_factory=dict)
+    barred: dict[OptionKey, Message] = field(default_factory=dict)
     against: dict[OptionKey, tuple[float, int]] = field(default_factory=dict)
     left: set[OptionKey] = field(default_factory=set)
     chosen: dict[OptionKey, set[ResourceKey]] = field(default_factory=lambda: defaultdict(set))
@@ -150,15 +152,15 @@ def _node_hour_price(resource: Resource, own: Mapping[str, float]) -> float:
     return resource.quote.price.price_per_hour if resource.quote is not None else own.get(resource.name, 0.0)
 
 
-def _explain_barred_resource(resource: Resource, question: _AlternativesQuery) -> str:
-    """Why no strategy could take even one of it; empty where one could."""
+def _explain_barred_resource(resource: Resource, question: _AlternativesQuery) -> Message | None:
+    """Why no strategy could use even one of it; None where one could."""
     setting = question.setting
     if resource.node is not None:
         if not {"onprem", "hybrid"} & set(question.request.strategies):
             return OWNING_NOT_REQUESTED
-        return "" if covered_months(resource, 1, setting.assumptions, setting.terms) else TOO_LATE
+        return None if covered_months(resource, 1, setting.assumptions, setting.terms) else TOO_LATE
     counted = setting.rules.counted(resource)
-    return NO_QUOTA if any(quota.limit - (quota.used or 0.0) < each for quota, each in counted) else ""
+    return NO_QUOTA if any(quota.limit - (quota.used or 0.0) < each for quota, each in counted) else None
 
 
 def _recommended_unit_costs(
@@ -182,50 +184,51 @@ QuotesByOption = Mapping[str, Sequence[Quote]]
 def _list_offering_rows(
     offering: Offering, question: _AlternativesQuery, outcomes: _OfferingOutcomes
 ) -> Iterator[OfferOutcome]:
-    """What could serve, by way of paying; what was outdone together, what was refused together by reasons."""
+    """A row for each purchase option that could serve; one for all that were dominated and one for each set of reasons
+    for which others were refused."""
     by_option = question.catalog.by_option(offering)
     never = _explain_unrentable_offering(offering, bool(by_option))
     refused = dict.fromkeys(range(len(question.needs)), never) if never else question.refused(offering.key)
     if len(refused) == len(question.needs):
-        yield _build_refused_row(offering, by_option, _format_reason_counts(refused.values()))
+        yield _build_refused_row(offering, by_option, _count_reasons(refused.values()))
         return
     fit = [index for index in range(len(question.needs)) if index not in refused]
-    alike: dict[str, dict[str, Sequence[Quote]]] = defaultdict(dict)
-    outdone = []
+    refused_options: dict[Refusals, dict[str, Sequence[Quote]]] = defaultdict(dict)
+    dominated = []
     for option, quotes in by_option.items():
         row = (offering.provider, offering.instance_type, option)
         serves = outcomes.serves.get(row, ())
         why = _explain_unserved_options(
             row, quotes, [index for index in fit if index not in serves], question, outcomes
         )
-        refusals = _format_reason_counts((*refused.values(), *why))
+        refusals = _count_reasons((*refused.values(), *why))
         if not serves:
-            alike[refusals][option] = quotes
+            refused_options[refusals][option] = quotes
         elif row in outcomes.chosen or row in outcomes.left:
             yield _build_served_row(row, offering, quotes, refusals, question, outcomes)
         else:
-            outdone.append(_build_served_row(row, offering, quotes, refusals, question, outcomes))
-    if outdone:
-        outdone.sort(key=lambda one: (one.against_chosen or math.inf, one.price_per_hour or math.inf))
-        yield replace(outdone[0], purchase_options=" ".join(one.purchase_options for one in outdone))
-    for refusals, several in alike.items():
+            dominated.append(_build_served_row(row, offering, quotes, refusals, question, outcomes))
+    if dominated:
+        dominated.sort(key=lambda one: (one.against_chosen or math.inf, one.price_per_hour or math.inf))
+        yield replace(dominated[0], purchase_options=" ".join(one.purchase_options for one in dominated))
+    for refusals, several in refused_options.items():
         yield _build_refused_row(offering, several, refusals)
 
 
-def _explain_unrentable_offering(offering: Offering, is_priced: bool) -> str:
-    """Why nobody can rent it at all; empty where one can."""
+def _explain_unrentable_offering(offering: Offering, is_priced: bool) -> Message | None:
+    """Why it cannot be rented at all; None where it can."""
     if offering.status == "retired":
-        return f"retired; its successor is {offering.successor}" if offering.successor else "retired"
+        return message("offering_retired", successor=offering.successor or None)
     if offering.part:
         return ATTACHED_PART_ONLY
-    return "" if is_priced else NO_PRICE
+    return None if is_priced else NO_PRICE
 
 
 def _build_served_row(
     row: OptionKey,
     offering: Offering,
     quotes: Sequence[Quote],
-    refusals: str,
+    refusals: Refusals,
     question: _AlternativesQuery,
     outcomes: _OfferingOutcomes,
 ) -> OfferOutcome:
@@ -245,8 +248,8 @@ def _build_served_row(
     )
 
 
-def _build_refused_row(offering: Offering, by_option: QuotesByOption, refusals: str) -> OfferOutcome:
-    """Ways of paying that can serve nothing."""
+def _build_refused_row(offering: Offering, by_option: QuotesByOption, refusals: Refusals) -> OfferOutcome:
+    """Purchase options that can serve no workload."""
     if not by_option:
         return OfferOutcome(*_identify_offering(offering), "", "refused", 0, 0, None, "", None, "", None, "", refusals)
     names = sorted(by_option, key=lambda name: by_option[name][0].rank)
@@ -292,9 +295,9 @@ def _explain_unserved_options(
     unserved: Iterable[int],
     question: _AlternativesQuery,
     outcomes: _OfferingOutcomes,
-) -> Iterator[str]:
-    """For each workload that fits and is not served in this way of paying, why."""
-    known: dict[int, str] = {}
+) -> Iterator[Message]:
+    """For each workload that fits and is not served by this purchase option, why."""
+    known: dict[int, Message | None] = {}
     for index in unserved:
         first = question.classes[index]
         if first not in known:
@@ -302,8 +305,10 @@ def _explain_unserved_options(
         yield known[first] or _explain_unusable_quotes(quotes, index, question)
 
 
-def _explain_refused_option(quotes: Sequence[Quote], need: WorkloadDemand, question: _AlternativesQuery) -> str:
-    """Why a way of paying is not for workloads of a class, wherever it is sold; empty where it is for them."""
+def _explain_refused_option(
+    quotes: Sequence[Quote], need: WorkloadDemand, question: _AlternativesQuery
+) -> Message | None:
+    """Why a purchase option is not for workloads of a class, wherever it is sold; None where it is for them."""
     option = load_purchase_options().get(quotes[0].price.kind)
     if option is None:
         return NOT_PLANNED
@@ -313,10 +318,10 @@ def _explain_refused_option(quotes: Sequence[Quote], need: WorkloadDemand, quest
         return WHOLE_DAYS
     request, catalog = question.request, question.catalog
     sold = any(is_allowed(quote, request) and may_run(catalog, request, need.workload, quote) for quote in quotes)
-    return "" if sold else NOT_SOLD
+    return None if sold else NOT_SOLD
 
 
-def _explain_unusable_quotes(quotes: Sequence[Quote], index: int, question: _AlternativesQuery) -> str:
+def _explain_unusable_quotes(quotes: Sequence[Quote], index: int, question: _AlternativesQuery) -> Message:
     refused = question.setting.market.refused[index]
     return next((refused[quote.price.key] for quote in quotes if quote.price.key in refused), NO_USEFUL_WORK)
 
@@ -324,15 +329,15 @@ def _explain_unusable_quotes(quotes: Sequence[Quote], index: int, question: _Alt
 def _list_system_rows(
     question: _AlternativesQuery, outcomes: _OfferingOutcomes, own: Mapping[str, float], gaps: Iterable[Gap]
 ) -> Iterator[OfferOutcome]:
-    """The systems that can be owned; those that cannot be planned say why."""
-    missing = {gap.subject: gap.effect for gap in gaps}  # what leaves a system out is the last that is told of it
+    """The systems that can be owned; those that cannot be planned with their reason."""
+    missing = {gap.subject: gap.effect for gap in gaps}  # of several gaps of a system, the last is why it is left out
     for system in onprem.list_systems(question.catalog, question.request):
         row, refused = ("", system.name, "owned"), question.refused((OWNED_KEY, system.name))
         if system.name not in own:
             refused = dict.fromkeys(range(len(question.needs)), missing[system.name])
         serves = outcomes.serves.get(row, ())
         rest = [index for index in range(len(question.needs)) if index not in refused and index not in serves]
-        refusals = _format_reason_counts((*refused.values(), *(outcomes.barred.get(row, NO_USEFUL_WORK) for _ in rest)))
+        refusals = _count_reasons((*refused.values(), *(outcomes.barred.get(row, NO_USEFUL_WORK) for _ in rest)))
         outcome, count = _classify_outcome(row, outcomes) if serves else ("refused", 0)
         yield OfferOutcome(
             "",
@@ -352,10 +357,10 @@ def _list_system_rows(
         )
 
 
-def _format_reason_counts(reasons: Iterable[str]) -> str:
-    """The reasons with the number of workloads in brackets, the most frequent first; rare ones are added up."""
-    counted = sorted(Counter(reasons).items(), key=lambda item: (-item[1], item[0]))
-    reason_texts = [f"{reason} ({count})" for reason, count in counted[:REASONS_MAX]]
+def _count_reasons(reasons: Iterable[Message]) -> Refusals:
+    """The reasons with their number of workloads, the most frequent first; rare ones are added up."""
+    counted = sorted(Counter(reasons).items(), key=lambda item: (-item[1], str(item[0])))
+    listed = [RefusalCount(reason, count) for reason, count in counted[:REASONS_MAX]]
     if rest := counted[REASONS_MAX:]:
-        reason_texts.append(f"{len(rest)} other reasons ({sum(count for _, count in rest)})")
-    return "; ".join(reason_texts)
+        listed.append(RefusalCount(message("other_reasons", reasons=len(rest)), sum(count for _, count in rest)))
+    return tuple(listed)

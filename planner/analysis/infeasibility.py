@@ -1,4 +1,4 @@
-"""Why a workload cannot be served, and the smallest change that would help."""
+"""Why a workload cannot be served, and the smallest change that would let it be served."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from planner.optimization.strategy import compute_shortage, relax_each_limit
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
 from planner.result import StrategyName
+from planner.result.message import Message, message
 from planner.supply.candidates import Market, build_market
 from planner.supply.onprem import OwnedNode
-from planner.workloads.demand import PortfolioDemand, WorkloadDemand
+from planner.workloads.demand import PortfolioDemand
 from planner.workloads.eligibility import is_tied_to_accelerator
 from planner.workloads.placement import parallel_limit
 from pricing.catalog.price_catalog import Catalog, usable_accelerator_memory
-
-REASONS_LISTED_MAX = 6
 
 
 def explain_unserved_workloads(
@@ -29,111 +28,125 @@ def explain_unserved_workloads(
     catalog: Catalog,
     nodes: tuple[OwnedNode, ...],
     assumptions: Assumptions,
-) -> tuple[str, ...]:
-    """For each workload without any candidate: why, and which single limits would have to give."""
+) -> tuple[Message, ...]:
+    """For each workload without any candidate: why, and which single limits would have to be lifted."""
     served = {candidate.need for candidate in priced_market.candidates}
-    lines = []
+    reasons: list[Message] = []
     for index, need in enumerate(demands.needs):
         if index in served:
             continue
-        name = need.workload.name
-        counted = [
-            f"{reason} ({count})" for reason, count in priced_market.refusals[index].most_common(REASONS_LISTED_MAX)
+        counted = priced_market.refusals[index].most_common()
+        reasons += [
+            message(
+                "workload_unserved",
+                workload=need.workload.name,
+                reasons=tuple(reason for reason, _ in counted),
+                offerings=tuple(count for _, count in counted),
+            ),
+            *_list_retired_offerings(need.workload, catalog),
+            *_list_sufficient_relaxations(request, demands, index, catalog, nodes, assumptions),
         ]
-        lines.append(f"{name}: nothing can serve it: {'; '.join(counted) or 'no offering is priced'}")
-        lines += [f"{name}: {text}" for text in _describe_retired_offerings(need.workload, catalog)]
-        lines += [
-            f"{name}: {text}" for text in _describe_relaxations(request, demands, index, catalog, nodes, assumptions)
-        ]
-    return tuple(lines)
+    return tuple(reasons)
 
 
-def explain_shortfall(name: StrategyName, setting: PlanningContext) -> tuple[str, ...]:
+def explain_shortfall(name: StrategyName, setting: PlanningContext) -> tuple[Message, ...]:
     """What a strategy cannot do: the limits in its way, with the least by which each alone would have to give, and each
     workload that is left with work undone."""
-    lines = list(_describe_binding_limits(name, setting))
-    for index, share in compute_shortage(name, setting).items():
-        need = setting.demands.needs[index]
-        text = f"{need.workload.name}: {share:.1%} of its work cannot be done in time"
-        lines.append(f"{text}{_describe_deadline_relief(need, index, setting)}")
-    return tuple(lines)
+    undone = (
+        _explain_undone_work(index, fraction, setting) for index, fraction in compute_shortage(name, setting).items()
+    )
+    return (*_list_binding_limits(name, setting), *undone)
 
 
-def _describe_binding_limits(name: StrategyName, setting: PlanningContext) -> Iterator[str]:
+def _list_binding_limits(name: StrategyName, setting: PlanningContext) -> Iterator[Message]:
     limit_shortfalls = relax_each_limit(name, setting)
     for limit, over in limit_shortfalls:
         if over is not None:
-            needed = limit.amount + over
-            text = (
-                f"{limit.title}: {limit.amount:,.6g} {limit.unit} is too little; {_format_rounded_up(needed)} would do"
+            yield message(
+                "limit_too_low",
+                limit=limit.title,
+                amount=limit.amount,
+                needed=_round_up(limit.amount + over),
+                unit=limit.unit,
             )
-            yield f"{text}, all other limits kept"
     if limit_shortfalls and all(over is None for _, over in limit_shortfalls):
-        names = ", ".join(limit.title for limit, _ in limit_shortfalls)
-        yield f"no limit alone is in the way, of these: {names}"
+        yield message("no_single_limit_in_the_way", limits=tuple(limit.title for limit, _ in limit_shortfalls))
 
 
-def _format_rounded_up(amount: float) -> str:
-    """To four digits, never below the amount, so that what is told is enough."""
+def _round_up(amount: float) -> float:
+    """To four digits and never below the amount, so that the limit reported as enough is enough."""
     if amount <= 0:
-        return "0"
+        return 0.0
     step = 10.0 ** (math.floor(math.log10(amount)) - 3)
-    return f"{math.ceil(amount / step - 1e-9) * step:,.10g}"
+    return math.ceil(amount / step - 1e-9) * step
 
 
-def _describe_deadline_relief(need: WorkloadDemand, index: int, setting: PlanningContext) -> str:
+def _explain_undone_work(index: int, fraction: float, setting: PlanningContext) -> Message:
+    """The share of a workload's work that cannot be done; where the gangs at once are limited, with the deadline or the
+    number of gangs that would do at the fastest offering."""
+    need = setting.demands.needs[index]
     limit = parallel_limit(need)
-    if limit is None:
-        return ""
     fastest = max(
         (c.units_per_node_hour * c.granule for c in setting.market.candidates if c.need == index), default=0.0
     )
-    if not fastest:
-        return ""
+    if limit is None or not fastest:
+        return message("work_not_done", workload=need.workload.name, fraction=fraction)
     months = need.total / (fastest * limit * setting.terms.hours_per_month)
     deadline = need.deadline or setting.terms.months
-    jobs = -(-limit * months // deadline)
-    return (
-        f": {limit} job at a time takes {months:.1f} months at the fastest offering"
-        f" ({fastest:,.0f} {need.unit} an hour);"
-        f" a deadline in month {-(-months // 1):.0f} or parallel_jobs of {jobs:.0f} would do"
+    return message(
+        "work_not_done_in_parallel",
+        workload=need.workload.name,
+        fraction=fraction,
+        parallel_jobs=limit,
+        months=months,
+        units_per_hour=fastest,
+        unit=need.unit,
+        deadline_needed=math.ceil(months),
+        parallel_jobs_needed=math.ceil(limit * months / deadline),
     )
 
 
-def _describe_retired_offerings(workload: Workload, catalog: Catalog) -> Iterator[str]:
-    """Types of the accelerators asked for that can no longer be started, with their successors."""
+def _list_retired_offerings(workload: Workload, catalog: Catalog) -> Iterator[Message]:
+    """Types with the requested accelerators that can no longer be started, with their successors."""
     written = [workload.demand.accelerator or ""] if is_tied_to_accelerator(workload) else list(workload.accelerators)
-    wanted = {part.name for name in written if name for part in catalog.names.match(name)}
+    requested = {part.name for name in written if name for part in catalog.names.match(name)}
     for offering in catalog.offerings.values():
-        if offering.accelerator in wanted and offering.status == "retired":
-            successor = f"its successor is {offering.successor}" if offering.successor else "no successor is recorded"
-            yield f"{offering.provider} {offering.instance_type} ({offering.accelerator}) is retired; {successor}"
+        if offering.accelerator in requested and offering.status == "retired":
+            yield message(
+                "requested_offering_retired",
+                workload=workload.name,
+                provider=offering.provider,
+                instance_type=offering.instance_type,
+                accelerator=offering.accelerator,
+                successor=offering.successor or None,
+            )
 
 
-def _describe_relaxations(
+def _list_sufficient_relaxations(
     request: Request,
     demands: PortfolioDemand,
     index: int,
     catalog: Catalog,
     nodes: tuple[OwnedNode, ...],
     assumptions: Assumptions,
-) -> Iterator[str]:
+) -> Iterator[Message]:
     """Each single limit whose removal lets something serve the workload."""
     need = demands.needs[index]
-    for text, on_request, on_workload in _list_relaxable_limits(request, need.workload):
+    for limit, on_request, on_workload in _list_relaxable_limits(request, need.workload):
         workload = need.workload.model_copy(update=on_workload)
         relaxed_request = request.model_copy(update={**on_request, "workloads": (workload,)})
         alone = replace(demands, needs=(replace(need, workload=workload),))
         relaxed_market = build_market(relaxed_request, alone, catalog, nodes, assumptions)
         if relaxed_market.candidates:
             parts = sorted({relaxed_market.resources[c.resource].accelerator for c in relaxed_market.candidates})
-            listed = ", ".join(parts[:REASONS_LISTED_MAX]) + (" ..." if len(parts) > REASONS_LISTED_MAX else "")
-            most = (
-                f", at most {_largest_memory_gib(relaxed_market, catalog):g} GiB"
-                if "memory_gib_total" in on_workload
-                else ""
+            yield message(
+                "would_be_served",
+                workload=workload.name,
+                without=limit,
+                candidates=len(relaxed_market.candidates),
+                accelerators=tuple(parts),
+                memory_gib_max=_largest_memory_gib(relaxed_market, catalog) if limit == "memory" else None,
             )
-            yield f"would be served {text}{most} ({len(relaxed_market.candidates)} candidates on {listed})"
 
 
 def _largest_memory_gib(priced_market: Market, catalog: Catalog) -> float:
@@ -150,19 +163,19 @@ def _largest_memory_gib(priced_market: Market, catalog: Catalog) -> float:
 def _list_relaxable_limits(
     request: Request, workload: Workload
 ) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    memory = {"memory_gib_per_accelerator": None, "memory_gib_total": None}
+    """The limits that are in force, each with what lifts it in the request and in the workload."""
     if workload.memory_gib_per_accelerator or workload.memory_gib_total:
-        yield "with less memory per accelerator", {}, memory
+        yield "memory", {}, {"memory_gib_per_accelerator": None, "memory_gib_total": None}
     for field in ("providers", "regions", "residency"):
         if getattr(request, field) or getattr(workload, field):
-            yield f"without its limit of {field}", {field: ()}, {field: ()}
+            yield field, {field: ()}, {field: ()}
     if workload.accelerators:
-        yield "without its limit of accelerators", {}, {"accelerators": ()}
+        yield "accelerators", {}, {"accelerators": ()}
     if is_tied_to_accelerator(workload):
-        yield "on another accelerator (substitution: true)", {}, {"substitution": True}
+        yield "substitution", {}, {"substitution": True}
     if workload.accelerators_per_node or (workload.gang or 1) > 1:
-        yield "on nodes with fewer accelerators (accelerators_per_node: 1)", {}, {"accelerators_per_node": 1.0}
+        yield "accelerators_per_node", {}, {"accelerators_per_node": 1.0}
     if request.measured_only:
-        yield "with predicted throughput (measured_only: false)", {"measured_only": False}, {}
+        yield "measured_only", {"measured_only": False}, {}
     if not request.allow_estimates:
-        yield "with estimates (allow_estimates: true)", {"allow_estimates": True}, {}
+        yield "allow_estimates", {"allow_estimates": True}, {}

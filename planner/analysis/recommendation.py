@@ -1,4 +1,4 @@
-"""What the solved strategies mean: the recommendation, the runner-up and what lies between them, the break-evens."""
+"""The recommendation among the solved strategies, its cost bridge from the runner-up, and the break-evens of owning."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from planner.finance.cashflow import Terms, break_even_month
+from planner.finance.cashflow import Terms
+from planner.finance.time_value import break_even, first_whole_period
 from planner.request.assumptions import Assumptions
-from planner.result import BreakEven, Recommendation, Strategy, describe_amount
+from planner.result import BreakEven, Recommendation, Strategy
 from planner.result.audit_trail import discount_factor
 from planner.result.financial_views import BridgeStep
+from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.onprem import OwnedNode
 from pricing.catalog.price_catalog import Quote
 
 SIMPLEST_FIRST = ("cloud", "onprem", "hybrid")
 COST_TOLERANCE = 1e-6
-VERBS = {"cloud": "Rent in the cloud", "onprem": "Own the hardware", "hybrid": "Mix owned and rented capacity"}
 
 
 def recommend(strategies: Sequence[Strategy], months: int, currency: str, materiality: float) -> Recommendation:
     """The simplest strategy whose present cost is within `materiality` (a fraction) of the cheapest one's."""
     solved = [s for s in strategies if s.status != "infeasible"]
     if not solved:
-        return Recommendation(None, "No plan is possible.", None, 0.0, 0.0)
+        return Recommendation(None, message("no_plan_possible"), None, 0.0, 0.0)
     least = min(s.present_cost for s in solved)
     within = [s for s in solved if s.present_cost <= least + abs(least) * materiality + COST_TOLERANCE]
     chosen = min(within, key=lambda s: SIMPLEST_FIRST.index(s.name))
@@ -34,18 +35,21 @@ def recommend(strategies: Sequence[Strategy], months: int, currency: str, materi
     runner = min(others, key=lambda s: s.present_cost, default=None)
     worth = runner.present_cost - chosen.present_cost if runner else 0.0
     fraction = worth / abs(runner.present_cost) if runner and runner.present_cost else 0.0
-    sentence = (
-        f"{VERBS[chosen.name]}{_describe_purchases(chosen)}: {chosen.total_cost:,.0f} {currency} over {months} months"
+    sentence = message(
+        "recommended",
+        strategy=chosen.name,
+        owned=_sum_purchases(chosen, "owned"),
+        committed=_sum_purchases(chosen, "commitment"),
+        total_cost=chosen.total_cost,
+        present_cost=chosen.present_cost,
+        currency=currency,
+        months=months,
+        runner_up=runner.name if runner else None,
+        saving=worth,
+        saving_fraction=fraction,
+        materiality_fraction=materiality,
+        strategies=len(solved),
     )
-    sentence += f" (present cost {chosen.present_cost:,.0f} {currency})"
-    if runner and worth >= 0:
-        sentence += f", {worth:,.0f} {currency} ({fraction:.1%}) less than {runner.name}."
-    elif runner:
-        sentence += (
-            f"; {runner.name} would save {-worth:,.0f} {currency}, within {materiality:.0%}, for more to manage."
-        )
-    else:
-        sentence += "; no other strategy differs." if len(solved) > 1 else "."
     return Recommendation(chosen.name, sentence, runner.name if runner else None, worth, fraction)
 
 
@@ -75,22 +79,17 @@ def _sum_present_cost_by_category(strategy: Strategy, rate_monthly: float) -> di
     return defaultdict(float, {category: math.fsum(parts) for category, parts in worths.items()})
 
 
-def _describe_purchases(strategy: Strategy) -> str:
-    """What is committed to or bought, in words; empty where nothing is."""
-    counts: dict[tuple[str, str, str], float] = {}
+def _sum_purchases(strategy: Strategy, what: str) -> tuple[Message, ...]:
+    """What is owned or committed to (`what`), by name."""
+    amounts: dict[tuple[str, str], float] = defaultdict(float)
     for purchase in strategy.purchases:
-        name = f"{purchase.name} {purchase.purchase_option}".removesuffix(" owned")
-        key = (purchase.what, name, purchase.unit)
-        counts[key] = counts.get(key, 0) + purchase.amount
-    parts = []
-    for what, verb in (("owned", "buying"), ("commitment", "committing to")):
-        listed = [
-            f"{describe_amount(n, unit)} {name}" for (kind, name, unit), n in sorted(counts.items()) if kind == what
-        ]
-        if listed:
-            more = f" and {len(listed) - 3} more kinds" if len(listed) > 3 else ""
-            parts.append(f"{verb} {', '.join(listed[:3])}{more}")
-    return f", {' and '.join(parts)}" if parts else ""
+        if purchase.what == what:
+            name = f"{purchase.name} {purchase.purchase_option}".removesuffix(" owned")
+            amounts[name, purchase.unit] += purchase.amount
+    return tuple(
+        message("purchase_amount", amount=amount, unit=unit, name=name)
+        for (name, unit), amount in sorted(amounts.items())
+    )
 
 
 def find_break_evens(
@@ -129,12 +128,13 @@ def _compare_owning_with_renting(node: OwnedNode, rented: Quote, assumptions: As
     life = round(assumptions["useful_life_months"].value)
     rent_per_month = _price_per_accelerator(rented) * node.accelerators * terms.hours_per_month
     level = onprem.cost_per_month_over_life(node, assumptions, terms)
+    periods, utilisation = break_even(cost.capital, cost.per_month_at_work, rent_per_month, level)
     price = rented.price
     return BreakEven(
         system=node.name,
         rented=f"{price.provider} {price.region} {price.instance_type} {price.purchase_option}",
-        month=break_even_month(cost.capital, cost.per_month_at_work, rent_per_month, life),
-        utilisation=level / rent_per_month,
+        month=first_whole_period(periods, life),
+        utilisation=utilisation,
         own_cost_per_accelerator_hour=level / node.accelerators / terms.hours_per_month,
         rent_cost_per_accelerator_hour=_price_per_accelerator(rented),
         capital=cost.capital,

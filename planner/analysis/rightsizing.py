@@ -1,6 +1,6 @@
-"""Is a GPU needed at all, and how much of one: what a reader should know beside the recommendation, in sentences.
+"""Rightsizing: whether a GPU is needed at all, and how much of one, as reasons added to the recommendation.
 
-Judges a solved strategy against what else could serve; chooses nothing and changes no cost.
+Compares a solved strategy with the other ways to serve; chooses nothing and changes no cost.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
+from planner.result.message import Message, message
 from planner.supply.candidates import Candidate, Resource
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.eligibility import is_cpu
@@ -17,14 +18,16 @@ from planner.workloads.gpu_sharing import ExperimentRate, describe_sweep
 from pricing.catalog.price_catalog import Catalog, usable_accelerator_memory
 
 IDLE_FRACTION = 0.10
-"""Of the hours of the plan: work that takes less of them on the cheapest accelerator leaves it idle. This planner's own
-line: about the least use at which any system of the catalogue pays instead of renting (10 to 54 %, break-evens of
-2026-11-21)."""
+"""Of the hours of the plan: work that takes less of them on the cheapest accelerator leaves it idle.
+
+A threshold of this planner: about the least utilisation at which owning any system of the catalogue costs less than
+renting (10 to 54 %, break-evens of 2026-11-21).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class HourlyRental:
-    """A way to rent by the hour: what it costs an hour and a unit of work, and the hours that the whole work takes."""
+    """A rental by the hour: its price per hour and per unit of work, and the node-hours that the whole work takes."""
 
     candidate: Candidate
     resource: Resource
@@ -35,11 +38,14 @@ class HourlyRental:
 
 @dataclass(slots=True)
 class RentalOptions:
-    """Of one workload at list prices by the hour: the cheapest an hour, the cheapest a unit on CPUs and on anything
-    else, a candidate for one whole accelerator of each kind, and where it may run; and whether any way at all, owned
-    or committed to as well, is on CPUs."""
+    """The hourly rentals of one workload at list prices.
 
-    an_hour: HourlyRental | None = None
+    `lowest_price` per hour, the cheapest per unit of work on CPUs and on other accelerators, a candidate with one whole
+    accelerator by accelerator, and the places where it may run; `has_cpus`: some candidate, owned and committed ones
+    included, is on CPUs.
+    """
+
+    lowest_price: HourlyRental | None = None
     cpu: HourlyRental | None = None
     gpu: HourlyRental | None = None
     whole: dict[str, Candidate] = field(default_factory=dict)
@@ -49,35 +55,35 @@ class RentalOptions:
 
 def list_rightsizing_reasons(
     setting: PlanningContext, solved: Iterable[SolvedStrategy], strategy: str | None, catalog: Catalog
-) -> tuple[str, ...]:
-    """What to know about the recommended strategy: how sweeps run, and where it takes more accelerator than needed."""
+) -> tuple[Message, ...]:
+    """Reasons about the recommended strategy: how sweeps run, and where it uses more accelerator than needed."""
     chosen = next((s for s in solved if s.strategy.name == strategy), None)
     if chosen is None:
         return ()
     return (*_describe_sweeps(setting, chosen), *assess_workload_sizes(setting, chosen, catalog))
 
 
-def assess_workload_sizes(setting: PlanningContext, chosen: SolvedStrategy, catalog: Catalog) -> tuple[str, ...]:
+def assess_workload_sizes(setting: PlanningContext, chosen: SolvedStrategy, catalog: Catalog) -> tuple[Message, ...]:
     """Where a GPU, or so much of one, is more than the work needs; workload by workload."""
-    ways = _collect_rental_options(setting, catalog)
-    sentences: list[str] = []
+    rentals = _collect_rental_options(setting, catalog)
+    reasons: list[Message] = []
     for index, need in enumerate(setting.demands.needs):
         used = {setting.market.resources[c.resource].accelerator for c in chosen.candidates if c.need == index}
         on_cpus = bool(used) and all(is_cpu(catalog.names.by_name[name]) for name in used)
-        sentences += _compare_with_cpus(need, ways[index], used, on_cpus)
-        sentences += _describe_missing_cpus(need, ways[index], used, catalog)
-        sentences += _describe_idle_accelerator(need, ways[index].an_hour, setting, catalog, on_cpus)
-        sentences += _suggest_fractional_accelerator(need, ways[index], setting, chosen, catalog)
-    return tuple(sentences)
+        reasons += _compare_with_cpus(need, rentals[index], used, on_cpus)
+        reasons += _find_missing_cpus(need, rentals[index], used, catalog)
+        reasons += _find_idle_accelerator(need, rentals[index].lowest_price, setting, catalog, on_cpus)
+        reasons += _suggest_fractional_accelerator(need, rentals[index], setting, chosen, catalog)
+    return tuple(reasons)
 
 
-def _describe_sweeps(setting: PlanningContext, chosen: SolvedStrategy) -> Iterator[str]:
+def _describe_sweeps(setting: PlanningContext, chosen: SolvedStrategy) -> Iterator[Message]:
     for index, need in enumerate(setting.demands.needs):
         if need.workload.sweep is not None:
             name = need.workload.name
             uses = [use for use in chosen.strategy.uses if use.workload == name]
-            mine = [c for c in chosen.candidates if c.need == index]
-            parts = {setting.market.resources[c.resource].accelerator: c for c in mine}
+            candidates = [c for c in chosen.candidates if c.need == index]
+            parts = {setting.market.resources[c.resource].accelerator: c for c in candidates}
             runs = {part: ExperimentRate(c.gang, c.throughput.units_per_hour) for part, c in parts.items()}
             yield describe_sweep(need.workload.sweep, name, need.unit, uses, runs)
 
@@ -91,15 +97,13 @@ def _collect_rental_options(setting: PlanningContext, catalog: Catalog) -> list[
         rental_options[candidate.need].has_cpus |= resource.accelerator in cpus
         if resource.what != "hourly" or resource.quote is None or resource.purchase_option != "on_demand":
             continue
-        ways, price, rate = (
-            rental_options[candidate.need],
-            resource.quote.price.price_per_hour,
-            candidate.units_per_node_hour,
-        )
+        ways = rental_options[candidate.need]
+        price, rate = resource.quote.price.price_per_hour, candidate.units_per_node_hour
         total = setting.demands.needs[candidate.need].total
         way = HourlyRental(candidate, resource, price, price / rate, total / rate)
-        if ways.an_hour is None or (price, resource.key) < (ways.an_hour.price_per_hour, ways.an_hour.resource.key):
-            ways.an_hour = way
+        lowest = ways.lowest_price
+        if lowest is None or (price, resource.key) < (lowest.price_per_hour, lowest.resource.key):
+            ways.lowest_price = way
         ways.places.add((resource.provider, resource.region))
         if resource.accelerator in cpus:
             ways.cpu = _pick_cheaper(way, ways.cpu)
@@ -116,85 +120,97 @@ def _pick_cheaper(one: HourlyRental, other: HourlyRental | None) -> HourlyRental
     return other
 
 
-def _compare_with_cpus(need: WorkloadDemand, ways: RentalOptions, used: set[str], on_cpus: bool) -> Iterator[str]:
+def _compare_with_cpus(
+    need: WorkloadDemand, rentals: RentalOptions, used: set[str], on_cpus: bool
+) -> Iterator[Message]:
     """Where the plan runs on CPUs: what the cheapest GPU would cost; where it does not: what a CPU would."""
-    name, both = need.workload.name, None
-    if ways.cpu is not None and ways.gpu is not None:
-        both = _describe_cpu_and_gpu_cost(ways.cpu, ways.gpu, need.unit)
+    name, costs = need.workload.name, None
+    if rentals.cpu is not None and rentals.gpu is not None:
+        costs = message(
+            "cpu_and_gpu_cost",
+            unit=need.unit,
+            cpu=_describe_rental(rentals.cpu),
+            cpu_cost_per_unit=rentals.cpu.price_per_unit,
+            gpu=_describe_rental(rentals.gpu),
+            gpu_cost_per_unit=rentals.gpu.price_per_unit,
+        )
     if on_cpus:
-        text = f"{name}: no GPU is needed, it runs on {', '.join(sorted(used))} here"
-        yield f"{text}; by the hour: {both}." if both else f"{text}."
-    elif both is not None and used:
-        yield f"{name}: a CPU can do it as well; by the hour: {both}."
+        yield message("no_gpu_needed", workload=name, accelerators=tuple(sorted(used)), costs=costs)
+    elif costs is not None and used:
+        yield message("cpu_can_serve", workload=name, costs=costs)
 
 
-def _describe_missing_cpus(
-    need: WorkloadDemand, ways: RentalOptions, used: set[str], catalog: Catalog
-) -> Iterator[str]:
-    """Where a CPU was measured and none can be had."""
+def _find_missing_cpus(
+    need: WorkloadDemand, rentals: RentalOptions, used: set[str], catalog: Catalog
+) -> Iterator[Message]:
+    """Where a CPU was measured and none is for rent or sale."""
     parts = [catalog.names.resolve(m.accelerator) for m in need.workload.measurements]
     measured = [part.name for part in parts if is_cpu(part)]
-    if measured and used and not ways.has_cpus:
-        yield (
-            f"{need.workload.name}: measured on {measured[0]}, but no CPU that can do it is for rent or sale here: "
-            "add a server (systems) or a cloud of your own to compare."
-        )
+    if measured and used and not rentals.has_cpus:
+        yield message("measured_cpu_unavailable", workload=need.workload.name, cpu=measured[0])
 
 
-def _describe_cpu_and_gpu_cost(cpu: HourlyRental, gpu: HourlyRental, unit: str) -> str:
-    cost = f"a CPU does a million {unit} for {cpu.price_per_unit * 1e6:,.4g} ({_describe_rental(cpu)})"
-    return f"{cost}, the cheapest GPU for {gpu.price_per_unit * 1e6:,.4g} ({_describe_rental(gpu)})"
-
-
-def _describe_idle_accelerator(
+def _find_idle_accelerator(
     need: WorkloadDemand, cheapest: HourlyRental | None, setting: PlanningContext, catalog: Catalog, on_cpus: bool
-) -> Iterator[str]:
-    """Where the cheapest thing that can do the work stands still most of the time."""
+) -> Iterator[Message]:
+    """Where the cheapest node that can do the work would be idle most of the time."""
     workload = need.workload
     if cheapest is None or on_cpus or workload.sweep is not None:
         return
     busy = cheapest.hours / (setting.terms.hours_per_month * setting.terms.months)
-    if busy >= IDLE_FRACTION:
-        return
-    text = (
-        f"{workload.name}: the cheapest node by the hour that can do it, {_describe_rental(cheapest)}, "
-        f"would work {busy:.1%}"
-    )
-    text += f" of the time (below {IDLE_FRACTION:.0%}): too little to own or commit to one for it alone"
-    if not any(is_cpu(catalog.names.resolve(m.accelerator)) for m in workload.measurements):
-        text += "; whether it needs a GPU at all is not known: it was not measured on a CPU"
-    yield f"{text}."
+    if busy < IDLE_FRACTION:
+        yield message(
+            "accelerator_mostly_idle",
+            workload=workload.name,
+            rental=_describe_rental(cheapest),
+            busy_fraction=busy,
+            threshold_fraction=IDLE_FRACTION,
+            cpu_measured=any(is_cpu(catalog.names.resolve(m.accelerator)) for m in workload.measurements),
+        )
 
 
 def _suggest_fractional_accelerator(
-    need: WorkloadDemand, ways: RentalOptions, setting: PlanningContext, chosen: SolvedStrategy, catalog: Catalog
-) -> Iterator[str]:
-    """Where a type sold as a part of an accelerator would have time enough, and cost less than the plan pays."""
+    need: WorkloadDemand, rentals: RentalOptions, setting: PlanningContext, chosen: SolvedStrategy, catalog: Catalog
+) -> Iterator[Message]:
+    """Where a type sold as a part of an accelerator would be fast enough, and cost less than the plan pays."""
     workload = need.workload
     memory = workload.memory_gib_total or workload.memory_gib_per_accelerator
-    if memory is None or need.levels is not None or workload.sweep is not None or not ways.whole:
+    if memory is None or need.levels is not None or workload.sweep is not None or not rentals.whole:
         return
     paid = next((row.cost for row in chosen.strategy.workloads if row.workload == workload.name), 0.0)
     months = setting.terms.hours_per_month * setting.terms.months
     cheaper_quotes = []
-    for quote in catalog.quotes(accelerators=set(ways.whole), options=["on_demand"]):
-        if (quote.price.provider, quote.price.region) not in ways.places or quote.price.method != "listed":
+    for quote in catalog.quotes(accelerators=set(rentals.whole), options=["on_demand"]):
+        if (quote.price.provider, quote.price.region) not in rentals.places or quote.price.method != "listed":
             continue
         offering, part = quote.offering, quote.offering.accelerator_count or 1.0
         room = usable_accelerator_memory(offering, catalog.names.by_name[offering.accelerator])
-        hours = need.total / (ways.whole[offering.accelerator].throughput.units_per_hour * part)
+        hours = need.total / (rentals.whole[offering.accelerator].throughput.units_per_hour * part)
         cost = hours * quote.price.price_per_hour
         if part < 1 and room is not None and room >= memory and hours <= months and cost < paid:
             cheaper_quotes.append((cost, quote.price.key, quote))
     for cost, _, quote in sorted(cheaper_quotes, key=lambda one: one[:2])[:1]:
-        price, part = quote.price, quote.offering.accelerator_count or 1.0
-        yield (
-            f"{workload.name}: {part:.3g} of a {quote.offering.accelerator} ({price.provider} {price.region} "
-            f"{price.instance_type}) has the {memory:g} GiB and would cost about {cost:,.0f} {price.currency} by the "
-            f"hour where it is as much slower as it is smaller: measure it there, and state gang: {part:.3g}."
+        price = quote.price
+        yield message(
+            "fractional_accelerator_would_do",
+            workload=workload.name,
+            fraction=quote.offering.accelerator_count or 1.0,
+            accelerator=quote.offering.accelerator,
+            provider=price.provider,
+            region=price.region,
+            instance_type=price.instance_type,
+            memory_gib=memory,
+            cost=cost,
+            currency=price.currency,
         )
 
 
-def _describe_rental(way: HourlyRental) -> str:
-    number = way.resource.accelerators_per_node
-    return f"{way.resource.provider} {way.resource.name} ({number:.3g} x {way.resource.accelerator})"
+def _describe_rental(rental: HourlyRental) -> Message:
+    resource = rental.resource
+    return message(
+        "rental",
+        provider=resource.provider,
+        name=resource.name,
+        accelerators=resource.accelerators_per_node,
+        accelerator=resource.accelerator,
+    )

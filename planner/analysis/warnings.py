@@ -1,4 +1,4 @@
-"""Everything that a plan had to do without, estimated or read differently: named, with what it changed."""
+"""Warnings: everything that a plan lacked, estimated or read differently, each with its effect."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from planner.request import assumptions as figures
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request
 from planner.result import Gap, Strategy
+from planner.result.message import Message, message
 from planner.supply import quotas as quota
 from planner.supply.candidates import Market, Resource
 from planner.supply.purchase_options import load_purchase_options
@@ -24,11 +25,7 @@ from pricing.exchange_rates import ExchangeRate
 from pricing.private_prices import SOURCE_ID
 
 PREDICTED, DESCRIBED = "predicted_", "described"
-NO_QUOTAS = Gap(
-    "no_capacity_figure",
-    "quotas and capacity",
-    "no quota or stock was given: whatever has a price is taken to be there in any number; ask before you rely on it",
-)
+NO_QUOTAS = Gap("no_capacity_figure", "quotas and capacity", message("capacity_unknown"))
 
 
 def collect_gaps(
@@ -77,11 +74,10 @@ def _find_renamed_accelerators(request: Request, names: AcceleratorNames) -> Ite
             part = names.resolve(written)
             others = [other.name for other in names.siblings(part)]
             if _is_tpu_slice(written, names):
-                text = f"read as {part.name}; hours and counts are of chips, not of slices"
-                yield Gap("renamed", written, text, workload.name)
+                yield Gap("renamed", written, message("slice_read_as_chips", accelerator=part.name), workload.name)
             elif written != part.name and others:
-                text = f"read as {part.name}; other variants, if you mean one of them: {', '.join(others)}"
-                yield Gap("renamed", written, text, workload.name)
+                effect = message("accelerator_read_as", accelerator=part.name, other_variants=others)
+                yield Gap("renamed", written, effect, workload.name)
 
 
 def _is_tpu_slice(written: str, names: AcceleratorNames) -> bool:
@@ -107,31 +103,36 @@ def _find_unpriced_offerings(demands: PortfolioDemand, catalog: Catalog) -> Iter
     for offering in catalog.unpriced():
         if wanted is None or offering.accelerator in wanted:
             subject = f"{offering.provider} {offering.instance_type} ({offering.accelerator})"
-            yield Gap("no_price", subject, "no price in any region: never a candidate")
+            yield Gap("no_price", subject, message("unpriced_offering"))
 
 
 def _find_unplanned_options(request: Request, catalog: Catalog) -> Iterable[Gap]:
-    """Ways of paying that the catalogue prices and this planner does not plan."""
+    """Purchase options that the catalogue prices and this planner does not plan."""
     for provider in sorted(request.providers or catalog.providers):
         facts = catalog.provider_facts.get(provider)
         for sold in facts.not_priced if facts is not None else ():
-            yield Gap("no_price", f"{provider}: {sold}", "no source has its price: never a candidate")
+            yield Gap("no_price", f"{provider}: {sold}", message("price_unpublished"))
     kinds = {kind for provider in request.providers or catalog.providers for kind in catalog.kinds[provider]}
     for kind in sorted(kinds - set(load_purchase_options())):
-        yield Gap("not_planned", kind, "the catalogue has prices for it, but no plan uses them yet")
+        yield Gap("not_planned", kind, message("purchase_option_unplanned"))
 
 
 def _merge_market_gaps(market: Market, quotes: Sequence[Quote]) -> Iterable[Gap]:
-    """What the search met: estimates only where the plan uses them, what is missing always, once for all workloads."""
-    places = {f"{q.price.provider} {q.price.region} " for q in quotes}
-    merged: dict[tuple[str, str, str], list[str]] = {}
+    """The gaps of the market, once for all workloads: estimated prices of data only where the plan pays for nodes."""
+    places = {(q.price.provider, q.price.region) for q in quotes}
+    merged: dict[tuple[str, str, Message], list[str]] = {}
     for gap in market.gaps:
-        if gap.kind == "estimated" and not gap.subject.startswith(tuple(places)):
+        if gap.kind == "estimated" and _estimated_place(gap.effect) not in places:
             continue
         merged.setdefault((gap.kind, gap.subject, gap.effect), []).append(gap.workload)
-    for (kind, subject, effect), workloads in sorted(merged.items()):
+    for (kind, subject, effect), workloads in sorted(merged.items(), key=lambda item: (*item[0][:2], str(item[0][2]))):
         concerned = [w for w in workloads if w]
         yield Gap(kind, subject, effect, concerned[0] if len(concerned) == 1 else ", ".join(concerned[:3]))
+
+
+def _estimated_place(effect: Message) -> tuple[object, object]:
+    """The provider and the region whose price of data is estimated."""
+    return effect.parameters["provider"], effect.parameters["unpriced_region"]
 
 
 def _find_missing_commitments(catalog: Catalog, paid: Iterable[Resource]) -> Iterable[Gap]:
@@ -144,17 +145,14 @@ def _find_missing_commitments(catalog: Catalog, paid: Iterable[Resource]) -> Ite
     }
     for provider, instance_type in hourly:
         if (provider, instance_type) not in committed:
-            text = "no reserved, committed or savings-plan price is known: only use by the hour was compared"
-            yield Gap("no_price", f"{provider} {instance_type} commitments", text)
+            yield Gap("no_price", f"{provider} {instance_type} commitments", message("commitments_unpriced"))
 
 
 def _find_capacity_blocks(quotes: Sequence[Quote]) -> Iterable[Gap]:
     for quote in quotes:
         if quote.price.kind == "capacity_block":
-            text = (
-                "sold at most 8 weeks ahead and while on offer: later months take the price of today, none is promised"
-            )
-            yield Gap("no_capacity_figure", f"{quote.price.provider} {quote.price.instance_type} capacity blocks", text)
+            subject = f"{quote.price.provider} {quote.price.instance_type} capacity blocks"
+            yield Gap("no_capacity_figure", subject, message("capacity_blocks_not_assured"))
 
 
 def _find_predicted_throughputs(setting: PlanningContext, solved: Sequence[SolvedStrategy]) -> Iterable[Gap]:
@@ -162,11 +160,14 @@ def _find_predicted_throughputs(setting: PlanningContext, solved: Sequence[Solve
         rate = candidate.throughput
         if rate.basis.startswith(PREDICTED) or rate.basis == DESCRIBED:
             part = setting.market.resources[candidate.resource].accelerator
-            low, high = rate.low / rate.units_per_hour, rate.high / rate.units_per_hour
-            how = "that of public runs of like networks" if rate.basis == DESCRIBED else "predicted"
-            text = f"throughput is {how}, not measured: 80 % of cases lie between {low:.0%} and {high:.0%} of it"
+            effect = message(
+                "throughput_not_measured",
+                basis=rate.basis,
+                low_fraction=rate.low / rate.units_per_hour,
+                high_fraction=rate.high / rate.units_per_hour,
+            )
             name = setting.demands.needs[candidate.need].workload.name
-            yield Gap("predicted", f"{candidate.gang:g} x {part}", text, name)
+            yield Gap("predicted", f"{candidate.gang:g} x {part}", effect, name)
 
 
 def _find_doubtful_prices(quotes: Sequence[Quote], assumptions: Assumptions, as_of: date) -> Iterable[Gap]:
@@ -176,9 +177,9 @@ def _find_doubtful_prices(quotes: Sequence[Quote], assumptions: Assumptions, as_
         subject = " ".join(price.key)
         agreed = price.source_id == SOURCE_ID  # as old as the agreement, and in force
         if (age := (as_of - price.as_of).days) > limit and not agreed:
-            yield Gap("old_price", subject, f"priced on {price.as_of}, {age} days before the plan")
+            yield Gap("old_price", subject, message("price_outdated", as_of=price.as_of, age_days=age))
         if price.method == "derived":
-            yield Gap("estimated", subject, f"price derived, not listed: {price.note}")
+            yield Gap("estimated", subject, message("price_derived", note=price.note))
 
 
 def list_exchange_rates(request: Request, catalog: Catalog) -> tuple[ExchangeRate, ...]:
@@ -194,16 +195,18 @@ def list_exchange_rates(request: Request, catalog: Catalog) -> tuple[ExchangeRat
 def _find_currency_gaps(request: Request, setting: PlanningContext, catalog: Catalog) -> Iterable[Gap]:
     """Prices without a rate of exchange, rates that are old, and private prices that do not hold on the plan's day."""
     for left in catalog.left_out if isinstance(catalog, AdjustedCatalog) else ():
-        yield Gap("no_price", f"{left.prices} prices in {left.currency}", f"{left.why}: never a candidate")
+        yield Gap(
+            "no_price", f"{left.prices} prices in {left.currency}", message("price_not_converted", reason=left.why)
+        )
     limit = setting.assumptions["old_spot_price_days"].value
     for rate in list_exchange_rates(request, catalog):
         if (age := (request.as_of - rate.day).days) > limit:
             subject = f"exchange rate from {rate.source} to {rate.target}"
-            yield Gap("old_price", subject, f"of {rate.day}, {age} days before the plan")
+            yield Gap("old_price", subject, message("exchange_rate_outdated", as_of=rate.day, age_days=age))
     keys = (resource.quote.price.key for resource in setting.market.resources if resource.quote is not None)
     for rule, count in find_inactive_rules(catalog, request.as_of, keys):
-        text = f"holds {rule.period}, not on {request.as_of}: not applied to {count} price{'s' * (count > 1)}"
-        yield Gap("private_price", rule.words, f"{text} that could serve")
+        effect = message("private_price_not_in_force", period=rule.period, as_of=request.as_of, prices=count)
+        yield Gap("private_price", rule.words, effect)
 
 
 def _find_unownable_workloads(request: Request, setting: PlanningContext) -> Iterable[Gap]:
@@ -211,8 +214,7 @@ def _find_unownable_workloads(request: Request, setting: PlanningContext) -> Ite
         return
     for need, owns in zip(setting.demands.needs, ownable_workloads(setting), strict=True):
         if not owns:
-            text = "no owned system that arrives in time can run it: it stays in the cloud in every strategy"
-            yield Gap("not_ownable", need.workload.name, text, need.workload.name)
+            yield Gap("not_ownable", need.workload.name, message("workload_not_ownable"), need.workload.name)
 
 
 def _find_budget_overruns(setting: PlanningContext, chosen: Strategy | None) -> Iterable[Gap]:
@@ -222,7 +224,5 @@ def _find_budget_overruns(setting: PlanningContext, chosen: Strategy | None) -> 
     for need in setting.demands.needs:
         budget = need.workload.budget_per_month
         if budget is not None and cost.get(need.workload.name, 0.0) > budget:
-            over = cost[need.workload.name]
-            text = f"costs {over:,.0f} a month on average in the recommended strategy"
-            text += f", {over / budget - 1:.0%} over its budget"
-            yield Gap("budget", need.workload.name, text, need.workload.name)
+            effect = message("over_budget", cost_per_month=cost[need.workload.name], budget_per_month=budget)
+            yield Gap("budget", need.workload.name, effect, need.workload.name)

@@ -69,11 +69,11 @@ def _load_comparison(old: str | None, complaints: list[InputProblem]) -> Callabl
     """Puts into a plan what changed since the last review in the file `old`; its faults are added to `complaints`."""
     if old is None:
         return lambda plan: plan
-    from planner.analysis.comparison import list_changes
+    from planner.application import with_changes
     from planner.cli._plan_comparison import read_last_review
 
     last = read_last_review(old, complaints)
-    return lambda plan: plan if last is None else replace(plan, changes=list_changes(last, plan))
+    return lambda plan: plan if last is None else with_changes(plan, last)
 
 
 def plan_file(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from planner.finance.symbolic import growth_factor, power, symbolic_annuity
+from planner.finance.symbolic import growth_factor, power
 from planner.result import Category
 from planner.result.audit_trail import discount_factor
 
@@ -73,19 +73,3 @@ def present_cost(payments: Iterable[Payment], rate_monthly: float) -> float:
     200.0
     """
     return math.fsum(payment.amount * discount_factor(payment.month, payment.at, rate_monthly) for payment in payments)
-
-
-def break_even_month(capital: float, own_per_month: float, rent_per_month: float, months: int) -> int | None:
-    """The first month by whose end owning has cost no more than renting, undiscounted and without resale.
-
-    Owning costs `capital` and then `own_per_month`; renting `rent_per_month`. None if not within `months`.
-    """
-    for month in range(1, months + 1):
-        if capital + month * own_per_month <= month * rent_per_month:
-            return month
-    return None
-
-
-def annuity_factor(months: int, rate_monthly: float) -> float:
-    """Present worth of one unit of money at the end of each of `months` months."""
-    return symbolic_annuity(rate_monthly, months)

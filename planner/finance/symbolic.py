@@ -128,7 +128,7 @@ def growth_factor(rate_annual: float, month: int) -> float:
     return factor
 
 
-def symbolic_annuity(rate: float, periods: int) -> float:
+def annuity_factor(rate: float, periods: int) -> float:
     """Present worth of one unit of money at the end of each of `periods`: (1 - (1 + r)^-n) / r; n where r is 0."""
     # by expm1, of which a tiny r would else leave nothing
     value = float(periods) if rate == 0 else -math.expm1(-periods * math.log1p(rate)) / float(rate)

@@ -1,4 +1,4 @@
-"""What payments are worth and what a purchase costs: present value, returns, break-evens, depreciation, loans.
+"""Present value, rates of return, payback, break-even, depreciation and loans.
 
 Pure functions of numbers. A flow stands at the times 0 (now), 1, 2 ...; rates are per step of it unless a name says
 annual. What is received counts positive, what is paid negative.
@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
-from planner.finance.cashflow import annuity_factor
+from planner.finance.symbolic import annuity_factor
 
 MACRS_5_YEAR = (0.20, 0.32, 0.192, 0.1152, 0.1152, 0.0576)
 """US IRS Publication 946, table A-1: 5-year property, half-year convention."""
@@ -100,47 +99,49 @@ def annual_rate(monthly: float) -> float:
 def payback_time(flows: Sequence[float]) -> int | None:
     """The first time from which the flows so far add up to 0 or more; None if never.
 
-    >>> payback([-100, 60, 60]), payback([-100, 10])
+    >>> payback_time([-100, 60, 60]), payback_time([-100, 10])
     (2, None)
     """
     rounding = ROUNDING_TOLERANCE * math.fsum(map(abs, flows))
     return next((time for time in range(len(flows)) if math.fsum(flows[: time + 1]) >= -rounding), None)
 
 
-def discounted_payback_time(flows: Sequence[float], rate: float) -> int | None:
-    """As `payback`, of the flows' present values."""
-    return payback_time([amount * (1 + rate) ** -time for time, amount in enumerate(flows)])
+def break_even(
+    capital: float, own_per_period: float, rent_per_period: float, level_per_period: float
+) -> tuple[float | None, float]:
+    """Owning against renting: the periods of full use after which owning has cost no more, and the utilisation from
+    which on it costs no more over its life.
 
+    Periods, undiscounted and without resale: capital / (rent - own); None where renting never costs more. Capital may
+    not be in `own_per_period` as well. Utilisation: `level_per_period`, which pays for all of owning over its life
+    however much it is used, over the rent of a period at full use; above 1 or infinite: never.
 
-def break_even_hours(capital: float, own_per_hour: float, rent_per_hour: float) -> float | None:
-    """Hours of use after which owning has cost no more than renting: capital / (rent - own). None: renting never costs
-    more. Capital may not be in `own_per_hour` as well.
-
-    >>> round(break_even_hours(250_141.8, 6.37, 98.32))
-    2720
+    >>> periods, utilisation = break_even(250_141.8, 6.37, 98.32, level_per_period=30.0)
+    >>> round(periods), round(utilisation, 3)
+    (2720, 0.305)
     """
-    return capital / (rent_per_hour - own_per_hour) if rent_per_hour > own_per_hour else None
+    saved = rent_per_period - own_per_period
+    periods = capital / saved if saved > 0 else None
+    return periods, level_per_period / rent_per_period if rent_per_period > 0 else math.inf
 
 
-def break_even_utilisation(own_fixed_per_hour: float, rent_per_hour: float, own_per_used_hour: float = 0.0) -> float:
-    """The share of all hours from which owning costs no more: fixed / (rent - cost of use); above 1 or infinite: never.
+def first_whole_period(periods: float | None, last: int) -> int | None:
+    """The first period by whose end so many periods are over; None for none, or where that is after the last.
 
-    >>> round(break_even_utilisation(20, 66), 3)
-    0.303
+    >>> first_whole_period(2.0, 3), first_whole_period(2.1, 3), first_whole_period(3.1, 3)
+    (2, 3, None)
     """
-    saved = rent_per_hour - own_per_used_hour
-    return own_fixed_per_hour / saved if saved > 0 else math.inf
-
-
-def break_even_price(own_total: float, hours: float) -> float:
-    """The rent an hour at which `hours` of it cost as much as owning."""
-    return own_total / hours
+    if periods is None:
+        return None
+    # A division that should give a whole number may give one a little above it.
+    first = max(1, math.ceil(periods * (1 - ROUNDING_TOLERANCE)))
+    return first if first <= last else None
 
 
 def straight_line_deductions(cost: float, years: int, salvage: float = 0.0) -> tuple[float, ...]:
     """Equal deductions of each year.
 
-    >>> straight_line(250_000, 5)
+    >>> straight_line_deductions(250_000, 5)
     (50000.0, 50000.0, 50000.0, 50000.0, 50000.0)
     """
     return ((cost - salvage) / years,) * years
@@ -153,9 +154,9 @@ def macrs_deductions(
 
     The last share is that of half a year already, at whose end all is deducted: a disposal then or later cuts nothing.
 
-    >>> [round(amount, 2) for amount in macrs(250_000)]
+    >>> [round(amount, 2) for amount in macrs_deductions(250_000)]
     [50000.0, 80000.0, 48000.0, 28800.0, 28800.0, 14400.0]
-    >>> [round(amount, 2) for amount in macrs(250_000, disposal_year=3)]
+    >>> [round(amount, 2) for amount in macrs_deductions(250_000, disposal_year=3)]
     [50000.0, 80000.0, 24000.0]
     """
     deductions = [cost * share for share in shares]
@@ -185,78 +186,4 @@ def capital_recovery_factor(rate: float, periods: int) -> float:
     >>> round(capital_recovery_factor(0.08, 5), 6)
     0.250456
     """
-    return 1 / annuity_factor(periods, rate)
-
-
-def levelised_cost_per_hour(
-    capital: float, residual: float, rate_annual: float, years: int, running_per_year: float, hours_per_year: float
-) -> float:
-    """[(K - R / (1 + r)^N) CRF + running costs] / hours of use a year."""
-    net_capital = capital - residual * (1 + rate_annual) ** -years
-    return (net_capital * capital_recovery_factor(rate_annual, years) + running_per_year) / hours_per_year
-
-
-def cost_per_unit(per_hour: float, units_per_hour: float, units: float = 1.0) -> float:
-    """What `units` of work cost.
-
-    >>> round(cost_per_unit(98.32, 30_576 * 3600, 1e6), 2)
-    0.89
-    """
-    return per_hour / units_per_hour * units
-
-
-def value_after_years(price: float, value_loss_per_year: float, years: float) -> float:
-    """price x (1 - loss)^years; a loss of 1 - 10^-0.14 is Epoch's 0.14 orders of magnitude a year."""
-    return float(price * (1 - value_loss_per_year) ** years)
-
-
-def rent_of_capital(value: float, value_loss_per_year: float) -> float:
-    """How much a year a value is falling at now, if it falls as in `value_after`: -ln(1 - loss) x value.
-
-    Cottier et al., The rising costs of training frontier AI models, arXiv 2405.21015: what using hardware costs.
-
-    >>> round(rent_of_capital(100.0, 1 - 10**-0.14), 3)
-    32.236
-    """
-    return -math.log(1 - value_loss_per_year) * value
-
-
-@dataclass(frozen=True, slots=True)
-class SavingsPlanUse:
-    """One use in an hour: `units` at `on_demand` each, or at `plan_rate` each under a savings plan; None: it covers no
-    such use."""
-
-    units: float
-    on_demand: float
-    plan_rate: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class SavingsPlanBill:
-    """One hour under a savings plan: what is charged in all, the part on demand, what of the commitment was not used,
-    and of each use the part that stays on demand, at on-demand prices."""
-
-    charge: float
-    on_demand: float
-    wasted: float
-    remainders: tuple[float, ...]
-
-
-def savings_plan_bill(usage: Sequence[SavingsPlanUse], commitment: float) -> SavingsPlanBill:
-    """The commitment is set against use at the plan's rates, the largest discount in per cent first and of equal ones
-    the lowest rate; it is paid whole, and what it does not reach is on demand (AWS, savings plans user guide).
-
-    >>> bill = savings_plan_bill([Covered(2, 10.0, 5.0), Covered(1, 4.0, None)], 7.5)
-    >>> bill.charge, bill.on_demand, bill.wasted, bill.remainders
-    (16.5, 9.0, 0.0, (5.0, 4.0))
-    """
-    left = commitment
-    remainders = [use.units * use.on_demand for use in usage]
-    rates = {index: use.plan_rate for index, use in enumerate(usage) if use.plan_rate is not None and use.on_demand}
-    for index, rate in sorted(rates.items(), key=lambda item: (item[1] / usage[item[0]].on_demand, item[1])):
-        use = usage[index]
-        covered = min(left, use.units * rate)
-        left -= covered
-        remainders[index] *= 1 - (covered / (use.units * rate) if use.units * rate else 1.0)
-    rest = math.fsum(remainders)
-    return SavingsPlanBill(commitment + rest, rest, left, tuple(remainders))
+    return 1 / annuity_factor(rate, periods)

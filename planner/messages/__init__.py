@@ -33,24 +33,37 @@ def message_texts() -> Mapping[str, Text]:
 
 
 def text_of(message: Message) -> str:
-    """The words of a message. KeyError where its code or a parameter has none."""
+    """The words of a message; messages among its parameters are put into words first. KeyError where its code or a
+    parameter has none."""
     text = message_texts()[message.code]
-    return text.format(**message.parameters) if isinstance(text, str) else text(**message.parameters)
+    parameters = {name: _words_of(value) for name, value in message.parameters.items()}
+    return text.format(**parameters) if isinstance(text, str) else text(**parameters)
+
+
+def _words_of(value: object) -> object:
+    if isinstance(value, Message):
+        return value.text or text_of(value)
+    if isinstance(value, tuple) and any(isinstance(each, Message) for each in value):
+        return tuple(map(_words_of, value))
+    return value
 
 
 def with_texts(value: T) -> T:
     """A copy of a frozen value in which every message, however deep, carries its text; itself where there is none."""
-    return cast("T", _fill(value))
+    return cast("T", _fill_texts(value))
 
 
-def _fill(value: Any) -> Any:
+def _fill_texts(value: Any) -> Any:
     if isinstance(value, Message):
-        return value if value.text else dataclasses.replace(value, text=text_of(value))
+        if value.text:
+            return value
+        parameters = {name: _fill_texts(each) for name, each in value.parameters.items()}
+        return Message(value.code, parameters, text_of(value))
     if isinstance(value, tuple):
-        parts = tuple(_fill(each) for each in value)
+        parts = tuple(_fill_texts(each) for each in value)
         return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.init}
-        changes = {name: new for name, old in fields.items() if (new := _fill(old)) is not old}
+        changes = {name: new for name, old in fields.items() if (new := _fill_texts(old)) is not old}
         return dataclasses.replace(value, **changes) if changes else value
     return value

@@ -21,6 +21,7 @@ from planner.optimization.solution import CandidateUse, Decisions, Overhead, Pla
 from planner.optimization.solver import TIME_LIMIT_S, Solution, solve_large, solve_program
 from planner.request.errors import InternalError
 from planner.result import Strategy, StrategyName
+from planner.result.message import message
 from planner.supply.candidates import Candidate, Resource
 
 REPLAY_TOLERANCE = 1e-5
@@ -85,8 +86,8 @@ def solve_strategy(name: StrategyName, setting: PlanningContext) -> SolvedStrate
     ways = [item.resource.purchase_option for item in rules.shared]
     solution = solve_large(program, ways, start=_without_purchases(program))
     if solution.status == "unsolved":
-        text = f"not solved within {TIME_LIMIT_S:.0f} s, so it may be possible all the same: narrow what may be used"
-        return replace(empty, strategy=replace(empty.strategy, reasons=(text,)))
+        reason = message("solver_time_limit", limit_seconds=TIME_LIMIT_S)
+        return replace(empty, strategy=replace(empty.strategy, reasons=(reason,)))
     if solution.status == "infeasible":
         return empty
     return _build_solved_strategy(name, setting, rules, program, solution)

@@ -49,7 +49,7 @@ def render(plan: Plan) -> bytes:
 def _strategy_rows(plan: Plan, strategy: Strategy) -> Iterator[Row]:
     common: Row = {"strategy": strategy.name, "status": strategy.status, "currency": plan.currency}
     if strategy.status == "infeasible":
-        yield common | {"kind": "infeasible", "name": "; ".join(strategy.reasons)}
+        yield common | {"kind": "infeasible", "name": "; ".join(map(str, strategy.reasons))}
     resources: tuple[Purchase | Use, ...] = (*strategy.uses, *strategy.purchases)
     known = {payment_title(line): line for line in resources}
     lines = [

@@ -139,7 +139,7 @@ def _without_price(gap: Gap) -> dict[str, Any]:
     return {
         "name": plain_text(gap.subject),
         "resourceType": NO_PRICE,
-        "metadata": {"effect": plain_text(gap.effect), "workload": plain_text(gap.workload)},
+        "metadata": {"effect": plain_text(str(gap.effect)), "workload": plain_text(gap.workload)},
         "hourlyCost": None,
         "monthlyCost": None,
         "costComponents": [{"name": plain_text(gap.subject), "unit": HOURS, **empty_values, "priceNotFound": True}],

@@ -14,6 +14,7 @@ from planner.result.audit_trail import AuditTrail
 from planner.result.comparison import Changes
 from planner.result.financial_views import FinancialViews
 from planner.result.marginal_values import MarginalValue
+from planner.result.message import Message
 from planner.result.risk import Risk, SwitchingValue
 from pricing.exchange_rates import RateUsed
 
@@ -33,12 +34,12 @@ class Gap:
 
     `kind`: no_price, no_specification, no_throughput, no_capacity_figure, memory, not_ownable, estimated, predicted,
     old_price, private_price (one that does not hold on the day), renamed, not_planned, limited_use, budget, quota.
-    `subject` names the thing, `effect` says what follows from it.
+    `subject` names the thing, `effect` says what follows from it (a str only until every room gives messages).
     """
 
     kind: str
     subject: str
-    effect: str
+    effect: Message
     workload: str = ""
 
 
@@ -129,7 +130,12 @@ class ThroughputUsed:
     low: float
     high: float
     basis: str
-    explanation: str
+    explanation: tuple[Message, ...]
+
+    @property
+    def explanation_text(self) -> str:
+        """The steps from the measurement to this rate, in one sentence."""
+        return "; ".join(map(str, self.explanation))
 
 
 def describe_amount(amount: float, unit: str) -> str:
@@ -255,7 +261,7 @@ class Strategy:
     uses: tuple[Use, ...] = ()
     cash: tuple[CashRow, ...] = ()
     workloads: tuple[WorkloadCost, ...] = ()
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Message, ...] = ()
     candidates: int = 0
     pruned: int = 0
     columns: int = 0
@@ -288,14 +294,14 @@ class BreakEven:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """What to do, in one sentence, and what it is worth against the runner-up ("" where there is none)."""
+    """The recommended strategy with its sentence, and its saving (`worth`) against the runner-up, if there is one."""
 
     strategy: StrategyName | None
-    sentence: str
+    sentence: Message
     runner_up: StrategyName | None
     worth: float
     worth_fraction: float
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +359,7 @@ class Plan:
     currency: str
     hours_per_month: float
     discount_rate_annual: float
-    conventions: tuple[str, ...]
+    conventions: tuple[Message, ...]
     recommendation: Recommendation
     strategies: tuple[Strategy, ...]
     break_even: tuple[BreakEven, ...]
@@ -365,7 +371,7 @@ class Plan:
     gaps: tuple[Gap, ...]
     inputs: InputProvenance
     catalog_digest: str
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Message, ...] = ()
     exchange_rates: tuple[RateUsed, ...] = ()
     quota_requests: tuple[QuotaRequest, ...] = ()
     margins: tuple[MarginalValue, ...] = ()

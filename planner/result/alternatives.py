@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from planner.result.message import Message
+
 Outcome = Literal["chosen", "not_chosen", "outdone", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalCount:
+    """A reason why something cannot serve, and the number of workloads that it holds for."""
+
+    reason: Message
+    workloads: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +31,8 @@ class OfferOutcome:
     `purchase_options` are separated by spaces, "" where nothing has a price; outdone or refused ones of an offering
     stand together, and all figures are those of the first, the one nearest to being chosen.
 
-    `serves` is how many workloads it can serve; `refusals` says why it cannot serve the others: reasons with the number
-    of workloads in brackets, the most frequent first. `price_per_hour` is that of a whole node in the plan's currency,
+    `serves` is how many workloads it can serve; `refusals` say why it cannot serve the others, the most frequent
+    reason first. `price_per_hour` is that of a whole node in the plan's currency,
     the least of what was chosen, could serve or else is listed, in `region`, one of `regions` that have a price; None
     without any. `against_chosen` is its price of a unit of work at full use over that of what the recommended strategy
     runs `best_for` on (1: as dear; data and idle hours aside), for the workload where that is least; None where
@@ -46,4 +56,9 @@ class OfferOutcome:
     source_id: str
     against_chosen: float | None
     best_for: str
-    refusals: str
+    refusals: tuple[RefusalCount, ...]
+
+    @property
+    def refusals_text(self) -> str:
+        """The reasons with the number of workloads in brackets."""
+        return "; ".join(f"{each.reason} ({each.workloads})" for each in self.refusals)

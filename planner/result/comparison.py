@@ -5,9 +5,12 @@ Differences are now - then and only of like with like: none between currencies o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
+
+from planner.result.message import Message
 
 ComparedValue = float | str | None
 """A figure or a text; None: there is none in that plan."""
@@ -31,8 +34,8 @@ TOPIC_TITLES: dict[Topic, str] = {
 
 @dataclass(frozen=True, slots=True)
 class PlanChange:
-    """One thing that is not as it was. `difference` is None where the two cannot be subtracted; `why` says what stands
-    behind it: sources with their dates, or why there is nothing to set against it.
+    """One fact of both plans. `difference` is None where the two cannot be subtracted; `why` has the sources with their
+    dates, or the reason why one plan lacks the fact.
     """
 
     topic: Topic
@@ -41,7 +44,7 @@ class PlanChange:
     now: ComparedValue
     difference: float | None
     unit: str
-    why: str = ""
+    why: Message | None = None
 
     @property
     def is_same(self) -> bool:
@@ -98,8 +101,17 @@ class Changes:
     strategy: str
     changes: tuple[PlanChange, ...]
     causes: CostAttribution | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
 
     def of(self, topic: Topic) -> tuple[PlanChange, ...]:
         """The changes of a topic."""
         return tuple(change for change in self.changes if change.topic == topic)
+
+
+def month_span(months: Sequence[str]) -> str:
+    """The first and the last of consecutive months; empty without any.
+
+    >>> month_span(["2026-12", "2027-01", "2027-02"]), month_span(["2026-12"])
+    ('2026-12..2027-02', '2026-12')
+    """
+    return "..".join(dict.fromkeys((months[0], months[-1]))) if months else ""

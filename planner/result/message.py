@@ -7,14 +7,19 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias
 
-ParameterValue: TypeAlias = "str | int | float | bool | date | Sequence[str] | Sequence[float] | None"
+ParameterValue: TypeAlias = (
+    "str | int | float | bool | Message | tuple[str, ...] | tuple[int, ...] | tuple[float, ...]"
+    " | tuple[Message, ...] | None"
+)
+"""What a parameter may be once it is in a message: JSON values, so that a message read back equals the one written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
     """A refusal, a warning, a reason or a note: `code` names it, `parameters` are its values, units in their names.
 
-    The core gives codes; `text` is filled in once, where a plan leaves the application.
+    A parameter may be another message (the reason of a refusal) or several of them. The core gives codes; `text` is
+    filled in once, where a plan leaves the application.
     """
 
     code: str
@@ -29,6 +34,19 @@ class Message:
         return self.text or f"{self.code}({values})"
 
 
-def message(code: str, /, **parameters: ParameterValue) -> Message:
-    """A message by its code: `message("memory_too_small", needed_gib=80.0, available_gib=24.0)`."""
-    return Message(code, parameters)
+def message(
+    code: str, /, **parameters: ParameterValue | date | Sequence[str] | Sequence[float] | Sequence[Message]
+) -> Message:
+    """A message by its code: `message("memory_too_small", needed_gib=80.0, available_gib=24.0)`. A date becomes its
+    ISO text and a list a tuple."""
+    return Message(code, {name: _plain_value(value) for name, value in parameters.items()})
+
+
+def _plain_value(
+    value: ParameterValue | date | Sequence[str] | Sequence[float] | Sequence[Message],
+) -> ParameterValue:
+    if isinstance(value, date):
+        return value.isoformat()
+    if value is None or isinstance(value, str | int | float | Message):
+        return value
+    return tuple(value)  # type: ignore[return-value]  # a sequence of one of the kinds above

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
+from planner.result.message import Message
+
 
 @dataclass(frozen=True, slots=True)
 class SwitchingValue:
@@ -155,4 +157,4 @@ class Risk:
     correlations: tuple[Correlation, ...]
     waiting: tuple[DelayedPurchase, ...]
     reoptimised: ReoptimisedDraws | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()

@@ -13,13 +13,13 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from planner.analysis.comparison import list_changes
 from planner.application import (
     BillForecastOptions,
     find_inapplicable_options,
     parse_column_choices,
     plan_input,
     read_document,
+    with_changes,
 )
 from planner.inputs.formats import json
 from planner.inputs.parsed_file import ParsedFile
@@ -142,7 +142,7 @@ def _plan_upload(
         as_sent = _locate_in_file if upload.is_file else partial(_locate_in_json, _wrapping_path(upload.data, source))
         return RejectedRequest(tuple(as_sent(complaint) for complaint in error.complaints))
     if last is not None:
-        plan = replace(plan, changes=list_changes(loads(zlib.decompress(last)), plan))
+        plan = with_changes(plan, loads(zlib.decompress(last)))
     report = load(format_name)
     data = report.render(plan)
     whole = data if format_name == "json" else load("json").render(plan)

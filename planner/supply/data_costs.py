@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
 from planner.result import Gap
+from planner.result.message import message
 from pricing.catalog.price_catalog import Catalog
 from pricing.regions_and_tiers import tiered_cost
 
@@ -79,9 +80,15 @@ class DataCostLookup:
         if not tiers and self.request.allow_estimates:
             tiers = self.catalog.reference_tiers(provider, item)
             if tiers:
-                text = f"no {item} price there: that of {tiers[0].region} is used"
-                self.gaps[Gap("estimated", f"{provider} {region} {item}", text)] = None
+                effect = message(
+                    "data_price_of_other_region",
+                    item=item,
+                    region=tiers[0].region,
+                    provider=provider,
+                    unpriced_region=region,
+                )
+                self.gaps[Gap("estimated", f"{provider} {region} {item}", effect)] = None
         if not tiers:
-            self.gaps[Gap("no_price", f"{provider} {region} {item}", "workloads with data cannot run there")] = None
+            self.gaps[Gap("no_price", f"{provider} {region} {item}", message("data_price_missing"))] = None
             return None
         return tiered_cost(tiers, volume_gb)

@@ -11,6 +11,7 @@ from planner.request.errors import InputProblem
 from planner.request.models import Request
 from planner.request.ownership import LiveCommitment
 from planner.result import Gap
+from planner.result.message import message
 from planner.supply import onprem
 from planner.supply.candidates import EXISTING_KEY, ExistingCapacity, Resource
 from planner.supply.purchase_options import load_purchase_options
@@ -55,8 +56,8 @@ def list_owned_nodes(
         covers = range(1, min(life, terms.months) + 1)
         if node is None or not covers:
             if node is not None:
-                text = f"{age} months old, past the useful life of {age + life}: not used; state a longer life if it is"
-                gaps.append(Gap("not_planned", f"{system.name} (existing)", text))
+                effect = message("past_useful_life", age_months=age, useful_life_months=age + life)
+                gaps.append(Gap("not_planned", f"{system.name} (existing)", effect))
             continue
         key = (EXISTING_KEY, node.name, line.bought or "")
         capacity = ExistingCapacity(line.count, covers, age_months=age)

@@ -1,18 +1,26 @@
-"""What a resource costs and when it serves: the one place that leads from a decision to its payments."""
+"""What a resource costs and when it can be used: the one place that leads from a decision to its payments.
+
+Plans pay for resources; what reads a plan back has only nodes and prices. Both come down to the same functions:
+`new_unit_payments`, `unit_use_payments`, `still_owed` and `support_top_up`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from planner.finance.cashflow import Payment, Terms
 from planner.request.assumptions import Assumptions
 from planner.supply import onprem
 from planner.supply.candidates import Candidate, ExistingCapacity, Resource
 from planner.supply.data_costs import DataCosts
+from planner.supply.onprem import OwnedNode
 from planner.supply.purchase_options import PurchaseOption, load_purchase_options
 from planner.workloads.demand import WorkloadDemand
 from pricing.price import AdjustedPrice, Price
 
+CLOUD_BILL_CATEGORIES = frozenset({"on_demand", "spot", "commitment", "cloud_support"})
+"""What makes a month one with a cloud bill, on which the support plan has a least fee."""
 RUNNING_CATEGORIES = frozenset({"power", "space", "staff", "support"})
 """What an owned node costs in the month it is paid for; everything else it costs belongs to all months of its use."""
 
@@ -22,27 +30,40 @@ def resource_payments(
 ) -> tuple[Payment, ...]:
     """What `quantity` of the resource costs: node-hours used in `month` by the hour, else units started in `month`.
 
-    What is held already owes the same whatever is decided.
+    Existing capacity owes the same whatever is decided.
     """
     if resource.held is not None:
-        return _existing_payments(resource, resource.held, assumptions, terms)
-    if resource.node is not None:
-        return onprem.node_payments(resource.node, month, quantity, assumptions, terms)
-    assert resource.quote is not None
-    price = resource.quote.price
+        return still_owed(resource.node, resource.held, assumptions, terms)
+    price = resource.quote.price if resource.quote is not None else None
+    return new_unit_payments(resource.node, price, month, quantity, assumptions, terms)
+
+
+def new_unit_payments(
+    node: OwnedNode | None, price: Price | None, month: int, quantity: float, assumptions: Assumptions, terms: Terms
+) -> tuple[Payment, ...]:
+    """All that `quantity` owned nodes, or units at a price, cost if ordered in `month`: `resource_payments` for what
+    knows no resource. Nothing where neither is known."""
+    if node is not None:
+        return onprem.node_payments(node, month, quantity, assumptions, terms)
+    return () if price is None else quoted_payments(price, month, quantity, terms)
+
+
+def quoted_payments(price: Price, month: int, quantity: float, terms: Terms) -> tuple[Payment, ...]:
+    """What `quantity` at a price costs, with enterprise discount, support plan and tax: node-hours used in `month` by
+    the hour, else units committed to at its start."""
     option = load_purchase_options()[price.kind]
     net_fraction = 1 - _enterprise_discount(price, option, terms)
     rows = option.payments(price, month, quantity, terms)
     return add_support_and_tax((Payment(p.month, p.at, p.category, p.amount * net_fraction) for p in rows), terms)
 
 
-def _existing_payments(
-    resource: Resource, existing: ExistingCapacity, assumptions: Assumptions, terms: Terms
+def still_owed(
+    node: OwnedNode | None, existing: ExistingCapacity, assumptions: Assumptions, terms: Terms
 ) -> tuple[Payment, ...]:
-    """What is there already costs, all of it together: owned nodes their running, commitments their fee."""
-    if resource.node is not None:
+    """What existing capacity still costs in all: owned nodes their running less their sale, commitments their fee."""
+    if node is not None:
         return onprem.existing_node_payments(
-            resource.node, existing.count, existing.age_months, existing.covers, assumptions, terms
+            node, existing.count, existing.age_months, existing.covers, assumptions, terms
         )
     fee = existing.fee_per_month
     return tuple(Payment(month, "end", "commitment", fee) for month in existing.covers) if fee else ()
@@ -53,11 +74,20 @@ def resource_use_payments(
 ) -> tuple[Payment, ...]:
     """What using `node_hours` in `month` costs beyond what was paid at the start: the whole price by the hour, the
     power of owned nodes at work, nothing on what is committed."""
-    if resource.what == "hourly":
-        return resource_payments(resource, month, node_hours, assumptions, terms)
-    if resource.node is not None:
-        return onprem.node_use_payments(resource.node, month, node_hours, assumptions)
-    return ()
+    price = resource.quote.price if resource.quote is not None else None
+    return unit_use_payments(resource.node, price, month, node_hours, assumptions, terms)
+
+
+def unit_use_payments(
+    node: OwnedNode | None, price: Price | None, month: int, node_hours: float, assumptions: Assumptions, terms: Terms
+) -> tuple[Payment, ...]:
+    """What using `node_hours` of an owned node, or at a price, costs in `month`: `resource_use_payments` for what knows
+    no resource."""
+    if node is not None:
+        return onprem.node_use_payments(node, month, node_hours, assumptions)
+    if price is None or load_purchase_options()[price.kind].COMMITS:
+        return ()
+    return quoted_payments(price, month, node_hours, terms)
 
 
 def data_payments(
@@ -119,6 +149,18 @@ def support_minimum_payments(month: int, amount: float, terms: Terms) -> tuple[P
     tax = amount * terms.cloud_tax_fraction
     rows = (Payment(month, "end", "cloud_support", amount), Payment(month, "end", "tax", tax))
     return tuple(row for row in rows if row.amount)
+
+
+def support_top_up(rows: Iterable[Payment], least: float, terms: Terms) -> Iterator[Payment]:
+    """What tops the support plan up to its least fee in each month that the payments make one with a cloud bill."""
+    if not least:
+        return
+    support: dict[int, float] = defaultdict(float)
+    for row in rows:
+        if row.category in CLOUD_BILL_CATEGORIES:
+            support[row.month] += row.amount if row.category == "cloud_support" else 0.0
+    for month, paid in support.items():
+        yield from support_minimum_payments(month, max(0.0, least - paid), terms)
 
 
 def _enterprise_discount(price: Price, option: PurchaseOption, terms: Terms) -> float:

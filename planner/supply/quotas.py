@@ -15,21 +15,18 @@ from itertools import groupby
 
 from planner.request.models import Request
 from planner.result import Gap, QuotaRequest, Strategy
+from planner.result.message import Message, message
 from pricing.catalog.price_catalog import Catalog
 from pricing.offering import Offering
 from pricing.price import parse_purchase_option
-from pricing.quota import UNIT_WORDS, Quota
+from pricing.quota import Quota
 from pricing.units import HOURS_PER_MONTH
 
 STALE_DAYS = 30
 HOURS_PER_DAY = 24
 NOISE_DIGITS = 6
 """Decimals of a number of nodes that are more than the solver's tolerance."""
-NO_CAPACITY_GAP = Gap(
-    "no_capacity_figure",
-    "capacity",
-    "no stock was given: a quota lets you ask for nodes, it keeps none for you; ask before you rely on it",
-)
+NO_CAPACITY_GAP = Gap("no_capacity_figure", "capacity", message("stock_unknown"))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -218,40 +215,32 @@ def find_quota_gaps(
 
 
 def _shortage_gaps(need: QuotaNeed, month_names: Sequence[str]) -> Iterator[Gap]:
-    quota, unit = need.quota, UNIT_WORDS[need.quota.unit]
+    quota = need.quota
     subject = f"{quota.provider} {quota.region} {quota.title} ({quota.code})"
     workloads = ", ".join(need.workloads[:3])
     if need.short_months:
-        in_use = "how much of it is in use is not told" if quota.used is None else f"{quota.used:,g} of it in use"
-        yield Gap(
-            "quota",
-            subject,
-            f"{describe_increase(_missing_amount(need), quota.limit, unit)} by "
-            f"{month_names[need.short_months[0] - 1]}: the plan runs up to"
-            f" {need.peak:,g} at once; the limit was {quota.limit:,g} on {quota.as_of}, {in_use}",
-            workloads,
+        effect = message(
+            "quota_too_small",
+            unit=quota.unit,
+            limit=quota.limit,
+            used=quota.used,
+            needed=need.peak,
+            request_more=need.peak - need.free,
+            needed_by=month_names[need.short_months[0] - 1],
+            as_of=quota.as_of,
         )
+        yield Gap("quota", subject, effect, workloads)
     elif quota.used is None and need.peak:
-        text = f"the plan runs up to {need.peak:,g} of {quota.limit:,g} {unit}; how much is in use is not told"
-        yield Gap("quota", subject, f"{text}: see that {need.peak:,g} are free", workloads)
-
-
-def _missing_amount(need: QuotaNeed) -> float:
-    return need.peak - need.free
-
-
-def describe_increase(more: float, limit: float, unit: str) -> str:
-    """How much to ask for: the new limit, and by how much that is more."""
-    return f"ask for {limit + more:,g} {unit} in all, {more:,g} more"
+        effect = message("quota_use_unknown", unit=quota.unit, limit=quota.limit, needed=need.peak)
+        yield Gap("quota", subject, effect, workloads)
 
 
 def _missing_provider_gaps(account: QuotaAccount) -> Iterator[Gap]:
     used = {kept.provider for lines in account.running.values() for kept in lines}
     for provider in sorted(used - account.providers):
-        text = "none was given: any number of nodes is taken to be allowed"
-        yield Gap("no_capacity_figure", f"{provider} quotas", text)
+        yield Gap("no_capacity_figure", f"{provider} quotas", message("no_quota_given"))
     for provider in sorted(account.providers - set(account.catalog.providers)):
-        yield Gap("quota", f"quotas of {provider}", "no provider of the catalogue has this name: they limit nothing")
+        yield Gap("quota", f"quotas of {provider}", message("quota_provider_unknown"))
 
 
 def _uncovered_type_gaps(account: QuotaAccount) -> Iterator[Gap]:
@@ -259,16 +248,14 @@ def _uncovered_type_gaps(account: QuotaAccount) -> Iterator[Gap]:
     missing = sorted(kept for kept in kinds if not account.counting(kept))
     for (provider, region), group in groupby(missing, lambda kept: (kept.provider, kept.region)):
         names = ", ".join(f"{kept.instance_type} {kept.kind}" for kept in group)
-        text = "no quota that was given counts them: whether they may run there is not known"
-        yield Gap("quota", f"{provider} {region}: {names}", text)
+        yield Gap("quota", f"{provider} {region}: {names}", message("quota_missing_for_types"))
 
 
 def _unknown_size_gaps(account: QuotaAccount) -> Iterator[Gap]:
     for need in (need for s in account.strategies for need in account.needs(s) if need.uncounted):
         quota = need.quota
-        unit = UNIT_WORDS[quota.unit]
-        text = f"how many {unit} one has is not known: not counted against {quota.code} in {quota.region}"
-        yield Gap("quota", f"{quota.provider} {', '.join(need.uncounted)}", text)
+        effect = message("quota_units_unknown", unit=quota.unit, quota_code=quota.code, region=quota.region)
+        yield Gap("quota", f"{quota.provider} {', '.join(need.uncounted)}", effect)
 
 
 def _stale_quota_gaps(account: QuotaAccount) -> Iterator[Gap]:
@@ -276,21 +263,19 @@ def _stale_quota_gaps(account: QuotaAccount) -> Iterator[Gap]:
     for provider in sorted(account.providers):
         oldest = min(line.as_of for line in account.request.quotas if line.provider == provider)
         if (age := (as_of - oldest).days) > STALE_DAYS:
-            text = f"read on {oldest}, {age} days before the plan: read them again with `planner quota`"
-            yield Gap("quota", f"quotas of {provider}", text)
+            yield Gap("quota", f"quotas of {provider}", message("quotas_outdated", as_of=oldest, age_days=age))
 
 
-def quota_conventions(request: Request) -> tuple[str, ...]:
-    """What a plan says of the quotas it was given; nothing where it was given none."""
+def quota_conventions(request: Request) -> tuple[Message, ...]:
+    """How a plan counts against the quotas of its request; empty where the request has none."""
     if not request.quotas:
         return ()
-    names = ", ".join(sorted({line.provider for line in request.quotas}))
-    if request.limits.quotas == "hold":
-        how = "hold: no strategy passes them"
-    else:
-        how = "were held against each strategy once it was planned: they limited nothing in it"
+    providers = sorted({line.provider for line in request.quotas})
+    enforced = request.limits.quotas == "hold"
     return (
-        f"Quotas ({names}) {how}.",
-        "Against quotas, committed nodes count while paid for; work that may run at any hour is spread over its month.",
-        "Against quotas, a gang that spans nodes counts with all of them, though the work fills part of their month.",
+        message("quotas_enforced", providers=providers)
+        if enforced
+        else message("quotas_compared", providers=providers),
+        message("quota_counts_committed_nodes"),
+        message("quota_counts_whole_gangs"),
     )

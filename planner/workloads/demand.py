@@ -1,8 +1,8 @@
-"""From a request to the work needed per month and load block.
+"""The work of each workload per month and load block.
 
-Hours of the week that are alike for every workload form one load block, so that peaks, nights and idle capacity show
-without 24 x 7 copies of everything. Work that may run at any hour of its month (training, batch) has no level per
-block.
+Hours of the week in which every workload has a constant level form one load block, so that peaks, nights and idle
+capacity appear without 24 x 7 copies of each variable. Work that may run at any hour of its month (training, batch)
+has no level per block.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from planner.request.models import Demand, Request, Workload
 
 WEEK = 168
 LEVELS_MAX = 12
-"""Distinct levels of a custom shape that are kept; more are rounded up to the highest of their group."""
+"""Distinct levels of a custom shape; with more, neighbouring levels are rounded up to the highest of their group."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadDemand:
-    """What one workload needs. `monthly` is work units per month (for a deadline: none before the last, all in it).
+    """The demand of one workload. `monthly` is work units per month (for a deadline: none before the last, all in it).
 
     `levels[block]` is the relative level (mean 1 over the month), None for work that may run at any hour of the month.
-    `serving`: whole replicas must stand ready in each block. `deadline` is the month by whose end all of `monthly` is
+    `serving`: whole replicas must be available in each block. `deadline` is the month by whose end all of `monthly` is
     done.
     """
 
@@ -102,7 +102,7 @@ def resolve_deadline(demand: Demand, names: tuple[str, ...]) -> int | None:
 
 
 def is_serving(workload: Workload) -> bool:
-    """Whether whole replicas must stand ready: requests per second, or inference counted in work units."""
+    """Whether whole replicas must be available: requests per second, or inference counted in work units."""
     demand = workload.demand
     return demand.requests_per_second is not None or (
         workload.kind == "inference" and demand.units_per_month is not None

@@ -1,33 +1,33 @@
-"""What a workload says of accelerators: which it was measured on, which it may use, how many work together.
+"""Accelerators of a workload: those it was measured on, those it may use, and how many work together.
 
-Pure questions about one workload and the names of accelerators; knows neither offerings nor prices.
+Pure functions of one workload and the names of accelerators; independent of offerings and prices.
 """
 
 from __future__ import annotations
 
+from planner.performance.network_arithmetic import SEQUENCE_UNITS, TOKEN_UNITS
 from planner.performance.throughput import MeasuredRate, Throughput, measured_rate
 from planner.performance.throughput.network_estimates import estimate_throughput, shipped_runs
 from planner.request.models import WorkFamily, Workload
+from planner.result.message import Message
 from pricing.accelerator import Accelerator, AcceleratorNames
 
 USUAL_VENDOR = "NVIDIA"
-"""Whose accelerators a described job may use unless others are named: nearly all public runs are on them."""
-LANGUAGE_MODEL_UNITS = ("token", "tokens", "sequence", "sequences")
-"""Units of training that tell a language model."""
+"""The vendor whose accelerators a described job uses unless others are named: nearly all public runs are on them."""
 
 
 def accelerator_hours_rate(workload: Workload, names: AcceleratorNames) -> float:
-    """Work units per accelerator-hour on the accelerator of the hours: 1 unless it was measured there."""
+    """Work units per accelerator-hour on the accelerator whose hours are stated: 1 unless it was measured there."""
     stated = workload.demand
     if stated.accelerator_hours_per_month is None or not workload.measurements:
         return 1.0
-    wanted = names.resolve(stated.accelerator or "").name
-    own = next(m for m in workload.measurements if names.resolve(m.accelerator).name == wanted)
+    name = names.resolve(stated.accelerator or "").name
+    own = next(m for m in workload.measurements if names.resolve(m.accelerator).name == name)
     return own.job_units_per_hour / own.count
 
 
 def measured_rates(workload: Workload, names: AcceleratorNames) -> list[MeasuredRate]:
-    """What is measured, or the definition that one accelerator gives one accelerator-hour an hour."""
+    """The measured rates, or the definition that one accelerator does one accelerator-hour per hour."""
     family = family_of(workload)
     rates = [measured_rate(m, names.resolve(m.accelerator), family) for m in workload.measurements]
     if not rates:
@@ -41,9 +41,9 @@ def gang_size(workload: Workload) -> float:
 
 
 def gang_size_on(workload: Workload, names: AcceleratorNames, part: Accelerator) -> float:
-    """The same for one part: sockets of a CPU and accelerators are each counted as they were measured."""
-    alike = (m for m in workload.measurements if is_cpu(names.resolve(m.accelerator)) == is_cpu(part))
-    first = next(alike, None)
+    """The same on one accelerator: sockets of CPUs and accelerators each count as they were measured."""
+    same_kind = (m for m in workload.measurements if is_cpu(names.resolve(m.accelerator)) == is_cpu(part))
+    first = next(same_kind, None)
     return gang_size(workload) if workload.gang or first is None else first.count
 
 
@@ -52,23 +52,24 @@ def is_cpu(part: Accelerator) -> bool:
 
 
 def family_of(workload: Workload) -> WorkFamily:
-    """What its work is to an accelerator: as stated, else by its kind, its unit and whether it is a network's."""
+    """The family of its work: as stated, else by its kind, its unit and whether it has a network."""
     if workload.family is not None:
         return workload.family
     if workload.kind in ("inference", "interactive"):
         return "inference"
     if workload.network is not None and workload.network.run == "inference":
         return "inference"
-    return "llm_training" if workload.network or workload.unit.casefold() in LANGUAGE_MODEL_UNITS else "training"
+    is_language_model = workload.unit.casefold() in TOKEN_UNITS | SEQUENCE_UNITS
+    return "llm_training" if workload.network or is_language_model else "training"
 
 
 def is_described(workload: Workload) -> bool:
-    """Whether its throughput is that of public runs of like networks: neither measured nor counted in hours."""
+    """Whether its throughput is estimated from public runs of similar networks: neither measured nor in hours."""
     return workload.network is not None and not workload.measurements and workload.demand.accelerator is None
 
 
-def described_throughput(workload: Workload, part: Accelerator, gang: float) -> Throughput | str:
-    """Throughput of a described job on `gang` accelerators, or why no public run tells it."""
+def described_throughput(workload: Workload, part: Accelerator, gang: float) -> Throughput | Message:
+    """Throughput of a described job on `gang` accelerators, or the reason why there is no estimate."""
     assert workload.network is not None
     return estimate_throughput(workload.network, workload.unit or "tokens", part, gang, shipped_runs())
 
@@ -79,14 +80,14 @@ def is_tied_to_accelerator(workload: Workload) -> bool:
 
 
 def compatible_stacks(workload: Workload, names: AcceleratorNames) -> frozenset[str]:
-    """Whose accelerators run the job as it is: those it was measured on, or its hours are on."""
+    """Software stacks that run the job as it is: those of the accelerators of its measurements or hours."""
     if is_described(workload):
         return frozenset({USUAL_VENDOR})
     return frozenset(software_stack(base.accelerator) for base in measured_rates(workload, names))
 
 
 def software_stack(part: Accelerator) -> str:
-    """What software a part runs: its vendor's, but any CPU what another CPU runs, and nothing that a GPU does."""
+    """The software of an accelerator is its vendor's; all CPUs share one stack, which no GPU has."""
     return "any CPU" if is_cpu(part) else part.vendor
 
 
@@ -100,6 +101,6 @@ def allowed_accelerators(workload: Workload, names: AcceleratorNames) -> frozens
 
 
 def written_accelerators(workload: Workload) -> list[str]:
-    """Accelerators that must be one part: of hours and of measurements, as the asker wrote them."""
+    """Names that must mean exactly one accelerator, as in the request: of hours and of measurements."""
     written = [workload.demand.accelerator] if workload.demand.accelerator else []
     return [*written, *(m.accelerator for m in workload.measurements)]

@@ -86,7 +86,8 @@ def test_exit_codes_are_told(planner):
     [(("--help",), set()), (("offers", "--accelerator", "H100", "--limit", "1"), {"sqlite3"})],
 )
 def test_nothing_heavy_is_loaded(arguments, allowed):
-    code = f"import sys\nfrom planner.cli._run import run\ncode = run({arguments!r})\nprint(code, *sorted(sys.modules))"
+    code = f"import sys\nfrom planner.cli._exit_codes import run\ncode = run({arguments!r})\n"
+    code += "print(code, *sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     code, *modules = done.stdout.splitlines()[-1].split()
     assert code == "0"

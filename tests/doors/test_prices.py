@@ -10,10 +10,10 @@ from datetime import date
 
 import pytest
 
-from planner.cli._price_imports import import_report_lines
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, ROOT, Catalog
 from pricing.providers import find_provider_folders
 from tools.importer import ImportReport
+from tools.importer.__main__ import import_report_lines
 
 HEAD = "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,Region,AvailabilityZone\n"
 CHEAPER = HEAD + "g6.24xlarge,L4,4,96,384,,6.0,2.5,us-east-1,use1-az1\ng6.24xlarge,L4,4,96,384,,6.0,2.7,us-east-1,b\n"

@@ -50,3 +50,24 @@ def test_texts_are_filled_in_wherever_a_message_is(monkeypatch):
     assert with_texts((told,))[0] == Message("few", {"count": 2, "of": 3}, "2 of 3")
     unchanged = ("as it is", 3)
     assert with_texts(unchanged) is unchanged
+
+
+def test_messages_within_a_message_are_put_into_words_too(monkeypatch):
+    monkeypatch.setattr(
+        "planner.messages.message_texts", lambda: {"outer": lambda why: f"{why[0]} and {why[1]}", "few": "{n} of 3"}
+    )
+    outer = message("outer", why=(message("few", n=1), message("few", n=2)))
+    assert text_of(outer) == "1 of 3 and 2 of 3"
+    filled = with_texts((outer,))[0]
+    assert filled.text == "1 of 3 and 2 of 3"
+    assert [each.text for each in filled.parameters["why"]] == ["1 of 3", "2 of 3"]
+
+
+def test_messages_read_back_from_json_are_those_that_were_written():
+    from pydantic import TypeAdapter
+
+    written = message(
+        "outer", names=("a", "b"), amounts=(1.5, 2.0), why=(message("few", n=1),), one=message("few", n=2), no=None
+    )
+    adapter = TypeAdapter(Message)
+    assert adapter.validate_json(adapter.dump_json(written), strict=True) == written

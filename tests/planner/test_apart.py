@@ -20,7 +20,8 @@ from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
 WIDE = SandboxLimits(2**30, 30)
 """The work is by name in the other process, so it is built into Python."""
 WAITS = "import os, time, pathlib; pathlib.Path({path!r}).write_text(str(os.getpid())); time.sleep(600)"
-ASKS = "from planner.apart import Bounds, apart\napart(exec, {code!r}, bounds=Bounds(2**30, {seconds}))"
+ASKS = """from planner.inputs.sandbox import SandboxLimits, run_isolated
+run_isolated(exec, {code!r}, bounds=SandboxLimits(2**30, {seconds}))"""
 SPINS = "import os, re, pathlib; pathlib.Path({path!r}).write_text(str(os.getpid())); re.match('(a+)+b', 'a' * 64)"
 """Never gives way to another thread, as a library of C that is at work."""
 
@@ -98,11 +99,11 @@ def test_its_time_is_bounded_also_where_no_thread_runs():
 
 ALL_ENDS = """
 import os
-from planner.apart import Bounds, NoAnswer, apart
+from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
 def tried(*work):
     try:
-        apart(*work, bounds=Bounds(2**30, 30))
-    except (NoAnswer, TypeError):
+        run_isolated(*work, bounds=SandboxLimits(2**30, 30))
+    except (SandboxFailure, TypeError):
         pass
 tried(abs, 1)
 before = sorted(os.listdir("/proc/self/fd"))

@@ -166,7 +166,7 @@ def test_a_discount_on_nodes_is_none_on_storage_and_egress(catalog, ask, hours, 
     assert paid == pytest.approx({"on_demand": 24_768, "storage": 46.00, "egress": 1_071.20})
     used = len(found.prices)
     told = f"{used} of the {used} used are negotiated (private-prices.csv, as in force on 2026-11-21)."
-    assert any(text.endswith(told) for text in found.conventions)
+    assert any(each.text.endswith(told) for each in found.conventions)
 
 
 def test_a_discount_and_euros_by_hand(catalog, ask, hours, card):
@@ -201,8 +201,8 @@ def test_a_discount_and_euros_by_hand(catalog, ask, hours, card):
     told = (
         f"1 of the {len(found.prices)} used are negotiated (private-prices.csv, as in force on 2026-11-21), the others"
     )
-    assert any(told in text for text in found.conventions)
-    assert any("1 USD = 0.8 EUR of 2026-11-20 (a bank)" in text for text in found.conventions)
+    assert any(told in each.text for each in found.conventions)
+    assert any("1 USD = 0.8 EUR of 2026-11-20 (a bank)" in each.text for each in found.conventions)
 
 
 def test_amounts_of_the_request_are_in_its_currency(catalog, ask, hours):

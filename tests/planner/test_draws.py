@@ -36,14 +36,14 @@ def test_draws_are_triangular_and_linked_as_stated():
 
 def test_the_correlations_shipped_can_all_hold_at_once():
     known = {f.name: f for f in uncertain_assumptions.read_price_levels()} | dict.fromkeys(
-        a.name for a in planner.request.assumptions.default_assumptions().values()
+        a.name for a in planner.request.assumptions.load_defaults().values()
     )
     assert {n for c in uncertain_assumptions.read_correlations() for n in (c.first, c.second)} <= set(known)
     names = {
         f.name: f
         for f in (
             *uncertain_assumptions.read_price_levels(),
-            *planner.request.assumptions.default_assumptions().values(),
+            *planner.request.assumptions.load_defaults().values(),
         )
     }
     linked = [names[n] for n in {n for c in uncertain_assumptions.read_correlations() for n in (c.first, c.second)}]

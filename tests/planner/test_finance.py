@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.analysis.financial_views.ownership_return import find_payback_month
 from planner.finance import time_value
-from planner.finance.time_value import SavingsPlanUse
+from tests.validation import _formulas
+from tests.validation._formulas import SavingsPlanUse, rent_of_capital, savings_plan_bill, value_after_years
 
 rates = st.floats(-0.5, 2.0)
 amounts = st.floats(-1e6, 1e6).map(lambda x: round(x, 2))
@@ -20,6 +22,7 @@ prices = st.floats(0.01, 1e4)
 
 def test_the_examples_in_its_docstrings():
     assert doctest.testmod(time_value).failed == 0
+    assert doctest.testmod(_formulas).failed == 0
 
 
 # -- flows
@@ -102,32 +105,60 @@ def test_payback_counts_steps():
 
 def test_discounted_payback_by_hand():
     """At 10 %: -100 + 54.55 + 49.59 = 4.13 after two; at 20 %: -100 + 50 + 41.67 + 34.72 = 26.39 after three."""
-    assert time_value.discounted_payback_time([-100, 60, 60, 60], 0.10) == 2
-    assert time_value.discounted_payback_time([-100, 60, 60, 60], 0.20) == 3
+
+    def discounted(rate):
+        return [amount * (1 + rate) ** -time for time, amount in enumerate([-100, 60, 60, 60])]
+
+    assert find_payback_month(discounted(0.10)) == 2
+    assert find_payback_month(discounted(0.20)) == 3
 
 
 # -- break-evens
 
 
-def test_break_even_hours_need_a_saving():
-    assert time_value.break_even_hours(1000, 3, 5) == 500
-    assert time_value.break_even_hours(1000, 5, 5) is None
-    assert time_value.break_even_hours(1000, 6, 5) is None
-    assert time_value.break_even_hours(0, 3, 5) == 0
+def test_periods_to_break_even_need_a_saving():
+    assert time_value.break_even(1000, 3, 5, 3)[0] == 500
+    assert time_value.break_even(1000, 5, 5, 5)[0] is None
+    assert time_value.break_even(1000, 6, 5, 6)[0] is None
+    assert time_value.break_even(0, 3, 5, 3)[0] == 0
 
 
 def test_break_even_utilisation_above_one_or_without_end():
-    assert time_value.break_even_utilisation(3, 12) == 0.25
-    assert time_value.break_even_utilisation(3, 12, 2) == 0.3
-    assert time_value.break_even_utilisation(3, 2) == 1.5
-    assert time_value.break_even_utilisation(3, 2, 2) == math.inf
+    assert time_value.break_even(0, 0, 12, 3)[1] == 0.25
+    assert time_value.break_even(0, 0, 2, 3)[1] == 1.5
+    assert time_value.break_even(0, 0, 0, 3)[1] == math.inf
 
 
 @given(prices, prices, prices)
-def test_break_even_price_and_hours_are_one_point(capital, own, saved):
-    hours = time_value.break_even_hours(capital, own, own + saved)
+def test_at_the_break_even_owning_has_cost_what_renting_has(capital, own, saved):
+    hours, _ = time_value.break_even(capital, own, own + saved, own)
     assert hours is not None
-    assert time_value.break_even_price(capital + own * hours, hours) == pytest.approx(own + saved, rel=1e-6)
+    assert (capital + own * hours) / hours == pytest.approx(own + saved, rel=1e-6)
+
+
+def first_month_by_counting(capital, own, rent, months):
+    """The first month by whose end owning has cost no more, month by month."""
+    return next((m for m in range(1, months + 1) if capital + m * own <= m * rent), None)
+
+
+@given(*[st.integers(1, 10**6)] * 3, st.integers(1, 120))
+def test_the_month_to_break_even_is_found_by_counting_too(capital, own, rent, months):
+    """Whole numbers, so that counting is exact; months of equality are among them."""
+    periods, _ = time_value.break_even(capital, own, rent, own)
+    assert time_value.first_whole_period(periods, months) == first_month_by_counting(capital, own, rent, months)
+
+
+@pytest.mark.parametrize("month", [1, 2, 7, 12, 59, 60])
+@pytest.mark.parametrize("cents", [1, 10, 33, 7_333])
+def test_equality_at_the_end_of_a_month_is_that_month(month, cents):
+    """Saving exactly the capital by the end of a month, in amounts that binary numbers only come near to."""
+    saved = cents / 100
+    periods, _ = time_value.break_even(saved * month, 1.1, 1.1 + saved, 1.1)
+    assert time_value.first_whole_period(periods, 60) == month
+    assert time_value.first_whole_period(periods, month) == month
+    assert time_value.first_whole_period(periods, month - 1) is None
+    later, _ = time_value.break_even(saved * month * 1.000001, 1.1, 1.1 + saved, 1.1)
+    assert time_value.first_whole_period(later, 61) == month + 1
 
 
 # -- depreciation and capital
@@ -171,21 +202,16 @@ def test_a_loan_without_interest():
     assert time_value.loan_payment(1200, 0.0, 12) == 100
 
 
-def test_levelised_cost_by_hand():
-    """(1000 - 110 / 1.1) x 1.1 + 40 = 1030 a year over 515 hours: 2 an hour; one year at 10 %, so CRF is 1.1."""
-    assert time_value.levelised_cost_per_hour(1000, 110, 0.10, 1, 40, 515) == pytest.approx(2.0)
-
-
 @given(prices, st.floats(0.01, 0.9), st.floats(0, 10), st.floats(0, 10))
 def test_value_falls_the_same_way_in_two_steps(price, loss, first, then):
-    after = time_value.value_after_years(time_value.value_after_years(price, loss, first), loss, then)
-    assert after == pytest.approx(time_value.value_after_years(price, loss, first + then))
+    after = value_after_years(value_after_years(price, loss, first), loss, then)
+    assert after == pytest.approx(value_after_years(price, loss, first + then))
 
 
 def test_the_rent_of_capital_is_what_a_moment_loses():
     """Over a thousandth of a year the value falls by that part of the yearly rent."""
-    lost = 1000 - time_value.value_after_years(1000, 0.276, 0.001)
-    assert time_value.rent_of_capital(1000, 0.276) * 0.001 == pytest.approx(lost, rel=1e-3)
+    lost = 1000 - value_after_years(1000, 0.276, 0.001)
+    assert rent_of_capital(1000, 0.276) * 0.001 == pytest.approx(lost, rel=1e-3)
 
 
 # -- savings plans
@@ -200,24 +226,24 @@ uses = st.lists(
 
 def test_a_plan_meets_the_highest_discount_first():
     """6 an hour: the second saves 50 % and takes 4 x 1; the other 2 cover 2 / 1.6 = 1.25 of the first's 3 units."""
-    bill = time_value.savings_plan_bill([SavingsPlanUse(3, 2.0, 1.6), SavingsPlanUse(4, 2.0, 1.0)], 6.0)
+    bill = savings_plan_bill([SavingsPlanUse(3, 2.0, 1.6), SavingsPlanUse(4, 2.0, 1.0)], 6.0)
     assert bill.remainders == pytest.approx((1.75 * 2, 0))
     assert (bill.charge, bill.on_demand, bill.wasted) == pytest.approx((9.5, 3.5, 0))
 
 
 def test_of_equal_discounts_the_lowest_rate_comes_first():
-    bill = time_value.savings_plan_bill([SavingsPlanUse(1, 4.0, 2.0), SavingsPlanUse(1, 2.0, 1.0)], 1.0)
+    bill = savings_plan_bill([SavingsPlanUse(1, 4.0, 2.0), SavingsPlanUse(1, 2.0, 1.0)], 1.0)
     assert bill.remainders == (4.0, 0.0)
 
 
 def test_what_a_plan_does_not_reach_is_waste():
-    bill = time_value.savings_plan_bill([SavingsPlanUse(1, 4.0, 2.0), SavingsPlanUse(2, 3.0, None)], 5.0)
+    bill = savings_plan_bill([SavingsPlanUse(1, 4.0, 2.0), SavingsPlanUse(2, 3.0, None)], 5.0)
     assert (bill.charge, bill.on_demand, bill.wasted) == (11.0, 6.0, 3.0)
 
 
 @given(uses, st.floats(0, 1000))
 def test_a_bill_adds_up(usage, commitment):
-    bill = time_value.savings_plan_bill(usage, commitment)
+    bill = savings_plan_bill(usage, commitment)
     on_demand = math.fsum(use.units * use.on_demand for use in usage)
     used = commitment - bill.wasted
     assert bill.charge == pytest.approx(commitment + bill.on_demand)
@@ -228,5 +254,5 @@ def test_a_bill_adds_up(usage, commitment):
 
 @given(uses, st.floats(0, 500), st.floats(0, 500))
 def test_more_commitment_never_leaves_more_on_demand(usage, less, more):
-    small, large = (time_value.savings_plan_bill(usage, c) for c in sorted((less, more)))
+    small, large = (savings_plan_bill(usage, c) for c in sorted((less, more)))
     assert large.on_demand <= small.on_demand + 1e-6

@@ -41,8 +41,8 @@ def question():
 def case_of(monkeypatch):
     """A plan with all that its look at risk is given: the decisions and what they were made of."""
     seen = []
-    first = planner.pipeline.flips
-    monkeypatch.setattr(planner.pipeline, "flips", lambda case: seen.append(case) or first(case))
+    first = planner.pipeline.find_switching_values
+    monkeypatch.setattr(planner.pipeline, "find_switching_values", lambda case: seen.append(case) or first(case))
 
     def make(request, catalog):
         found = plan(request, catalog)

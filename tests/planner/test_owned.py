@@ -206,7 +206,7 @@ def test_a_workstation_of_ones_own_quote_is_planned_and_says_what_it_lacks(catal
     request = ask(hours("RTX 4090", 1400), systems=[BOX], assumptions={"lead_time_months": 0}, strategies=["onprem"])
     found = plan(request, catalog)
     assert {(b.name, b.count) for b in found.strategy("onprem").purchases} == {("my box", 1)}
-    told = " ".join(gap.effect for gap in found.gaps if gap.subject == "my box")
+    told = " ".join(gap.effect.text for gap in found.gaps if gap.subject == "my box")
     assert "without error-correcting memory" in told
     assert "licence of GeForce and Titan drivers" in told
     price = next(a for a in found.assumptions if a.name == "price_of_my_box")
@@ -231,7 +231,8 @@ def test_nodes_past_their_life_are_a_gap(catalog, ask, hours):
     owned_already = {"nodes": [{"system": "8x H100 server", "count": 1, "bought": "2020-01"}]}
     found = plan(ask(hours("H100", 100), existing=owned_already, strategies=["cloud"]), catalog)
     (gap,) = [gap for gap in found.gaps if gap.subject == "8x H100 server (existing)"]
-    assert "83 months old, past the useful life of 60" in gap.effect
+    assert gap.effect.parameters == {"age_months": 83, "useful_life_months": 60}
+    assert gap.effect.text.startswith("83 months old, past the useful life of 60")
 
 
 def test_power_and_racks_limit_what_is_owned(catalog, ask, hours):

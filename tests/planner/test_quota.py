@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from planner.analysis.warnings import NO_QUOTAS
 from planner.application import plan
+from planner.messages import text_of
 from planner.optimization.strategy import _round_up_to_gangs
 from planner.request.errors import InvalidRequest
 from planner.request.models import QuotaLine, parse_request
 from planner.result import Purchase, Strategy, Use
+from planner.result.message import message
 from planner.supply import quotas as quota
 from pricing.quota import Quota
 
@@ -75,14 +77,16 @@ def test_a_plan_that_needs_more_says_how_much(priced, ask, hours):
     assert (asked.as_of, asked.source_id) == (date(2026, 11, 20), "aws-service-quotas")
     (gap,) = [gap for gap in found.gaps if gap.kind == "quota"]
     assert gap.subject == "aws us-east-1 Running On-Demand P instances (L-417A185B)"
-    assert gap.effect == (
+    assert gap.effect.text == (
         "ask for 576 vCPUs in all, 384 more by 2026-12: the plan runs up to 576 at once; the limit was 192 on"
         " 2026-11-20, 0 of it in use"
     )
     assert gap.workload == "job"
     assert NO_QUOTAS not in found.gaps
-    assert quota.NO_CAPACITY_GAP in found.gaps
-    assert any("limited nothing" in line for line in found.conventions)
+    assert [(gap.subject, gap.effect.code) for gap in found.gaps if gap.kind == "no_capacity_figure"] == [
+        ("capacity", "stock_unknown")
+    ]
+    assert "quotas_compared" in {each.code for each in found.conventions}
 
 
 def test_without_quotas_a_plan_says_that_there_were_none(priced, ask, hours):
@@ -90,7 +94,7 @@ def test_without_quotas_a_plan_says_that_there_were_none(priced, ask, hours):
     with_none = plan(ask(hours("H100", THREE), months=2, strategies=["cloud"]), catalog)
     assert NO_QUOTAS in with_none.gaps
     assert with_none.quota_requests == ()
-    assert not [line for line in with_none.conventions if "uota" in line]
+    assert not [each for each in with_none.conventions if "quota" in each.code]
 
 
 def test_quotas_change_nothing_in_what_is_planned(priced, ask, hours):
@@ -180,7 +184,11 @@ def test_each_strategy_has_its_requests_and_the_recommended_one_its_gaps(catalog
     found = quota.list_quota_requests(request, catalog, [cloud, hybrid])
     assert [(q.strategy, q.needed, q.first_month) for q in found] == [("cloud", 576, 1), ("hybrid", 384, 3)]
     (gap,) = [g for g in quota.find_quota_gaps(request, catalog, [cloud, hybrid], hybrid, MONTHS) if g.kind == "quota"]
-    assert "ask for 384 vCPUs in all, 192 more by 2027-02" in gap.effect
+    assert gap.effect == message(
+        "quota_too_small", unit="vcpu", limit=192, used=0, needed=384, request_more=192, needed_by="2027-02",
+        as_of=date(2026, 11, 20),
+    )  # fmt: skip
+    assert text_of(gap.effect).startswith("ask for 384 vCPUs in all, 192 more by 2027-02: the plan runs up to 384")
     assert not [g for g in quota.find_quota_gaps(request, catalog, [cloud, hybrid], None, MONTHS) if g.kind == "quota"]
 
 
@@ -190,7 +198,7 @@ def test_each_strategy_has_its_requests_and_the_recommended_one_its_gaps(catalog
 def told(asked_for, catalog, *uses: Use) -> list[tuple[str, str]]:
     made = strategy(uses)
     return [
-        (g.subject, g.effect)
+        (g.subject, text_of(g.effect))
         for g in quota.find_quota_gaps(asked_for, catalog, [made], made, MONTHS)
         if g != quota.NO_CAPACITY_GAP
     ]
@@ -199,10 +207,10 @@ def told(asked_for, catalog, *uses: Use) -> list[tuple[str, str]]:
 def test_use_that_is_not_told_is_no_use_of_zero(catalog, asked):
     subject = "aws us-east-1 Running On-Demand P instances (L-417A185B)"
     within = told(asked({"used": None}), catalog, use(1, "p5.48xlarge", 1.0))
-    text = "the plan runs up to 192 of 192 vCPUs; how much is in use is not told: see that 192 are free"
+    text = "the plan runs up to 192 of 192 vCPUs; how much is in use is unknown: check that 192 are free"
     assert within == [(subject, text)]
     ((_, beyond),) = told(asked({"used": None}), catalog, use(1, "p5.48xlarge", 2.0))
-    assert beyond.endswith("the limit was 192 on 2026-11-20, how much of it is in use is not told")
+    assert beyond.endswith("the limit was 192 on 2026-11-20, how much of it is in use is unknown")
 
 
 def test_a_place_without_a_quota_is_named(catalog, asked):
@@ -212,7 +220,7 @@ def test_a_place_without_a_quota_is_named(catalog, asked):
         "aws us-west-2: p5.48xlarge on_demand",
     ]
     assert {effect for _, effect in found} == {
-        "no quota that was given counts them: whether they may run there is not known"
+        "no quota that was given counts them: whether they may run there is unknown"
     }
 
 
@@ -228,7 +236,7 @@ def test_a_type_that_cannot_be_counted_is_named_and_never_zero(catalog, asked):
     unknown = replace(catalog.offerings["aws", "p4d.24xlarge"], vcpus=None)
     stated = SimpleNamespace(providers=catalog.providers, offerings={**catalog.offerings, unknown.key: unknown})
     uses = [use(1, "p5.48xlarge", 1.0), use(1, "p4d.24xlarge", 5.0)]
-    text = "how many vCPUs one has is not known: not counted against L-417A185B in us-east-1"
+    text = "its number of vCPUs is unknown: not counted against L-417A185B in us-east-1"
     assert told(asked({}), stated, *uses) == [("aws p4d.24xlarge", text)]
     (found,) = quota.list_quota_requests(asked({"limit": 100}), stated, [strategy(uses)])
     assert found.needed == 192

@@ -39,8 +39,8 @@ MANY = {
 def case_of(monkeypatch):
     """The solved plan of a request with all that risk needs of it, as `plan` hands it over."""
     seen: list[BaselinePlan] = []
-    first = planner.pipeline.flips
-    monkeypatch.setattr(planner.pipeline, "flips", lambda case: seen.append(case) or first(case))
+    first = planner.pipeline.find_switching_values
+    monkeypatch.setattr(planner.pipeline, "find_switching_values", lambda case: seen.append(case) or first(case))
 
     def make(request, catalog) -> BaselinePlan:
         plan(request, catalog)
@@ -319,7 +319,7 @@ def test_too_few_draws_are_refused(owning):
 
 def test_every_figure_is_judged_in_one_way_only():
     """No name in the lists of exceptions that is no assumption, and none in two of them."""
-    known = set(planner.request.assumptions.default_assumptions())
+    known = set(planner.request.assumptions.load_defaults())
     assert (
         known
         >= uncertain_assumptions.POLICY_ASSUMPTIONS

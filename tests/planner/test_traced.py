@@ -12,11 +12,11 @@ from planner.finance.symbolic import (
     Growth,
     SymbolicError,
     SymbolicValue,
+    annuity_factor,
     formula_text,
     growth_factor,
     larger_of,
     power,
-    symbolic_annuity,
 )
 from planner.result.formulas import evaluate_formula, parse_formula
 
@@ -36,7 +36,7 @@ def _combined(children):
         st.tuples(st.sampled_from(BINARY), children, children).map(_applied),
         children.map(lambda x: -x),
         st.tuples(children, numbers).map(lambda pair: power(abs(float(pair[0])) + 0.1, min(pair[1], 3))),
-        st.tuples(figures, st.integers(1, 60)).map(lambda pair: symbolic_annuity(pair[0], pair[1])),
+        st.tuples(figures, st.integers(1, 60)).map(lambda pair: annuity_factor(pair[0], pair[1])),
         st.tuples(figures, st.sampled_from([2, 1 / 12, -1, 0.5])).map(
             lambda pair: pair[0] ** pair[1] if pair[0] > 0 else pair[0]
         ),
@@ -118,7 +118,7 @@ def test_two_growths_in_one_figure_are_refused():
         lambda: one + 1,
         lambda: one**2,
         lambda: larger_of(one, 2.0),
-        lambda: symbolic_annuity(one, 3),
+        lambda: annuity_factor(one, 3),
     ):
         with pytest.raises(SymbolicError):
             act()

@@ -38,8 +38,8 @@ RENT = PER_NODE_HOUR * 730
 def solved_of(monkeypatch):
     """Plans a request; the strategies with their decisions, and the setting they share."""
     seen = []
-    first = planner.pipeline.flips
-    monkeypatch.setattr(planner.pipeline, "flips", lambda case: seen.append(case) or first(case))
+    first = planner.pipeline.find_switching_values
+    monkeypatch.setattr(planner.pipeline, "find_switching_values", lambda case: seen.append(case) or first(case))
 
     def make(request, catalog):
         plan(request, catalog)

@@ -111,10 +111,11 @@ KILLED = """
 import os, signal, sys
 from datetime import date
 from pathlib import Path
-from pricing import landing, table
-from pricing.gate import Fetched
-from pricing.place import Source
-from pricing.price import Price, option_of
+from pricing import csv_tables
+from pricing.price import Price, parse_purchase_option
+from pricing.regions_and_tiers import Source
+from pricing.snapshots import publication
+from pricing.snapshots.quality_gate import FetchedRows
 
 left = [int(sys.argv[2])]
 def die(*_):
@@ -124,12 +125,13 @@ def die(*_):
 fsync, rename, replace = os.fsync, Path.rename, Path.replace
 os.fsync = lambda file: (die(), fsync(file))
 Path.rename = lambda path, target: (die(), rename(path, target))[1]
-landing.write_atomically = lambda path, content: (die(), table.write_atomically(path, content))
+publication.write_atomically = lambda path, content: (die(), csv_tables.write_atomically(path, content))
 key = ("aws", "us-east-1", "p5.48xlarge", "on_demand")
 day = date(2026, 11, 22)
-price = Price(*key, *option_of(key[3]), 51.0, "USD", day, "later", "listed", "")
+price = Price(*key, *parse_purchase_option(key[3]), 51.0, "USD", day, "later", "listed", "")
 source = Source("later", "later", day, "prices")
-landing.land("aws", Fetched({}, {key: price}, frozenset(), sources=(source,)), Path(sys.argv[1]), made_by="x", day=day)
+rows = FetchedRows({}, {key: price}, frozenset(), sources=(source,))
+publication.publish_snapshot("aws", rows, Path(sys.argv[1]), made_by="x", day=day)
 """
 
 

@@ -37,7 +37,7 @@ COLUMNS = {
 }
 SEEN = """\
 import json, sys
-from pricing.catalog import Catalog
+from pricing.catalog.price_catalog import Catalog
 catalog = Catalog.current()
 quotes = catalog.quotes(providers=["lambda"], instance_types=["gpu_8x_h100_sxm5"], regions=["us-west-1"])
 folder = dict(catalog.layout.folders)["lambda"].name

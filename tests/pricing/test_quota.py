@@ -123,7 +123,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[FetchRequest]
             return [QuotaTask(name, read) for name, read in reads.items()]
 
         made = SimpleNamespace(EXTRA="aws", SERVICES=(), AT_ONCE=4, quota_tasks=tasks)
-        monkeypatch.setattr(account_quotas, "adapter_of", lambda name: made if name == "aws" else None)
+        monkeypatch.setattr(account_quotas, "load_adapter", lambda name: made if name == "aws" else None)
         return asked
 
     return install
@@ -178,7 +178,7 @@ def test_what_fails_before_the_first_task_is_told(account, tmp_path, monkeypatch
         raise ProviderFailure("no_credentials", "none were found")
 
     adapter = SimpleNamespace(AT_ONCE=1, quota_tasks=no_account)
-    monkeypatch.setattr(account_quotas, "adapter_of", lambda name: adapter if name == "aws" else None)
+    monkeypatch.setattr(account_quotas, "load_adapter", lambda name: adapter if name == "aws" else None)
     found, _ = read(tmp_path)
     assert [t.failed.kind for t in found.troubles] == ["no_credentials"]
     found, _ = read(tmp_path, "acme")

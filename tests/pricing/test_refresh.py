@@ -56,7 +56,7 @@ def adapter(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[FetchRequest]
             tasks=tasks,
             sources=lambda day: (Source("made", "a test", day, "prices"),),
         )
-        monkeypatch.setattr(price_refresh, "adapter_of", lambda _: made)
+        monkeypatch.setattr(price_refresh, "load_adapter", lambda _: made)
         return asked
 
     return install

@@ -18,7 +18,7 @@ from pricing.errors import InvalidSnapshot
 from pricing.providers import CatalogLayout
 from tools.importer import import_facts
 
-OPEN = "import sys; from pathlib import Path; from pricing.catalog import ROOT, Catalog;"
+OPEN = "import sys; from pathlib import Path; from pricing.catalog.price_catalog import ROOT, Catalog;"
 COUNT = OPEN + "print(len(Catalog.read(ROOT, Path(sys.argv[1])).quotes()))"
 
 
@@ -113,7 +113,7 @@ def next_tick(path):
 @pytest.mark.usefixtures("settled")
 def test_an_unchanged_folder_is_not_read_again(made, tmp_path, monkeypatch):
     before = Catalog.read(made.target, tmp_path / "cache")
-    monkeypatch.setattr(database, "digest_of", lambda _: pytest.fail("read again"))
+    monkeypatch.setattr(database, "hash_catalog", lambda _: pytest.fail("read again"))
     after = Catalog.read(made.target, tmp_path / "cache")
     assert after.digest == before.digest
     assert after.quotes() == before.quotes()

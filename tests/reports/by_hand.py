@@ -33,6 +33,7 @@ from planner.result.financial_views import (
     OwningReturn,
     UnitCost,
 )
+from planner.result.message import Message
 
 RATE = 0.08
 MONTHLY = (1 + RATE) ** (1 / 12) - 1
@@ -265,7 +266,10 @@ def small():
         currency="USD",
         hours_per_month=730.0,
         discount_rate_annual=RATE,
-        conventions=("A month is 730 hours.", "Purchases fall at the start of a month, running costs at its end."),
+        conventions=(
+            Message("hours_per_month", {"hours": 730.0}, "A month is 730 hours."),
+            Message("payment_timing", {}, "Purchases fall at the start of a month, running costs at its end."),
+        ),
         recommendation=advice,
         strategies=(cloud, onprem, hybrid),
         break_even=(

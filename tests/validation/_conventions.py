@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from planner.finance.cashflow import Terms
-from planner.finance.time_value import break_even_hours, break_even_utilisation
+from planner.finance.time_value import break_even
 from planner.request import assumptions
 from planner.request.assumptions import Assumptions
 from planner.result import Assumption
@@ -52,7 +52,7 @@ class PlanningConventions:
     """
 
     catalog: Catalog
-    assumptions: Assumptions = field(default_factory=assumptions.defaults)
+    assumptions: Assumptions = field(default_factory=assumptions.load_defaults)
     title: str = ""
 
     @property
@@ -93,8 +93,7 @@ class PlanningConventions:
         """Months of work after which a node has cost as much as the rent, undiscounted and without resale; None where
         that is not within its life."""
         costs = self.costs(node)
-        # break_even_hours counts in the unit that its rates are per: here months.
-        months = break_even_hours(costs.capital, costs.per_month_at_work, rent_per_month)
+        months, _ = break_even(costs.capital, costs.per_month_at_work, rent_per_month, self.per_month(node))
         return months if months is not None and months <= self.assumptions["useful_life_months"].value else None
 
     def break_evens_against(self, node: OwnedNode, rents: Amounts) -> dict[str, Nested]:
@@ -103,7 +102,7 @@ class PlanningConventions:
         return {
             "own_usd_per_hour": whole,
             "breakeven_months": apply_to_each(lambda rent: self.months_to_even(node, rent * HOURS_PER_MONTH), rents),
-            "breakeven_utilisation": apply_to_each(lambda rent: break_even_utilisation(whole, rent), rents),
+            "breakeven_utilisation": apply_to_each(lambda rent: break_even(0.0, 0.0, rent, whole)[1], rents),
         }
 
     def system(self, text: str, price: float) -> tuple[OwnedNode | None, str]:

@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from planner.finance.time_value import break_even_hours
+from planner.finance.time_value import break_even
 from planner.request.field_types import Amount, Positive
 from pricing.units import HOURS_PER_MONTH
 from tests.validation import _inputs
@@ -76,9 +76,8 @@ class Model(_inputs.Inputs):
         return self.tokens_per_second * SECONDS * self.hours_per_month / MILLION
 
     def months_to_even(self, api: Api) -> float | None:
-        # break_even_hours counts in the unit that its rates are per: here months.
-        rent = api.per_million * self.million_tokens_per_month
-        return break_even_hours(self.hardware, self.electricity_per_month, rent)
+        own, rent = self.electricity_per_month, api.per_million * self.million_tokens_per_month
+        return break_even(self.hardware, own, rent, level_per_period=own)[0]
 
 
 class Inputs(_inputs.Inputs):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from planner.finance.time_value import break_even_utilisation, cost_per_unit
+from planner.finance.time_value import break_even
 from planner.request.field_types import Amount, Positive
 from pricing.units import HOURS_PER_YEAR
 from tests.validation import _inputs
 from tests.validation._comparison import Nested
 from tests.validation._conventions import FullCost, PlanningConventions, build_study_node, count_published_costs
+from tests.validation._formulas import cost_per_unit
 from tests.validation._inputs import Amounts, PositiveFraction, apply_to_each
 
 LEAVES_OUT = "It leaves out interest, resale, support and staff, and idle hours unless a utilisation is stated."
@@ -50,7 +51,7 @@ def outputs(inputs: Inputs) -> Mapping[str, Nested]:
     if inputs.cloud_usd_per_core_hour is not None:
         fixed = total * inputs.utilisation
         results["breakeven_utilisation"] = apply_to_each(
-            lambda rent: break_even_utilisation(fixed, rent), inputs.cloud_usd_per_core_hour
+            lambda rent: break_even(0.0, 0.0, rent, level_per_period=fixed)[1], inputs.cloud_usd_per_core_hour
         )
     return results
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.finance.time_value import cost_per_unit, rent_of_capital, value_after_years
 from planner.request.field_types import Amount, Positive
 from tests.validation import _inputs
 from tests.validation._comparison import Nested
@@ -18,6 +17,7 @@ from tests.validation._conventions import (
     build_study_node,
     count_published_costs,
 )
+from tests.validation._formulas import cost_per_unit, rent_of_capital, value_after_years
 from tests.validation._inputs import PositiveFraction
 
 LEAVES_OUT = "It leaves out staff, space, support and failed runs, and takes hardware as if it were let by the hour."

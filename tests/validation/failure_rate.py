@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.finance.time_value import cost_per_unit
 from planner.request.field_types import Amount, Positive
 from pricing.units import HOURS_PER_YEAR
 from tests.validation import _inputs
 from tests.validation._comparison import Nested
 from tests.validation._conventions import FullCost, PlanningConventions
+from tests.validation._formulas import cost_per_unit
 from tests.validation._inputs import Positives, apply_to_each
 
 LEAVES_OUT = "It leaves out what an interruption costs, and takes interruptions as independent and equally likely."

@@ -8,12 +8,12 @@ from typing import Any
 
 from pydantic import model_validator
 
-from planner.finance.time_value import cost_per_unit
 from planner.request.field_types import Amount, Positive
 from pricing.units import HOURS_PER_YEAR
 from tests.validation import _inputs
 from tests.validation._comparison import Nested
 from tests.validation._conventions import FullCost, PlanningConventions, build_study_node, count_published_costs
+from tests.validation._formulas import cost_per_unit
 from tests.validation._inputs import PositiveFraction
 
 LEAVES_OUT = "It leaves out servers, network, space, staff, support, resale and discounting; peak rates are no work."

@@ -6,12 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from planner.finance.time_value import cost_per_unit
 from planner.request.field_types import Amount, Positive
 from pricing.units import HOURS_PER_MONTH, HOURS_PER_YEAR
 from tests.validation import _inputs
 from tests.validation._comparison import Nested
 from tests.validation._conventions import FullCost, PlanningConventions, build_study_node, count_published_costs
+from tests.validation._formulas import cost_per_unit
 
 LEAVES_OUT = "It leaves out the capital itself, staff and network, and may divide by a year and a month that differ."
 

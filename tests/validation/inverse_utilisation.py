@@ -7,10 +7,11 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from planner.finance.time_value import break_even_utilisation, cost_per_unit
+from planner.finance.time_value import break_even
 from planner.request.field_types import Amount, Positive
 from tests.validation import _inputs
 from tests.validation._comparison import Nested
+from tests.validation._formulas import cost_per_unit
 from tests.validation._inputs import PositiveFraction, apply_to_each
 
 LEAVES_OUT = "It leaves out what grows with use, such as power, and does not tell what the fixed cost is made of."
@@ -59,5 +60,5 @@ def outputs(inputs: Inputs) -> Mapping[str, Nested]:
         results["dedicated_minus_cloud_fraction"] = apply_to_each(
             lambda used: unit_cost(used) / cloud - 1, inputs.utilisations
         )
-        results["breakeven_utilisation"] = break_even_utilisation(inputs.fixed, cloud)
+        _, results["breakeven_utilisation"] = break_even(0.0, 0.0, cloud, level_per_period=inputs.fixed)
     return results

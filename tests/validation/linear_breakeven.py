@@ -8,12 +8,13 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from planner.finance.time_value import break_even_hours, cost_per_unit
+from planner.finance.time_value import break_even
 from planner.request.field_types import Amount, Positive
 from pricing.units import HOURS_PER_MONTH
 from tests.validation import _inputs
 from tests.validation._comparison import Nested
 from tests.validation._conventions import WITHIN_LIFE, FullCost, PlanningConventions
+from tests.validation._formulas import cost_per_unit
 from tests.validation._inputs import Amounts, apply_to_each
 
 LEAVES_OUT = "It leaves out network, staff, resale, discounting and idle hours: every hour is taken to be rented."
@@ -42,7 +43,8 @@ class Inputs(_inputs.Inputs):
 
 def outputs(inputs: Inputs) -> Mapping[str, Nested]:
     def hours(rent: float) -> float | None:
-        return break_even_hours(inputs.capex_usd, inputs.own_per_hour, rent)
+        own = inputs.own_per_hour
+        return break_even(inputs.capex_usd, own, rent, level_per_period=own)[0]
 
     def months(rent: float) -> float | None:
         reached = hours(rent)

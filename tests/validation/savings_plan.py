@@ -1,4 +1,5 @@
-"""One hour's bill under commitments of money, at each commitment alone."""
+"""One hour's bill under commitments of money, at each commitment alone: validates the provider's rule of billing an
+hour, which plans do not use; they commit money against the use of whole months."""
 
 from __future__ import annotations
 
@@ -7,10 +8,10 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from planner.finance.time_value import SavingsPlanBill, SavingsPlanUse, savings_plan_bill
 from planner.request.field_types import Amount
 from tests.validation import _inputs
 from tests.validation._comparison import Nested
+from tests.validation._formulas import SavingsPlanBill, SavingsPlanUse, savings_plan_bill
 
 LEAVES_OUT = "It leaves out every other hour: what a commitment wastes shows only over all hours of its term."
 NO_FULL_COST = "a bill, nothing is owned"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.finance.time_value import break_even_price, cost_per_unit
 from planner.request.field_types import Amount, Positive
 from tests.validation import _inputs
 from tests.validation._comparison import Nested
 from tests.validation._conventions import FullCost, PlanningConventions
+from tests.validation._formulas import cost_per_unit
 from tests.validation._inputs import PositiveFraction, Positives, apply_to_each
 
 LEAVES_OUT = "It leaves out network, staff, resale, discounting and idle hours, unless a utilisation is stated."
@@ -36,7 +36,7 @@ class Inputs(_inputs.Inputs):
         """The rent that owning equals over its life: capital / hours of life + running costs."""
         if self.capex_usd is None or self.life_hours is None:
             return None
-        return break_even_price(self.capex_usd + self.onprem_usd_per_hour * self.life_hours, self.life_hours)
+        return (self.capex_usd + self.onprem_usd_per_hour * self.life_hours) / self.life_hours
 
 
 def outputs(inputs: Inputs) -> Mapping[str, Nested]:

@@ -8,8 +8,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from planner.finance.cashflow import annuity_factor
-from planner.finance.time_value import break_even_hours, break_even_utilisation
+from planner.finance.symbolic import annuity_factor
+from planner.finance.time_value import break_even
 from planner.request.field_types import Amount, Positive
 from pricing.units import HOURS_PER_YEAR
 from tests.validation import _inputs
@@ -51,9 +51,7 @@ class Inputs(_inputs.Inputs):
 
 def outputs(inputs: Inputs) -> Mapping[str, Nested]:
     rent, owed = inputs.rent_per_year, inputs.owed_per_year
-    # break_even_hours counts in the unit that its rates are per: here years.
-    years = break_even_hours(inputs.upfront_usd, owed, rent)
-    used = break_even_utilisation(inputs.upfront_usd / inputs.term_years + owed, rent)
+    years, used = break_even(inputs.upfront_usd, owed, rent, inputs.upfront_usd / inputs.term_years + owed)
     return {
         "saving_fraction": 1 - used,
         "saving_usd": inputs.term_years * (rent - owed) - inputs.upfront_usd,
@@ -65,7 +63,7 @@ def outputs(inputs: Inputs) -> Mapping[str, Nested]:
 
 def full_cost(inputs: Inputs, house: PlanningConventions) -> FullCost:
     rate = house.terms.discount_rate_monthly
-    worth = annuity_factor(inputs.term_years * MONTHS, rate) / MONTHS
+    worth = annuity_factor(rate, inputs.term_years * MONTHS) / MONTHS
     reserved, rent = inputs.upfront_usd + inputs.owed_per_year * worth, inputs.rent_per_year * worth
     figures: dict[str, Nested] = {
         "present_cost_reserved_usd": reserved,

@@ -1,7 +1,7 @@
-"""What changed since the last review: the facts of two plans side by side, and why the cost is another.
+"""What changed since the last review: the facts of two plans side by side, and the causes of the difference in cost.
 
-Like is set beside like: months by their calendar names, work over the months that both plans have, amounts of one
-currency only. What cannot be subtracted is shown and not subtracted, and the notes say so.
+Months are matched by their calendar names, work over the months that both plans have, amounts within one currency.
+Facts in different units are shown and not subtracted, and the notes say so.
 """
 
 from __future__ import annotations
@@ -14,27 +14,31 @@ from planner.analysis.comparison.cost_comparison import compare_costs
 from planner.analysis.comparison.currency_conversion import NoCommonCurrency, find_comparison_rates
 from planner.analysis.comparison.review_record import ReviewFact, ReviewRecord, build_review_record
 from planner.result import Plan
-from planner.result.comparison import TOPIC_TITLES, Changes, ComparedValue, CostAttribution, PlanChange, Topic
+from planner.result.comparison import (
+    TOPIC_TITLES,
+    Changes,
+    ComparedValue,
+    CostAttribution,
+    PlanChange,
+    Topic,
+    month_span,
+)
+from planner.result.message import Message, message
 
 ALWAYS_LISTED_TOPICS: frozenset[Topic] = frozenset({"cost", "recommendation", "month"})
-"""Topics told also where nothing changed."""
+"""Topics listed also where nothing changed."""
 COMMON_FACT_TOPICS: frozenset[Topic] = frozenset({"price", "throughput", "frame"})
-"""Topics where a fact that only one plan has says no more than that the other did not need it."""
+"""Topics where a fact that only one plan has is no change: the other plan did not need it."""
 VALUE_TOLERANCE = 1e-9
-"""Of a figure: what differs by less is the rounding of a file or of the solver."""
-NOT_SUBTRACTED = "another unit: not subtracted"
+"""Of a value: a smaller difference is the rounding of a file or of the solver."""
 WORKBOOK_PARTIAL_TOPICS: frozenset[Topic] = frozenset({"assumption"})
-"""Topics of which a workbook may tell less than its plan."""
-NO_PLAN_NOTE = (
-    "then is read from the cells of the last review's workbook as it was saved, edits included; causes that add up "
-    "need its plan.json"
-)
+"""Topics of which a workbook may show less than its plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ReviewPair:
-    """Both reviews, and the calendar months that both have; `rate` is what an amount then is multiplied by to be in
-    the currency of now, None where there is one currency or nothing tells.
+    """Both reviews, and the calendar months that both have; `rate` converts an amount of the last review to the
+    currency of the new plan, None where they have one currency or no rate is known.
     """
 
     then: ReviewRecord
@@ -42,10 +46,6 @@ class _ReviewPair:
     common: tuple[str, ...]
     in_both: frozenset[Topic]
     rate: float | None
-
-    @property
-    def span(self) -> str:
-        return _format_span(self.common)
 
 
 def list_changes(then: Plan | ReviewRecord, now: Plan) -> Changes:
@@ -60,7 +60,7 @@ def list_changes(then: Plan | ReviewRecord, now: Plan) -> Changes:
         COMMON_FACT_TOPICS if then is not old else COMMON_FACT_TOPICS | WORKBOOK_PARTIAL_TOPICS,
         _conversion_rate(then, now),
     )
-    causes, why_not = _find_causes(then, now)
+    causes, cause_notes = _find_causes(then, now)
     topic_changes = [change for topic in TOPIC_TITLES if topic in old.topics for change in _compare_topic(topic, both)]
     return Changes(
         old.plan_id,
@@ -70,7 +70,7 @@ def list_changes(then: Plan | ReviewRecord, now: Plan) -> Changes:
         old.strategy,
         tuple(topic_changes),
         causes,
-        (*_list_notes(both, causes), *why_not, *_note_unmatched_prices(both)),
+        (*_list_notes(both, causes), *cause_notes, *_note_unmatched_prices(both)),
     )
 
 
@@ -83,22 +83,22 @@ def _conversion_rate(then: Plan | ReviewRecord, now: Plan) -> float | None:
         return None
 
 
-def _find_causes(then: Plan | ReviewRecord, now: Plan) -> tuple[CostAttribution | None, tuple[str, ...]]:
-    """The causes of the difference between what each plan recommends; None, and why, where they cannot be told."""
+def _find_causes(then: Plan | ReviewRecord, now: Plan) -> tuple[CostAttribution | None, tuple[Message, ...]]:
+    """The causes of the difference between the recommended strategies; None, and why, where they cannot be computed."""
     if isinstance(then, ReviewRecord):
-        return None, (NO_PLAN_NOTE, *then.notes)
+        return None, (message("review_read_from_workbook"), *then.notes)
     names = then.recommendation.strategy, now.recommendation.strategy
     if names[0] is None or names[1] is None:
-        return None, (f"causes cannot be told: {'then' if names[0] is None else 'now'} no strategy is possible",)
+        return None, (message("causes_need_a_strategy", plan="then" if names[0] is None else "now"),)
     try:
         comparison = compare_costs(then, now, names[0], names[1])
-    except NoCommonCurrency as error:
-        return None, (f"causes cannot be told: {error}",)
+    except NoCommonCurrency:
+        return None, (message("causes_need_a_rate", then_currency=then.currency, now_currency=now.currency),)
     except ArithmeticError as error:
-        return None, (f"causes cannot be told, from figures that nothing can be computed with: {error}",)
+        return None, (message("causes_not_computable", error=str(error)),)
     moved = [amount for step in comparison.steps for part in step.parts for amount in (part.total, part.present)]
     if not all(map(math.isfinite, (*comparison.restated, *moved))):
-        return None, ("causes cannot be told: they come to no number",)
+        return None, (message("causes_not_finite"),)
     return CostAttribution(comparison.strategies, comparison.restated, comparison.new, comparison.steps), ()
 
 
@@ -130,12 +130,14 @@ def _order_subjects(topic: Topic, then: Mapping[str, ReviewFact], now: Mapping[s
     return sorted(subjects) if topic in ("month", "purchase") else subjects
 
 
-def _build_change(topic: Topic, subject: str, old: ReviewFact | None, new: ReviewFact | None, why: str) -> PlanChange:
+def _build_change(
+    topic: Topic, subject: str, old: ReviewFact | None, new: ReviewFact | None, why: Message | None
+) -> PlanChange:
     units = [fact.unit for fact in (old, new) if fact is not None]
     unit = " -> ".join(dict.fromkeys(units))
     then, now = (fact.value if fact else None for fact in (old, new))
     if len(set(units)) > 1:
-        return PlanChange(topic, subject, then, now, None, unit, f"{NOT_SUBTRACTED}; {why}".removesuffix("; "))
+        return PlanChange(topic, subject, then, now, None, unit, message("units_differ", why=why))
     return PlanChange(topic, subject, then, now, _subtract_values(then, now), unit, why)
 
 
@@ -149,7 +151,7 @@ def _subtract_values(then: ComparedValue, now: ComparedValue) -> float | None:
 
 
 def _is_same(both: _ReviewPair, topic: Topic, old: ReviewFact | None, new: ReviewFact | None) -> bool:
-    """Gaps are the same by name: their words hold figures of the plan."""
+    """Gaps are the same by name: their effects hold values of the plan."""
     if old is None or new is None:
         return False
     if topic == "gap":
@@ -167,50 +169,49 @@ def _is_converted(both: _ReviewPair, old: ReviewFact, new: ReviewFact) -> bool:
     return unit == new.unit and _subtract_values(old.value * both.rate, new.value) == 0.0
 
 
-def _explain_change(both: _ReviewPair, topic: Topic, old: ReviewFact | None, new: ReviewFact | None) -> str:
-    special = {"month": _explain_month, "purchase": _explain_purchase, "gap": _explain_gap}
-    return special.get(topic, _explain_source)(both, old, new)
+def _explain_change(both: _ReviewPair, topic: Topic, old: ReviewFact | None, new: ReviewFact | None) -> Message | None:
+    if topic == "month":
+        return None if old and new else message("month_of_one_plan", plan="then" if old else "now")
+    if topic == "purchase":
+        return _explain_purchase(both, old, new)
+    if topic == "gap":
+        return message("gap_opened", effect=new.note) if new else message("gap_closed", effect=old.note if old else "")
+    return _explain_source(old, new)
 
 
-def _explain_month(_: _ReviewPair, old: ReviewFact | None, new: ReviewFact | None) -> str:
-    return "" if old and new else f"a month of the {'last review' if old else 'new plan'} only"
-
-
-def _explain_purchase(both: _ReviewPair, old: ReviewFact | None, new: ReviewFact | None) -> str:
+def _explain_purchase(both: _ReviewPair, old: ReviewFact | None, new: ReviewFact | None) -> Message | None:
     if old is None:
-        return "new"
+        return message("purchase_added")
     if new is not None:
-        return ""
-    is_over = not old.subject.startswith(both.now.month_names)
-    return "ordered in a month that the new plan does not cover" if is_over else "no longer planned"
+        return None
+    if old.subject.startswith(both.now.month_names):
+        return message("purchase_dropped")
+    return message("purchase_outside_new_plan")
 
 
-def _explain_gap(_: _ReviewPair, old: ReviewFact | None, new: ReviewFact | None) -> str:
-    return f"new: {new.note}" if new else f"closed: {old.note}" if old else ""
-
-
-def _explain_source(_: _ReviewPair, old: ReviewFact | None, new: ReviewFact | None) -> str:
-    """Where the figures are from."""
+def _explain_source(old: ReviewFact | None, new: ReviewFact | None) -> Message | None:
+    """Where the values are from."""
     if old is None or new is None:
-        words, fact = ("new", new) if old is None else ("gone", old)
-        return f"{words}: {fact.note}" if fact and fact.note else words
+        return (
+            message("fact_added", source=new.note) if new else message("fact_removed", source=old.note if old else "")
+        )
     if old.note == new.note:
-        return f"then and now: {old.note}" if old.note else ""
-    return "; ".join(f"{word}: {fact.note}" for word, fact in (("then", old), ("now", new)) if fact.note)
+        return message("source_unchanged", source=old.note) if old.note else None
+    return message("source_changed", then_source=old.note, now_source=new.note)
 
 
 def _compare_common_months(
     both: _ReviewPair, then: Mapping[str, ReviewFact], now: Mapping[str, ReviewFact]
 ) -> Iterator[PlanChange]:
-    """Where the plans cover unlike months: what both pay in those that both have."""
+    """Where the plans cover different months: what each pays in those that both have."""
     if both.then.month_names == both.now.month_names or not both.common:
         return
     old, new = (
         ReviewFact("month", "", _sum_months(facts, both.common), side.currency)
         for facts, side in ((then, both.then), (now, both.now))
     )
-    subject = f"{both.span}, months that both have"
-    yield _build_change("month", subject, old, new, "like for like: payments of other months left out")
+    subject = f"{month_span(both.common)}, months that both have"
+    yield _build_change("month", subject, old, new, message("common_months_only"))
 
 
 def _sum_months(facts: Mapping[str, ReviewFact], months: Sequence[str]) -> float:
@@ -219,7 +220,7 @@ def _sum_months(facts: Mapping[str, ReviewFact], months: Sequence[str]) -> float
 
 
 def _compare_workloads(both: _ReviewPair) -> Iterator[PlanChange]:
-    """Work asked for by workload, over the months that both plans have; over all of each where they share none."""
+    """Requested work by workload, over the months that both plans have; over all of each where they share none."""
     for name in dict.fromkeys((*both.now.work, *both.then.work)):
         old, new = (_build_work_fact(side, name, both.common) for side in (both.then, both.now))
         if not _is_same(both, "workload", old, new) or _list_changed_months(both, name):
@@ -239,59 +240,49 @@ def _select_months(side: ReviewRecord, demand: Sequence[float], common: Sequence
 
 
 def _list_changed_months(both: _ReviewPair, name: str) -> list[str]:
-    """The months that both plans have in which a workload of both asks for other work."""
+    """The months that both plans have in which the requested work of a workload of both differs."""
     if not (name in both.then.work and name in both.now.work):
         return []
     old, new = (_select_months(side, side.work[name][1], both.common) for side in (both.then, both.now))
     return [month for month, a, b in zip(both.common, old, new, strict=False) if _subtract_values(a, b)]
 
 
-def _explain_workload(both: _ReviewPair, name: str) -> str:
-    months = both.span or "all months of each plan"
-    if name not in both.then.work:
-        return f"new, work of {months}"
-    if name not in both.now.work:
-        return f"gone, work of {months}"
-    moved = _list_changed_months(both, name)
-    listed = moved[0] if len(moved) == 1 else f"{len(moved)} months, {moved[0]} first" if moved else ""
-    return f"work of {months}" + (f", other in {listed}" if listed and len(moved) < len(both.common) else "")
+def _explain_workload(both: _ReviewPair, name: str) -> Message:
+    is_old, is_new = name in both.then.work, name in both.now.work
+    changed = _list_changed_months(both, name)
+    return message(
+        "work_compared",
+        status="changed" if is_old and is_new else "added" if is_new else "removed",
+        months=both.common,
+        changed_months=changed if len(changed) < len(both.common) else (),
+    )
 
 
-def _list_notes(both: _ReviewPair, causes: CostAttribution | None) -> Iterator[str]:
+def _list_notes(both: _ReviewPair, causes: CostAttribution | None) -> Iterator[Message]:
     then, now = both.then, both.now
     if then.month_names != now.month_names:
-        shared = f"the {len(both.common)} months that both have, {both.span}" if both.common else "no month is in both"
-        yield (
-            f"then {_format_span(then.month_names)}, now {_format_span(now.month_names)}: payments and work "
-            "are set side by side by "
-            f"calendar month ({shared})"
+        yield message(
+            "months_differ", then_months=then.month_names, now_months=now.month_names, common_months=both.common
         )
         if causes:
-            yield f"causes set the months side by side by their place: {then.month_names[0]} with {now.month_names[0]}"
+            yield message("causes_match_months_by_place", then_month=then.month_names[0], now_month=now.month_names[0])
     if then.currency != now.currency:
-        alike = "" if both.rate is None else f"; what is the same at {both.rate:.6g} is no change"
-        yield f"then in {then.currency}, now in {now.currency}: amounts are not subtracted from one another{alike}"
+        yield message(
+            "currencies_differ", then_currency=then.currency, now_currency=now.currency, exchange_rate=both.rate
+        )
     if causes and causes.strategies[0] != causes.strategies[1]:
-        yield f"causes lead from {causes.strategies[0]}, recommended then, to {causes.strategies[1]}, recommended now"
+        yield message(
+            "recommended_strategies_differ", then_strategy=causes.strategies[0], now_strategy=causes.strategies[1]
+        )
     if causes and then.currency != now.currency:
         total, present = causes.restated
-        yield (
-            f"causes start from the costs of the last review in {now.currency}, at that rate: total {total:,.2f}, "
-            f"present {present:,.2f}"
+        yield message(
+            "causes_start_from_converted_costs", currency=now.currency, total_cost=total, present_cost=present
         )
 
 
-def _note_unmatched_prices(both: _ReviewPair) -> Iterator[str]:
-    """How many prices are named by one of the plans only: they are no changes."""
-    sides = [set(_select_facts(side, "price")) for side in (both.then, both.now)]
-    if "price" in both.then.topics and sides[0] != sides[1]:
-        yield (
-            f"prices are compared where both plans name them; {len(sides[0] - sides[1]):,} were named then only, "
-            f"{len(sides[1] - sides[0]):,} now only"
-        )
-
-
-def _format_span(months: Sequence[str]) -> str:
-    if not months:
-        return ""
-    return months[0] if len(months) == 1 else f"{months[0]}..{months[-1]}"
+def _note_unmatched_prices(both: _ReviewPair) -> Iterator[Message]:
+    """The number of prices that only one of the plans names: they are no changes."""
+    old, new = (set(_select_facts(side, "price")) for side in (both.then, both.now))
+    if "price" in both.then.topics and old != new:
+        yield message("prices_of_one_plan", then_only=len(old - new), now_only=len(new - old))

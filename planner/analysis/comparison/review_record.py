@@ -12,6 +12,7 @@ from datetime import date
 
 from planner.result import Plan, Purchase, RequestedWorkload, Strategy
 from planner.result.comparison import TOPIC_TITLES, ComparedValue, Topic
+from planner.result.message import Message
 
 NOT_POSSIBLE = "not possible"
 RECOMMENDED = "recommended"
@@ -45,13 +46,13 @@ class ReviewRecord:
     facts: tuple[ReviewFact, ...]
     work: Mapping[str, tuple[str, tuple[float, ...]]]
     topics: frozenset[Topic]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
 
 
 def build_review_record(plan: Plan) -> ReviewRecord:
     """What a review keeps of `plan`."""
     name = plan.recommendation.strategy
-    facts = [*_list_cost_facts(plan), build_recommendation_fact(name or "none", plan.recommendation.sentence)]
+    facts = [*_list_cost_facts(plan), build_recommendation_fact(name or "none", str(plan.recommendation.sentence))]
     if name is not None:
         facts += [*_list_month_facts(plan, plan.strategy(name)), *_list_purchase_facts(plan, plan.strategy(name))]
     facts += [*_list_evidence_facts(plan), *_list_gap_facts(plan), *_list_frame_facts(plan)]
@@ -129,7 +130,7 @@ def _list_evidence_facts(plan: Plan) -> Iterator[ReviewFact]:
 
 def _list_gap_facts(plan: Plan) -> Iterator[ReviewFact]:
     for gap in plan.gaps:
-        yield build_gap_fact(gap.kind.replace("_", " "), gap.subject, gap.effect, gap.workload)
+        yield build_gap_fact(gap.kind.replace("_", " "), gap.subject, str(gap.effect), gap.workload)
 
 
 def build_gap_fact(kind: str, subject: str, effect: str, workload: str) -> ReviewFact:

@@ -23,6 +23,7 @@ from planner.analysis.comparison.review_record import (
     build_recommendation_fact,
 )
 from planner.result.comparison import Topic
+from planner.result.message import Message, message
 
 HEADER_ROW = 3
 ZIP_SIGNATURE = b"PK\x03\x04"
@@ -169,11 +170,11 @@ def _read_evidence_facts(grids: SheetGrids) -> Iterator[ReviewFact]:
             )
 
 
-def _read_scenario_notes(grid: list[list[Any]]) -> Iterator[str]:
+def _read_scenario_notes(grid: list[list[Any]]) -> Iterator[Message]:
     """The scenario that the workbook was saved under, where it is not the plan's own."""
-    found = next((str(row[2]) for row in grid[:HEADER_ROW] if str(row[0]).startswith("scenario")), BASE_SCENARIO)
-    if found != BASE_SCENARIO:
-        yield f"the workbook was saved under the scenario {found}: its costs then are those of that scenario"
+    scenario = next((str(row[2]) for row in grid[:HEADER_ROW] if str(row[0]).startswith("scenario")), BASE_SCENARIO)
+    if scenario != BASE_SCENARIO:
+        yield message("workbook_saved_under_scenario", scenario=scenario)
 
 
 def _read_gap_facts(grids: SheetGrids) -> Iterator[ReviewFact]:

@@ -46,7 +46,7 @@ RUNNING_CATEGORIES = frozenset({"space", "staff", "support"})
 def reconstruct_state(plan: Plan, strategy: Strategy) -> StrategyState:
     """The state that a strategy of a plan was in; its payments add up to those recorded."""
     known = {**figures.load_defaults(), **{each.name: each for each in plan.assumptions}}
-    beyond = not any("charged pro rata" in text for text in plan.conventions)
+    beyond = all(each.code != "commitments_charged_pro_rata" for each in plan.conventions)
     state = StrategyState(
         terms=build_terms(known, plan.months, plan.hours_per_month, beyond),
         assumptions=known,

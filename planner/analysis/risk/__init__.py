@@ -6,7 +6,7 @@ figure changes what can be done. Knows neither solver nor payments.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.analysis.risk import monte_carlo, replanning, tornado, uncertain_assumptions
@@ -18,6 +18,7 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
 from planner.request.limits import RiskRequest
 from planner.result import Assumption, Recommendation, ThroughputUsed
+from planner.result.message import Message, message
 from planner.result.risk import Risk, SampledFactor, StrategyRisk, SwitchingValue, TornadoRow
 
 __all__ = ["BaselinePlan", "assess_risk", "find_switching_values"]
@@ -93,10 +94,7 @@ def assess_risk(risk_request: RiskRequest | None, case: BaselinePlan) -> Risk | 
             case.setting.market,
             case.again,
         ),
-        notes=(
-            *_list_risk_notes(case, summaries),
-            *_note_individual_draws([name for name, (_, fast) in paid.items() if not fast]),
-        ),
+        notes=tuple(_list_risk_notes(case, summaries, [name for name, (_, fast) in paid.items() if not fast])),
     )
 
 
@@ -129,34 +127,22 @@ def _build_drawn_row(figure: Assumption) -> SampledFactor:
     return SampledFactor(figure.name, figure.unit, low, figure.value, high, figure.source, figure.as_of)
 
 
-def _list_risk_notes(case: BaselinePlan, summaries: Sequence[StrategyRisk]) -> tuple[str, ...]:
-    """What was not drawn and why, and whether there were draws enough."""
-    known = case.setting.assumptions
-    own = [
+def _list_risk_notes(
+    case: BaselinePlan, summaries: Sequence[StrategyRisk], paid_singly: Sequence[str]
+) -> Iterator[Message]:
+    """What was not drawn and why, whether there were enough draws, and the strategies priced draw by draw."""
+    yield message("draws_keep_the_plan")
+    yield message("range_ends_are_choices")
+    outside = [
         f.name
-        for f in known.values()
+        for f in case.setting.assumptions.values()
         if f.low is not None
         and f.name not in uncertain_assumptions.POLICY_ASSUMPTIONS
         and not uncertain_assumptions.has_range(f)
     ]
-    wide = [s.strategy for s in summaries if s.standard_error > STANDARD_ERROR_MAX * abs(s.mean)]
-    notes = [
-        (
-            "Draws keep the plan as it is. Not drawn: throughput, the discount rate, price lists but for their yearly "
-            "change, and what changes what a plan can do (lead time, life, failures)."
-        ),
-        "A figure at an end of its range is a choice, or a fact you have not stated yet: varied, not drawn.",
-    ]
-    if own:
-        notes.append(f"Yours, and outside the published range, so neither varied nor drawn: {', '.join(own)}.")
-    if wide:
-        notes.append(
-            f"The standard error is above {STANDARD_ERROR_MAX:.1%} of the mean for {', '.join(wide)}: ask for "
-            "more draws."
-        )
-    return tuple(notes)
-
-
-def _note_individual_draws(names: Sequence[str]) -> tuple[str, ...]:
-    """Which strategies could not be taken apart; their figures are as exact, only slower."""
-    return (f"Paid for draw by draw, because of a step or a minimum fee: {', '.join(names)}.",) if names else ()
+    if outside:
+        yield message("assumptions_outside_range", assumptions=outside)
+    if wide := [s.strategy for s in summaries if s.standard_error > STANDARD_ERROR_MAX * abs(s.mean)]:
+        yield message("standard_error_large", strategies=wide, fraction_of_mean=STANDARD_ERROR_MAX)
+    if paid_singly:
+        yield message("strategies_paid_draw_by_draw", strategies=paid_singly)

@@ -98,7 +98,7 @@ def _list_predicted_throughputs(used: Sequence[ThroughputUsed]) -> list[tuple[As
         if rate.low < rate.high and key not in assumption_by_key:
             assumption_by_key[key] = Assumption(
                 name=f"throughput of {rate.workload} on {rate.accelerator}",
-                meaning=f"work per hour of {rate.gang:g}: {rate.explanation}",
+                meaning=f"work per hour of a gang of {rate.gang:g} x {rate.accelerator}",
                 value=rate.units_per_hour,
                 unit="units per hour",
                 low=rate.low,

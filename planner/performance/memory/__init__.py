@@ -1,7 +1,7 @@
-"""Does the model fit: memory that a network needs on each accelerator of a gang, and the smallest gang that has it.
+"""Memory that a network needs on each accelerator of a gang, and the smallest gang that has enough of it.
 
-Pure functions of a network and a count; the formulas stand in `_bytes`, each with its paper. Knows no offering, no
-price and no throughput. Every answer is a band, since frameworks, allocators and drivers differ.
+Pure functions of a network and a count; `footprint` has the formulas, each with its paper. Independent of offerings,
+prices and throughput. Every answer is a band, since frameworks, allocators and drivers differ.
 """
 
 from __future__ import annotations
@@ -12,25 +12,28 @@ from typing import Literal
 
 from planner.performance.memory.footprint import GIB, HIGH, LIKELY, LOW, GangLayout, memory_parts
 from planner.performance.memory.network_shapes import ShapeCandidates, resolve_shapes
+from planner.performance.parallelism import copies_in_gang
 from planner.request.neural_network import NeuralNetwork, Parallelism
+from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
 
 Verdict = Literal["yes", "tight", "no"]
 USABLE_FRACTIONS = (0.91, 0.99)
-"""Of the memory that a data sheet tells, what programs can have: 14.56 of 16 GiB on a T4, whose error correction lives
-in the same memory (github.com/Zheng-Chong/CatVTON issue 133), 79.25 of 80 GiB on an A100
+"""Least and most of the nominal memory that programs can use: 14.56 of 16 GiB on a T4, whose error correction code
+takes part of the same memory (github.com/Zheng-Chong/CatVTON issue 133), 79.25 of 80 GiB on an A100
 (github.com/wbfwonderful/Vad-R1 issue 11)."""
 TENSOR_PARALLEL_MAX = 8
-"""Accelerators that tensor parallelism spans unless the request says otherwise: beyond a server it is slow."""
+"""Accelerators that tensor parallelism spans by default: beyond a server it is slow."""
 GANG_MAX = 16_384
+"""The search for the smallest gang ends here."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryEstimate:
     """GiB on the fullest accelerator of a gang: the likely parts, and the band of the total.
 
-    `basis` says where the shape comes from: published, stated or inferred (from models of like size, with a band that
-    covers them); `explanation` says it in words, with the parallelism that was assumed if none was stated.
+    `basis` is the origin of the shape: published, stated or inferred (from models of similar size, with a band that
+    covers them); `explanation` has this origin in detail and how the gang shares the network.
     """
 
     weights_gib: float
@@ -44,80 +47,67 @@ class MemoryEstimate:
     high_gib: float
     parallelism: Parallelism
     basis: str
-    explanation: str
+    explanation: tuple[Message, Message]
 
 
 @dataclass(frozen=True, slots=True)
 class SmallestGang:
-    """The fewest accelerators that hold a network: `count` surely, `tight` perhaps and fewer; None where none do.
-    `memory` is that of `count`, else of `tight`."""
+    """The fewest accelerators on which a network fits: `count` at the high end of the band, `tight` only at its low end
+    (a smaller gang); None where there is none. `memory` is that of `count`, else of `tight`."""
 
     count: int | None
     tight: int | None
     memory: MemoryEstimate
 
 
-def estimate_memory(network: NeuralNetwork, gang: float = 1) -> MemoryEstimate | str:
-    """What the network needs on each of `gang` accelerators, or why it cannot be told."""
+def estimate_memory(network: NeuralNetwork, gang: float = 1) -> MemoryEstimate | Message:
+    """Memory of the network on each of `gang` accelerators, or the reason why it cannot be estimated."""
     known = resolve_shapes(network)
-    if isinstance(known, str):
-        return known
-    return _compute_memory(network, gang, known)
-
-
-per_accelerator_gib = estimate_memory
+    return known if isinstance(known, Message) else _compute_memory(network, gang, known)
 
 
 def judge_fit(memory: MemoryEstimate, memory_gib: float) -> Verdict:
-    """Whether accelerators of `memory_gib` (as data sheets tell it) hold it: surely, perhaps, or not."""
+    """Whether it fits on accelerators of `memory_gib` (nominal, as in data sheets): yes, perhaps (tight), or no."""
     if memory.high_gib <= memory_gib * USABLE_FRACTIONS[0]:
         return "yes"
     return "no" if memory.low_gib > memory_gib * USABLE_FRACTIONS[1] else "tight"
 
 
-def network_fits(network: NeuralNetwork, memory_gib: float, gang: float = 1) -> Verdict | str:
-    """`verdict` of what the network needs, or why that cannot be told."""
-    memory = estimate_memory(network, gang)
-    return memory if isinstance(memory, str) else judge_fit(memory, memory_gib)
+def smallest_gang(network: NeuralNetwork, accelerator: Accelerator) -> SmallestGang | Message:
+    """The fewest accelerators of one kind on which the network fits, or the reason why it fits on none.
 
-
-def smallest_gang(network: NeuralNetwork, accelerator: Accelerator) -> SmallestGang | str:
-    """The fewest accelerators of one kind that hold the network, or why none do.
-
-    Powers of two, times what holds one copy if the request states it.
+    Powers of two, times the accelerators of one copy where the request states a parallelism.
     """
     if accelerator.memory_gib is None:
-        return f"the memory of {accelerator.name} is unknown"
+        return message("accelerator_memory_unknown", accelerator=accelerator.name)
     known = resolve_shapes(network)
-    if isinstance(known, str):
+    if isinstance(known, Message):
         return known
     unit = network.parallelism.tensor * network.parallelism.pipeline if network.parallelism else 1
     tight: tuple[int, MemoryEstimate] | None = None
-    memory: MemoryEstimate | str = "no gang was tried"
+    problem: Message | None = None
     count = unit
-    while count <= max(GANG_MAX, unit):
+    while problem is None and count <= max(GANG_MAX, unit):
         memory = _compute_memory(network, count, known)
-        if isinstance(memory, str):
-            break
-        judged = judge_fit(memory, accelerator.memory_gib)
-        if judged == "yes":
+        if isinstance(memory, Message):
+            problem = memory
+            continue
+        fit = judge_fit(memory, accelerator.memory_gib)
+        if fit == "yes":
             return SmallestGang(count, tight[0] if tight else None, memory)
-        if judged == "tight" and tight is None:
+        if fit == "tight" and tight is None:
             tight = (count, memory)
+        # more accelerators cannot help where copies repeat activations, or a stated split leaves parts unshared
+        last = message("network_too_large", needed_gib=memory.low_gib, gang=count)
         count *= 2
     if tight is not None:
         return SmallestGang(None, *tight)
-    return memory if isinstance(memory, str) else _explain_too_large(memory, count // 2)
-
-
-def _explain_too_large(memory: MemoryEstimate, count: int) -> str:
-    """What more accelerators do not share: activations of copies, or what a stated split leaves whole."""
-    return f"still {memory.low_gib:.3g} GiB or more on each of {count:,}: split otherwise, recompute or ask for less"
+    return problem or last
 
 
 def default_parallelism(network: NeuralNetwork, known: ShapeCandidates, gang: int) -> Parallelism:
-    """How a gang shares the network if the request does not say: ZeRO 3 to train; to infer, tensor parallel within a
-    server as far as the heads can be shared out, a pipeline beyond as far as the layers can, and copies beyond that."""
+    """How a gang shares the network where the request states no parallelism: ZeRO 3 for training; for inference tensor
+    parallelism within a server as far as heads divide, a pipeline beyond it as far as layers divide, then copies."""
     if network.run != "inference":
         return Parallelism(zero_stage=3 if gang > 1 else 0)
     tensor = math.gcd(gang, TENSOR_PARALLEL_MAX, known.shapes[0].attention_heads)
@@ -126,15 +116,15 @@ def default_parallelism(network: NeuralNetwork, known: ShapeCandidates, gang: in
     return Parallelism(tensor=tensor, pipeline=pipeline)
 
 
-def _compute_memory(network: NeuralNetwork, gang: float, known: ShapeCandidates) -> MemoryEstimate | str:
+def _compute_memory(network: NeuralNetwork, gang: float, known: ShapeCandidates) -> MemoryEstimate | Message:
     count = max(1, math.ceil(gang - 1e-9))
     split = network.parallelism or default_parallelism(network, known, count)
-    accelerators_per_copy = split.tensor * split.pipeline
-    if count % accelerators_per_copy:
-        return f"{count:,} accelerators are no multiple of tensor {split.tensor} x pipeline {split.pipeline}"
+    copies = copies_in_gang(split, count)
+    if isinstance(copies, Message):
+        return copies
     if any(split.pipeline > shape.layers for shape in known.shapes):
-        return f"a pipeline of {split.pipeline:,} has more stages than the network has layers"
-    layouts = [GangLayout(network, shape, split, count // accelerators_per_copy) for shape in known.shapes]
+        return message("pipeline_longer_than_network", stages=split.pipeline)
+    layouts = [GangLayout(network, shape, split, copies) for shape in known.shapes]
     likely = memory_parts(layouts[0], LIKELY)
     return MemoryEstimate(
         weights_gib=likely.weights / GIB,
@@ -148,13 +138,12 @@ def _compute_memory(network: NeuralNetwork, gang: float, known: ShapeCandidates)
         high_gib=max(memory_parts(layout, HIGH).total for layout in layouts) / GIB,
         parallelism=split,
         basis=known.basis,
-        explanation=f"{known.explanation}; "
-        f"{_describe_split(split, count // accelerators_per_copy, stated=network.parallelism is not None)}",
+        explanation=(known.explanation, _describe_split(split, copies, assumed=network.parallelism is None)),
     )
 
 
-def _describe_split(split: Parallelism, copies: int, *, stated: bool) -> str:
-    found = [f"{name} {size}" for name, size in (("tensor", split.tensor), ("pipeline", split.pipeline)) if size > 1]
-    if copies > 1:
-        found.append(f"{copies:,} copies" + (f" sharing by ZeRO {split.zero_stage}" if split.zero_stage else ""))
-    return f"{' x '.join(found) or 'one accelerator'}{'' if stated or not found else ' (assumed)'}"
+def _describe_split(split: Parallelism, copies: int, *, assumed: bool) -> Message:
+    return message(
+        "gang_split", tensor=split.tensor, pipeline=split.pipeline, copies=copies, zero_stage=split.zero_stage,
+        assumed=assumed,
+    )  # fmt: skip

@@ -1,7 +1,7 @@
-"""Bytes that a network needs on the fullest accelerator of a gang, part by part: the formulas and their papers.
+"""Memory footprint of a network on the fullest accelerator of a gang, part by part: the formulas and their papers.
 
 Symbols as in the papers: s sequence, b batch, h hidden size, a heads, L layers, V vocabulary, t tensor parallel,
-p pipeline parallel, d copies. Knows no accelerator.
+p pipeline parallel, d copies. Independent of the accelerator.
 """
 
 from __future__ import annotations
@@ -10,22 +10,19 @@ import math
 from dataclasses import dataclass, fields
 
 from planner.performance.model_catalog import ModelShape
+from planner.performance.network_arithmetic import BITS, FULL_BYTES, HALF_BYTES
 from planner.request.neural_network import NeuralNetwork, Parallelism
 
 GIB = 2**30
-BITS = {"fp32": 32, "tf32": 32, "bf16": 16, "fp16": 16, "fp8": 8, "int8": 8, "fp4": 4, "int4": 4}
-"""Of a weight or of a cached value. Four bits carry a scale for every 64 values (32 bits) or 16 (8 bits): half a bit
-more, 0.127 if the scales are quantized too (Dettmers et al. 2023, QLoRA, arXiv:2305.14314, section 3)."""
-HALF_BYTES, FULL_BYTES = 2.0, 4.0
 GATED_MATRICES = 3
-"""Matrices of a feed-forward that is gated."""
+"""Matrices of a gated feed-forward."""
 MOMENTS = {"adamw": 2, "adamw_8bit": 2, "adafactor": 0, "sgd_momentum": 1, "sgd": 0}
-"""Values kept for each weight. Adafactor keeps sums of rows and columns only (Shazeer and Stern 2018,
-arXiv:1804.04235): next to nothing."""
+"""Values stored for each weight. Adafactor stores sums of rows and columns only (Shazeer and Stern 2018,
+arXiv:1804.04235), which is negligible."""
 BUCKET = 5e8
-"""Elements gathered before they are exchanged: DeepSpeed's default of reduce_bucket_size."""
+"""Elements collected before an exchange: DeepSpeed's default of reduce_bucket_size."""
 PREFILL_TOKENS = 2048
-"""Tokens that a server works on at once: vLLM's default of max_num_batched_tokens."""
+"""Tokens that a server processes at once: vLLM's default of max_num_batched_tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +43,14 @@ class MemoryParts:
 
 @dataclass(frozen=True, slots=True)
 class FrameworkMargin:
-    """What programs do differently. `activations` and `gated` multiply those of the paper, the latter where the
-    feed-forward is gated; `logit_bytes` are held for each logit (fp32 only; or 16 bits, fp32 and a gradient);
-    `scale_bits` go with each value of four bits; `context_gib` is what driver and libraries take; `buckets` are held
-    for each exchange, and with ZeRO 3 one fewer; `lean` shares a pipeline out evenly, layers and embeddings alike, and
-    looks the input up in host memory where nothing is trained.
+    """Assumptions in which frameworks differ.
+
+    `activations` and `gated` are multiples of the paper's activations, the latter for a gated feed-forward;
+    `logit_bytes` are stored for each logit (fp32 only; or 16 bits, fp32 and a gradient); `scale_bits` are the
+    quantization scales per value of four bits: a scale of 32 bits for 64 values or 8 bits for 16 makes half a bit,
+    0.127 if the scales are quantized too (Dettmers et al. 2023, QLoRA, arXiv:2305.14314, section 3); `context_gib` is
+    the memory of driver and libraries; `buckets` are stored for each exchange, with ZeRO 3 one fewer; `lean` divides a
+    pipeline evenly, layers and embeddings, and reads input embeddings from host memory in inference.
     """
 
     activations: float
@@ -59,17 +59,17 @@ class FrameworkMargin:
     scale_bits: float
     context_gib: float
     buckets: int
-    gathered_layers: int
+    unsharded_layers: int
     lean: bool
 
 
-LOW = FrameworkMargin(0.9, 1.0, 4, 0.127, 0.3, buckets=1, gathered_layers=1, lean=True)
-LIKELY = FrameworkMargin(1.0, 1.2, 4, 0.5, 0.7, buckets=1, gathered_layers=2, lean=False)
-HIGH = FrameworkMargin(1.25, 1.5, 8, 0.5, 1.25, buckets=2, gathered_layers=2, lean=False)
+LOW = FrameworkMargin(0.9, 1.0, 4, 0.127, 0.3, buckets=1, unsharded_layers=1, lean=True)
+LIKELY = FrameworkMargin(1.0, 1.2, 4, 0.5, 0.7, buckets=1, unsharded_layers=2, lean=False)
+HIGH = FrameworkMargin(1.25, 1.5, 8, 0.5, 1.25, buckets=2, unsharded_layers=2, lean=False)
 """Activations: peaks in github.com/Lightning-AI/litgpt tutorials/resource-tables.md are 0.9 to 1.0 times the paper's
 for phi-1.5 and StableLM, 1.2 for Llama 2 and 1.5 with 4-bit weights (norms in fp32, nothing fused). Scales: QLoRA,
 section 3, with double quantization and without. A CUDA context takes 0.3 to 0.4 GB with kernels loaded when needed and
-over 1 GB without (pytorch/pytorch issues 107667, 109888 and 28394). llama.cpp looks the input up in host memory."""
+over 1 GB without (pytorch/pytorch issues 107667, 109888 and 28394). llama.cpp has input embeddings in host memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def memory_parts(layout: GangLayout, margin: FrameworkMargin) -> MemoryParts:
         gradients = trained * each / (share if layout.split.zero_stage >= 2 else 1)
         optimizer = trained * _optimizer_bytes(network) / share
     return MemoryParts(
-        weights=weights + _gathered_bytes(layout, margin),
+        weights=weights + _unsharded_bytes(layout, margin),
         gradients=gradients,
         optimizer=optimizer,
         activations=_training_activations(layout, margin) if layout.trains else _inference_activations(layout, margin),
@@ -126,14 +126,14 @@ def _is_single_precision(network: NeuralNetwork) -> bool:
 
 
 def _layers_per_stage(layout: GangLayout, margin: FrameworkMargin) -> float:
-    """Of the stage with most layers."""
+    """Layers of the largest stage."""
     share = layout.shape.layers / layout.split.pipeline
     return share if margin.lean else math.ceil(share)
 
 
 def _parameters_per_accelerator(layout: GangLayout, margin: FrameworkMargin) -> tuple[float, float]:
-    """Parameters of layers and of embeddings on one accelerator before copies share anything: P / (t p), and with a
-    pipeline the first stage has one embedding more than its share of layers."""
+    """Parameters of layers and of embeddings on one accelerator before ZeRO: P / (t p); with a pipeline the first stage
+    has one embedding in addition to its share of layers."""
     shape, split = layout.shape, layout.split
     layers = shape.layer_parameters * _layers_per_stage(layout, margin)
     embeddings = min(shape.embedding_parameters, shape.parameters)
@@ -158,8 +158,8 @@ def _trained_parameters(layout: GangLayout, margin: FrameworkMargin) -> float:
 
 
 def _weight_bytes(layout: GangLayout, margin: FrameworkMargin, parameters: tuple[float, float]) -> float:
-    """Weights at rest. Layers may be in 8 or 4 bits, embeddings stay in 16 (QLoRA; llm.int8()). What is trained in 8 or
-    4 bits is kept in 16 as well. ZeRO 3 shares them among the copies (Rajbhandari et al. 2019, arXiv:1910.02054)."""
+    """Stored weights. Layers may have 8 or 4 bits, embeddings have 16 (QLoRA; llm.int8()). Training in 8 or 4 bits
+    stores a copy in 16 bits too. ZeRO 3 shards them over the copies (Rajbhandari et al. 2019, arXiv:1910.02054)."""
     stored = _bytes_per_value(layout.network.precision, margin)
     trained_low = layout.trains and layout.network.run != "lora" and stored < HALF_BYTES
     layers, embeddings = parameters
@@ -168,7 +168,7 @@ def _weight_bytes(layout: GangLayout, margin: FrameworkMargin, parameters: tuple
 
 
 def _optimizer_bytes(network: NeuralNetwork) -> float:
-    """For each trained weight: moments, and an fp32 copy of a weight in fewer bits. AdamW: 4 + 4 + 4 (Rajbhandari et
+    """Bytes per trained weight: moments, and an fp32 copy of weights in fewer bits. AdamW: 4 + 4 + 4 (Rajbhandari et
     al. 2019, section 3.1: with weights and gradients 16 in all); in 8 bits 1 + 1 + 4 (Dettmers et al. 2021,
     arXiv:2110.02861). Without a copy the moments have the precision of the weights."""
     copy = 0.0 if _is_single_precision(network) or not network.master_weights else FULL_BYTES
@@ -178,13 +178,13 @@ def _optimizer_bytes(network: NeuralNetwork) -> float:
     return copy + MOMENTS[network.optimizer] * each
 
 
-def _gathered_bytes(layout: GangLayout, margin: FrameworkMargin) -> float:
-    """Weights that ZeRO 3 brings together to work with them: the layer at work and the one fetched ahead, and the
-    embeddings, in 16 bits (model state working memory of Rajbhandari et al. 2021, ZeRO-Infinity, arXiv:2104.07857;
-    what FSDP calls a unit)."""
+def _unsharded_bytes(layout: GangLayout, margin: FrameworkMargin) -> float:
+    """Weights that ZeRO 3 collects from the other copies for computing: the current layer and the one prefetched, and
+    the embeddings, in 16 bits (model state working memory of Rajbhandari et al. 2021, ZeRO-Infinity, arXiv:2104.07857;
+    a unit in FSDP)."""
     if layout.split.zero_stage < 3 or layout.copies == 1:
         return 0.0
-    layers = margin.gathered_layers * layout.shape.layer_parameters
+    layers = margin.unsharded_layers * layout.shape.layer_parameters
     embeddings = 0.0 if margin.lean else layout.shape.embedding_parameters
     each = FULL_BYTES if _is_single_precision(layout.network) else HALF_BYTES
     return each * (layers + embeddings) * (1 - 1 / layout.copies) / layout.tensor
@@ -193,18 +193,18 @@ def _gathered_bytes(layout: GangLayout, margin: FrameworkMargin) -> float:
 def _bucket_bytes(layout: GangLayout, margin: FrameworkMargin, trained: float) -> float:
     if not layout.trains or layout.copies == 1:
         return 0.0
-    held = max(0, margin.buckets - 1) if layout.split.zero_stage == 3 else margin.buckets
-    return held * min(BUCKET, trained) * (FULL_BYTES if _is_single_precision(layout.network) else HALF_BYTES)
+    buckets = max(0, margin.buckets - 1) if layout.split.zero_stage == 3 else margin.buckets
+    return buckets * min(BUCKET, trained) * (FULL_BYTES if _is_single_precision(layout.network) else HALF_BYTES)
 
 
 def _layer_activations(layout: GangLayout, *, scores: bool) -> float:
-    """Bytes that one layer keeps for the backward pass of one micro-batch.
+    """Bytes that one layer stores for the backward pass of one micro-batch.
 
     Korthikanti et al. 2022 (arXiv:2205.05198), equations 1 to 4: s b h (34 + 5 a s / h) in 16 bits; with tensor
     parallelism s b h (10 + 24/t + 5 a s / (h t)), with sequence parallelism all of it over t; without the scores where
-    they are computed again (selective) or never written (Dao et al. 2022, FlashAttention, arXiv:2205.14135). Taken
-    apart so that grouped heads and a gated feed-forward (four values of its width kept instead of two, no dropout)
-    count as what they are.
+    they are recomputed (selective) or never written (Dao et al. 2022, FlashAttention, arXiv:2205.14135). The terms are
+    separate here so that grouped heads and a gated feed-forward (four values of its width instead of two, no dropout)
+    count with their own sizes.
     """
     shape, tensor = layout.shape, layout.tensor
     value = FULL_BYTES if _is_single_precision(layout.network) else HALF_BYTES
@@ -220,8 +220,8 @@ def _layer_activations(layout: GangLayout, *, scores: bool) -> float:
 
 def _training_activations(layout: GangLayout, margin: FrameworkMargin) -> float:
     """Activations of training: those of all layers of the first stage, which has p micro-batches in flight (1F1B), or
-    of the last with the logits, whichever is more. Full recomputation keeps the input of each layer, 2 s b h, and one
-    layer at work."""
+    of the last with the logits, whichever is more. Full recomputation stores the input of each layer, 2 s b h, and
+    all of the current layer."""
     network, split = layout.network, layout.split
     written = not network.flash_attention
     if network.checkpointing == "full":
@@ -240,8 +240,8 @@ def _training_activations(layout: GangLayout, margin: FrameworkMargin) -> float:
 
 
 def _inference_activations(layout: GangLayout, margin: FrameworkMargin) -> float:
-    """Activations of inference, freed layer by layer: the tokens worked on at once pass the widest point, and one row
-    of logits for each sequence."""
+    """Activations of inference, freed layer by layer: those of the tokens processed at once at the widest point of a
+    layer, and one row of logits for each sequence."""
     shape = layout.shape
     tokens = min(layout.tokens, PREFILL_TOKENS)
     width = 2 * shape.hidden_size + 2 * max(shape.feed_forward_size, shape.head_size * shape.attention_heads)
@@ -252,7 +252,7 @@ def _inference_activations(layout: GangLayout, margin: FrameworkMargin) -> float
 
 def _kv_cache_bytes(layout: GangLayout, margin: FrameworkMargin) -> float:
     """Keys and values of every token: 2 L a_kv (h/a) s b (Shazeer 2019, arXiv:1911.02150; Ainslie et al. 2023,
-    arXiv:2305.13245). A head is never split, so that beyond a_kv the tensor parallel ones hold copies."""
+    arXiv:2305.13245). A head is never split: with more tensor parallel accelerators than a_kv some repeat one."""
     shape = layout.shape
     heads = max(1.0, shape.kv_heads / layout.tensor)
     each = 2 * _layers_per_stage(layout, margin) * heads * shape.head_size

@@ -1,12 +1,12 @@
-"""Work per hour of a gang of accelerators: measured values as given, others predicted with an interval and said so.
+"""Work per hour of a gang of accelerators: measured values as they are, all others predicted with an interval.
 
 From y measured on n1 accelerators a, for n2 accelerators b:
 
-    y(b, n2) = y(a, n1) * (n2 / n1) * kept(n1 -> n2) * exp(score(b) - score(a))
+    y(b, n2) = y(a, n1) * (n2 / n1) * efficiency(n1 -> n2) * exp(score(b) - score(a))
 
-score.py says what makes an accelerator fast at a family of work, scaling.py what more of them keep, interval.py how far
-that was off on work left out of the fit (`python -m tools.throughput` makes all three from public measurements and
-prints the errors). Memory is unknown here: candidates check it.
+accelerator_scores.py has the score, scaling.py the efficiency, intervals.py the errors on work left out of the fit;
+`python -m tools.throughput` fits all three to public measurements and prints the errors. Whether the work fits in
+memory is not considered here.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from planner.performance.throughput.accelerator_scores import (
     load_coefficients,
     missing_specification,
 )
-from planner.performance.throughput.intervals import accelerator_step, combined_spread, count_step
+from planner.performance.throughput.intervals import LogInterval, accelerator_step, count_step, step_interval
 from planner.performance.throughput.scaling import log_efficiency
 from planner.request.models import Measurement, WorkFamily
+from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
 
 OWN_SCALING_WEIGHT = 0.5
-"""Of what the asker's own two counts show against the model, taken at each doubling: the other half stays the model's
-(pairs of counts left out of the fit err least with about this)."""
+"""Weight of the scaling between two measured counts of the same job against that of the model, at each doubling (pairs
+of counts left out of the fit err least with about a half)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Work units per hour of one gang, the bounds of 80 % of cases, and where it comes from (see
-    answer.ThroughputUsed)."""
+    """Work units per hour of one gang, the bounds of 80 % of cases, and their origin (see result.ThroughputUsed)."""
 
     units_per_hour: float
     low: float
     high: float
     basis: str
-    explanation: str
+    explanation: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class MeasuredRate:
 
 
 def measured_rate(measurement: Measurement, accelerator: Accelerator, family: WorkFamily) -> MeasuredRate:
-    """The measurement in the terms of this module: whole job, per hour."""
+    """The measurement as work per hour of the whole job."""
     return MeasuredRate(
         accelerator,
         measurement.count,
@@ -68,72 +68,82 @@ def measured_rate(measurement: Measurement, accelerator: Accelerator, family: Wo
 
 @dataclass(frozen=True, slots=True)
 class _TransferredRate:
-    """One measurement carried to the gang asked for: ln of the ratio, half the interval's width, and how."""
+    """One measurement transferred to another gang: ln of the ratio, its interval, and the steps in words."""
 
     base: MeasuredRate
     log_ratio: float
-    spread: float
-    words: str
+    interval: LogInterval
+    explanation: tuple[Message, ...]
+
+    @property
+    def spread(self) -> float:
+        return self.interval.high
 
 
-def predict_throughput(known: Sequence[MeasuredRate], target: Accelerator, gang: float) -> Throughput | str:
-    """Throughput of `gang` accelerators `target`, or why it cannot be told.
+def predict_throughput(known: Sequence[MeasuredRate], target: Accelerator, gang: float) -> Throughput | Message:
+    """Throughput of `gang` accelerators `target`, or the reason why it cannot be predicted.
 
     Measurements on the target itself are used alone, the one of the nearest count; else those on every other
-    accelerator, each carried over and weighed by the inverse square of its interval (on groups left out of the fit two
-    of them err by 8.9 % where the nearer one alone errs by 9.2), with the interval of the surest.
+    accelerator, each transferred and weighted by the inverse square of its spread (on groups left out of the fit two of
+    them err by 8.9 % where the nearer one alone errs by 9.2), with the narrowest of their intervals.
     """
-    carried = [_transfer_rate(known, base, target, gang) for base in _nearest_measurements(known, target, gang)]
-    sure = [one for one in carried if isinstance(one, _TransferredRate)]
-    if not sure:
-        return next(reason for reason in carried if isinstance(reason, str))
-    best = min(sure, key=lambda one: (one.spread, one.base.accelerator.name))
-    value, width = _weighted_rate(sure), math.exp(best.spread)
-    words = best.words if len(sure) == 1 else "; and ".join(one.words for one in sure)
-    return Throughput(value, value / width, value * width, _prediction_basis(best.base, target, gang), words)
+    outcomes = [_transfer_rate(known, base, target, gang) for base in _nearest_measurements(known, target, gang)]
+    rates = [one for one in outcomes if isinstance(one, _TransferredRate)]
+    if not rates:
+        return next(reason for reason in outcomes if isinstance(reason, Message))
+    best = min(rates, key=lambda one: (one.spread, one.base.accelerator.name))
+    value = _weighted_rate(rates)
+    explanation = tuple(step for one in rates for step in one.explanation)
+    return Throughput(value, *best.interval.around(value), _prediction_basis(best.base, target, gang), explanation)
 
 
 def _nearest_measurements(known: Sequence[MeasuredRate], target: Accelerator, gang: float) -> list[MeasuredRate]:
-    """The measurement of the nearest count on the target, or else on each accelerator that was measured."""
+    """The measurement of the nearest count on the target, else on each measured accelerator."""
     nearest: dict[str, MeasuredRate] = {}
     for one in sorted(known, key=lambda m: (m.accelerator.name, abs(math.log2(gang / m.count)), -m.count)):
         nearest.setdefault(one.accelerator.name, one)
     return [nearest[target.name]] if target.name in nearest else list(nearest.values())
 
 
-def _weighted_rate(sure: Sequence[_TransferredRate]) -> float:
-    if len(sure) == 1:
-        return sure[0].base.units_per_hour * math.exp(sure[0].log_ratio)
-    weights = [one.spread**-2 for one in sure]
-    logs = [math.log(one.base.units_per_hour) + one.log_ratio for one in sure]
+def _weighted_rate(rates: Sequence[_TransferredRate]) -> float:
+    """The geometric mean, weighted by inverse variance: errors of predictions are ratios."""
+    if len(rates) == 1:
+        return rates[0].base.units_per_hour * math.exp(rates[0].log_ratio)
+    weights = [one.spread**-2 for one in rates]
+    logs = [math.log(one.base.units_per_hour) + one.log_ratio for one in rates]
     return math.exp(math.fsum(w * log for w, log in zip(weights, logs, strict=True)) / math.fsum(weights))
 
 
 def _transfer_rate(
     known: Sequence[MeasuredRate], base: MeasuredRate, target: Accelerator, gang: float
-) -> _TransferredRate | str:
+) -> _TransferredRate | Message:
     log_ratio, steps = 0.0, []
-    words = f"measured on {base.count:g} x {base.accelerator.name}"
+    explanation = [message("measured_on", count=base.count, accelerator=base.accelerator.name)]
     if gang != base.count:
         log_gain = log_efficiency(base.scaling, base.family, base.count, gang) + _own_scaling_correction(
             known, base, gang
         )
         log_ratio += math.log(gang / base.count) + log_gain
         steps.append(count_step(base.scaling, base.count, gang))
-        words += f"; scaled to {gang:g} ({base.scaling} scaling, {math.exp(log_gain):.3g} of linear)"
+        explanation.append(message("scaled_to", count=gang, scaling=base.scaling, efficiency=math.exp(log_gain)))
     if target.name != base.accelerator.name:
-        if reason := missing_specification(base.accelerator, base.precision) or missing_specification(
+        problem = missing_specification(base.accelerator, base.precision) or missing_specification(
             target, base.precision
-        ):
-            return reason
-        step = accelerator_score(target, base.family, base.precision) - accelerator_score(
+        )
+        if problem is not None:
+            return problem
+        log_speed = accelerator_score(target, base.family, base.precision) - accelerator_score(
             base.accelerator, base.family, base.precision
         )
-        log_ratio += step
+        log_ratio += log_speed
         steps.append(accelerator_step(base.accelerator, target, load_coefficients()))
-        words += f"; carried to {target.name} as {base.family} at {base.precision} = {math.exp(step):.3g}"
-        words += f" ({steps[-1].replace('_', ' ')})" if steps[-1].endswith("not_fitted") else ""
-    return _TransferredRate(base, log_ratio, combined_spread(tuple(steps)), words)
+        explanation.append(
+            message(
+                "transferred_to", accelerator=target.name, family=base.family, precision=base.precision,
+                ratio=math.exp(log_speed), step=steps[-1],
+            )
+        )  # fmt: skip
+    return _TransferredRate(base, log_ratio, step_interval(steps), tuple(explanation))
 
 
 def _prediction_basis(base: MeasuredRate, target: Accelerator, gang: float) -> str:
@@ -144,7 +154,7 @@ def _prediction_basis(base: MeasuredRate, target: Accelerator, gang: float) -> s
 
 
 def _own_scaling_correction(known: Sequence[MeasuredRate], base: MeasuredRate, gang: float) -> float:
-    """What the asker's own two counts on one accelerator add to ln(kept) of the model, at OWN_SHARE a doubling."""
+    """Correction of ln(efficiency) of the model by two measured counts on one accelerator, at OWN_SCALING_WEIGHT."""
     others = [m for m in known if m.accelerator.name == base.accelerator.name and m.count != base.count]
     if not others:
         return 0.0

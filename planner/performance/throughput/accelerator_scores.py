@@ -1,29 +1,32 @@
-"""How fast one accelerator is at a family of work, relative to others: a sum of terms that data/coefficients.csv holds.
+"""Relative speed of one accelerator at a family of work: a sum of terms with the coefficients of data/coefficients.csv.
 
     score = 1/2 ln F + 1/2 ln B                              F dense peak at the precision, B memory bandwidth
           + size      * (1/2 ln F + 1/2 ln B)
           + balance   * (ln F - ln B)
           + capacity  * (ln M - ln B)                        M memory
           + power     * ln W                                 W thermal design power
-          + what was left for its vendor, class, architecture (at this precision, in this family) and itself
+          + effects of its vendor, class, architecture (also by precision and by family) and of the accelerator itself
 
-Each slope is one for all families plus that of the family. Predictors stand about their centres, so an unknown memory
-or power counts as the usual one. Only differences of scores mean anything: exp(score_b - score_a) is the ratio of
+Each slope is one for all families plus that of the family. Predictors are centred, so an unknown memory or power counts
+as the average one. Only differences of scores mean anything: exp(score_b - score_a) is the ratio of
 work per hour of two single accelerators.
 """
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+from planner.performance.shipped_tables import read_table
 from planner.request.models import WorkFamily
+from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
+from pricing.csv_tables import format_table
 
 COEFFICIENTS = Path(__file__).parent / "data" / "coefficients.csv"
+COLUMNS = ("term", "level", "value")
 PREDICTORS = ("size", "balance", "capacity", "power")
 PRECISION_FALLBACKS = {
     "fp4": ("fp4", "fp8", "fp16"),
@@ -50,22 +53,22 @@ def computed_peak(accelerator: Accelerator, precision: str) -> tuple[str, float]
 
 
 def peak_tflops(accelerator: Accelerator, precision: str) -> float | None:
-    """The rate of `peak_at` alone."""
-    found = computed_peak(accelerator, precision)
-    return None if found is None else found[1]
+    """The rate of `computed_peak` alone."""
+    peak = computed_peak(accelerator, precision)
+    return None if peak is None else peak[1]
 
 
-def missing_specification(accelerator: Accelerator, precision: str) -> str | None:
-    """Why no score can be told; None where one can."""
+def missing_specification(accelerator: Accelerator, precision: str) -> Message | None:
+    """The specification without which an accelerator has no score; None where all are known."""
     if peak_tflops(accelerator, precision) is None:
-        return f"no {precision} peak rate is known for {accelerator.name}"
+        return message("peak_rate_unknown", accelerator=accelerator.name, precision=precision)
     if accelerator.memory_bandwidth_gbs is None:
-        return f"no memory bandwidth is known for {accelerator.name}"
+        return message("memory_bandwidth_unknown", accelerator=accelerator.name)
     return None
 
 
 def base_score(accelerator: Accelerator, precision: str) -> float:
-    """The geometric mean of peak and bandwidth, as a logarithm: the part of the score that nothing is fitted for."""
+    """The geometric mean of peak and bandwidth, as a logarithm: the part of the score without coefficients."""
     return 0.5 * math.log(
         (peak_tflops(accelerator, precision) or math.nan) * (accelerator.memory_bandwidth_gbs or math.nan)
     )
@@ -84,7 +87,7 @@ def predictors(accelerator: Accelerator, precision: str) -> dict[str, float | No
 
 
 def effect_levels(accelerator: Accelerator, family: WorkFamily, precision: str) -> Iterator[tuple[str, str]]:
-    """The groups that it belongs to, each with an effect of its own where one was fitted."""
+    """The groups of an accelerator, each with an effect of its own where one was fitted."""
     yield "vendor", accelerator.vendor
     yield "class", accelerator.device_class
     yield "architecture", accelerator.architecture
@@ -96,7 +99,7 @@ def effect_levels(accelerator: Accelerator, family: WorkFamily, precision: str) 
 def accelerator_score(
     accelerator: Accelerator, family: WorkFamily, precision: str, coefficients: Coefficients | None = None
 ) -> float:
-    """Logarithm of its relative speed; not a number where `unknown` says why."""
+    """Logarithm of the relative speed; NaN where a specification is missing (`missing_specification`)."""
     if missing_specification(accelerator, precision):
         return math.nan
     known = load_coefficients() if coefficients is None else coefficients
@@ -110,19 +113,13 @@ def accelerator_score(
 @cache
 def load_coefficients() -> Coefficients:
     """The coefficients that are shipped."""
-    with COEFFICIENTS.open(newline="", encoding="utf-8") as file:
-        return {(row["term"], row["level"]): float(row["value"]) for row in csv.DictReader(file)}
+    return {(row["term"], row["level"]): float(row["value"]) for row in read_table(COEFFICIENTS, COLUMNS)}
 
 
 def coefficients_csv(coefficients: Coefficients) -> str:
     """The file of coefficients: predictors first, then effects by name, six decimals."""
-    lines = ["term,level,value"]
-    lines += [f"{term},{_quote_cell(level)},{value:.6f}" for (term, level), value in _order_coefficients(coefficients)]
-    return "\n".join(lines) + "\n"
-
-
-def _quote_cell(text: str) -> str:
-    return f'"{text}"' if "," in text else text
+    rows = [(term, level, f"{value:.6f}") for (term, level), value in _order_coefficients(coefficients)]
+    return format_table(COLUMNS, rows)
 
 
 def _order_coefficients(coefficients: Coefficients) -> Iterable[tuple[tuple[str, str], float]]:

@@ -1,21 +1,26 @@
-"""How far a prediction is from what was measured in 80 % of cases: factors read off cases that the fit had not seen.
+"""Intervals of predictions that hold 80 % of cases, read off cases that were left out of the fit.
 
-data/intervals.csv has, for each kind of step, the 80th percentile of |ln(predicted / measured)| over groups left out.
-A step to another accelerator and one to another count are taken as independent: their squares add.
+Both models write what is measured over what is predicted as a logarithm. data/intervals.csv has the steps of
+predictions from measurements: the 80th percentile of |ln(predicted / measured)| by kind of step; steps to another
+accelerator and to another count are taken as independent, so that their squares add. network_estimates/intervals.csv
+has low and high of actual over predicted for jobs described by their network.
 """
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
 
+from planner.performance.shipped_tables import read_table
 from planner.performance.throughput.accelerator_scores import Coefficients
 from pricing.accelerator import Accelerator
+from pricing.csv_tables import format_table
 
-FILE = Path(__file__).parent / "data" / "intervals.csv"
+STEPS_FILE = Path(__file__).parent / "data" / "intervals.csv"
+ESTIMATES_FILE = Path(__file__).parent / "network_estimates" / "intervals.csv"
 FAR_DOUBLINGS = 3.0
 """Doublings from which a step to another count is a far one."""
 STEPS = (
@@ -23,10 +28,54 @@ STEPS = (
     "weak", "weak_far", "strong", "strong_far", "time_to_train", "time_to_train_far", "replicas", "replicas_far",
     "stream",
 )  # fmt: skip
+MEASURED, NEW = "measured", "new"
+"""Accelerators of an estimate: with public runs, and without."""
+ESTIMATE_COLUMNS = ("family", "accelerator", "low", "high", "runs", "groups")
+
+
+@dataclass(frozen=True, slots=True)
+class LogInterval:
+    """Bounds of ln(actual / predicted) that hold 80 % of cases."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def symmetric(cls, spread: float) -> LogInterval:
+        return cls(-spread, spread)
+
+    @classmethod
+    def combine(cls, spreads: Iterable[float]) -> LogInterval:
+        """Of independent steps, each with its spread: squares add."""
+        return cls.symmetric(math.sqrt(math.fsum(spread**2 for spread in spreads)))
+
+    def holds(self, log_ratio: float) -> bool:
+        return self.low <= log_ratio <= self.high
+
+    def around(self, rate: float, maximum: float = math.inf) -> tuple[float, float]:
+        """The bounds of a predicted rate, the upper one at most `maximum`."""
+        return rate * math.exp(self.low), min(maximum, rate * math.exp(self.high))
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateInterval:
+    """Actual over predicted, low and high of 80 %, of a family of work on accelerators with or without public runs
+    (MEASURED, NEW); from `runs` runs of `groups` benchmark groups."""
+
+    family: str
+    accelerator: str
+    low: float
+    high: float
+    runs: int
+    groups: int
+
+    @property
+    def log_interval(self) -> LogInterval:
+        return LogInterval(math.log(self.low), math.log(self.high))
 
 
 def accelerator_step(base: Accelerator, target: Accelerator, known: Coefficients) -> str:
-    """Which kind of step it is from one accelerator to another, by what the coefficients were fitted on."""
+    """The kind of step from one accelerator to another, by the accelerators that the coefficients were fitted on."""
     if not all(("architecture", part.architecture) in known for part in (base, target)):
         return "architecture_not_fitted"
     if not all(("accelerator", part.name) in known for part in (base, target)):
@@ -37,22 +86,43 @@ def accelerator_step(base: Accelerator, target: Accelerator, known: Coefficients
 
 
 def count_step(scaling: str, start: float, end: float) -> str:
-    """Which kind of step it is from one count to another; of one stream nothing far was measured."""
+    """The kind of step from one count to another; single streams were measured on near counts only."""
     far = f"{scaling}_far"
     return far if far in STEPS and abs(math.log2(end / start)) > FAR_DOUBLINGS else scaling
 
 
-def combined_spread(steps: tuple[str, ...]) -> float:
-    """Half the width of the interval as a logarithm: the prediction divided and multiplied by exp of it."""
+def step_interval(steps: Iterable[str]) -> LogInterval:
+    """The interval of a prediction that takes these kinds of steps."""
     table = load_spreads()
-    return math.sqrt(math.fsum(table[step] ** 2 for step in steps))
-
-
-def spreads_csv(table: Mapping[str, float]) -> str:
-    return "\n".join(["step,log_spread", *(f"{step},{table[step]:.4f}" for step in STEPS)]) + "\n"
+    return LogInterval.combine(table[step] for step in steps)
 
 
 @cache
 def load_spreads() -> dict[str, float]:
-    with FILE.open(newline="", encoding="utf-8") as file:
-        return {row["step"]: float(row["log_spread"]) for row in csv.DictReader(file)}
+    """Half the width of the interval as a logarithm, by kind of step."""
+    return {row["step"]: float(row["log_spread"]) for row in read_table(STEPS_FILE, ("step", "log_spread"))}
+
+
+def spreads_csv(table: Mapping[str, float]) -> str:
+    return format_table(("step", "log_spread"), [(step, f"{table[step]:.4f}") for step in STEPS])
+
+
+@cache
+def load_estimate_intervals() -> dict[tuple[str, str], EstimateInterval]:
+    """By family of work, and MEASURED or NEW."""
+    rows = [
+        EstimateInterval(
+            row["family"],
+            row["accelerator"],
+            float(row["low"]),
+            float(row["high"]),
+            int(row["runs"]),
+            int(row["groups"]),
+        )
+        for row in read_table(ESTIMATES_FILE, ESTIMATE_COLUMNS)
+    ]
+    return {(row.family, row.accelerator): row for row in rows}
+
+
+def estimates_csv(rows: Iterable[EstimateInterval]) -> str:
+    return format_table(ESTIMATE_COLUMNS, [[str(cell) for cell in astuple(row)] for row in rows])

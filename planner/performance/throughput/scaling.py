@@ -1,23 +1,25 @@
-"""What more accelerators of the same kind add: what is kept at each doubling, by how the job grows.
+"""Scaling efficiency of more accelerators of one kind: the loss at each doubling, by how the job grows.
 
-    ln y(n2) - ln y(n1) = ln(n2 / n1) + sum over ranges: doublings of the count in the range x what a doubling changes
+    ln y(n2) - ln y(n1) = ln(n2 / n1) + sum over ranges: doublings of the count in the range x loss per doubling
 
-Ranges are within 8 (a usual node), 8 to 64 and beyond 64. data/scaling.csv holds ln(kept per doubling), fitted by
-least absolute deviations with groups of measurements weighted down by their size. Large language models have a term
-of their own beyond a node where the job is held, reading a prompt one where it is a single stream.
+Ranges are within 8 (a usual node), 8 to 64 and beyond 64. data/scaling.csv has ln(efficiency per doubling), fitted by
+least absolute deviations with groups of measurements weighted down by their size. Two ways to grow have a further term:
+fixed jobs of large language models beyond a node, and single streams that read prompts.
 """
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from planner.performance.parallelism import USUAL_SERVER_SIZE
+from planner.performance.shipped_tables import read_table
 from planner.request.models import WorkFamily
+from pricing.csv_tables import format_table
 
-FILE = Path(__file__).parent / "data" / "scaling.csv"
+SCALING_FILE = Path(__file__).parent / "data" / "scaling.csv"
 TERMS_BY_SCALING: Mapping[str, tuple[str, ...]] = {
     "weak": ("all",),
     "replicas": ("all",),
@@ -26,13 +28,14 @@ TERMS_BY_SCALING: Mapping[str, tuple[str, ...]] = {
     "time_to_train": ("all", "beyond_8", "beyond_64"),
 }
 """The terms of each way to grow; the others are 0."""
+COLUMNS = ("scaling", "term", "log_kept_per_doubling")
 Scalings = Mapping[tuple[str, str], float]
 
 
 def doubling_terms(count: float, family: WorkFamily) -> dict[str, float]:
     """The value of each term at a count; differences of two counts are doublings."""
     log = math.log2(count)
-    beyond = max(0.0, log - 3)
+    beyond = max(0.0, log - math.log2(USUAL_SERVER_SIZE))
     return {
         "all": log,
         "beyond_8": beyond,
@@ -43,7 +46,7 @@ def doubling_terms(count: float, family: WorkFamily) -> dict[str, float]:
 
 
 def log_efficiency(scaling: str, family: WorkFamily, start: float, end: float, known: Scalings | None = None) -> float:
-    """ln of what is kept of linear growth from `start` to `end` accelerators (the reverse the other way)."""
+    """ln of the share of linear growth reached from `start` to `end` accelerators; its negative the other way."""
     table = load_scaling() if known is None else known
     before, after = doubling_terms(start, family), doubling_terms(end, family)
     return math.fsum(table[scaling, term] * (after[term] - before[term]) for term in TERMS_BY_SCALING[scaling])
@@ -51,15 +54,11 @@ def log_efficiency(scaling: str, family: WorkFamily, start: float, end: float, k
 
 @cache
 def load_scaling() -> Scalings:
-    with FILE.open(newline="", encoding="utf-8") as file:
-        return {(row["scaling"], row["term"]): float(row["log_kept_per_doubling"]) for row in csv.DictReader(file)}
+    return {
+        (row["scaling"], row["term"]): float(row["log_kept_per_doubling"]) for row in read_table(SCALING_FILE, COLUMNS)
+    }
 
 
 def scaling_csv(table: Scalings) -> str:
-    lines = ["scaling,term,log_kept_per_doubling"]
-    lines += [
-        f"{scaling},{term},{table[scaling, term]:.6f}"
-        for scaling in sorted(TERMS_BY_SCALING)
-        for term in TERMS_BY_SCALING[scaling]
-    ]
-    return "\n".join(lines) + "\n"
+    terms = [(scaling, term) for scaling in sorted(TERMS_BY_SCALING) for term in TERMS_BY_SCALING[scaling]]
+    return format_table(COLUMNS, [(*key, f"{table[key]:.6f}") for key in terms])

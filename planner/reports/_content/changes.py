@@ -48,7 +48,7 @@ def changes_section(plan: Plan) -> Section | None:
     if found.causes and any(step.parts for step in found.causes.steps):
         blocks.append(_cause_table(found.causes, plan.currency, LARGEST))
     rest = [NO_OTHER_CHANGES] if all(change.is_same for change in found.changes) else list(_count_sentences(found))
-    blocks.append(make_bullets([*_advice_sentences(found), *rest, *map(_as_sentence, found.notes)]))
+    blocks.append(make_bullets([*_advice_sentences(found), *rest, *map(_as_sentence, map(str, found.notes))]))
     return Section("Changes since the last review", tuple(blocks))
 
 
@@ -123,7 +123,7 @@ def _real_changes(changes: Changes, topic: Topic) -> tuple[PlanChange, ...]:
 
 def _change_row(change: PlanChange) -> tuple[str, ...]:
     then, now = (change_value_text(change, value) for value in (change.then, change.now))
-    return change.subject, then, now, _difference_text(change), change.unit, change.why
+    return change.subject, then, now, _difference_text(change), change.unit, str(change.why or "")
 
 
 def _advice_sentences(changes: Changes) -> Iterator[str]:

@@ -116,7 +116,7 @@ def throughput_section(plan: Plan) -> Section:
 def _throughput_row(used: ThroughputUsed) -> tuple[str, ...]:
     interval = f"{format_quantity(used.low)} to {format_quantity(used.high)}" if used.low < used.high else NO_VALUE
     rate = format_quantity(used.units_per_hour)
-    return used.accelerator, format_number(used.gang), rate, interval, in_words(used.basis), used.explanation
+    return used.accelerator, format_number(used.gang), rate, interval, in_words(used.basis), used.explanation_text
 
 
 def gaps_section(plan: Plan) -> Section:
@@ -125,7 +125,7 @@ def gaps_section(plan: Plan) -> Section:
         return Section("Gaps", ("None: nothing was missing or estimated.",))
     by_kind: dict[str, dict[str, dict[str, list[str]]]] = {}
     for gap in plan.gaps:
-        subjects = by_kind.setdefault(gap.kind, {}).setdefault(gap.effect, {})
+        subjects = by_kind.setdefault(gap.kind, {}).setdefault(str(gap.effect), {})
         subjects.setdefault(gap.subject, []).extend([gap.workload] if gap.workload else [])
     kinds = [f"{sum(gap.kind == kind for gap in plan.gaps)} {in_words(kind)}" for kind in by_kind]
     rows = [
@@ -161,7 +161,8 @@ def assumptions_section(plan: Plan) -> Section:
         else "All are defaults."
     )
     return Section(
-        "Assumptions", (make_table(titles, rows, (1,), has_prose=True), note, make_bullets(plan.conventions))
+        "Assumptions",
+        (make_table(titles, rows, (1,), has_prose=True), note, make_bullets([str(each) for each in plan.conventions])),
     )
 
 

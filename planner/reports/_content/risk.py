@@ -49,7 +49,7 @@ def _risk_blocks(plan: Plan, risk: Risk) -> list[str | ReportTable | Bullets]:
         blocks.append(f"Ordering nothing for some months, the cloud bridging, present cost in {plan.currency}:")
         blocks.append(_waiting_table(risk.waiting))
     blocks.append(
-        make_bullets([*_chance_sentences(risk), *_reoptimised_sentences(plan, risk.reoptimised), *risk.notes])
+        make_bullets([*_chance_sentences(risk), *_reoptimised_sentences(plan, risk.reoptimised), *map(str, risk.notes)])
     )
     return blocks
 

@@ -78,7 +78,7 @@ def make_bullets(items: Iterable[str]) -> Bullets:
 
 def headline(plan: Plan) -> str:
     """The recommendation in one sentence, also where there is none."""
-    return plain_text(plan.recommendation.sentence) or f"No strategy is recommended: the plan is {plan.status}."
+    return plain_text(str(plan.recommendation.sentence)) or f"No strategy is recommended: the plan is {plan.status}."
 
 
 def recommended_strategy(plan: Plan) -> Strategy | None:
@@ -123,7 +123,9 @@ def recommendation_section(plan: Plan) -> Section:
     facts = [frame + f"discount rate {format_percent(plan.discount_rate_annual, 2)} a year."]
     if chosen.runner_up:
         facts.insert(0, _against_runner_up(plan))
-    return Section("Recommendation", (headline(plan), make_bullets([*facts, *chosen.reasons, *plan.reasons])))
+    return Section(
+        "Recommendation", (headline(plan), make_bullets([*facts, *map(str, (*chosen.reasons, *plan.reasons))]))
+    )
 
 
 def _against_runner_up(plan: Plan) -> str:

@@ -65,7 +65,12 @@ def format_readme(parts: ProvisioningPlan) -> str:
 
 
 def _readme_head(plan: Plan) -> list[str]:
-    return [f"# Terraform for plan {escape_markdown(plan.plan_id)}", "", escape_line(plan.recommendation.sentence), ""]
+    return [
+        f"# Terraform for plan {escape_markdown(plan.plan_id)}",
+        "",
+        escape_line(str(plan.recommendation.sentence)),
+        "",
+    ]
 
 
 def _step_lines(parts: ProvisioningPlan) -> list[str]:

@@ -56,7 +56,7 @@ def _sort_offers(plan: Plan) -> list[OfferOutcome]:
 
     def key(one: OfferOutcome) -> tuple[object, ...]:
         against = one.against_chosen if one.against_chosen is not None else math.inf
-        reason = one.refusals if one.outcome == "refused" else ""
+        reason = one.refusals_text if one.outcome == "refused" else ""
         rank = 1 if one.outcome == "outdone" else order.index(one.outcome)
         return (rank, reason, against, one.provider, one.accelerator, one.name, one.purchase_options)
 
@@ -107,7 +107,7 @@ def _offer_notes(one: OfferOutcome, users: dict[str, dict[str, None]], others: l
         for works, strategies in alike.items():
             yield f"{', '.join(strategies)}: {works}"
     if one.outcome == "refused":
-        yield one.refusals
+        yield one.refusals_text
     if others:
         yield f"so also: {purchase_options_text(others)}"
 

@@ -69,7 +69,7 @@ def write(
         sheet.put_block_title(row, strategy.name, FIRST + last_month)
         sheet.put(row, 1, in_words(strategy.status), "block")
         if strategy.status == "infeasible":
-            sheet.put(row + 1, 0, "; ".join(strategy.reasons))
+            sheet.put(row + 1, 0, "; ".join(map(str, strategy.reasons)))
             row += 3
         else:
             categories_by_time = payable_categories(plan, strategy)

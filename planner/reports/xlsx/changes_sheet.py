@@ -69,7 +69,7 @@ def _put_comparison(sheet: WorkbookSheet, comparison: Changes, row: int) -> int:
     review_text = (
         f"The last review: plan {comparison.plan_id} of {comparison.as_of}, {months}, in {comparison.currency}."
     )
-    for text in (review_text, *comparison.notes):
+    for text in (review_text, *map(str, comparison.notes)):
         sheet.put_across(row, len(WIDTHS), f"{text[:1].upper()}{text[1:].removesuffix('.')}.", "wrap")
         row += 1
     return row
@@ -100,7 +100,7 @@ def _put_change(sheet: WorkbookSheet, row: int, change: PlanChange, now: Formula
     if now is not None and change.now is not None:
         sheet.put(row, NOW, now, style)
     sheet.put(row, UNIT, change.unit, "wrap")
-    sheet.put(row, WHY, change.why, "wrap")
+    sheet.put(row, WHY, str(change.why or ""), "wrap")
 
 
 def _put_values(

@@ -96,7 +96,7 @@ def _throughput_list(plan: Plan) -> ListSheet:
         ("low", 18, "figure"), ("high", 18, "figure"), ("basis", 28, "wrap"), ("how", 50, "wrap"),
     )  # fmt: skip
     rows = [
-        (t.workload, t.accelerator, t.gang, t.units_per_hour, t.low, t.high, in_words(t.basis), t.explanation)
+        (t.workload, t.accelerator, t.gang, t.units_per_hour, t.low, t.high, in_words(t.basis), t.explanation_text)
         for t in plan.throughput
     ]
     return ListSheet("Throughput", "Work per hour of one gang; low and high bound 80 % of cases.", columns, rows)
@@ -107,7 +107,7 @@ def _gaps_list(plan: Plan) -> ListSheet:
         ("kind", 18, "text"), ("what is missing or estimated", 40, "wrap"), ("what follows", 70, "wrap"),
         ("workload", 28, "wrap"),
     )  # fmt: skip
-    rows = [(in_words(g.kind), g.subject, g.effect, g.workload) for g in plan.gaps]
+    rows = [(in_words(g.kind), g.subject, str(g.effect), g.workload) for g in plan.gaps]
     note = "What is missing or estimated, and what it ruled out or changed. No gap was filled with a zero."
     return ListSheet("Gaps", note, columns, rows)
 

@@ -47,7 +47,7 @@ def write(
     sheet.pages(1, 1)
     sheet.put(0, 0, f"GPU capacity plan {plan.start}, {plan.months} months", "title")
     sheet.put_across(1, all_columns, headline(plan), "lead")
-    reasons = "; ".join((*plan.recommendation.reasons, *plan.reasons))
+    reasons = "; ".join(map(str, (*plan.recommendation.reasons, *plan.reasons)))
     sheet.put_across(2, all_columns, reasons, "wrap")
     by_name: dict[str, CashFlowBlock] = {block.strategy.name: block for block in blocks}
     row = _put_strategies(sheet, plan, by_name, columns)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from planner.finance.cashflow import Payment, Terms, annuity_factor
+from planner.finance.cashflow import Payment, Terms
+from planner.finance.symbolic import annuity_factor
 from planner.finance.time_value import loan_payment
 from planner.request.assumptions import Assumptions
 from planner.request.ownership import Finance
@@ -43,7 +44,7 @@ def _loan_payments(due: Payment, assumptions: Assumptions, terms: Terms) -> tupl
     last = min(due.month + months - 1, terms.months)
     rows = [Payment(at, "end", "financing", level) for at in range(due.month, last + 1)]
     if left := months - len(rows):
-        rows.append(Payment(terms.months, "end", "financing", level * annuity_factor(left, annual / 12)))
+        rows.append(Payment(terms.months, "end", "financing", level * annuity_factor(annual / 12, left)))
     return tuple(rows)
 
 

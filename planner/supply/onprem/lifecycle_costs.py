@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from planner.finance.cashflow import Payment, Terms, annuity_factor
-from planner.finance.symbolic import growth_factor, power
+from planner.finance.cashflow import Payment, Terms
+from planner.finance.symbolic import annuity_factor, growth_factor, power
 from planner.request.assumptions import Assumptions
 from planner.request.ownership import Finance
 from planner.supply.onprem import facility, financing
@@ -174,7 +174,7 @@ def cost_per_month_over_life(node: OwnedNode, assumptions: Assumptions, terms: T
     life = round(assumptions["useful_life_months"].value)
     rate = terms.discount_rate_monthly
     resale = resale_value(node, life, assumptions) * (1 + rate) ** -life
-    return (cost.capital - resale) / annuity_factor(life, rate) + cost.per_month_at_work
+    return (cost.capital - resale) / annuity_factor(rate, life) + cost.per_month_at_work
 
 
 def _running_payments(cost: NodeCosts, months: Iterable[int], assumptions: Assumptions) -> list[Payment]:

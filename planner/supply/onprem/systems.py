@@ -13,6 +13,7 @@ from planner.request.assumptions import Assumptions, override_names
 from planner.request.models import Request
 from planner.request.ownership import Finance, OwnSystem, Site
 from planner.result import Assumption, Gap
+from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
 from pricing.catalog.adjusted_prices import AdjustedCatalog
 from pricing.catalog.price_catalog import Catalog
@@ -67,29 +68,31 @@ def build_node(
 
     What `is_there` already need not be for sale, nor at a price that still holds.
     """
-    power, basis = _maximum_power(system, catalog, assumptions, request.allow_estimates)
-    why_not = None if is_there else _purchase_obstacle(system, assumptions, request.as_of)
-    if why_not is None and power is None:
-        why_not = "no_specification", "its power is unknown"
-    height = _height_basis(system, power or 0.0, assumptions, request)
-    if why_not is None and height == HEIGHT_UNKNOWN and not is_there:
-        name = override_names(system.name)[2]
-        why_not = "no_specification", f"its height is unknown, and racks are counted by height: state {name}"
-    if why_not is not None or power is None:
-        kind, text = why_not or ("", "")
-        return None, [Gap(kind, _system_title(system, is_there), f"not planned as an owned system: {text}")]
+    power, ratio = _maximum_power(system, catalog, assumptions, request.allow_estimates)
+    title = _system_title(system, is_there)
+    obstacle = None if is_there else _purchase_obstacle(system, assumptions, request.as_of)
+    if obstacle is not None:
+        return None, [Gap(obstacle[0], title, obstacle[1])]
+    if power is None:
+        return None, [Gap("no_specification", title, message("owned_power_unknown"))]
+    height = _height_basis(system, power, assumptions, request)
+    if height == HEIGHT_UNKNOWN and not is_there:
+        effect = message("owned_height_unknown", assumption=override_names(system.name)[2])
+        return None, [Gap("no_specification", title, effect)]
+    basis = "" if ratio is None else f"estimated as {ratio:g} x that of its accelerators"
     node = OwnedNode(
         system.name, system.accelerator, system.accelerator_count, system.price or 0.0,
         system.price_as_of or request.as_of, system.source, power, basis, system.rack_units, request.site,
         request.finance,
     )  # fmt: skip
-    gaps = [Gap("estimated", system.name, f"maximum power {power:.2f} kW {basis}")] if basis else []
+    gaps = []
+    if ratio is not None:
+        effect = message("owned_power_estimated", power_kw=power, times_accelerator_power=ratio)
+        gaps.append(Gap("estimated", system.name, effect))
     if height:
-        text = "its height is unknown: the part of a rack that it takes is counted by its power alone"
-        gaps.append(Gap("estimated", _system_title(system, is_there), text))
+        gaps.append(Gap("estimated", title, message("rack_counted_by_power")))
     if not node.price:
-        text = "no price is known: its support, its insurance and what it is sold for are counted as 0"
-        gaps.append(Gap("no_price", _system_title(system, is_there), text))
+        gaps.append(Gap("no_price", title, message("existing_price_unknown")))
     return node, [*gaps, *_limited_use_gaps(system.name, catalog.names.by_name.get(system.accelerator))]
 
 
@@ -97,15 +100,15 @@ def _system_title(system: ServerSystem, is_there: bool) -> str:
     return f"{system.name} (existing)" if is_there else system.name
 
 
-def _purchase_obstacle(system: ServerSystem, assumptions: Assumptions, as_of: date) -> tuple[str, str] | None:
+def _purchase_obstacle(system: ServerSystem, assumptions: Assumptions, as_of: date) -> tuple[str, Message] | None:
     """The kind of gap and the reason why a system cannot be bought; None where it can."""
     if system.sold is False:
-        return "not_planned", "not sold as one"
+        return "not_planned", message("owned_system_not_sold")
     if system.price is None or system.price_as_of is None:
-        return "no_price", "no price is known"
+        return "no_price", message("owned_price_unknown")
     max_age = assumptions["owned_price_max_age_years"].value
     if (as_of - system.price_as_of).days > max_age * 366:
-        return "old_price", f"its price is of {system.price_as_of}, older than {max_age:g} years"
+        return "old_price", message("owned_price_outdated", as_of=system.price_as_of, max_age_years=max_age)
     return None
 
 
@@ -125,16 +128,15 @@ def _counts_racks(request: Request) -> bool:
 
 def _maximum_power(
     system: ServerSystem, catalog: Catalog, assumptions: Assumptions, allow_estimates: bool
-) -> tuple[float | None, str]:
-    """Maximum power in kW with the basis of an estimate, "" where it is published or given; None where unknown."""
+) -> tuple[float | None, float | None]:
+    """Maximum power in kW (None: unknown) and, where it is estimated, its ratio to the power of the accelerators."""
     if system.max_power_kw is not None:
-        return system.max_power_kw, ""
+        return system.max_power_kw, None
     part = catalog.names.by_name.get(system.accelerator)
     if part is None or part.tdp_w is None or not allow_estimates:
-        return None, ""
+        return None, None
     ratio = assumptions["server_power_over_accelerator_power"].value
-    power = part.tdp_w * system.accelerator_count / 1000 * ratio
-    return power, f"estimated as {ratio:g} x that of its accelerators"
+    return part.tdp_w * system.accelerator_count / 1000 * ratio, ratio
 
 
 def _limited_use_gaps(name: str, part: Accelerator | None) -> Iterator[Gap]:
@@ -142,11 +144,9 @@ def _limited_use_gaps(name: str, part: Accelerator | None) -> Iterator[Gap]:
     if part is None:
         return
     if part.ecc is False:
-        text = f"{part.name} is listed without error-correcting memory: a flipped bit in it may go unnoticed"
-        yield Gap("limited_use", name, text)
+        yield Gap("limited_use", name, message("memory_without_ecc", accelerator=part.name))
     if part.vendor == "NVIDIA" and (part.device_class == "consumer" or part.model.startswith("TITAN")):
-        text = f"the licence of GeForce and Titan drivers does not cover data centres: {GEFORCE_LICENCE}"
-        yield Gap("limited_use", name, text)
+        yield Gap("limited_use", name, message("driver_licence_excludes_data_centres", url=GEFORCE_LICENCE))
 
 
 def _renamed_gaps(request: Request, catalog: Catalog) -> Iterator[Gap]:
@@ -155,8 +155,10 @@ def _renamed_gaps(request: Request, catalog: Catalog) -> Iterator[Gap]:
         part = catalog.names.resolve(system.accelerator)
         others = [other.name for other in catalog.names.siblings(part)]
         if system.accelerator != part.name and others:
-            text = f"its {system.accelerator} read as {part.name}; other variants: {', '.join(others)}"
-            yield Gap("renamed", system.name, text)
+            effect = message(
+                "system_accelerator_read_as", written=system.accelerator, accelerator=part.name, other_variants=others
+            )
+            yield Gap("renamed", system.name, effect)
 
 
 def _quoted_system(system: OwnSystem, catalog: Catalog, request: Request) -> ServerSystem:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from planner.request.assumptions import Assumptions, override_names
 from planner.request.errors import InputProblem
 from planner.request.models import Request
+from planner.result.message import Message, message
 from pricing.catalog.price_catalog import Catalog
 from pricing.csv_tables import find_nearest_names
 from pricing.errors import UnknownName
@@ -62,49 +63,30 @@ def _input_problem(path: str, message: str, value: str, expected: str) -> InputP
     return InputProblem(path, path, message, value, expected)
 
 
-def owned_conventions(request: Request, assumptions: Assumptions) -> tuple[str, ...]:
-    """How owned nodes are paid for, placed, powered and given up, in sentences."""
+def owned_conventions(request: Request, assumptions: Assumptions) -> tuple[Message, ...]:
+    """How owned nodes are paid for, placed, powered and disposed of."""
     a = {name: each.value for name, each in assumptions.items()}
-    leased = request.finance.hardware == "lease"
-    end = "go back when the lease ends" if leased else "are sold when the plan or their life ends"
-    sentences = [f"Owned nodes {_describe_payment(request, a)}, {_describe_power(request, a)}, and {end}."]
+    conventions = [
+        message(
+            "owned_nodes",
+            payment=request.finance.hardware,
+            deposit_fraction=a["deposit_fraction"],
+            loan_months=a["loan_months"],
+            loan_rate_annual=a["loan_rate_annual"],
+            lease_months=a["lease_months"],
+            lease_fraction_per_month=a["lease_fraction_per_month"],
+            energy_included=request.site.energy_included,
+            idle_draw_fraction=a["idle_draw_fraction"],
+        )
+    ]
     if a["migration_months"]:
-        wait = f"{a['migration_months']:g} month{'s' * (a['migration_months'] > 1)}"
-        sentences.append(f"Owned nodes cost from their delivery on and work {wait} later.")
+        conventions.append(message("migration_of_owned_nodes", migration_months=a["migration_months"]))
     if request.site.facility == "colocation_per_rack":
-        sentences.append(
-            "Racks are paid for in parts: by rack units or by kW, whichever takes more; no whole rack is kept."
-        )
+        conventions.append(message("racks_charged_in_parts"))
     if request.site.facility == "own_room":
-        months = f"{a['own_room_life_months']:g} months"
-        sentences.append(
-            f"A room of one's own is paid off over {months} at the discount rate, by the kW that stand in it."
-        )
+        conventions.append(message("own_room_annuity", life_months=a["own_room_life_months"]))
     if request.site.staff == "whole":
-        sentences.append("Operators of owned nodes are hired one by one, from month to month.")
+        conventions.append(message("operators_hired_singly"))
     if request.existing.nodes:
-        sentences.append(
-            "Nodes that are owned already cost their running only, and are sold like those that are bought."
-        )
-    return tuple(sentences)
-
-
-def _describe_payment(request: Request, a: dict[str, float]) -> str:
-    if request.finance.hardware == "lease":
-        terms = f"{a['lease_fraction_per_month']:.2%} of their price a month for {a['lease_months']:g} months"
-        return f"are leased from delivery on at {terms}, paid in advance"
-    due = "at order"
-    if a["deposit_fraction"] < 1:
-        due = f"{a['deposit_fraction']:.0%} at order and the rest at delivery"
-    if request.finance.hardware == "loan":
-        terms = f"over {a['loan_months']:g} months at {a['loan_rate_annual']:.2%} a year"
-        return f"are paid {due} from a loan {terms}, whose rest is paid off when the plan ends"
-    return f"are paid {due}"
-
-
-def _describe_power(request: Request, a: dict[str, float]) -> str:
-    if request.site.energy_included:
-        return "draw power that is in their rent"
-    if a["idle_draw_fraction"] < 1:
-        return f"draw {a['idle_draw_fraction']:.0%} of their power at work while they idle"
-    return "draw power around the clock"
+        conventions.append(message("existing_nodes_cost_running_only"))
+    return tuple(conventions)

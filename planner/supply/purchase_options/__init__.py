@@ -16,6 +16,7 @@ from functools import cache
 from typing import Literal, Protocol
 
 from planner.finance.cashflow import Payment, Terms
+from pricing.plugins import check_plugin
 from pricing.price import Price
 
 CommitmentUnit = Literal["node", "node_day", "money"]
@@ -37,6 +38,7 @@ class PurchaseOption(Protocol):
 
 @cache
 def load_purchase_options() -> dict[str, PurchaseOption]:
-    """Every way of paying, by the `Price.kind` that it bills."""
+    """Every way of paying, by the `Price.kind` that it bills. InvalidPlugin where a module is no PurchaseOption."""
     names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
-    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    return {name: check_plugin(module, PurchaseOption, "way of paying") for name, module in modules.items()}

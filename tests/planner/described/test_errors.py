@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from planner.performance.throughput.network_estimates import error_table
 from planner.performance.throughput.network_estimates.intervals import TABLE, load_intervals
 from tools.throughput.network_cross_validation import (
     RunResidual,
+    error_table,
     intervals_csv,
     left_out_residuals,
     log_interval,

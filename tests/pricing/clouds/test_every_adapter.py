@@ -82,7 +82,7 @@ def test_sources_have_names_of_their_own(name, ask):
 def test_planning_loads_no_sdk(tmp_path):
     """Law 5: a plan reads files. Only a refresh loads an SDK."""
     code = (
-        "import sys; from planner.cli._run import run; "
+        "import sys; from planner.cli._exit_codes import run; "
         "run(['offers', '--limit', '1']); run(['prices', 'status']); run(['doctor']); "
         "print(*[m for m in sys.modules if m.split('.')[0] in ('boto3', 'botocore', 'azure', 'grpc')"
         " or m.startswith(('google.auth', 'google.cloud'))], file=sys.stderr)"

@@ -1,8 +1,7 @@
-"""Jobs described by network and amount of work instead of a measurement: their throughput from public runs like them.
+"""Throughput of jobs described by their network instead of a measurement, from public runs of similar jobs.
 
-`estimate_throughput` answers with a wider interval than a measurement gives, and says which runs it rests on.
-docs/guides/described.md has the formula; `python -m tools.throughput.network_error_report` prints how far off it is on
-runs it was not allowed to see.
+`estimate_throughput` gives a wider interval than a measurement does, and names the runs with the most weight.
+docs/guides/described.md has the formula; `python -m tools.throughput --networks` prints the errors on runs left out.
 """
 
 from planner.performance.throughput.network_estimates.benchmark_runs import BenchmarkRun, public_runs, shipped_runs

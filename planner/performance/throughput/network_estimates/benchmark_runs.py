@@ -1,12 +1,11 @@
-"""Public measurements as runs of known networks: how much of what the accelerators could do each one did.
+"""Public measurements as runs of known networks, each with its utilisation of the accelerators.
 
-Which rows are what network stands in networks.csv, with its source. Rows of other work are no runs; a row whose
-accelerator has no known rate is none either. Knows nothing of what is asked.
+networks.csv has the network of each group of rows, with its source. Rows of other work, and rows whose accelerator has
+no known rate, are no runs.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,11 +14,10 @@ from functools import cache
 from pathlib import Path
 
 from planner.performance.model_catalog import find_model
-from planner.performance.throughput.network_estimates.roofline import (
-    bytes_per_second,
-    operations_per_token,
-    peak_operations,
-)
+from planner.performance.network_arithmetic import operations_per_token
+from planner.performance.shipped_tables import read_table
+from planner.performance.throughput.network_estimates.roofline import NetworkJob, RooflineLimit
+from planner.result.message import Message
 from pricing.accelerator import Accelerator, embedded_names
 
 PRECISIONS = {
@@ -34,49 +32,22 @@ PRECISIONS = {
     "autocast:bf16/amp": "bf16",
     "autocast:bf16+fp32optimizer": "bf16",
 }
-"""What the sources write, in lower case; names of this project as they are."""
+"""Precisions as the sources write them, in lower case; names of this project are not listed."""
 FAMILIES = ("training", "prefill", "decode")
-"""What is like enough to be predicted from one another."""
+"""Kinds of work; predictions use runs of the same one."""
 NETWORKS = Path(__file__).parent / "networks.csv"
+NUMBERS = (
+    "count_max", "parameters", "layers", "hidden_size", "sequence_length", "tokens_per_unit", "bytes_per_parameter",
+    "units_to_converge",
+)  # fmt: skip
+TEXTS = ("group", "config", "accelerators", "network", "family", "run", "precision", "source")
 MEASUREMENTS = Path(__file__).parents[1] / "data" / "measurements.csv"
+MEASUREMENT_COLUMNS = (
+    "group", "config", "accelerator", "accelerator_count", "precision", "throughput", "time_to_train_minutes", "source",
+    "date",
+)  # fmt: skip
 MOST_UTILISATION = 1.0
-"""A row above it contradicts its own precision (or drops work that is counted) and is no run."""
-
-
-@dataclass(frozen=True, slots=True)
-class RooflineLimit:
-    """Units a second if every accelerator did its peak (its bandwidth, for decode), the precision really computed at
-    and the balance of the part: operations a byte."""
-
-    units_per_second: float
-    precision: str
-    balance: float
-
-
-@dataclass(frozen=True, slots=True)
-class NetworkJob:
-    """What is run on what: `work` is operations a unit, bytes a unit for decode; `parameters` those that are active."""
-
-    family: str
-    run: str
-    parameters: float
-    work: float
-    precision: str
-    accelerator: Accelerator
-    count: float
-
-    @property
-    def limit(self) -> RooflineLimit | str:
-        """What bounds it, or which rate of the accelerator is unknown."""
-        computed = peak_operations(self.accelerator, self.precision)
-        bandwidth = bytes_per_second(self.accelerator)
-        if bandwidth is None:
-            return f"no memory bandwidth is known for {self.accelerator.name}"
-        if computed is None:
-            return f"no {self.precision} peak rate is known for {self.accelerator.name}"
-        per_second = bandwidth if self.family == "decode" else computed[1]
-        precision = self.precision.replace("bf16", "fp16") if self.family == "decode" else computed[0]
-        return RooflineLimit(self.count * per_second / self.work, precision, computed[1] / bandwidth)
+"""A row above it contradicts its own precision, or skips work that is counted, and is no run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +65,13 @@ class BenchmarkRun:
 
     @property
     def cell(self) -> tuple[str, str, str]:
-        """Rows of one cell tell much the same: together they weigh as the root of their number."""
+        """Rows of one cell repeat each other: their weights add up to the root of their number."""
         return (self.group, self.job.accelerator.name, self.limit.precision)
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkEntry:
-    """One row of networks.csv: rows of `group` whose configuration has `config` in it, on these accelerators."""
+    """One row of networks.csv: the network of the measurements of `group` with `config` in their configuration."""
 
     group: str
     config: str
@@ -121,17 +92,16 @@ class NetworkEntry:
 
 @cache
 def load_networks() -> dict[str, tuple[NetworkEntry, ...]]:
-    """What is known of the networks of the measurements, by group, in the order of the table."""
+    """The networks of the measurements by group, in the order of the table."""
     by_group: dict[str, list[NetworkEntry]] = {}
-    with NETWORKS.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            by_group.setdefault(row["group"], []).append(_parse_entry(row))
+    for row in read_table(NETWORKS, (*TEXTS, *NUMBERS)):
+        by_group.setdefault(row["group"], []).append(_parse_entry(row))
     return {group: tuple(rows) for group, rows in by_group.items()}
 
 
 def _parse_entry(row: Mapping[str, str]) -> NetworkEntry:
-    """Shapes of published models stand in models.csv; the table has those that do not."""
-    number = {name: float(row[name]) if row[name] else None for name in _NUMBERS}
+    """Published models have their shape from models.csv, the others from the table itself."""
+    number = {name: float(row[name]) if row[name] else None for name in NUMBERS}
     shape = find_model(row["network"])
     depth, width = (shape.layers, shape.hidden_size) if shape else (number["layers"], number["hidden_size"])
     parameters = shape.active_parameters if shape else number["parameters"]
@@ -156,22 +126,8 @@ def _parse_entry(row: Mapping[str, str]) -> NetworkEntry:
     )
 
 
-_NUMBERS = frozenset(
-    (
-        "count_max",
-        "parameters",
-        "layers",
-        "hidden_size",
-        "sequence_length",
-        "tokens_per_unit",
-        "bytes_per_parameter",
-        "units_to_converge",
-    )
-)
-
-
 def public_runs(measurements: Iterable[Mapping[str, str]]) -> tuple[BenchmarkRun, ...]:
-    """The runs among rows of measurements.csv, in their order; rows that are no run of a known network are left out."""
+    """The runs of known networks among rows of measurements.csv, in their order."""
     known, names = load_networks(), embedded_names().by_name
     runs = []
     for row in measurements:
@@ -180,14 +136,13 @@ def public_runs(measurements: Iterable[Mapping[str, str]]) -> tuple[BenchmarkRun
             run = _build_run(row, entry, part) if entry else None
             if run is not None and run.utilisation <= MOST_UTILISATION:
                 runs.append(run)
-    alike = Counter(run.cell for run in runs)
-    return tuple(replace(run, weight=alike[run.cell] ** -0.5) for run in runs)
+    cell_sizes = Counter(run.cell for run in runs)
+    return tuple(replace(run, weight=cell_sizes[run.cell] ** -0.5) for run in runs)
 
 
-def shipped_measurements() -> list[dict[str, str]]:
+def shipped_measurements() -> list[Mapping[str, str]]:
     """The rows that are shipped."""
-    with MEASUREMENTS.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return read_table(MEASUREMENTS, MEASUREMENT_COLUMNS)
 
 
 @cache
@@ -214,7 +169,7 @@ def _build_run(row: Mapping[str, str], entry: NetworkEntry, part: Accelerator) -
     precision = PRECISIONS.get(written, written)
     job = NetworkJob(entry.family, entry.run, entry.parameters, work, precision, part, count)
     limit = job.limit
-    if isinstance(limit, str):
+    if isinstance(limit, Message):
         return None
     return BenchmarkRun(
         job, limit, rate / limit.units_per_second, entry.network, row["group"], row["source"], row["date"]
@@ -222,7 +177,7 @@ def _build_run(row: Mapping[str, str], entry: NetworkEntry, part: Accelerator) -
 
 
 def _units_per_second(row: Mapping[str, str], entry: NetworkEntry) -> float | None:
-    """As measured; else units to converge over the time it took, where the table tells how many they are."""
+    """The measured throughput, else units to converge over the time to train; None where those are unknown."""
     if row["throughput"]:
         return float(row["throughput"])
     if entry.units_to_converge is None or not row["time_to_train_minutes"]:
@@ -231,7 +186,7 @@ def _units_per_second(row: Mapping[str, str], entry: NetworkEntry) -> float | No
 
 
 def _work_per_unit(entry: NetworkEntry, config: str) -> float | None:
-    """Operations (bytes for decode) in one unit of the row; None where its sequence length is not told."""
+    """Operations (bytes for decode) in one unit of the row; None where its sequence length is unknown."""
     if entry.family == "decode":
         return None if entry.bytes_per_parameter is None else entry.parameters * entry.bytes_per_parameter
     length = entry.sequence_length or _parse_sequence_length(config)
@@ -243,5 +198,5 @@ def _work_per_unit(entry: NetworkEntry, config: str) -> float | None:
 
 
 def _parse_sequence_length(config: str) -> float | None:
-    found = re.search(r"\b(?:seq|sequence length)\s*=?\s*(\d+)", config, re.IGNORECASE)
-    return float(found[1]) if found else None
+    match = re.search(r"\b(?:seq|sequence length)\s*=?\s*(\d+)", config, re.IGNORECASE)
+    return float(match[1]) if match else None

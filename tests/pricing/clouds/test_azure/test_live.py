@@ -168,15 +168,16 @@ FIRST_USE = """
 import builtins, os, time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
-from pricing.accelerator import embedded
-from pricing.adapters.protocol import Ask
-from pricing.errors import Failed
-from pricing.adapters.retries import Patience
+from pricing.accelerator import embedded_names
+from pricing.adapters.protocol import FetchRequest
+from pricing.errors import ProviderFailure
+from pricing.adapters.retries import RetryBudget
 from pricing.providers.azure import fetch
 
 os.environ["AZURE_SUBSCRIPTION_ID"] = "s"
 here = "http://127.0.0.1:9"
-asked = Ask(("a",), date(2026, 11, 21), embedded(), {}, {"prices": here, "compute": here}, Patience(1))
+places = {"prices": here, "compute": here}
+asked = FetchRequest(("a",), date(2026, 11, 21), embedded_names(), {}, places, RetryBudget(1))
 plain, inside, most = builtins.__import__, [], []
 
 def slow(name, globals=None, *rest, **named):
@@ -193,7 +194,7 @@ def slow(name, globals=None, *rest, **named):
 def kind(task):
     try:
         return list(task.read())
-    except Failed as failed:
+    except ProviderFailure as failed:
         return failed.kind
 
 builtins.__import__ = slow

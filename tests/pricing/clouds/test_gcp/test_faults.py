@@ -191,7 +191,7 @@ def test_a_revoked_credential_does_not_reveal_itself(ask, kit, cloud, monkeypatc
     import google.auth.transport.requests
 
     clients = GcpClients(ask("gcp", {}))
-    credentials, _ = clients._default()
+    credentials, _ = clients._default_credentials()
     with pytest.raises(ProviderFailure) as failed:
         clients.call(CALL, lambda _: credentials.refresh(google.auth.transport.requests.Request()))
     assert failed.value.kind == "no_credentials"
@@ -226,7 +226,7 @@ def test_over_grpc_errors_mean_the_same():
 def test_an_https_endpoint_keeps_the_default_transport(ask, monkeypatch):
     made = {}
     proxied = GcpClients(ask("gcp", {"cloudbilling": "https://proxy.example.org"}))
-    monkeypatch.setattr(proxied, "_default", lambda: ("credentials", "p"))
+    monkeypatch.setattr(proxied, "_default_credentials", lambda: ("credentials", "p"))
     proxied._client("cloudbilling", lambda **how: made.update(how))
     assert made == {"credentials": "credentials", "client_options": {"api_endpoint": "proxy.example.org"}}
 

@@ -1,0 +1,193 @@
+"""Texts of the analysis: infeasibility, alternatives, rightsizing, warnings, recommendation, risk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from planner.result import describe_amount
+
+LISTED_MAX = 6
+"""Reasons or accelerators listed in one sentence."""
+PURCHASES_LISTED_MAX = 3
+STRATEGY_VERBS = {
+    "cloud": "Rent in the cloud",
+    "onprem": "Own the hardware",
+    "hybrid": "Mix owned and rented capacity",
+}
+LIFTED_LIMITS = {
+    "memory": "with less memory per accelerator",
+    "substitution": "on another accelerator (substitution: true)",
+    "accelerators_per_node": "on nodes with fewer accelerators (accelerators_per_node: 1)",
+    "measured_only": "with predicted throughput (measured_only: false)",
+    "allow_estimates": "with estimates (allow_estimates: true)",
+}
+"""By limit of the request, what lifts it; other limits are left out by name."""
+
+
+def _workload_unserved(workload: str, reasons: Sequence[str], offerings: Sequence[int]) -> str:
+    counted = [f"{reason} ({count})" for reason, count in list(zip(reasons, offerings, strict=True))[:LISTED_MAX]]
+    return f"{workload}: nothing can serve it: {'; '.join(counted) or 'no offering is priced'}"
+
+
+def _would_be_served(
+    workload: str, without: str, candidates: int, accelerators: Sequence[str], memory_gib_max: float | None
+) -> str:
+    lifted = LIFTED_LIMITS.get(without, f"without its limit of {without}")
+    most = "" if memory_gib_max is None else f", at most {memory_gib_max:g} GiB"
+    listed = ", ".join(accelerators[:LISTED_MAX]) + (" ..." if len(accelerators) > LISTED_MAX else "")
+    return f"{workload}: would be served {lifted}{most} ({candidates} candidates on {listed})"
+
+
+def _requested_offering_retired(
+    workload: str, provider: str, instance_type: str, accelerator: str, successor: str | None
+) -> str:
+    after = f"its successor is {successor}" if successor else "no successor is recorded"
+    return f"{workload}: {provider} {instance_type} ({accelerator}) is retired; {after}"
+
+
+def _cpu_and_gpu_cost(unit: str, cpu: str, cpu_cost_per_unit: float, gpu: str, gpu_cost_per_unit: float) -> str:
+    cost = f"a CPU does a million {unit} for {cpu_cost_per_unit * 1e6:,.4g} ({cpu})"
+    return f"{cost}, the cheapest GPU for {gpu_cost_per_unit * 1e6:,.4g} ({gpu})"
+
+
+def _no_gpu_needed(workload: str, accelerators: Sequence[str], costs: str | None) -> str:
+    text = f"{workload}: no GPU is needed, it runs on {', '.join(accelerators)} here"
+    return f"{text}; by the hour: {costs}." if costs else f"{text}."
+
+
+def _accelerator_mostly_idle(
+    workload: str, rental: str, busy_fraction: float, threshold_fraction: float, cpu_measured: bool
+) -> str:
+    text = f"{workload}: the cheapest node by the hour that can do it, {rental}, would work {busy_fraction:.1%}"
+    text += f" of the time (below {threshold_fraction:.0%}): too little to own or commit to one for it alone"
+    return f"{text}." if cpu_measured else f"{text}; whether it needs a GPU is unknown: it was not measured on a CPU."
+
+
+def _recommended(
+    strategy: str,
+    owned: Sequence[str],
+    committed: Sequence[str],
+    total_cost: float,
+    present_cost: float,
+    currency: str,
+    months: int,
+    runner_up: str | None,
+    saving: float,
+    saving_fraction: float,
+    materiality_fraction: float,
+    strategies: int,
+) -> str:
+    purchases = [
+        f"{verb} {_list_purchases(amounts)}"
+        for verb, amounts in (("buying", owned), ("committing to", committed))
+        if amounts
+    ]
+    text = ", ".join((STRATEGY_VERBS[strategy], *([" and ".join(purchases)] if purchases else [])))
+    text += f": {total_cost:,.0f} {currency} over {months} months (present cost {present_cost:,.0f} {currency})"
+    if runner_up is None:
+        return f"{text}; no other strategy differs." if strategies > 1 else f"{text}."
+    if saving >= 0:
+        return f"{text}, {saving:,.0f} {currency} ({saving_fraction:.1%}) less than {runner_up}."
+    text += f"; {runner_up} would save {-saving:,.0f} {currency}, within {materiality_fraction:.0%}"
+    return f"{text}, for more to manage."
+
+
+def _list_purchases(amounts: Sequence[str]) -> str:
+    more = len(amounts) - PURCHASES_LISTED_MAX
+    return ", ".join(amounts[:PURCHASES_LISTED_MAX]) + (f" and {more} more kinds" if more > 0 else "")
+
+
+def _throughput_not_measured(basis: str, low_fraction: float, high_fraction: float) -> str:
+    how = "that of public runs of similar networks" if basis == "described" else "predicted"
+    interval = f"80 % of cases lie between {low_fraction:.0%} and {high_fraction:.0%} of it"
+    return f"throughput is {how}, not measured: {interval}"
+
+
+TEXTS: dict[str, str | Callable[..., str]] = {
+    "workload_unserved": _workload_unserved,
+    "would_be_served": _would_be_served,
+    "requested_offering_retired": _requested_offering_retired,
+    "limit_too_low": "{limit}: {amount:,.6g} {unit} is too little; {needed:,.10g} would do, all other limits kept",
+    "no_single_limit_in_the_way": lambda limits: f"no limit alone is in the way, of these: {', '.join(limits)}",
+    "work_not_done": "{workload}: {fraction:.1%} of its work cannot be done in time",
+    "work_not_done_in_parallel": (
+        "{workload}: {fraction:.1%} of its work cannot be done in time: {parallel_jobs} job at a time takes"
+        " {months:.1f} months at the fastest offering ({units_per_hour:,.0f} {unit} an hour); a deadline in month"
+        " {deadline_needed} or parallel_jobs of {parallel_jobs_needed} would do"
+    ),
+    "offering_unpriced": "no price in any region",
+    "offering_is_attached_part": "only runs attached to a machine",
+    "offering_retired": lambda successor: f"retired; its successor is {successor}" if successor else "retired",
+    "option_may_be_interrupted": "the provider may interrupt it, and the work may not be interrupted",
+    "option_sold_in_whole_days": "sold in whole days, and the work follows the hours",
+    "interrupted_too_often": "interrupted too often for any useful work",
+    "option_not_planned": "a purchase option that is not planned",
+    "quota_leaves_no_room": "the quota leaves room for none",
+    "delivered_after_plan": "delivered after the months planned",
+    "owning_not_requested": "no requested strategy may own anything",
+    "other_reasons": "{reasons} other reasons",
+    "rental": "{provider} {name} ({accelerators:.3g} x {accelerator})",
+    "cpu_and_gpu_cost": _cpu_and_gpu_cost,
+    "no_gpu_needed": _no_gpu_needed,
+    "cpu_can_serve": "{workload}: a CPU can do it as well; by the hour: {costs}.",
+    "measured_cpu_unavailable": (
+        "{workload}: measured on {cpu}, but no CPU that can do it is for rent or sale here: add a server (systems) or a"
+        " cloud of your own to compare."
+    ),
+    "accelerator_mostly_idle": _accelerator_mostly_idle,
+    "fractional_accelerator_would_do": (
+        "{workload}: {fraction:.3g} of a {accelerator} ({provider} {region} {instance_type}) has the {memory_gib:g} GiB"
+        " and would cost about {cost:,.0f} {currency} by the hour where it is as much slower as it is smaller: measure"
+        " it there, and state gang: {fraction:.3g}."
+    ),
+    "no_plan_possible": "No plan is possible.",
+    "recommended": _recommended,
+    "purchase_amount": lambda amount, unit, name: f"{describe_amount(amount, unit)} {name}",
+    "capacity_unknown": (
+        "no quota or stock was given: whatever has a price is assumed to be available in any number; check the capacity"
+        " before you rely on it"
+    ),
+    "slice_read_as_chips": "read as {accelerator}; hours and counts are of chips, not of slices",
+    "accelerator_read_as": lambda accelerator, other_variants: (
+        f"read as {accelerator}; other variants, if you mean one of them: {', '.join(other_variants)}"
+    ),
+    "unpriced_offering": "no price in any region: never a candidate",
+    "price_unpublished": "no source has its price: never a candidate",
+    "purchase_option_unplanned": "the catalogue has prices for it, but no plan uses them yet",
+    "commitments_unpriced": (
+        "no reserved, committed or savings-plan price is known: only use by the hour was compared"
+    ),
+    "capacity_blocks_not_assured": (
+        "sold at most 8 weeks ahead and while on offer: later months are priced as today, and none is assured"
+    ),
+    "throughput_not_measured": _throughput_not_measured,
+    "price_outdated": "priced on {as_of}, {age_days} days before the plan",
+    "price_derived": "price derived, not listed: {note}",
+    "price_not_converted": "{reason}: never a candidate",
+    "exchange_rate_outdated": "of {as_of}, {age_days} days before the plan",
+    "private_price_not_in_force": lambda period, as_of, prices: (
+        f"holds {period}, not on {as_of}: not applied to {prices} price{'s' * (prices > 1)} that could serve"
+    ),
+    "workload_not_ownable": "no owned system that arrives in time can run it: it stays in the cloud in every strategy",
+    "over_budget": lambda cost_per_month, budget_per_month: (
+        f"costs {cost_per_month:,.0f} a month on average in the recommended strategy,"
+        f" {cost_per_month / budget_per_month - 1:.0%} over its budget"
+    ),
+    "draws_keep_the_plan": (
+        "Draws keep the plan as it is. Not drawn: throughput, the discount rate, price lists except for their yearly"
+        " change, and assumptions that change what a plan can do (lead time, life, failures)."
+    ),
+    "range_ends_are_choices": (
+        "An assumption at an end of its range is a choice, or a fact you have not stated yet: varied, not drawn."
+    ),
+    "assumptions_outside_range": lambda assumptions: (
+        f"Your own values outside the published range, so neither varied nor drawn: {', '.join(assumptions)}."
+    ),
+    "standard_error_large": lambda strategies, fraction_of_mean: (
+        f"The standard error is above {fraction_of_mean:.1%} of the mean for {', '.join(strategies)}:"
+        " request more draws."
+    ),
+    "strategies_paid_draw_by_draw": lambda strategies: (
+        f"Priced draw by draw, because of a step or a minimum fee: {', '.join(strategies)}."
+    ),
+}

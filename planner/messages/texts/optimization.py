@@ -1,0 +1,7 @@
+"""Why the solver gave no plan for a strategy."""
+
+from __future__ import annotations
+
+TEXTS = {
+    "solver_time_limit": "not solved within {limit_seconds:.0f} s, which proves nothing: narrow what may be used",
+}

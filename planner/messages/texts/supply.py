@@ -1,0 +1,126 @@
+"""What the market of a plan misses, how it counts against quotas, and how owned nodes are paid for and run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pricing.quota import UNIT_WORDS
+
+
+def _quota_too_small(
+    unit: str, limit: float, used: float | None, needed: float, request_more: float, needed_by: str, as_of: str
+) -> str:
+    in_use = "how much of it is in use is unknown" if used is None else f"{used:,g} of it in use"
+    return (
+        f"ask for {limit + request_more:,g} {UNIT_WORDS[unit]} in all, {request_more:,g} more by {needed_by}:"
+        f" the plan runs up to {needed:,g} at once; the limit was {limit:,g} on {as_of}, {in_use}"
+    )
+
+
+def _quota_use_unknown(unit: str, limit: float, needed: float) -> str:
+    return (
+        f"the plan runs up to {needed:,g} of {limit:,g} {UNIT_WORDS[unit]}; how much is in use is unknown:"
+        f" check that {needed:,g} are free"
+    )
+
+
+def _quota_units_unknown(unit: str, quota_code: str, region: str) -> str:
+    return f"its number of {UNIT_WORDS[unit]} is unknown: not counted against {quota_code} in {region}"
+
+
+def _quotas_enforced(providers: Sequence[str]) -> str:
+    return f"Quotas ({', '.join(providers)}) are limits: no strategy exceeds them."
+
+
+def _quotas_compared(providers: Sequence[str]) -> str:
+    return (
+        f"Quotas ({', '.join(providers)}) were compared with each strategy after planning; they did not constrain it."
+    )
+
+
+def _accelerator_read_as(written: str, accelerator: str, other_variants: Sequence[str]) -> str:
+    return f"its {written} was read as {accelerator}; other variants: {', '.join(other_variants)}"
+
+
+def _owned_nodes(
+    payment: str,
+    deposit_fraction: float,
+    loan_months: float,
+    loan_rate_annual: float,
+    lease_months: float,
+    lease_fraction_per_month: float,
+    energy_included: bool,
+    idle_draw_fraction: float,
+) -> str:
+    due = "at order"
+    if deposit_fraction < 1:
+        due = f"{deposit_fraction:.0%} at order and the rest at delivery"
+    paid = {
+        "cash": f"are paid {due}",
+        "loan": f"are paid {due} from a loan over {loan_months:g} months at {loan_rate_annual:.2%} a year, whose"
+        " rest is paid off when the plan ends",
+        "lease": f"are leased from delivery on at {lease_fraction_per_month:.2%} of their price a month for"
+        f" {lease_months:g} months, paid in advance",
+    }[payment]
+    power = "draw power around the clock"
+    if energy_included:
+        power = "draw power that is included in their rent"
+    elif idle_draw_fraction < 1:
+        power = f"draw {idle_draw_fraction:.0%} of their working power while idle"
+    end = "go back when the lease ends" if payment == "lease" else "are sold when the plan or their life ends"
+    return f"Owned nodes {paid}, {power}, and {end}."
+
+
+def _migration(migration_months: float) -> str:
+    months = f"{migration_months:g} month{'s' * (migration_months > 1)}"
+    return f"Owned nodes cost from their delivery on and work {months} later."
+
+
+NOT_PLANNED = "not planned as an owned system: "
+
+TEXTS: Mapping[str, str | Callable[..., str]] = {
+    "stock_unknown": "a quota allows nodes and reserves none, and no stock was given: ask before you rely on it",
+    "quota_too_small": _quota_too_small,
+    "quota_use_unknown": _quota_use_unknown,
+    "no_quota_given": "no quota was given: any number of nodes is assumed to be allowed",
+    "quota_provider_unknown": "no provider of the catalogue has this name: they limit nothing",
+    "quota_missing_for_types": "no quota that was given counts them: whether they may run there is unknown",
+    "quota_units_unknown": _quota_units_unknown,
+    "quotas_outdated": "read on {as_of}, {age_days} days before the plan: read them again with `planner quota`",
+    "quotas_enforced": _quotas_enforced,
+    "quotas_compared": _quotas_compared,
+    "quota_counts_committed_nodes": "Against quotas, committed nodes count while paid for; work that may run at any"
+    " hour is spread over its month.",
+    "quota_counts_whole_gangs": "Against quotas, a gang that spans nodes counts with all of them, even where its work"
+    " fills only part of their month.",
+    "data_price_of_other_region": "no {item} price there: that of {region} is used",
+    "not_sold_where_allowed": "not sold in the providers, regions or residency allowed",
+    "data_price_missing_there": "no price for its storage or egress there",
+    "data_transfer_price_missing": "no price for moving its data there",
+    "may_not_be_owned": "may not be owned",
+    "data_price_missing": "workloads with data cannot run there",
+    "past_useful_life": "{age_months} months old, past the useful life of {useful_life_months}: not used; state a"
+    " longer life if it is",
+    "owned_system_not_sold": NOT_PLANNED + "not sold as one",
+    "owned_price_unknown": NOT_PLANNED + "no price is known",
+    "owned_price_outdated": NOT_PLANNED + "its price is of {as_of}, older than {max_age_years:g} years",
+    "owned_power_unknown": NOT_PLANNED + "its power is unknown",
+    "owned_height_unknown": NOT_PLANNED + "its height is unknown, and racks are counted by height: state {assumption}",
+    "owned_power_estimated": "maximum power {power_kw:.2f} kW estimated as {times_accelerator_power:g} x that of its"
+    " accelerators",
+    "rack_counted_by_power": "its height is unknown: its share of a rack is counted by its power alone",
+    "existing_price_unknown": "no price is known: its support, insurance and resale are counted as 0",
+    "memory_without_ecc": "{accelerator} is listed without error-correcting memory: bit errors may go unnoticed",
+    "driver_licence_excludes_data_centres": "the licence of GeForce and Titan drivers does not cover data"
+    " centres: {url}",
+    "system_accelerator_read_as": _accelerator_read_as,
+    "owned_nodes": _owned_nodes,
+    "migration_of_owned_nodes": _migration,
+    "racks_charged_in_parts": "Racks are charged in parts, by rack units or by kW, whichever is more; they are not"
+    " rounded up to whole racks.",
+    "own_room_annuity": "A room of one's own is paid off over {life_months:g} months at the discount rate, by the kW"
+    " installed in it.",
+    "operators_hired_singly": "Operators of owned nodes are hired one by one, from month to month.",
+    "existing_nodes_cost_running_only": "Nodes owned before the plan cost their running only, and are sold like those"
+    " that are bought.",
+}

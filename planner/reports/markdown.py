@@ -1,6 +1,6 @@
-"""The plan for a pull request or a wiki: GitHub-flavoured Markdown. Decides markup, not words.
+"""The plan for a pull request or a wiki: GitHub-flavoured Markdown. Decides on markup only.
 
-The answer stands open, what it rests on is folded, a fold for each section. Text from outside shows as it is: it never
+The answer is open, its evidence is folded, a fold for each section. Text from outside shows as it is: it never
 becomes a link, an image, a mention, HTML, a directive or a new table cell. The whole fits into one comment: where a
 plan is too large for that, its longest sections are left out, by name.
 """
@@ -19,7 +19,7 @@ MEDIA_TYPE = "text/markdown; charset=utf-8"
 SUFFIX = ".md"
 
 COMMENT_BYTES = 65_536
-"""What a comment on GitHub holds, in characters: in bytes they are never fewer."""
+"""The length of a comment on GitHub in characters, of which a text never has more than bytes."""
 
 
 def render(plan: Plan) -> bytes:
@@ -45,10 +45,10 @@ def render(plan: Plan) -> bytes:
 
 
 def _assemble_comment(head: Sequence[str], parts: Sequence[tuple[str, str]], left_out: Sequence[str]) -> bytes:
-    """The report, with a word on what is left out of it before everything that is folded."""
+    """The report, with a list of omitted sections before the folded ones."""
     omission_note = []
     if left_out:
-        reason = f"Left out, for a comment to hold the rest ({COMMENT_BYTES:,d} bytes)"
+        reason = f"Left out, so that the rest fits into a comment ({COMMENT_BYTES:,d} bytes)"
         omission_note = [
             escape_line(f"{reason}: {'; '.join(left_out)}. The plan as a workbook or as JSON has all of it."),
             "",
@@ -57,8 +57,7 @@ def _assemble_comment(head: Sequence[str], parts: Sequence[tuple[str, str]], lef
 
 
 def _shorten_lines(lines: Iterable[str]) -> list[str]:
-    """The lines up to half of what a comment holds: a plan of a thousand workloads has as much to say in its first
-    section alone."""
+    """The lines up to half the length of a comment: the first section alone is too long for a thousand workloads."""
     shortened: list[str] = []
     left = COMMENT_BYTES // 2
     for line in lines:
@@ -70,7 +69,7 @@ def _shorten_lines(lines: Iterable[str]) -> list[str]:
 
 
 def _quality_note(plan: Plan) -> str:
-    """How much is missing and how old the oldest price is: what a reviewer should know before he agrees."""
+    """The number of gaps and the age of the oldest price, for a reviewer to know before approving."""
     number = len(plan.gaps)
     gaps = f"{number:,d} gap{'' if number == 1 else 's'} (see Gaps)" if number else "No gaps"
     return f"{gaps}. Oldest price used: {escape_line(price_age_text(plan))}."

@@ -1,4 +1,4 @@
-"""The plan for a terminal or a mail: plain text, at most 110 columns, no colours. Decides layout, not words."""
+"""The plan for a terminal or a mail: plain text, at most 110 columns, no colours. Decides on layout only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMN_MIN = 9
 """A column of words is not squeezed below this; a table still too wide is set in several parts."""
 
 FIRST_COLUMN_MIN = 16
-"""The first column keeps room for a range of months."""
+"""The first column has room for a range of months."""
 
 
 def render(plan: Plan) -> bytes:
@@ -46,7 +46,7 @@ def _section_lines(section: Section) -> Iterator[str]:
 
 
 def _table_lines(table: ReportTable) -> Iterator[str]:
-    """The table; too many columns continue below, the first one repeated. Prose stands indented under its row."""
+    """The table; too many columns continue below, the first one repeated. Prose is indented under its row."""
     prose: tuple[str, ...] = ()
     if table.has_prose:
         prose = tuple(row[-1] if len(row) > 1 else "" for row in table.rows)
@@ -119,7 +119,7 @@ def _longest_number(table: ReportTable, column: int) -> int:
 
 
 def _column_groups(widths: Sequence[int]) -> list[list[int]]:
-    """Which columns stand side by side; every part begins with the first column."""
+    """The columns of each part of a wide table; every part begins with the first column."""
     parts = [[0]]
     room = COLUMNS_MAX - widths[0]
     for column in range(1, len(widths)):

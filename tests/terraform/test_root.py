@@ -28,6 +28,7 @@ from planner.reports.terraform.provisioning.module_catalog import (
     load_clouds,
 )
 from planner.result import InputProvenance, InputReading, Plan, QuotaRequest, Recommendation
+from planner.result.message import Message
 
 MODULES: dict[tuple[str, str], TerraformModule] = {
     (m.provider, m.name): m for cloud in load_clouds().values() for m in (*cloud.modules, *cloud.extras)
@@ -248,8 +249,14 @@ def test_without_a_cloud_part_there_is_no_root_and_the_readme_says_so(rootless: 
 
 
 def test_an_infeasible_plan_has_only_its_reasons(plans: dict[str, Plan]) -> None:
-    none = Recommendation(None, "No plan is possible.", None, 0.0, 0.0)
-    plan = replace(plans["aws"], status="infeasible", recommendation=none, strategies=(), reasons=("no GPU fits `x`",))
+    none = Recommendation(None, Message("by_hand", {}, "No plan is possible."), None, 0.0, 0.0)
+    plan = replace(
+        plans["aws"],
+        status="infeasible",
+        recommendation=none,
+        strategies=(),
+        reasons=(Message("by_hand", {}, "no GPU fits `x`"),),
+    )
     written = files(plan)
     assert list(written) == ["README.md"]
     assert "- no GPU fits \\`x\\`" in written["README.md"].decode()

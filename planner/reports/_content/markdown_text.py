@@ -24,13 +24,13 @@ def escape_markdown(text: str) -> str:
 
 
 def disable_autolinks(text: str) -> str:
-    """The text without tags, and without what is made a link, a mention or an issue number anywhere."""
+    """The text without tags, and with no address, mention or issue number that becomes a link."""
     text = re.sub(r"[&<>]", lambda match: _HTML[match[0]], text)
     return _LINKED.sub(lambda match: match[0] + _BREAK, text)
 
 
 def escape_line(text: str) -> str:
-    """An escaped text that stands at the start of a line, where a list or a heading could begin."""
+    """An escaped text for the start of a line, where a list or a heading could begin."""
     return _AT_START.sub(lambda match: f"{match['digits'] or ''}\\{match['sign']}", escape_markdown(text))
 
 

@@ -1,4 +1,4 @@
-"""Numbers as they are shown: rounded here and nowhere else, so that shown lines add up to the shown total."""
+"""Numbers as reports print them: rounded here and nowhere else, so that printed lines add up to their total."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from planner.result import Plan
 from pricing.money import rounded_shares
 
 NO_VALUE = "-"
-"""What stands where there is nothing: zero money, no value."""
+"""In place of an amount of zero and of a missing value."""
 
 
 def apportion(amounts: Sequence[float], total: float | None = None) -> list[int]:
@@ -90,7 +90,7 @@ def format_percent(fraction: float, decimals: int = 1) -> str:
 
 
 def format_unit_cost(cost_per_unit: float, unit: str) -> str:
-    """Cost per unit of work, per thousand or million units where one unit costs next to nothing.
+    """Cost per unit of work, per thousand or million units where one unit costs less than a cent.
 
     >>> format_unit_cost(0.00000025, "tokens"), format_unit_cost(2.5, "samples")
     ('0.25 per million tokens', '2.5 per samples')

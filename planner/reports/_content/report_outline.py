@@ -1,4 +1,4 @@
-"""The order of the readable report: what to do and what it costs first, then how sure that is and what it rests on."""
+"""The order of the readable report: the recommendation and its cost first, then uncertainty and evidence."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from planner.result import Plan
 
 
 def decision_sections(plan: Plan) -> list[Section]:
-    """What to do, against what, and what changed: the sections that a report begins with."""
+    """The first sections of a report: recommendation, strategies, changes and savings."""
     sections = [recommendation_section(plan), strategies_section(plan), changes_section(plan), bridge_section(plan)]
     return [section for section in sections if section is not None]
 
@@ -45,7 +45,7 @@ def report_sections(plan: Plan) -> list[Section]:
 
 
 def evidence_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
-    """What the answer rests on: payments, purchases and uses, how sure it is, and everything that was assumed."""
+    """The sections that support the answer: payments, purchases and uses, uncertainty, assumptions and sources."""
     chosen = recommended_strategy(plan)
     sections: list[Section | None] = [full_changes_section(plan) if in_full else None]
     if chosen is not None:

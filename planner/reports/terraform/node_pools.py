@@ -1,6 +1,6 @@
 """From a strategy's uses to pools of nodes: one for each provider, region, type and way of starting them.
 
-Writes no Terraform; says what is in a pool, which module provisions it, and what the plan leaves open about it.
+Writes no Terraform: the contents of each pool, its module, and the arguments that the plan leaves open.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from planner.result.message import Message
 STARTED_AS = ("spot", "capacity_block")
 """Purchase options that nodes must be started with; all others are ways of billing nodes that start on demand."""
 NODE_KINDS: Mapping[PoolKind, str] = {"nodes": "vm", "kubernetes": "kubernetes"}
-"""What the doors call the kinds of modules: machines of one's own, or node pools of a cluster that is there."""
+"""The kinds of modules as the options call them: separate machines, or node pools of an existing cluster."""
 NODE_ROUNDING = 1e-6
 NAME_STEM_MAX = 24
 
@@ -54,7 +54,7 @@ class RentedNodes:
 
     @property
     def key(self) -> PoolKey:
-        """What makes it one pool."""
+        """The fields that identify a pool."""
         return (self.provider, self.region, self.instance_type, self.started)
 
     @property
@@ -64,7 +64,7 @@ class RentedNodes:
 
     @property
     def resource_name(self) -> str:
-        """What follows the prefix in resource names, at most 33 characters.
+        """The part of resource names after the prefix, at most 33 characters.
 
         The plan is not in it, so that a later plan changes a pool in place instead of replacing it.
         """
@@ -83,15 +83,15 @@ class NodePool:
 
     rented: RentedNodes
     cloud: CloudModules
-    found: ModuleMatch
+    match: ModuleMatch
 
 
 UnprovisionedNodes = tuple[RentedNodes, Message]
-"""What is rented and not provisioned, with the reason."""
+"""Rented nodes that are not provisioned, with the reason."""
 
 
 def group_rented_nodes(plan: Plan, strategy: Strategy) -> tuple[RentedNodes, ...]:
-    """The strategy's rented and committed nodes; owned ones are nowhere in a cloud."""
+    """The strategy's rented and committed nodes; owned ones are in no cloud."""
     groups: dict[PoolKey, list[Use]] = {}
     for use in strategy.uses:
         if use.provider and use.nodes > 0:
@@ -132,7 +132,7 @@ def _node_count(plan: Plan, strategy: Strategy, uses: Sequence[Use]) -> int:
 
 
 def _committed_nodes(strategy: Strategy, use: Use, option: str) -> float:
-    """Nodes like those of `use` that are committed under `option` in its month; no limit where none is bought so."""
+    """Nodes like those of `use` that are committed under `option` in its month; no limit without such a commitment."""
     same = (use.provider, use.region, use.name, option)
     counts = [
         item.count

@@ -1,4 +1,4 @@
-"""What Terraform does not buy: commitments, with the commands that buy them, and hardware, as a bill of materials."""
+"""Purchases outside Terraform: commitments with their commands, and hardware as a bill of materials."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ are the plan's, in {currency}; the provider's own offer decides."""
 
 @dataclass(frozen=True, slots=True)
 class CommitmentEntry:
-    """A commitment of the plan and how it is bought; `how` is None where nothing is known of such a one."""
+    """A commitment of the plan and its instructions; `how` is None for an unknown kind of commitment."""
 
     purchase: Purchase
     how: PurchaseInstructions | None
@@ -64,7 +64,7 @@ def _purchase_instructions(plan: Plan, item: Purchase) -> PurchaseInstructions |
 
 
 def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> str:
-    """The list to read: what is bought in which month, for how much, and the commands."""
+    """The list for readers: commitments by month, their amounts, and the commands."""
     lines = [f"# Commitments of plan {escape_markdown(plan.plan_id)}", "", HEAD.format(currency=plan.currency), ""]
     for entry in commitments:
         item, steps = entry.purchase, entry.how
@@ -78,9 +78,9 @@ def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> 
             ("upfront", format_money(item.upfront)),
             ("a month", format_money(item.per_month)),
         ]
-        lines += table_lines(("what", f"{plan.currency} or months"), facts)
+        lines += table_lines(("term and amounts", f"{plan.currency} or months"), facts)
         if steps is None:
-            lines += ["How this one is bought is not known here: ask the provider.", ""]
+            lines += ["No instructions are known for this commitment: ask the provider.", ""]
             continue
         lines += [f"{steps.title}. Console: {steps.console}.", ""]
         lines += [f"Note: {steps.note}.", ""] if steps.note else []
@@ -116,7 +116,7 @@ def _instruction_cells(instructions: PurchaseInstructions) -> tuple[str, ...]:
 
 
 def bill_of_materials_csv(plan: Plan, strategy: Strategy) -> str:
-    """The bill of materials with its totals; "" where nothing is bought to own."""
+    """The bill of materials with its totals; "" without hardware."""
     rows = [(*astuple(line), plan.currency) for line in list_materials(plan, strategy)]
     return _csv_text((*BILL_COLUMNS, "currency"), rows) if rows else ""
 

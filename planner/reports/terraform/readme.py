@@ -1,4 +1,4 @@
-"""README.md over all roots: what each part is in the plan, what it costs, what must be filled in, what to do when."""
+"""README.md over all roots: the parts of the plan and their costs, the variables to fill in, the steps by month."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class ProvisioningPlan:
 
 
 def empty_readme(plan: Plan) -> str:
-    """The README of a plan without a strategy: why there is nothing."""
+    """The README of a plan without a strategy, with the reasons."""
     lines = [
         *_readme_head(plan),
-        "No strategy serves the demand: there is nothing to provision, and no Terraform here.",
+        "No strategy serves the demand, so there is no Terraform here.",
         "",
     ]
     lines += [f"- {escape_line(str(reason))}" for reason in plan.reasons or plan.recommendation.reasons]
@@ -48,7 +48,7 @@ def format_readme(parts: ProvisioningPlan) -> str:
     plan, strategy = parts.plan, parts.strategy
     lines = _readme_head(plan)
     if strategy.name != plan.recommendation.strategy:
-        lines += [f"What follows is the strategy {strategy.name}, as asked; the plan recommends another.", ""]
+        lines += [f"This is the requested strategy, {strategy.name}; the plan recommends another.", ""]
     if parts.roots:
         lines += [*_step_lines(parts), *_folder_lines(parts)]
         lines += [line for root in parts.roots for line in _input_lines(root)]
@@ -57,7 +57,7 @@ def format_readme(parts: ProvisioningPlan) -> str:
         lines += [*_cuda_lines(parts.pools), *_extra_lines(parts)]
     else:
         lines += [
-            f"The strategy {strategy.name} has nothing in a cloud that Terraform could create: no Terraform here.",
+            f"The strategy {strategy.name} has no cloud resources for Terraform, so there is no Terraform here.",
             "",
         ]
     lines += [*_unprovisioned_lines(parts.refused), *_commitment_lines(parts), *_owned_lines(plan, strategy)]
@@ -80,16 +80,16 @@ def _step_lines(parts: ProvisioningPlan) -> list[str]:
         f"Strategy {parts.strategy.name}, {month_range_name(plan, 1, plan.months)}. Amounts are in {plan.currency}.",
         *rates,
         "",
-        "1. One folder is one root module. In each, put what is commented out in `terraform.tfvars` and needed into",
-        "   `own.auto.tfvars`, with your values: a later plan writes over the former, never over the latter.",
+        "1. One folder is one root module. In each, copy the needed variables that are commented out in",
+        "   `terraform.tfvars` into `own.auto.tfvars`, with your values: a later plan overwrites only the former.",
         "   Credentials come from the environment.",
-        "2. `terraform init`, `terraform plan`, read what it would create, `terraform apply`.",
+        "2. `terraform init`, `terraform plan`, review it, `terraform apply`.",
         f"3. With `month = null` the nodes are those of {month_name(plan, parts.busiest)}, the plan's busiest month.",
-        "   «Month by month» says what to apply or destroy when.",
-        "4. Nodes are paid for as long as they exist, the plan pays for the node-hours below. Where these are fewer",
+        "   «Month by month» has the steps of every month.",
+        "4. Nodes cost money as long as they exist, the plan pays for the node-hours below. Where these are fewer",
         "   than the nodes for a whole month, stop idle nodes, or the bill is higher than the plan.",
-        "5. Nothing that binds you for longer is bought or asked for by default: commitments are a list, requests for",
-        "   quota and reserved capacity wait for a variable to be set to true.",
+        "5. No commitment is made by default: commitments are a list, requests for quota and reserved capacity need a",
+        "   variable set to true.",
         "",
     ]
 
@@ -100,13 +100,19 @@ def _folder_lines(parts: ProvisioningPlan) -> list[str]:
             f"`{root.provider}/`",
             str(len(root.pools)),
             str(sum(pool.rented.nodes[parts.busiest - 1] for pool in root.pools)),
-            format_money(root.wants.dearest),
-            format_money(sum(root.wants.bill)),
+            format_money(root.extras.highest_bill),
+            format_money(sum(root.extras.bill)),
         )
         for root in parts.roots
     ]
-    titles = ("folder", "pools", "nodes in the busiest month", "dearest month", f"all months, {parts.plan.currency}")
-    intro = "Money is use (hours, storage, egress) and what commitments owe by the month, without upfront payments."
+    titles = (
+        "folder",
+        "pools",
+        "nodes in the busiest month",
+        "month of highest cost",
+        f"all months, {parts.plan.currency}",
+    )
+    intro = "Amounts are use (hours, storage, egress) and monthly fees of commitments, without upfront payments."
     return ["## Folders", "", intro, "", *table_lines(titles, rows)]
 
 
@@ -115,8 +121,8 @@ def _input_lines(root: RootModule) -> list[str]:
         (f"`{item.input.root}`", "yes" if item.required else "no", item.input.description, _input_keys(item))
         for item in root_inputs(root)
     ]
-    titles = ("variable", "needed", "what it is", "a value for")
-    return [f"## What must be filled in: {root.provider}", "", *table_lines(titles, rows)]
+    titles = ("variable", "needed", "its description", "a value for")
+    return [f"## Variables to fill in: {root.provider}", "", *table_lines(titles, rows)]
 
 
 def _input_keys(item: RootInput) -> str:
@@ -146,7 +152,7 @@ def _table_of_pools(parts: ProvisioningPlan) -> list[str]:
 
 
 def _pool_lines(plan: Plan, pool: NodePool) -> list[str]:
-    part, module = pool.rented, pool.found.module
+    part, module = pool.rented, pool.match.module
     accelerators = f"{format_number(part.accelerators_per_node)} x {escape_markdown(part.accelerator)} a node"
     line = cuda_versions.find_cuda_line(part.accelerator)
     cuda = line.newest_line if isinstance(line, cuda_versions.CudaLine) else f"none, {escape_markdown(line.text)}"
@@ -158,7 +164,7 @@ def _pool_lines(plan: Plan, pool: NodePool) -> list[str]:
         f"- workloads: {', '.join(map(escape_markdown, part.workloads))}",
         *([f"- teams: {', '.join(map(escape_markdown, part.teams))}"] if part.teams else []),
         f"- CUDA: {cuda}",
-        *([f"- note: {pool.found.note}"] if pool.found.note else []),
+        *([f"- note: {pool.match.note}"] if pool.match.note else []),
     ]
     months = [
         (month_name(plan, month), str(nodes), format_money(hours), format_money(cost))
@@ -193,30 +199,30 @@ def _cuda_lines(pools: Sequence[NodePool]) -> list[str]:
 
 def _extra_lines(parts: ProvisioningPlan) -> list[str]:
     """Budgets, quota and storage."""
-    lines = ["## Beside the nodes", ""]
+    lines = ["## Budgets, quotas and storage", ""]
     for root in parts.roots:
         kinds = {extra.kind for extra in root.cloud.extras}
-        if "budget" in kinds and root.wants.dearest:
-            amount = format_money(ceil(root.wants.dearest))
+        if "budget" in kinds and root.extras.highest_bill:
+            amount = format_money(ceil(root.extras.highest_bill))
             lines.append(
                 f"- {root.provider}: a budget of {amount} {parts.plan.currency} a month, once `budget_contacts`"
             )
-            lines.append("  names who is warned.")
-        for item in root.wants.quotas:
-            how = "asked for with `request_quotas = true`" if "quota" in kinds else "ask the provider for it"
+            lines.append("  names the recipients.")
+        for item in root.extras.quotas:
+            how = "requested with `request_quotas = true`" if "quota" in kinds else "request it from the provider"
             by = month_name(parts.plan, item.first_month)
-            what = (
+            description = (
                 f"{escape_markdown(item.title or item.code)} in {escape_markdown(item.region)} raised to "
                 f"{format_number(item.ask_for)} {item.unit}"
             )
-            lines.append(f"- {root.provider}: {what} by {by}, {how}.")
-        for store in root.wants.stores:
-            what = (
+            lines.append(f"- {root.provider}: {description} by {by}, {how}.")
+        for store in root.extras.stores:
+            description = (
                 f"{format_number(store.capacity_gb)} GB for {escape_markdown(store.workload)} in "
                 f"{escape_markdown(store.region)}"
             )
-            how = f"`module.{store.label}`" if "storage" in kinds else "no module here makes it"
-            lines.append(f"- {root.provider}: storage of {what}, {how}.")
+            how = f"`module.{store.label}`" if "storage" in kinds else "no module here creates it"
+            lines.append(f"- {root.provider}: storage of {description}, {how}.")
     return [*lines, ""] if len(lines) > 2 else []
 
 
@@ -254,7 +260,7 @@ def _commitment_lines(parts: ProvisioningPlan) -> list[str]:
     ]
     intro = [
         "Terraform does not buy these; `purchases.md` has the commands, `purchases.csv` the same as a table. Once",
-        "bought, they pay for matching on-demand nodes by themselves.",
+        "purchased, they apply to matching on-demand nodes automatically.",
     ]
     return ["## Commitments to buy", "", *intro, "", *table_lines(titles, rows)]
 
@@ -277,7 +283,7 @@ def _owned_lines(plan: Plan, strategy: Strategy) -> list[str]:
         for item in hardware
     ]
     intro = [
-        "Bought and run by you; nothing of them is in Terraform, which holds only what is rented beside them.",
+        "Purchased and run by you. Terraform has only the rented nodes.",
         "`bill_of_materials.csv` has power, racks, network and the months of order and delivery.",
     ]
     return ["## Owned nodes", "", *intro, "", *table_lines(titles, rows)]

@@ -1,6 +1,6 @@
 """The plan as a workbook for a review: formulas all the way from assumptions and offers to totals.
 
-What the solver decided are inputs (sheet Choices); every amount follows from them, from Assumptions and from Offers.
+The decisions of the solver are inputs (sheet Choices); every amount follows from them, from Assumptions and Offers.
 
 Values from outside are written as numbers and strings only: no text becomes a formula or a link. Formulas are made of
 addresses and our own names, and each is stored with its computed value. The same plan gives the same bytes.
@@ -41,7 +41,7 @@ SUFFIX = ".xlsx"
 
 
 def render(plan: Plan) -> bytes:
-    """The workbook: Summary first, then what it costs, inputs and workings, and what they rest on."""
+    """The workbook: Summary first, then costs, inputs and workings, and sources."""
     book = PlanWorkbook(plan.as_of)
     repricing = LedgerRepricing(plan)
     summary, contents = book.sheet("Summary"), book.sheet("Contents")
@@ -76,7 +76,7 @@ def render(plan: Plan) -> bytes:
         effective_totals,
         net_present_values,
         bridge,
-        taxes.worths,
+        taxes.present_values,
         scenarios.of_strategies,
         costs.sums,
         inputs,

@@ -61,7 +61,7 @@ def write_bridge(
 
 
 def _present_cost_formula(category: str, block: CashFlowBlock, cash: WorkbookSheet, rate: DiscountRateCells) -> str:
-    """The present cost of a category: what is paid at the start of months and at their end, each discounted."""
+    """The present cost of a category: payments at the start of months and at their end, each discounted."""
     months = cash.range(MONTHS_ROW, FIRST, block.last_column)
     parts = [
         f"SUMPRODUCT({cash.range(row, FIRST, block.last_column)}/(1+{rate.monthly})^({months}-{int(when == 'start')}))"
@@ -72,7 +72,7 @@ def _present_cost_formula(category: str, block: CashFlowBlock, cash: WorkbookShe
 
 
 def write_unit_costs(book: PlanWorkbook, plan: Plan, costs: WorkloadCostCells) -> None:
-    """Writes the sheet, if the plan tells costs per unit."""
+    """Writes the sheet, if the plan has costs per unit."""
     if not plan.views.unit_costs:
         return
     money = plan.currency

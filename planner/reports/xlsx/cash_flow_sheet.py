@@ -31,7 +31,7 @@ TOTAL, FIRST = 2, 3
 
 @dataclass(frozen=True, slots=True)
 class CashFlowRow:
-    """A row of the block that was written: where it stands and what it amounts to in each month."""
+    """A row of a block, with its amount in each month."""
 
     row: int
     amounts: tuple[float, ...]
@@ -39,8 +39,8 @@ class CashFlowRow:
 
 @dataclass(frozen=True, slots=True)
 class CashFlowBlock:
-    """Where a strategy's totals stand in other sheets' formulas, and their values; `start` and `end` are what it pays
-    at the start and at the end of each month."""
+    """A strategy's totals for the formulas of other sheets, and its rows; `start` and `end` are its payments at the
+    start and at the end of each month."""
 
     strategy: Strategy
     total_cost: Formula
@@ -56,7 +56,7 @@ class CashFlowBlock:
 def write(
     sheet: WorkbookSheet, plan: Plan, rate: DiscountRateCells, payments: PaymentsSheet, figures: Mapping[str, str]
 ) -> tuple[CashFlowBlock, ...]:
-    """Writes every strategy that can serve the demand and says where its totals are."""
+    """Writes every strategy that can serve the demand; the cells of its totals."""
     last_month = max([plan.months, *(row.month for s in plan.strategies for row in s.cash)])
     months = range(1, last_month + 1)
     total, width = fitting_width([s.total_cost for s in plan.strategies]), _month_width(plan)
@@ -88,7 +88,7 @@ def _month_width(plan: Plan) -> float:
 
 def payable_categories(plan: Plan, strategy: Strategy) -> dict[str, list[str]]:
     """By time of payment the categories that a strategy may pay, as they come in its ledger; with a cloud bill the
-    support plan and the tax on it, though they be nothing yet."""
+    support plan and the tax on it, even at rates of zero."""
     ledger = ledger_of(plan)
     by_time: dict[str, dict[str, None]] = {"start": {}, "end": {}}
     billed = set()
@@ -106,13 +106,13 @@ SURCHARGES = ("cloud_support", "tax")
 
 
 def surcharge_formula(category: str, figures: Mapping[str, str]) -> str:
-    """What a billed amount is multiplied by for the support plan, or for the tax on both, as formulas write it."""
+    """The factor on a billed amount for the support plan, or for the tax on both, as a formula."""
     support, tax = figures.get(SUPPORT, "0"), figures.get(TAX, "0")
     return support if category == "cloud_support" else f"(1+{support})*{tax}"
 
 
 def bill_factor_formula(figures: Mapping[str, str]) -> str:
-    """What a billed amount is multiplied by for both, as formulas write it."""
+    """The factor on a billed amount for both, as a formula."""
     return f"(1+{figures.get(SUPPORT, '0')})*(1+{figures.get(TAX, '0')})"
 
 
@@ -132,7 +132,7 @@ class _CashFlowWriter:
         self.last = FIRST + months - 1
 
     def write(self, strategy: Strategy, categories: Mapping[str, Sequence[str]], row: int) -> tuple[CashFlowBlock, int]:
-        """The block and the row where the next may begin; the strategy's name stands in the row above."""
+        """The block and the row where the next may begin; the row above has the strategy's name."""
         named = a1(row - 1, 0, True, True)
         start = self._payment_rows(strategy, named, "start", categories["start"], row)
         end = self._payment_rows(strategy, named, "end", categories["end"], start.row + 1)
@@ -162,7 +162,7 @@ class _CashFlowWriter:
     def _payment_rows(
         self, strategy: Strategy, named: str, when: str, categories: Sequence[str], row: int
     ) -> CashFlowRow:
-        """One row for each category paid then, and their sum below; the name of the strategy stands at `named`."""
+        """One row for each category paid then, and their sum below; the cell `named` has the name of the strategy."""
         amounts: dict[str, list[float]] = {category: [0.0] * self.months for category in categories}
         for cash in strategy.cash:
             if cash.at == when:
@@ -181,7 +181,7 @@ class _CashFlowWriter:
         return self._formula_row(end, f"paid at the {when} of the month", formulas, sums)
 
     def _amount_formula(self, category: str, row: int, named: str, month: int) -> str:
-        """The payments of a category in a month. What comes on top of cloud bills is a share of all that is billed."""
+        """The payments of a category in a month. Surcharges on cloud bills are a share of all billed amounts."""
         paid, moment = self.payments.month(month), {STRATEGY: named, WHEN: a1(row, 1, fixed_column=True)}
         own = self.payments.sum_of(paid, {**moment, CATEGORY: a1(row, 0, fixed_column=True)})
         if category not in SURCHARGES:

@@ -1,6 +1,6 @@
 """The sheets that are lists as the plan has them, such as Resources, Purchases, Throughput, Gaps and Quotas.
 
-No sheet is written for an empty list that would need an explanation: bills of materials, quotas, cells read.
+Bills of materials, quotas and cells read have no sheet where they are empty.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _resources_list(plan: Plan) -> ListSheet:
     ]  # fmt: skip
     return ListSheet(
         "Resources",
-        "Which workload runs on what in each month; owned and committed nodes are paid as purchases.",
+        "The nodes of each workload in each month; owned and committed nodes are paid as purchases.",
         columns,
         rows,
     )
@@ -71,7 +71,7 @@ def _purchases_list(plan: Plan) -> ListSheet:
         ("amount", 10, "figure"), ("unit", 12, "wrap"),
         ("usable from", 9, "text"), ("usable to", 9, "text"), ("term, months", 9, "count"),
         (f"upfront, {money}", 16, "money"),
-        (f"owed a month, {money}", 15, "money"), (f"present cost, {money}", 16, "money"),
+        (f"fee a month, {money}", 15, "money"), (f"present cost, {money}", 16, "money"),
     )  # fmt: skip
     rows = [
         (
@@ -83,7 +83,7 @@ def _purchases_list(plan: Plan) -> ListSheet:
     ]  # fmt: skip
     return ListSheet(
         "Purchases",
-        "What is bought or committed to, by order month; amounts are for all nodes of the row.",
+        "Purchases and commitments, by order month; amounts are for all nodes of the row.",
         columns,
         rows,
     )
@@ -108,7 +108,7 @@ def _gaps_list(plan: Plan) -> ListSheet:
         ("workload", 28, "wrap"),
     )  # fmt: skip
     rows = [(in_words(g.kind), g.subject, str(g.effect), g.workload) for g in plan.gaps]
-    note = "What is missing or estimated, and what it ruled out or changed. No gap was filled with a zero."
+    note = "Missing and estimated inputs, and their effects. No gap was filled with a zero."
     return ListSheet("Gaps", note, columns, rows)
 
 
@@ -130,7 +130,7 @@ def _materials_list(plan: Plan) -> ListSheet:
 def _quotas_list(plan: Plan) -> ListSheet:
     columns = (
         ("strategy", 9, "text"), ("provider", 10, "text"), ("region", 16, "wrap"), ("quota", 26, "wrap"),
-        ("title", 40, "wrap"), ("unit", 12, "text"), ("ask for", 12, "figure"), ("more", 12, "figure"),
+        ("title", 40, "wrap"), ("unit", 12, "text"), ("to request", 12, "figure"), ("more", 12, "figure"),
         ("limit", 12, "figure"), ("in use", 12, "figure"), ("runs at once", 12, "figure"), ("by", 9, "text"),
         ("workloads", 40, "wrap"), ("as of", 11, "date"), ("source", 20, "wrap"),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The sheet Owning: what buying hardware saves and spends against cloud, time by time, from the sheet Cash flow."""
+"""The sheet Owning: savings of buying hardware against cloud by month, from the sheet Cash flow."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from planner.result.financial_views import OwningReturn
 
 SUM, FIRST = 1, 2
 GROWTH_MAX = 1e6
-"""Where a rate of almost -100 % makes so many of 1 in the end, discounting leaves nothing but rounding: not shown."""
+"""A rate of almost -100 % with a larger discount factor at the end leaves only rounding errors: it is left out."""
 NOTE = (
     "Amounts are formulas over sheet Cash flow: time 0 is the start of the first month, time m the end of month m and "
-    "the start of the next. Before tax. Positive: owning pays less. What says «as planned» does not follow changes."
+    "the start of the next. Before tax. Positive: owning pays less. Values marked «as planned» do not follow changes."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class NetPresentValueCell:
-    """Where the net present value of a strategy stands, and what the plan says it is."""
+    """The cell of a strategy's net present value, and the value of the plan."""
 
     strategy: str
     formula: Formula
@@ -63,8 +63,8 @@ def write(
     row, net_present_values = HEADER_ROW + 2, []
     for own in plan.views.owning:
         writer = _OwningWriter(sheet, cash, rate, times)
-        worth, row = writer.write(plan, own, by_name["cloud"], by_name[own.strategy], row)
-        net_present_values.append(NetPresentValueCell(own.strategy, worth, own.net_present_value))
+        value, row = writer.write(plan, own, by_name["cloud"], by_name[own.strategy], row)
+        net_present_values.append(NetPresentValueCell(own.strategy, value, own.net_present_value))
     return tuple(net_present_values)
 
 
@@ -127,7 +127,7 @@ class _OwningWriter:
         return range(FIRST, FIRST + self.times)
 
     def _payment_row(self, label: str, block: CashFlowBlock, row: int) -> _SavingsRow:
-        """What is paid at the end of a month and at the start of the next, from the sheet Cash flow."""
+        """Payments at the end of a month and at the start of the next, from the sheet Cash flow."""
         months = self.cash.range(MONTHS_ROW, FIRST_MONTH, block.last_column)
         start, end = (self.cash.range(line.row, FIRST_MONTH, block.last_column) for line in (block.start, block.end))
         now = [a1(HEADER_ROW, column, fixed_row=True) for column in self._time_columns()]
@@ -137,7 +137,7 @@ class _OwningWriter:
         return self._formula_row(row, label, texts, [a + b for a, b, _ in zip(starts, ends, padded, strict=False)])
 
     def _discounted_row(self, label: str, line: _SavingsRow, row: int, internal: float | None) -> _SavingsRow:
-        """At the plan's monthly rate, which is live, or at a yearly rate that stands in the row above."""
+        """At the plan's monthly rate, which is live, or at a yearly rate in the row above."""
         if internal is None:
             factor, growth = self.rate.monthly, 1 + self.rate.monthly_value
             texts = [f"={a1(line.row, c)}/(1+{factor})^{a1(HEADER_ROW, c)}" for c in self._time_columns()]

@@ -1,6 +1,6 @@
 """The sheet Payments: every payment as a quantity of sheet Choices times a rate made of Assumptions and Offers.
 
-The rates are the ledger's formulas with the cells of their figures; nothing is computed here that is not in them.
+The rates are the formulas of the audit trail with cells for names, and nothing else is computed here.
 """
 
 from __future__ import annotations
@@ -22,26 +22,27 @@ from planner.result.formulas import parse_formula
 
 NOTE = (
     "Amount of a month = quantity x rate x (1 + growth) ^ ((month of its prices - 1) / 12). Support plan and tax on "
-    "what is on a cloud bill (1) come on top in sheet Cash flow. Blue rates are inputs: no assumption has them."
+    "amounts of a cloud bill (1) are added in sheet Cash flow. Blue rates are inputs: no assumption has them."
 )
 COLUMNS = (
     ("strategy", 9, "text"), ("paid for", 34, "wrap"), ("workload", 22, "wrap"), ("category", 13, "text"),
     ("paid at", 7, "text"), ("choice", 7, "count"), ("on a cloud bill", 8, "flag"), ("first month", 7, "count"),
     ("last month", 7, "count"), ("month of its prices; none: each its own", 10, "count"),
-    ("borne from month", 8, "count"), ("borne to month", 8, "count"), ("unit", 13, "wrap"), ("quantity", 13, "figure"),
+    ("spread from month", 8, "count"), ("spread to month", 8, "count"), ("unit", 13, "wrap"),
+    ("quantity", 13, "figure"),
     ("rate per unit", 15, "figure"), ("rate as planned", 12, "figure"), ("growth a year", 9, "percent"),
     ("total", 16, "money"),
-    ("present cost", 16, "money"), ("borne a month", 15, "money"),
+    ("present cost", 16, "money"), ("share of a month", 15, "money"),
 )  # fmt: skip
-(STRATEGY, WHAT, WORKLOAD, CATEGORY, WHEN, CHOICE, BILLED, FROM, TO, PRICED, BORNE_FROM, BORNE_TO, UNIT, QUANTITY, RATE,
- PLANNED, GROWTH, TOTAL, PRESENT, BORNE) = range(len(COLUMNS))  # fmt: skip
+(STRATEGY, WHAT, WORKLOAD, CATEGORY, WHEN, CHOICE, BILLED, FROM, TO, PRICED, SPREAD_FROM, SPREAD_TO, UNIT, QUANTITY,
+ RATE, PLANNED, GROWTH, TOTAL, PRESENT, MONTHLY_SHARE) = range(len(COLUMNS))  # fmt: skip
 FIRST = len(COLUMNS)
 START = MONTHS_ROW + 1
 
 
 @dataclass(frozen=True, slots=True)
 class FormulaCells:
-    """By name of a figure the cell where its value in use stands, as formulas name it."""
+    """By name of an assumption or offer the cell of its value in use, as formulas name it."""
 
     cells: Mapping[str, str]
 
@@ -57,7 +58,7 @@ class FormulaCells:
 
 @dataclass(frozen=True, slots=True)
 class PaymentsSheet:
-    """Where the payments stand, for sums over them."""
+    """The cells of the payments, for sums over them."""
 
     sheet: WorkbookSheet
     last: int
@@ -79,7 +80,7 @@ class PaymentsSheet:
         return f"{self.sheet.cell(START, FIRST + month - 1)}:{a1(self.last, FIRST + month - 1, fixed_row=True)}"
 
     def sum_of(self, values: str, criteria: Mapping[int, str]) -> str:
-        """SUMIFS over `values` of the lines that meet a criterion in each column told."""
+        """SUMIFS over `values` of the lines that meet a criterion in each given column."""
         conditions = "".join(f",{self.column(column)},{criterion}" for column, criterion in criteria.items())
         return f"SUMIFS({values}{conditions})"
 
@@ -108,7 +109,7 @@ def write(
 
 @dataclass(frozen=True, slots=True)
 class _LinePayments:
-    """What a line pays by month, in all and as present cost."""
+    """The payments of a line by month, their sum and present cost."""
 
     amounts: Mapping[int, float]
     total: float
@@ -175,8 +176,8 @@ class _PaymentsWriter:
         return f"=SUMPRODUCT({paid}/(1+{self.rate.monthly})^({when}-{sooner}))"
 
     def _effective_formula(self, row: int, line: AuditLine, total: float) -> Formula | None:
-        """What each month from `borne from` to `borne to` bears of it."""
+        """The equal share of each month over which the line is spread."""
         if not line.borne_to:
             return None
-        text = f"={a1(row, TOTAL)}/({a1(row, BORNE_TO)}-{a1(row, BORNE_FROM)}+1)"
+        text = f"={a1(row, TOTAL)}/({a1(row, SPREAD_TO)}-{a1(row, SPREAD_FROM)}+1)"
         return Formula(text, total / (line.borne_to - line.borne_from + 1))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WIDE, TALL = 784.0, 500.0
-"""What the margins leave of a page."""
+"""The size of a page without its margins."""
 SCALE_MIN = 0.57
 """The least scale: letters of 11 points are then 6.3 high."""
 SPARSE_PAGE_SHARE, SPARSE_SCALE_MIN = 0.35, 0.55

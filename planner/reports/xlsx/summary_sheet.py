@@ -1,6 +1,6 @@
 """The sheet Summary: one page with the decision, the strategies side by side, the checks and the cumulative costs.
 
-What follows the inputs stands apart from what was found with the plan and stays.
+Live values that follow the inputs are separate from values computed with the plan.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from planner.result import Plan
 
 LABEL, WIDE = 40, 31
 CHART_COLUMNS = (2, *(9 for _ in range(10)))
-"""The columns over which the chart stands, right of all else."""
+"""The columns of the chart, right of all others."""
 BREAK_EVENS_MAX = 5
 GAPS_MAX = 4
 FINE = "percent_fine"
 COMPARISON_MARK = " against plan"
-"""What a note says that holds a bill, or an estimate, against the plan."""
+"""In notes that compare a bill or an estimate with the plan."""
 COLOURS = {"cloud": ("#2E75B6", 6.0), "onprem": ("#C55A11", 3.5), "hybrid": ("#548235", 1.5)}
-"""Colour and width of each line: of those that are the same all are seen."""
+"""Colour and width of each line: equal lines stay visible on top of each other."""
 PASS, FAIL = "all checks pass", "CHECKS FAIL: see sheet Checks"
-EDITED = "checks pass, with inputs or scenario changed; choices are kept"
+EDITED = "checks pass, with inputs or scenario changed; choices are unchanged"
 NOT_RIGHT = "AN INPUT IS NO NUMBER OR OUT OF RANGE: see the states in Assumptions, Offers, Choices"
-LIVE = "As this workbook stands (live)"
+LIVE = "In this workbook now (live)"
 PLANNED = "As planned (these do not follow changes: plan again)"
 
 Row = tuple[str, list[Cell], str]
@@ -86,7 +86,7 @@ def _strategy_rows(plan: Plan, blocks: Mapping[str, CashFlowBlock], row: int) ->
         (f"more than the cheapest, {money}", _above_cheapest(present, row + 1), "money"),
         (f"total cost, {money}", [*total], "money"),
         (f"mean cost a month, {money}", _monthly_means(plan, total, row + 3), "money"),
-        ("owned nodes bought", [purchases_text(s, owned=True) for s in strategies], "right"),
+        ("owned nodes purchased", [purchases_text(s, owned=True) for s in strategies], "right"),
         ("commitments", [purchases_text(s, owned=False) for s in strategies], "right"),
         *_draw_rows(plan),
         (f"as planned: proven bound, {money}", [s.bound if s.name in blocks else None for s in strategies], "money"),
@@ -111,7 +111,7 @@ def _monthly_means(plan: Plan, total: list[Formula | None], row: int) -> list[Ce
 
 
 def _draw_rows(plan: Plan) -> list[Row]:
-    """How often each is the cheapest, and what it costs in all but the best and the worst tenth of draws."""
+    """The share of draws in which each is the cheapest, and its cost without the best and the worst tenth."""
     if plan.risk is None:
         return []
     by_name = {each.strategy: each for each in plan.risk.strategies}
@@ -127,30 +127,30 @@ def _draw_rows(plan: Plan) -> list[Row]:
 def _live_facts(
     plan: Plan, blocks: Mapping[str, CashFlowBlock], failed: Formula, cheapest: Formula | None
 ) -> list[Fact]:
-    """What follows the inputs."""
+    """Values that follow the inputs."""
     check, money = failed.text.removeprefix("="), plan.currency
-    told = f'IF({check}=0,IF({AS_PLANNED},"{PASS}","{EDITED}"),"{FAIL}")'
-    checks = Formula(f'=IF({WRONG}>0,"{NOT_RIGHT}",{told})', PASS if failed.value == 0 else FAIL)
+    state = f'IF({check}=0,IF({AS_PLANNED},"{PASS}","{EDITED}"),"{FAIL}")'
+    checks = Formula(f'=IF({WRONG}>0,"{NOT_RIGHT}",{state})', PASS if failed.value == 0 else FAIL)
     facts: list[Fact] = [("checks", checks, "wrap")]
     if cheapest is not None:
         there = cheapest.text.removeprefix("=")
-        told = f'{there}&": as planned it was {cheapest.value}, plan again"'
-        live = Formula(f'=IF({there}="{cheapest.value}",{there},{told})', cheapest.value)
+        changed = f'{there}&": as planned it was {cheapest.value}, plan again"'
+        live = Formula(f'=IF({there}="{cheapest.value}",{there},{changed})', cheapest.value)
         facts.append(("cheapest by present cost", live, "text"))
     advice = plan.recommendation
     if advice.strategy and advice.runner_up:
-        ours, other = blocks[advice.strategy].present_cost, blocks[advice.runner_up].present_cost
-        cells = [cost.text.removeprefix("=") for cost in (ours, other)]
-        worth = float(other.value) - float(ours.value)
+        cost, other = blocks[advice.strategy].present_cost, blocks[advice.runner_up].present_cost
+        cells = [each.text.removeprefix("=") for each in (cost, other)]
+        saving = float(other.value) - float(cost.value)
         share = (
-            difference_formula("1", f"{cells[0]}/{cells[1]}", worth / float(other.value), digits=3)
+            difference_formula("1", f"{cells[0]}/{cells[1]}", saving / float(other.value), digits=3)
             if other.value
             else None
         )
         facts += [
             (
                 f"saves on {advice.runner_up} (red: costs more), {money}",
-                Formula(f"={cells[1]}-{cells[0]}", worth),
+                Formula(f"={cells[1]}-{cells[0]}", saving),
                 "money",
             ),
             ("the same as a share", share, "percent"),
@@ -159,20 +159,20 @@ def _live_facts(
 
 
 def _planned_facts(plan: Plan) -> list[Fact]:
-    """What was found with the plan."""
-    sure = "not looked into: plan with --risk"
+    """Values computed with the plan."""
+    certainty = "not analysed: plan with --risk"
     if plan.risk is not None:
         chances = {each.strategy: each.chance_cheapest for each in plan.risk.strategies}
         chance = format_percent(chances.get(plan.recommendation.strategy or "", 0.0))
-        sure = f"the recommended strategy is the cheapest in {chance} of {plan.risk.draws:,d} draws"
+        certainty = f"the recommended strategy is the cheapest in {chance} of {plan.risk.draws:,d} draws"
     kinds = Counter(in_words(gap.kind) for gap in plan.gaps).most_common()
     gaps = [f"{count} {kind}" for kind, count in kinds[:GAPS_MAX]]
     if len(kinds) > GAPS_MAX:
         gaps.append(f"{sum(count for _, count in kinds[GAPS_MAX:])} of other kinds")
     return [
         ("runner-up", plan.recommendation.runner_up or "none", "text"),
-        ("what would change it first", nearest_flip(plan) or "nothing that was looked at", "wrap"),
-        ("how sure that is", sure, "wrap"),
+        ("nearest switching value", nearest_flip(plan) or "none within the range searched", "wrap"),
+        ("certainty of the result", certainty, "wrap"),
         *(("against today", note, "wrap") for note in plan.inputs.notes if COMPARISON_MARK in note),
         ("date of the plan", plan.as_of, "date"),
         ("oldest price", price_age_text(plan), "text"),

@@ -1,6 +1,6 @@
-"""The workbook writer held on a short lead: styles by name, texts always as strings, formulas always with their value.
+"""A narrow interface to the workbook writer: styles by name, texts always as strings, formulas always with their value.
 
-Knows nothing of plans. Rows and columns count from 0 here, as in the writer; addresses (A1) are made by `at`.
+Knows no plan. Rows and columns count from 0 here, as in the writer; `a1` makes addresses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HEADER_ROW = 3
 MONTHS_ROW = HEADER_ROW + 1
 """The row with the numbers of the months, on sheets with a column for each."""
 TEXT_MAX = 32_000
-"""A cell holds 32,767 characters; the writer drops a longer text without a word, so it is cut here, and says so."""
+"""A cell holds 32,767 characters; the writer drops a longer text silently, so it is cut here, with a mark."""
 
 NOTE_CHARACTERS = 190.0
 """How far a note may reach to the right."""
@@ -60,7 +60,7 @@ Column = tuple[str, float, str]
 """Of a list: the head, the width in characters, the style of the cells."""
 
 
-class _Worksheet(Worksheet):  # type: ignore[misc]  # the writer is seen without its types
+class _Worksheet(Worksheet):  # type: ignore[misc]  # the writer has no types
     """The writer's sheet, for formulas of functions that are as old as the format: it would look into each formula for
     thirty newer ones, which takes as long as all else."""
 
@@ -86,7 +86,7 @@ class PlanWorkbook:
         self.styles: dict[str, Format] = {name: self._book.add_format(style) for name, style in STYLES.items()}
 
     def sheet(self, name: str) -> WorkbookSheet:
-        """A new sheet, set up for print; where it stands `to_bytes` is told."""
+        """A new sheet, set up for print; `to_bytes` puts the sheets in order."""
         sheet = WorkbookSheet(self, self._book.add_worksheet(name, _Worksheet), name)
         self._sheets.append(sheet)
         return sheet
@@ -97,7 +97,7 @@ class PlanWorkbook:
         return [sheet.name for sheet in self._sheets]
 
     def name(self, name: str, sheet: str, row: int, column: int) -> bool:
-        """Gives a cell a name for formulas, unless the name is taken or could be read as an address; whether it did."""
+        """Gives a cell a name for formulas, unless it is in use or could be read as an address; whether it did."""
         is_name = re.fullmatch(r"[a-z_][a-z0-9_]+", name) and not re.fullmatch(r"[a-z]{1,3}\d+|r\d*c\d*", name)
         if not is_name or name in self._names:
             return False
@@ -111,7 +111,7 @@ class PlanWorkbook:
         return self._chart({"type": "line"}, title, (across, {"name": axis, **AMOUNTS}), series, (640, 400))
 
     def bar_chart(self, title: str, axis: str, series: Iterable[Series], bars: int) -> Chart:
-        """Horizontal bars, the first on top; their names stand at the edge so that no bar covers them."""
+        """Horizontal bars, the first on top; their names are at the edge so that no bar covers them."""
         names = {"reverse": True, "label_position": "low", "crossing": "max"}
         size = (1400, (bar_chart_rows(bars) - 1) * LINE_PIXELS)
         return self._chart({"type": "bar"}, title, ({"name": axis, **AMOUNTS}, names), series, size)
@@ -142,7 +142,7 @@ class PlanWorkbook:
         place = {name: number for number, name in enumerate(order)}
         self._book.worksheets_objs.sort(key=lambda sheet: place.get(sheet.get_name(), len(place)))
         for index, sheet in enumerate(self._book.worksheets_objs):
-            sheet.index = index  # the writer gave them as they were made; print areas are told by it
+            sheet.index = index  # the writer gave them as they were made; print areas refer to it
         self._book.close()
         return self._buffer.getvalue()
 
@@ -167,7 +167,7 @@ class WorkbookSheet:
         sheet.set_default_row(LINE_POINTS)
 
     def pages(self, across: int, down: int) -> None:
-        """How many pages the sheet takes in print; without it as many as keep it readable."""
+        """How many pages the sheet takes in print; without it as many as are needed for readable text."""
         self._pages = across, down
 
     def fit_to_pages(self) -> None:
@@ -196,14 +196,14 @@ class WorkbookSheet:
             self.put_across(1, columns, note, "long_note")
 
     def header(self, titles: Sequence[str], row: int = HEADER_ROW, *, stays: bool = True) -> None:
-        """Column heads; those in the header row stay in sight and repeat on every page, unless told otherwise."""
+        """Column heads; those in the header row stay in sight and repeat on every page (`stays`)."""
         for column, title in enumerate(titles):
             self.put(row, column, title, "header")
         if row == HEADER_ROW and stays:
             self.freeze(row + 1)
 
     def freeze(self, row: int, column: int = 0) -> None:
-        """Keeps what stands above `row` and left of `column` in sight and on every page."""
+        """Freezes the rows above `row` and the columns left of `column`, and repeats them on every page."""
         self._sheet.freeze_panes(row, column)
         self._repeated = row, column
         if row > HEADER_ROW:
@@ -216,7 +216,7 @@ class WorkbookSheet:
         self._sheet.repeat_rows(row)
 
     def put(self, row: int, column: int, value: Cell, style: str = "text") -> None:
-        """One value: text as text whatever it looks like, a formula with its value, nothing for None."""
+        """One value: text always as text, a formula with its value, blank for None."""
         chosen = self.book.styles[style]
         self._last = max(self._last, row)
         if isinstance(value, str) and "text_wrap" in STYLES[style]:
@@ -306,7 +306,7 @@ class WorkbookSheet:
         self._sheet.print_area(0, 0, row, column)
 
     def mark(self, row: int, column: int, last: int, rules: Mapping[str, str]) -> None:
-        """Colours the cells of a column from `row` to `last`: by style, the formula of the first cell that asks for it.
+        """Colours the cells of a column from `row` to `last`: by style, the condition for the first cell.
         Formulas see this sheet alone: older programs colour by no other."""
         for style, formula in rules.items():
             rule = {"type": "formula", "criteria": f"={formula}", "format": self.book.styles[style]}
@@ -321,7 +321,7 @@ class WorkbookSheet:
         return f"'{self.name}'!{a1(row, column, fixed_row=True)}"
 
     def restrict_to_words(self, row: int, column: int, words: Sequence[str]) -> None:
-        """Lets nothing but one of these words be put into a cell."""
+        """Restricts a cell to one of these words."""
         validation = {
             "validate": "list",
             "source": list(words),
@@ -333,8 +333,7 @@ class WorkbookSheet:
         )
 
     def numbers(self, area: tuple[int, int, int, int], least: float | None = 0.0, most: float | None = None) -> None:
-        """Lets nothing but numbers within the bounds be typed into the cells: first row and column, last row and
-        column."""
+        """Restricts cells to numbers within the bounds; `area` is first row and column, last row and column."""
         least = -UNLIMITED if least is None else least
         if most is None:
             rule, expectation = (
@@ -344,8 +343,8 @@ class WorkbookSheet:
         else:
             rule = {"criteria": "between", "minimum": least, "maximum": most}
             expectation = f"A number from {least:g} to {most:g}"
-        shown = {"error_title": "Not taken", "error_message": f"{expectation} is expected here."}
-        self._sheet.data_validation(*area, {"validate": "decimal", "ignore_blank": False, **rule, **shown})
+        error = {"error_title": "Not accepted", "error_message": f"{expectation} is expected here."}
+        self._sheet.data_validation(*area, {"validate": "decimal", "ignore_blank": False, **rule, **error})
 
     def range(self, row: int, first: int, last: int) -> str:
         """A range in one row as other sheets name it."""
@@ -357,7 +356,7 @@ class WorkbookSheet:
 
 
 def difference_formula(left: str, right: str, value: float, digits: int = 2) -> Formula:
-    """The difference of two amounts, to a cent: what a sum rounds off is nothing, and no red zero."""
+    """The difference of two amounts, to a cent: the rounding errors of sums become zero, and no red zero."""
     return Formula(f"=ROUND({left}-{right},{digits})", round(value, digits) + 0.0)
 
 
@@ -382,7 +381,7 @@ def row_range(row: int, first: int, last: int, fixed_row: bool = False) -> str:
 
 
 def running_range(row: int, first: int, column: int) -> str:
-    """The range of a row up to a column, the same formula wherever it stands: $D5:F5."""
+    """The range of a row up to a column, for a formula that can be copied along the row: $D5:F5."""
     return f"{a1(row, first, fixed_column=True)}:{a1(row, column)}"
 
 
@@ -391,9 +390,9 @@ def column_range(column: int, first: int, last: int) -> str:
     return f"{a1(first, column)}:{a1(last, column)}"
 
 
-@lru_cache(maxsize=4096)  # the same names and words stand in row after row
+@lru_cache(maxsize=4096)  # the same names and words are in row after row
 def cell_text(text: str) -> str:
-    """The text as it stands in its cell."""
+    """The text as it is stored in its cell."""
     text = plain_text(text)
     if len(text) > TEXT_MAX:
         text = f"{text[:TEXT_MAX]} ... (cut here)"

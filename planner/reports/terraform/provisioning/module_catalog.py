@@ -1,5 +1,5 @@
-"""What the Terraform modules beside the code take: which offerings, with which arguments, and what only the reader of a
-plan can fill in. Found by walking `terraform/<provider>/<module>/`; knows nothing of plans.
+"""The Terraform modules in `terraform/<provider>/<module>/`: their instance types and arguments, and the inputs that
+only the reader of a plan can fill in. Knows no plan.
 
 A folder with pool.toml is a pool of nodes, one with extra.toml an extra: a budget, a request for quota, storage.
 """
@@ -22,7 +22,7 @@ Scope = Literal["plan", "region", "pool"]
 PoolKind = Literal["nodes", "kubernetes"]
 ExtraKind = Literal["budget", "quota", "storage"]
 COPIED_SUFFIXES = (".md", ".tf", ".tftpl")
-"""Suffixes of a module's files that go beside an emitted root; its TOML is for this package only."""
+"""Suffixes of the module files that are copied to an emitted root; its TOML is for this package only."""
 POOL_VARIABLES = ("name", "plan_id", "workloads", "teams", "purchase_option", "node_count")
 """Variables that every pool module has; a plan fills them in."""
 OPTIONAL_POOL_VARIABLES = ("tags", "cuda_line")
@@ -73,7 +73,7 @@ class ExclusionRule:
 
 @dataclass(frozen=True, slots=True)
 class TerraformModule:
-    """One module folder: what it declares, which arguments follow from a region, what its reader fills in."""
+    """One module folder: its declarations, the arguments that follow from a region, the inputs left to the reader."""
 
     provider: str
     name: str
@@ -84,13 +84,13 @@ class TerraformModule:
     inputs: Mapping[str, ModuleInput]
 
     def files(self) -> tuple[Path, ...]:
-        """What is copied beside a root."""
+        """The files that are copied to a root."""
         return tuple(sorted(path for path in self.folder.iterdir() if path.suffix in COPIED_SUFFIXES))
 
 
 @dataclass(frozen=True, slots=True)
 class PoolModule(TerraformModule):
-    """A pool of nodes. `purchase_options` maps what it can start to the inputs that this makes required."""
+    """A pool of nodes. `purchase_options` maps the options it can start to the inputs that each makes required."""
 
     kind: PoolKind
     purchase_options: Mapping[str, tuple[str, ...]]
@@ -100,7 +100,7 @@ class PoolModule(TerraformModule):
 
 @dataclass(frozen=True, slots=True)
 class ExtraModule(TerraformModule):
-    """What a plan needs beside its nodes."""
+    """A budget, a request for quota or storage."""
 
     kind: ExtraKind
 
@@ -223,7 +223,7 @@ def _load_extra(provider: str, file: Path) -> ExtraModule:
 
 
 def _module_fields(provider: str, file: Path, data: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of Module; `shared` are examples of inputs that a module need not declare."""
+    """The fields of a TerraformModule; `shared` are examples of inputs that a module need not declare."""
     folder = file.parent
     variables = hcl.read_variables((folder / "variables.tf").read_text(encoding="utf-8"))
     shared_inputs = {

@@ -1,6 +1,6 @@
 """Reasons for a type without a module and an accelerator without CUDA, as codes with parameters, and their words.
 
-They are written into Terraform's README and need no plan, so their words stand here and not in `planner.messages`.
+They are written into Terraform's README and need no plan, so their words are here and not in `planner.messages`.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def unit_economics_section(plan: Plan) -> Section | None:
 
 
 def depreciation_section(plan: Plan) -> Section | None:
-    """Depreciation under the recommended strategy, or the first that buys hardware; None where tax was not requested."""
+    """Depreciation under the recommended strategy, or the first that buys hardware; None if not requested."""
     if not plan.views.depreciation:
         return None
     chosen = recommended_strategy(plan)

@@ -144,7 +144,7 @@ def strategies_section(plan: Plan) -> Section:
         (f"present cost, {plan.currency}", [_if_possible(s, format_money(s.present_cost)) for s in plan.strategies]),
         (f"total cost, {plan.currency}", [_if_possible(s, format_money(s.total_cost)) for s in plan.strategies]),
         (
-            "owned nodes purchased",
+            "hardware purchases",
             [_if_possible(s, purchases_text(s, owned=True)) for s in plan.strategies],
         ),
         ("commitments", [_if_possible(s, purchases_text(s, owned=False)) for s in plan.strategies]),

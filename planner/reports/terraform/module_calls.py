@@ -91,7 +91,7 @@ def root_inputs(made: RootModule) -> tuple[RootInput, ...]:
 
 
 def _call_inputs(cloud: CloudModules, call: ModuleCall) -> Iterator[tuple[ModuleInput, bool]]:
-    """The inputs of a call that the plan leaves open, of its module and then its providers; whether each is required."""
+    """The inputs of a call that the plan leaves open, of its module, then its providers; whether each is required."""
     for item in undecided_inputs(call):
         yield item, item.required or item.name in call.needed
     for provider in call.module.required_providers:

@@ -78,7 +78,7 @@ def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> 
             ("upfront", format_money(item.upfront)),
             ("a month", format_money(item.per_month)),
         ]
-        lines += table_lines(("term and amounts", f"{plan.currency} or months"), facts)
+        lines += table_lines(("what", f"{plan.currency} or months"), facts)
         if steps is None:
             lines += ["No instructions are known for this commitment: ask the provider.", ""]
             continue

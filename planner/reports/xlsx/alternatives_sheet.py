@@ -18,8 +18,8 @@ from pricing.price import parse_purchase_option
 OUTCOMES = {"chosen": "chosen", "not_chosen": "compared", "outdone": "dominated", "refused": "refused"}
 NOTE = (
     "Compared: available to the solver and not chosen. Dominated: left out before solving, since another offer is"
-    " proven to do all of its work at no higher cost. Purchase options that were dominated or refused together share a row"
-    " with the values of the one nearest to being chosen. Reasons have the number of workloads in brackets."
+    " proven to do all of its work at no higher cost. Purchase options that were dominated or refused together share"
+    " a row with the values of the one nearest to being chosen. Reasons have the number of workloads in brackets."
 )
 RELATIVE_PRICE_NOTE = (
     "A unit of work against the chosen: the price of a unit of work at full use, relative to the nodes of the"

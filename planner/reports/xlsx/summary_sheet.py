@@ -86,7 +86,7 @@ def _strategy_rows(plan: Plan, blocks: Mapping[str, CashFlowBlock], row: int) ->
         (f"more than the cheapest, {money}", _above_cheapest(present, row + 1), "money"),
         (f"total cost, {money}", [*total], "money"),
         (f"mean cost a month, {money}", _monthly_means(plan, total, row + 3), "money"),
-        ("owned nodes purchased", [purchases_text(s, owned=True) for s in strategies], "right"),
+        ("hardware purchases", [purchases_text(s, owned=True) for s in strategies], "right"),
         ("commitments", [purchases_text(s, owned=False) for s in strategies], "right"),
         *_draw_rows(plan),
         (f"as planned: proven bound, {money}", [s.bound if s.name in blocks else None for s in strategies], "money"),

@@ -111,6 +111,7 @@ def _list_cost(plan: Plan, charge: Charge, prices: Prices) -> float | None:
         return None
     if not price.adjustment:
         return charge.billed
+    # back from the negotiated to the list price, in the currency of the plan
     rates = {rate.from_currency: rate.value for rate in plan.exchange_rates} | {plan.currency: 1.0}
     if price.list_price_per_hour is None or price.list_currency not in rates or not price.price_per_hour:
         return None

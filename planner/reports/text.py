@@ -101,6 +101,7 @@ def _column_widths(table: ReportTable) -> list[int]:
         loose = [c for c in columns if widths[c] > floors[c]]
         if not loose:
             break
+        # one column of the widest at a time, so that columns end up of similar width
         widths[max(loose, key=lambda c: widths[c])] -= 1
     return widths
 

@@ -89,6 +89,7 @@ def _server_extras(server: float | None, figures: Mapping[str, float]) -> Iterat
     if server is None:
         return
     share = figures.get("network_fraction_of_capex", 0.0)
+    # share = network / (server + network), solved for the network
     network = server * share / (1 - share)
     tax = figures.get("hardware_tax_fraction", 0.0)
     spares = figures.get("spares_fraction", 0.0)
@@ -106,6 +107,7 @@ def _rack_count(count: int, power: float | None, height: float | None, figures: 
     by_height = figures.get("rack_units_usable")
     if power is None or not by_power:
         return None
+    # the scarcer of power and height decides; the tolerance keeps 10 nodes at 0.1 racks in one rack
     shares = [power / by_power, (height or 0.0) / by_height if by_height else 0.0]
     return ceil(count * max(shares) - 1e-9)
 

@@ -122,6 +122,7 @@ def _cash_views(plan: Plan, chosen: Strategy) -> CashViews:
     categories = tuple(dict.fromkeys(str(category) for _, category, _ in cash))
     months = tuple(sorted({*range(1, after), *(month for month, _, _ in (*cash, *effective_rows))}))
     sums = [math.fsum(amount for _, its, amount in cash if its == category) for category in categories]
+    # every cell below is a part of these, so that months, years and both views add up to the printed total
     wholes = dict(zip(categories, apportion(sums, chosen.total_cost), strict=True))
     paid, effective = _rounded_cells(cash, months, wholes), _rounded_cells(effective_rows, months, wholes)
     return CashViews(
@@ -142,6 +143,7 @@ def _rounded_cells(rows: Iterable[tuple[int, str, float]], months: tuple[int, ..
     years = [tuple(its) for _, its in groupby(months, key=_plan_year)]
     cells: dict[tuple[int, str], int] = {}
     for category, whole in wholes.items():
+        # first the years, then their months: rounding months alone would let a year drift by several units
         by_year = split_total(whole, [math.fsum(sums[month, category] for month in its) for its in years])
         for its, year in zip(years, by_year, strict=True):
             parts = split_total(year, [sums[month, category] for month in its])

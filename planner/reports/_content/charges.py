@@ -92,6 +92,7 @@ def _hourly_charges(
         loose = []
         for row in (row for row in cash if row.category == category):
             named = [i for i, use in enumerate(own) if title_contains(row.what, use.provider, use.region, use.name)]
+            # a title that names no use (a sum of several) is shared by all uses of the category
             its = named or list(range(len(own)))
             for i, part in zip(its, split_by_weight(row.amount, [own[i].node_hours for i in its]), strict=True):
                 billed[i] += part
@@ -222,6 +223,7 @@ def _surcharge_charges(
 
     Payments for commitments from before the plan include their support and tax already.
     """
+    # payments without a purchase in the plan are from before it, and have support and tax in them
     rest = [each for each in rest if not each.pool or pools.first(each.pool) is not None]
     providers = list(dict.fromkeys(each.provider for each in rest if each.provider not in ("", OWN_SITE)))
     base = [math.fsum(each.effective or 0.0 for each in rest if each.provider == name) for name in providers]

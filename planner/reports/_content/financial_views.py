@@ -34,6 +34,7 @@ def bridge_section(plan: Plan) -> Section | None:
     if not steps or advice.strategy is None or advice.runner_up is None:
         return None
     now = apportion([step.recommended for step in steps], plan.strategy(advice.strategy).present_cost)
+    # both columns and their difference are whole units: the runner-up total follows from the printed saving
     before = split_total(sum(now) + round(advice.worth), [step.runner_up for step in steps])
     names = [in_words(step.category) for step in steps]
     lines = [*zip(names, before, now, strict=True), ("total", sum(before), sum(now))]

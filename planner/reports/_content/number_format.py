@@ -29,6 +29,7 @@ def split_total(whole: int, amounts: Sequence[float]) -> list[int]:
     >>> split_total(2, [0.4, 0.4, 0.4])
     [1, 1, 0]
     """
+    # largest remainders: round down, then give the missing units to the parts that lost most
     parts = [math.floor(amount) for amount in amounts]
     by_remainder = sorted(range(len(parts)), key=lambda index: (parts[index] - amounts[index], index))
     for index in by_remainder[: whole - sum(parts)]:
@@ -63,6 +64,7 @@ def format_number(value: float, digits: int = 4) -> str:
     """
     if value == 0:
         return "0"
+    # the position of the first significant digit decides how many decimals show `digits` of them
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{min(decimals, 12)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -79,6 +79,7 @@ class PurchasePools:
         exact = payment_title(use)
         if exact in self._purchases:
             return exact
+        # money is committed to any node of an option; only then may the title of a pool name no type
         money = [
             pool for pool, (first, *_) in self._purchases.items() if first.unit == "money" and _covers_use(first, use)
         ]
@@ -117,6 +118,7 @@ class PurchasePools:
         shares = split_by_weight(self._paid[pool], [_purchase_size(purchase) for purchase in self._purchases[pool]])
         for purchase, share in zip(self._purchases[pool], shares, strict=True):
             covered = range(purchase.usable_from, min(purchase.usable_to, self._months) + 1)
+            # usable only after the plan: the cost stays in the month of the order
             covered = covered or range(purchase.month, purchase.month + 1)
             cost_shares.append((covered, share / len(covered)))
         return cost_shares
@@ -133,6 +135,7 @@ class PurchasePools:
         there = self.there(month, pool)
         if there is None:
             return None
+        # differences within rounding errors of the solver are no unused capacity
         left = there - math.fsum(self.drawn_quantity(use) for use in uses)
         return left if left > ZERO_TOLERANCE * there else 0.0
 

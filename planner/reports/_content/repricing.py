@@ -164,6 +164,7 @@ class LedgerRepricing:
         quantity, years, time = self._payment_grid
         own = self._strategy_lines[name]
         amounts = (quantity * each[:, None] * (1 + growth)[:, None] ** years)[own]
+        # the exponent counts months to the payment: month - 1 at its start, month at its end
         monthly = (1 + at[DISCOUNT]) ** (1 / 12)
         present = amounts * monthly ** -time[own]
         return round(float(amounts.sum()), AMOUNT_DECIMALS), round(float(present.sum()), AMOUNT_DECIMALS)
@@ -190,6 +191,7 @@ class LedgerRepricing:
             if low is None or high is None or figure.name not in self.read_assumptions:
                 continue
             planned = self.figures[figure.name]
+            # a planned value outside its published range widens the range, or the plan would not lie in it
             ends = min(low, planned), max(high, planned)
             at_low, at_high = (self.costs(name, {figure.name: end})[1] for end in ends)
             if at_low != at_high:

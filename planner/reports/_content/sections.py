@@ -240,6 +240,7 @@ def _usage_row(plan: Plan, run: UsagePeriod, cost: int) -> tuple[str, ...]:
 def workloads_section(plan: Plan, chosen: Strategy) -> Section:
     """The cost of each workload, with its budget."""
     budgets = {workload.name: workload.budget_per_month for workload in plan.workloads}
+    # with the total given, the rounding difference to the cash is spread over the workloads too
     costs = apportion([w.cost for w in chosen.workloads], chosen.total_cost)
     rows = [
         (

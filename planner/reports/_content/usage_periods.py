@@ -41,6 +41,7 @@ def _join_months(uses: Iterable[Use], plan: Plan, is_same: Callable[[Use, Use], 
     periods: list[list[Use]] = [ordered[:1]] if ordered else []
     for before, use in pairwise(ordered):
         follows = _resource_key(before) == _resource_key(use) and before.workload == use.workload
+        # a gap of a month, another node or another workload starts a new line
         if follows and use.month == before.month + 1 and is_same(before, use):
             periods[-1].append(use)
         else:

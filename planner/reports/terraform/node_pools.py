@@ -125,9 +125,11 @@ def _node_count(plan: Plan, strategy: Strategy, uses: Sequence[Use]) -> int:
     by_option: dict[str, float] = {}
     for use in uses:
         by_option[use.purchase_option] = by_option.get(use.purchase_option, 0) + use.nodes
+    # sharing of committed nodes is known from their number; rented ones count as used at the same time
     at_once = fsum(min(nodes, _committed_nodes(strategy, uses[0], option)) for option, nodes in by_option.items())
     gangs = {item.name: item.gang for item in plan.workloads}
     needed = [gangs.get(use.workload, 0) / use.accelerators_per_node for use in uses]
+    # without the tolerance, 2.0000000001 nodes of the solver would become 3
     return ceil(max(at_once, *needed, 0) - NODE_ROUNDING)
 
 

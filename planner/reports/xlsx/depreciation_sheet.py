@@ -153,6 +153,7 @@ class _DepreciationSchedule:
         """Writes the tax that a deduction saves, and its present value at the live rate; that value."""
         sheet, fraction = self.sheet, self.each.tax_fraction
         saved = deducted * fraction
+        # tax is settled at the end of a year, so it is discounted by whole years
         today = saved / (1 + self.plan.discount_rate_annual) ** year
         cell = self.figures.get(INCOME_TAX)
         sheet.put(row, FRACTION, Formula(f"={cell}", fraction) if cell else fraction, "percent")

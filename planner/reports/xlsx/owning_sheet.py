@@ -133,6 +133,7 @@ class _OwningWriter:
         now = [a1(HEADER_ROW, column, fixed_row=True) for column in self._time_columns()]
         texts = [f"=SUMIFS({start},{months},{time}+1)+SUMIFS({end},{months},{time})" for time in now]
         padded = [0.0] * self.times
+        # time m holds the end of month m and the start of month m + 1, hence the shift by one
         starts, ends = (*block.start.amounts, *padded), (0.0, *block.end.amounts, *padded)
         return self._formula_row(row, label, texts, [a + b for a, b, _ in zip(starts, ends, padded, strict=False)])
 

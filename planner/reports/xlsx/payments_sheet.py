@@ -165,6 +165,7 @@ class _PaymentsWriter:
             quantity = f"IF(AND({now}>={here[FROM]},{now}<={here[TO]}),{here[QUANTITY]},0)"
         text = f"={quantity}*{here[RATE]}"
         if line.growth:
+            # without a month of its prices a payment grows to the month it is paid in
             priced = now if line.priced_in is None else here[PRICED]
             text += f"*(1+{here[GROWTH]})^(({priced}-1)/12)"
         return Formula(text, amount)

@@ -118,6 +118,7 @@ class _ScenariosWriter:
             self.sheet.put(row, column, None, "total_text")
         for index, column in enumerate((*range(BASE_COLUMN, BASE_COLUMN + len(SCENARIOS)), NOW)):
             scenario = index if column != NOW else 0  # the stored value for now is the base
+            # compared to a cent, as the formula does: a smaller difference is a rounding error
             least = min(order, key=lambda name: round(costs[name][scenario][1], 2))
             cells = {name: a1(rows[name], column) for name in order}
             text = f'"{order[-1]}"'

@@ -247,6 +247,7 @@ class WorkbookSheet:
 
     def _make_room(self, row: int, text: str, width: float) -> None:
         """Makes the row high enough: not every program does so by itself for a text that wraps."""
+        # letters are 15 % wider than the average digit that widths count in
         lines = min(math.ceil(1.15 * len(cell_text(text)) / width), LINES_MAX)
         if lines > self._lines.get(row, 1):
             self._lines[row] = lines

@@ -219,6 +219,7 @@ class _WorkloadCostsWriter:
             f"SUMIFS({self.sheet.column(column, FIRST, last)},{strategies},{strategy})"
             for column in (OWN[view], OWN[view] + 1)
         )
+        # equal parts where all other costs are zero, since 0/0 would be an error
         own = f"({a1(row, OWN[view])}+{a1(row, OWN[view] + 1)})/({others})"
         overheads = self._choice_costs_formula(row, view, {of_choices.ALLOCATED_TO: f'"{of_choices.BY_COST}"'})
         return f"{overheads}*IF(({others})=0,1/COUNTIF({strategies},{strategy}),{own})"

@@ -132,18 +132,18 @@ def test_offers_stand_chosen_first_then_by_cost_then_refused(offered):
     rows = [(row[0], row[1], row[2], row[5], row[12]) for row in values[4:]]
     assert rows == [
         ("chosen", "aws", "p5.48xlarge", "on demand", 1.0),
-        ("considered", "aws", "p5.48xlarge", "reserved 3 years (no upfront)", 0.8),
-        ("considered", "own", "DGX H100", "owned", 1.2),
-        ("outdone", "aws", "p4de.24xlarge", "on demand", 1.5),
+        ("compared", "aws", "p5.48xlarge", "reserved 3 years (no upfront)", 0.8),
+        ("compared", "own", "DGX H100", "owned", 1.2),
+        ("dominated", "aws", "p4de.24xlarge", "on demand", 1.5),
         ("refused", "aws", "g5.xlarge", "on demand", ""),
         ("refused", "aws", "p4d.24xlarge", "", ""),
     ]
     assert values[4][14] == "cloud, hybrid: llm training"
-    assert values[8][14] == "less than 80 GiB (2); so also: spot"
+    assert values[8][14] == "less than 80 GiB (2); the same for: spot"
 
 
 def test_offers_are_counted_by_way_of_paying(offered):
-    told = "Of 7 offers (an instance type or system in one way of paying) 1 were chosen, 3 considered and 3 refused."
+    told = "Of 7 offers (an instance type or system with one purchase option) 1 were chosen, 3 compared and 3 refused."
     assert offer_counts_text(offered) == told  # g5.xlarge counts twice, what has no price once
 
 

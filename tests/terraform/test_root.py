@@ -203,11 +203,11 @@ def test_the_readme_says_in_which_month_what_is_to_be_done(build: Callable[..., 
     aws, _, rest = text.partition("### aws\n")[2].partition("### gcp\n")
     assert [row.split(" | ")[1:] for row in aws.splitlines() if row.startswith("| 20")] == [
         ['first apply, `month = "2026-12"`', "2 |"],
-        ["nothing changes", "2 |"],
+        ["no change", "2 |"],
         ["`terraform destroy`", "0 |"],
     ]
     assert [row.split(" | ")[1] for row in rest.splitlines()[:7] if row.startswith("| 20")] == [
-        "nothing yet",
+        "none yet",
         'first apply, `month = "2027-01"`',
         "`terraform destroy`",
     ]
@@ -267,7 +267,7 @@ def test_another_strategy_than_the_recommended_can_be_asked_for(plans: dict[str,
     other = replace(plan.strategies[0], name="cloud", uses=plan.strategies[0].uses[:1], purchases=())
     both = replace(plan, strategies=(*plan.strategies, other))
     assert len(calls(roots(both, strategy="cloud")["aws"]["main.tf"])) < len(calls(roots(both)["aws"]["main.tf"]))
-    assert "the strategy cloud, as asked; the plan recommends another" in files(both, "cloud")["README.md"].decode()
+    assert "the requested strategy, cloud; the plan recommends another" in files(both, "cloud")["README.md"].decode()
 
 
 def test_what_is_asked_wrongly_is_named_all_at_once(plans: dict[str, Plan]) -> None:

@@ -16,8 +16,8 @@ import planner.pipeline
 from planner.analysis.risk import uncertain_assumptions
 from planner.analysis.risk.cost_model import build_cost_model
 from planner.application import plan
-from planner.reports._content.ledger_formulas import evaluate_formula, parse_formula, referenced_names
 from planner.reports._content.repricing import SUPPORT, TAX, LedgerRepricing
+from planner.result.formulas import evaluate_formula, parse_formula, referenced_names
 
 FEW = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 MANY = settings(FEW, max_examples=300)

@@ -293,7 +293,7 @@ def test_the_report_says_what_a_reader_needs(priced, owning):
     found = plan(owning(36, risk={"draws": 100, "reoptimise": 2}), priced(MANY))
     section = risk_section(found)
     text = repr(section)
-    for words in ("becomes cheaper where", "P90", "planned anew", "Regret", "seed 0", "after 3 months"):
+    for words in ("becomes cheaper where", "P90", "planned again", "Regret", "seed 0", "after 3 months"):
         assert words in text
     assert risk_section(dataclasses.replace(found, risk=None, flips=())) is None
 

@@ -26,6 +26,7 @@ from planner.result import (
     Strategy,
     Use,
 )
+from planner.result.message import Message
 
 TFCHECK = Path(__file__).resolve().parent.parent / "tfcheck" / "tfcheck.py"
 HOSTILE = 'a"b${file("/etc/passwd")}%{ if true }$${x}\\ \n\r\t\x1b[31m|`<script>é😀\u202e' + "x" * 200
@@ -155,7 +156,7 @@ def make_plan(
         hours_per_month=730,
         discount_rate_annual=0.08,
         conventions=(),
-        recommendation=Recommendation("hybrid", "Rent the nodes.", None, 0.0, 0.0),
+        recommendation=Recommendation("hybrid", Message("by_hand", {}, "Rent the nodes."), None, 0.0, 0.0),
         strategies=(strategy,),
         break_even=(),
         workloads=workloads,

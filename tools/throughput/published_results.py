@@ -183,7 +183,7 @@ def _classify_family(row: Mapping[str, str]) -> WorkFamily:
 
 
 def _classify_scaling(row: Mapping[str, str], family: WorkFamily, by_time: bool) -> Scaling:
-    """MLPerf training has a fixed job, not a fixed batch per device; its inference adds replicas; a stream is single."""
+    """MLPerf training has a fixed job, not a fixed batch per device; inference adds replicas; a stream is single."""
     if family in ("decode", "prefill"):
         return "stream"
     if by_time:

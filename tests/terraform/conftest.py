@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+import runpy
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -55,17 +54,19 @@ class Checked:
         return [item["values"] for item in sorted(self.planned, key=lambda i: i["address"]) if item["type"] == kind]
 
 
-@pytest.fixture
-def tfcheck() -> Callable[..., Checked]:
+@pytest.fixture(scope="session")
+def standins() -> Iterator[Any]:
+    """The stand-in providers, started once for all tests of a worker: that costs more than most of the checks."""
     if shutil.which("terraform") is None:
         pytest.skip("terraform is not on PATH")
+    with runpy.run_path(str(TFCHECK))["Standins"]() as started:
+        yield started
 
+
+@pytest.fixture
+def tfcheck(standins: Any) -> Callable[..., Checked]:
     def run(folder: Path, *, plan: bool = False, root: Path | None = None) -> Checked:
-        command = [sys.executable, str(TFCHECK), "--json", str(folder)]
-        command += ["--plan"] if plan else []
-        command += ["--root", str(root)] if root else []
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-        told = json.loads(done.stdout)
+        told = standins.check(folder, root=root, plan=plan)
         return Checked(told["ok"], told["steps"], told.get("planned", []))
 
     return run

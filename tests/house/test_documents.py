@@ -161,9 +161,11 @@ def every_command(command: click.Command = commands, path: str = "planner") -> I
 
 
 def options_of(command: click.Command) -> set[str]:
+    # With the settings of ours: click keeps the help option of the first context that it meets, for every later test.
+    context = click.Context(command, **commands.context_settings)
     return {
         option
-        for parameter in command.get_params(click.Context(command))
+        for parameter in command.get_params(context)
         if isinstance(parameter, click.Option)
         for option in parameter.opts
     } | {"--help"}

@@ -7,7 +7,7 @@ import random
 from datetime import date
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.check import check, named
@@ -17,7 +17,7 @@ from pricing.catalog import NO_CARD, NO_EXCHANGE, Catalog
 from pricing.exchange import Exchange, Rate
 from pricing.private import RateCard
 
-FEW = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=settings.default.max_examples // 8)
 seeds = st.integers(0, 10**6)
 DAY = date(2026, 11, 20)
 HEAD = (

@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner.plan
@@ -19,8 +19,8 @@ from planner.reports._shared.formula import names, parse, value
 from planner.risk import levers
 from planner.risk.bill import bill
 
-FEW = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-MANY = settings(FEW, max_examples=300)
+FEW = settings(max_examples=settings.default.max_examples // 8)
+MANY = settings(max_examples=300)
 seeds = st.integers(0, 10**6)
 SURCHARGES = ("cloud_support", "tax")
 LENGTHS = {"loan_months"}

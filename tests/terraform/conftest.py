@@ -63,13 +63,37 @@ def standins() -> Iterator[Any]:
         yield started
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tfcheck(standins: Any) -> Callable[..., Checked]:
     def run(folder: Path, *, plan: bool = False, root: Path | None = None) -> Checked:
         told = standins.check(folder, root=root, plan=plan)
         return Checked(told["ok"], told["steps"], told.get("planned", []))
 
     return run
+
+
+@pytest.fixture(scope="session")
+def example(tfcheck: Callable[..., Checked], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Checked]:
+    """What would be made of an example such as azure/examples/spot. Those of a cloud are planned once, in one root."""
+    found: dict[str, Checked] = {}
+
+    def planned_together(cloud: str) -> Checked:
+        root = tmp_path_factory.mktemp(cloud)
+        shutil.copytree(shipped("terraform") / cloud, root / cloud)
+        names = sorted(path.name for path in (root / cloud / "examples").iterdir())
+        calls = (f'module "{name}" {{\n  source = "./{cloud}/examples/{name}"\n}}\n' for name in names)
+        (root / "main.tf").write_text("\n".join(calls))
+        return tfcheck(root, plan=True)
+
+    def of_one(path: str) -> Checked:
+        cloud, _, name = path.split("/")
+        if cloud not in found:
+            found[cloud] = planned_together(cloud)
+        assert found[cloud].ok, found[cloud].told
+        ours = [item for item in found[cloud].planned if item["address"].startswith(f"module.{name}.")]
+        return replace(found[cloud], planned=ours)
+
+    return of_one
 
 
 def filled_in(values: str, wanted: str = "Needed") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -53,6 +54,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in an order made from a number")
 
 
+@pytest.hookimpl(tryfirst=True)  # before the marks decide which tests run
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    cases: Counter[str] = Counter()
+    for item in items:
+        if mark := item.get_closest_marker("one_in"):
+            test = item.nodeid.partition("[")[0]
+            if cases[test] % mark.args[0]:
+                item.add_marker("slow")
+            cases[test] += 1
     if (seed := config.getoption("--shuffle")) is not None:
         random.Random(seed).shuffle(items)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.inputs.calculators.aws import parse_machines as aws_machines
@@ -364,7 +364,6 @@ def test_any_text_has_machines_or_none(text: str) -> None:
 AWS_TEXT = aws(line("Amazon EC2 ", 6206.5, ON_DEMAND), line("Amazon EC2 ", 99.9, DAILY), monthly=6306.4)
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 20), st.binary(max_size=16)), min_size=1, max_size=4))
 def test_a_damaged_estimate_is_answered(edits: list[tuple[float, int, bytes]]) -> None:
     data = AWS_TEXT

@@ -7,6 +7,7 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from email import message_from_bytes
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -48,6 +49,30 @@ def test_shipped_folders_are_whole(folder, names, files):
 def test_nothing_else_is_in_it(names):
     strays = [path for path in names if path.suffix in (".pyc", ".sqlite", ".log") or "testdata" in path.parts]
     assert strays == []
+
+
+@pytest.mark.parametrize("package", ["planner", "pricing"])
+def test_both_packages_say_that_they_are_typed(package, names):
+    assert PurePosixPath(package, "py.typed") in names
+
+
+@pytest.mark.parametrize("name", ["LICENSE", "NOTICE"])
+def test_the_licence_is_in_it_whole(name, wheel, project, root):
+    path = f"gpu_planner-{project['project']['version']}.dist-info/licenses/{name}"
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.read(path) == (root / name).read_bytes()
+
+
+def test_its_metadata_is_that_of_the_project(wheel, project):
+    asked = project["project"]
+    with zipfile.ZipFile(wheel) as archive:
+        told = message_from_bytes(archive.read(f"gpu_planner-{asked['version']}.dist-info/METADATA"))
+    assert (told["Name"], told["Version"], told["Requires-Python"]) == ("gpu-planner", asked["version"], ">=3.11")
+    assert told["License-Expression"] == "Apache-2.0"
+    assert told["Author"] == asked["authors"][0]["name"]
+    assert set(told["Keywords"].split(",")) == set(asked["keywords"])
+    assert set(told.get_all("Classifier")) == set(asked["classifiers"])
+    assert dict(line.split(", ") for line in told.get_all("Project-URL")) == asked["urls"]
 
 
 @pytest.fixture(scope="module")

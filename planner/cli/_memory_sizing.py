@@ -76,7 +76,7 @@ def _parse_network(
     from pydantic import ValidationError
 
     from planner.performance.model_catalog import describe_unknown_model
-    from planner.request.models import locate_path
+    from planner.request.document_problems import locate_path
     from planner.request.neural_network import NeuralNetwork
 
     model = document.get("model") if isinstance(document, dict) else None
@@ -101,7 +101,7 @@ def _parse_network(
 
 def _read_networks(file: str, faults: list[InputProblem]) -> list[NetworkRequest]:
     from planner.inputs.file_reader import read_isolated as read
-    from planner.request.models import locate_path
+    from planner.request.document_problems import locate_path
 
     try:
         source = read(read_bytes(file), file)

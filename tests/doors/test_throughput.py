@@ -48,8 +48,8 @@ def test_a_table_for_each_workload_and_what_to_measure_next(planner, job):
 def test_all_names_the_reason_of_every_other(planner, job):
     ran = planner("throughput", "--all", "--workload", "train", job)
     for name, reason in (
-        ("K80-12GB-die", "not sold in the providers"),
-        ("GTX-1080-8GB", "not sold in the providers"),
+        ("K80-12GB-die", "sold nowhere"),
+        ("GTX-1080-8GB", "sold nowhere"),
         ("MI300X-192GB", "another vendor's"),
     ):
         line = next(line for line in ran.out.splitlines() if line.lstrip().startswith(name))

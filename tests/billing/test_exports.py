@@ -196,7 +196,7 @@ def test_azure_names(read, table, azure, told, type_, option):
         # 24 at 3.06: as blocks of 100 it would be 0.0306 an hour, a hundredth of its price
         ("100 Hours", "24", "73.44", 24, "hours: as blocks they would cost under 20%"),
         ("10 Hours", "24", "73.44", 24, "hours: as blocks they would cost under 20%"),
-        ("100 Hours", "0.24", "0", 24, "blocks of 100, with no price in them to tell"),
+        ("100 Hours", "0.24", "0", 24, "blocks of 100, without a price to verify that"),
     ],
 )
 def test_azure_hours_in_blocks(read, table, azure, unit, quantity, cost, hours, words):
@@ -344,8 +344,8 @@ def test_a_sheet_is_no_bill(tmp_path):
         (b"\x1f\x8b\x08broken", "gzip"),
         (b"PK\x03\x04", "ZIP"),
         (b"", "no row"),
-        (b'{"a": 1}\n', "no billing export"),
-        (b"[[[[[[", "no billing export"),
+        (b'{"a": 1}\n', "not those of a known billing export"),
+        (b"[[[[[[", "not those of a known billing export"),
         (bytes(range(256)) * 10, "no row"),
     ],
 )

@@ -54,7 +54,7 @@ def test_csv_is_one_row_for_each_month_and_kind_and_safe_to_open(planner, tmp_pa
 
 def test_a_tag_of_ones_own(planner, bill):
     ran = planner("usage", "--tag", "TEAM", bill)
-    assert "workload (team; as asked)" in ran.out
+    assert "workload (team; as requested)" in ran.out
     assert "research" in ran.out
 
 

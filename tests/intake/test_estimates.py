@@ -239,7 +239,7 @@ def test_machines_that_cannot_be_planned_are_faults() -> None:
     first, second = found.complaints
     assert first.message == "no known machine with accelerators is called p9.48xlarge"
     assert "p5.48xlarge" in first.expected
-    assert second.message == "machines of type g5.xlarge, but for how many hours? (3, unknown hours)"
+    assert second.message == "machines of type g5.xlarge: unknown hours (3, unknown hours)"
     assert (first.place, second.place) == ("line 8 column 10", "line 9 column 10")
 
 
@@ -301,7 +301,8 @@ def test_disks_that_a_line_names_stand_in_the_note() -> None:
     found = read(aws(line("Amazon EC2 ", 6206.5, ON_DEMAND), line("SageMaker", 276, ENDPOINT), monthly=6482.5), "x.csv")
     (note,) = [note for note in found.inputs.notes if "with accelerators cost" in note]
     assert (
-        "Disks in these lines, of each machine or of the line: 20 GB in line 8, 240 GB in line 9; for comparison: 0.08 USD" in note
+        "Disks in these lines, of each machine or of the line: 20 GB in line 8, 240 GB in line 9; for comparison: 0.08 USD"
+        in note
     )
 
 

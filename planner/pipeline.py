@@ -79,7 +79,7 @@ def plan(
 
 @dataclass(frozen=True, slots=True)
 class _PlanBasis:
-    """What a plan starts from: the request as written but for names, and in the catalogue's words with its workloads
+    """The input of a plan: the request as written but for names, and in the catalogue's words with its workloads
     sorted; the catalogue in the plan's currency, and the assumptions."""
 
     named_request: Request
@@ -90,7 +90,7 @@ class _PlanBasis:
 
 @dataclass(frozen=True, slots=True)
 class _OwnedSupply:
-    """The systems that can be bought, and the gaps of those and of existing capacity that cannot be used or counted."""
+    """The systems that can be purchased, and gaps for systems and existing capacity that cannot be used or counted."""
 
     nodes: tuple[onprem.OwnedNode, ...]
     node_gaps: tuple[Gap, ...]
@@ -111,7 +111,7 @@ def _prepare_basis(request: Request, catalog: Catalog) -> _PlanBasis:
 
 
 def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenance, case: BaselinePlan) -> Plan:
-    """The plan in full, from what was solved."""
+    """The whole plan, from the solved strategies."""
     request, catalog, nodes = basis.request, basis.catalog, owned.nodes
     advice, solved, context = case.advice, case.solved, case.setting
     needed, terms, assumed = context.demands, context.terms, context.assumptions
@@ -165,7 +165,7 @@ def _recommend_strategy(
 
 
 def prepare_needs(request: Request, catalog: Catalog) -> tuple[Request, Catalog, tuple[WorkloadDemand, ...]]:
-    """What a plan of `request` would start from: the request and the catalogue in the plan's words and currency, and
+    """The input of a plan of `request`: the request and the catalogue in the plan's words and currency, and
     the work of each workload. Raises InvalidRequest as `plan` does."""
     basis = _prepare_basis(request, catalog)
     terms = _plan_terms(basis.request, basis.assumptions)

@@ -58,8 +58,8 @@ def _build_marginal(
     kind: Literal["demand", "limit"], subject: str, unit: str, added: float, program: LinearProgram, now: float
 ) -> MarginalValue:
     solution = solve_program(program, TIME_LIMIT_S)
-    worth = solution.objective - now if solution.values else None
-    return MarginalValue(kind, subject, unit, added, worth, None if worth is None else worth / added)
+    extra_cost = solution.objective - now if solution.values else None
+    return MarginalValue(kind, subject, unit, added, extra_cost, None if extra_cost is None else extra_cost / added)
 
 
 def _build_with_fixed_purchases(name: StrategyName, setting: PlanningContext, decisions: Decisions) -> LinearProgram:

@@ -30,8 +30,8 @@ def recommend(strategies: Sequence[Strategy], months: int, currency: str, materi
         s for s in solved if abs(s.present_cost - chosen.present_cost) > COST_TOLERANCE * max(1.0, chosen.present_cost)
     ]
     runner = min(others, key=lambda s: s.present_cost, default=None)
-    worth = runner.present_cost - chosen.present_cost if runner else 0.0
-    fraction = worth / abs(runner.present_cost) if runner and runner.present_cost else 0.0
+    saving = runner.present_cost - chosen.present_cost if runner else 0.0
+    fraction = saving / abs(runner.present_cost) if runner and runner.present_cost else 0.0
     sentence = message(
         "recommended",
         strategy=chosen.name,
@@ -42,12 +42,12 @@ def recommend(strategies: Sequence[Strategy], months: int, currency: str, materi
         currency=currency,
         months=months,
         runner_up=runner.name if runner else None,
-        saving=worth,
+        saving=saving,
         saving_fraction=fraction,
         materiality_fraction=materiality,
         strategies=len(solved),
     )
-    return Recommendation(chosen.name, sentence, runner.name if runner else None, worth, fraction)
+    return Recommendation(chosen.name, sentence, runner.name if runner else None, saving, fraction)
 
 
 def pick_simplest(costs: Mapping[str, float], allowed_fraction: float) -> str:
@@ -79,7 +79,7 @@ def build_cost_bridge(
 
 
 def _sum_purchases(strategy: Strategy, what: str) -> tuple[Message, ...]:
-    """What is owned or committed to (`what`), by name."""
+    """The purchases of one kind (`owned` or `commitment`), by name."""
     amounts: dict[tuple[str, str], float] = defaultdict(float)
     for purchase in strategy.purchases:
         if purchase.what == what:
@@ -97,8 +97,7 @@ def find_break_evens(
     """For every owned node, against the cheapest on-demand price per hour of the same accelerator; with the quotes
     compared.
 
-    Utilisation is own cost over rent: renting costs its price times the hours used, owning costs the same whatever is
-    used.
+    Utilisation is own cost over rent: renting costs its price times the hours used, owning costs the same at any use.
     """
     cheapest: dict[str, Quote] = {}
     for quote in quotes:

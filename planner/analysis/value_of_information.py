@@ -92,8 +92,8 @@ def assess_accelerators(
 ) -> list[AcceleratorAssessment]:
     """One for every accelerator, in gangs of `count` (default: as stated or measured), in the order of `by_cost`."""
     workload = need.workload if count is None else need.workload.model_copy(update={"gang": count})
-    seat = PlacementSearch(replace(need, workload=workload), request, catalog.names, {})
-    return sort_by_cost(_assess_accelerator(seat, part, catalog) for part in catalog.names.by_name.values())
+    search = PlacementSearch(replace(need, workload=workload), request, catalog.names, {})
+    return sort_by_cost(_assess_accelerator(search, part, catalog) for part in catalog.names.by_name.values())
 
 
 def sort_by_cost(assessments: Iterable[AcceleratorAssessment]) -> list[AcceleratorAssessment]:
@@ -106,8 +106,8 @@ def _cheapest_first(row: AcceleratorAssessment) -> tuple[int, float, str, float]
     return (0 if row.usable else 1 if row.rate else 2), cost, row.accelerator, row.gang
 
 
-def _assess_accelerator(seat: PlacementSearch, part: Accelerator, catalog: Catalog) -> AcceleratorAssessment:
-    placements = list(_hourly_placements(seat, part, catalog))
+def _assess_accelerator(search: PlacementSearch, part: Accelerator, catalog: Catalog) -> AcceleratorAssessment:
+    placements = list(_hourly_placements(search, part, catalog))
     placed = [(fit, quote) for fit, quote in placements if isinstance(fit, Placement)]
     if placed:
         fit, quote = min(
@@ -124,29 +124,29 @@ def _assess_accelerator(seat: PlacementSearch, part: Accelerator, catalog: Catal
             _rent_per_gang(*rented),
             _describe_place(rented[1]),
         )
-    rate = _predict_rate(seat.need.workload, part, catalog)
-    gang = gang_size_on(seat.need.workload, catalog.names, part)
+    rate = _predict_rate(search.need.workload, part, catalog)
+    gang = gang_size_on(search.need.workload, catalog.names, part)
     if isinstance(rate, Message):
         return AcceleratorAssessment(part.name, gang, None, rate)
     refused = next((reason for reason, _ in placements if isinstance(reason, Message)), None)
     return AcceleratorAssessment(
-        part.name, gang, rate, refused or _rejection_reason(seat, part, gang) or SOLD_NOWHERE_ALLOWED
+        part.name, gang, rate, refused or _rejection_reason(search, part, gang) or SOLD_NOWHERE_ALLOWED
     )
 
 
 def _hourly_placements(
-    seat: PlacementSearch, part: Accelerator, catalog: Catalog
+    search: PlacementSearch, part: Accelerator, catalog: Catalog
 ) -> Iterator[tuple[Placement | Message, Quote]]:
     """Every hourly quote, with the placement of the gang there or the reason why it has none."""
-    seen: dict[str, list[Placement] | Message] = {}
+    by_type: dict[str, list[Placement] | Message] = {}
     for quote in catalog.quotes(accelerators=[part.name], options=["on_demand"]):
-        if is_allowed(quote, seat.request) and may_run(catalog, seat.request, seat.need.workload, quote):
+        if is_allowed(quote, search.request) and may_run(catalog, search.request, search.need.workload, quote):
             offering = quote.offering
-            placements = seen.get(offering.instance_type)
+            placements = by_type.get(offering.instance_type)
             if placements is None:
                 memory = usable_accelerator_memory(offering, part)
-                placements = find_placements(seat, part, offering.accelerator_count, memory, offering.network_gbps)
-                seen[offering.instance_type] = placements
+                placements = find_placements(search, part, offering.accelerator_count, memory, offering.network_gbps)
+                by_type[offering.instance_type] = placements
             yield from (
                 ((placements, quote),) if isinstance(placements, Message) else ((fit, quote) for fit in placements[:1])
             )
@@ -165,8 +165,8 @@ def _describe_place(quote: Quote) -> str:
     return f"{quote.price.provider} {quote.price.region} {quote.price.instance_type}"
 
 
-def _rejection_reason(seat: PlacementSearch, part: Accelerator, gang: float) -> Message | None:
-    placements = find_placements(seat, part, max(1.0, gang), part.memory_gib)
+def _rejection_reason(search: PlacementSearch, part: Accelerator, gang: float) -> Message | None:
+    placements = find_placements(search, part, max(1.0, gang), part.memory_gib)
     return placements if isinstance(placements, Message) else None
 
 

@@ -88,19 +88,19 @@ def _is_tpu_slice(written: str, names: AcceleratorNames) -> bool:
 
 def _usable_accelerators(demands: PortfolioDemand, names: AcceleratorNames) -> set[str] | None:
     """Accelerators that some workload could use; None when any could."""
-    wanted: set[str] = set()
+    usable: set[str] = set()
     for need in demands.needs:
         allowed = allowed_accelerators(need.workload, names)
         if allowed is None:
             return None
-        wanted |= allowed
-    return wanted
+        usable |= allowed
+    return usable
 
 
 def _find_unpriced_offerings(demands: PortfolioDemand, catalog: Catalog) -> Iterable[Gap]:
-    wanted = _usable_accelerators(demands, catalog.names)
+    usable = _usable_accelerators(demands, catalog.names)
     for offering in catalog.unpriced():
-        if wanted is None or offering.accelerator in wanted:
+        if usable is None or offering.accelerator in usable:
             subject = f"{offering.provider} {offering.instance_type} ({offering.accelerator})"
             yield Gap("no_price", subject, message("unpriced_offering"))
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from planner.cli._catalog_options import split_names as parts_of
 from planner.cli._exit_codes import DONE
-from planner.cli._tables import align_columns, csv_text, json_text, print_text
-from planner.messages import text_of
+from planner.cli._tables import csv_text, json_text, print_text
+from planner.messages import joined_text, text_of, with_texts
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.errors import UnknownName
+from pricing.text_tables import align_columns
 
 if TYPE_CHECKING:
     from planner.analysis.value_of_information import AcceleratorAssessment, MeasurementValue
@@ -242,14 +243,14 @@ def _workload_document(result: WorkloadThroughput) -> dict[str, Any]:
         "currency": result.currency,
         "accelerators": [
             {
-                **asdict(row),
+                **asdict(with_texts(row)),
                 "usable": row.usable,
                 "price_per_accelerator_hour": row.price_per_accelerator_hour,
                 "cost_per_unit": _cost_interval(row) if row.usable else None,
             }
             for row in result.rows
         ],
-        "measure_next": [asdict(one) for one in result.further],
+        "measure_next": [asdict(with_texts(one)) for one in result.further],
     }
 
 
@@ -269,7 +270,7 @@ def _csv_rows(result: WorkloadThroughput) -> Iterator[dict[str, Any]]:
             line |= {
                 "units_per_second": rate.units_per_hour / SECONDS, "units_per_hour": rate.units_per_hour,
                 "units_per_hour_low": rate.low, "units_per_hour_high": rate.high, "basis": rate.basis,
-                "explanation": rate.explanation,
+                "explanation": joined_text(rate.explanation),
             }  # fmt: skip
         if row.usable:
             costs = _cost_interval(row)

@@ -145,7 +145,7 @@ class ThroughputUsed:
 def describe_amount(amount: float, unit: str) -> str:
     """An amount that a name follows.
 
-    >>> amount_words(3, "node"), amount_words(21, "node_day"), amount_words(0.6, "money")
+    >>> describe_amount(3, "node"), describe_amount(21, "node_day"), describe_amount(0.6, "money")
     ('3 x', '21 days of', '0.60 an hour of')
     """
     words = {"node": f"{amount:,.0f} x", "node_day": f"{amount:,.0f} days of", "money": f"{amount:,.2f} an hour of"}

@@ -270,7 +270,7 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
             continue
         around = _data_costs_at(build, search, quote)
         if around is None:
-            search.refused[quote.price.key] = message("data_price_missing_there")
+            search.refused[quote.price.key] = message("data_price_unknown")
             continue
         if option.UNIT == "node_day" and search.need.levels is not None:
             continue  # a block is whole days: not for work that follows the hours
@@ -323,7 +323,7 @@ def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resour
         return
     around = build.surroundings.owned(need.workload, build.assumptions)
     if around is None:
-        search.refused[resource.key] = message("data_transfer_price_missing")
+        search.refused[resource.key] = message("data_transfer_price_unknown")
         return
     number = build.number(resource)
     # Accelerator-hours in the request include repairs already, as they include failures: no second allowance.

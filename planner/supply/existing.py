@@ -1,5 +1,5 @@
-"""Existing capacity: running commitments and owned nodes. Their use is free, and their remaining costs are paid whatever
-the plan decides."""
+"""Existing capacity: running commitments and owned nodes. Their use is free, and their remaining costs are paid in
+every plan."""
 
 from __future__ import annotations
 

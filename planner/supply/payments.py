@@ -60,7 +60,7 @@ def quoted_payments(price: Price, month: int, quantity: float, terms: Terms) -> 
 def still_owed(
     node: OwnedNode | None, existing: ExistingCapacity, assumptions: Assumptions, terms: Terms
 ) -> tuple[Payment, ...]:
-    """Remaining costs of existing capacity, all nodes together: running costs less resale, or the fee of a commitment."""
+    """Remaining costs of all nodes of existing capacity: running costs less resale, or the fee of a commitment."""
     if node is not None:
         return onprem.existing_node_payments(
             node, existing.count, existing.age_months, existing.covers, assumptions, terms

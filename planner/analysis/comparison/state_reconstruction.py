@@ -1,7 +1,7 @@
 """Reconstructs the state of one strategy from the document of its plan.
 
-What a plan does not name (how owned nodes are financed and placed, the age of existing ones) is inferred from its
-payments. A reconstructed state costs what the document says: unexplained payments are owed as recorded.
+The financing and placement of owned nodes and the age of existing ones, which a plan does not name, are inferred from
+its payments. A reconstructed state has the cost of its document: unexplained payments are added as recorded.
 """
 
 from __future__ import annotations
@@ -56,17 +56,17 @@ def reconstruct_state(plan: Plan, strategy: Strategy) -> StrategyState:
             line.name: (line.accelerator, round(line.accelerators_per_node)) for line in _select_owned_lines(strategy)
         },
         work={},
-        bought=_sum_purchases(strategy.purchases),
+        purchases=_sum_purchases(strategy.purchases),
         staff=_count_operators(strategy, known),
-        held={},
-        owed={},
+        existing={},
+        unexplained={},
     )
     return min(_list_candidate_states(state, plan, strategy), key=_unexplained_amount)
 
 
 def _unexplained_amount(state: StrategyState) -> float:
-    """The sum of the payments owed as recorded, without rounding."""
-    return round(math.fsum(map(abs, state.owed.values())), 2)
+    """The sum of the unexplained payments, without rounding."""
+    return round(math.fsum(map(abs, state.unexplained.values())), 2)
 
 
 def line_place(line: Purchase | Use) -> Place:
@@ -109,13 +109,13 @@ def _list_candidate_states(state: StrategyState, plan: Plan, strategy: Strategy)
     hardware: Literal["cash", "loan", "lease"] = "lease" if "start" in moments else "loan" if moments else "cash"
     staff: Literal["shared", "whole"] = "whole" if state.staff else "shared"
     site = Site(energy_included=bool(own) and not any(row.category == "power" for row in rows), staff=staff)
-    pools = {place: build_price(place, 1.0) for place, _ in state.bought if is_money_commitment(place)}
+    pools = {place: build_price(place, 1.0) for place, _ in state.purchases if is_money_commitment(place)}
     state = replace(state, finance=Finance(hardware=hardware), prices={**state.prices, **pools})
     for facility in get_args(Site.model_fields["facility"].annotation) if own else (site.facility,):
         placed = replace(state, site=site.model_copy(update={"facility": facility}))
         placed = replace(placed, work=_reconstruct_work(plan, strategy, placed))
-        placed = replace(placed, held=_reconstruct_existing_nodes(placed, strategy.cash))
-        yield replace(placed, owed=_unexplained_payments(strategy.cash, list_payments(placed)))
+        placed = replace(placed, existing=_reconstruct_existing_nodes(placed, strategy.cash))
+        yield replace(placed, unexplained=_unexplained_payments(strategy.cash, list_payments(placed)))
 
 
 def _reconstruct_work(plan: Plan, strategy: Strategy, state: StrategyState) -> dict[WorkKey, PlacedWork]:

@@ -1,9 +1,9 @@
-"""One strategy of a plan as its payments follow from it: assumptions, prices, work and purchases, read back from the
-document.
+"""The state of one strategy from which its payments follow: assumptions, prices, work and purchases, read back from the
+document of the plan.
 
 Payments are made by `supply.payments`, as those of the plan itself. Payments of the document that they do not explain
-(commitments that existed before are paid as recorded) are kept in `owed`, so that a reconstructed state costs what its
-document says.
+(commitments that existed before are paid as recorded) are in `unexplained`, so that a reconstructed state has the cost
+of its document.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from planner.supply.purchase_options import load_purchase_options
 from pricing.price import AdjustedPrice, Price, parse_purchase_option
 
 Place = tuple[str, str, str, str]
-"""Provider, region, instance type and way of paying; "", "", the system and owned for what is owned."""
+"""Provider, region, instance type and purchase option; "", "", the system and "owned" for an owned one."""
 WorkKey = tuple[str, Place, int]
 """Workload, place and month."""
 PurchaseKey = tuple[Place, int]
-"""What is bought, and the month of the order."""
+"""The place of a purchase, and the month of its order."""
 PaymentMoment = tuple[int, Literal["start", "end"]]
 ROUNDING_TOLERANCE = 1e-9
 """Of a sum: a smaller remainder is rounding."""
@@ -37,7 +37,7 @@ ROUNDING_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class PlacedWork:
-    """Node-hours and units of work; `share` of the month's data that goes with it, `data` what all of that data costs
+    """Node-hours and units of work; `share` of the month's data that goes with it, `data` the cost of all of that data
     there before support and tax."""
 
     hours: float
@@ -56,8 +56,8 @@ class ReconstructedNodes:
 
 @dataclass(frozen=True, slots=True)
 class StrategyState:
-    """Everything that payments follow from. `nodes` are accelerator and count by owned system; `held` are nodes that
-    were owned before the plan; `owed` is paid as recorded."""
+    """Everything that payments follow from. `nodes` are accelerator and count by owned system; `existing` are nodes
+    that were owned before the plan; `unexplained` is paid as recorded."""
 
     terms: Terms
     assumptions: Assumptions
@@ -66,10 +66,10 @@ class StrategyState:
     finance: Finance
     nodes: Mapping[str, tuple[str, int]]
     work: Mapping[WorkKey, PlacedWork]
-    bought: Mapping[PurchaseKey, float]
+    purchases: Mapping[PurchaseKey, float]
     staff: Mapping[int, float]
-    held: Mapping[str, ReconstructedNodes]
-    owed: Mapping[PaymentMoment, float]
+    existing: Mapping[str, ReconstructedNodes]
+    unexplained: Mapping[PaymentMoment, float]
 
     def sums(self) -> tuple[float, float]:
         """Total cost and present cost."""
@@ -77,10 +77,12 @@ class StrategyState:
         present = present_cost(rows, self.terms.discount_rate_monthly)
         return math.fsum(row.amount for row in rows), present
 
-    def owing(self) -> float:
-        """The total paid for what existed before the plan."""
-        held = (row.amount for name, each in self.held.items() for row in existing_node_payments(self, name, each))
-        return math.fsum([*held, *self.owed.values()])
+    def existing_cost(self) -> float:
+        """The total of the payments for existing nodes and of the unexplained ones."""
+        running = (
+            row.amount for name, each in self.existing.items() for row in existing_node_payments(self, name, each)
+        )
+        return math.fsum([*running, *self.unexplained.values()])
 
 
 def list_payments(state: StrategyState) -> list[Payment]:
@@ -88,7 +90,7 @@ def list_payments(state: StrategyState) -> list[Payment]:
     figures, terms = state.assumptions, state.terms
     rows = [
         row
-        for (place, month), amount in state.bought.items()
+        for (place, month), amount in state.purchases.items()
         for row in paying.new_unit_payments(*_node_and_price(state, place), month, amount, figures, terms)
     ]
     for (_, place, month), work in state.work.items():
@@ -97,10 +99,10 @@ def list_payments(state: StrategyState) -> list[Payment]:
             rows += _data_payments(state, place, month, work.share * work.data)
     for month, count in state.staff.items():
         rows += (replace(p, amount=p.amount * count) for p in onprem.staff_payments(month, 1, state.assumptions))
-    for name, existing_nodes in state.held.items():
+    for name, existing_nodes in state.existing.items():
         rows += existing_node_payments(state, name, existing_nodes)
     rows += paying.support_top_up(rows, state.assumptions["cloud_support_minimum_per_month"].value, state.terms)
-    return [*rows, *(Payment(month, at, "commitment", amount) for (month, at), amount in state.owed.items())]
+    return [*rows, *(Payment(month, at, "commitment", amount) for (month, at), amount in state.unexplained.items())]
 
 
 def build_node(state: StrategyState, name: str) -> onprem.OwnedNode:
@@ -124,7 +126,7 @@ def existing_node_payments(state: StrategyState, name: str, existing_nodes: Reco
 def sum_use_by_place(state: StrategyState, last: int) -> dict[Place, float]:
     """Use in the months up to `last` of each place: node-hours, or money of commitments to money."""
     amounts_by_place: dict[Place, list[float]] = defaultdict(list)
-    pools = {place for place, _ in state.bought if is_money_commitment(place)}
+    pools = {place for place, _ in state.purchases if is_money_commitment(place)}
     for (_, place, month), work in state.work.items():
         if month > last:
             continue
@@ -160,7 +162,7 @@ def _data_payments(state: StrategyState, place: Place, month: int, amount: float
 
 
 def build_price(place: Place, per_hour: float, adjustment: str = "") -> Price:
-    """A price of a place, with what payments look at."""
+    """A price of a place, with the fields that payments use."""
     option = parse_purchase_option(place[3])
     assert option is not None
     return AdjustedPrice(*place, *option, per_hour, "", date.min, "", "listed", "", adjustment=adjustment)

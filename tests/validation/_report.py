@@ -1,37 +1,28 @@
-"""Behind `planner study`: a file of examples is read, worked, and shown as text or JSON."""
+"""Reproduced examples as text or JSON."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from planner.cli._exit_codes import DONE
-from planner.cli._request_files import read_bytes
-from planner.cli._tables import align_columns, json_text, print_text
-from pricing.catalog.price_catalog import Catalog
-from tests.validation import CheckedValue, Nested, PlanningConventions, ReproducedExample, reproduce
-from tests.validation._examples import read_examples
+from pricing.plain_text import plain_line
+from pricing.text_tables import align_columns
+from tests.validation import CheckedValue, Nested, ReproducedExample
 
-NOT_REPRODUCED = 5
 FULL = ("figure", "value")
 HEAD = ("figure", "printed", "ours", "tolerance", "")
 NEVER = "never"
 
 
-def study(file: str, format_name: str) -> int:
-    """The exit code, once every example is worked and shown; InvalidRequest with every fault of the file."""
-    results = reproduce(read_examples(read_bytes(file), file), PlanningConventions(Catalog.current()))
-    print_text(json_text(as_json(results)) if format_name == "json" else "\n".join(as_text(results)) + "\n")
-    return DONE if all(result.ok for result in results) else NOT_REPRODUCED
-
-
-def as_json(results: Sequence[ReproducedExample]) -> dict[str, Any]:
-    """All that is known of each example; None is a point that is never reached."""
-    return {
+def as_json(results: Sequence[ReproducedExample]) -> str:
+    """Everything about each example; null is a point that is never reached."""
+    document = {
         "reproduced": all(result.ok for result in results),
         "examples": [_example_document(result) for result in results],
     }
+    return json.dumps(document, indent=2, default=str, ensure_ascii=False) + "\n"
 
 
 def _example_document(result: ReproducedExample) -> dict[str, Any]:
@@ -54,7 +45,7 @@ def _example_document(result: ReproducedExample) -> dict[str, Any]:
 def as_text(results: Sequence[ReproducedExample]) -> Iterator[str]:
     """Each example in a block of lines, and a last line that counts them."""
     for result in results:
-        yield from (_strip_unprintable(line) for line in _example_lines(result))
+        yield from (plain_line(line) for line in _example_lines(result))
         yield ""
     done = sum(result.ok for result in results)
     leaves = [leaf for result in results for leaf in result.leaves]
@@ -70,12 +61,12 @@ def _example_lines(result: ReproducedExample) -> Iterator[str]:
     yield f"{example.id}: {example.title}" if example.title else example.id
     if example.source:
         yield f"  source      {example.source}"
-    for line in align_columns(HEAD, map(_leaf_row, result.leaves), right=HEAD[1:3]):
+    for line in align_columns(HEAD, map(_leaf_row, result.leaves), HEAD[1:3]):
         yield f"  {line}"
     figures = list(_flatten_values("", result.full_cost.figures))
     if figures:
         yield "  in full under this planner's conventions"
-        for line in align_columns(FULL, ((name, number(value)) for name, value in figures), right=FULL[1:])[1:]:
+        for line in align_columns(FULL, ((name, number(value)) for name, value in figures), FULL[1:])[1:]:
             yield f"    {line}"
     yield f"  in full     {result.full_cost.basis}"
     yield f"  the study   {result.leaves_out}"
@@ -123,8 +114,3 @@ def tolerance(leaf: CheckedValue) -> str:
     """0.1 or 1%: the wider of the two counts."""
     parts = (f"{leaf.absolute:g}" if leaf.absolute else "", f"{leaf.relative * 100:.4g}%" if leaf.relative else "")
     return " or ".join(part for part in parts if part) or "exact"
-
-
-def _strip_unprintable(line: str) -> str:
-    """The line as it is but for what could steer a terminal: its texts come from a file."""
-    return "".join(char if char.isprintable() else " " for char in line)

@@ -77,7 +77,7 @@ def test_a_commitment_that_covers_more_than_accelerators_is_told_apart(read, tab
     assert [line.purchase_option for line in bill.lines] == ["savings_plan"]
     assert apart(bill)["shared commitment", "USD"] == (1, 0, 0.25)
     (found,) = commitments.collect_commitments(combine_bills([bill]))
-    assert found.unknown[0] == "what it commits to in nodes (savings plan)"
+    assert found.unknown[0] == "the nodes it commits to (savings plan)"
 
 
 def test_aws_reservation_and_savings_plan(read, table, cur):
@@ -196,7 +196,7 @@ def test_azure_names(read, table, azure, told, type_, option):
         # 24 at 3.06: as blocks of 100 it would be 0.0306 an hour, a hundredth of its price
         ("100 Hours", "24", "73.44", 24, "hours: as blocks they would cost under 20%"),
         ("10 Hours", "24", "73.44", 24, "hours: as blocks they would cost under 20%"),
-        ("100 Hours", "0.24", "0", 24, "blocks of 100, with no price in them to tell"),
+        ("100 Hours", "0.24", "0", 24, "blocks of 100, without a price to verify that"),
     ],
 )
 def test_azure_hours_in_blocks(read, table, azure, unit, quantity, cost, hours, words):
@@ -206,14 +206,14 @@ def test_azure_hours_in_blocks(read, table, azure, unit, quantity, cost, hours, 
     assert (line.instance_type, line.hours_used, line.billed) == ("Standard_NC6s_v3", hours, float(cost))
     note = next(note for note in bill.notes if "counted in" in note)
     assert note == f"1 row of accelerators counted in {unit}; their quantities are {words}" + (
-        " of the lowest price known" if words.startswith("hours") else ""
+        " of the lowest known price" if words.startswith("hours") else ""
     )
 
 
 def test_an_hour_of_something_else_is_named_and_not_dropped(read, table, azure):
     bill = read(table(azure, {"MeterName": "NC6s v3", "UnitOfMeasure": "100 Core Hours", "CostInBillingCurrency": "9"}))
     assert [(each.why, each.name, each.billed) for each in bill.apart] == [
-        ("not matched", "Standard_NC6s_v3: hours counted in 100 Core Hours", 9)
+        ("not matched", "Standard_NC6s_v3: hours in 100 Core Hours", 9)
     ]
 
 
@@ -344,8 +344,8 @@ def test_a_sheet_is_no_bill(tmp_path):
         (b"\x1f\x8b\x08broken", "gzip"),
         (b"PK\x03\x04", "ZIP"),
         (b"", "no row"),
-        (b'{"a": 1}\n', "no billing export"),
-        (b"[[[[[[", "no billing export"),
+        (b'{"a": 1}\n', "not those of a known billing export"),
+        (b"[[[[[[", "not those of a known billing export"),
         (bytes(range(256)) * 10, "no row"),
     ],
 )

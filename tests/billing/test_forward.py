@@ -41,7 +41,7 @@ def test_a_node_around_the_clock_is_one_node_of_730_hours(table, focus, catalog)
     assert workload["name"] == "account 111122223333"
     assert found.document["currency"] == "USD"
     assert found.present is not None
-    assert found.present.over(12) == pytest.approx(12 * 730 * 1.006)
+    assert found.present.projected_cost(12) == pytest.approx(12 * 730 * 1.006)
 
 
 def test_one_workload_for_each_tag_and_accelerator_with_its_nodes_and_its_share_of_spot(table, focus, catalog):
@@ -82,7 +82,7 @@ def test_the_last_full_months_that_follow_one_another(read, table, focus):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{**g5("2026-09", 1), "ChargePeriodEnd": "2026-09-09T00:00:00Z"}], "covers no calendar month"),
+        ([{**g5("2026-09", 1), "ChargePeriodEnd": "2026-09-09T00:00:00Z"}], "no calendar month is covered"),
         ([{**g5("2026-09", 1), "SkuPriceDetails": ""}], "no usage of a known accelerator"),
         ([g5("2026-09", 1), g5("2026-09", 1, BillingCurrency="EUR")], "several currencies"),
         ([g5("2026-09", -1)], "no accelerator ran"),
@@ -135,7 +135,7 @@ def test_a_commitment_whose_end_is_not_told_is_named_and_left_out(table, focus, 
     assert "existing" not in found.document
     told = next(note for note in found.inputs.notes if note.startswith("commitment ri-1"))
     assert "not taken over" in told
-    assert "when it ends" in told
+    assert "; its end;" in told
     assert "515.20 a month" in told  # 736 x 0.70
 
 
@@ -146,7 +146,7 @@ def test_what_the_plan_saves_is_before_what_is_owed_for_commitments_that_it_does
     assert found.present.loose_per_month == pytest.approx(736 * 0.7)
     document = {**found.document, "as_of": "2026-11-21", "months": 2, "strategies": ["cloud"], "providers": ["aws"]}
     note = add_savings_note(plan_document(document, catalog, inputs=found.inputs), found).inputs.notes[-1]
-    assert "; from that goes what is still owed for commitments that the plan does not hold, at 515.20 a month" in note
+    assert "the remaining payments for commitments that the plan does not include, 515.20 a month" in note
     held = build_request_from_bills([table(focus, *committed(*MONTHS))], catalog)
     assert held.present is not None
     assert held.present.loose_per_month == 0
@@ -200,16 +200,16 @@ def test_fees_without_a_name_are_told(lines, catalog):
     (note,) = [
         note for note in build_request_from_bills([path], catalog).inputs.notes if note.startswith("fees and unused")
     ]
-    assert "of L4-24GB of 365.00 a month" in note  # 360 in 720 hours, of 730
+    assert "of L4-24GB, 365.00 a month" in note  # 360 in 720 hours, of 730
     assert "none is taken over" in note
 
 
 def test_growth_goes_into_what_nothing_uses_before_it_costs_more():
     present = PresentSpend("effective", "USD", 100, 50, 25, 0.5)
     # outside: 100 + 150 + 225; under commitments of 75: 75, then 50 x 1.5 = 75, then 50 x 2.25 = 112.5
-    assert present.over(3) == pytest.approx(475 + 75 + 75 + 112.5)
+    assert present.projected_cost(3) == pytest.approx(475 + 75 + 75 + 112.5)
     kept = replace(present, kept=(SunkCommitment("2026-12", 10), SunkCommitment("2027-05", 1)))
-    assert kept.sunk(("2026-11", "2026-12", "2027-01")) == 10 + 10 + 3
+    assert kept.sunk_cost(("2026-11", "2026-12", "2027-01")) == 10 + 10 + 3
 
 
 def test_the_plan_says_what_it_saves(catalog):
@@ -217,13 +217,13 @@ def test_the_plan_says_what_it_saves(catalog):
     document = {**found.document, "as_of": "2026-11-21", "months": 12, "strategies": ["cloud"], "providers": ["aws"]}
     plan = add_savings_note(plan_document(document, catalog, inputs=found.inputs), found)
     assert found.present is not None
-    there = found.present.over(12)
-    here = plan.strategy("cloud").total_cost + found.present.sunk(plan.month_names)
+    there = found.present.projected_cost(12)
+    here = plan.strategy("cloud").total_cost + found.present.sunk_cost(plan.month_names)
     note = plan.inputs.notes[-1]
     assert f"costs {there:,.2f} (effective" in note
     assert f"saves {there - here:,.2f}" in note
     euros = add_savings_note(replace(plan, currency="EUR"), found)
-    assert "the bill is in USD, the plan in EUR" in euros.inputs.notes[-1]
+    assert "it is in USD, the plan in EUR" in euros.inputs.notes[-1]
 
 
 def test_bytes_are_a_bill_whatever_they_are_called(catalog):

@@ -48,7 +48,7 @@ def test_amounts_and_dates_that_are_none(read, written):
     assert (bill.rows_in, bill.rows_used) == (7, 1)
     assert refused(bill) == {
         "no cost": (1, ()), "its cost is not a number": (2, ("1O.6",)), "no date": (1, ()),
-        "a date that is none": (2, ("31/31/2026", "last")),
+        "an invalid date": (2, ("31/31/2026", "last")),
     }  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def test_the_same_in_a_process_of_its_own(written, catalog, read):
 
 def test_what_that_process_says_is_raised_here(tmp_path, catalog):
     (tmp_path / "no.csv").write_text("a,b,c,d\n1,2,3,4\n")
-    with pytest.raises(NotABill, match="no row in it"):
+    with pytest.raises(NotABill, match="no row is the header"):
         bills.read(tmp_path / "no.csv", catalog)
     with pytest.raises(FileNotFoundError):
         bills.read(tmp_path / "missing.csv", catalog)
@@ -108,7 +108,7 @@ def test_numbers_of_too_many_digits_are_no_numbers(read, tmp_path):
     """Python refuses to make a number of more than 4,300 digits, which is no fault of JSON."""
     path = tmp_path / "bill.jsonl"
     path.write_text('{"cost": ' + "9" * 5000 + '}\n{"a": 1}\n')
-    with pytest.raises(NotABill, match="those of no billing export"):
+    with pytest.raises(NotABill, match="not those of a known billing export"):
         read(path)
     path.write_text(f"{HEAD},Tags\n{G5},{'9' * 5000}\n")
     assert read(path).rows_used == 1

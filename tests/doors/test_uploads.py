@@ -136,7 +136,7 @@ def test_the_plan_of_a_bill_is_that_of_the_command_with_what_it_saves(client, pl
         raw(client, path.name, path.read_bytes(), **query),
     ):
         assert answer.content == told.data
-        assert answer.json()["inputs"]["notes"][-1].startswith("as today against plan, over 2 months in USD")
+        assert answer.json()["inputs"]["notes"][-1].startswith("present spend against plan, over 2 months in USD")
 
 
 @pytest.mark.parametrize(

@@ -58,17 +58,17 @@ ASKED: dict[str, tuple[str, str, str]] = {
     "quarters": (
         "Workload | GPU | Unit | Q1 2027\nA | H100 | GPU-hours | 300\n",
         "line 1 column 4",
-        "not a single month",
+        "not a month with its year",
     ),
     "years": (
         "Workload | GPU | Unit | FY27\nA | H100 | GPU-hours | 300\n",
         "line 1 column 4",
-        "not a single month",
+        "not a month with its year",
     ),
     "a quarter that is no sum": (
         "Workload | GPU | Unit | Jan-27 | Feb-27 | Mar-27 | Q1\nA | H100 | GPU-hours | 1 | 2 | 3 | 7\n",
         "line 1 column 7",
-        "not a single month",
+        "not a month with its year",
     ),
     "a fiscal year": (
         (
@@ -77,7 +77,7 @@ ASKED: dict[str, tuple[str, str, str]] = {
             "A | H100 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 0 | 1 | 2\n"
         ),
         "line 2 column 3",
-        "not a single month",
+        "not a month with its year",
     ),
     "a range": (
         "Workload | GPU | GPUs | Hours/month\nA | H100 | 3-4 | 100\n",
@@ -123,7 +123,7 @@ def test_what_has_two_readings_is_asked(read_texts: Callable[..., ParsedFile], n
 def test_years_as_numbers_are_asked_and_hours_that_look_like_them_read(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([["Workload", "GPU", "Unit", 2027, 2028], ["A", "H100", "GPU-hours", 12000, 24000]])
     assert [(c.place, c.message) for c in found.complaints] == [
-        (f"Plan!{at}1", "not a single month with its year") for at in "DE"
+        (f"Plan!{at}1", "not a month with its year") for at in "DE"
     ]
     found = read_rows([["Workload", "GPU", "GPU-hours"], ["A", "H100", 2027], ["B", "L4", 2048]])
     assert [w["demand"]["accelerator_hours_per_month"] for w in found.document["workloads"]] == [2027, 2048]

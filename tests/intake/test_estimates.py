@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.inputs.calculators.aws import parse_machines as aws_machines
@@ -239,7 +239,7 @@ def test_machines_that_cannot_be_planned_are_faults() -> None:
     first, second = found.complaints
     assert first.message == "no known machine with accelerators is called p9.48xlarge"
     assert "p5.48xlarge" in first.expected
-    assert second.message == "machines of type g5.xlarge, but for how many hours? (3, unknown hours)"
+    assert second.message == "machines of type g5.xlarge: unknown hours (3, unknown hours)"
     assert (first.place, second.place) == ("line 8 column 10", "line 9 column 10")
 
 
@@ -300,10 +300,7 @@ def test_what_an_aws_line_does_not_tell_is_not_guessed(text: str, how: str) -> N
 def test_disks_that_a_line_names_stand_in_the_note() -> None:
     found = read(aws(line("Amazon EC2 ", 6206.5, ON_DEMAND), line("SageMaker", 276, ENDPOINT), monthly=6482.5), "x.csv")
     (note,) = [note for note in found.inputs.notes if "with accelerators cost" in note]
-    assert (
-        "Disks in these lines, of each machine or of the line: 20 GB in line 8, 240 GB in line 9; "
-        "for comparison: 0.08 USD"
-    ) in note
+    assert "of each machine or of the line: 20 GB in line 8, 240 GB in line 9; for comparison: 0.08 USD" in note
 
 
 @pytest.mark.parametrize(
@@ -364,6 +361,7 @@ def test_any_text_has_machines_or_none(text: str) -> None:
 AWS_TEXT = aws(line("Amazon EC2 ", 6206.5, ON_DEMAND), line("Amazon EC2 ", 99.9, DAILY), monthly=6306.4)
 
 
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 20), st.binary(max_size=16)), min_size=1, max_size=4))
 def test_a_damaged_estimate_is_answered(edits: list[tuple[float, int, bytes]]) -> None:
     data = AWS_TEXT

@@ -54,7 +54,7 @@ def test_calculators_and_bills_get_a_clear_answer(read_rows: Callable[..., Parse
         assert known in complaint.message
         if known == "FOCUS billing":
             continue
-        assert "none of its lines has an accelerator" in complaint.message
+        assert "in which no line has an accelerator" in complaint.message
         assert "a line with machines such as" in complaint.expected
     assert found["AWS price-calculator"].complaints[0].place == "line 8"
     assert found["Azure price-calculator"].complaints[0].place == "Plan!3"

@@ -188,8 +188,8 @@ def _add_workload(lines: _EstimateTally, row: GridRow, machines: EstimatedMachin
     if offering is None:
         return
     if machines.hours is None or machines.hours <= 0 or not offering.accelerator_count:
-        missing = "hours" if offering.accelerator_count else "number of accelerators"
-        message = f"machines of type {machines.instance_type} without a known {missing} ({machines.how})"
+        unknown = "hours" if offering.accelerator_count else "number of accelerators"
+        message = f"machines of type {machines.instance_type}: unknown {unknown} ({machines.how})"
         ledger.add_problem(cell, message, "hours a month, or a sheet of GPU-hours")
         return
     each, hours = offering.accelerator_count, machines.hours * offering.accelerator_count

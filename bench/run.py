@@ -23,12 +23,11 @@ from pulp_cbc import pulp_cbc
 from risk import risk
 from sheets import sheets
 from skypilot import skypilot
-from throughputs import throughputs
 from workbook import workbook
 
 Group = Callable[[], Iterator[Figure]]
 GROUPS: tuple[Group, ...] = (
-    cold, warm, large, feed, service, risk, throughputs, bills, sheets, workbook, overhead, portfolios, growth,
+    cold, warm, large, feed, service, risk, bills, sheets, workbook, overhead, portfolios, growth,
 )  # fmt: skip
 PEERS: tuple[Group, ...] = (skypilot, pulp_cbc)
 

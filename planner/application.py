@@ -6,7 +6,6 @@ Whatever the file is, it is read apart. Knows neither terminals nor HTTP: `place
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -17,14 +16,19 @@ from pydantic import ValidationError
 
 from planner import pipeline
 from planner.analysis.comparison import ReviewRecord, list_changes, read_review_workbook
+from planner.inputs.bills.usage_projection import build_request_from_bills
 from planner.inputs.file_reader import SECONDS, formats, read_isolated
-from planner.inputs.formats import billing
-from planner.inputs.formats.billing import UsageProjection
 from planner.inputs.parsed_file import ParsedFile
 from planner.inputs.sandbox import Progress
-from planner.inputs.sheet_options import DATE_ORDERS, SheetOptions, check_field_names, normalize_title
+from planner.inputs.sheet_options import (
+    DATE_ORDERS,
+    SheetOptions,
+    UsageProjection,
+    check_field_names,
+    normalize_title,
+)
 from planner.inputs.spend_comparison import add_savings_note
-from planner.inputs.spreadsheet.visible_sheets import read_visible_sheets
+from planner.inputs.spreadsheet.workbook_values import read_visible_sheets
 from planner.messages import with_texts
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.models import Request, Workload, locate_path, parse_request
@@ -94,11 +98,8 @@ def read_bill(
     seconds: float | None = None,
 ) -> tuple[ParsedFile, list[InputProblem]]:
     """The request in a billing export, of any size, and the faults of what is said of it."""
-    growth, faults = _parse_growth_rate(onward.growth, place("growth"))
-    forward = UsageProjection(growth, onward.tag or "", onward.substitution)
-    source = billing.build_request_from_bills(
-        [path], catalog, forward, names=[name], progress=progress, seconds=seconds
-    )
+    forward, faults = _parse_projection(onward, place)
+    source = build_request_from_bills([path], catalog, forward, names=[name], progress=progress, seconds=seconds)
     return source, faults + _find_inapplicable_columns(source, choices, place)
 
 
@@ -113,12 +114,11 @@ def read_document(
     seconds: float = SECONDS,
 ) -> tuple[ParsedFile, list[InputProblem]]:
     """The request in a file of any format, and the faults of what is said of it that do not fit such a file."""
-    if billing.claims(data):
-        with tempfile.TemporaryDirectory(prefix="planner-bill-") as folder:
-            path = Path(folder) / "bill"
-            path.write_bytes(data)
-            return read_bill(path, name, catalog, choices, onward, place, seconds=seconds)
-    source = read_isolated(data, name, choices, seconds=seconds)
+    forward, faults = _parse_projection(onward, place)
+    options = replace(choices, catalog=choices.catalog or catalog, projection=forward)
+    source = read_isolated(data, name, options, seconds=seconds)
+    if source.inputs.format == "billing":
+        return source, faults + _find_inapplicable_columns(source, choices, place)
     return source, find_inapplicable_options(source, choices, onward, place)
 
 
@@ -165,6 +165,11 @@ def _find_inapplicable_columns(source: ParsedFile, choices: SheetOptions, place:
     elif choices.dates:
         option_places.append(place("dates"))
     return [InputProblem("", at, f"{source.inputs.name} is no sheet", "", "a sheet") for at in option_places]
+
+
+def _parse_projection(onward: BillForecastOptions, place: Place) -> tuple[UsageProjection, list[InputProblem]]:
+    growth, faults = _parse_growth_rate(onward.growth, place("growth"))
+    return UsageProjection(growth, onward.tag or "", onward.substitution), faults
 
 
 def _parse_growth_rate(text: str | None, place: str) -> tuple[float, list[InputProblem]]:

@@ -17,7 +17,7 @@ from planner.analysis.recommendation import find_break_evens, recommend
 from planner.analysis.rightsizing import list_rightsizing_reasons
 from planner.analysis.risk import BaselinePlan, assess_risk, find_switching_values
 from planner.analysis.risk.replanning import AS_PREDICTED, Replanner, Throughputs, with_throughputs
-from planner.analysis.warnings import collect_gaps, list_exchange_rates
+from planner.analysis.warnings import collect_gaps
 from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
 from planner.optimization.solution import PlanningContext
@@ -48,7 +48,7 @@ from planner.supply.validation import resolve_names, validate_request
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand, compute_demands
 from planner.workloads.eligibility import accelerator_hours_rate, gang_size, written_accelerators
 from pricing import exchange_rates as exchange
-from pricing.catalog.adjusted_prices import AdjustedCatalog, adjust_catalog
+from pricing.catalog.adjusted_prices import AdjustedCatalog, adjust_catalog, list_rates_used
 from pricing.catalog.price_catalog import Catalog, Quote
 from pricing.price import AdjustedPrice, Price
 from pricing.units import HOURS_PER_MONTH
@@ -62,53 +62,68 @@ def plan(
     inputs: InputProvenance = DOCUMENT_INPUT,
     throughputs: Throughputs = AS_PREDICTED,
 ) -> Plan:
-    """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every fault of names and months."""
-    if faults := validate_request(request, catalog):
-        raise InvalidRequest(faults)
-    named_request, again = resolve_names(request, catalog), _make_replanner(request, catalog)
-    request, catalog = (
-        _sort_workloads(named_request),
-        adjust_catalog(catalog, named_request.currency, named_request.as_of),
-    )
-    assumed = figures.override_assumptions(
-        _default_assumptions(request, catalog), _assumption_overrides(request), request.as_of
-    )
+    """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every problem of the request."""
+    basis = _prepare_basis(request, catalog)
+    again = _make_replanner(request, catalog)
+    request, catalog, assumed = basis.request, basis.catalog, basis.assumptions
     nodes, node_gaps = onprem.buyable_nodes(catalog, assumed, request)
-    setting, held_gaps = _build_context(request, catalog, assumed, nodes, throughputs)
-    missing = explain_unserved_workloads(request, setting.demands, setting.market, catalog, nodes, assumed)
-    solved = _solve_strategies(request, setting, missing)
-    advice = _recommend_strategy(request, setting, solved, catalog)
+    context, existing_gaps = _build_context(request, catalog, assumed, nodes, throughputs)
+    unserved = explain_unserved_workloads(request, context.demands, context.market, catalog, nodes, assumed)
+    solved = _solve_strategies(request, context, unserved)
+    advice = _recommend_strategy(request, context, solved, catalog)
     case = BaselinePlan(
-        advice, solved, setting, _list_throughputs(setting, solved), partial(_plan_terms, request), again
+        advice, solved, context, _list_throughputs(context, solved), partial(_plan_terms, request), again
     )
-    return _assemble_plan(named_request, inputs, _PlanBasis(request, catalog, nodes, node_gaps, held_gaps), case)
+    return _assemble_plan(basis, _OwnedSupply(nodes, node_gaps, existing_gaps), inputs, case)
 
 
 @dataclass(frozen=True, slots=True)
 class _PlanBasis:
-    """What a plan stands on beside its setting: the request and the catalogue in the plan's words and currency."""
+    """The input of a plan: the request as written but for names, and in the catalogue's words with its workloads
+    sorted; the catalogue in the plan's currency, and the assumptions."""
 
+    named_request: Request
     request: Request
     catalog: Catalog
+    assumptions: figures.Assumptions
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnedSupply:
+    """The systems that can be purchased, and gaps for systems and existing capacity that cannot be used or counted."""
+
     nodes: tuple[onprem.OwnedNode, ...]
     node_gaps: tuple[Gap, ...]
-    held_gaps: tuple[Gap, ...]
+    existing_gaps: tuple[Gap, ...]
 
 
-def _assemble_plan(named_request: Request, inputs: InputProvenance, grounds: _PlanBasis, case: BaselinePlan) -> Plan:
-    """The answer in full."""
-    request, catalog, nodes = grounds.request, grounds.catalog, grounds.nodes
-    advice, solved, setting = case.advice, case.solved, case.setting
-    needed, terms, assumed = setting.demands, setting.terms, setting.assumptions
+def _prepare_basis(request: Request, catalog: Catalog) -> _PlanBasis:
+    """The basis of a plan, or InvalidRequest with every problem of the request."""
+    if problems := validate_request(request, catalog):
+        raise InvalidRequest(problems)
+    named_request = resolve_names(request, catalog)
+    request = _sort_workloads(named_request)
+    catalog = adjust_catalog(catalog, named_request.currency, named_request.as_of)
+    assumed = figures.override_assumptions(
+        _default_assumptions(request, catalog), _assumption_overrides(request), request.as_of
+    )
+    return _PlanBasis(named_request, request, catalog, assumed)
+
+
+def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenance, case: BaselinePlan) -> Plan:
+    """The whole plan, from the solved strategies."""
+    request, catalog, nodes = basis.request, basis.catalog, owned.nodes
+    advice, solved, context = case.advice, case.solved, case.setting
+    needed, terms, assumed = context.demands, context.terms, context.assumptions
     strategies = tuple(s.strategy for s in solved)
     chosen = next((s for s in strategies if s.name == advice.strategy), None)
     evens, compared = find_break_evens(nodes, _rentable_quotes(nodes, request, catalog), assumed, terms)
     prices = _list_prices(solved, compared, catalog)
-    missing = collect_gaps(request, setting, catalog, solved, chosen)
-    assumptions = (*assumed.values(), *onprem.node_assumptions((*nodes, *_existing_nodes(setting)), request, catalog))
+    gaps = collect_gaps(request, context, catalog, solved, chosen)
+    assumptions = (*assumed.values(), *onprem.node_assumptions((*nodes, *_existing_nodes(context)), request, catalog))
     return Plan(
         schema_version=SCHEMA_VERSION,
-        plan_id=_plan_identity(named_request, catalog),
+        plan_id=_plan_identity(basis.named_request, catalog),
         status=chosen.status if chosen else "infeasible",
         as_of=request.as_of,
         start=needed.month_names[0],
@@ -117,55 +132,46 @@ def _assemble_plan(named_request: Request, inputs: InputProvenance, grounds: _Pl
         currency=request.currency,
         hours_per_month=terms.hours_per_month,
         discount_rate_annual=terms.discount_rate_annual,
-        conventions=_list_conventions(request, setting, prices, catalog),
+        conventions=_list_conventions(request, context, prices, catalog),
         recommendation=advice,
-        strategies=tuple(_in_request_order(s, named_request) for s in strategies),
+        strategies=tuple(_in_request_order(s, basis.named_request) for s in strategies),
         break_even=evens,
-        workloads=_describe_workloads(named_request, setting, inputs),
+        workloads=_describe_workloads(basis.named_request, context, inputs),
         throughput=case.throughput,
         prices=prices,
         oldest_price=min((price.as_of for price in prices), default=None),
         assumptions=assumptions,
-        gaps=tuple(dict.fromkeys((*missing, *grounds.node_gaps, *grounds.held_gaps))),
+        gaps=tuple(dict.fromkeys((*gaps, *owned.node_gaps, *owned.existing_gaps))),
         inputs=inputs,
         catalog_digest=catalog.digest,
         reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
-        exchange_rates=exchange.applied_rates(list_exchange_rates(request, catalog)),
+        exchange_rates=exchange.applied_rates(_rates_used(request, catalog)),
         quota_requests=quotas.list_quota_requests(request, catalog, strategies),
-        margins=compute_marginal_values(solved, advice.strategy, setting, of_demand=request.risk is not None),
+        margins=compute_marginal_values(solved, advice.strategy, context, of_demand=request.risk is not None),
         flips=find_switching_values(case),
         risk=assess_risk(request.risk, case),
-        views=build_financial_views(request.finance, advice, solved, setting),
-        ledger=build_audit_trail(solved, setting, prices, assumptions, case.terms_of),
-        considered=list_alternatives(request, setting, catalog, solved, advice, nodes, grounds.node_gaps),
+        views=build_financial_views(request.finance, advice, solved, context),
+        ledger=build_audit_trail(solved, context, prices, assumptions, case.terms_of),
+        considered=list_alternatives(request, context, catalog, solved, advice, nodes, owned.node_gaps),
     )
 
 
 def _recommend_strategy(
-    request: Request, setting: PlanningContext, solved: Sequence[SolvedStrategy], catalog: Catalog
+    request: Request, context: PlanningContext, solved: Sequence[SolvedStrategy], catalog: Catalog
 ) -> Recommendation:
     strategies = tuple(s.strategy for s in solved)
     advice = recommend(strategies, request.months, request.currency, request.materiality_fraction)
-    return replace(advice, reasons=list_rightsizing_reasons(setting, solved, advice.strategy, catalog))
+    return replace(advice, reasons=list_rightsizing_reasons(context, solved, advice.strategy, catalog))
 
 
 def prepare_needs(request: Request, catalog: Catalog) -> tuple[Request, Catalog, tuple[WorkloadDemand, ...]]:
-    """What a plan of `request` would start from: the request and the catalogue in the plan's words and currency, and
+    """The input of a plan of `request`: the request and the catalogue in the plan's words and currency, and
     the work of each workload. Raises InvalidRequest as `plan` does."""
-    if faults := validate_request(request, catalog):
-        raise InvalidRequest(faults)
-    named_request = resolve_names(request, catalog)
-    request, catalog = (
-        _sort_workloads(named_request),
-        adjust_catalog(catalog, named_request.currency, named_request.as_of),
-    )
-    assumed = figures.override_assumptions(
-        _default_assumptions(request, catalog), _assumption_overrides(request), request.as_of
-    )
-    needs = {
-        need.workload.name: need for need in _compute_demands(request, catalog, _plan_terms(request, assumed)).needs
-    }
-    return request, catalog, tuple(needs[workload.name] for workload in named_request.workloads)
+    basis = _prepare_basis(request, catalog)
+    terms = _plan_terms(basis.request, basis.assumptions)
+    demands = _compute_demands(basis.request, basis.catalog, terms)
+    needs = {need.workload.name: need for need in demands.needs}
+    return basis.request, basis.catalog, tuple(needs[workload.name] for workload in basis.named_request.workloads)
 
 
 def _compute_demands(request: Request, catalog: Catalog, terms: Terms) -> PortfolioDemand:
@@ -180,9 +186,9 @@ def _build_context(
     nodes: Sequence[onprem.OwnedNode],
     throughputs: Throughputs,
 ) -> tuple[PlanningContext, tuple[Gap, ...]]:
-    """What could be done and what it costs, and what there is already that cannot be used or counted.
+    """All that the strategies share, and a gap for existing capacity that cannot be used or counted.
 
-    `throughputs` are taken at an end of their interval, to plan anew.
+    `throughputs` replaces predicted rates by an end of their interval, for replanning.
     """
     terms = _plan_terms(request, assumed)
     needed = _compute_demands(request, catalog, terms)
@@ -198,22 +204,26 @@ def _build_context(
 
 
 def _make_replanner(request: Request, catalog: Catalog) -> Replanner:
-    """The same question with other assumptions and throughputs, and nothing asked of its risk."""
+    """Plans the same request with other assumptions and throughputs, without an assessment of its risk."""
 
-    def planned(assumptions: Mapping[str, float], throughputs: Throughputs = AS_PREDICTED) -> Plan:
-        given = {"assumptions": {**request.assumptions, **assumptions}, "risk": None}
-        return plan(request.model_copy(update=given), catalog, throughputs=throughputs)
+    def replan(assumptions: Mapping[str, float], throughputs: Throughputs = AS_PREDICTED) -> Plan:
+        changes = {"assumptions": {**request.assumptions, **assumptions}, "risk": None}
+        return plan(request.model_copy(update=changes), catalog, throughputs=throughputs)
 
-    return planned
+    return replan
 
 
-def _existing_nodes(setting: PlanningContext) -> list[onprem.OwnedNode]:
-    """What is owned already."""
-    return [r.node for r in setting.market.resources if r.node is not None and r.held is not None]
+def _rates_used(request: Request, catalog: Catalog) -> tuple[exchange.ExchangeRate, ...]:
+    return list_rates_used(catalog, figures.DEFAULTS_CURRENCY, request.currency, request.as_of)
+
+
+def _existing_nodes(context: PlanningContext) -> list[onprem.OwnedNode]:
+    """The nodes that are owned before the plan."""
+    return [r.node for r in context.market.resources if r.node is not None and r.held is not None]
 
 
 def _rentable_quotes(nodes: Iterable[onprem.OwnedNode], request: Request, catalog: Catalog) -> list[Quote]:
-    """What could be rented by the hour instead of owned nodes."""
+    """On-demand prices of the same accelerators as owned nodes."""
     quotes = catalog.quotes(accelerators={node.accelerator for node in nodes}, options=["on_demand"])
     return [quote for quote in quotes if is_allowed(quote, request)]
 
@@ -223,8 +233,8 @@ def _sort_workloads(request: Request) -> Request:
     return request.model_copy(update={"workloads": tuple(sorted(request.workloads, key=lambda w: w.name))})
 
 
-def _in_request_order(strategy: Strategy, asked: Request) -> Strategy:
-    order = {workload.name: index for index, workload in enumerate(asked.workloads)}
+def _in_request_order(strategy: Strategy, request: Request) -> Strategy:
+    order = {workload.name: index for index, workload in enumerate(request.workloads)}
     return replace(strategy, workloads=tuple(sorted(strategy.workloads, key=lambda row: order[row.workload])))
 
 
@@ -237,38 +247,41 @@ def _default_assumptions(request: Request, catalog: Catalog) -> dict[str, Assump
 
 
 def _assumption_overrides(request: Request) -> dict[str, float]:
-    given = dict(request.assumptions)
+    overrides = dict(request.assumptions)
     if request.discount_rate_annual is not None:
-        given["discount_rate_annual"] = request.discount_rate_annual
-    return given
+        overrides["discount_rate_annual"] = request.discount_rate_annual
+    return overrides
 
 
 def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:
     return build_terms(assumed, request.months, HOURS_PER_MONTH, request.commitments_beyond_horizon == "full")
 
 
-def _solve_strategies(request: Request, setting: PlanningContext, missing: tuple[Message, ...]) -> list[SolvedStrategy]:
-    """Every strategy asked for; those that cannot be say why. Hybrid takes over a cheaper one found for less."""
+def _solve_strategies(
+    request: Request, context: PlanningContext, unserved: tuple[Message, ...]
+) -> list[SolvedStrategy]:
+    """The requested strategies, with reasons where infeasible. Hybrid takes over a cheaper one that it contains."""
 
-    def one(name: StrategyName) -> SolvedStrategy:
-        if missing:
-            return SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=missing))
-        result = solve_strategy(name, setting)
+    def solve_one(name: StrategyName) -> SolvedStrategy:
+        if unserved:
+            return SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=unserved))
+        result = solve_strategy(name, context)
         if result.strategy.status == "infeasible" and not result.strategy.reasons:
-            return replace(result, strategy=replace(result.strategy, reasons=_explain_infeasibility(name, setting)))
+            return replace(result, strategy=replace(result.strategy, reasons=_explain_infeasibility(name, context)))
         return result
 
-    with ThreadPoolExecutor(len(request.strategies)) as pool:  # the solver works outside the interpreter's lock
-        solved = list(pool.map(one, request.strategies))
+    with ThreadPoolExecutor(len(request.strategies)) as pool:  # the solver releases the interpreter's lock
+        solved = list(pool.map(solve_one, request.strategies))
     feasible = [s for s in solved if s.strategy.status != "infeasible"]
     best = min(feasible, key=lambda s: s.strategy.present_cost, default=None)
     if best is None:
         return solved
-    # Each proof holds within the gap; inside it, hybrid may not look dearer than a strategy it contains.
+    # Each optimum is proven only to within the gap, so hybrid may come out above a strategy that it contains.
     return [_adopt_as_hybrid(best, s) if s.strategy.name == "hybrid" and s in feasible else s for s in solved]
 
 
 def _adopt_as_hybrid(best: SolvedStrategy, hybrid: SolvedStrategy) -> SolvedStrategy:
+    """The cheaper of the two as hybrid. The bound of hybrid stays proven: it may do all that `best` does."""
     cost = best.strategy.present_cost
     if cost >= hybrid.strategy.present_cost:
         return hybrid
@@ -277,22 +290,22 @@ def _adopt_as_hybrid(best: SolvedStrategy, hybrid: SolvedStrategy) -> SolvedStra
     return replace(best, strategy=replace(best.strategy, name="hybrid", bound=bound, gap_fraction=gap))
 
 
-def _explain_infeasibility(name: StrategyName, setting: PlanningContext) -> tuple[Message, ...]:
-    if name == "onprem" and not any(ownable_workloads(setting)):
-        lead_time = round(setting.assumptions["lead_time_months"].value)
-        return (message("no_owned_system_in_time", lead_time_months=lead_time, plan_months=setting.terms.months),)
-    return explain_shortfall(name, setting)
+def _explain_infeasibility(name: StrategyName, context: PlanningContext) -> tuple[Message, ...]:
+    if name == "onprem" and not any(ownable_workloads(context)):
+        lead_time = round(context.assumptions["lead_time_months"].value)
+        return (message("no_owned_system_in_time", lead_time_months=lead_time, plan_months=context.terms.months),)
+    return explain_shortfall(name, context)
 
 
 def _describe_workloads(
-    request: Request, setting: PlanningContext, inputs: InputProvenance
+    request: Request, context: PlanningContext, inputs: InputProvenance
 ) -> tuple[RequestedWorkload, ...]:
-    needs = {need.workload.name: need for need in setting.demands.needs}
+    needs = {need.workload.name: need for need in context.demands.needs}
     places = {reading.path: reading.place for reading in inputs.readings}
     rows = []
     for index, workload in enumerate(request.workloads):
         need = needs[workload.name]
-        wanted = workload.accelerators or tuple(dict.fromkeys(written_accelerators(workload)))
+        accelerators = workload.accelerators or tuple(dict.fromkeys(written_accelerators(workload)))
         rows.append(
             RequestedWorkload(
                 name=workload.name,
@@ -300,7 +313,7 @@ def _describe_workloads(
                 kind=workload.kind,
                 unit=need.unit,
                 demand=need.monthly,
-                accelerators=wanted,
+                accelerators=accelerators,
                 gang=gang_size(workload),
                 interruptible=workload.interruptible,
                 place=places.get(f"workloads[{index}].name", f"workloads[{index}]"),
@@ -311,16 +324,16 @@ def _describe_workloads(
     return tuple(rows)
 
 
-def _list_throughputs(setting: PlanningContext, solved: Sequence[SolvedStrategy]) -> tuple[ThroughputUsed, ...]:
+def _list_throughputs(context: PlanningContext, solved: Sequence[SolvedStrategy]) -> tuple[ThroughputUsed, ...]:
     rows = {}
     for candidate in (c for s in solved for c in s.candidates):
         rate = candidate.throughput
-        name = setting.demands.needs[candidate.need].workload.name
-        part = setting.market.resources[candidate.resource].accelerator
+        name = context.demands.needs[candidate.need].workload.name
+        part = context.market.resources[candidate.resource].accelerator
         rows[name, part, candidate.gang, rate.explanation] = ThroughputUsed(
             name, part, candidate.gang, rate.units_per_hour, rate.low, rate.high, rate.basis, rate.explanation
         )
-    return tuple(rows[key] for key in sorted(rows))
+    return tuple(rows[key] for key in sorted(rows, key=lambda key: (*key[:3], *map(str, key[3]))))
 
 
 def _list_prices(
@@ -355,16 +368,16 @@ def _price_used(price: Price, catalog: Catalog) -> PriceUsed:
 
 
 def _plan_identity(request: Request, catalog: Catalog) -> str:
-    """A short name of the question and the prices it was asked of: equal inputs, equal name."""
+    """A short digest of the request and the prices: equal inputs, equal name."""
     text = request.model_dump_json() + catalog.digest
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _list_conventions(
-    request: Request, setting: PlanningContext, prices: Sequence[PriceUsed], catalog: Catalog
+    request: Request, context: PlanningContext, prices: Sequence[PriceUsed], catalog: Catalog
 ) -> tuple[Message, ...]:
-    terms = setting.terms
-    rates = [rate.words for rate in list_exchange_rates(request, catalog)]
+    terms = context.terms
+    rates = [rate.words for rate in _rates_used(request, catalog)]
     in_full = terms.charge_beyond_horizon
     return (
         message("hours_per_month", hours=terms.hours_per_month),
@@ -372,7 +385,7 @@ def _list_conventions(
         _price_basis(request, prices, catalog),
         *([message("converted_at", rates=rates)] if rates else []),
         message("commitments_charged_in_full") if in_full else message("commitments_charged_pro_rata"),
-        *onprem.owned_conventions(request, setting.assumptions),
+        *onprem.owned_conventions(request, context.assumptions),
         message("data_charged_where_work_runs"),
         message("work_timing"),
         message("services_rent_whole_nodes"),

@@ -1,1 +1,1 @@
-"""What follows from a solved plan: recommendation, warnings, risk, comparison, views for finance."""
+"""Analysis of a solved plan: recommendation, warnings, risk, comparison, views for finance."""

@@ -75,8 +75,10 @@ class _AlternativesQuery:
     classes: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        seen: dict[object, int] = {}
-        self.classes = [seen.setdefault(_workload_class_key(need), index) for index, need in enumerate(self.needs)]
+        first_of_class: dict[object, int] = {}
+        self.classes = [
+            first_of_class.setdefault(_workload_class_key(need), index) for index, need in enumerate(self.needs)
+        ]
 
     @property
     def needs(self) -> Sequence[WorkloadDemand]:
@@ -95,8 +97,8 @@ def _workload_class_key(need: WorkloadDemand) -> object:
 
 @dataclass(slots=True)
 class _OfferingOutcomes:
-    """By row: the workloads that it can serve (`able`: the keys of what can), why none where a rule bars it, how it
-    compares (`against`, with the workload), the keys of what was chosen; `left` is what the solver could take."""
+    """By row: the workloads that it can serve (`able`: keys of resources that can), the reason where a rule bars it,
+    its relative cost (`against`, with the workload), the keys of chosen resources; `left` is open to the solver."""
 
     serves: dict[OptionKey, set[int]] = field(default_factory=lambda: defaultdict(set))
     able: set[ResourceKey] = field(default_factory=set)
@@ -148,7 +150,7 @@ def _collect_outcomes(
 
 
 def _node_hour_price(resource: Resource, own: Mapping[str, float]) -> float:
-    """Of a node-hour: its price, or what an owned one costs over its life at full use."""
+    """The price of a node-hour, or the cost of an owned one over its life at full use."""
     return resource.quote.price.price_per_hour if resource.quote is not None else own.get(resource.name, 0.0)
 
 
@@ -166,7 +168,7 @@ def _explain_barred_resource(resource: Resource, question: _AlternativesQuery) -
 def _recommended_unit_costs(
     setting: PlanningContext, solved: Iterable[SolvedStrategy], advice: Recommendation, prices: Sequence[float]
 ) -> dict[int, float]:
-    """What the recommended strategy pays for nodes to do a unit of each workload, without what is there already."""
+    """The recommended strategy's cost of nodes for a unit of each workload, without existing capacity."""
     cost: dict[int, float] = defaultdict(float)
     units: dict[int, float] = defaultdict(float)
     for share in (s for one in solved if one.strategy.name == advice.strategy for s in one.decisions.shares):

@@ -1,7 +1,7 @@
-"""How every amount of the strategies comes about: what was decided, and the formula of what one unit of it costs.
+"""The audit trail: how every amount of the strategies comes about, as decided quantities and formulas of unit costs.
 
-The formulas are written by the payment functions themselves: they are called once more, for one unit, with figures that
-remember how they were used. So the ledger cannot say anything else than what was paid. Decides nothing.
+The payment functions themselves write the formulas: they are called for one unit with symbolic values that record how
+they were used. So the audit trail cannot differ from the payments. Decides nothing.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from planner.optimization import cost_allocation
 from planner.optimization.solution import CandidateUse, Overhead, PlanningContext, ResourceOrder
 from planner.optimization.strategy import SolvedStrategy
 from planner.request.assumptions import Assumptions, override_names
-from planner.result import Assumption, PriceUsed
+from planner.result import OPERATORS, SUPPORT_PLAN, Assumption, PriceUsed
 from planner.result.audit_trail import AuditDecision, AuditLine, AuditTrail
 from planner.supply import onprem, payments
 from planner.supply.candidates import Candidate, Resource
 from planner.supply.data_costs import owned_data_costs
 
 SURCHARGES = frozenset({"cloud_support", "tax"})
-"""What comes on top of a billed payment; told by `is_billed`, not by lines."""
+"""Added to a billed payment; marked by `is_billed`, without lines of their own."""
 UNIT_WORDS = {"node": "nodes", "node_day": "node-days", "money": "money an hour"}
 OfferNames = Mapping[tuple[str, str, str, str], str]
 """Names of prices by the key of their row."""
@@ -72,23 +72,23 @@ class _AuditTrailBuilder:
         name, decisions = solved.strategy.name, solved.decisions
         names = [need.workload.name for need in self.setting.demands.needs]
         parts = cost_allocation.purchase_shares(decisions, self.setting)
-        for bought in decisions.bought:
-            borne = zip(names, parts[bought.resource.key], strict=True)
-            self._record_purchase(name, bought, tuple((workload, part) for workload, part in borne if part))
+        for order in decisions.bought:
+            shares = zip(names, parts[order.resource.key], strict=True)
+            self._record_purchase(name, order, tuple((workload, part) for workload, part in shares if part))
         self._record_uses(name, decisions.shares)
         self._record_overheads(name, decisions.overheads)
 
-    def _record_purchase(self, strategy: str, bought: ResourceOrder, parts: tuple[tuple[str, float], ...]) -> None:
-        resource, existing = bought.resource, bought.resource.held
+    def _record_purchase(self, strategy: str, order: ResourceOrder, parts: tuple[tuple[str, float], ...]) -> None:
+        resource, existing = order.resource, order.resource.held
         one = self._trace_resource(resource)
         if existing is not None:
             one = replace(one, held=replace(existing, count=1, fee_per_month=existing.fee_per_month / existing.count))
         terms, assumptions = self.setting.terms, self.setting.assumptions
-        rows = payments.resource_payments(one, bought.month, 1.0, assumptions, terms)
-        covered = payments.covered_months(resource, bought.month, assumptions, terms)
+        rows = payments.resource_payments(one, order.month, 1.0, assumptions, terms)
+        covered = payments.covered_months(resource, order.month, assumptions, terms)
         as_paid = payments.RUNNING_CATEGORIES if resource.node is not None else frozenset()
         quantity = [0.0] * terms.months
-        quantity[bought.month - 1] = bought.quantity
+        quantity[order.month - 1] = order.quantity
         choice = AuditDecision(strategy, resource.title, "", UNIT_WORDS[resource.unit], tuple(quantity), parts)
         for line, months in _group_payments(rows).items():
             spread = bool(covered) and line.category not in as_paid
@@ -129,15 +129,15 @@ class _AuditTrailBuilder:
         for kind, quantity in counts.items():
             if kind == "staff":
                 rows = onprem.staff_payments(1, 1, self.setting.assumptions)
-                self._record_monthly_lines(AuditDecision(strategy, "operators", "", "operators", tuple(quantity)), rows)
+                self._record_monthly_lines(AuditDecision(strategy, OPERATORS, "", OPERATORS, tuple(quantity)), rows)
             else:
                 rows = payments.support_minimum_payments(1, 1.0, self.setting.terms)
                 self._record_monthly_lines(
-                    AuditDecision(strategy, "cloud support plan", "", "top-up to its least fee", tuple(quantity)), rows
+                    AuditDecision(strategy, SUPPORT_PLAN, "", "top-up to its least fee", tuple(quantity)), rows
                 )
 
     def _record_monthly_lines(self, choice: AuditDecision, rows: Iterable[Payment]) -> None:
-        """Lines of what is paid in every month for the quantity of that month; `rows` are those of month 1."""
+        """Lines paid in every month for the quantity of that month; `rows` are those of month 1."""
         lines, number, last = _group_payments(rows), len(self.choices), self.setting.terms.months
         self.lines += (replace(line, choice=number, first=1, last=last, by_month=True) for line in lines)
         if lines:
@@ -145,7 +145,7 @@ class _AuditTrailBuilder:
 
     def _trace_resource(self, resource: Resource) -> Resource:
         """The resource with its own figures under their names: the price of an offer; price, power and height of an
-        owned system. What is 0 or has no name stays a number."""
+        owned system. Values that are 0 or have no name stay numbers."""
         if resource.node is not None:
             names = override_names(resource.node.name)
             return replace(resource, node=self._trace_node(resource.node, names))
@@ -169,14 +169,14 @@ class _AuditTrailBuilder:
 
 
 def _group_payments(rows: Iterable[Payment]) -> dict[AuditLine, list[int]]:
-    """The months of payments that come about alike, by a line that has no choice and no months yet.
+    """The months of payments with the same formula, by a line that has no choice and no months yet.
 
-    Surcharges say that all others are billed, unless there is nothing else.
+    Surcharges mark all others as billed, unless there are no others.
     """
     rows = tuple(rows)
     plain = [row for row in rows if row.category not in SURCHARGES]
     is_billed = bool(plain) and len(plain) < len(rows)
-    alike: dict[AuditLine, list[tuple[int, int]]] = defaultdict(list)
+    priced_months_by_line: dict[AuditLine, list[tuple[int, int]]] = defaultdict(list)
     for row in plain or rows:
         amount = (
             row.amount if isinstance(row.amount, SymbolicValue) else SymbolicValue(row.amount, formula_text(row.amount))
@@ -185,9 +185,9 @@ def _group_payments(rows: Iterable[Payment]) -> dict[AuditLine, list[int]]:
         line = AuditLine(
             0, row.category, row.at, amount.text, amount.ungrown, growth.rate, None, 0, 0, False, is_billed
         )  # fmt: skip
-        alike[line].append((row.month, growth.month))
+        priced_months_by_line[line].append((row.month, growth.month))
     months_by_line: dict[AuditLine, list[int]] = defaultdict(list)
-    for line, months in alike.items():
+    for line, months in priced_months_by_line.items():
         grows_on = all(month == priced for month, priced in months)
         for month, priced in months:
             months_by_line[replace(line, priced_in=None if grows_on else priced)].append(month)

@@ -50,8 +50,8 @@ def explain_unserved_workloads(
 
 
 def explain_shortfall(name: StrategyName, setting: PlanningContext) -> tuple[Message, ...]:
-    """What a strategy cannot do: the limits in its way, with the least by which each alone would have to give, and each
-    workload that is left with work undone."""
+    """Why a strategy is infeasible: the limits in its way, with the least sufficient increase of each, and each workload
+    that is left with work undone."""
     undone = (
         _explain_undone_work(index, fraction, setting) for index, fraction in compute_shortage(name, setting).items()
     )
@@ -163,7 +163,7 @@ def _largest_memory_gib(priced_market: Market, catalog: Catalog) -> float:
 def _list_relaxable_limits(
     request: Request, workload: Workload
 ) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """The limits that are in force, each with what lifts it in the request and in the workload."""
+    """The limits that are in force, each with the changes of request and workload that lift it."""
     if workload.memory_gib_per_accelerator or workload.memory_gib_total:
         yield "memory", {}, {"memory_gib_per_accelerator": None, "memory_gib_total": None}
     for field in ("providers", "regions", "residency"):

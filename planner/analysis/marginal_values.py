@@ -1,7 +1,7 @@
-"""What one more unit of work would cost the recommended strategy, and what a little more of each limit is worth.
+"""Marginal values: the cost of one more unit of work in the recommended strategy, and the saving from a higher limit.
 
-A whole-number plan has no prices of its own: one per cent more work is planned again with everything bought kept, and a
-limit a tenth higher is planned anew.
+An integer program has no dual prices. So one per cent more work is solved with the purchases fixed, and a limit is
+solved a tenth higher with everything else free.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Literal
 
-from planner.optimization.linear_program import LinearProgram, RequestLimit
+from planner.optimization.linear_program import LinearProgram, raise_limit
 from planner.optimization.model import build_program
 from planner.optimization.solution import Decisions, PlanningContext
 from planner.optimization.solver import solve_program
@@ -22,14 +22,14 @@ from planner.result.marginal_values import MarginalValue
 MORE_WORK = 0.01
 MORE_OF_A_LIMIT = 0.1
 TIME_LIMIT_S = 30.0
-"""For each: a figure that takes longer is left out."""
+"""For each marginal value: one that takes longer is left out."""
 
 
 def compute_marginal_values(
     solved: Iterable[SolvedStrategy], name: StrategyName | None, setting: PlanningContext, of_demand: bool
 ) -> tuple[MarginalValue, ...]:
-    """One row for each limit that the request states, of the strategy of that name; and one for each workload where
-    asked: each is another plan."""
+    """One row for each limit of the request, in the strategy of that name, and with `of_demand` one for each workload:
+    each is another program to solve."""
     chosen = next((each for each in solved if each.strategy.name == name), None)
     if chosen is None:
         return ()
@@ -49,37 +49,28 @@ def _value_more_demand(chosen: SolvedStrategy, setting: PlanningContext) -> Iter
 def _value_higher_limits(chosen: SolvedStrategy, setting: PlanningContext) -> Iterator[MarginalValue]:
     name, now = chosen.strategy.name, chosen.strategy.present_cost
     program = build_program(setting, strategy_scope(name, setting))
-    for limit in dict.fromkeys(limit for limit in program.row_limit if limit is not None):
+    for limit in program.limits:
         added = limit.amount * MORE_OF_A_LIMIT or 1.0
-        yield _build_marginal("limit", limit.title, limit.unit, added, _raise_limit(program, limit, added), now)
+        yield _build_marginal("limit", limit.title, limit.unit, added, raise_limit(program, limit, added), now)
 
 
 def _build_marginal(
     kind: Literal["demand", "limit"], subject: str, unit: str, added: float, program: LinearProgram, now: float
 ) -> MarginalValue:
     solution = solve_program(program, TIME_LIMIT_S)
-    worth = solution.objective - now if solution.values else None
-    return MarginalValue(kind, subject, unit, added, worth, None if worth is None else worth / added)
+    extra_cost = solution.objective - now if solution.values else None
+    return MarginalValue(kind, subject, unit, added, extra_cost, None if extra_cost is None else extra_cost / added)
 
 
 def _build_with_fixed_purchases(name: StrategyName, setting: PlanningContext, decisions: Decisions) -> LinearProgram:
-    """The strategy's program with just what was bought."""
+    """The strategy's program with its purchases fixed."""
     rules = strategy_scope(name, setting)
     program = build_program(setting, rules)
-    bought: dict[tuple[tuple[str, ...], int], float] = defaultdict(float)
+    purchases: dict[tuple[tuple[str, ...], int], float] = defaultdict(float)
     for each in decisions.bought:
-        bought[each.resource.key, each.month] += each.quantity
+        purchases[each.resource.key, each.month] += each.quantity
     for number, column in enumerate(program.columns):
         if column.kind == "start":
-            quantity = bought[rules.shared[column.owner].resource.key, column.month]
+            quantity = purchases[rules.shared[column.owner].resource.key, column.month]
             program.lower[number] = program.upper[number] = quantity
     return program
-
-
-def _raise_limit(program: LinearProgram, limit: RequestLimit, added: float) -> LinearProgram:
-    """The same program with `added` more of one limit."""
-    other = program.copy()
-    for row, of in enumerate(program.row_limit):
-        if of == limit:
-            other.row_upper[row] += added / program.row_scale[row]
-    return other

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from planner.finance.cashflow import Terms
+from planner.finance.cashflow import Terms, present_cost_by
 from planner.finance.time_value import break_even, first_whole_period
 from planner.request.assumptions import Assumptions
 from planner.result import BreakEven, Recommendation, Strategy
-from planner.result.audit_trail import discount_factor
 from planner.result.financial_views import BridgeStep
 from planner.result.message import Message, message
 from planner.supply import onprem
@@ -26,15 +24,14 @@ def recommend(strategies: Sequence[Strategy], months: int, currency: str, materi
     solved = [s for s in strategies if s.status != "infeasible"]
     if not solved:
         return Recommendation(None, message("no_plan_possible"), None, 0.0, 0.0)
-    least = min(s.present_cost for s in solved)
-    within = [s for s in solved if s.present_cost <= least + abs(least) * materiality + COST_TOLERANCE]
-    chosen = min(within, key=lambda s: SIMPLEST_FIRST.index(s.name))
+    simplest = pick_simplest({s.name: s.present_cost for s in solved}, materiality)
+    chosen = next(s for s in solved if s.name == simplest)
     others = [
         s for s in solved if abs(s.present_cost - chosen.present_cost) > COST_TOLERANCE * max(1.0, chosen.present_cost)
     ]
     runner = min(others, key=lambda s: s.present_cost, default=None)
-    worth = runner.present_cost - chosen.present_cost if runner else 0.0
-    fraction = worth / abs(runner.present_cost) if runner and runner.present_cost else 0.0
+    saving = runner.present_cost - chosen.present_cost if runner else 0.0
+    fraction = saving / abs(runner.present_cost) if runner and runner.present_cost else 0.0
     sentence = message(
         "recommended",
         strategy=chosen.name,
@@ -45,12 +42,19 @@ def recommend(strategies: Sequence[Strategy], months: int, currency: str, materi
         currency=currency,
         months=months,
         runner_up=runner.name if runner else None,
-        saving=worth,
+        saving=saving,
         saving_fraction=fraction,
         materiality_fraction=materiality,
         strategies=len(solved),
     )
-    return Recommendation(chosen.name, sentence, runner.name if runner else None, worth, fraction)
+    return Recommendation(chosen.name, sentence, runner.name if runner else None, saving, fraction)
+
+
+def pick_simplest(costs: Mapping[str, float], allowed_fraction: float) -> str:
+    """The simplest strategy whose present cost is at most a fraction above the least; rounding is no difference."""
+    least = min(costs.values())
+    most = least + abs(least) * allowed_fraction + COST_TOLERANCE
+    return min((name for name, cost in costs.items() if cost <= most), key=SIMPLEST_FIRST.index)
 
 
 def build_cost_bridge(
@@ -60,7 +64,10 @@ def build_cost_bridge(
 
     The differences add up to `advice.worth`.
     """
-    present = {s.name: _sum_present_cost_by_category(s, rate_monthly) for s in strategies}
+    present = {
+        s.name: defaultdict(float, present_cost_by(((row.category, row) for row in s.cash), rate_monthly))
+        for s in strategies
+    }
     if advice.strategy is None or advice.runner_up is None:
         return ()
     before, after = present[advice.runner_up], present[advice.strategy]
@@ -71,16 +78,8 @@ def build_cost_bridge(
     return tuple(sorted(steps, key=lambda step: -abs(step.difference)))
 
 
-def _sum_present_cost_by_category(strategy: Strategy, rate_monthly: float) -> dict[str, float]:
-    """Present cost by category; 0 for every other."""
-    worths: dict[str, list[float]] = defaultdict(list)
-    for row in strategy.cash:
-        worths[row.category].append(row.amount * discount_factor(row.month, row.at, rate_monthly))
-    return defaultdict(float, {category: math.fsum(parts) for category, parts in worths.items()})
-
-
 def _sum_purchases(strategy: Strategy, what: str) -> tuple[Message, ...]:
-    """What is owned or committed to (`what`), by name."""
+    """The purchases of one kind (`owned` or `commitment`), by name."""
     amounts: dict[tuple[str, str], float] = defaultdict(float)
     for purchase in strategy.purchases:
         if purchase.what == what:
@@ -98,8 +97,7 @@ def find_break_evens(
     """For every owned node, against the cheapest on-demand price per hour of the same accelerator; with the quotes
     compared.
 
-    Utilisation is own cost over rent: renting costs its price times the hours used, owning costs the same whatever is
-    used.
+    Utilisation is own cost over rent: renting costs its price times the hours used, owning costs the same at any use.
     """
     cheapest: dict[str, Quote] = {}
     for quote in quotes:

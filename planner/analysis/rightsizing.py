@@ -1,6 +1,6 @@
 """Rightsizing: whether a GPU is needed at all, and how much of one, as reasons added to the recommendation.
 
-Compares a solved strategy with the other ways to serve; chooses nothing and changes no cost.
+Compares a solved strategy with the other ways to serve; changes neither choice nor cost.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _pick_cheaper(one: HourlyRental, other: HourlyRental | None) -> HourlyRental
 def _compare_with_cpus(
     need: WorkloadDemand, rentals: RentalOptions, used: set[str], on_cpus: bool
 ) -> Iterator[Message]:
-    """Where the plan runs on CPUs: what the cheapest GPU would cost; where it does not: what a CPU would."""
+    """Where the plan runs on CPUs, the cost on the cheapest GPU; where it does not, the cost on a CPU."""
     name, costs = need.workload.name, None
     if rentals.cpu is not None and rentals.gpu is not None:
         costs = message(

@@ -1,16 +1,15 @@
-"""What every accelerator would do for a workload and at what cost, and which further measurement would be worth most.
+"""The throughput and cost of every accelerator for a workload, and the expected value of measuring one of them.
 
-Looks at rent by the hour only: a measurement decides between accelerators, and their prices by the hour compare them.
-Plans nothing.
+Compares prices by the hour only: a measurement decides between accelerators, not between purchase options.
 
-The worth of measuring: throughput is taken as lognormal, with 80 % of cases in its interval. If the best of all (K its
-cost a unit) stays unless C, the cost of another, turns out less, knowing C is worth E[max(0, K - C)] a unit. Knowing
-the best's own cost, against the second (K), is worth E[max(0, C - K)] (expected value of perfect information, Howard
-1966, doi 10.1109/TSSC.1966.300074). For a lognormal C of median m and spread s, with d = ln(K / m) / s and N the
-normal distribution, E[max(0, K - C)] = K N(d) - m exp(s^2 / 2) N(d - s).
+Value of a measurement: throughput is lognormal, with 80 % of cases in its interval. The best accelerator costs K a unit
+of work. If another one, of cost C, is measured, it is chosen where C < K, so knowing C has the value E[max(0, K - C)] a
+unit. Measuring the best itself, against the second (K), has the value E[max(0, C - K)] (expected value of perfect
+information, Howard 1966, doi 10.1109/TSSC.1966.300074). For a lognormal C of median m and spread s, with
+d = ln(K / m) / s and N the normal distribution, E[max(0, K - C)] = K N(d) - m exp(s^2 / 2) N(d - s).
 
-The best is the one of the least cost at the throughput told, as in a plan; errors of two accelerators are taken as
-independent.
+The best is the accelerator of the least cost at the estimated throughput, as in a plan; the errors of two accelerators
+are independent.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from statistics import NormalDist
 
 from planner.performance.throughput import Throughput, predict_throughput
 from planner.request.models import Request, Workload
+from planner.result.message import Message, message
 from planner.supply.candidates import is_allowed, may_run
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.eligibility import described_throughput, gang_size_on, is_described, measured_rates
@@ -31,22 +31,23 @@ from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_mem
 
 SIGMAS_80 = 2 * NormalDist().inv_cdf(0.9)
 """Standard deviations between the ends of an interval that holds 80 % of a normal distribution: 2.563."""
-HOURS = 1.0
-"""What a measurement is taken to need."""
+MEASUREMENT_HOURS = 1.0
+"""Assumed duration of a measurement."""
+SOLD_NOWHERE_ALLOWED = message("sold_nowhere_allowed")
 
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorAssessment:
-    """One accelerator for one workload: `rate` of a gang, or `reason` why there is none or why it may not be used.
+    """One accelerator for one workload: the `rate` of a gang, and the `reason` where there is none or it is unusable.
 
-    `price_per_hour` is the gang's share of its nodes at the place of the least cost per unit; None where nothing is
+    `price_per_hour` is the gang's share of its nodes at the place of the least cost per unit; None where it is not
     sold. `rent_per_hour` is of whole nodes for one gang, the least that must be rented to measure it, at `rent_where`.
     """
 
     accelerator: str
     gang: float
     rate: Throughput | None
-    reason: str = ""
+    reason: Message | None = None
     price_per_hour: float | None = None
     where: str = ""
     rent_per_hour: float | None = None
@@ -58,7 +59,7 @@ class AcceleratorAssessment:
 
     @property
     def usable(self) -> bool:
-        return self.rate is not None and not self.reason and self.price_per_hour is not None
+        return self.rate is not None and self.reason is None and self.price_per_hour is not None
 
     def cost_per_unit(self, units_per_hour: float) -> float:
         """At that throughput of the gang."""
@@ -72,10 +73,10 @@ class AcceleratorAssessment:
 
 @dataclass(frozen=True, slots=True)
 class MeasurementValue:
-    """A measurement that could be made: what it costs, the chance that it changes the choice, and what that saves.
+    """A possible measurement: its cost, the chance that it changes the choice, and the saving from that.
 
-    `saving` is expected over all work of the plan, its own cost not taken off; `saving_good` at the end of the interval
-    that speaks for a change.
+    `saving` is expected over all work of the plan, before the cost of measuring; `saving_good` is the saving at the end
+    of the interval that favours a change.
     """
 
     row: AcceleratorAssessment
@@ -91,8 +92,8 @@ def assess_accelerators(
 ) -> list[AcceleratorAssessment]:
     """One for every accelerator, in gangs of `count` (default: as stated or measured), in the order of `by_cost`."""
     workload = need.workload if count is None else need.workload.model_copy(update={"gang": count})
-    seat = PlacementSearch(replace(need, workload=workload), request, catalog.names, {})
-    return sort_by_cost(_assess_accelerator(seat, part, catalog) for part in catalog.names.by_name.values())
+    search = PlacementSearch(replace(need, workload=workload), request, catalog.names, {})
+    return sort_by_cost(_assess_accelerator(search, part, catalog) for part in catalog.names.by_name.values())
 
 
 def sort_by_cost(assessments: Iterable[AcceleratorAssessment]) -> list[AcceleratorAssessment]:
@@ -105,49 +106,49 @@ def _cheapest_first(row: AcceleratorAssessment) -> tuple[int, float, str, float]
     return (0 if row.usable else 1 if row.rate else 2), cost, row.accelerator, row.gang
 
 
-def _assess_accelerator(seat: PlacementSearch, part: Accelerator, catalog: Catalog) -> AcceleratorAssessment:
-    ways = list(_hourly_placements(seat, part, catalog))
-    seated = [(fit, quote) for fit, quote in ways if isinstance(fit, Placement)]
-    if seated:
+def _assess_accelerator(search: PlacementSearch, part: Accelerator, catalog: Catalog) -> AcceleratorAssessment:
+    placements = list(_hourly_placements(search, part, catalog))
+    placed = [(fit, quote) for fit, quote in placements if isinstance(fit, Placement)]
+    if placed:
         fit, quote = min(
-            seated, key=lambda way: (_price_per_gang(*way) / way[0].throughput.units_per_hour, way[1].price.key)
+            placed, key=lambda way: (_price_per_gang(*way) / way[0].throughput.units_per_hour, way[1].price.key)
         )
-        rented = min(seated, key=lambda way: (_rent_per_gang(*way), way[1].price.key))
+        rented = min(placed, key=lambda way: (_rent_per_gang(*way), way[1].price.key))
         return AcceleratorAssessment(
             part.name,
             fit.gang,
             fit.throughput,
-            "",
+            None,
             _price_per_gang(fit, quote),
             _describe_place(quote),
             _rent_per_gang(*rented),
             _describe_place(rented[1]),
         )
-    rate = _predict_rate(seat.need.workload, part, catalog)
-    gang = gang_size_on(seat.need.workload, catalog.names, part)
-    if isinstance(rate, str):
+    rate = _predict_rate(search.need.workload, part, catalog)
+    gang = gang_size_on(search.need.workload, catalog.names, part)
+    if isinstance(rate, Message):
         return AcceleratorAssessment(part.name, gang, None, rate)
-    refused = next((reason for reason, _ in ways if isinstance(reason, str)), "")
+    refused = next((reason for reason, _ in placements if isinstance(reason, Message)), None)
     return AcceleratorAssessment(
-        part.name, gang, rate, refused or _rejection_reason(seat, part, gang) or "sold nowhere that is allowed"
+        part.name, gang, rate, refused or _rejection_reason(search, part, gang) or SOLD_NOWHERE_ALLOWED
     )
 
 
 def _hourly_placements(
-    seat: PlacementSearch, part: Accelerator, catalog: Catalog
-) -> Iterator[tuple[Placement | str, Quote]]:
-    """Every place by the hour, with how the gang sits there or why it does not."""
-    seen: dict[str, list[Placement] | str] = {}
+    search: PlacementSearch, part: Accelerator, catalog: Catalog
+) -> Iterator[tuple[Placement | Message, Quote]]:
+    """Every hourly quote, with the placement of the gang there or the reason why it has none."""
+    by_type: dict[str, list[Placement] | Message] = {}
     for quote in catalog.quotes(accelerators=[part.name], options=["on_demand"]):
-        if is_allowed(quote, seat.request) and may_run(catalog, seat.request, seat.need.workload, quote):
+        if is_allowed(quote, search.request) and may_run(catalog, search.request, search.need.workload, quote):
             offering = quote.offering
-            placements = seen.get(offering.instance_type)
+            placements = by_type.get(offering.instance_type)
             if placements is None:
                 memory = usable_accelerator_memory(offering, part)
-                placements = find_placements(seat, part, offering.accelerator_count, memory, offering.network_gbps)
-                seen[offering.instance_type] = placements
+                placements = find_placements(search, part, offering.accelerator_count, memory, offering.network_gbps)
+                by_type[offering.instance_type] = placements
             yield from (
-                ((placements, quote),) if isinstance(placements, str) else ((fit, quote) for fit in placements[:1])
+                ((placements, quote),) if isinstance(placements, Message) else ((fit, quote) for fit in placements[:1])
             )
 
 
@@ -164,12 +165,12 @@ def _describe_place(quote: Quote) -> str:
     return f"{quote.price.provider} {quote.price.region} {quote.price.instance_type}"
 
 
-def _rejection_reason(seat: PlacementSearch, part: Accelerator, gang: float) -> str:
-    placements = find_placements(seat, part, max(1.0, gang), part.memory_gib)
-    return placements if isinstance(placements, str) else ""
+def _rejection_reason(search: PlacementSearch, part: Accelerator, gang: float) -> Message | None:
+    placements = find_placements(search, part, max(1.0, gang), part.memory_gib)
+    return placements if isinstance(placements, Message) else None
 
 
-def _predict_rate(workload: Workload, part: Accelerator, catalog: Catalog) -> Throughput | str:
+def _predict_rate(workload: Workload, part: Accelerator, catalog: Catalog) -> Throughput | Message:
     gang = gang_size_on(workload, catalog.names, part)
     if is_described(workload):
         return described_throughput(workload, part, gang)
@@ -177,24 +178,24 @@ def _predict_rate(workload: Workload, part: Accelerator, catalog: Catalog) -> Th
 
 
 def value_measurements(assessments: Sequence[AcceleratorAssessment], need: WorkloadDemand) -> list[MeasurementValue]:
-    """Measurements that could change which accelerator is cheapest, the one with the greatest gain first.
+    """Measurements that could change which accelerator is cheapest, the one with the greatest net gain first.
 
-    `found` must be of one count and of all accelerators, in the order of `rows`: the rival of each is among them. Only
-    of accelerators that may be used; none where fewer than two are.
+    `assessments` must be of one count and of all accelerators, in the order of `sort_by_cost`: the rival of each is
+    among them. Only of usable accelerators; none where fewer than two are.
     """
     usable = [row for row in assessments if row.usable]
     if len(usable) < 2:
         return []
     best, second = usable[0], usable[1]
-    further = [_value_measurement(row, best, second, need.total) for row in usable if row.spread > 0]
-    return sorted(further, key=lambda one: (one.cost - one.saving, one.row.accelerator, one.row.gang))
+    values = [_value_measurement(row, best, second, need.total) for row in usable if row.spread > 0]
+    return sorted(values, key=lambda one: (one.cost - one.saving, one.row.accelerator, one.row.gang))
 
 
 def _value_measurement(
     row: AcceleratorAssessment, best: AcceleratorAssessment, second: AcceleratorAssessment, units: float
 ) -> MeasurementValue:
-    """Of the best itself what is gained where it turns out dearer than the second; of another where it turns out
-    cheaper than the best."""
+    """Of the best itself, the gain where it turns out to cost more than the second; of another, the gain where it turns
+    out to cost less than the best."""
     assert row.rate is not None
     rival = second if row is best else best
     median, spread = row.cost_per_unit(row.rate.units_per_hour), row.spread
@@ -203,7 +204,7 @@ def _value_measurement(
     normal = NormalDist()
     less = bound * normal.cdf(d) - median * math.exp(spread**2 / 2) * normal.cdf(d - spread)
     assert row.rent_per_hour is not None
-    cost = row.rent_per_hour * HOURS
+    cost = row.rent_per_hour * MEASUREMENT_HOURS
     if row is best:
         gain = max(0.0, median * math.exp(spread**2 / 2) - bound + less)
         good = max(0.0, row.cost_per_unit(row.rate.low) - bound)

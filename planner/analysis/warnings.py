@@ -18,10 +18,9 @@ from planner.supply.purchase_options import load_purchase_options
 from planner.workloads.demand import PortfolioDemand
 from planner.workloads.eligibility import allowed_accelerators, written_accelerators
 from pricing.accelerator import AcceleratorNames
-from pricing.catalog.adjusted_prices import AdjustedCatalog, find_inactive_rules
+from pricing.catalog.adjusted_prices import AdjustedCatalog, find_inactive_rules, list_rates_used
 from pricing.catalog.price_catalog import Catalog, Quote
 from pricing.errors import UnknownName
-from pricing.exchange_rates import ExchangeRate
 from pricing.private_prices import SOURCE_ID
 
 PREDICTED, DESCRIBED = "predicted_", "described"
@@ -89,19 +88,19 @@ def _is_tpu_slice(written: str, names: AcceleratorNames) -> bool:
 
 def _usable_accelerators(demands: PortfolioDemand, names: AcceleratorNames) -> set[str] | None:
     """Accelerators that some workload could use; None when any could."""
-    wanted: set[str] = set()
+    usable: set[str] = set()
     for need in demands.needs:
         allowed = allowed_accelerators(need.workload, names)
         if allowed is None:
             return None
-        wanted |= allowed
-    return wanted
+        usable |= allowed
+    return usable
 
 
 def _find_unpriced_offerings(demands: PortfolioDemand, catalog: Catalog) -> Iterable[Gap]:
-    wanted = _usable_accelerators(demands, catalog.names)
+    usable = _usable_accelerators(demands, catalog.names)
     for offering in catalog.unpriced():
-        if wanted is None or offering.accelerator in wanted:
+        if usable is None or offering.accelerator in usable:
             subject = f"{offering.provider} {offering.instance_type} ({offering.accelerator})"
             yield Gap("no_price", subject, message("unpriced_offering"))
 
@@ -182,16 +181,6 @@ def _find_doubtful_prices(quotes: Sequence[Quote], assumptions: Assumptions, as_
             yield Gap("estimated", subject, message("price_derived", note=price.note))
 
 
-def list_exchange_rates(request: Request, catalog: Catalog) -> tuple[ExchangeRate, ...]:
-    """The rates that prices and default assumptions of a plan were converted at; none where all is in one currency."""
-    if request.currency == figures.DEFAULTS_CURRENCY and not isinstance(catalog, AdjustedCatalog):
-        return ()
-    seen = catalog.rates if isinstance(catalog, AdjustedCatalog) else ()
-    of_defaults = catalog.exchange.rate(figures.DEFAULTS_CURRENCY, request.currency, request.as_of)
-    rates_by_source = {rate.source: rate for rate in (of_defaults, *seen)}
-    return tuple(rate for source, rate in sorted(rates_by_source.items()) if source != request.currency)
-
-
 def _find_currency_gaps(request: Request, setting: PlanningContext, catalog: Catalog) -> Iterable[Gap]:
     """Prices without a rate of exchange, rates that are old, and private prices that do not hold on the plan's day."""
     for left in catalog.left_out if isinstance(catalog, AdjustedCatalog) else ():
@@ -199,7 +188,7 @@ def _find_currency_gaps(request: Request, setting: PlanningContext, catalog: Cat
             "no_price", f"{left.prices} prices in {left.currency}", message("price_not_converted", reason=left.why)
         )
     limit = setting.assumptions["old_spot_price_days"].value
-    for rate in list_exchange_rates(request, catalog):
+    for rate in list_rates_used(catalog, figures.DEFAULTS_CURRENCY, request.currency, request.as_of):
         if (age := (request.as_of - rate.day).days) > limit:
             subject = f"exchange rate from {rate.source} to {rate.target}"
             yield Gap("old_price", subject, message("exchange_rate_outdated", as_of=rate.day, age_days=age))

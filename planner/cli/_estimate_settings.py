@@ -22,8 +22,8 @@ from planner.cli._plan_outputs import choose_outputs, refuse_binary_to_terminal,
 from planner.cli._quota_tables import read_quota_rows
 from planner.cli._request_files import STANDARD_INPUT, expand_document, unreadable_file
 from planner.request.errors import InputProblem
+from planner.request.validation import validate_currency_override
 from planner.result import Plan
-from planner.supply.validation import validate_currency_override
 
 OptionValue = str | bool | tuple[str, ...] | None
 PriceFiles = tuple[str | None, str | None]

@@ -25,7 +25,9 @@ from planner.measure.job_watcher import JobObservation, WatchedCommand, watch_jo
 from planner.measure.nvidia_sampler import open_nvidia
 from planner.measure.progress_sources import WorkSeries, compile_pattern
 from planner.measure.telemetry_samples import NoAccelerators, SamplerAccess
+from planner.messages import text_of
 from planner.request.errors import InputProblem, InvalidRequest
+from planner.result.message import Message
 from pricing.catalog.price_catalog import Catalog
 from pricing.clock import today
 from pricing.plain_text import plain_line
@@ -57,7 +59,7 @@ def measure(command: tuple[str, ...], output: str | None, options: Mapping[str, 
     measured = measurement_file.evaluate(
         watched, job, description, describe_machine(), Catalog.current().names, opened.notes
     )
-    _write_measurement(path, measurement_file.to_bytes(measurement_file.build_document(measured, today())))
+    _write_measurement(path, measurement_file.to_bytes(measurement_file.build_document(measured, today(), text_of)))
     for line in summary_lines(measured, opened.notes):
         print_to_stderr(line)
     return _exit_code(measured, options)
@@ -166,15 +168,15 @@ def _exit_code(measured: measurement_file.JobMeasurement, options: Mapping[str, 
 
 def summary_lines(measured: measurement_file.JobMeasurement, told_before: Sequence[str]) -> Iterator[str]:
     """What a reader wants to know at once."""
-    watched, description, steady = measured.watched, measured.told, measured.steady
+    watched, description, steady = measured.watched, measured.description, measured.steady
     yield f"job {description.name}: {watched.status}{_describe_ending(watched)}, {watched.end - watched.start:.1f} s"
-    if isinstance(steady, str):
-        yield f"no rate: {steady}"
+    if isinstance(steady, Message):
+        yield f"no rate: {text_of(steady)}"
         yield from _explain_missing_rate(watched)
     else:
         yield _describe_rate(measured)
-        if steady.why_not:
-            yield f"  not steady: {steady.why_not}"
+        if steady.why_not is not None:
+            yield f"  not steady: {text_of(steady.why_not)}"
     if (joules := measured.joules_per_unit) is not None:
         yield f"  energy {joules:,.4g} J of accelerators per {_singular_unit(description.unit)}"
     if (total := measured.total_seconds) is not None:
@@ -184,9 +186,9 @@ def summary_lines(measured: measurement_file.JobMeasurement, told_before: Sequen
         )
     for number, finding in enumerate(measured.findings[:SHOWN]):
         shown = ", ".join(f"{name} {value:.3g}" for name, value in finding.evidence.items())
-        yield f"{'  also:' if number else 'limit:'} {finding.limit}: {finding.because} ({shown})"
+        yield f"{'  also:' if number else 'limit:'} {finding.limit}: {text_of(finding.because)} ({shown})"
     for note in [note for note in measured.notes if note not in told_before][:SHOWN]:
-        yield f"note: {note}"
+        yield f"note: {note if isinstance(note, str) else text_of(note)}"
 
 
 def _describe_ending(watched: JobObservation) -> str:
@@ -198,8 +200,8 @@ def _describe_ending(watched: JobObservation) -> str:
 
 
 def _describe_rate(measured: measurement_file.JobMeasurement) -> str:
-    steady, description = measured.steady, measured.told
-    assert not isinstance(steady, str)
+    steady, description = measured.steady, measured.description
+    assert not isinstance(steady, Message)
     wide = "" if steady.half_width is None else f" +- {steady.half_width:.1%}"
     where = f"{measured.count:g} x {measured.accelerator}" if measured.accelerator else measured.machine.name
     each = " for each" if description.scope == "device" else ""

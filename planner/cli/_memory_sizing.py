@@ -11,7 +11,9 @@ from planner.cli._catalog_options import split_names as parts_of
 from planner.cli._exit_codes import DONE
 from planner.cli._request_files import read_bytes
 from planner.cli._tables import json_text, print_text
+from planner.messages import joined_text, text_of, with_texts
 from planner.request.errors import InputProblem, InvalidRequest
+from planner.result.message import Message
 from pricing.errors import UnknownName
 from pricing.plain_text import plain_line
 from pricing.text_tables import align_columns
@@ -79,6 +81,12 @@ def _parse_network(
     from planner.request.models import locate_path
     from planner.request.neural_network import NeuralNetwork
 
+    model = document.get("model") if isinstance(document, dict) else None
+    unknown_model = describe_unknown_model(model) if isinstance(model, str) and model else ""
+    if unknown_model:
+        full = f"{path}.model" if path else "model"
+        place = locate_path(full, places or {}) if path else _option_flag("model")
+        faults.append(InputProblem(full, place, unknown_model, repr(model)))
     try:
         network = NeuralNetwork.model_validate(document)
     except ValidationError as error:
@@ -90,12 +98,7 @@ def _parse_network(
             place = locate_path(full, places or {}) if path else _option_flag(field)
             faults.append(InputProblem(full, place, item["msg"].removeprefix("Value error, "), shown))
         return None
-    if network.model and (message := describe_unknown_model(network.model)):
-        full = f"{path}.model" if path else "model"
-        place = locate_path(full, places or {}) if path else _option_flag("model")
-        faults.append(InputProblem(full, place, message, repr(network.model)))
-        return None
-    return network
+    return None if unknown_model else network
 
 
 def _read_networks(file: str, faults: list[InputProblem]) -> list[NetworkRequest]:
@@ -162,7 +165,7 @@ def _select_accelerators(wanted: Sequence[str], faults: list[InputProblem]) -> l
 
 
 def _memory_document(
-    entry: NetworkRequest, memory: MemoryEstimate | str, gangs: Sequence[tuple[Accelerator, SmallestGang | str]]
+    entry: NetworkRequest, memory: MemoryEstimate | Message, gangs: Sequence[tuple[Accelerator, SmallestGang | Message]]
 ) -> dict[str, Any]:
     return {
         "name": entry.name,
@@ -170,8 +173,8 @@ def _memory_document(
         "count": entry.count,
         "memory": _memory_values(memory),
         "accelerators": [
-            {"accelerator": part.name, "memory_gib": part.memory_gib, "reason": smallest}
-            if isinstance(smallest, str)
+            {"accelerator": part.name, "memory_gib": part.memory_gib, "reason": _message_document(smallest)}
+            if isinstance(smallest, Message)
             else {
                 "accelerator": part.name,
                 "memory_gib": part.memory_gib,
@@ -184,22 +187,27 @@ def _memory_document(
     }
 
 
-def _memory_values(memory: MemoryEstimate | str) -> dict[str, Any]:
-    if isinstance(memory, str):
-        return {"reason": memory}
+def _memory_values(memory: MemoryEstimate | Message) -> dict[str, Any]:
+    if isinstance(memory, Message):
+        return {"reason": _message_document(memory)}
     plain = {field.name: getattr(memory, field.name) for field in dataclasses.fields(memory)}
-    return plain | {"parallelism": memory.parallelism.model_dump()}
+    explanation = [_message_document(each) for each in memory.explanation]
+    return plain | {"parallelism": memory.parallelism.model_dump(), "explanation": explanation}
+
+
+def _message_document(message: Message) -> dict[str, Any]:
+    return dataclasses.asdict(with_texts(message))
 
 
 def _memory_lines(
-    entry: NetworkRequest, memory: MemoryEstimate | str, gangs: Sequence[tuple[Accelerator, SmallestGang | str]]
+    entry: NetworkRequest, memory: MemoryEstimate | Message, gangs: Sequence[tuple[Accelerator, SmallestGang | Message]]
 ) -> Iterator[str]:
     network = entry.network
     yield f"{entry.name}: {_describe_run(network)}"
-    if isinstance(memory, str):
-        yield f"  on {entry.count:g}: cannot be told: {memory}"
+    if isinstance(memory, Message):
+        yield f"  on {entry.count:g}: unknown: {text_of(memory)}"
     else:
-        yield f"  {memory.explanation}"
+        yield f"  {joined_text(memory.explanation)}"
         rows = [(name.replace("_", " "), f"{getattr(memory, f'{name}_gib'):,.2f}") for name in PARTS]
         rows.append(("total", f"{memory.total_gib:,.2f}"))
         head = (f"on each of {entry.count:g}" if entry.count > 1 else "on one", "GiB")
@@ -218,14 +226,14 @@ def _describe_run(network: NeuralNetwork) -> str:
     return ", ".join(words)
 
 
-def _accelerator_row(part: Accelerator, smallest: SmallestGang | str) -> tuple[str, ...]:
+def _accelerator_row(part: Accelerator, smallest: SmallestGang | Message) -> tuple[str, ...]:
     size = "" if part.memory_gib is None else f"{part.memory_gib:g}"
-    if isinstance(smallest, str):
-        return part.name, size, "-", "-", "", "", "", smallest
+    if isinstance(smallest, Message):
+        return part.name, size, "-", "-", "", "", "", text_of(smallest)
     memory = smallest.memory
     counts = [f"{count:,}" if count else "-" for count in (smallest.count, smallest.tight)]
     figures = [f"{value:,.1f}" for value in (memory.total_gib, memory.low_gib, memory.high_gib)]
-    return part.name, size, *counts, *figures, memory.explanation.rpartition("; ")[2]
+    return part.name, size, *counts, *figures, text_of(memory.explanation[1])
 
 
 def show_models(format_name: str) -> int:

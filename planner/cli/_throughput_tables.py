@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from planner.cli._catalog_options import split_names as parts_of
 from planner.cli._exit_codes import DONE
 from planner.cli._tables import csv_text, json_text, print_text
+from planner.messages import joined_text, text_of, with_texts
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.errors import UnknownName
 from pricing.text_tables import align_columns
@@ -205,9 +206,13 @@ def _row_cells(row: AcceleratorAssessment) -> tuple[str, ...]:
     )
 
 
+def _reason_text(row: AcceleratorAssessment) -> str:
+    return "" if row.reason is None else text_of(row.reason)
+
+
 def _reason_cells(row: AcceleratorAssessment) -> tuple[str, ...]:
     rate = "unknown" if row.rate is None else _format_number(row.rate.units_per_hour / SECONDS)
-    return row.accelerator, f"{row.gang:g}", rate, row.reason
+    return row.accelerator, f"{row.gang:g}", rate, _reason_text(row)
 
 
 def _next_measurement_lines(further: Sequence[MeasurementValue], currency: str) -> Iterator[str]:
@@ -238,14 +243,14 @@ def _workload_document(result: WorkloadThroughput) -> dict[str, Any]:
         "currency": result.currency,
         "accelerators": [
             {
-                **asdict(row),
+                **asdict(with_texts(row)),
                 "usable": row.usable,
                 "price_per_accelerator_hour": row.price_per_accelerator_hour,
                 "cost_per_unit": _cost_interval(row) if row.usable else None,
             }
             for row in result.rows
         ],
-        "measure_next": [asdict(one) for one in result.further],
+        "measure_next": [asdict(with_texts(one)) for one in result.further],
     }
 
 
@@ -258,14 +263,14 @@ def _csv_rows(result: WorkloadThroughput) -> Iterator[dict[str, Any]]:
     for row in result.rows:
         line: dict[str, Any] = {
             "workload": result.need.workload.name, "unit": result.need.unit, "accelerator": row.accelerator,
-            "gang": row.gang, "usable": row.usable, "reason": row.reason, "currency": result.currency,
+            "gang": row.gang, "usable": row.usable, "reason": _reason_text(row), "currency": result.currency,
             "price_per_accelerator_hour": row.price_per_accelerator_hour, "where": row.where,
         }  # fmt: skip
         if (rate := row.rate) is not None:
             line |= {
                 "units_per_second": rate.units_per_hour / SECONDS, "units_per_hour": rate.units_per_hour,
                 "units_per_hour_low": rate.low, "units_per_hour_high": rate.high, "basis": rate.basis,
-                "explanation": rate.explanation,
+                "explanation": joined_text(rate.explanation),
             }  # fmt: skip
         if row.usable:
             costs = _cost_interval(row)

@@ -1,4 +1,4 @@
-"""Dated payments and what they are worth. Every cost in a plan is a sum of payments made by `options` or `owned`.
+"""Dated payments and their present cost. Every cost in a plan is a sum of payments of `planner.supply`.
 
 Time: the start of month m is m - 1 months from now, its end is m. Purchases fall at the start of a month, running costs
 at its end. Amounts paid are positive; a resale is a negative payment.
@@ -7,14 +7,16 @@ at its end. Amounts paid are positive; a resale is a negative payment.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from planner.finance.symbolic import growth_factor, power
 from planner.result import Category
 from planner.result.audit_trail import discount_factor
 
+K = TypeVar("K")
 PriceChangeKind = Literal["on_demand", "spot", "commitment"]
 
 
@@ -30,7 +32,7 @@ class Payment:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What all payments of one plan share: the horizon, the calendar and how prices and commitments are treated."""
+    """Terms of all payments of one plan: the horizon, the calendar, changes of prices, discounts and taxes."""
 
     months: int
     hours_per_month: float
@@ -50,8 +52,8 @@ class Terms:
         return power(1 + self.discount_rate_annual, 1 / 12) - 1
 
     def price_factor(self, month: int, change: PriceChangeKind = "on_demand") -> float:
-        """What prices that are agreed on in `month` are multiplied by: 1 in the first, (1 + change)^((month - 1) / 12)
-        later; each kind has its own change a year."""
+        """The factor on prices agreed on in `month`: 1 in the first, (1 + change)^((month - 1) / 12) later; each kind
+        of price has its own change a year."""
         annual = {
             "on_demand": self.price_change_annual,
             "spot": self.spot_price_change_annual,
@@ -61,15 +63,34 @@ class Terms:
 
     @property
     def bill_factor(self) -> float:
-        """What one unit of money on a cloud bill costs with the support plan, and the tax on both."""
+        """The factor on a cloud bill for the support plan, and for the tax on both."""
         return (1 + self.cloud_support_fraction) * (1 + self.cloud_tax_fraction)
 
 
-def present_cost(payments: Iterable[Payment], rate_monthly: float) -> float:
-    """The payments' worth at the start of month 1, added up exactly (fsum), so that it is the same on every Python.
+class DatedAmount(Protocol):
+    """An amount paid at the start or the end of a month: a payment, or a row of cash."""
+
+    @property
+    def month(self) -> int: ...
+    @property
+    def at(self) -> Literal["start", "end"]: ...
+    @property
+    def amount(self) -> float: ...
+
+
+def present_cost(payments: Iterable[DatedAmount], rate_monthly: float) -> float:
+    """The present value of the payments at the start of month 1, added up exactly (fsum): the same on every Python.
 
     >>> paid = [Payment(1, "start", "hardware", 100.0), Payment(12, "end", "power", 110.0)]
     >>> round(present_cost(paid, 1.10 ** (1 / 12) - 1), 6)
     200.0
     """
     return math.fsum(payment.amount * discount_factor(payment.month, payment.at, rate_monthly) for payment in payments)
+
+
+def present_cost_by(keyed: Iterable[tuple[K, DatedAmount]], rate_monthly: float) -> dict[K, float]:
+    """The present cost of the payments of each key; they add up to the present cost of all."""
+    payments: dict[K, list[DatedAmount]] = defaultdict(list)
+    for key, payment in keyed:
+        payments[key].append(payment)
+    return {key: present_cost(rows, rate_monthly) for key, rows in payments.items()}

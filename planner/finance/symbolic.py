@@ -1,8 +1,8 @@
-"""Figures that remember how they were computed: the functions that make payments write their own formulas.
+"""Symbolic values: floats with the formula that they were computed by, so that payments write their own formulas.
 
-A Traced is a float with the text of its formula over named figures. Whatever adds, multiplies or raises it gives a
-Traced again; what rounds, compares or converts it takes the plain value, so lengths of time and choices stay as they
-are. Knows no payments and no workbook.
+A SymbolicValue is a float with the text of its formula over named values. Adding, multiplying or raising it gives a
+SymbolicValue again; rounding, comparing or converting it gives a plain number, so lengths of time and choices do not
+become formulas. This module knows no payments and no workbook.
 
 Texts: names, numbers, + - * / ^ ( ), MAX(a, b) and PV(rate, periods, -1), the annuity of one unit of money.
 """
@@ -17,21 +17,21 @@ from planner.result.formulas import ATOM, POWER, PRODUCT, SUM
 
 
 class SymbolicError(ValueError):
-    """Two growths in one figure: its formula has no single growth by month."""
+    """Two growth rates in one value: its formula has no single growth by month."""
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """The yearly rate, by name, that a figure of `month` has grown by: (1 + rate)^((month - 1) / 12)."""
+    """The yearly growth rate, by name, of a value in `month`: (1 + rate)^((month - 1) / 12)."""
 
     rate: str
     month: int
 
 
 class SymbolicValue(float):
-    """A value with the formula it came from. `growth` is kept apart: the text is that of the figure in month 1.
+    """A value with its formula. The text is the formula in month 1; `growth` has its growth until the value's month.
 
-    It is true even where it is 0: a payment of nothing now is one once its figures change.
+    It is true even where it is 0: a payment of 0 stays in the plan, as its inputs may be changed.
     """
 
     __slots__ = ("binds", "growth", "text", "ungrown")
@@ -43,11 +43,11 @@ class SymbolicValue(float):
     def __new__(
         cls, value: float, text: str, binds: int = ATOM, growth: Growth | None = None, ungrown: float | None = None
     ) -> Self:
-        """`ungrown` is the value in month 1, `value` where nothing grows."""
-        traced = super().__new__(cls, value)
-        traced.text, traced.binds, traced.growth = text, binds, growth
-        traced.ungrown = float(value) if ungrown is None else float(ungrown)
-        return traced
+        """`ungrown` is the value in month 1; default: `value`."""
+        symbolic = super().__new__(cls, value)
+        symbolic.text, symbolic.binds, symbolic.growth = text, binds, growth
+        symbolic.ungrown = float(value) if ungrown is None else float(ungrown)
+        return symbolic
 
     def __bool__(self) -> bool:
         return True
@@ -102,18 +102,18 @@ class SymbolicValue(float):
 
 
 def formula_text(figure: float) -> str:
-    """The formula of a figure; a number for one that has none."""
+    """The formula of a value; its number where it has none."""
     return figure.text if isinstance(figure, SymbolicValue) else _format_number(figure)
 
 
 def power(base: float, exponent: float) -> float:
-    """base ^ exponent for a base above 0, traced where the base is."""
+    """base ^ exponent for a base above 0, symbolic where the base is."""
     raised: float = base**exponent
     return raised
 
 
 def larger_of(one: float, other: float) -> float:
-    """The larger of two, traced where one of them is: MAX keeps both sides."""
+    """The larger of two, symbolic where one of them is: MAX has both sides."""
     if not isinstance(one, SymbolicValue) and not isinstance(other, SymbolicValue):
         return max(one, other)
     _forbid_growth(one, other)
@@ -121,7 +121,7 @@ def larger_of(one: float, other: float) -> float:
 
 
 def growth_factor(rate_annual: float, month: int) -> float:
-    """What a figure of the first month is multiplied by in `month`: (1 + rate)^((month - 1) / 12)."""
+    """The factor from the first month to `month`: (1 + rate)^((month - 1) / 12)."""
     factor = float((1 + float(rate_annual)) ** ((month - 1) / 12))
     if isinstance(rate_annual, SymbolicValue):
         return SymbolicValue(factor, "1", ATOM, Growth(rate_annual.text, month), 1.0)
@@ -129,8 +129,8 @@ def growth_factor(rate_annual: float, month: int) -> float:
 
 
 def annuity_factor(rate: float, periods: int) -> float:
-    """Present worth of one unit of money at the end of each of `periods`: (1 - (1 + r)^-n) / r; n where r is 0."""
-    # by expm1, of which a tiny r would else leave nothing
+    """Present value of one unit of money at the end of each of `periods`: (1 - (1 + r)^-n) / r; n where r is 0."""
+    # expm1 and log1p: with a tiny rate, 1 - (1 + r)^-n would lose all its digits.
     value = float(periods) if rate == 0 else -math.expm1(-periods * math.log1p(rate)) / float(rate)
     if isinstance(rate, SymbolicValue):
         _forbid_growth(rate)
@@ -165,7 +165,7 @@ def _forbid_growth(*figures: float) -> None:
 
 
 def _combine_sum(left: float, sign: str, right: float) -> float:
-    """Both sides must have grown alike."""
+    """Both sides must have the same growth."""
     if _growth_of(left) != _growth_of(right):
         raise SymbolicError(f"{formula_text(left)} {sign} {formula_text(right)}")
     times = 1 if sign == "+" else -1

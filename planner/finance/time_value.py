@@ -1,7 +1,7 @@
 """Present value, rates of return, payback, break-even, depreciation and loans.
 
-Pure functions of numbers. A flow stands at the times 0 (now), 1, 2 ...; rates are per step of it unless a name says
-annual. What is received counts positive, what is paid negative.
+Pure functions of numbers. A flow stands at the times 0 (now), 1, 2 ...; rates are per step of time unless named
+annual. Receipts are positive, payments negative.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from planner.finance.symbolic import annuity_factor
 MACRS_5_YEAR = (0.20, 0.32, 0.192, 0.1152, 0.1152, 0.0576)
 """US IRS Publication 946, table A-1: 5-year property, half-year convention."""
 ROUNDING_TOLERANCE = 1e-13
-"""Of the terms of a sum: what is left of them below this is taken for 0."""
+"""Relative to the terms of a sum: a smaller rest is rounding and counts as 0."""
 
 
 def net_present_value(flows: Sequence[float], rate: float) -> float:
@@ -24,14 +24,19 @@ def net_present_value(flows: Sequence[float], rate: float) -> float:
     >>> round(net_present_value([-100, 60, 60], 0.10), 4)
     4.1322
     """
-    return math.fsum(amount * (1 + rate) ** -time for time, amount in enumerate(flows))
+    return math.fsum(discount_flows(flows, rate))
+
+
+def discount_flows(flows: Sequence[float], rate: float) -> tuple[float, ...]:
+    """flow[t] / (1 + rate)^t for each period."""
+    return tuple(flow * (1 + rate) ** -time for time, flow in enumerate(flows))
 
 
 def internal_rates(flows: Sequence[float]) -> tuple[float, ...]:
-    """Every rate above -100 % at which the flows are worth nothing, ascending: none, one or several.
+    """Every rate above -100 % at which the present value of the flows is 0, ascending: none, one or several.
 
     Rates of 0 and more are roots of a polynomial in 1 / (1 + rate), others of one in 1 + rate; both lie between 0 and
-    1. Where all flows are 0 every rate is one: none is told.
+    1. Where all flows are 0 every rate is one: none is returned.
 
     >>> [round(rate, 6) for rate in internal_rates([-100, 60, 60])]
     [0.130662]
@@ -55,7 +60,7 @@ def _find_roots(coefficients: Sequence[float]) -> list[float]:
     changes = sum(a * b < 0 for a, b in pairwise(c for c in polynomial if c))
     if not changes:
         return []
-    # One change of sign is one root at most (Descartes): the derivative has nothing to add.
+    # One change of sign is one root at most (Descartes): the derivative is not needed.
     turns = _find_roots([k * c for k, c in enumerate(polynomial)][1:]) if changes > 1 else []
     stops = [0.0, *(x for x in turns if x < 1), 1.0]
     signs = [_polynomial_sign(polynomial, x) for x in stops]
@@ -74,7 +79,7 @@ def _evaluate_polynomial(polynomial: Sequence[float], x: float) -> float:
 
 
 def _polynomial_sign(polynomial: Sequence[float], x: float) -> int:
-    """-1, 0 or 1; 0 where the value is no more than what rounding may leave of its terms."""
+    """-1, 0 or 1; 0 where the value is within the rounding error of its terms."""
     value = _evaluate_polynomial(polynomial, x)
     if abs(value) <= ROUNDING_TOLERANCE * _evaluate_polynomial([abs(c) for c in polynomial], x):
         return 0
@@ -113,8 +118,8 @@ def break_even(
     which on it costs no more over its life.
 
     Periods, undiscounted and without resale: capital / (rent - own); None where renting never costs more. Capital may
-    not be in `own_per_period` as well. Utilisation: `level_per_period`, which pays for all of owning over its life
-    however much it is used, over the rent of a period at full use; above 1 or infinite: never.
+    not be in `own_per_period` as well. Utilisation: `level_per_period`, the level payment for all costs of owning over
+    its life, independent of use, over the rent of a period at full use; above 1 or infinite: never.
 
     >>> periods, utilisation = break_even(250_141.8, 6.37, 98.32, level_per_period=30.0)
     >>> round(periods), round(utilisation, 3)
@@ -152,7 +157,7 @@ def macrs_deductions(
 ) -> tuple[float, ...]:
     """Deductions by tax year: `shares` of the cost, in the year of disposal half of its share, and none after it.
 
-    The last share is that of half a year already, at whose end all is deducted: a disposal then or later cuts nothing.
+    The last share is that of half a year already, at whose end all is deducted: a disposal then or later changes none.
 
     >>> [round(amount, 2) for amount in macrs_deductions(250_000)]
     [50000.0, 80000.0, 48000.0, 28800.0, 28800.0, 14400.0]
@@ -166,7 +171,7 @@ def macrs_deductions(
 
 
 def tax_shield(deductions: Sequence[float], tax_fraction: float, rate_annual: float) -> tuple[tuple[float, ...], float]:
-    """Tax saved by the deductions of each year, and its worth now: each falls at the end of its year."""
+    """Tax saved by the deductions of each year, and its present value: each falls at the end of its year."""
     saved = tuple(tax_fraction * amount for amount in deductions)
     return saved, net_present_value((0.0, *saved), rate_annual)
 
@@ -181,7 +186,7 @@ def loan_payment(principal: float, rate_annual: float, months: int) -> float:
 
 
 def capital_recovery_factor(rate: float, periods: int) -> float:
-    """The level payment at the end of each period that is worth 1 now: r / (1 - (1 + r)^-N).
+    """The level payment at the end of each period with a present value of 1: r / (1 - (1 + r)^-N).
 
     >>> round(capital_recovery_factor(0.08, 5), 6)
     0.250456

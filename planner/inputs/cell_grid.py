@@ -1,17 +1,22 @@
-"""Sheets as cells with places: the one shape that every kind of sheet is read through."""
+"""Sheets as cells with places: the one form in which every kind of sheet is read."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import lru_cache
 
 CellValue = str | float | bool | date | None
+HEADER_SEARCH_ROWS = 200
+"""The rows in which a header is searched for."""
+_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
 
 
 @dataclass(slots=True, unsafe_hash=True)  # not frozen, which would double the time to make a million of them
 class Cell:
-    """One cell: what is stored, how it is shown, and what is wrong with it ("#REF!"), if anything. Never changed."""
+    """One cell: its stored value, its number format, and its error ("#REF!"), if any. Treat it as immutable."""
 
     place: str
     value: CellValue
@@ -20,7 +25,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """The value as the asker sees it; numbers without a needless .0."""
+        """The value as the sheet displays it; whole numbers without .0."""
         value = self.value
         if isinstance(value, str):
             return value.strip()
@@ -59,14 +64,14 @@ class GridRow:
 
     @property
     def shown(self) -> str:
-        """The row in short, for a list of what was refused."""
+        """The row in short, for a list of rejected rows."""
         text = " | ".join(cell.text or cell.fault for cell in self.cells if not cell.is_blank)
         return text if len(text) <= 120 else text[:117] + "..."
 
 
 @dataclass(frozen=True, slots=True)
 class InputSheet:
-    """A table-like thing with a name."""
+    """One sheet of a file; the only one of a CSV file has no name."""
 
     name: str
     rows: tuple[GridRow, ...]
@@ -87,7 +92,7 @@ def column_letters(index: int) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def column_number(letters: str) -> int:
-    """The reverse, counted from 1 as a reference does: A -> 1, AA -> 27."""
+    """The reverse, but counted from 1 as references are: A -> 1, AA -> 27."""
     number = 0
     for letter in letters:
         number = number * 26 + ord(letter) - 64
@@ -97,3 +102,34 @@ def column_number(letters: str) -> int:
 def sheet_place(sheet: str, rest: str) -> str:
     """A place as a spreadsheet writes it: Plan!C5, 'GPU plan'!C5."""
     return f"{sheet}!{rest}" if sheet.replace("_", "a").isalnum() else f"'{sheet}'!{rest}"
+
+
+def parse_reference(text: str) -> tuple[int, int] | None:
+    """Column and row of a reference, both from 1: $C$5 -> (3, 5). None for any other text."""
+    match = _REFERENCE.fullmatch(text)
+    return (column_number(match[1]), int(match[2])) if match else None
+
+
+def spread_merged_texts(rows: list[GridRow], ranges: Iterable[tuple[int, int, int, int]]) -> None:
+    """Repeats a text in all cells of its merged range (top, left, bottom, right, from 0).
+
+    A number stays in its first cell: repeated, it would count more than once.
+    """
+    for top, left, bottom, right in ranges:
+        value = rows[top].cell(left).value if top < len(rows) else None
+        if not isinstance(value, str) or not value:
+            continue
+        for index in range(top, min(bottom + 1, len(rows))):
+            cells = [
+                replace(cell, value=value) if left <= column <= right and cell.is_blank else cell
+                for column, cell in enumerate(rows[index].cells)
+            ]
+            rows[index] = replace(rows[index], cells=tuple(cells))
+
+
+def hidden_column_notes(sheet: str, rows: Sequence[GridRow], hidden: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """A note for each hidden column that is not blank: it is read, since visible columns may depend on it."""
+    for index in range(max((len(row.cells) for row in rows), default=0) if hidden else 0):
+        is_hidden = any(first <= index <= last for first, last in hidden)
+        if is_hidden and any(not row.cell(index).is_blank for row in rows):
+            yield f"column {column_letters(index)} of {sheet} is hidden; it was read"

@@ -1,17 +1,54 @@
-"""Keeps account while a sheet is read: what was read from which cell, what is wrong with it, what was refused."""
+"""The record of reading a file: values with their cells, problems, rejected rows and notes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
 
-from planner.inputs.cell_grid import Cell, GridRow
+from planner.inputs.cell_grid import Cell, GridRow, InputSheet
+from planner.inputs.parsed_file import CalculatorEstimate, TableInterpretation
+from planner.inputs.sheet_options import SheetOptions
 from planner.request.errors import InputProblem
 from planner.result import InputReading, RefusedRow
 
 
+class RowKind(Enum):
+    """A workload, or the reason why a row is none. The value is the text of the reason, with its parameters."""
+
+    WORKLOAD = ""
+    BLANK = "blank"
+    HIDDEN = "hidden row; unhide it to include it"
+    HIDDEN_SHEET = "hidden sheet; unhide it to include it"
+    REPEATED_HEADER = "repeated header"
+    TOTAL = "total"
+    UNLABELLED_TOTAL = "total without a label"
+    EXCLUDED = "excluded by its row"
+    EXAMPLE = "example row"
+    HEADING = "note or heading: a single text"
+    NOTE = "note: no number in it"
+    NAME_WITHOUT_VALUE = "note: a name without a value"
+    NO_AMOUNT = "note: no amount in it"
+    NO_DEMAND = "its demand is 0"
+    NO_ACCELERATOR = "no accelerator: {service}, {amount:,.2f} {currency} a month in the estimate"
+    FURTHER_MONTH = "a further month of another row"
+
+
+@dataclass(slots=True)
+class FileContents:
+    """The workloads and assumptions of a file so far; `places` are those of the workloads' names, in lower case."""
+
+    workloads: list[dict[str, Any]] = field(default_factory=list)
+    assumptions: dict[str, float] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
+    tables: list[TableInterpretation] = field(default_factory=list)
+    estimated: list[CalculatorEstimate] = field(default_factory=list)
+
+
 @dataclass(slots=True)
 class ReadingLog:
-    """Grows while a file is read; one for a file. Notes are kept once each, in the order they came up."""
+    """The record of one file. Notes are unique, in the order of their first occurrence."""
 
     readings: list[InputReading] = field(default_factory=list)
     places: dict[str, str] = field(default_factory=dict)
@@ -20,10 +57,10 @@ class ReadingLog:
     notes: dict[str, None] = field(default_factory=dict)
     rows_used: int = 0
     amount: tuple[str, str] = ("", "")
-    """The currency that the file's amounts are in, and the place of the first that says so."""
+    """The currency of the file's amounts, and the place of the first one."""
 
     def read(self, path: str, cell: Cell, value: object) -> None:
-        """`cell` became (part of) the value at `path`; the last cell of a path is the one that complaints point to."""
+        """Records that `value` at `path` was read from `cell`; problems point to the last cell of a path."""
         self.places[path] = cell.place
         self.readings.append(InputReading(path, cell.place, cell.text, _format_value(value)))
 
@@ -33,28 +70,28 @@ class ReadingLog:
         )
 
     def checkpoint(self) -> tuple[int, int]:
-        """How much is read so far, for `forget`."""
+        """The position so far, for `roll_back`."""
         return len(self.readings), len(self.places)
 
     def roll_back(self, mark: tuple[int, int]) -> None:
-        """Forgets what was read since; complaints and notes stay."""
+        """Removes the readings since a checkpoint; problems and notes stay."""
         del self.readings[mark[0] :]
         while len(self.places) > mark[1]:
             self.places.popitem()
 
     def accepts_currency(self, currency: str, cell: Cell) -> bool:
-        """Whether an amount in `currency` agrees with the amounts before it; a complaint where it does not."""
+        """Whether an amount in `currency` agrees with the earlier ones; adds a problem where it does not."""
         if not self.amount[0]:
             self.amount = (currency, cell.place)
         first, place = self.amount
         if first != currency:
             self.add_problem(
-                cell, f"an amount in {currency} beside one in {first} ({place})", f"all amounts in {first}"
+                cell, f"an amount in {currency}; the one in {place} is in {first}", f"all amounts in {first}"
             )
         return first == currency
 
-    def reject_row(self, row: GridRow, reason: str) -> None:
-        self.refused.append(RefusedRow(row.place, row.shown, reason))
+    def reject_row(self, row: GridRow, kind: RowKind, **parameters: object) -> None:
+        self.refused.append(RefusedRow(row.place, row.shown, kind.value.format(**parameters)))
 
     def note(self, text: str) -> None:
         self.notes[text] = None
@@ -68,3 +105,7 @@ def _format_value(value: object) -> str:
 
 def _shorten_text(text: str) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+SheetReader = Callable[[InputSheet, FileContents, ReadingLog, SheetOptions], bool]
+"""Reads a sheet of a special layout into the contents; False where the sheet has another layout."""

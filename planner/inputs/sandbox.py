@@ -1,12 +1,12 @@
-"""Reads something in a process of its own, with a limit of memory and of time; what comes from outside is read so.
+"""Runs a function in a separate process with limits of memory and time. Untrusted files are read this way.
 
-What a hostile file can do to its reader (fill the memory, never end, abort it where no exception tells) ends there:
-the caller gets the answer, what the reader raises, or NoAnswer in words that fit behind the file's name. It bounds what
-a reader uses and does not lock it in: it may open what its user may.
+A hostile file can fill the memory, run forever or abort the process without an exception. The caller then gets
+SandboxFailure, with a message that fits behind the file's name. The sandbox limits resources and nothing else: the
+function may open every file that its user may.
 
-A plain process and not one of a pool: a worker of the service may have no children of that kind, and reads too. Started
-anew each time: it shares no thread, lock or memory with whoever asks. It has its own session, so that Ctrl-C is heard
-by the asker alone, and ends when the asker does. Knows nothing of what is read, nor of plans.
+Each call starts a plain subprocess instead of using a multiprocessing pool: daemonic workers of the service also read
+files and may not have multiprocessing children, and a fresh interpreter shares no thread, lock or memory with the
+caller. The subprocess has its own session, so that Ctrl-C reaches the caller alone, and it ends with the caller.
 """
 
 from __future__ import annotations
@@ -28,33 +28,30 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import IO, Any, TypeVar
 
-CODE = "from planner.apart import serve; serve()"
+CODE = "from planner.inputs.sandbox import serve; serve()"
 PREFIX = "planner-read-"
 Progress = Callable[[float], None]
-Message = tuple[str, Any]
+WorkerMessage = tuple[str, Any]
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """What a reader may use: `memory_bytes` of addresses (where the system can hold it to that), and seconds.
-
-    None is as long as it takes.
-    """
+    """Limits of a worker: `memory_bytes` of address space, where the system supports it; `seconds` None: no limit."""
 
     memory_bytes: int
     seconds: float | None
 
 
 class SandboxFailure(Exception):
-    """The reader gave none; the words say why, without what it read."""
+    """The worker gave no result; the message says why, without any content of the file."""
 
 
 def run_isolated(work: Callable[..., T], *arguments: Any, bounds: SandboxLimits, progress: Progress | None = None) -> T:
-    """What `work(*arguments)` gives, done in another process; all of it must pickle.
+    """The result of `work(*arguments)` in a separate process; function, arguments and result must be picklable.
 
-    With `progress`, `work` gets a `progress` of its own to call. Raises NoAnswer, and whatever `work` raises, with the
-    other process's traceback as a note.
+    With `progress`, `work` gets a keyword argument `progress` to call. Raises SandboxFailure, and any exception of
+    `work` with the traceback of the other process as a note.
     """
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as folder:
         return _await_answer(_start_reader(bounds, folder), work, arguments, bounds, progress)
@@ -67,15 +64,15 @@ def _await_answer(
     bounds: SandboxLimits,
     progress: Progress | None,
 ) -> T:
-    """What the process answers. It has ended when this returns or raises, whatever happened."""
+    """The result that the process sends. The process has ended when this returns or raises."""
     assert process.stdin is not None
     assert process.stdout is not None
-    messages: SimpleQueue[Message] = SimpleQueue()
+    messages: SimpleQueue[WorkerMessage] = SimpleQueue()
     listener = threading.Thread(target=_forward_messages, args=(process.stdout, messages), daemon=True)
     listener.start()
     until = None if bounds.seconds is None else time.monotonic() + bounds.seconds
     try:
-        with suppress(BrokenPipeError):  # it ended already: what it told, or that it ended, is heard below
+        with suppress(BrokenPipeError):  # it has ended already: the messages below tell why
             pickle.dump((work, arguments, progress is not None), process.stdin, pickle.HIGHEST_PROTOCOL)
             process.stdin.flush()
         while True:
@@ -99,33 +96,39 @@ def _await_answer(
 
 
 def _start_reader(bounds: SandboxLimits, folder: str) -> subprocess.Popen[bytes]:
-    """A process whose temporary files are in the folder: one that is ended at once cannot take them away itself."""
+    """A worker whose temporary files are in `folder`: a killed process cannot remove them itself."""
     command = [sys.executable, "-P", "-c", CODE, str(bounds.memory_bytes), str(bounds.seconds or ""), folder]
-    ours, none, around = subprocess.PIPE, subprocess.DEVNULL, {**os.environ, "TMPDIR": folder}
     try:
-        return subprocess.Popen(command, stdin=ours, stdout=ours, stderr=none, start_new_session=True, env=around)  # noqa: S603  (our own code)
+        return subprocess.Popen(  # noqa: S603  (the command is a constant of this module)
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env={**os.environ, "TMPDIR": folder},
+        )
     except OSError as error:
-        raise SandboxFailure(f"its reader did not start ({error.strerror or error})") from None
+        raise SandboxFailure(f"the process that reads it did not start ({error.strerror or error})") from None
 
 
-def _forward_messages(stream: IO[bytes], messages: SimpleQueue[Message]) -> None:
-    """Passes on what the other process tells, until it ends; half of an answer is none."""
+def _forward_messages(stream: IO[bytes], messages: SimpleQueue[WorkerMessage]) -> None:
+    """Queues the messages of the other process until it ends; a message that is cut off counts as the end."""
     try:
         while True:
             messages.put(_load_message(stream))
-    except Exception:  # noqa: BLE001  (a pickle that is cut off raises whatever it likes)
+    except Exception:  # noqa: BLE001  (a pickle that is cut off raises any exception)
         messages.put(("ended", None))
 
 
-def _load_message(stream: IO[bytes]) -> Message:
-    """One thing told. A large answer holds nothing that is garbage yet: looking for it would take most of the time."""
-    was_looking = gc.isenabled()
+def _load_message(stream: IO[bytes]) -> WorkerMessage:
+    """One message. Without garbage collection, which would take most of the time for a large result."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
-        message: Message = pickle.load(stream)  # noqa: S301  (written by our own code, below)
+        message: WorkerMessage = pickle.load(stream)  # noqa: S301  (written by _send_message)
         return message
     finally:
-        if was_looking:
+        if was_enabled:
             gc.enable()
 
 
@@ -138,24 +141,24 @@ def _build_failure(kind: str, process: subprocess.Popen[bytes], bounds: SandboxL
             name = signal.Signals(-process.returncode).name
             if name != "SIGXCPU":
                 return SandboxFailure(
-                    f"its reader was stopped ({name}): the file is damaged, or needs more than {memory}"
+                    f"the process that reads it was stopped ({name}): the file is damaged, or needs more than {memory}"
                 )
             kind = "late"
     if kind == "late" and bounds.seconds is not None:
         return SandboxFailure(f"not read in {bounds.seconds:,.0f} seconds")
-    return SandboxFailure("its reader ended without an answer")
+    return SandboxFailure("the process that reads it ended without a result")
 
 
 def serve() -> None:
-    """The life of the other process: one piece of work in, what it tells out; it ends with whoever asked."""
+    """Main function of the other process: receives one call, sends its messages, and ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where there are no sessions, Ctrl-C reaches this process too
     gc.disable()  # it does one thing and ends
     memory, seconds, folder = sys.argv[1:]
     _limit_resources(int(memory), float(seconds) if seconds else None)
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a library prints is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output that a library prints must not mix with messages
     try:
-        work, arguments, tells = pickle.load(sys.stdin.buffer)  # noqa: S301  (from our own parent)
+        work, arguments, has_progress = pickle.load(sys.stdin.buffer)  # noqa: S301  (from our own parent)
     except EOFError:
         os._exit(1)
     threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
@@ -163,52 +166,54 @@ def serve() -> None:
         _send_message(
             out,
             _run_work(
-                work, arguments, {"progress": lambda part: _send_message(out, ("progress", part))} if tells else {}
+                work,
+                arguments,
+                {"progress": lambda part: _send_message(out, ("progress", part))} if has_progress else {},
             ),
         )
-    os._exit(0)  # at once: there is nothing to tidy up
+    os._exit(0)  # at once: no clean-up is needed
 
 
-def _run_work(work: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Message:
+def _run_work(work: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> WorkerMessage:
     try:
         return ("done", work(*arguments, **named))
     except MemoryError:
         return ("memory", None)
-    except Exception as error:  # noqa: BLE001  (the asker's to handle, whatever it is)
+    except Exception as error:  # noqa: BLE001  (the caller handles it)
         error.add_note(f"In the process that read it:\n{traceback.format_exc()}")
         return ("raised", error)
 
 
-def _send_message(out: IO[bytes], message: Message) -> None:
-    """All of it or nothing: what does not pickle, or finds no memory for that, is told as such."""
+def _send_message(out: IO[bytes], message: WorkerMessage) -> None:
+    """Sends a message as a whole; one that cannot be pickled is replaced by the reason."""
     try:
         data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     except MemoryError:
         data = pickle.dumps(("memory", None))
-    except Exception:  # noqa: BLE001  (any: a strange answer, or a strange error)
+    except Exception:  # noqa: BLE001  (a result or an exception may fail to pickle in any way)
         data = pickle.dumps(
-            ("raised", RuntimeError(f"{message[0]}, but what does not pickle:\n{traceback.format_exc()}"))
+            ("raised", RuntimeError(f"{message[0]}, but the value cannot be pickled:\n{traceback.format_exc()}"))
         )
     out.write(data)
     out.flush()
 
 
 def _end_with_parent(folder: str) -> None:
-    """Where the asker is gone without a word, nobody else takes the temporary files away."""
+    """Removes the temporary files and exits when the parent has gone: its end closes this process's stdin."""
     sys.stdin.buffer.read()
     shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
 def _limit_resources(memory_bytes: int, seconds: float | None) -> None:
-    """Bound this process where the system can: an asker that is gone cannot stop code that lets no thread run."""
+    """Limits this process where the system supports it: also for code that never lets the watching thread run."""
     try:
         import resource
     except ImportError:
         return
-    wanted = [(resource.RLIMIT_AS, memory_bytes), (resource.RLIMIT_CORE, 0)]
+    limits = [(resource.RLIMIT_AS, memory_bytes), (resource.RLIMIT_CORE, 0)]
     if seconds is not None:
-        wanted.append((resource.RLIMIT_CPU, int(seconds * (os.cpu_count() or 1)) + 1))
-    for what, most in wanted:
-        _, hard = resource.getrlimit(what)
-        resource.setrlimit(what, (most if hard == resource.RLIM_INFINITY else min(hard, most), hard))
+        limits.append((resource.RLIMIT_CPU, int(seconds * (os.cpu_count() or 1)) + 1))
+    for kind, limit in limits:
+        _, hard = resource.getrlimit(kind)
+        resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(hard, limit), hard))

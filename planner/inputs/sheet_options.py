@@ -1,6 +1,6 @@
-"""What the asker says about a file beside the file: which column is what, the order of dates, which types are known.
+"""Options of reading a file: the meaning of columns, the order of dates, the catalogue, how a bill is projected.
 
-Knows the words of the choices, not where they come from (options, a mapping file, a form).
+They are the same values whether they come from the command line, a mapping file or a form.
 """
 
 from __future__ import annotations
@@ -19,25 +19,41 @@ if TYPE_CHECKING:
 IGNORE = "ignore"
 DATE_ORDERS = ("dmy", "mdy")
 FIELDS: tuple[str, ...] = (*sorted({meaning for meaning, _ in MEANINGS}), IGNORE)
-"""What a column may be said to be; a calendar month (2026-12) is one too."""
+"""The fields that a column may be mapped to, in addition to a calendar month (2026-12)."""
+LISTED_MAX = 12
 _MONTH = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])")
 
 
 @dataclass(frozen=True, slots=True)
-class SheetOptions:
-    """`columns` maps titles (as `titled` writes them) to fields; those in `required` must be in the file.
+class UsageProjection:
+    """How the usage of a bill continues: monthly growth of the hours, the tag that identifies workloads ("" for the
+    most complete one), and whether other accelerators may do the work."""
 
-    `dates` is dmy, mdy or empty: a date that could be two is then refused. `catalog` tells the accelerators of instance
-    types in estimates; None is the one that is shipped.
+    growth_per_month: float = 0.0
+    tag: str = ""
+    substitution: bool = False
+
+
+UNCHANGED_USAGE = UsageProjection()
+
+
+@dataclass(frozen=True, slots=True)
+class SheetOptions:
+    """`columns` maps normalized titles to fields; the columns in `required`, with the place of each, must exist.
+
+    `dates` is dmy, mdy or empty: a date that could be either is then rejected. `catalog` None is the shipped one.
+    `projection` and `seconds` (the time limit of reading, None: no limit) are for billing exports.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     required: Mapping[str, str] = field(default_factory=dict)
     dates: str = ""
     catalog: Catalog | None = None
+    projection: UsageProjection = UNCHANGED_USAGE
+    seconds: float | None = 60.0
 
     def field_of(self, title: str) -> str:
-        """The field that a column of that title was said to be, else empty."""
+        """The field that a title is mapped to, else empty."""
         return self.columns.get(normalize_title(title), "") if self.columns else ""
 
 
@@ -50,19 +66,25 @@ def normalize_title(text: str) -> str:
 
 
 def month_field(name: str) -> str:
-    """The calendar month that a field is, else empty."""
+    """The calendar month that a field names, else empty."""
     return name if _MONTH.fullmatch(name) else ""
 
 
 def check_field_names(columns: Iterable[tuple[str, str, str]]) -> list[InputProblem]:
-    """A complaint for each (title, field, place) whose field is none, with the nearest."""
+    """A problem for each (title, field, place) whose field does not exist, with the nearest names."""
+    return [
+        InputProblem(
+            "", place, f"no such field for the column {title!r}", name,
+            f"{expected_names(name, FIELDS, len(FIELDS))}, or a month (2026-12)",
+        )
+        for title, name, place in columns
+        if name not in FIELDS and not month_field(name)
+    ]  # fmt: skip
+
+
+def expected_names(written: str, known: Iterable[str], listed_max: int = LISTED_MAX) -> str:
+    """ "one of a, b, c": the known names nearest to an unknown one, else the first `listed_max` of them."""
     from pricing.csv_tables import find_nearest_names
 
-    problems = []
-    for title, name, place in columns:
-        if name in FIELDS or month_field(name):
-            continue
-        close = ", ".join(find_nearest_names(name, FIELDS)) or ", ".join(FIELDS)
-        message = f"the column {title!r} cannot be that"
-        problems.append(InputProblem("", place, message, name, f"one of {close}, or a month (2026-12)"))
-    return problems
+    names = tuple(known)
+    return "one of " + ", ".join(find_nearest_names(written, names) or names[:listed_max])

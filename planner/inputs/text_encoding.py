@@ -1,9 +1,11 @@
-"""Bytes -> text, and what bytes are when they are no text. Knows nothing of what the text means."""
+"""Encodings of text files, and the kinds of files that are not text."""
 
 from __future__ import annotations
 
 import codecs
 
+COMMON_SEPARATORS = (",", ";", "\t", "|")
+"""Between the fields of a CSV file."""
 MAGIC = (
     (b"PK\x03\x04", "a ZIP archive"),
     (b"PK\x05\x06", "an empty ZIP archive"),
@@ -26,8 +28,8 @@ BYTE_ORDER_MARKS = (
 )
 
 
-def binary_kind(data: bytes) -> str:
-    """What `data` is when it is no text ("a PNG picture"); empty for text."""
+def binary_kind(data: bytes) -> str | None:
+    """The kind of a file that is not text ("a PNG picture"); None for text."""
     for magic, kind in MAGIC:
         if data.startswith(magic):
             return kind
@@ -35,13 +37,13 @@ def binary_kind(data: bytes) -> str:
         return "a web page"
     if b"\x00" in data and not _detect_encoding(data).startswith(("utf-16", "utf-32")):
         return "a binary file"
-    return ""
+    return None
 
 
 def decode(data: bytes, fallback: str = "") -> tuple[str, str]:
-    """The text and the encoding it was in: by its mark, UTF-16 by its zeros, else UTF-8, else `fallback`.
+    """The text and its encoding: by its byte order mark, UTF-16 by its zero bytes, else UTF-8, else `fallback`.
 
-    Raises UnicodeDecodeError where none of them fits.
+    Raises UnicodeDecodeError where none of them decodes it.
     """
     encoding = _detect_encoding(data)
     try:

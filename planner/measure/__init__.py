@@ -1,9 +1,9 @@
-"""Runs a user's own job, watches the machine meanwhile and tells how fast it was, how sure that is, what limits it.
+"""Runs a user's own job and measures its throughput, the confidence interval and the bottleneck.
 
-The parts, from the bottom: `hook` (what a job calls), `_reading` (one sample), `_cpu`, `_nvidia`, `_amd`, `_replay`
-(who takes samples), `_progress` (work done so far), `_steady` (from which point on it is steady), `_figures`
-(means over that time), `_thresholds` and `_diagnosis` (what limits the job), `_watch` (the job and the clock), `file`
-(the measurement file). Knows no plan and no price. This module stays light: a job imports `progress` from it.
+From the bottom: `progress_hook` (for the job to call), `telemetry_samples` with `cpu_sampler`, `nvidia_sampler` and
+`amd_sampler` (readings of the machine), `progress_sources` (work done so far), `steady_state` (the steady window),
+`window_statistics` (means over it), `bottleneck_diagnosis`, `job_watcher` (the job and the clock), `measurement_file`.
+Independent of plans and prices. This module must import fast: jobs import `progress` from it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from planner.measure.progress_hook import progress as progress
 
 
 def read_file(source: Path | str | bytes) -> dict[str, Any]:
-    """What a measurement file says, as a request writes a measurement; see `planner.measure.measurement_file.read`."""
+    """The measurement in a file, with the fields of a request; see `planner.measure.measurement_file.read`."""
     from planner.measure.measurement_file import read
 
     return read(source)

@@ -15,14 +15,14 @@ from planner.measure.telemetry_samples import Device, DeviceReading, NoAccelerat
 VISIBLE = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
 MIB_PER_GIB = 1024
 POWER = ("socket_power", "current_socket_power", "average_socket_power")
-"""Which one is filled depends on the part and the release; others say N/A."""
+"""Which one is filled depends on the part and the release; others have N/A."""
 UNKNOWN = (0xFFFF, 0xFFFFFFFF)
 
 
 def open_amd(environment: Mapping[str, str]) -> SamplerAccess:
-    """AMD SMI where it answers; else nobody. That it is absent is no news: few machines have it."""
+    """The sampler where AMD SMI works; else none. Its absence is not reported: few machines have it."""
     try:
-        smi = importlib.import_module("amdsmi")  # by name: it comes with ROCm, and is no dependency of ours
+        smi = importlib.import_module("amdsmi")  # by name: it comes with ROCm, and is no dependency
     except (ImportError, OSError, KeyError):  # the last two: the library is there, its driver's is not
         return SamplerAccess(NoAccelerators())
     try:
@@ -33,7 +33,7 @@ def open_amd(environment: Mapping[str, str]) -> SamplerAccess:
 
 
 class AmdSampler:
-    """The AMD accelerators that `environment` lets a job see; see Accelerators."""
+    """The AMD accelerators visible to a job in `environment`; see AcceleratorSampler."""
 
     def __init__(self, smi: Any, environment: Mapping[str, str]) -> None:
         self._smi = smi
@@ -57,7 +57,7 @@ class AmdSampler:
         self._call_fields("amdsmi_shut_down")
 
     def _call_fields(self, call: str, *arguments: Any) -> dict[str, Any]:
-        """What a call gives as numbers by name; empty where it is not supported."""
+        """The result of a call by name; empty where it is not supported."""
         try:
             answer = getattr(self._smi, call)(*arguments)
         except self._smi.AmdSmiException:

@@ -1,8 +1,8 @@
-"""What limits a job, by stated thresholds (thresholds.csv) on the figures of its steady window.
+"""The bottleneck of a job, by thresholds (thresholds.csv) on the statistics of its steady window.
 
-Rules are tried in order; all that hold are told, the first is the verdict. Where none holds, or the evidence for the
-rules is not there, the answer is that it cannot be told, and why. Power tells what utilisation cannot: NVML counts a
-device as busy while any kernel runs, be it on one of its hundred units.
+Rules are tried in order; all that apply are findings, the first is the verdict. Where none applies, or the evidence is
+missing, the finding is `cannot_tell` with the reason. Power is evidence that utilisation is not: NVML counts a device
+as busy while any kernel runs, even on one of its hundred units.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from planner.measure.cpu_sampler import HostMachine
 from planner.measure.diagnosis_thresholds import threshold_value as _at
 from planner.measure.window_statistics import WindowStatistics
+from planner.result.message import Message, message
 
 POWER_REASONS = ("power_cap", "power_brake")
 THERMAL_REASONS = ("sw_thermal", "hw_thermal")
@@ -22,16 +23,16 @@ OTHER_REASONS = ("hw_slowdown", "sync_boost", "application_clocks")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that limits the job (or `cannot_tell`), in words, with the figures that say so."""
+    """One bottleneck of the job (or `cannot_tell`), its reason, and the values behind it."""
 
     limit: str
-    because: str
+    because: Message
     evidence: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the rules look at: means over the accelerators used; None where one of them does not tell."""
+    """Values that the rules use: means over the accelerators used; None where one of them is unknown."""
 
     busy: float | None = None
     idle_share: float | None = None
@@ -53,12 +54,12 @@ class Evidence:
     accelerators: int = 0
 
     def known(self, *names: str) -> dict[str, float]:
-        """These figures, without what is not known."""
+        """These values, without the unknown ones."""
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 def evidence_of(statistics: WindowStatistics, machine: HostMachine) -> Evidence:
-    """The figures as shares of what each device and the machine could do."""
+    """The statistics as shares of the capacity of each device and of the machine."""
     devices = statistics.devices
     busy = [device.busy for device in devices]
     known_busy = [value for value in busy if value is not None]
@@ -92,29 +93,24 @@ def evidence_of(statistics: WindowStatistics, machine: HostMachine) -> Evidence:
 
 
 def diagnose(statistics: WindowStatistics, machine: HostMachine) -> tuple[Finding, ...]:
-    """What limits the job, the most likely first; never empty."""
+    """The bottlenecks of the job, the most likely first; never empty."""
     evidence = evidence_of(statistics, machine)
     if statistics.samples < _at("samples"):
-        few = f"{statistics.samples} samples in the window; {_at('samples'):g} are needed"
+        few = message("too_few_samples", samples=statistics.samples, needed=_at("samples"))
         return (Finding("cannot_tell", few, {"samples": statistics.samples}),)
     rules = ACCELERATOR_RULES if evidence.accelerators else CPU_RULES
     if evidence.accelerators and evidence.busy is None:
-        why = "the accelerators do not tell their utilisation (a MIG slice, or no rights)"
+        why = message("utilisation_unknown")
         return (Finding("cannot_tell", why, evidence.known("power_share", "job_cores")),)
     findings = tuple(finding for rule in rules for finding in rule(evidence))
     return findings or (Finding("cannot_tell", *_explain_undecided(evidence)),)
 
 
-def _explain_undecided(seen: Evidence) -> tuple[str, dict[str, float]]:
-    if seen.accelerators:
-        why = "the figures point to no single limit"
-        if seen.power_share is None:
-            why = "busy, but without its power and limit it cannot be told how full the accelerator is"
-        return why, seen.known("busy", "idle_share", "memory_busy", "power_share", "clock_share", "job_cores")
-    return (
-        "a CPU only: neither a processor nor a disk is busy all the time, and what else it waits for is not seen",
-        seen.known("job_cores", "busiest_cores", "waiting_cores", "cpus"),
-    )
+def _explain_undecided(evidence: Evidence) -> tuple[Message, dict[str, float]]:
+    if evidence.accelerators:
+        why = message("power_unknown") if evidence.power_share is None else message("no_single_limit")
+        return why, evidence.known("busy", "idle_share", "memory_busy", "power_share", "clock_share", "job_cores")
+    return message("cpu_limit_unknown"), evidence.known("job_cores", "busiest_cores", "waiting_cores", "cpus")
 
 
 def _is_at_least(value: float | None, name: str) -> bool:
@@ -125,117 +121,134 @@ def _is_below(value: float | None, name: str) -> bool:
     return value is not None and value < _at(name)
 
 
-def _is_waiting(seen: Evidence) -> bool:
-    return _is_below(seen.busy, "busy_low") or _is_at_least(seen.idle_share, "idle_share")
+def _is_waiting(evidence: Evidence) -> bool:
+    return _is_below(evidence.busy, "busy_low") or _is_at_least(evidence.idle_share, "idle_share")
 
 
-def _detect_unused(seen: Evidence) -> Iterator[Finding]:
-    if _is_below(seen.busy, "unused"):
-        why = "the accelerators ran nothing in the window: the job works on the CPU"
-        yield Finding("accelerator_unused", why, seen.known("busy", "power_share", "job_cores"))
+def _detect_unused(evidence: Evidence) -> Iterator[Finding]:
+    if _is_below(evidence.busy, "unused"):
+        yield Finding(
+            "accelerator_unused", message("accelerators_unused"), evidence.known("busy", "power_share", "job_cores")
+        )
 
 
-def _detect_thermal_throttling(seen: Evidence) -> Iterator[Finding]:
-    if _is_at_least(seen.thermal_throttled, "throttle_share"):
-        why = "clocks were lowered for heat: see to the cooling, or the rate of another machine will differ"
-        yield Finding("thermal_throttled", why, seen.known("thermal_throttled", "clock_share", "busy"))
+def _detect_thermal_throttling(evidence: Evidence) -> Iterator[Finding]:
+    if _is_at_least(evidence.thermal_throttled, "throttle_share"):
+        yield Finding(
+            "thermal_throttled",
+            message("clocks_lowered_for_heat"),
+            evidence.known("thermal_throttled", "clock_share", "busy"),
+        )
 
 
-def _detect_straggler(seen: Evidence) -> Iterator[Finding]:
-    if _is_at_least(seen.uneven, "uneven"):
-        why = "some accelerators wait for others: work is spread unevenly, or one is slower"
-        yield Finding("straggler", why, seen.known("uneven", "busy", "idle_share"))
+def _detect_straggler(evidence: Evidence) -> Iterator[Finding]:
+    if _is_at_least(evidence.uneven, "uneven"):
+        yield Finding("straggler", message("accelerators_uneven"), evidence.known("uneven", "busy", "idle_share"))
 
 
-def _detect_starvation(seen: Evidence) -> Iterator[Finding]:
-    if not _is_waiting(seen) or _is_below(seen.busy, "unused"):
+def _detect_starvation(evidence: Evidence) -> Iterator[Finding]:
+    if not _is_waiting(evidence) or _is_below(evidence.busy, "unused"):
         return
-    evidence = seen.known("busy", "idle_share", "job_cores", "waiting_cores", "blocked_share")
-    if _is_at_least(seen.waiting_cores, "waiting_cores") or _is_at_least(seen.blocked_share, "blocked_share"):
-        yield Finding("input_starved", "the accelerator waits while the job waits for a disk", evidence)
-    elif _is_at_least(seen.job_cores, "job_cores"):
-        why = "the accelerator waits while the job's CPU side is busy: more workers, or input prepared beforehand"
-        yield Finding("input_starved", why, evidence)
-    elif not _is_at_least(seen.uneven, "uneven"):
-        why = ("the accelerator waits, and neither a processor nor a disk of this machine is busy: the network, remote "
-               "storage, another process or a sleep, which cannot be told apart here")  # fmt: skip
-        yield Finding("waits", why, evidence)
+    values = evidence.known("busy", "idle_share", "job_cores", "waiting_cores", "blocked_share")
+    if _is_at_least(evidence.waiting_cores, "waiting_cores") or _is_at_least(evidence.blocked_share, "blocked_share"):
+        yield Finding("input_starved", message("accelerator_waits_for_disk"), values)
+    elif _is_at_least(evidence.job_cores, "job_cores"):
+        yield Finding("input_starved", message("accelerator_waits_for_cpu"), values)
+    elif not _is_at_least(evidence.uneven, "uneven"):
+        yield Finding("waits", message("accelerator_waits"), values)
 
 
-def _detect_power_throttling(seen: Evidence) -> Iterator[Finding]:
-    slowed = seen.clock_share is None or _is_below(seen.clock_share, "clock_low")
-    if _is_at_least(seen.power_throttled, "throttle_share") and slowed:
-        why = "clocks were lowered to stay within the power limit"
-        yield Finding("power_throttled", why, seen.known("power_throttled", "power_share", "clock_share", "busy"))
+def _detect_power_throttling(evidence: Evidence) -> Iterator[Finding]:
+    slowed = evidence.clock_share is None or _is_below(evidence.clock_share, "clock_low")
+    if _is_at_least(evidence.power_throttled, "throttle_share") and slowed:
+        yield Finding(
+            "power_throttled",
+            message("clocks_lowered_for_power"),
+            evidence.known("power_throttled", "power_share", "clock_share", "busy"),
+        )
 
 
-def _detect_memory_bound(seen: Evidence) -> Iterator[Finding]:
-    if _is_at_least(seen.memory_busy, "memory_busy") and not _is_waiting(seen):
-        why = "its memory is read or written most of the time: bandwidth limits it, not arithmetic"
-        yield Finding("memory_bound", why, seen.known("memory_busy", "busy", "power_share", "clock_share"))
+def _detect_memory_bound(evidence: Evidence) -> Iterator[Finding]:
+    if _is_at_least(evidence.memory_busy, "memory_busy") and not _is_waiting(evidence):
+        yield Finding(
+            "memory_bound",
+            message("memory_bandwidth_limits"),
+            evidence.known("memory_busy", "busy", "power_share", "clock_share"),
+        )
 
 
-def _detect_small_batch(seen: Evidence) -> Iterator[Finding]:
-    empty = _is_below(seen.power_share, "power_low") and _is_below(seen.memory_share, "memory_free")
-    if empty and not _is_at_least(seen.idle_share, "idle_share") and not _is_at_least(seen.memory_busy, "memory_busy"):
-        if _is_below(seen.busy, "unused") or _is_at_least(seen.thermal_throttled, "throttle_share"):
+def _detect_small_batch(evidence: Evidence) -> Iterator[Finding]:
+    empty = _is_below(evidence.power_share, "power_low") and _is_below(evidence.memory_share, "memory_free")
+    if (
+        empty
+        and not _is_at_least(evidence.idle_share, "idle_share")
+        and not _is_at_least(evidence.memory_busy, "memory_busy")
+    ):
+        if _is_below(evidence.busy, "unused") or _is_at_least(evidence.thermal_throttled, "throttle_share"):
             return
-        why = "always at work but far below its power limit, with memory to spare: the pieces of work are too small"
-        if seen.accelerators > 1:
-            why += ", or it waits inside kernels for the other accelerators (communication)"
-        yield Finding("small_batch", why, seen.known("power_share", "memory_share", "busy", "memory_busy"))
+        why = message("small_kernels", several_accelerators=evidence.accelerators > 1)
+        yield Finding("small_batch", why, evidence.known("power_share", "memory_share", "busy", "memory_busy"))
 
 
-def _detect_compute_bound(seen: Evidence) -> Iterator[Finding]:
-    at_work = _is_at_least(seen.busy, "busy_high") and _is_at_least(seen.power_share, "power_high")
-    otherwise = (seen.memory_busy, "memory_busy"), (seen.thermal_throttled, "throttle_share")
+def _detect_compute_bound(evidence: Evidence) -> Iterator[Finding]:
+    at_work = _is_at_least(evidence.busy, "busy_high") and _is_at_least(evidence.power_share, "power_high")
+    otherwise = (evidence.memory_busy, "memory_busy"), (evidence.thermal_throttled, "throttle_share")
     if (
         at_work
         and not any(_is_at_least(value, name) for value, name in otherwise)
-        and not [*_detect_power_throttling(seen)]
+        and not [*_detect_power_throttling(evidence)]
     ):
-        why = "always at work, near its power limit, and its memory has time to spare"
-        yield Finding("compute_bound", why, seen.known("busy", "power_share", "memory_busy", "clock_share"))
-
-
-def _detect_lowered_clocks(seen: Evidence) -> Iterator[Finding]:
-    if _is_at_least(seen.other_throttled, "throttle_share") and _is_below(seen.clock_share, "clock_low"):
-        why = "clocks are held down by a setting, by other accelerators of its group, or by a fault of the board"
-        yield Finding("clocks_held", why, seen.known("other_throttled", "clock_share", "busy"))
-
-
-def _detect_cpu_bound(seen: Evidence) -> Iterator[Finding]:
-    evidence = seen.known("job_cores", "cpus", "busiest_cores")
-    if seen.job_cores is not None and seen.job_cores >= _at("cpu_full") * seen.cpus:
-        yield Finding("cpu_bound", "all processors that the job may use are busy", evidence)
-    elif _is_at_least(seen.busiest_cores, "one_core"):
-        why = f"a process keeps {max(1.0, round(seen.busiest_cores or 1)):g} of {seen.cpus:g} processors busy"
-        yield Finding("cpu_bound", f"{why}: more would help only if it used them", evidence)
-
-
-def _detect_cpu_contention(seen: Evidence) -> Iterator[Finding]:
-    if _is_at_least(seen.runnable_share, "runnable_share") and not [*_detect_cpu_bound(seen)]:
-        why = (
-            "it wants a processor nearly always and does not get one: other processes, or a limit on this job, take it"
+        yield Finding(
+            "compute_bound",
+            message("near_power_limit"),
+            evidence.known("busy", "power_share", "memory_busy", "clock_share"),
         )
-        yield Finding("cpu_contended", why, seen.known("runnable_share", "job_cores", "busiest_cores", "cpus"))
 
 
-def _detect_disk_wait(seen: Evidence) -> Iterator[Finding]:
-    if _is_at_least(seen.waiting_cores, "waiting_cores") or _is_at_least(seen.blocked_share, "blocked_share"):
-        why = "processes wait for a disk"
-        yield Finding("input_starved", why, seen.known("waiting_cores", "blocked_share", "job_cores"))
+def _detect_lowered_clocks(evidence: Evidence) -> Iterator[Finding]:
+    if _is_at_least(evidence.other_throttled, "throttle_share") and _is_below(evidence.clock_share, "clock_low"):
+        yield Finding(
+            "clocks_held",
+            message("clocks_lowered_by_setting"),
+            evidence.known("other_throttled", "clock_share", "busy"),
+        )
 
 
-def _detect_idle_wait(seen: Evidence) -> Iterator[Finding]:
-    if _is_below(seen.job_cores, "rests") and not [*_detect_disk_wait(seen), *_detect_cpu_contention(seen)]:
-        why = "the job rests much of the time and no disk of this machine is busy: the network, a lock or a sleep"
-        yield Finding("waits", why, seen.known("job_cores", "waiting_cores", "blocked_share"))
+def _detect_cpu_bound(evidence: Evidence) -> Iterator[Finding]:
+    values = evidence.known("job_cores", "cpus", "busiest_cores")
+    if evidence.job_cores is not None and evidence.job_cores >= _at("cpu_full") * evidence.cpus:
+        yield Finding("cpu_bound", message("all_processors_busy"), values)
+    elif _is_at_least(evidence.busiest_cores, "one_core"):
+        busy = max(1, round(evidence.busiest_cores or 1))
+        yield Finding("cpu_bound", message("few_processors_busy", busy=busy, processors=evidence.cpus), values)
 
 
-def _detect_memory_shortage(seen: Evidence) -> Iterator[Finding]:
-    if _is_below(seen.memory_available_share, "memory_short"):
-        yield Finding("memory_short", "the machine is nearly out of memory", seen.known("memory_available_share"))
+def _detect_cpu_contention(evidence: Evidence) -> Iterator[Finding]:
+    if _is_at_least(evidence.runnable_share, "runnable_share") and not [*_detect_cpu_bound(evidence)]:
+        yield Finding(
+            "cpu_contended",
+            message("processor_contention"),
+            evidence.known("runnable_share", "job_cores", "busiest_cores", "cpus"),
+        )
+
+
+def _detect_disk_wait(evidence: Evidence) -> Iterator[Finding]:
+    if _is_at_least(evidence.waiting_cores, "waiting_cores") or _is_at_least(evidence.blocked_share, "blocked_share"):
+        yield Finding(
+            "input_starved",
+            message("processes_wait_for_disk"),
+            evidence.known("waiting_cores", "blocked_share", "job_cores"),
+        )
+
+
+def _detect_idle_wait(evidence: Evidence) -> Iterator[Finding]:
+    if _is_below(evidence.job_cores, "rests") and not [*_detect_disk_wait(evidence), *_detect_cpu_contention(evidence)]:
+        yield Finding("waits", message("job_rests"), evidence.known("job_cores", "waiting_cores", "blocked_share"))
+
+
+def _detect_memory_shortage(evidence: Evidence) -> Iterator[Finding]:
+    if _is_below(evidence.memory_available_share, "memory_short"):
+        yield Finding("memory_short", message("machine_memory_short"), evidence.known("memory_available_share"))
 
 
 Rule = Callable[[Evidence], Iterator[Finding]]
@@ -270,7 +283,7 @@ def _ratio_if_known(value: float | None, whole: float | None) -> float | None:
 
 
 def _throttled_share(statistics: WindowStatistics, names: Sequence[str]) -> float | None:
-    """The share of samples in which one of the reasons held, on the device where it held longest."""
+    """The share of samples with one of the reasons, on the device with most of them."""
     shares = [device.reasons for device in statistics.devices]
     if not shares or None in shares:
         return None

@@ -1,6 +1,6 @@
 """The CPU side of a sample, from /proc: the job's process tree and the machine. Linux; needs no rights.
 
-Knows nothing of accelerators. The tree is the job's session and every descendant of it, whatever session that opened.
+The tree is the job's session and every descendant of it, also in sessions that descendants opened.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PROC = Path("/proc")
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 SEARCH_EVERY = 4
-"""Samples after which new processes are looked for: the search reads every process of the machine."""
+"""Samples between searches for new processes: the search reads every process of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class HostMachine:
-    """What the CPU is, and how many of its processors a job may use."""
+    """The CPU, and how many of its processors a job may use."""
 
     name: str
     sockets: int
@@ -58,11 +58,11 @@ class JobCpuSampler:
         return tuple(process for process in processes.values() if _belongs_to_job(process, self._root, processes))
 
     def pids(self) -> frozenset[int]:
-        """The processes seen at the last search."""
+        """The processes of the last search."""
         return self._known
 
     def sample(self) -> CpuReading:
-        """What the job and the machine have used so far."""
+        """Resources that the job and the machine have used so far."""
         if self._samples % SEARCH_EVERY == 0:
             processes = self.tree()
             self._known = frozenset(process.pid for process in processes)
@@ -133,7 +133,7 @@ def describe_machine() -> HostMachine:
 
 
 def _cpu_quota() -> int:
-    """Processors that a container's limit is worth, rounded up; a large number where there is none (cgroup v2)."""
+    """Processors of a container's limit, rounded up; a large number where there is none (cgroup v2)."""
     try:
         allowed, _, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").partition(" ")
         return max(1, math.ceil(int(allowed) / int(period)))
@@ -142,7 +142,7 @@ def _cpu_quota() -> int:
 
 
 def _machine_seconds() -> tuple[float, float]:
-    """CPU time that all of the machine has spent working, and waiting for a disk with nothing else to do."""
+    """CPU time that all of the machine has spent working, and waiting for a disk while idle."""
     user, nice, system, _, wait, irq, softirq, steal = (
         int(text) / TICKS for text in _proc_lines("stat")[0].split()[1:9]
     )
@@ -150,8 +150,8 @@ def _machine_seconds() -> tuple[float, float]:
 
 
 def _memory_gib(key: str) -> float:
-    found = (line.split()[1] for line in _proc_lines("meminfo") if line.startswith(f"{key}:"))
-    return int(next(found, "0")) * 1024 / GIB
+    values = (line.split()[1] for line in _proc_lines("meminfo") if line.startswith(f"{key}:"))
+    return int(next(values, "0")) * 1024 / GIB
 
 
 def _proc_lines(name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""From which value on a figure means something: thresholds.csv, each with its meaning and why it was chosen."""
+"""Thresholds of the diagnosis: thresholds.csv, each with its meaning and its reason."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Runs the job, passes its output and our signals through, and samples the machine until it ends. Linux.
+"""Runs the job, forwards its output and the signals to it, and samples the machine until it ends. Linux.
 
-One loop and no threads: it wakes for the job's output, for its end and for the next sample. Knows nothing of what the
-samples mean. The job has a session of its own, so that a signal reaches all of it and no terminal sends one twice.
+One loop and no threads: it wakes for the job's output, for its end and for the next sample. Samples are not evaluated
+here. The job has a session of its own, so that a signal reaches all of it and no terminal sends one twice.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DRAIN_S = 1.0
 CHUNK = 1 << 16
 REPORT_S = 10.0
 Report = Callable[[float, WorkSeries], None]
-"""Hears the seconds since the start and the work done so far."""
+"""Called with the seconds since the start and the work done so far."""
 STEADY_HALF_WIDTH, STEADY_SECONDS = 0.02, 10.0
 """--until-steady: a steady window of at least so many seconds whose 95 % interval is the rate +- 2 %."""
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -44,7 +44,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @dataclass(frozen=True, slots=True)
 class WatchedCommand:
-    """A command and how it is watched: by `pattern`, else by `counter`, else the hook is listened to."""
+    """A command and the source of its progress: `pattern` in its output, else the file `counter`, else the hook."""
 
     command: tuple[str, ...]
     interval_s: float = 0.5
@@ -60,8 +60,8 @@ class WatchedCommand:
 
 @dataclass(slots=True)
 class JobObservation:
-    """What was seen. Times are of the monotonic clock; `returned` is the job's exit code, negative for a signal;
-    `used` are the devices on which its processes were seen, `stalls` the times without a sign of life."""
+    """An observed run. Times are of the monotonic clock; `returned` is the job's exit code, negative for a signal;
+    `used` are the devices with processes of it, `stalls` the times without output or progress."""
 
     start: float
     series: WorkSeries
@@ -81,17 +81,17 @@ def watch_job(
     job: WatchedCommand,
     accelerators: AcceleratorSampler,
     environment: Mapping[str, str],
-    tell: Callable[[str], None],
+    notify: Callable[[str], None],
     report: Report | None = None,
 ) -> JobObservation:
-    """Run the job to its end. `tell` hears at once what a user must know, `report` every REPORT_S how far it is;
-    OSError where it cannot be started."""
+    """Run the job to its end. `notify` is called at once with warnings, `report` every REPORT_S with the progress;
+    OSError where the job cannot be started."""
     with tempfile.TemporaryDirectory(prefix="planner-measure-") as folder:
         hook = Path(folder, "progress")
         hook.touch()
         listener = HookFile(hook)
         try:
-            watching = _JobWatcher(job, accelerators, listener, tell, report)
+            watching = _JobWatcher(job, accelerators, listener, notify, report)
             listened = {} if job.pattern or job.counter else {VARIABLE: str(hook)}
             others = {name: value for name, value in environment.items() if name != VARIABLE}
             return watching.run(others | listened)
@@ -100,23 +100,23 @@ def watch_job(
 
 
 class _JobWatcher:
-    """The loop and what it has to remember."""
+    """The loop and its state."""
 
     def __init__(
         self,
         job: WatchedCommand,
         accelerators: AcceleratorSampler,
         hook: HookFile,
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
         report: Report | None,
     ) -> None:
-        self._job, self._accelerators, self._tell, self._report = job, accelerators, tell, report
+        self._job, self._accelerators, self._notify, self._report = job, accelerators, notify, report
         self._lines = OutputLines(job.pattern) if job.pattern else None
         self._counter = CounterFile(job.counter) if job.counter else None
         self._polled = [self._counter or hook] if not self._lines else []
         source = self._lines or self._counter or hook
-        self._seen = JobObservation(0.0, source.series, accelerators.devices(), lines=self._lines)
-        self._interval, self._taken = job.interval_s, 0
+        self._observation = JobObservation(0.0, source.series, accelerators.devices(), lines=self._lines)
+        self._interval, self._samples_read = job.interval_s, 0
         self._signals: list[int] = []
         self._last_output = self._next_sample = self._next_steady = self._next_report = 0.0
         self._kill_at: float | None = None
@@ -125,19 +125,19 @@ class _JobWatcher:
 
     def run(self, environment: dict[str, str]) -> JobObservation:
         """Start, watch, and account for the end."""
-        heard = self._lines is not None or self._job.stall_s is not None
-        pipe = subprocess.PIPE if heard else None
-        if heard:
+        reads_output = self._lines is not None or self._job.stall_s is not None
+        pipe = subprocess.PIPE if reads_output else None
+        if reads_output:
             environment.setdefault("PYTHONUNBUFFERED", "1")  # else lines come in blocks, and their times mean nothing
         with self._forward_signals():
-            self._seen.start = self._last_output = self._next_sample = time.monotonic()
-            self._next_report = self._seen.start + REPORT_S
+            self._observation.start = self._last_output = self._next_sample = time.monotonic()
+            self._next_report = self._observation.start + REPORT_S
             self._child = subprocess.Popen(  # noqa: S603  (running the user's command is what this is for)
                 self._job.command, env=environment, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
             )
             try:
                 self._cpu = JobCpuSampler(self._child.pid)
-                for number in self._signals:  # came before there was a job to tell
+                for number in self._signals:  # came before the job had started
                     self._send_signal(number)
                 self._run_loop()
             finally:
@@ -158,16 +158,16 @@ class _JobWatcher:
                     wake = self._next_sample if self._kill_at is None else min(self._next_sample, self._kill_at)
                     self._forward_output(selector, max(0.0, wake - time.monotonic()))
                     self._run_due_tasks(time.monotonic())
-                self._seen.end = time.monotonic()
+                self._observation.end = time.monotonic()
                 selector.unregister(ended)
-                while selector.get_map() and (left := self._seen.end + DRAIN_S - time.monotonic()) > 0:
+                while selector.get_map() and (left := self._observation.end + DRAIN_S - time.monotonic()) > 0:
                     self._forward_output(selector, left)
             finally:
                 os.close(ended)
                 for stream, _ in streams:
                     stream.close()
         for source in self._polled:
-            source.poll(self._seen.end)
+            source.poll(self._observation.end)
 
     def _forward_output(self, selector: selectors.BaseSelector, wait_s: float) -> None:
         """Hand on what the job prints, once, waiting for it no longer than `wait_s`."""
@@ -180,10 +180,10 @@ class _JobWatcher:
                 self._lines.feed(key.data, data, self._last_output)
             if not data or not _write_all(key.data, data):
                 selector.unregister(key.fileobj)
-                key.fileobj.close()  # type: ignore[union-attr]  # a stream, never a number; a writing job is told thus
+                key.fileobj.close()  # type: ignore[union-attr]  # a stream, never a number; closing it notifies a writing job
 
     def _run_due_tasks(self, now: float) -> None:
-        """What is due at this moment."""
+        """The tasks that are due at this moment."""
         if self._kill_at is not None and now >= self._kill_at:
             self._kill_at = None
             self._kill_job()
@@ -196,43 +196,45 @@ class _JobWatcher:
         self._check_stall(now)
         if self._report and now >= self._next_report:
             self._next_report = now + REPORT_S
-            self._report(now - self._seen.start, self._seen.series)
-        if self._kill_at is None and not self._seen.ended_because and (why := self._end_reason(now)):
-            self._seen.ended_because = why
+            self._report(now - self._observation.start, self._observation.series)
+        if self._kill_at is None and not self._observation.ended_because and (why := self._end_reason(now)):
+            self._observation.ended_because = why
             self._terminate_job()
 
     def _record_sample(self, now: float) -> None:
-        cpu, samples = self._cpu or JobCpuSampler(self._child.pid), self._seen.samples
+        cpu, samples = self._cpu or JobCpuSampler(self._child.pid), self._observation.samples
         samples.append(Sample(now, cpu.sample(), self._accelerators.sample(now)))
-        if self._taken % SEARCH_EVERY == 0:
-            self._seen.used |= self._accelerators.used_by(cpu.pids())
-        self._taken += 1
+        if self._samples_read % SEARCH_EVERY == 0:
+            self._observation.used |= self._accelerators.used_by(cpu.pids())
+        self._samples_read += 1
         if len(samples) > SAMPLES_MAX:
             del samples[1:-1:2]
             self._interval *= 2
 
     def _check_stall(self, now: float) -> None:
-        alive = max(self._last_output, self._seen.series.latest or 0.0)
+        alive = max(self._last_output, self._observation.series.latest or 0.0)
         limit = self._job.stall_s
         if limit is None:
             return
         if self._stalled_since is None and now - alive >= limit:
             self._stalled_since = alive
-            self._tell(f"no output and no progress for {limit:g} s" + (", ended" if self._job.end_stalled else ""))
+            self._notify(f"no output and no progress for {limit:g} s" + (", ended" if self._job.end_stalled else ""))
             if self._job.end_stalled:
                 self._terminate_job()
         elif self._stalled_since is not None and alive > self._stalled_since:
-            self._seen.stalls.append((self._stalled_since, alive))
+            self._observation.stalls.append((self._stalled_since, alive))
             self._stalled_since = None
 
     def _end_reason(self, now: float) -> str:
-        """Why the job may be ended now; "" where it may not."""
-        passed = now - self._seen.start
+        """The reason to end the job now; "" where there is none."""
+        passed = now - self._observation.start
         if self._job.seconds is not None and passed >= self._job.seconds:
-            return f"after {self._job.seconds:g} s, as asked"
+            return f"after {self._job.seconds:g} s, as requested"
         if self._job.until_steady and now >= self._next_steady:
             self._next_steady = now + max(1.0, passed / 10)  # the longer it takes, the less a look may cost
-            window = steady_state.find_steady_window(self._seen.series.points, self._seen.start + self._job.warm_up_s)
+            window = steady_state.find_steady_window(
+                self._observation.series.points, self._observation.start + self._job.warm_up_s
+            )
             if (
                 isinstance(window, steady_state.SteadyWindow)
                 and window.is_steady
@@ -245,7 +247,7 @@ class _JobWatcher:
 
     @contextmanager
     def _forward_signals(self) -> Iterator[None]:
-        """Signals go to the job while it runs; only the main thread of a program can hear any."""
+        """Signals go to the job while it runs; only the main thread of a program can receive any."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -267,7 +269,7 @@ class _JobWatcher:
             self._send_signal(number)
 
     def _terminate_job(self) -> None:
-        """Ask the job to end; it is killed after its grace."""
+        """Request the end of the job; it is killed after its grace period."""
         self._send_signal(signal.SIGTERM)
         self._kill_at = time.monotonic() + self._job.grace_s
 
@@ -284,24 +286,24 @@ class _JobWatcher:
                 os.kill(process.pid, signal.SIGKILL)
 
     def _finish_observation(self) -> JobObservation:
-        seen = self._seen
-        seen.returned = self._child.returncode
-        seen.interrupted_by = self._signals[0] if self._signals else 0
+        observation = self._observation
+        observation.returned = self._child.returncode
+        observation.interrupted_by = self._signals[0] if self._signals else 0
         if self._stalled_since is not None:
-            seen.stalls.append((self._stalled_since, seen.end))
+            observation.stalls.append((self._stalled_since, observation.end))
         if self._stalled_since is not None and (self._signals or self._job.end_stalled):
-            seen.status = "stalled"
+            observation.status = "stalled"
         elif self._signals:
-            seen.status = "interrupted"
-        elif seen.ended_because:
-            seen.status = "ended"
+            observation.status = "interrupted"
+        elif observation.ended_because:
+            observation.status = "ended"
         else:
-            seen.status = "failed" if seen.returned else "complete"
-        return seen
+            observation.status = "failed" if observation.returned else "complete"
+        return observation
 
 
 def _write_all(to: int, data: bytes) -> bool:
-    """All of it to one of our own streams; False once nobody reads that."""
+    """Write all data to a stream of this process; False once it has no reader."""
     try:
         while data:
             data = data[os.write(to, data) :]

@@ -1,15 +1,15 @@
-"""The measurement file: what was watched as one JSON document, and such a document as a measurement of a request.
+"""The measurement file: an observed job as one JSON document, and such a document as a measurement of a request.
 
-The document holds `format`, `measurement` (the fields of planner.request.Measurement; None where there is no
-throughput or no accelerator to hold it against, with the reason in `no_measurement`), and beside it everything the
-figure rests on. Knows neither the clock nor the machine: both come in.
+The document has `format`, `measurement` (the fields of planner.request.Measurement; None where there is no throughput
+or no accelerator, with the reason in `no_measurement`), and all evidence for it. Clock, machine and the words of
+messages are parameters.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -23,17 +23,19 @@ from planner.measure.steady_state import SteadyWindow, find_steady_window
 from planner.measure.telemetry_samples import Device, Sample
 from planner.measure.window_statistics import WindowStatistics, summarise_window
 from planner.request.errors import InputProblem, InvalidRequest
+from planner.result.message import Message, message
 from pricing.accelerator import AcceleratorNames
 from pricing.errors import UnknownName
 
 FORMAT = "gpu-planner measurement 1"
+Words = Callable[[Message], str]
 BYTES_MAX = 16 << 20
 SAMPLES_WRITTEN_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class JobDescription:
-    """What only the user can say of the job; what is not said is None and left out of the measurement."""
+    """Facts of the job that only the user knows; None is left out of the measurement."""
 
     name: str
     unit: str = "units"
@@ -48,31 +50,31 @@ class JobDescription:
 
 @dataclass(frozen=True, slots=True)
 class JobMeasurement:
-    """All that is made of what was watched. `steady` is the reason where there is no rate; `window` are the figures
-    of the steady window, else of the whole run after its warm-up."""
+    """A job observed and evaluated. `steady` is the reason where there is no rate; `window` has the statistics of the
+    steady window, else of the whole run after its warm-up."""
 
-    told: JobDescription
+    description: JobDescription
     job: WatchedCommand
     watched: JobObservation
     machine: HostMachine
-    steady: SteadyWindow | str
+    steady: SteadyWindow | Message
     window: WindowStatistics
     used: tuple[Device, ...]
     accelerator: str | None
     count: float
     findings: tuple[Finding, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Message | str, ...]
 
     @property
     def job_rate(self) -> float | None:
         """Units per second of the whole job."""
-        if isinstance(self.steady, str):
+        if isinstance(self.steady, Message):
             return None
-        return self.steady.rate * (self.count if self.told.scope == "device" else 1)
+        return self.steady.rate * (self.count if self.description.scope == "device" else 1)
 
     @property
     def joules_per_unit(self) -> float | None:
-        """Energy of the accelerators over the work done meanwhile."""
+        """Energy of the accelerators per unit of work."""
         energy, rate = self.window.energy_j, self.job_rate
         if not energy or not rate or self.window.seconds <= 0:
             return None
@@ -80,9 +82,9 @@ class JobMeasurement:
 
     @property
     def total_seconds(self) -> tuple[float, float | None, float | None] | None:
-        """Time for all the work that was told, and its bounds."""
-        total, rate = self.told.total_units, self.job_rate
-        if total is None or not rate or isinstance(self.steady, str):
+        """Time for the total work of the job, and its bounds."""
+        total, rate = self.description.total_units, self.job_rate
+        if total is None or not rate or isinstance(self.steady, Message):
             return None
         scale = total / rate * self.steady.rate
         low, high = self.steady.low, self.steady.high
@@ -97,77 +99,76 @@ def evaluate(
     names: AcceleratorNames,
     notes: Sequence[str],
 ) -> JobMeasurement:
-    """The steady window, the figures in it and what they say."""
+    """The steady window, the statistics in it, and the findings."""
     after = watched.start + job.warm_up_s
     steady = find_steady_window(watched.series.points, after)
-    start, end = (after, watched.end) if isinstance(steady, str) else (steady.start, steady.end)
-    remarks = list(notes)
+    start, end = (after, watched.end) if isinstance(steady, Message) else (steady.start, steady.end)
+    remarks: list[Message | str] = list(notes)
     used = _used_devices(watched, remarks)
     window = summarise_window(watched.samples, watched.devices, [device.index for device in used], start, end)
     name = description.accelerator or _accelerator_name(used, remarks)
     count = description.count or float(len(used) or machine.sockets)
-    remarks += [f"no sign of life for {until - since:.0f} s from second {since - watched.start:.0f} on"
-             for since, until in watched.stalls]  # fmt: skip
+    remarks += [
+        message("job_stalled", seconds=until - since, start_s=since - watched.start) for since, until in watched.stalls
+    ]
     others = (window.cpu.machine_cores or 0.0) - (window.cpu.job_cores or 0.0)
     if others >= threshold_value("others_cores"):
-        remarks.append(f"other processes kept {others:.1f} processors busy: alone, the job may be faster")
+        remarks.append(message("other_processes_busy", processors=others))
     if dropped := watched.series.dropped:
-        remarks.append(f"{dropped} reports of progress were left out: they went down, or were no number")
+        remarks.append(message("progress_reports_dropped", reports=dropped))
     return JobMeasurement(
         description, job, watched, machine, steady, window, used,
         _canonical_name(name, names, remarks), count, diagnose(window, machine), tuple(remarks),
     )  # fmt: skip
 
 
-def _used_devices(watched: JobObservation, remarks: list[str]) -> tuple[Device, ...]:
-    """The accelerators that did the work: those on which its processes were seen, else all that it may see."""
+def _used_devices(watched: JobObservation, remarks: list[Message | str]) -> tuple[Device, ...]:
+    """The accelerators that did the work: those on which its processes ran, else all that are visible to it."""
     if not watched.devices:
         return ()
     if watched.used:
         return tuple(device for device in watched.devices if device.index in watched.used)
     busy = [reading.busy for sample in watched.samples for reading in sample.readings]
     if busy and None not in busy and max(value or 0.0 for value in busy) < threshold_value("unused"):
-        remarks.append("no process of the job used an accelerator: measured on the CPU")
+        remarks.append(message("no_accelerator_used"))
         return ()
-    remarks.append(
-        "which accelerators the job used cannot be told; all that it may see are counted (--count overrides)"
-    )
+    remarks.append(message("accelerators_used_unknown"))
     return watched.devices
 
 
-def _accelerator_name(used: Sequence[Device], remarks: list[str]) -> str | None:
+def _accelerator_name(used: Sequence[Device], remarks: list[Message | str]) -> str | None:
     kinds = sorted({device.name for device in used})
     if len(kinds) > 1:
-        remarks.append(f"accelerators of several kinds did the work ({', '.join(kinds)}): no rate of one of them")
+        remarks.append(message("several_kinds_of_accelerator", names=kinds))
     return kinds[0] if len(kinds) == 1 else None
 
 
-def _canonical_name(name: str | None, names: AcceleratorNames, remarks: list[str]) -> str | None:
+def _canonical_name(name: str | None, names: AcceleratorNames, remarks: list[Message | str]) -> str | None:
     if name is None:
         return None
     try:
         return names.resolve(name).name
     except UnknownName as unknown:
-        remarks.append(f"{unknown}: kept as the machine names it")
+        remarks.append(message("accelerator_not_in_catalog", problem=str(unknown)))
         return name
 
 
-def build_document(measured: JobMeasurement, as_of: date) -> dict[str, Any]:
-    """The whole document, as JSON holds it."""
-    watched, description = measured.watched, measured.told
-    measurement, why_none = _measurement_fields(measured, as_of)
+def build_document(measured: JobMeasurement, as_of: date, words: Words) -> dict[str, Any]:
+    """The whole document as JSON values; `words` gives the text of a message."""
+    watched, description = measured.watched, measured.description
+    measurement, reason = _measurement_fields(measured, as_of, words)
     total = measured.total_seconds
     return {
         "format": FORMAT,
         "status": watched.status,
         "measurement": measurement,
-        "no_measurement": why_none,
+        "no_measurement": "" if reason is None else words(reason),
         "interval": _interval_fields(measured),
-        "steady": _steady_fields(measured),
+        "steady": _steady_fields(measured, words),
         "joules_per_unit": measured.joules_per_unit,
         "total_seconds": None if total is None else dict(zip(("expected", "low", "high"), total, strict=True)),
-        "diagnosis": [dataclasses.asdict(finding) for finding in measured.findings],
-        "notes": list(measured.notes),
+        "diagnosis": [{**dataclasses.asdict(each), "because": words(each.because)} for each in measured.findings],
+        "notes": [note if isinstance(note, str) else words(note) for note in measured.notes],
         "job": {
             "name": description.name,
             "unit": description.unit,
@@ -187,13 +188,14 @@ def build_document(measured: JobMeasurement, as_of: date) -> dict[str, Any]:
     }
 
 
-def _measurement_fields(measured: JobMeasurement, as_of: date) -> tuple[dict[str, Any] | None, str]:
-    steady, description = measured.steady, measured.told
-    if isinstance(steady, str):
+def _measurement_fields(
+    measured: JobMeasurement, as_of: date, words: Words
+) -> tuple[dict[str, Any] | None, Message | None]:
+    steady, description = measured.steady, measured.description
+    if isinstance(steady, Message):
         return None, steady
     if measured.accelerator is None:
-        name = measured.machine.name
-        return None, f"measured on the CPU ({name}): say --accelerator where the catalogue names it"
+        return None, message("measured_on_cpu", cpu=measured.machine.name)
     fields = {
         "accelerator": measured.accelerator,
         "count": measured.count,
@@ -202,40 +204,41 @@ def _measurement_fields(measured: JobMeasurement, as_of: date) -> tuple[dict[str
         "precision": description.precision,
         "scaling": description.scaling,
         "measured_on": as_of.isoformat(),
-        "source": describe_source(measured),
+        "source": describe_source(measured, words),
     }
-    return {key: value for key, value in fields.items() if value is not None}, ""
+    return {key: value for key, value in fields.items() if value is not None}, None
 
 
-def describe_source(measured: JobMeasurement) -> str:
-    """One line on how the figure came about, for whoever meets it in a plan."""
+def describe_source(measured: JobMeasurement, words: Words) -> str:
+    """One line on the origin of the rate, for readers of a plan."""
     steady, watched = measured.steady, measured.watched
-    if isinstance(steady, str):
-        return f"planner measure: {steady}"
+    if isinstance(steady, Message):
+        return f"planner measure: {words(steady)}"
     wide = "" if steady.half_width is None else f", +- {steady.half_width:.1%} (95 %)"
-    kind = "steady" if steady.is_steady else f"NOT STEADY ({steady.why_not})"
+    kind = "steady" if steady.why_not is None else f"NOT STEADY ({words(steady.why_not)})"
     seconds = f"{steady.end - steady.start:.0f} of {watched.end - watched.start:.0f} s"
-    return f"planner measure {measured.told.name}: {kind}, {seconds}{wide}; job {watched.status}"
+    return f"planner measure {measured.description.name}: {kind}, {seconds}{wide}; job {watched.status}"
 
 
 def _interval_fields(measured: JobMeasurement) -> dict[str, Any] | None:
     steady = measured.steady
-    if isinstance(steady, str) or steady.low is None:
+    if isinstance(steady, Message) or steady.low is None:
         return None
     return {"confidence": 0.95, "units_per_second_low": steady.low, "units_per_second_high": steady.high,
             "batches": steady.batches, "correlation": steady.correlation}  # fmt: skip
 
 
-def _steady_fields(measured: JobMeasurement) -> dict[str, Any]:
+def _steady_fields(measured: JobMeasurement, words: Words) -> dict[str, Any]:
     steady, start = measured.steady, measured.watched.start
-    if isinstance(steady, str):
-        return {"is_steady": False, "why_not": steady}
-    return {"is_steady": steady.is_steady, "why_not": steady.why_not, "start_seconds": steady.start - start,
+    if isinstance(steady, Message):
+        return {"is_steady": False, "why_not": words(steady)}
+    why_not = "" if steady.why_not is None else words(steady.why_not)
+    return {"is_steady": steady.is_steady, "why_not": why_not, "start_seconds": steady.start - start,
             "end_seconds": steady.end - start, "intervals": steady.bins, "drift": steady.drift}  # fmt: skip
 
 
-def _device_fields(found: Any) -> dict[str, Any]:
-    values = dataclasses.asdict(found)
+def _device_fields(statistics: Any) -> dict[str, Any]:
+    values = dataclasses.asdict(statistics)
     return {**values.pop("device"), **values}
 
 
@@ -244,7 +247,7 @@ DEVICE_COLUMNS = ("busy", "memory_busy", "memory_used_gib", "power_w", "temperat
 
 
 def _sample_table(watched: JobObservation) -> dict[str, Any]:
-    """Every k-th sample as a row, so that there are at most SAMPLES_KEPT."""
+    """Every k-th sample as a row, so that there are at most SAMPLES_WRITTEN_MAX."""
     every = -(-len(watched.samples) // SAMPLES_WRITTEN_MAX) or 1
     columns = [f"{name}:{device.index}" for device in watched.devices for name in DEVICE_COLUMNS]
     rows = [_sample_row(sample, watched.start) for sample in watched.samples[::every]]
@@ -253,8 +256,8 @@ def _sample_table(watched: JobObservation) -> dict[str, Any]:
 
 def _sample_row(sample: Sample, start: float) -> list[Any]:
     values = [getattr(reading, name) for reading in sample.readings for name in DEVICE_COLUMNS]
-    found = [sample.at - start, *(getattr(sample.cpu, name) for name in CPU_COLUMNS), *values]
-    return [float(f"{value:.6g}") if isinstance(value, float) else value for value in found]
+    row = [sample.at - start, *(getattr(sample.cpu, name) for name in CPU_COLUMNS), *values]
+    return [float(f"{value:.6g}") if isinstance(value, float) else value for value in row]
 
 
 def to_bytes(content: Mapping[str, Any]) -> bytes:
@@ -266,10 +269,10 @@ def to_bytes(content: Mapping[str, Any]) -> bytes:
 
 
 def read(source: Path | str | bytes) -> dict[str, Any]:
-    """The fields of planner.request.Measurement that a measurement file (its path or its bytes) holds.
+    """The fields of planner.request.Measurement in a measurement file (its path or its bytes).
 
-    InvalidRequest with every fault: no such file, no JSON, another format, a job that gave no throughput, a field that
-    a request would refuse.
+    InvalidRequest with every problem: no such file, no JSON, another format, a job without throughput, a field that a
+    request would reject.
     """
     place = "measurement file" if isinstance(source, bytes) else str(source)
     data = source if isinstance(source, bytes) else _read_bytes(Path(source), place)
@@ -284,7 +287,7 @@ def read(source: Path | str | bytes) -> dict[str, Any]:
         raise InvalidRequest((InputProblem("format", place, "is no measurement file", shown, repr(FORMAT)),))
     measurement = content.get("measurement")
     if not isinstance(measurement, dict):
-        why = str(content.get("no_measurement") or "it holds no measurement")[:300]
+        why = str(content.get("no_measurement") or "it has no measurement")[:300]
         raise InvalidRequest((InputProblem("measurement", place, f"cannot be planned with: {why}"),))
     return _validate_measurement(measurement, place)
 

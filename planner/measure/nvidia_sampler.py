@@ -1,7 +1,7 @@
-"""NVIDIA accelerators through NVML (nvidia-ml-py): which the job may see, and one reading of each.
+"""NVIDIA accelerators through NVML (nvidia-ml-py): those visible to the job, and one reading of each.
 
-NVML's utilisation is the share of the last 1/6 to 1 second in which any kernel ran (nvmlUtilization_t), not how full
-the device was: power tells that. On a MIG slice NVML gives no utilisation, and power is that of the whole board.
+NVML's utilisation is the share of the last 1/6 to 1 second in which any kernel ran (nvmlUtilization_t), not the load
+of the device: power shows that. On a MIG slice NVML gives no utilisation, and power is that of the whole board.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ORDER = "CUDA_DEVICE_ORDER"
 
 
 def open_nvidia(environment: Mapping[str, str]) -> SamplerAccess:
-    """NVML where it answers; else nobody, and a line that says why. Loads the library and its driver interface."""
+    """The sampler where NVML works; else none, and a line with the reason. Loads the library and its driver."""
     try:
         import pynvml as nvml
     except ImportError:
@@ -33,7 +33,7 @@ def open_nvidia(environment: Mapping[str, str]) -> SamplerAccess:
 
 
 class NvidiaSampler:
-    """The NVIDIA accelerators that `environment` lets a job see; see Accelerators. NVMLError where NVML lists none."""
+    """The NVIDIA accelerators visible to a job in `environment`; see AcceleratorSampler. NVMLError where there is none."""
 
     def __init__(self, nvml: Any, environment: Mapping[str, str]) -> None:
         self._nvml = nvml
@@ -42,11 +42,11 @@ class NvidiaSampler:
         ]
         keys = ["" if one is None else str(self._call_nvml(nvml.nvmlDeviceGetUUID, one) or "") for one in handles]
         slices = [{} if one is None else self._mig_slices(one) for one in handles]
-        seen = visible_devices(environment.get(VISIBLE), keys, slices)
-        self._lost = [index for index in seen if handles[index] is None]
-        self._handles = {index: handles[index] for index in seen if index not in self._lost}
+        visible = visible_devices(environment.get(VISIBLE), keys, slices)
+        self._lost = [index for index in visible if handles[index] is None]
+        self._handles = {index: handles[index] for index in visible if index not in self._lost}
         self._devices = tuple(
-            self._describe_device(index, handle, keys[index], slices[index], seen[index])
+            self._describe_device(index, handle, keys[index], slices[index], visible[index])
             for index, handle in self._handles.items()
         )
         self.notes = tuple(
@@ -95,10 +95,10 @@ class NvidiaSampler:
 
     def _describe_device(self, index: int, handle: Any, key: str, slices: Mapping[str, Any], part: str) -> Device:
         nvml = self._nvml
-        shown = slices[part] if part else handle
-        memory = self._call_nvml(nvml.nvmlDeviceGetMemoryInfo, shown)
+        source = slices[part] if part else handle
+        memory = self._call_nvml(nvml.nvmlDeviceGetMemoryInfo, source)
         limit = self._call_nvml(nvml.nvmlDeviceGetEnforcedPowerLimit, handle)
-        name = self._device_name(shown)
+        name = self._device_name(source)
         return Device(
             index=index,
             name=f"{name} (one MIG slice)" if part and "MIG" not in name else name,
@@ -110,22 +110,22 @@ class NvidiaSampler:
         )
 
     def _read_device(self, device: Device, handle: Any) -> DeviceReading:
-        nvml, ask = self._nvml, self._call_nvml
-        use = None if device.shared else ask(nvml.nvmlDeviceGetUtilizationRates, handle)
-        memory = ask(nvml.nvmlDeviceGetMemoryInfo, handle)
-        power = ask(nvml.nvmlDeviceGetPowerUsage, handle)
-        energy = ask(nvml.nvmlDeviceGetTotalEnergyConsumption, handle)  # Volta and newer
-        reasons = ask(nvml.nvmlDeviceGetCurrentClocksEventReasons, handle)
-        if reasons is None:  # what drivers before 535 call it
-            reasons = ask(nvml.nvmlDeviceGetCurrentClocksThrottleReasons, handle)
+        nvml, query = self._nvml, self._call_nvml
+        use = None if device.shared else query(nvml.nvmlDeviceGetUtilizationRates, handle)
+        memory = query(nvml.nvmlDeviceGetMemoryInfo, handle)
+        power = query(nvml.nvmlDeviceGetPowerUsage, handle)
+        energy = query(nvml.nvmlDeviceGetTotalEnergyConsumption, handle)  # Volta and newer
+        reasons = query(nvml.nvmlDeviceGetCurrentClocksEventReasons, handle)
+        if reasons is None:  # its name in drivers before 535
+            reasons = query(nvml.nvmlDeviceGetCurrentClocksThrottleReasons, handle)
         return DeviceReading(
             busy=None if use is None else use.gpu / 100,
             memory_busy=None if use is None else use.memory / 100,
             memory_used_gib=None if memory is None or device.shared else memory.used / GIB,
             power_w=None if power is None else power / 1000,
-            temperature_c=ask(nvml.nvmlDeviceGetTemperature, handle, nvml.NVML_TEMPERATURE_GPU),
-            sm_clock_mhz=ask(nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_SM),
-            memory_clock_mhz=ask(nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_MEM),
+            temperature_c=query(nvml.nvmlDeviceGetTemperature, handle, nvml.NVML_TEMPERATURE_GPU),
+            sm_clock_mhz=query(nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_SM),
+            memory_clock_mhz=query(nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_MEM),
             reasons=reasons,
             energy_j=None if energy is None else energy / 1000,
         )
@@ -145,10 +145,10 @@ class NvidiaSampler:
 def visible_devices(written: str | None, keys: list[str], slices: list[dict[str, Any]]) -> dict[int, str]:
     """The device indices that CUDA would show, each with the UUID of a MIG slice or "" for the whole device.
 
-    As CUDA reads CUDA_VISIBLE_DEVICES: indices or beginnings of UUIDs; the first that means nothing ends the list. A
+    As CUDA reads CUDA_VISIBLE_DEVICES: indices or beginnings of UUIDs; the first that is invalid ends the list. A
     job sees one MIG slice: the one that is named, else the first.
 
-    >>> visible("1,GPU-a,7,0", ["GPU-abc", "GPU-def"], [{}, {}])
+    >>> visible_devices("1,GPU-a,7,0", ["GPU-abc", "GPU-def"], [{}, {}])
     {1: '', 0: ''}
     """
     if written is None:

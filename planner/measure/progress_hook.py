@@ -1,7 +1,7 @@
-"""What a job calls to say how much work it has done: `from planner.measure import progress; progress(units)`.
+"""Reports the progress of a job: `from planner.measure import progress; progress(units)`.
 
-Only the standard library is used and nothing else of this package, so that the file can be copied beside a job. Where
-PLANNER_PROGRESS is not set (the job is not being measured) a call does nothing.
+Uses the standard library only, so that the file can be copied next to a job. Where
+PLANNER_PROGRESS is not set (the job is not being measured) a call has no effect.
 
 Each process appends lines `pid nanoseconds units` to the file that PLANNER_PROGRESS names: its own sum so far, by the
 clock that all processes of a machine share. Ranks that each report their own work add up.
@@ -19,7 +19,7 @@ EVERY_NS = 10_000_000
 
 
 class _Counter:
-    """The sum of this process and the file it goes to; `file` is None where nobody listens."""
+    """The sum of this process and the file it goes to; `file` is None where no measurement runs."""
 
     __slots__ = ("file", "total", "written_ns")
 
@@ -45,7 +45,7 @@ _counter = _Counter()
 
 
 def progress(units: float) -> None:
-    """Say that `units` more work is done since the last call, in whatever unit the measurement counts."""
+    """Report `units` more work since the last call, in the unit of the measurement."""
     counter = _counter
     if counter.file is None:
         return
@@ -61,7 +61,7 @@ def _write_at_exit() -> None:
 
 
 def _reset_in_child() -> None:
-    """A forked process counts from zero: what its parent did is the parent's to tell."""
+    """A forked process counts from zero: its parent reports the work before the fork."""
     _counter.total, _counter.written_ns = 0.0, 0
 
 

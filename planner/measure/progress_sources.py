@@ -1,7 +1,7 @@
-"""How much work the job has done by when: from lines that it prints, from a file it keeps, or from the hook it calls.
+"""Work done by a job over time: from lines that it prints, from a counter file, or from the hook it calls.
 
-Everything becomes one kind of series, (seconds of the monotonic clock, units done so far), so that the rest need not
-know where it came from. A rate that a line tells is taken to have held since the line before.
+Everything becomes one kind of series, (seconds of the monotonic clock, units done so far), whatever its
+source. A rate in a line applies since the line before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ POINTS_MAX = 20_000
 LINE_BYTES_MAX = 1 << 16
 HOOK_BYTES_MAX = 1 << 24
 """After this the file of the hook is emptied: a job of days must not fill a disk."""
-LINES_SHOWN = 5
+FIRST_LINES_MAX = 5
 TAIL_BYTES = 4096
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 NUMBER = re.compile(r"[-+]?\d[\d,_]*(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+]?\.\d+")
@@ -69,7 +69,7 @@ class OutputLines:
                 self._add_line(ESCAPES.sub("", line[:LINE_BYTES_MAX].decode("utf-8", "replace")), at)
 
     def _add_line(self, line: str, at: float) -> None:
-        if len(self.first) < LINES_SHOWN:
+        if len(self.first) < FIRST_LINES_MAX:
             self.first.append(line)
         match = self._pattern.search(line)
         if match is None or match[self._kind] is None:
@@ -90,11 +90,11 @@ class OutputLines:
 
 
 class CounterFile:
-    """Work read from a file in which the job keeps a count: the last number of its last line."""
+    """Work read from a file with a count of the job: the last number of its last line."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen = self._file_stamp()  # what stands there before the job starts is another job's
+        self._last_stamp = self._file_stamp()  # an earlier content is another job's
         self.series = WorkSeries()
 
     def _file_stamp(self) -> tuple[int, int]:
@@ -105,9 +105,9 @@ class CounterFile:
         return (status.st_mtime_ns, status.st_size)
 
     def poll(self, now: float) -> None:
-        """Look whether the count has changed; its time is that of the file, not that of the look."""
+        """Read the count if it has changed; its time is that of the file, not that of the poll."""
         stamp = self._file_stamp()
-        if stamp in {self._seen, (0, 0)}:
+        if stamp in {self._last_stamp, (0, 0)}:
             return
         try:
             with self._path.open("rb") as file:
@@ -115,7 +115,7 @@ class CounterFile:
                 numbers = NUMBER.findall(file.read(TAIL_BYTES).decode("utf-8", "replace").strip().rpartition("\n")[2])
         except OSError:
             return
-        self._seen = stamp
+        self._last_stamp = stamp
         value = parse_number(numbers[-1]) if numbers else None
         if value is None:
             self.series.dropped += 1
@@ -164,7 +164,7 @@ class HookFile:
 def parse_number(text: str) -> float | None:
     """The value of a number that may have separators of thousands; None where it is none.
 
-    >>> number_of("1,234.5"), number_of("2e3"), number_of("fast")
+    >>> parse_number("1,234.5"), parse_number("2e3"), parse_number("fast")
     (1234.5, 2000.0, None)
     """
     try:
@@ -175,7 +175,7 @@ def parse_number(text: str) -> float | None:
 
 
 def compile_pattern(text: str) -> re.Pattern[str] | InputProblem:
-    """The compiled expression, or what is wrong with it."""
+    """The compiled expression, or its problem."""
     expected = "one named group of units (work of that line), total (so far) or rate (a second): (?P<units>[0-9.]+)"
     try:
         pattern = re.compile(text)
@@ -183,5 +183,5 @@ def compile_pattern(text: str) -> re.Pattern[str] | InputProblem:
         return InputProblem("", "--pattern", f"is no regular expression: {error}", text, expected)
     named = [name for name in GROUPS if name in pattern.groupindex]
     if len(named) != 1:
-        return InputProblem("", "--pattern", f"{'several' if named else 'no'} groups that tell work", text, expected)
+        return InputProblem("", "--pattern", f"{'several' if named else 'no'} groups of work", text, expected)
     return pattern

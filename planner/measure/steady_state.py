@@ -1,4 +1,4 @@
-"""From which point on a job runs steadily, how fast it is then, and how sure that is. Plain numbers in and out.
+"""The steady window of a job, its rate there and the confidence interval of the rate. Plain numbers in and out.
 
 The series of work is cut into intervals of equal length, at least five events in each where there are a hundred, which
 gives equally spaced rates. Then:
@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
+from planner.result.message import Message, message
+
 Point = tuple[float, float]
 
 EVENTS_PER_BIN = 5
@@ -32,13 +34,13 @@ BATCHES_MIN, BATCHES_MAX = 10, 20
 CONFIDENCE = 0.95
 DRIFT_MAX = 0.05
 CORRELATION_MAX = 0.9
-"""Beyond it the correction would mean little; the interval is then wide enough to be seen as such."""
+"""Beyond it the correction means little; the interval is wide enough to show that."""
 
 
 @dataclass(frozen=True, slots=True)
 class SteadyWindow:
     """The window (`start` to `end`, seconds of the clock of the points), units per second in it and their 95 %
-    interval; None where two batches cannot be made. `why_not` says why it is not steady, "" where it is."""
+    interval; None where two batches cannot be made. `why_not` is the reason why it is not steady, None where it is."""
 
     start: float
     end: float
@@ -49,11 +51,11 @@ class SteadyWindow:
     batches: int
     drift: float | None
     correlation: float | None
-    why_not: str = ""
+    why_not: Message | None = None
 
     @property
     def is_steady(self) -> bool:
-        return not self.why_not
+        return self.why_not is None
 
     @property
     def half_width(self) -> float | None:
@@ -63,17 +65,14 @@ class SteadyWindow:
         return (self.high - self.rate) / self.rate
 
 
-def find_steady_window(points: Sequence[Point], not_before: float = -math.inf) -> SteadyWindow | str:
-    """The steady window of sums over time, or why there is no rate at all. Points before `not_before` are warm-up."""
+def find_steady_window(points: Sequence[Point], not_before: float = -math.inf) -> SteadyWindow | Message:
+    """The steady window of sums over time, or the reason why there is no rate; before `not_before` is warm-up."""
     measured_points = [point for point in points if point[0] >= not_before]
     if len(measured_points) < 2:
-        return (
-            f"{len(measured_points)} reports of progress{' after the warm-up' if len(points) >= 2 else ''}; "
-            "two are needed"
-        )
+        return message("too_few_progress_reports", reports=len(measured_points), after_warm_up=len(points) >= 2)
     (start, first), (end, last) = measured_points[0], measured_points[-1]
     if end <= start or last <= first:
-        return "no work between the first and the last report of progress"
+        return message("no_progress")
     rates, width = rates_of(measured_points)
     cut, too_short = warm_up(rates)
     start += cut * width
@@ -81,13 +80,13 @@ def find_steady_window(points: Sequence[Point], not_before: float = -math.inf) -
     rate = (last - total_at(measured_points, start)) / (end - start)
     low, high, correlation = _confidence_interval(rate, means)
     drift = drift_of(means)
-    why_not = ""
+    why_not = None
     if too_short:
-        why_not = "it was still changing in the second half of the run: run it for longer"
+        why_not = message("rate_still_changing")
     elif len(means) < BATCHES_MIN:
-        why_not = f"too few reports of progress: {len(rates) - cut} intervals, {BATCHES_MIN} are needed"
+        why_not = message("too_few_intervals", intervals=len(rates) - cut, needed=BATCHES_MIN)
     elif drift is not None and abs(drift) > DRIFT_MAX:
-        why_not = f"the rate still {'rises' if drift > 0 else 'falls'}, by {abs(drift):.0%} over the window"
+        why_not = message("rate_drifts", drift_fraction=drift)
     return SteadyWindow(start, end, rate, low, high, len(rates) - cut, len(means), drift, correlation, why_not)
 
 

@@ -1,4 +1,4 @@
-"""One sample of the machine: what each accelerator and the CPU show at a moment. None is not known, never zero."""
+"""One sample of the machine: readings of each accelerator and of the CPU. None is unknown, never zero."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ CLOCK_REASONS: Mapping[int, str] = {
 
 
 def clock_reason_names(mask: int) -> tuple[str, ...]:
-    """The names of the bits that are set; a bit without a name keeps its number.
+    """The names of the bits that are set; a bit without a name has its number.
 
-    >>> reasons_in(0x24), reasons_in(0x200)
+    >>> clock_reason_names(0x24), clock_reason_names(0x200)
     (('power_cap', 'sw_thermal'), ('bit_9',))
     """
     return tuple(CLOCK_REASONS.get(1 << bit, f"bit_{bit}") for bit in range(mask.bit_length()) if mask >> bit & 1)
@@ -33,7 +33,7 @@ def clock_reason_names(mask: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One accelerator as its library names it. `key` is its UUID or place, `shared` says that it is a part of one."""
+    """One accelerator as its library names it. `key` is its UUID or place, `shared`: it is a part of one."""
 
     index: int
     name: str
@@ -46,7 +46,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class DeviceReading:
-    """What one accelerator shows. Fractions are 0..1; `busy` is the share of time in which any kernel ran and
+    """One reading of an accelerator. Fractions are 0..1; `busy` is the share of time in which any kernel ran and
     `memory_busy` that in which its memory was read or written; `energy_j` counts up from an arbitrary start."""
 
     busy: float | None = None
@@ -90,18 +90,18 @@ class Sample:
 
 
 class AcceleratorSampler(Protocol):
-    """Who takes samples of the accelerators: NVML, AMD SMI, a recorded trace, or nobody."""
+    """A source of accelerator readings: NVML, AMD SMI, or a recorded trace in tests."""
 
     def devices(self) -> tuple[Device, ...]:
-        """The accelerators that the job may see."""
+        """The accelerators visible to the job."""
         ...
 
     def sample(self, now: float) -> tuple[DeviceReading, ...]:
-        """One reading of each; what cannot be read is None."""
+        """One reading of each; unreadable values are None."""
         ...
 
     def used_by(self, pids: Collection[int]) -> frozenset[int]:
-        """Indices of the devices on which one of these processes runs, where that can be told."""
+        """Indices of the devices on which one of these processes runs, where that is known."""
         ...
 
     def close(self) -> None: ...
@@ -125,7 +125,7 @@ class NoAccelerators:
 
 @dataclass(frozen=True, slots=True)
 class SamplerAccess:
-    """Who takes samples, and in one line each what could not be had and why."""
+    """A sampler, and one line for each accelerator or library that is not available."""
 
     accelerators: AcceleratorSampler
     notes: Sequence[str] = ()

@@ -14,7 +14,7 @@ from planner.measure.telemetry_samples import Device, DeviceReading, Sample, clo
 
 @dataclass(frozen=True, slots=True)
 class DeviceStatistics:
-    """One accelerator over the window. Shares are of samples, `reasons` those in which each reason held;
+    """One accelerator over the window. Shares are of samples, `reasons` those with each reason;
     `energy_basis` is counter, integral (of power) or ""."""
 
     device: Device
@@ -35,7 +35,7 @@ class DeviceStatistics:
 @dataclass(frozen=True, slots=True)
 class CpuStatistics:
     """The job's processes and the machine over the window, in processors (1.0 is one of them working all the time).
-    Shares are of samples: one process of the job at least wants a processor, or waits for a disk."""
+    Shares are of samples: at least one process of the job is ready to run, or waits for a disk."""
 
     job_cores: float | None = None
     busiest_cores: float | None = None
@@ -127,7 +127,7 @@ def _cpu_statistics(samples: Sequence[Sample]) -> CpuStatistics:
     if seconds > 0:
         before, after = first.cpu, last.cpu
         shares = {
-            # A process that nobody waited for takes its count with it: the difference may then fall below zero.
+            # The count of a process that ends without being waited for is lost: the difference may fall below zero.
             "job": max(0.0, after.job_seconds - before.job_seconds) / seconds,
             "busiest": max(0.0, after.busiest_seconds - before.busiest_seconds) / seconds,
             "machine": (after.machine_busy_seconds - before.machine_busy_seconds) / seconds,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -46,6 +46,11 @@ def _words_of(value: object) -> object:
     if isinstance(value, tuple) and any(isinstance(each, Message) for each in value):
         return tuple(map(_words_of, value))
     return value
+
+
+def joined_text(messages: Iterable[Message]) -> str:
+    """The words of several messages on one line."""
+    return "; ".join(map(text_of, messages))
 
 
 def with_texts(value: T) -> T:

@@ -1,4 +1,4 @@
-"""The rows that every plan keeps: all work is done, nothing is used twice, gangs and services are whole."""
+"""Constraints of every plan: all work is done, no capacity is used twice, gangs and services have whole nodes."""
 
 from __future__ import annotations
 
@@ -47,13 +47,12 @@ def task_of(need: int, month: int, block: int, demands: PortfolioDemand) -> tupl
 
 
 def bills_ready_nodes(step: CandidateActivity, need: WorkloadDemand) -> bool:
-    """Whether hours are billed by nodes that stand ready (columns `ready`) and not by the work done: services by the
-    hour."""
+    """Whether hours are billed by ready nodes (columns `ready`) and not by the work done: services by the hour."""
     return need.serving and step.by_hour
 
 
 def _add_task_rows(program: LinearProgram, demands: PortfolioDemand) -> None:
-    """Every task is done; where nothing can do one, a row that no solution fulfils says so."""
+    """Every task is done. A task without candidates gets a row that no solution fulfils."""
     doing: dict[DemandTask, RowEntries] = defaultdict(list)
     for number, column in enumerate(program.columns):
         if column.kind == "work":
@@ -71,7 +70,7 @@ def _add_task_rows(program: LinearProgram, demands: PortfolioDemand) -> None:
 def _add_shared_rows(
     program: LinearProgram, demands: PortfolioDemand, shared: Sequence[SharedResource], started: StartColumns
 ) -> None:
-    """Nothing shared is used twice, and a gang that spans shared nodes has them all in a month it works."""
+    """No shared capacity is used twice, and a gang that spans shared nodes has all of them in a month it works."""
     used: dict[tuple[int, int, int], RowEntries] = defaultdict(list)
     spanning: dict[tuple[int, int], dict[DemandTask, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, column in enumerate(program.columns):
@@ -114,7 +113,7 @@ def _add_parallel_rows(program: LinearProgram, demands: PortfolioDemand) -> None
 
 
 def _add_gang_type_rows(program: LinearProgram, demands: PortfolioDemand, resources: Sequence[Resource]) -> None:
-    """A job that runs a stated number of gangs at once keeps one accelerator and gang from start to end.
+    """A job with a fixed number of gangs at once uses one accelerator and gang size from start to end.
 
     Its parallelism and batch are set for them; without this, the optimum would swap hardware within a month.
     """
@@ -136,10 +135,10 @@ def _add_gang_type_rows(program: LinearProgram, demands: PortfolioDemand, resour
 
 
 def _add_service_rows(program: LinearProgram, demands: PortfolioDemand, resources: Sequence[Resource]) -> None:
-    """A service rents one type of node in one place by the hour (sum w <= 1), beside the nodes it shares.
+    """A service rents one type of node in one place by the hour (sum w <= 1), in addition to the nodes it shares.
 
-    What is ready is enough for what is due: that follows from the other rows; stated by itself, it lets the solver cut
-    fractions of nodes (ten times faster on a portfolio with two services).
+    The last rows, that ready nodes suffice for the work due, follow from the others. They let the solver cut off
+    fractions of nodes: ten times faster on a portfolio with two services.
     """
     shared: dict[DemandTask, RowEntries] = defaultdict(list)
     rented: dict[int, dict[tuple[str, ...], list[int]]] = defaultdict(lambda: defaultdict(list))

@@ -1,6 +1,6 @@
-"""What each workload bears of a strategy's costs: its own use, its part of what is bought, its part of the overheads.
+"""Allocation of a strategy's costs to workloads: their own use, their shares of purchases and of overheads.
 
-Every amount comes from the payments of `replay`; here they are only shared out, so that all parts add up to the whole.
+All amounts are payments of `solution`; they are only distributed here, so that the parts add up to the whole.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from planner.optimization.solution import Decisions, PlanningContext
 from planner.result import WorkloadCost
 
 Valuation = Callable[[Iterable[Payment]], float]
-"""What payments count for: their sum, or their present cost."""
+"""The value of payments: their sum, or their present cost."""
 
 
 def sum_payments(payments: Iterable[Payment]) -> float:
@@ -24,28 +24,29 @@ def sum_payments(payments: Iterable[Payment]) -> float:
 
 
 def purchase_shares(decisions: Decisions, setting: PlanningContext) -> dict[tuple[str, ...], tuple[float, ...]]:
-    """By key of what is bought, the part of each need: by node-hours (of committed money by what is drawn), so that
-    idle hours go the same way; in equal parts where nobody uses it."""
+    """By key of the resource ordered, the share of each need: by node-hours (of committed money by the money used), so
+    that idle hours are shared alike; equal shares where it is not used at all."""
     resources, needs = setting.market.resources, len(setting.demands.needs)
     used: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0] * needs)
     for share in decisions.shares:
         resource = resources[share.candidate.resource]
         weight = resource.quote.price.price_per_hour if resource.pool and resource.quote is not None else 1.0
         used[resource.pool or resource.key][share.candidate.need] += share.node_hours * weight
-    return {bought.resource.key: _normalise_weights(used[bought.resource.key]) for bought in decisions.bought}
+    return {order.resource.key: _normalise_weights(used[order.resource.key]) for order in decisions.bought}
 
 
-def allocate_costs(decisions: Decisions, setting: PlanningContext, worth: Valuation) -> list[float]:
-    """What each need bears, in their order: own use, its part of purchases, and of overheads by all other costs."""
+def allocate_costs(decisions: Decisions, setting: PlanningContext, value_of: Valuation) -> list[float]:
+    """The cost of each need, in their order: own use, its share of purchases, and of overheads by its other costs."""
     costs: list[list[float]] = [[] for _ in setting.demands.needs]
     for share in decisions.shares:
-        costs[share.candidate.need].append(worth(solution.use_payments(setting, share)))
+        costs[share.candidate.need].append(value_of(solution.use_payments(setting, share)))
     of_purchases = purchase_shares(decisions, setting)
-    for bought in decisions.bought:
-        _distribute_amount(worth(solution.purchase_payments(setting, bought)), of_purchases[bought.resource.key], costs)
+    for order in decisions.bought:
+        amount = value_of(solution.purchase_payments(setting, order))
+        _distribute_amount(amount, of_purchases[order.resource.key], costs)
     of_all = _normalise_weights([math.fsum(amounts) for amounts in costs])
     for overhead in decisions.overheads:
-        _distribute_amount(worth(solution.overhead_payments(setting, overhead)), of_all, costs)
+        _distribute_amount(value_of(solution.overhead_payments(setting, overhead)), of_all, costs)
     return [math.fsum(amounts) for amounts in costs]
 
 
@@ -61,7 +62,7 @@ def _distribute_amount(amount: float, of: Sequence[float], costs: list[list[floa
 
 
 def workload_costs(decisions: Decisions, setting: PlanningContext) -> tuple[WorkloadCost, ...]:
-    """What each workload costs, and where it runs."""
+    """The cost of each workload, and where it runs."""
     needs, resources = setting.demands.needs, setting.market.resources
     cost = allocate_costs(decisions, setting, sum_payments)
     units = [0.0] * len(needs)

@@ -1,14 +1,15 @@
-"""What can be left out of the supply without changing the optimum.
+"""Dominance: removes candidates and starts that cannot improve the optimum.
 
-Exact rules only. By the hour: of two candidates of one workload, one that costs no more per unit of work (for
-serving: per whole node, whatever number replaces it) and no more for data. Committed or owned: m nodes of one
-resource replace one of another where they do at least its work for every workload, in at least its months, for no
-more present cost, whatever the month of the start. And a start is useless where it costs at least what all its hours
-could save against the cheapest use by the hour.
+All rules are exact. By the hour: of two candidates of one workload, the one that costs no more per unit of work (for
+serving: per whole node, for any number of nodes) and no more for data dominates. Committed or owned: m nodes of one
+resource replace one of another if they do at least its work for every workload, in at least its months, at no more
+present cost, for every month of start. A start is useless if it costs at least as much as all its hours could save
+against the cheapest use by the hour.
 
-Limits make rules weaker: what counts against a quota that holds replaces nothing, spot replaces only spot where its
-share is limited, a budget compares only what is paid in the same way, and owned nodes that must share power, racks or
-operators are all kept. Committed money and what is held already are never left out.
+Limits weaken the rules, since cost alone no longer decides: a resource that counts against an enforced quota dominates
+none, spot dominates only spot where its share is limited, under a budget only resources with the same timing of
+payments are compared, and owned nodes that share limited power, racks or operators all remain. Committed money and
+existing capacity are never removed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from planner.finance.cashflow import Terms
 from planner.request.assumptions import Assumptions
-from planner.supply.candidates import Candidate, Market, Resource, gang_type, has_fixed_gang_type
+from planner.supply.candidates import Candidate, Market, Resource, gang_type, has_fixed_gang_type, round_up_to_gangs
 from planner.supply.costs import (
     ChoiceSet,
     HourlyRates,
@@ -48,7 +49,7 @@ TOLERANCE = 1e-9
 def build_choice_set(
     market: Market, demands: PortfolioDemand, assumptions: Assumptions, terms: Terms, rules: LimitRules | None = None
 ) -> ChoiceSet:
-    """The market less what is dominated. Owned starts that renting would beat stay: a strategy may insist on owning."""
+    """The market without dominated candidates. Owned systems that renting would beat stay: onprem must own."""
     rules = rules or LimitRules()
     rates = hourly_rates(market, assumptions, terms)
     resources = market.resources
@@ -70,7 +71,7 @@ def build_choice_set(
 
 
 def full_choice_set(market: Market, assumptions: Assumptions, terms: Terms, needs: int) -> ChoiceSet:
-    """Everything that the market holds, nothing left out: what pruning is judged by."""
+    """The whole market without pruning, as a reference for tests."""
     rates = hourly_rates(market, assumptions, terms)
     hourly = tuple(tuple(candidates) for candidates in group_by_need(market, rates, needs))
     return ChoiceSet(
@@ -91,8 +92,10 @@ def node_place(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str
 
 
 def _mixed_places(market: Market, needs: Sequence[WorkloadDemand]) -> frozenset[NeedPlace]:
-    """The types and places that a service can rent in several ways at once (on demand, spot, against committed money):
-    it stays in one place, so what one of them leaves is served there by another."""
+    """The types and places where a service can rent under several options at once (on demand, spot, committed money).
+
+    A service stays in one place, so there an option may be needed to complement another.
+    """
     ways: dict[NeedPlace, set[str]] = defaultdict(set)
     for candidate in market.candidates:
         resource = market.resources[candidate.resource]
@@ -121,7 +124,7 @@ def _undominated_hourly(
         ),
     )
     undominated: list[Candidate] = []
-    rivals: dict[object, list[Candidate]] = {}  # a job that keeps one team is replaced within that team only
+    rivals: dict[object, list[Candidate]] = {}  # a job with a fixed gang type is replaced within that type only
     for candidate in ordered:
         others = rivals.setdefault(gang_type(candidate, resources) if has_fixed_gang_type(need) else None, [])
         place = node_place(candidate, resources)
@@ -138,7 +141,7 @@ def _undominated_hourly(
 
 
 def _may_replace(best: Resource, other: Resource, need: WorkloadDemand, rules: LimitRules) -> bool:
-    """Whether limits let any amount of `best` stand in for `other`."""
+    """Whether limits allow any amount of `best` to replace `other`."""
     if rules.counted(best):
         return False
     return rules.spot_share(need) == 1 or not _is_spot(best) or _is_spot(other)
@@ -152,13 +155,14 @@ def _dominates_hourly(best: Candidate, other: Candidate, need: WorkloadDemand, r
     """Whether `best` by the hour does all that `other` (of the same team where jobs are limited) does, for no more."""
     if best.around.total > other.around.total:
         return False
-    if parallel_limit(need) is not None and _gang_rate(best) < _gang_rate(other) * (1 - TOLERANCE):
+    if parallel_limit(need) is not None and best.gang_rate < other.gang_rate * (1 - TOLERANCE):
         return False
     step = other.nodes_per_gang  # the fewest nodes by the hour that a service takes at a time
     instead = _replacement_nodes(best, other.units_per_node_hour * step, need)
-    if need.workload.spare_replicas:  # a spare gang is to be had for no more as well
+    if need.workload.spare_replicas:  # a spare gang must cost no more as well
         instead = max(instead, best.granule / other.granule * step)
-    return all(  # prices of one kind move together, as a power of time: the ends of the horizon decide
+    # Prices change as powers of time, so the ratio of two is monotone: the first and the last month decide.
+    return all(
         instead * rates[best.resource][month] <= rates[other.resource][month] * step * (1 + TOLERANCE)
         for month in (0, -1)
     )
@@ -168,14 +172,7 @@ def _replacement_nodes(best: Candidate, units_per_hour: float, need: WorkloadDem
     """Nodes of `best` by the hour that do `units_per_hour`: whole gangs of nodes for a service, else any part of
     one."""
     nodes = units_per_hour / best.units_per_node_hour
-    if not need.serving:
-        return nodes
-    return math.ceil(nodes / best.nodes_per_gang - TOLERANCE) * best.nodes_per_gang
-
-
-def _gang_rate(candidate: Candidate) -> float:
-    """Work per hour of one gang."""
-    return candidate.units_per_node_hour * candidate.granule
+    return round_up_to_gangs(nodes, best.nodes_per_gang, TOLERANCE) if need.serving else nodes
 
 
 def _cheapest_equivalents(shared: Iterable[SharedResource], rules: LimitRules) -> list[SharedResource]:
@@ -202,7 +199,7 @@ def _undominated_cover(
     rules: LimitRules,
     mixed: frozenset[NeedPlace],
 ) -> SharedResource:
-    """Committed money with, of all that it covers, what no other use of it outdoes at the plan's rates."""
+    """Committed money with those candidates that no other candidate it covers dominates at the plan's rates."""
     rates = {number: (weight,) for number, weight in item.weights.items()}
     undominated: list[Candidate] = []
     for index in dict.fromkeys(candidate.need for candidate in item.candidates):
@@ -222,8 +219,7 @@ def _without_useless_starts(
     terms: Terms,
     rules: LimitRules,
 ) -> list[SharedResource]:
-    """Commitments less the starts that cost at least what all their hours could save. Owned systems stay as they
-    are."""
+    """Commitments without the starts that cost at least as much as all their hours could save. Owned systems stay."""
     import numpy as np
 
     hour = np.array([rates.get(number, (math.nan,) * terms.months) for number in range(len(market.resources))])
@@ -255,8 +251,8 @@ def _without_useless_starts(
 def _hourly_savings(
     uses: Iterable[tuple[Candidate, WorkloadDemand, list[Candidate]]], rates: Floats, market: Market, terms: Terms
 ) -> Floats:
-    """By month, the most that an hour of one node can save, given what it can do and what could do that by the hour
-    (at `rates`, by resource and month); infinite where nothing can.
+    """By month, an upper bound on the saving of an hour of one node, given its possible uses and their substitutes by
+    the hour (at `rates`, by resource and month); infinite without a substitute.
 
     Its hour is divided among workloads: the part of services saves whole nodes, so each may save as much as the whole
     hour would; the others share the rest, which saves no more than all of it on the best of them.
@@ -275,8 +271,8 @@ def _hourly_savings(
         more = np.array([max(0.0, _monthly_data_cost(need, other, market, terms) - own) for other in others])
         replacing = np.array([_replacement_nodes(other, units, need) for other in others])
         each = replacing[:, None] * rates[[other.resource for other in others]] + more[:, None] * share * units
-        # Storage and egress are not discounted here: an upper bound on what a better place can save. A service rents
-        # one type only, whichever the plan picks.
+        # Storage and egress are not discounted: an upper bound on the saving of a better place. A service rents one
+        # type only, so the most expensive substitute bounds its saving; other work takes the cheapest.
         saved = np.where(due, each.max(axis=0) if need.serving else each.min(axis=0), 0.0)
         if need.serving:
             services += saved
@@ -302,17 +298,17 @@ def _hourly_substitutes(
     resources: Sequence[Resource],
     rules: LimitRules,
 ) -> list[Candidate]:
-    """Candidates by the hour, in any number, that could do what `candidate` does: any, or for a job that keeps its
-    accelerator and gang those of the same, no slower."""
+    """Candidates by the hour that, in any number, could replace `candidate`: all; if gangs at once are limited, those
+    no slower; for a job with a fixed gang type, of that type only."""
     hourly = [other for other in hourly if _may_replace(resources[other.resource], item.resource, need, rules)]
     if parallel_limit(need) is None:
         return hourly
-    rate = _gang_rate(candidate) * (1 - TOLERANCE)
-    as_fast = [other for other in hourly if _gang_rate(other) >= rate]
+    rate = candidate.gang_rate * (1 - TOLERANCE)
+    as_fast = [other for other in hourly if other.gang_rate >= rate]
     if not has_fixed_gang_type(need):
         return as_fast
-    mine = (item.resource.accelerator, candidate.gang)
-    return [other for other in as_fast if gang_type(other, resources) == mine]
+    own_type = (item.resource.accelerator, candidate.gang)
+    return [other for other in as_fast if gang_type(other, resources) == own_type]
 
 
 def _without_dominated(
@@ -329,7 +325,7 @@ def _without_dominated(
 
 
 def _are_comparable(best: SharedResource, item: SharedResource, rules: LimitRules) -> bool:
-    """Whether cost alone decides between two resources, whatever is limited."""
+    """Whether cost alone decides between two resources under the limits."""
     if best.resource.what != item.resource.what or best.by_month != item.by_month or rules.counted(best.resource):
         return False
     limits = rules.limits
@@ -357,7 +353,7 @@ def _dominates_shared(best: SharedResource, item: SharedResource, needs: Sequenc
 
 
 def _replacement_copies(best: SharedResource, item: SharedResource, needs: Sequence[WorkloadDemand]) -> int | None:
-    """Units of `best` that stand in for one of `item` for every workload; None where they cannot."""
+    """Units of `best` that replace one of `item` for every workload; None where they cannot."""
     offered = {(c.need, c.gang): c for c in best.candidates}
     copies = 1
     for candidate in item.candidates:

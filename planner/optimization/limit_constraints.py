@@ -1,7 +1,6 @@
-"""The rows of a request's limits, and the costs that belong to no single resource: operators, a support plan's least
-fee.
+"""Constraints for the limits of a request, and for costs of no single resource: operators, a minimum support fee.
 
-Each limit is a row that carries its name, so that a plan that is impossible can say which one would have to give.
+Each row of a limit carries its name, so that an infeasible plan can report the limits that prevent it.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from planner.supply.purchase_options import capacity_block, load_purchase_option
 def add_limit_constraints(
     program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource], started: StartColumns
 ) -> None:
-    """Every limit that the request states, and nothing where it states none."""
+    """Rows for every limit in the request; none without limits."""
     limits = setting.rules.limits
     _add_spare_rows(program, setting)
     _add_spot_rows(program, setting)
@@ -53,7 +52,7 @@ def add_limit_constraints(
 
 
 def _add_spare_rows(program: LinearProgram, setting: PlanningContext) -> None:
-    """Replicas of a service that stand ready beyond those at work, on nodes by the hour or reserved on shared ones."""
+    """Spare replicas of a service, ready beyond those at work: on nodes by the hour, or reserved on shared nodes."""
     hours = setting.demands.block_hours
     idle: dict[tuple[int, int, int], RowEntries] = defaultdict(list)
     for number, column in enumerate(program.columns):
@@ -101,7 +100,7 @@ def _month_units(setting: PlanningContext, index: int, month: int) -> float:
 def _add_site_rows(
     program: LinearProgram, setting: PlanningContext, there: StartColumns, each: dict[int, float], limit: RequestLimit
 ) -> None:
-    """What all owned nodes that are there in a month take of the site."""
+    """The use of the site by all owned nodes that are delivered, in each month."""
     for month in range(1, setting.terms.months + 1):
         entries = [(y, amount) for index, amount in each.items() for y in there.get((index, month), ())]
         program.row(-math.inf, limit.amount, entries, limit=limit)
@@ -110,7 +109,7 @@ def _add_site_rows(
 def _delivered_start_columns(
     program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource]
 ) -> StartColumns:
-    """The start columns of owned nodes by the months in which they stand there: from delivery, before they work."""
+    """The start columns of owned nodes by the months in which they are on site: from delivery, before they work."""
     start_columns: StartColumns = defaultdict(list)
     for number, column in enumerate(program.columns):
         if column.kind != "start" or (node := shared[column.owner].resource.node) is None:
@@ -126,7 +125,7 @@ def _delivered_start_columns(
 
 
 def _add_budget_rows(program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource]) -> None:
-    """What is paid in each year of the plan, for hardware and for everything else; money from a resale is neither."""
+    """Payments in each year of the plan, for hardware and for all else. Receipts of a resale lower neither."""
     limits, months = setting.rules.limits, setting.terms.months
     paid: dict[tuple[bool, int], RowEntries] = defaultdict(list)
     for number, column in enumerate(program.columns):
@@ -159,6 +158,7 @@ def _yearly_payments(
         for (is_capital, year), amounts in sorted(sums.items()):
             yield is_capital, year, math.fsum(amounts) / (existing.count if existing is not None else 1)
     elif program.cost[number]:
+        # Costs of the program are present values; a budget counts the amount paid.
         now = discount_factor(column.month, "end", terms.discount_rate_monthly)
         yield False, (column.month - 1) // 12, program.cost[number] / now
 
@@ -182,6 +182,8 @@ def _add_operator_rows(
         most = (
             math.fsum(program.upper[y] * count for y, count in node_entries) / a["accelerators_per_staff"].value + least
         )
+        # s operators serve s x accelerators_per_staff accelerators. z is 1 where a node is owned (y <= upper x z), and
+        # then there are at least `least` operators (least x z <= s).
         s = program.column(ProgramColumn("staff", -1, month), cost, math.ceil(most), whole=True)
         program.row(-math.inf, 0.0, [*node_entries, (s, -a["accelerators_per_staff"].value)])
         z = program.column(ProgramColumn("any", -1, month), 0.0, 1.0, whole=True)
@@ -193,7 +195,8 @@ def _add_operator_rows(
 def _add_support_minimum_rows(
     program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource]
 ) -> None:
-    """In a month with any cloud bill, the support plan costs at least its least fee: what is missing is topped up."""
+    """In a month with a cloud bill, the support plan costs at least its minimum fee: top_up + support >= fee x z, where
+    z is 1 as soon as anything is billed in the month."""
     terms, a = setting.terms, setting.assumptions
     support: dict[int, RowEntries] = defaultdict(list)
     using: dict[int, list[int]] = defaultdict(list)
@@ -206,6 +209,7 @@ def _add_support_minimum_rows(
         elif column.kind in ("work", "ready") and program.cost[number]:
             step = program.steps[column.owner]
             if setting.market.resources[step.candidate.resource].node is None:
+                # A column of use costs bill x bill factor, discounted; the support plan is its fraction of the bill.
                 bill = program.cost[number] / discount_factor(column.month, "end", terms.discount_rate_monthly)
                 share = terms.cloud_support_fraction / terms.bill_factor
                 support[column.month].append((number, bill * share))
@@ -223,8 +227,8 @@ def _add_support_minimum_rows(
 def _add_quota_rows(
     program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource], started: StartColumns
 ) -> None:
-    """No more nodes at once than each quota leaves, counted as a plan tells them (quota.py): whole nodes of each type
-    and way of paying, whole gangs, the busiest hours of different workloads added up."""
+    """No more nodes at once than each quota leaves, counted as `supply.quotas` does: whole nodes of each type
+    and purchase option, whole gangs, the busiest hours of different workloads added up."""
     running = _peak_hourly_nodes(program, setting)
     for index, item in enumerate(shared):
         if item.resource.held is None and item.resource.unit != "money" and setting.rules.counted(item.resource):

@@ -1,4 +1,4 @@
-"""A mixed-integer linear program in arrays, and what its columns stand for. Knows neither prices nor a solver."""
+"""A mixed-integer linear program in arrays, with the meaning of its columns. Independent of prices and solver."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RowEntries = list[tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class ProgramColumn:
-    """What a variable stands for; `owner` is the shared resource of a start, else the index of a step.
+    """The meaning of a variable; `owner` is the shared resource of a start, else the index of a step.
 
     A column of work is a share of `task`; doing all of it there takes `node_hours` and does `units`. One of ready or
     reserve holds `node_hours` without work of its own.
@@ -48,7 +48,7 @@ class CandidateActivity:
 
 @dataclass(frozen=True, slots=True)
 class RequestLimit:
-    """A limit of the request that rows stand for: `amount` in `unit`, of which `subject` tells which it is."""
+    """A limit of the request, of one or several rows: `amount` in `unit`; `subject` names which of its kind it is."""
 
     name: str
     subject: str
@@ -65,7 +65,7 @@ class LinearProgram:
     """Columns with cost and bounds, rows as lower <= a x <= upper with their entries, ready for a solver.
 
     `row_need` is the workload whose task a row is (-1: none), `row_limit` the limit that it is (None: none) and
-    `row_scale` what its entries were divided by.
+    `row_scale` the divisor of its entries.
     """
 
     columns: list[ProgramColumn] = field(default_factory=list)
@@ -82,6 +82,11 @@ class LinearProgram:
     entry_column: list[int] = field(default_factory=list)
     entry_value: list[float] = field(default_factory=list)
     steps: list[CandidateActivity] = field(default_factory=list)
+
+    @property
+    def limits(self) -> tuple[RequestLimit, ...]:
+        """The limits of the request that rows are, each once."""
+        return tuple(dict.fromkeys(limit for limit in self.row_limit if limit is not None))
 
     def column(self, column: ProgramColumn, cost: float, upper: float, whole: bool, lower: float = 0.0) -> int:
         self.columns.append(column)
@@ -121,8 +126,7 @@ class LinearProgram:
 
 
 def allow_shortage(program: LinearProgram) -> LinearProgram:
-    """The same program where work may be left undone and only that costs: it tells what is short when nothing is
-    feasible."""
+    """The program with work allowed to stay undone, at the only cost: its optimum is the least shortage."""
     relaxed = program.copy()
     relaxed.cost = [0.0] * len(program.cost)
     for row, need in enumerate(program.row_need):
@@ -131,8 +135,17 @@ def allow_shortage(program: LinearProgram) -> LinearProgram:
     return relaxed
 
 
+def raise_limit(program: LinearProgram, limit: RequestLimit, added: float) -> LinearProgram:
+    """The same program with `added` more of one limit."""
+    raised = program.copy()
+    for row, of in enumerate(program.row_limit):
+        if of == limit:
+            raised.row_upper[row] += added / program.row_scale[row]
+    return raised
+
+
 def relax_limit(program: LinearProgram, limit: RequestLimit) -> LinearProgram:
-    """The same program where one limit may be passed and only that costs, in its unit."""
+    """The program with one limit allowed to be exceeded, at the only cost, in the unit of the limit."""
     relaxed = program.copy()
     relaxed.cost = [0.0] * len(program.cost)
     over = relaxed.column(ProgramColumn("short", -1, 0), 1.0, float("inf"), whole=False)

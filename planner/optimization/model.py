@@ -2,8 +2,8 @@
 
 Sets: months t, load blocks b of h[b] hours, workloads k with tasks q (a month, a block of a month, or all months up
 to a deadline), candidates j of k; shared resources i (commitments, owned systems, committed money) with starts a, each
-covering some months. H[q,j] are the node-hours that the whole of task q takes on j, c[i,j] what an hour of a node takes
-of i (1, or money at the plan's rate), A[i,b] what one unit of i gives in block b (h; 24 hours of the
+covering some months. H[q,j] are the node-hours that the whole of task q takes on j, c[i,j] the use of i by a node-hour
+(1, or money at the plan's rate), A[i,b] the capacity of one unit of i in block b (h; 24 hours of the
 month for a day of a node).
 
 Decide: y[i,a] units started (whole, but for money); f[q,j,t,b] the share of task q done on j in month t and block b (0
@@ -16,13 +16,13 @@ at work) + sum data[q,j,t] f.
 
 Subject to
     sum f = 1                            every task is done
-    sum c H f <= A sum_a y               what is shared is not used twice, in every month and block
+    sum c H f <= A sum_a y               no shared capacity is used twice, in every month and block
     H f <= nodes h r                     a service by the hour has whole nodes ready
     sum H f / nodes per gang <= P h      at most P gangs of a job at once
-    sum f <= v[k,g], sum_g v = 1         such a job keeps one accelerator and size of gang, in every task
+    sum f <= v[k,g], sum_g v = 1         such a job uses one accelerator and gang size, in every task
     r <= most w[k,p], sum_p w <= 1       a service rents one type in one place by the hour
     sum f <= z, nodes z <= sum_a y       a gang on shared nodes has all of them
-and the limits of the request (bounds.py).
+and the limits of the request (limit_constraints.py).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from planner.workloads.placement import parallel_limit
 
 @dataclass(frozen=True, slots=True)
 class StrategyScope:
-    """What a strategy may use: `hourly_until[need]` is the last month in which renting by the hour is allowed."""
+    """Resources that a strategy may use; `hourly_until[need]` is the last month in which it may rent by the hour."""
 
     shared: tuple[SharedResource, ...]
     hourly_until: tuple[int, ...]
@@ -77,9 +77,10 @@ def build_program(setting: PlanningContext, allowed: StrategyScope) -> LinearPro
 def _add_start_column(
     program: LinearProgram, index: int, item: SharedResource, month: int, cost: float, demands: PortfolioDemand
 ) -> int:
-    held = item.resource.held
-    if held is not None:
-        return program.column(ProgramColumn("start", index, month), cost, held.count, whole=True, lower=held.count)
+    existing = item.resource.held
+    if existing is not None:
+        count = existing.count  # paid for in any case: lower bound and upper bound are equal
+        return program.column(ProgramColumn("start", index, month), cost, count, whole=True, lower=count)
     return program.column(
         ProgramColumn("start", index, month), cost, _max_useful_units(item, demands), whole=not item.weights
     )
@@ -133,7 +134,7 @@ def _add_work_columns(
 def _use_rate(
     step: CandidateActivity, month: int, setting: PlanningContext, shared: tuple[SharedResource, ...]
 ) -> float:
-    """Present cost of using a node for an hour, beyond what its start costs."""
+    """Present cost of using a node for an hour, beyond the cost of its start."""
     if step.shared is None:
         return setting.choice.rates[step.candidate.resource][month - 1]
     costs = shared[step.shared].use_costs
@@ -141,7 +142,7 @@ def _use_rate(
 
 
 def _max_useful_units(item: SharedResource, demands: PortfolioDemand) -> float:
-    """More units of a resource than could ever be of use."""
+    """An upper bound on the units of a resource that could be of use: each candidate's peak, in whole gangs."""
     most = 0.0
     for candidate in item.candidates:
         need = demands.needs[candidate.need]

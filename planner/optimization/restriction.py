@@ -1,14 +1,14 @@
 """A large program cut down to the columns that matter, with a bound that holds for the whole of it. Knows no solver.
 
-What is kept at first is a guess (for every workload the cheapest steps of each way of paying); the bound is not. Any
-prices of the rows (duals, y) bound the whole program from below, whatever was left out (weak duality):
+The first selection of columns is a guess (for every workload the cheapest steps of each purchase option); the bound is
+not. Any prices of the rows (duals, y) bound the whole program from below, for any selection (weak duality):
 
     sum_rows (y > 0: lower y, y < 0: upper y) + sum_columns (d > 0: lower d, d < 0: upper d),   d = cost - y A
 
-The prices come from the linear relaxation of what is kept. A row that nothing kept is in (what a resource that is left
-out can do) gets the price of its most eager user, so that a resource shows as worth adding only if its starts would pay
-off with every hour sold at that price. Steps and resources that show so are added until none is left: then the bound is
-the optimum of the whole relaxation, and the whole was never solved.
+The prices come from the linear relaxation of the selection. A row without selected columns (the capacity of a resource
+that is left out) gets the price of its most eager user, so that a resource is added only if its starts would pay off
+with every hour sold at that price. Steps and resources are added until none improves: then the bound is the optimum of
+the whole relaxation, which was never solved as a whole.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.optimization.linear_program import LinearProgram
-from planner.supply.candidates import Candidate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,13 +31,13 @@ if TYPE_CHECKING:
 COLUMNS_MAX = 20_000
 """Programs with more columns are restricted."""
 CHEAPEST_ACTIVITIES = 3
-"""Steps of each workload and way of paying that are kept at first (what it reaches: decision 0016)."""
+"""Steps of each workload and purchase option in the first selection (its effect: decision 0016)."""
 SEARCH_COLUMNS_MAX = 15_000
-"""Columns up to which all that was kept at first stays for the search beside what the relaxation uses: whole nodes need
-more choice than parts of them."""
+"""Up to so many columns, the first selection stays for the search in addition to those that the relaxation uses: whole
+nodes need more choice than parts of them."""
 ROUNDS_MAX = 40
 NEGLIGIBLE_GAIN = 1e-7
-"""Of the objective: what a column must be able to save to be added."""
+"""Of the objective: a column that could save less is not added."""
 BOUND_TOLERANCE = 1e-4
 """Of the objective: how far the bound may stay below the relaxation's optimum when the search for more columns ends."""
 
@@ -55,7 +54,7 @@ class Relaxation:
 
 RelaxProgram = Callable[[LinearProgram], Relaxation]
 SolveProgram = Callable[[LinearProgram], tuple[float, ...]]
-"""The best values found for a program, by column; none where there are none."""
+"""Solves a program: the best known values by column, empty without a solution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +70,8 @@ class Restriction:
 
 @dataclass(frozen=True, slots=True)
 class _ProgramArrays:
-    """A program as arrays: entries by row and column, and for each column the group that it is kept with (-1: always
-    kept).
+    """A program as arrays: entries by row and column, and for each column the group that selects it (-1: always
+    selected).
 
     Groups are the steps, then the shared resources (their starts). `resource` is that of a step's group, itself for a
     resource's, -1 by the hour.
@@ -101,11 +100,11 @@ def restrict_program(
     cheapest: int = CHEAPEST_ACTIVITIES,
     rounds: int = ROUNDS_MAX,
 ) -> Restriction:
-    """The columns that matter and the bound of the whole program: the best one found where `rounds` end first; all
+    """The columns that matter and the bound of the whole program: the best bound where `rounds` end first; all
     columns and no bound (minus infinity) where there is none.
 
-    `ways[index]` is how the shared resource of that index is paid for: what is cheap in one way tells nothing of
-    another.
+    `ways[index]` is the purchase option of the shared resource of that index: the cheapest of one option need not be
+    the best of another.
     """
     import numpy as np
 
@@ -131,7 +130,7 @@ def restrict_program(
         used = by_hour | _existing_groups(arrays) | _used_groups(arrays, columns, relaxed)
         complete = best >= relaxed.objective - BOUND_TOLERANCE * abs(relaxed.objective)
         included = _include_resources(arrays, included | improving, len(program.steps))
-    if best == -np.inf:  # what was kept cannot do all of the work, or says nothing
+    if best == -np.inf:  # the selection cannot do all of the work, or gives no bound
         return Restriction(program, tuple(range(len(program.columns))), -np.inf, number, complete=False)
     columns, rows = _select_columns(arrays, _include_resources(arrays, used | first, len(program.steps)))
     if len(columns) > SEARCH_COLUMNS_MAX:
@@ -142,8 +141,8 @@ def restrict_program(
 
 
 def solve_stepwise(program: LinearProgram, solve: SolveProgram) -> tuple[float, ...]:
-    """A good solution of a large program to begin a search from, none where a step finds none: first which accelerator
-    each job keeps and what is started, with everything else in parts, then all the rest for those accelerators."""
+    """A good solution of a large program to start a search from, empty where a step has none: first the accelerator of
+    each job and all starts, with everything else relaxed, then all the rest for those accelerators."""
     whole = [
         is_whole and c.kind in ("team", "start") for is_whole, c in zip(program.whole, program.columns, strict=True)
     ]
@@ -157,7 +156,7 @@ def solve_stepwise(program: LinearProgram, solve: SolveProgram) -> tuple[float, 
 
 
 def expand_values(part: Restriction, values: Sequence[float], columns: int) -> tuple[float, ...]:
-    """Values of the columns that were kept as values of all `columns` of the whole: 0 for the others."""
+    """Values of the selected columns as values of all `columns` of the whole: 0 for the others."""
     import numpy as np
 
     expanded_values = np.zeros(columns)
@@ -166,7 +165,7 @@ def expand_values(part: Restriction, values: Sequence[float], columns: int) -> t
 
 
 def bound_from_duals(program: LinearProgram, duals: Iterable[float]) -> float:
-    """What no solution of `program` can cost less than, by any prices of its rows; minus infinity: they say nothing."""
+    """A lower bound on the cost of any solution of `program`, from any prices of its rows; minus infinity: no bound."""
     import numpy as np
 
     arrays = _build_arrays(program)
@@ -204,7 +203,8 @@ def _build_arrays(program: LinearProgram) -> _ProgramArrays:
 
 
 def _initial_groups(program: LinearProgram, arrays: _ProgramArrays, ways: Sequence[str], cheapest: int) -> Flags:
-    """Kept at first: of each workload and way of paying the cheapest steps, with their resources; all that is held."""
+    """The first selection: of each workload and purchase option the cheapest steps, with their resources; all existing
+    capacity."""
     import numpy as np
 
     steps = len(program.steps)
@@ -217,13 +217,13 @@ def _initial_groups(program: LinearProgram, arrays: _ProgramArrays, ways: Sequen
     for ranked in rivals.values():
         for _, number in sorted(ranked)[:cheapest]:
             included[number] = True
-        fastest = max(ranked, key=lambda pair: (_gang_rate(program.steps[pair[1]].candidate), -pair[1]))
+        fastest = max(ranked, key=lambda pair: (program.steps[pair[1]].candidate.gang_rate, -pair[1]))
         included[fastest[1]] = True  # the cheapest may be too slow for a deadline
     return _include_resources(arrays, included | _existing_groups(arrays), steps)
 
 
 def _existing_groups(arrays: _ProgramArrays) -> Flags:
-    """What is there already: owed whether it is used or not."""
+    """The groups of existing capacity, which is paid whether it is used or not."""
     import numpy as np
 
     groups = np.zeros(len(arrays.resource), dtype=bool)
@@ -231,19 +231,16 @@ def _existing_groups(arrays: _ProgramArrays) -> Flags:
     return groups
 
 
-def _gang_rate(candidate: Candidate) -> float:
-    return candidate.units_per_node_hour * candidate.granule
-
-
-def _include_resources(arrays: _ProgramArrays, kept: Flags, steps: int) -> Flags:
+def _include_resources(arrays: _ProgramArrays, included: Flags, steps: int) -> Flags:
     """Those groups, and the resources of the steps among them."""
-    resources = arrays.resource[:steps][kept[:steps]]
-    kept[resources[resources >= 0]] = True
-    return kept
+    resources = arrays.resource[:steps][included[:steps]]
+    included[resources[resources >= 0]] = True
+    return included
 
 
 def _cost_per_unit(program: LinearProgram, arrays: _ProgramArrays) -> Floats:
-    """By step, what a unit of work costs at best: the hours of shared nodes at the cheapest start, used in full."""
+    """By step, a lower estimate of the cost of a unit of work: hours of shared nodes at the cheapest start, used in
+    full."""
     import numpy as np
 
     scale = np.array(program.row_scale)[arrays.entry_row]
@@ -278,7 +275,7 @@ def _rows_with(arrays: _ProgramArrays, columns: Flags) -> Flags:
 
 
 def _select_columns(arrays: _ProgramArrays, included: Flags) -> tuple[Places, Places]:
-    """The columns that are kept, and the rows that say anything of them or cannot hold without any."""
+    """The selected columns, and the rows that contain any of them or cannot hold without any."""
     import numpy as np
 
     chosen = (arrays.group < 0) | included[arrays.group]
@@ -319,7 +316,7 @@ def _build_subprogram(program: LinearProgram, arrays: _ProgramArrays, columns: P
 
 
 def _reduced_costs(arrays: _ProgramArrays, duals: Floats) -> Floats:
-    """What each column costs at these prices of the rows."""
+    """The reduced cost of each column at these prices of the rows: cost - y A."""
     import numpy as np
 
     used = np.bincount(
@@ -329,9 +326,9 @@ def _reduced_costs(arrays: _ProgramArrays, duals: Floats) -> Floats:
 
 
 def _extend_duals(arrays: _ProgramArrays, duals: Floats, known: Places, share: bool) -> Floats:
-    """Those prices, and prices for the rows that nothing kept is in: first those between work and nodes ready, then
+    """Those prices, and prices for the rows without selected columns: first those between work and ready nodes, then
     those between work and starts. Each is the most that a user of the row would pay, or with `share` the part of it
-    that leaves the suppliers (all starts of a resource alike) without profit."""
+    that leaves the suppliers (all starts of a resource by the same factor) without profit."""
     import numpy as np
 
     duals = duals.copy()
@@ -353,9 +350,9 @@ def _extend_duals(arrays: _ProgramArrays, duals: Floats, known: Places, share: b
         part = np.ones(max(len(arrays.cost), len(arrays.resource)))
         if share:
             np.minimum.at(part, supplier_key[earns], np.clip(reduced[earns] / earned[earns], 0.0, 1.0))
-        kept_part = np.ones(len(duals))
-        np.minimum.at(kept_part, row[gives], part[supplier_key[column[gives]]])
-        duals += price * kept_part
+        remaining = np.ones(len(duals))
+        np.minimum.at(remaining, row[gives], part[supplier_key[column[gives]]])
+        duals += price * remaining
     return duals
 
 
@@ -378,9 +375,9 @@ def _improving_groups(arrays: _ProgramArrays, reduced: Floats, objective: float)
     import numpy as np
 
     gain = -reduced * np.where(np.isfinite(arrays.upper), arrays.upper, 1.0)
-    worth = (gain > NEGLIGIBLE_GAIN * max(abs(objective), 1.0)) & (arrays.group >= 0)
+    improves = (gain > NEGLIGIBLE_GAIN * max(abs(objective), 1.0)) & (arrays.group >= 0)
     groups = np.zeros(len(arrays.resource), dtype=bool)
-    groups[arrays.group[worth]] = True
+    groups[arrays.group[improves]] = True
     return groups
 
 
@@ -388,8 +385,8 @@ def _valid_duals(arrays: _ProgramArrays, duals: Floats) -> Floats:
     """The prices less those, left by rounding, of a bound that a row does not have."""
     import numpy as np
 
-    nothing = ((duals > 0) & np.isneginf(arrays.row_lower)) | ((duals < 0) & np.isposinf(arrays.row_upper))
-    return np.where(nothing, 0.0, duals)
+    invalid = ((duals > 0) & np.isneginf(arrays.row_lower)) | ((duals < 0) & np.isposinf(arrays.row_upper))
+    return np.where(invalid, 0.0, duals)
 
 
 def _proven_bound(arrays: _ProgramArrays, duals: Floats, reduced: Floats) -> float:

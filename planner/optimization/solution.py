@@ -1,7 +1,7 @@
-"""From what was decided to what is paid and shown: the payments of every purchase and use, and the rows of a strategy.
+"""From decisions to payments: the payments of every purchase and use, and the rows of a strategy.
 
-Every amount comes from the payments of `options` and `owned`. The same decisions can be paid for again under other
-assumptions: that is how risk and what would flip a plan are found with the plan fixed.
+Every amount is a payment of `planner.supply`. The same decisions can be valued under other assumptions: so risk and
+switching values are computed for a fixed plan.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal
 
 from planner.finance.cashflow import Payment, Terms, present_cost
 from planner.request.assumptions import Assumptions
-from planner.result import CashRow, Purchase, Use
+from planner.result import OPERATORS, SUPPORT_PLAN, CashRow, Purchase, Use
 from planner.supply import onprem, payments
 from planner.supply.candidates import Candidate, Market, Resource
 from planner.supply.costs import ChoiceSet
@@ -57,7 +57,7 @@ class ResourceOrder:
 
 @dataclass(frozen=True, slots=True)
 class Overhead:
-    """What belongs to no single resource: `quantity` operators, or money that tops up the support plan, in `month`."""
+    """Costs of no single resource: `quantity` operators, or money added to the support plan, in `month`."""
 
     kind: Literal["staff", "cloud_support"]
     month: int
@@ -66,7 +66,7 @@ class Overhead:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """All that one strategy decides; everything it costs follows from it and a Setting."""
+    """All that one strategy decides; all its costs follow from it and a PlanningContext."""
 
     bought: tuple[ResourceOrder, ...] = ()
     shares: tuple[CandidateUse, ...] = ()
@@ -74,42 +74,42 @@ class Decisions:
 
 
 def list_payments(decisions: Decisions, setting: PlanningContext) -> list[tuple[str, Payment]]:
-    """Every payment with the title of what it is for, purchases first."""
-    rows = [(bought.resource.title, p) for bought in decisions.bought for p in purchase_payments(setting, bought)]
+    """Every payment with the title of its resource, purchases first."""
+    rows = [(order.resource.title, p) for order in decisions.bought for p in purchase_payments(setting, order)]
     resources = setting.market.resources
     for share in decisions.shares:
         rows += [(resources[share.candidate.resource].title, p) for p in use_payments(setting, share)]
     for overhead in decisions.overheads:
-        title = "operators" if overhead.kind == "staff" else "cloud support plan"
+        title = OPERATORS if overhead.kind == "staff" else SUPPORT_PLAN
         rows += [(title, p) for p in overhead_payments(setting, overhead)]
     return rows
 
 
 def overhead_payments(setting: PlanningContext, overhead: Overhead) -> tuple[Payment, ...]:
-    """What operators or the least fee of the support plan cost in a month."""
+    """Payments for operators or for the minimum fee of the support plan in a month."""
     if overhead.kind == "staff":
         return onprem.staff_payments(overhead.month, round(overhead.quantity), setting.assumptions)
     return payments.support_minimum_payments(overhead.month, overhead.quantity, setting.terms)
 
 
-def purchase_payments(setting: PlanningContext, bought: ResourceOrder) -> tuple[Payment, ...]:
-    """All that one purchase owes within the horizon."""
-    return resource_payments(bought.resource, bought.month, bought.quantity, setting.assumptions, setting.terms)
+def purchase_payments(setting: PlanningContext, order: ResourceOrder) -> tuple[Payment, ...]:
+    """All payments of one purchase within the horizon."""
+    return resource_payments(order.resource, order.month, order.quantity, setting.assumptions, setting.terms)
 
 
 def use_payments(setting: PlanningContext, share: CandidateUse) -> tuple[Payment, ...]:
-    """What one use costs by itself: hours paid by the hour, the power of owned nodes at work, and its part of
-    storage, egress and transfer."""
+    """Payments of one use: hours paid by the hour, the power of owned nodes at work, and its share of storage, egress
+    and transfer."""
     resource = setting.market.resources[share.candidate.resource]
     need = setting.demands.needs[share.candidate.need]
     rows = payments.resource_use_payments(resource, share.month, share.node_hours, setting.assumptions, setting.terms)
     return rows + payments.data_payments(need, share.candidate, resource, share.month, share.units, setting.terms)
 
 
-def describe_purchase(setting: PlanningContext, bought: ResourceOrder) -> Purchase:
+def describe_purchase(setting: PlanningContext, order: ResourceOrder) -> Purchase:
     """One purchase, for the reader."""
-    terms, resource, month, count = setting.terms, bought.resource, bought.month, bought.quantity
-    paid = purchase_payments(setting, bought)
+    terms, resource, month, count = setting.terms, order.resource, order.month, order.quantity
+    paid = purchase_payments(setting, order)
     working = covered_months(resource, month, setting.assumptions, terms)
     node = resource.node
     if node is not None:

@@ -18,9 +18,9 @@ GAP_TARGET = 1e-6
 """Relative distance of the best plan from the proven bound at which the search ends: 0.0001 %."""
 LONG_SEARCH_GAPS = ((3_000, 1e-4), (6_000, 5e-4), (12_000, 1e-3))
 """After so many nodes of the search, a gap that is near enough to end it. Counted in nodes and not in seconds, so that
-equal programs end alike on every machine."""
+equal programs end the same on every machine."""
 TIME_LIMIT_S = 300.0
-"""A last resort: a plan cut off by it says within_gap, as the cut depends on the machine."""
+"""A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
 INTERIOR_COLUMNS = 20_000
 """From here on the interior point method is faster than the simplex (50 workloads x 36 months: 22 against 198 s)."""
 RELAXATION_S, STEP_S, SEARCH_S = 120.0, 40.0, 120.0
@@ -29,7 +29,7 @@ RELAXATION_S, STEP_S, SEARCH_S = 120.0, 40.0, 120.0
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The best values found, by column. `bound` is proven: no solution costs less. Infeasible (proven) and unsolved
+    """The best known values, by column. `bound` is proven: no solution costs less. Infeasible (proven) and unsolved
     (out of time): no values. `searched`: of how many columns, where not all were (the bound holds for all)."""
 
     status: Literal["optimal", "within_gap", "infeasible", "unsolved"]
@@ -45,7 +45,7 @@ def solve_program(
     """The least-cost solution. One thread and a fixed seed: equal programs give equal values.
 
     `start` is a solution to begin from, of a program with the same columns.
-    Raises Defect when the solver stops for another reason than the time.
+    Raises InternalError when the solver stops for another reason than the time.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
@@ -78,8 +78,8 @@ def solve_program(
 
 
 def solve_large(program: LinearProgram, ways: Sequence[str], start: Solution | None = None) -> Solution:
-    """As `solve`; a program of more than COLUMNS_MAX columns is searched among those that matter, against a bound that
-    holds for all of them. `ways` as `restrict` has them."""
+    """As `solve_program`; a program of more than COLUMNS_MAX columns is restricted to those that matter, with a bound
+    that holds for all of them. `ways` as in `restrict_program`."""
     if len(program.columns) <= COLUMNS_MAX:
         return solve_program(program, start=start)
     part = restrict_program(program, ways, solve_relaxation)
@@ -113,7 +113,7 @@ def solve_relaxation(program: LinearProgram) -> Relaxation:
 
 
 def _end_long_search(event: Any) -> None:
-    """Ends a search whose gap is near enough for the nodes it has taken."""
+    """Ends a search whose gap is small enough for its number of nodes."""
     progress = event.data_out
     best, bound = progress.mip_primal_bound, progress.mip_dual_bound
     if not (math.isfinite(best) and math.isfinite(bound)) or abs(best) > NO_SOLUTION_YET:

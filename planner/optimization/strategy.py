@@ -1,7 +1,7 @@
 """One strategy: what it may use, the solved program, and the purchases, uses and payments that follow from it.
 
-Every amount shown comes from the payments of `options` and `owned`; the solver only says how many. The replayed
-payments must be worth what the solver minimised, or nothing is shown.
+Every amount is a payment of `planner.supply`; the solver only decides how many. The present cost of the replayed
+payments must equal the solver's objective, or planning ends with an internal error.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from planner.optimization.solver import TIME_LIMIT_S, Solution, solve_large, sol
 from planner.request.errors import InternalError
 from planner.result import Strategy, StrategyName
 from planner.result.message import message
-from planner.supply.candidates import Candidate, Resource
+from planner.supply.candidates import Candidate, Resource, round_up_to_gangs
 
 REPLAY_TOLERANCE = 1e-5
 LONG_SEARCH_COLUMNS = 2000
 """Programs smaller than this are solved in less time than a first plan would save."""
 NEGLIGIBLE_SHARE = 1e-7
-"""Of a task: what the solver's tolerance leaves behind."""
+"""Of a task: a smaller share is left by the solver's tolerance."""
 
 
 @dataclass(frozen=True, slots=True)
 class SolvedStrategy:
-    """A strategy with what it decides, the candidates that work in it and the resources that it pays."""
+    """A strategy with its decisions, the candidates that work in it and the resources that it pays."""
 
     strategy: Strategy
     decisions: Decisions = field(default_factory=Decisions)
@@ -53,16 +53,18 @@ def ownable_workloads(setting: PlanningContext) -> tuple[bool, ...]:
 
 
 def strategy_scope(name: StrategyName, setting: PlanningContext) -> StrategyScope:
-    """What `name` may use, beside what is there already. Cloud: no new hardware. Hybrid: anything. Onprem: workloads
-    that can be owned may be rented by the hour only until the first nodes work; the others, named as gaps, stay in the
-    cloud."""
+    """Resources that `name` may use; existing capacity always.
+
+    Cloud: no new hardware. Hybrid: anything. Onprem: workloads that can be owned may be rented by the hour only until
+    the first nodes work; the others, named as gaps, stay in the cloud.
+    """
     months = setting.terms.months
     everywhere = tuple(months for _ in setting.demands.needs)
     if name == "hybrid":
         return StrategyScope(setting.choice.shared, everywhere)
     if name == "cloud":
-        bought = [s for s in setting.choice.shared if s.resource.what == "owned" and s.resource.held is None]
-        return StrategyScope(tuple(s for s in setting.choice.shared if s not in bought), everywhere)
+        new_hardware = [s for s in setting.choice.shared if s.resource.what == "owned" and s.resource.held is None]
+        return StrategyScope(tuple(s for s in setting.choice.shared if s not in new_hardware), everywhere)
     can = ownable_workloads(setting)
     waiting = setting.assumptions["lead_time_months"].value + setting.assumptions["migration_months"].value
     bridge = min(round(waiting), months)
@@ -123,10 +125,10 @@ def compute_shortage(name: StrategyName, setting: PlanningContext) -> dict[int, 
 
 def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[tuple[RequestLimit, float | None]]:
     """For each limit of an impossible strategy, the least amount by which it alone would have to give in any of its
-    rows; None where that alone makes nothing possible."""
+    rows; None where that alone does not help."""
     program = build_program(setting, strategy_scope(name, setting))
     results: list[tuple[RequestLimit, float | None]] = []
-    for limit in dict.fromkeys(limit for limit in program.row_limit if limit is not None):
+    for limit in program.limits:
         solution = solve_program(relax_limit(program, limit))
         possible = bool(solution.values)
         results.append((limit, solution.objective if possible else None))
@@ -143,19 +145,19 @@ def _build_solved_strategy(
         _read_overheads(program, solver_result),
     )
     rows = replay.list_payments(decisions, setting)
-    worth = present_cost((payment for _, payment in rows), terms.discount_rate_monthly)
-    if not math.isclose(worth, solver_result.objective, rel_tol=REPLAY_TOLERANCE, abs_tol=0.01):
+    present = present_cost((payment for _, payment in rows), terms.discount_rate_monthly)
+    if not math.isclose(present, solver_result.objective, rel_tol=REPLAY_TOLERANCE, abs_tol=0.01):
         raise InternalError(
-            f"{name}: the payments are worth {worth:.2f}, the solver minimised {solver_result.objective:.2f}"
+            f"{name}: the payments are worth {present:.2f}, the solver minimised {solver_result.objective:.2f}"
         )
-    bound = min(solver_result.bound, worth)
+    bound = min(solver_result.bound, present)
     strategy = Strategy(
         name=name,
         status="optimal" if solver_result.status == "optimal" else "within_gap",
-        present_cost=worth,
+        present_cost=present,
         total_cost=math.fsum(payment.amount for _, payment in rows),
         bound=bound,
-        gap_fraction=(worth - bound) / abs(worth) if worth else 0.0,
+        gap_fraction=(present - bound) / abs(present) if present else 0.0,
         purchases=tuple(replay.describe_purchase(setting, b) for b in decisions.bought if b.resource.held is None),
         uses=tuple(replay.describe_use(setting, share) for share in decisions.shares),
         cash=replay.sum_cash_rows(rows),
@@ -171,7 +173,7 @@ def _build_solved_strategy(
 
 
 def _read_orders(rules: StrategyScope, program: LinearProgram, solution: Solution) -> tuple[ResourceOrder, ...]:
-    """What is ordered or committed, in order of time; what is held already is there from the first month on."""
+    """Orders and commitments by month; existing capacity is ordered in the first month."""
     orders = []
     for column, value in zip(program.columns, solution.values, strict=True):
         if column.kind == "start":
@@ -179,7 +181,7 @@ def _read_orders(rules: StrategyScope, program: LinearProgram, solution: Solutio
             quantity = value if item.weights else round(value)
             if quantity > NEGLIGIBLE_SHARE:
                 orders.append(ResourceOrder(item.resource, column.month, quantity))
-    return tuple(sorted(orders, key=lambda bought: (bought.month, bought.resource.key)))
+    return tuple(sorted(orders, key=lambda order: (order.month, order.resource.key)))
 
 
 def _read_overheads(program: LinearProgram, solution: Solution) -> tuple[Overhead, ...]:
@@ -193,7 +195,7 @@ def _read_overheads(program: LinearProgram, solution: Solution) -> tuple[Overhea
 
 
 def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solution) -> tuple[CandidateUse, ...]:
-    """What each candidate does in each month: work columns give the units, a service's replicas the hours billed."""
+    """Work of each candidate in each month: work columns give the units, a service's ready nodes the hours billed."""
     hours: dict[tuple[int, int], float] = defaultdict(float)
     units: dict[tuple[int, int], float] = defaultdict(float)
     busy: dict[tuple[int, int, int], float] = defaultdict(float)
@@ -228,5 +230,6 @@ def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solut
 
 def _round_up_to_gangs(candidate: Candidate, nodes: float) -> float:
     """The nodes that must be there at once to have so many on average: a gang that spans nodes takes all of its own."""
-    span = candidate.nodes_per_gang
-    return nodes if span == 1 else float(math.ceil(nodes / span - NEGLIGIBLE_SHARE) * span)
+    return (
+        nodes if candidate.nodes_per_gang == 1 else round_up_to_gangs(nodes, candidate.nodes_per_gang, NEGLIGIBLE_SHARE)
+    )

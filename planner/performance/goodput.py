@@ -1,4 +1,4 @@
-"""How many hours are billed for each hour that advances a job when nodes fail or are taken back.
+"""Hours billed for each hour that advances a job, when nodes fail or spot capacity is reclaimed.
 
 J. T. Daly, A higher order estimate of the optimum checkpoint interval for restart dumps (2006): with mean time to
 interruption M, checkpoint time d and restart time R, a job of useful time Ts that writes a checkpoint after every t
@@ -6,7 +6,7 @@ of work takes
 
     W = M * exp(R / M) * (exp((t + d) / M) - 1) * Ts / t
 
-The best t solves (1 - t/M) * exp((t + d)/M) = 1; it is found here by Newton's method, not by an approximation.
+The best t solves (1 - t/M) * exp((t + d)/M) = 1; solved here by Newton's method, not by an approximation.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ def billed_per_useful_hour(checkpoint_hours: float, restart_hours: float, interr
     if interval == 0:
         return math.exp(restart_hours / mean)
     exponent = (interval + checkpoint_hours) / mean
+    # exp overflows beyond 709; a factor of exp(500) is never worth a comparison
     if exponent > 500 or restart_hours / mean > 500:
         return math.inf
     return mean * math.exp(restart_hours / mean) * math.expm1(exponent) / interval
 
 
 def best_interval_hours(checkpoint_hours: float, interruption_hours: float) -> float:
-    """The work time between checkpoints that minimises W; 0 where a checkpoint costs nothing."""
+    """The work time between checkpoints that minimises W; 0 where a checkpoint takes no time."""
     cost = checkpoint_hours / interruption_hours
     if cost == 0:
         return 0.0

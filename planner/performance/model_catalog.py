@@ -1,7 +1,4 @@
-"""Shapes of published models: how many layers of what size, each with its source.
-
-Reads `models.csv` beside it (kept by hand). Knows neither how a model is run nor what it is run on.
-"""
+"""Shapes of published models: layers and their sizes, each with its source (models.csv, maintained by hand)."""
 
 from __future__ import annotations
 
@@ -43,13 +40,13 @@ class ModelShape:
 
     @property
     def layer_parameters(self) -> float:
-        """Of one layer, all its experts included."""
+        """Parameters of one layer, all its experts included."""
         return max(0.0, self.parameters - self.embedding_parameters) / self.layers
 
 
 @cache
 def published_models() -> dict[str, ModelShape]:
-    """Every model of the table, by name; BadSnapshot with every fault of it."""
+    """Every model of the table, by name; InvalidSnapshot with every fault of it."""
     faults: list[str] = []
     shapes = [_parse_shape(row) for row in read_rows(TABLE, COLUMNS, faults)]
     if faults:
@@ -63,7 +60,7 @@ def find_model(written: str) -> ModelShape | None:
 
 
 def describe_unknown_model(written: str) -> str:
-    """Why a name is none of a published model, with the nearest ones; empty where it is one."""
+    """Error text for a name that is no published model, with the nearest names; empty where it is one."""
     if find_model(written) is not None:
         return ""
     near = ", ".join(nearest_models(written))
@@ -71,7 +68,7 @@ def describe_unknown_model(written: str) -> str:
 
 
 def nearest_models(written: str) -> tuple[str, ...]:
-    """The names of the table nearest to what was written, best first."""
+    """The names of the table nearest to the written one, best first."""
     return find_nearest_names(written, published_models())
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import difflib
 import math
 import re
 from collections.abc import Collection, Mapping
 from datetime import date
 from importlib import resources
 
-from planner.request.errors import InputProblem
+from planner.request.errors import InputProblem, unknown_name
 from planner.result import Assumption
 from pricing.exchange_rates import ExchangeRate
 
@@ -81,9 +80,7 @@ def validate_assumptions(
             if not 0 < value < math.inf:
                 problems.append(InputProblem(path, path, "not a positive value", f"{value:g}", "more than 0"))
         elif name not in base:
-            nearest = difflib.get_close_matches(name, [*base, *more], n=3, cutoff=0.5)
-            expected = f"one of {', '.join(nearest or base)}"
-            problems.append(InputProblem(path, path, "unknown assumption", name, expected))
+            problems.append(unknown_name(path, name, [*base, *more], kind="assumption"))
         elif fault := _value_problem(base[name], value):
             problems.append(InputProblem(path, path, fault[0], f"{value:g}", fault[1]))
     return problems

@@ -9,7 +9,13 @@ A plan that cannot exist is no error: it is a Plan with `status` infeasible (exi
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from pricing.csv_tables import find_nearest_names
+
+SUGGESTIONS_MAX = 12
+"""Names that a problem lists where none is close to what was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,19 @@ class InputProblem:
         if self.expected:
             parts.append(f"expected {self.expected}")
         return "; ".join(parts)
+
+
+def unknown_name(
+    path: str, written: str, known: Iterable[str] = (), *, kind: str = "", nearest: Sequence[str] = (), hint: str = ""
+) -> InputProblem:
+    """A name that is none of `known`: expected is the nearest of them (or `nearest`), else the first few, else `hint`.
+
+    `kind` is what it should name; by default the field of the path.
+    """
+    names = sorted(known)
+    suggestions = nearest or find_nearest_names(written, names) or names[:SUGGESTIONS_MAX]
+    expected = f"one of {', '.join(suggestions)}" if suggestions else hint
+    return InputProblem(path, path, f"unknown {kind or path.rpartition('.')[2]}", written, expected)
 
 
 class PlannerError(Exception):

@@ -333,7 +333,8 @@ def parse_request(
     try:
         request = Request.model_validate(document)
     except ValidationError as error:
-        faults += [_problem_from_error(item, places or {}) for item in error.errors(include_url=False)]
+        items = error.errors(include_url=False)
+        faults += [_problem_from_error(item, places or {}) for item in items if not _is_consequence(item, items)]
     if faults or request is None:
         raise InvalidRequest(tuple(faults))
     return request
@@ -347,6 +348,14 @@ def locate_path(path: str, places: Mapping[str, str]) -> str:
             return places[candidate]
         candidate = candidate[: max(candidate.rfind("."), candidate.rfind("["), 0)]
     return places.get("", "") or path
+
+
+def _is_consequence(item: Any, items: Sequence[Any]) -> bool:
+    """Whether a list is too short only because its elements have problems of their own."""
+    path = item["loc"]
+    return item["type"] == "too_short" and any(
+        len(other["loc"]) > len(path) and other["loc"][: len(path)] == path for other in items
+    )
 
 
 def _problem_from_error(item: Any, places: Mapping[str, str]) -> InputProblem:
@@ -364,8 +373,7 @@ def _problem_from_error(item: Any, places: Mapping[str, str]) -> InputProblem:
     shown = "" if isinstance(value, dict | list | tuple) or value is None else repr(value)[:80]
     place = locate_path(path, places)
     if is_unknown:
-        near = get_close_matches(str(last).casefold(), _field_names(), 1)
-        return InputProblem(path, place, "unknown field", str(last)[:80], near[0] if near else "")
+        return _unknown_field(path, place, str(last)[:80])
     if item["type"] == "too_long":
         many, most = item["ctx"]["actual_length"], item["ctx"]["max_length"]
         return InputProblem(path, place, "too many", f"{many:,}", f"at most {most:,} together")
@@ -389,9 +397,36 @@ def _join_path(parts: Sequence[object]) -> str:
     return found
 
 
+def _unknown_field(path: str, place: str, name: str) -> InputProblem:
+    """A field that its part of the request does not have: with where it belongs, or the nearest name."""
+    owners = _field_owners()
+    if name in owners:
+        where = " or ".join(owner or "the top level of the request" for owner in owners[name])
+        return InputProblem(path, place, "field at the wrong level", name, f"{name} at {where}")
+    near = get_close_matches(name.casefold(), sorted(owners), 1)
+    return InputProblem(path, place, "unknown field", name, near[0] if near else "")
+
+
 @cache
-def _field_names() -> tuple[str, ...]:
-    """The fields of a request and of all its parts."""
+def _field_owners() -> dict[str, list[str]]:
+    """By field, the paths of the parts of a request that have it: "" for the request, workloads[].demand ..."""
     schema = Request.model_json_schema()
-    parts = (schema, *schema.get("$defs", {}).values())
-    return tuple(sorted({name for part in parts for name in part.get("properties", {})}))
+    owners: dict[str, list[str]] = {}
+
+    def visit(part: Mapping[str, Any], path: str) -> None:
+        for reference in _references(part):
+            visit(schema["$defs"][reference], path)
+        if "items" in part:
+            visit(part["items"], f"{path}[]")
+        for name, field in part.get("properties", {}).items():
+            owners.setdefault(name, []).append(path)
+            visit(field, f"{path}.{name}" if path else name)
+
+    visit(schema, "")
+    return {name: list(dict.fromkeys(paths)) for name, paths in owners.items()}
+
+
+def _references(part: Mapping[str, Any]) -> list[str]:
+    """The definitions that a part of a JSON schema is one of."""
+    options = (part, *part.get("anyOf", ()), *part.get("allOf", ()))
+    return [option["$ref"].rpartition("/")[2] for option in options if "$ref" in option]

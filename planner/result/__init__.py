@@ -18,6 +18,10 @@ from planner.result.message import Message
 from planner.result.risk import Risk, SwitchingValue
 from pricing.exchange_rates import RateUsed
 
+OPERATORS = "operators"
+SUPPORT_PLAN = "cloud support plan"
+EXISTING_SUFFIX = " (existing)"
+"""After the name of what was owned or committed to before the plan, wherever a plan names it."""
 SCHEMA_VERSION = "1"
 """Of the plan as JSON."""
 StrategyName = Literal["cloud", "onprem", "hybrid"]
@@ -141,7 +145,7 @@ class ThroughputUsed:
 def describe_amount(amount: float, unit: str) -> str:
     """An amount that a name follows.
 
-    >>> amount_words(3, "node"), amount_words(21, "node_day"), amount_words(0.6, "money")
+    >>> describe_amount(3, "node"), describe_amount(21, "node_day"), describe_amount(0.6, "money")
     ('3 x', '21 days of', '0.60 an hour of')
     """
     words = {"node": f"{amount:,.0f} x", "node_day": f"{amount:,.0f} days of", "money": f"{amount:,.2f} an hour of"}
@@ -210,8 +214,10 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class CashRow:
-    """One payment of a strategy: month 1 start is `month` 1 with `at` start; running costs fall at the end of a
-    month."""
+    """One payment of a strategy: month 1 start is `month` 1 with `at` start; running costs fall at the end of a month.
+
+    `what` is OPERATORS, SUPPORT_PLAN or the name of a resource, with EXISTING_SUFFIX where it was there before.
+    """
 
     month: int
     at: Literal["start", "end"]

@@ -27,8 +27,8 @@ from planner.reports import formats, load, terraform
 from planner.reports.json import loads
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.models import Request
+from planner.request.validation import validate_currency_override
 from planner.service.uploads import Upload
-from planner.supply.validation import validate_currency_override
 from pricing.catalog.adjusted_prices import check_rate_card
 from pricing.catalog.price_catalog import Catalog
 from pricing.clock import today

@@ -1,8 +1,7 @@
-"""Demand x offerings x ways of paying x throughput: what could serve what, and why everything else could not.
+"""The market: every pair of a workload and a resource that could serve it, and the refusal of every other pair.
 
-A resource is one way to get nodes (an offering in a region bought in one way, or an owned system); a candidate is a
-workload on a resource with the work that one node-hour gives. Nothing is chosen here and nothing is dropped for its
-price.
+A resource is one way to get nodes (an offering in a region under one purchase option, or an owned system); a candidate
+is a workload on a resource with the work that one node-hour gives. No candidate is chosen or dropped by price here.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from planner.performance import goodput
 from planner.performance.throughput import Throughput
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
-from planner.result import Gap
+from planner.result import EXISTING_SUFFIX, Gap
 from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
@@ -27,9 +26,10 @@ from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import Placement, PlacementSearch, find_placements, parallel_limit
 from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_memory
 from pricing.offering import Offering
+from pricing.price import Price
 
 EXISTING_KEY, OWNED_KEY = "~held", "~owned"
-"""The first part of the key of what is there already, and of what can be bought."""
+"""The first part of the key of existing capacity, and of systems that can be purchased."""
 NOT_SOLD = message("not_sold_where_allowed")
 ResourceKind = Literal["hourly", "covered", "commitment", "owned"]
 """By the hour; by the hour and set against committed money; nodes committed to; nodes owned."""
@@ -37,10 +37,10 @@ ResourceKind = Literal["hourly", "covered", "commitment", "owned"]
 
 @dataclass(frozen=True, slots=True)
 class ExistingCapacity:
-    """What is there already: `count` nodes in the months `covers`.
+    """Capacity from before the plan: `count` nodes in the months `covers`.
 
-    `age_months` is the age of what is owned at the start of the plan, `fee_per_month` what is still owed for all that
-    is committed to.
+    `age_months` is the age of owned nodes at the start of the plan, `fee_per_month` the fee of commitments for all
+    nodes together.
     """
 
     count: int
@@ -74,7 +74,7 @@ class Resource:
 
     @property
     def provider(self) -> str:
-        """Empty for what is owned, as is the region."""
+        """Empty for owned systems, as is the region."""
         return self.quote.price.provider if self.quote is not None else ""
 
     @property
@@ -87,19 +87,19 @@ class Resource:
 
     @property
     def is_listed(self) -> bool:
-        """Whether its price is a row of the catalogue: not what is held, nor money that covers many rows."""
+        """Whether its price is a row of the catalogue: neither existing capacity nor a pool of committed money."""
         return self.quote is not None and self.held is None and (self.what == "covered" or self.unit != "money")
 
     @property
     def unit(self) -> CommitmentUnit:
-        """What one of it is: a node, a whole day of one, or money an hour."""
+        """The unit of a purchase: a node, a day of a node, or money an hour."""
         return "node" if self.quote is None else load_purchase_options()[self.quote.price.kind].UNIT
 
     @property
     def title(self) -> str:
         """How it is called in payments: an owned system, or provider, region, type and way of paying."""
         name = self.node.name if self.node is not None else " ".join(self.key).removeprefix(f"{EXISTING_KEY} ")
-        return name if self.held is None else f"{name} (existing)"
+        return name if self.held is None else f"{name}{EXISTING_SUFFIX}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Candidate:
     """A workload (`need`, an index) on a resource (an index).
 
     `units_per_node_hour` counts work that stays (goodput). A gang takes `nodes_per_gang` nodes, or 1 /
-    `gangs_per_node` of one. `around` is what the whole of a month's data costs at the resource's place.
+    `gangs_per_node` of one. `around` is the cost of a month's data at the resource's place.
     """
 
     need: int
@@ -123,6 +123,11 @@ class Candidate:
     def granule(self) -> float:
         """Nodes that one gang takes."""
         return float(self.nodes_per_gang) if self.nodes_per_gang > 1 else 1 / self.gangs_per_node
+
+    @property
+    def gang_rate(self) -> float:
+        """Work per hour of one gang."""
+        return self.units_per_node_hour * self.granule
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +175,7 @@ class _MarketBuilder:
 
 @dataclass(slots=True)
 class _WorkloadSearch:
-    """One workload, how it sits on nodes, and what was found out about it so far: `around` by place."""
+    """The search for one workload: its placement, its data costs by place (`around`) and its refusals so far."""
 
     index: int
     need: WorkloadDemand
@@ -187,10 +192,10 @@ def build_market(
     assumptions: Assumptions,
     existing_resources: Iterable[Resource] = (),
 ) -> Market:
-    """Every candidate for every need, on what can be had and on what is `held` already."""
+    """Every candidate for every need, on the market's resources and on existing ones."""
     build = _MarketBuilder(request, catalog, assumptions)
     existing = tuple(existing_resources)
-    for resource in existing:  # owed though nothing can use it
+    for resource in existing:  # paid for even where no workload can use it
         build.number(resource)
     owned = tuple(nodes)
     refused = []
@@ -223,6 +228,15 @@ def is_allowed(quote: Quote, request: Request) -> bool:
     )
 
 
+def round_up_to_gangs(nodes: float, nodes_per_gang: int, tolerance: float) -> float:
+    """The nodes of the whole gangs that `nodes` are part of; `tolerance` is the part of a gang that counts as rounding.
+
+    >>> round_up_to_gangs(4.5, 4, 1e-9), round_up_to_gangs(4.0, 4, 1e-9)
+    (8.0, 4.0)
+    """
+    return float(math.ceil(nodes / nodes_per_gang - tolerance) * nodes_per_gang)
+
+
 def has_fixed_gang_type(need: WorkloadDemand) -> bool:
     """Whether a workload stays on one accelerator and size of gang: jobs whose number at once is stated, not
     services."""
@@ -230,7 +244,7 @@ def has_fixed_gang_type(need: WorkloadDemand) -> bool:
 
 
 def gang_type(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str, float]:
-    """The accelerator and the size of gang that a candidate runs on: what one job keeps from start to end."""
+    """The accelerator and gang size of a candidate, which one job does not change from start to end."""
     return resources[candidate.resource].accelerator, candidate.gang
 
 
@@ -256,22 +270,22 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
             continue
         around = _data_costs_at(build, search, quote)
         if around is None:
-            search.refused[quote.price.key] = message("data_price_missing_there")
+            search.refused[quote.price.key] = message("data_price_unknown")
             continue
         if option.UNIT == "node_day" and search.need.levels is not None:
             continue  # a block is whole days: not for work that follows the hours
         what: ResourceKind = "hourly" if not option.COMMITS else "covered" if option.UNIT == "money" else "commitment"
         count = offering.accelerator_count or 0
-        pool = _commitment_pool(quote) if what == "covered" else ()
+        pool = commitment_pool(quote.price) if what == "covered" else ()
         number = build.number(Resource(quote.price.key, what, offering.accelerator, count, quote=quote, pool=pool))
         for fit, hours in zip(gang_fits, billed[option.INTERRUPTS], strict=True):
             if math.isfinite(hours):
                 build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
 
 
-def _commitment_pool(quote: Quote) -> tuple[str, ...]:
-    """Whose money covers a price: of one family in one region for the class instance, else of the whole provider."""
-    price = quote.price
+def commitment_pool(price: Price) -> tuple[str, ...]:
+    """The commitment to money that covers a price: of one family in one region for the class instance, else of the
+    whole provider."""
     family = price.instance_type.partition(".")[0]
     scope = (price.region, family) if price.offering_class == "instance" else ("all-regions", "any-type")
     return (price.provider, *scope, price.purchase_option)
@@ -309,10 +323,10 @@ def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resour
         return
     around = build.surroundings.owned(need.workload, build.assumptions)
     if around is None:
-        search.refused[resource.key] = message("data_transfer_price_missing")
+        search.refused[resource.key] = message("data_transfer_price_unknown")
         return
     number = build.number(resource)
-    # hours of accelerators that the asker states hold the repairs already, as they hold failures
+    # Accelerator-hours in the request include repairs already, as they include failures: no second allowance.
     there = onprem.node_availability(node, build.assumptions) if need.workload.measurements else 1.0
     for fit in gang_fits if there else ():
         hours = _billed_hours(build, need, fit, interrupts=False) / there
@@ -347,7 +361,10 @@ def may_run(catalog: Catalog, request: Request, workload: Workload, quote: Quote
 
 
 def _billed_hours(build: _MarketBuilder, need: WorkloadDemand, fit: Placement, interrupts: bool) -> float:
-    """Hours billed for one useful hour (1 or more); accelerator-hours stated by the asker already hold failures."""
+    """Hours billed for one useful hour, 1 or more: recomputation after failures and, on spot, after interruptions.
+
+    Accelerator-hours in the request already include failures.
+    """
     a = build.assumptions
     by_definition = not need.workload.measurements
     rate = 0.0 if by_definition else fit.gang / a["failure_interval_accelerator_hours"].value

@@ -1,6 +1,6 @@
-"""The market with what it costs: rates by the hour, and for everything started its present cost and what it gives.
+"""The costs of the market: hourly rates, and for everything that is started its present cost and the months it covers.
 
-Nothing is left out here; `prune` does that.
+All candidates stay here; `optimization.dominance` removes those that cannot be part of an optimum.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SharedResource:
     """A resource that workloads share: paid per unit from a start, used by any of `candidates`.
 
     A node is there in every hour, a node-day for 24 hours of its month. Money an hour is drawn on at `weights`, by
-    resource number. `use_costs` is what a node-hour of use costs beside, by month.
+    resource number. `use_costs` is the additional cost of a node-hour of use, by month.
     """
 
     resource: Resource
@@ -43,7 +43,7 @@ class SharedResource:
     use_costs: tuple[float, ...] = ()
 
     def weight(self, candidate: Candidate) -> float:
-        """What a node-hour of a candidate takes of it: an hour of a node, or money."""
+        """The share of one unit that a node-hour of a candidate uses: an hour of a node, or money."""
         return self.weights.get(candidate.resource, 1.0)
 
     @property
@@ -52,13 +52,13 @@ class SharedResource:
         return self.resource.unit == "node_day"
 
     def hours(self, month_or_block: float) -> float:
-        """What one unit gives in so many hours: node-hours or money. For a node-day always its 24 hours."""
+        """The capacity of one unit in so many hours: node-hours or money. For a node-day always its 24 hours."""
         return float(capacity_block.HOURS) if self.by_month else month_or_block
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceSet:
-    """What the solver may choose from. `hourly[need]` are candidates by the hour, `rates` what they cost."""
+    """The input of the solver. `hourly[need]` are candidates by the hour, `rates` their present costs."""
 
     hourly: tuple[tuple[Candidate, ...], ...]
     rates: HourlyRates
@@ -88,7 +88,7 @@ def hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dict
 
 def build_shared_resources(market: Market, assumptions: Assumptions, terms: Terms) -> list[SharedResource]:
     """Everything that is started: nodes and node-days with all their starts, then pools of committed money, each with
-    all that it covers; what is held already last."""
+    all that it covers; existing capacity last."""
     grouped: dict[int, list[Candidate]] = {n: [] for n, r in enumerate(market.resources) if r.held is not None}
     pools: dict[tuple[str, ...], list[Candidate]] = {}
     for candidate in market.candidates:
@@ -136,8 +136,8 @@ def _scale_starts(
     """Present cost of one unit by month of start; for commitments in proportion to the price, so one curve per term."""
     if resource.held is not None:
         paid = resource_payments(resource, 1, resource.held.count, assumptions, terms)
-        owed = present_cost(paid, terms.discount_rate_monthly)
-        return [ResourceStart(1, owed / resource.held.count, resource.held.covers)]
+        total = present_cost(paid, terms.discount_rate_monthly)
+        return [ResourceStart(1, total / resource.held.count, resource.held.covers)]
     if resource.quote is None:
         return price_starts(resource, assumptions, terms)
     price = resource.quote.price

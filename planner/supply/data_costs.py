@@ -1,4 +1,4 @@
-"""What surrounds the work at a place: storage, egress to the internet, and moving data in from where it lives.
+"""Costs of data where work runs: storage, egress to the internet, and transfer from the data's region.
 
 Volumes are priced by the provider's marginal tiers: each step applies to the part of the month's volume above it.
 """
@@ -17,7 +17,7 @@ from pricing.regions_and_tiers import tiered_cost
 
 @dataclass(frozen=True, slots=True)
 class DataCosts:
-    """What the whole of a month's data costs at one place, by category."""
+    """The cost of a month's data at one place, by category."""
 
     storage: float = 0.0
     egress: float = 0.0
@@ -33,15 +33,15 @@ class DataCosts:
 
 
 def owned_data_costs(workload: Workload, assumptions: Assumptions, transfer: float) -> DataCosts:
-    """A month's data beside owned nodes; `transfer` is what moving it there costs."""
-    kept = 1 + assumptions["disaster_recovery_fraction"].value
-    storage = workload.storage_gb * kept * assumptions["own_storage_per_gb_month"].value
+    """The cost of a month's data at owned nodes; `transfer` is the cost of moving it there."""
+    copies = 1 + assumptions["disaster_recovery_fraction"].value
+    storage = workload.storage_gb * copies * assumptions["own_storage_per_gb_month"].value
     return DataCosts(storage, workload.egress_gb_per_month * assumptions["own_egress_per_gb"].value, transfer)
 
 
 @dataclass(slots=True)
 class DataCostLookup:
-    """Looks up what surrounds work, once for each price; `gaps` collects what was missing or estimated."""
+    """Computes data costs by place; `gaps` collects prices that were missing or estimated."""
 
     request: Request
     catalog: Catalog
@@ -59,12 +59,12 @@ class DataCostLookup:
         return None if storage is None or egress is None or moved is None else DataCosts(storage, egress, moved)
 
     def owned(self, workload: Workload, assumptions: Assumptions) -> DataCosts | None:
-        """A month's data beside owned nodes: storage with its replica in the cloud, egress, data from the cloud."""
+        """A month's data at owned nodes: storage with its replica in the cloud, egress, data from the cloud."""
         moved = self._transfer_cost(workload, "", "")
         return None if moved is None else owned_data_costs(workload, assumptions, moved)
 
     def _transfer_cost(self, workload: Workload, provider: str, region: str) -> float | None:
-        """From where the data lives: nothing inside a region, transfer between regions of a provider, else egress."""
+        """Moving data from its region: free inside it, transfer between regions of a provider, else egress."""
         if workload.data_region is None or not workload.transfer_gb_per_month:
             return 0.0
         home, _, place = workload.data_region.partition(" ")

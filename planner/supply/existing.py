@@ -1,38 +1,37 @@
-"""What is there already: commitments that run and nodes that are owned. Used at no further price, and what they still
-cost is owed whatever is decided."""
+"""Existing capacity: running commitments and owned nodes. Their use is free, and their remaining costs are paid in
+every plan."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from planner.finance.cashflow import Terms
 from planner.request.assumptions import Assumptions
-from planner.request.errors import InputProblem
+from planner.request.calendar import month_index
+from planner.request.errors import InputProblem, unknown_name
 from planner.request.models import Request
 from planner.request.ownership import LiveCommitment
-from planner.result import Gap
+from planner.result import EXISTING_SUFFIX, Gap
 from planner.result.message import message
 from planner.supply import onprem
 from planner.supply.candidates import EXISTING_KEY, ExistingCapacity, Resource
 from planner.supply.purchase_options import load_purchase_options
 from pricing.catalog.price_catalog import Catalog, Quote
-from pricing.csv_tables import find_nearest_names
 from pricing.price import Price, parse_purchase_option
 
 REQUEST_SOURCE = "request"
-SUGGESTIONS_MAX = 12
 
 
 def list_existing_resources(
     request: Request, catalog: Catalog, assumptions: Assumptions, terms: Terms, month_names: tuple[str, ...]
 ) -> tuple[tuple[Resource, ...], tuple[Gap, ...]]:
-    """All that is there already, with what could not be used or counted."""
+    """All existing capacity, and a gap for each part that cannot be used or counted."""
     nodes, gaps = list_owned_nodes(request, catalog, assumptions, terms, month_names)
     return (*list_commitments(request, catalog, month_names), *nodes), gaps
 
 
 def list_commitments(request: Request, catalog: Catalog, month_names: tuple[str, ...]) -> tuple[Resource, ...]:
-    """Those that still cover a month of the plan; what is owed for them falls at the end of each month they cover."""
+    """The commitments that still cover a month of the plan; their fees fall at the end of each month they cover."""
     resources = []
     for line in request.existing.commitments:
         covered = _remaining_months(line, month_names)
@@ -51,23 +50,18 @@ def list_owned_nodes(
         system = systems[line.system.casefold()]
         node, about = onprem.build_node(system, catalog, assumptions, request, is_there=True)
         gaps += about
-        age = _months_between(line.bought or month_names[0], month_names[0])
+        age = max(0, month_index(month_names[0]) - month_index(line.bought or month_names[0]))
         life = round(assumptions["useful_life_months"].value) - age
         covers = range(1, min(life, terms.months) + 1)
         if node is None or not covers:
             if node is not None:
                 effect = message("past_useful_life", age_months=age, useful_life_months=age + life)
-                gaps.append(Gap("not_planned", f"{system.name} (existing)", effect))
+                gaps.append(Gap("not_planned", f"{system.name}{EXISTING_SUFFIX}", effect))
             continue
         key = (EXISTING_KEY, node.name, line.bought or "")
         capacity = ExistingCapacity(line.count, covers, age_months=age)
         resources.append(Resource(key, "owned", node.accelerator, node.accelerators, node=node, held=capacity))
     return tuple(resources), tuple(gaps)
-
-
-def _months_between(earlier: str, later: str) -> int:
-    (a, b), (c, d) = (map(int, name.split("-")) for name in (earlier, later))
-    return max(0, (c - a) * 12 + d - b)
 
 
 def _remaining_months(line: LiveCommitment, month_names: tuple[str, ...]) -> range:
@@ -95,24 +89,19 @@ def _commitment_resource(line: LiveCommitment, covered: range, request: Request,
 
 
 def validate_existing(request: Request, catalog: Catalog) -> Iterator[InputProblem]:
-    """Every fault of the names and ways of paying of existing commitments, and of where workloads keep their data."""
-    seen: dict[tuple[str, ...], str] = {}
+    """Unknown names and purchase options of existing commitments, and unknown regions of workloads' data."""
     for index, line in enumerate(request.existing.commitments):
         path = f"existing.commitments[{index}]"
         if line.provider not in catalog.providers:
-            yield _unknown_name(f"{path}.provider", line.provider, catalog.providers)
+            yield unknown_name(f"{path}.provider", line.provider, catalog.providers)
             continue
         regions = [region for provider, region in catalog.regions if provider == line.provider]
         if line.region not in regions:
-            yield _unknown_name(f"{path}.region", line.region, regions)
+            yield unknown_name(f"{path}.region", line.region, regions)
         types = [name for provider, name in catalog.offerings if provider == line.provider]
         if line.instance_type not in types:
-            yield _unknown_name(f"{path}.instance_type", line.instance_type, types)
+            yield unknown_name(f"{path}.instance_type", line.instance_type, types)
         yield from _validate_option(f"{path}.purchase_option", line.purchase_option)
-        key = (line.provider, line.region, line.instance_type, line.purchase_option, line.ends)
-        if (first := seen.setdefault(key, path)) != path:
-            expected = f"one line, with the count of this and of {first}"
-            yield InputProblem(path, path, "the same commitment twice", " ".join(key), expected)
     for index, workload in enumerate(request.workloads):
         if workload.data_region is not None:
             yield from _validate_data_region(f"workloads[{index}].data_region", workload.data_region, catalog)
@@ -129,11 +118,4 @@ def _validate_option(path: str, written: str) -> Iterator[InputProblem]:
 def _validate_data_region(path: str, written: str, catalog: Catalog) -> Iterator[InputProblem]:
     provider, _, region = written.partition(" ")
     if (provider, region) not in catalog.regions:
-        places = [f"{known} {place}" for known, place in catalog.regions]
-        yield _unknown_name(path, written, places)
-
-
-def _unknown_name(path: str, written: str, known: Iterable[str]) -> InputProblem:
-    names = sorted(known)
-    close = find_nearest_names(written, names) or tuple(names[:SUGGESTIONS_MAX])
-    return InputProblem(path, path, f"unknown {path.rpartition('.')[2]}", written, f"one of {', '.join(close)}")
+        yield unknown_name(path, written, [f"{known} {place}" for known, place in catalog.regions])

@@ -1,4 +1,4 @@
-"""The limits of a request in the terms of a market: what each resource counts against, and what pruning may assume."""
+"""The limits of a request in terms of the market: which limits each resource counts against."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from planner.workloads.demand import WorkloadDemand
 from pricing.quota import Quota
 
 CAPEX_CATEGORIES: frozenset[Category] = frozenset({"hardware", "installation"})
-"""What counts against a budget of capital; everything else but resale counts against that of running costs."""
+"""Categories of the capital budget; all others but resale count against the budget of running costs."""
 
 
 @dataclass(frozen=True, slots=True)
 class LimitRules:
-    """What no strategy may pass. `quotas` are empty unless the request holds plans to them."""
+    """Limits on every strategy. `quotas` are empty unless the request enforces them."""
 
     limits: PlanLimits = field(default_factory=PlanLimits)
     site: Site = field(default_factory=Site)
     quotas: tuple[Quota, ...] = ()
 
     def counted(self, resource: Resource) -> tuple[tuple[Quota, float], ...]:
-        """The quotas that its nodes count against, with how much one takes; none for what is owned."""
+        """The quotas that its nodes count against, with the units that one node uses; none for owned nodes."""
         if resource.quote is None or not self.quotas:
             return ()
         price, offering = resource.quote.price, resource.quote.offering
@@ -51,7 +51,7 @@ class LimitRules:
 
 
 def budget_by_year(yearly: YearlyAmounts, months: int) -> Sequence[float]:
-    """The budget of each year of the plan; the last amount of a list stands for the years after it."""
+    """The budget of each year of the plan; the last amount of a list applies to all later years."""
     years = math.ceil(months / 12)
     amounts = list(yearly) if isinstance(yearly, list) else [yearly]
     return [amounts[min(year, len(amounts) - 1)] for year in range(years)]

@@ -1,6 +1,6 @@
-"""What a resource costs and when it can be used: the one place that leads from a decision to its payments.
+"""Payments of resources, and the months that they cover: the one place that leads from a decision to its payments.
 
-Plans pay for resources; what reads a plan back has only nodes and prices. Both come down to the same functions:
+A plan pays for resources; the comparison of saved plans knows only nodes and prices. Both use the same functions:
 `new_unit_payments`, `unit_use_payments`, `still_owed` and `support_top_up`.
 """
 
@@ -20,17 +20,17 @@ from planner.workloads.demand import WorkloadDemand
 from pricing.price import AdjustedPrice, Price
 
 CLOUD_BILL_CATEGORIES = frozenset({"on_demand", "spot", "commitment", "cloud_support"})
-"""What makes a month one with a cloud bill, on which the support plan has a least fee."""
+"""Categories that make up a cloud bill. In a month with one, the support plan has a minimum fee."""
 RUNNING_CATEGORIES = frozenset({"power", "space", "staff", "support"})
-"""What an owned node costs in the month it is paid for; everything else it costs belongs to all months of its use."""
+"""Costs of an owned node that belong to the month of their payment; its other costs belong to all months of use."""
 
 
 def resource_payments(
     resource: Resource, month: int, quantity: float, assumptions: Assumptions, terms: Terms
 ) -> tuple[Payment, ...]:
-    """What `quantity` of the resource costs: node-hours used in `month` by the hour, else units started in `month`.
+    """Payments for `quantity` of the resource: node-hours used in `month` by the hour, else units started in `month`.
 
-    Existing capacity owes the same whatever is decided.
+    Existing capacity costs the same whatever is decided.
     """
     if resource.held is not None:
         return still_owed(resource.node, resource.held, assumptions, terms)
@@ -41,15 +41,15 @@ def resource_payments(
 def new_unit_payments(
     node: OwnedNode | None, price: Price | None, month: int, quantity: float, assumptions: Assumptions, terms: Terms
 ) -> tuple[Payment, ...]:
-    """All that `quantity` owned nodes, or units at a price, cost if ordered in `month`: `resource_payments` for what
-    knows no resource. Nothing where neither is known."""
+    """Payments for `quantity` owned nodes, or units at a price, ordered in `month`: `resource_payments` without a
+    resource. Empty where both are None."""
     if node is not None:
         return onprem.node_payments(node, month, quantity, assumptions, terms)
     return () if price is None else quoted_payments(price, month, quantity, terms)
 
 
 def quoted_payments(price: Price, month: int, quantity: float, terms: Terms) -> tuple[Payment, ...]:
-    """What `quantity` at a price costs, with enterprise discount, support plan and tax: node-hours used in `month` by
+    """Payments for `quantity` at a price, with enterprise discount, support plan and tax: node-hours used in `month` by
     the hour, else units committed to at its start."""
     option = load_purchase_options()[price.kind]
     net_fraction = 1 - _enterprise_discount(price, option, terms)
@@ -60,7 +60,7 @@ def quoted_payments(price: Price, month: int, quantity: float, terms: Terms) -> 
 def still_owed(
     node: OwnedNode | None, existing: ExistingCapacity, assumptions: Assumptions, terms: Terms
 ) -> tuple[Payment, ...]:
-    """What existing capacity still costs in all: owned nodes their running less their sale, commitments their fee."""
+    """Remaining costs of all nodes of existing capacity: running costs less resale, or the fee of a commitment."""
     if node is not None:
         return onprem.existing_node_payments(
             node, existing.count, existing.age_months, existing.covers, assumptions, terms
@@ -72,8 +72,8 @@ def still_owed(
 def resource_use_payments(
     resource: Resource, month: int, node_hours: float, assumptions: Assumptions, terms: Terms
 ) -> tuple[Payment, ...]:
-    """What using `node_hours` in `month` costs beyond what was paid at the start: the whole price by the hour, the
-    power of owned nodes at work, nothing on what is committed."""
+    """Payments for the use of `node_hours` in `month`, beyond those of the start: the whole price by the hour, the
+    power of owned nodes at work, none under a commitment."""
     price = resource.quote.price if resource.quote is not None else None
     return unit_use_payments(resource.node, price, month, node_hours, assumptions, terms)
 
@@ -81,8 +81,8 @@ def resource_use_payments(
 def unit_use_payments(
     node: OwnedNode | None, price: Price | None, month: int, node_hours: float, assumptions: Assumptions, terms: Terms
 ) -> tuple[Payment, ...]:
-    """What using `node_hours` of an owned node, or at a price, costs in `month`: `resource_use_payments` for what knows
-    no resource."""
+    """Payments for the use of `node_hours` of an owned node, or at a price, in `month`: `resource_use_payments` without
+    a resource."""
     if node is not None:
         return onprem.node_use_payments(node, month, node_hours, assumptions)
     if price is None or load_purchase_options()[price.kind].COMMITS:
@@ -114,8 +114,9 @@ def monthly_data_payments(
 
 
 def data_share_per_unit(need: WorkloadDemand, month: int) -> float:
-    """The share of a month's data that one unit of work done in `month` bears; 0 where no work is due."""
+    """The share of a month's data cost per unit of work done in `month`; 0 where no work is due."""
     if need.deadline is not None:
+        # The data is there in each of `deadline` months, and those months' costs are spread over the whole work.
         return need.deadline / need.total
     return 1 / need.monthly[month - 1] if need.monthly[month - 1] else 0.0
 
@@ -134,6 +135,7 @@ def add_support_and_tax(rows: Iterable[Payment], terms: Terms) -> tuple[Payment,
     """Payments of a cloud bill with the support plan on each, and the tax on both."""
     payments = []
     for row in rows:
+        # The support plan is a percentage of the bill, and tax is due on both.
         support = row.amount * terms.cloud_support_fraction
         tax = (row.amount + support) * terms.cloud_tax_fraction
         payments.append(row)
@@ -145,14 +147,14 @@ def add_support_and_tax(rows: Iterable[Payment], terms: Terms) -> tuple[Payment,
 
 
 def support_minimum_payments(month: int, amount: float, terms: Terms) -> tuple[Payment, ...]:
-    """What tops the support plan of a month up to its least fee, with tax."""
+    """Payments of `amount` more for the support plan of a month, to reach its minimum fee, with tax."""
     tax = amount * terms.cloud_tax_fraction
     rows = (Payment(month, "end", "cloud_support", amount), Payment(month, "end", "tax", tax))
     return tuple(row for row in rows if row.amount)
 
 
 def support_top_up(rows: Iterable[Payment], least: float, terms: Terms) -> Iterator[Payment]:
-    """What tops the support plan up to its least fee in each month that the payments make one with a cloud bill."""
+    """Payments that raise the support plan to its minimum fee `least` in each month with a cloud bill."""
     if not least:
         return
     support: dict[int, float] = defaultdict(float)
@@ -164,7 +166,7 @@ def support_top_up(rows: Iterable[Payment], least: float, terms: Terms) -> Itera
 
 
 def _enterprise_discount(price: Price, option: PurchaseOption, terms: Terms) -> float:
-    """The enterprise discount on a list price; a negotiated price has had its own."""
+    """The enterprise discount on a list price; a negotiated price already includes its discount."""
     negotiated = isinstance(price, AdjustedPrice) and bool(price.adjustment)
     return terms.enterprise_discount_fraction if option.DISCOUNTED and not negotiated else 0.0
 

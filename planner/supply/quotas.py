@@ -1,7 +1,7 @@
-"""What the strategies of a plan need of an account's quotas, against what is there: which to ask for, where, how much.
+"""Quotas of an account against the strategies of a plan: which to raise, where, by how much and when.
 
-Unless the request holds plans to them, quotas shape no plan; they are held against it once it is made. Knows no cloud:
-a quota says what it counts.
+Unless the request enforces them, quotas do not constrain a plan; they are compared with it afterwards. This module
+knows no cloud: a quota carries the rule of what counts against it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NO_CAPACITY_GAP = Gap("no_capacity_figure", "capacity", message("stock_unknown")
 
 @dataclass(frozen=True, slots=True, order=True)
 class RentedNodeType:
-    """Nodes of one type that run in one place, bought in one way."""
+    """Nodes of one type that run in one region under one kind of price."""
 
     provider: str
     region: str
@@ -52,8 +52,8 @@ def count_running_nodes(request: Request, strategy: Strategy) -> dict[RentedNode
     days of nodes are spread over their month.
 
     Work that may run at any hour of its month is counted spread evenly over it, in whole gangs where a gang spans
-    nodes; what different workloads leave of a node adds up, as do their busiest hours: a plan does not tell which fall
-    together.
+    nodes. The nodes that different workloads use in part add up, as do their busiest hours: a plan has no schedule
+    that would show which hours coincide.
     """
     by_type: dict[RentedNodeType, RunningNodes] = {}
     for use in strategy.uses:
@@ -75,7 +75,7 @@ def count_running_nodes(request: Request, strategy: Strategy) -> dict[RentedNode
 
 @dataclass(frozen=True, slots=True)
 class QuotaNeed:
-    """What one strategy needs of one quota, in its unit, by month; `uncounted` types do not tell how much they take."""
+    """The need of one strategy for one quota, in its unit, by month; the size of `uncounted` types is unknown."""
 
     quota: Quota
     by_month: dict[int, float]
@@ -88,18 +88,18 @@ class QuotaNeed:
 
     @property
     def free(self) -> float:
-        """What others leave; all of the limit where it is not told what they take."""
+        """The part of the limit that is not in use; all of it where the use is unknown."""
         return self.quota.limit - (self.quota.used or 0.0)
 
     @property
     def short_months(self) -> list[int]:
-        """The months that need more than is free. What takes none is not short, though others have passed the limit."""
+        """The months that need more than is free. A need of 0 is never short, even where use exceeds the limit."""
         return sorted(month for month, amount in self.by_month.items() if amount > max(self.free, 0.0))
 
 
 @dataclass(frozen=True)
 class QuotaAccount:
-    """The quotas of a request, held against the strategies of its plan."""
+    """The quotas of a request compared with the strategies of its plan."""
 
     request: Request
     catalog: Catalog
@@ -123,13 +123,13 @@ class QuotaAccount:
         """By strategy."""
         return {s.name: count_running_nodes(self.request, s) for s in self.strategies}
 
-    def counting(self, kept: RentedNodeType) -> list[Quota]:
+    def counting(self, node_type: RentedNodeType) -> list[Quota]:
         """The quotas that such nodes count against."""
-        there = self.quotas.get((kept.provider, kept.region), ())
-        return [quota for quota in there if quota.counts(kept.instance_type, kept.kind)]
+        in_region = self.quotas.get((node_type.provider, node_type.region), ())
+        return [quota for quota in in_region if quota.counts(node_type.instance_type, node_type.kind)]
 
     def needs(self, strategy: Strategy) -> list[QuotaNeed]:
-        """What a strategy needs of each quota that its nodes count against, in a fixed order."""
+        """The needs of a strategy for each quota that its nodes count against, in a fixed order."""
         by_quota: dict[tuple[str, str, str], tuple[Quota, list[tuple[RentedNodeType, RunningNodes]]]] = {}
         for node_type, line in sorted(self.running[strategy.name].items(), key=lambda item: item[0]):
             for quota in self.counting(node_type):
@@ -152,7 +152,7 @@ class QuotaAccount:
 
 
 def quota_units_per_node(quota: Quota, offering: Offering) -> float | None:
-    """What one node of that type takes of the quota; None where no source tells it."""
+    """Units of the quota that one node of the type uses; None where no source has them."""
     if quota.unit == "node":
         return 1.0
     return offering.vcpus if quota.unit == "vcpu" else offering.accelerator_count
@@ -164,13 +164,13 @@ def round_up_nodes(nodes: float) -> int:
 
 
 def enforced_quotas(request: Request) -> tuple[Quota, ...]:
-    """The quotas that no plan may pass; none where a plan may ask for more."""
+    """The quotas that no plan may exceed; none where a plan may request more."""
     lines = sorted(request.quotas, key=lambda line: (line.provider, line.region, line.code))
     return tuple(line.quota for line in lines) if request.limits.quotas == "hold" else ()
 
 
 def list_quota_requests(request: Request, catalog: Catalog, strategies: Sequence[Strategy]) -> tuple[QuotaRequest, ...]:
-    """What every strategy needs beyond the quotas given, by strategy, provider, region and code."""
+    """The quota increases that each strategy needs, by strategy, provider, region and code."""
     account = QuotaAccount(request, catalog, strategies)
     return tuple(_build_quota_request(need, s) for s in strategies for need in account.needs(s) if need.short_months)
 
@@ -202,7 +202,7 @@ def find_quota_gaps(
     chosen: Strategy | None,
     month_names: Sequence[str],
 ) -> Iterator[Gap]:
-    """Quotas to ask for (those of the recommended strategy), and what could not be held against the plan."""
+    """Quotas to raise for the recommended strategy, and needs that could not be compared with a quota."""
     account = QuotaAccount(request, catalog, strategies)
     yield NO_CAPACITY_GAP
     if chosen is not None:
@@ -236,7 +236,7 @@ def _shortage_gaps(need: QuotaNeed, month_names: Sequence[str]) -> Iterator[Gap]
 
 
 def _missing_provider_gaps(account: QuotaAccount) -> Iterator[Gap]:
-    used = {kept.provider for lines in account.running.values() for kept in lines}
+    used = {node_type.provider for lines in account.running.values() for node_type in lines}
     for provider in sorted(used - account.providers):
         yield Gap("no_capacity_figure", f"{provider} quotas", message("no_quota_given"))
     for provider in sorted(account.providers - set(account.catalog.providers)):
@@ -244,10 +244,10 @@ def _missing_provider_gaps(account: QuotaAccount) -> Iterator[Gap]:
 
 
 def _uncovered_type_gaps(account: QuotaAccount) -> Iterator[Gap]:
-    kinds = {kept for lines in account.running.values() for kept in lines if kept.provider in account.providers}
-    missing = sorted(kept for kept in kinds if not account.counting(kept))
-    for (provider, region), group in groupby(missing, lambda kept: (kept.provider, kept.region)):
-        names = ", ".join(f"{kept.instance_type} {kept.kind}" for kept in group)
+    running = {node_type for lines in account.running.values() for node_type in lines}
+    missing = sorted(each for each in running if each.provider in account.providers and not account.counting(each))
+    for (provider, region), group in groupby(missing, lambda each: (each.provider, each.region)):
+        names = ", ".join(f"{each.instance_type} {each.kind}" for each in group)
         yield Gap("quota", f"{provider} {region}: {names}", message("quota_missing_for_types"))
 
 

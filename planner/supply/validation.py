@@ -1,19 +1,17 @@
-"""Everything about a request that takes the catalogue or the calendar to judge. All faults at once, by JSON path."""
+"""Validation of a request: of its form, and of its names and amounts against the catalogue. All problems at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import date
-from typing import Any
 
 from planner.performance.model_catalog import describe_unknown_model
 from planner.request import assumptions
 from planner.request.assumptions import override_names
-from planner.request.errors import InputProblem
-from planner.request.field_types import MONTHS_MAX
-from planner.request.models import DEMAND_KINDS, Request, Workload
+from planner.request.errors import InputProblem, unknown_name
+from planner.request.models import Request, Workload
+from planner.request.validation import validate_form
 from planner.supply import existing, onprem
-from planner.workloads import demand
 from pricing.accelerator import AcceleratorNames
 from pricing.catalog.adjusted_prices import check_rate_card
 from pricing.catalog.data_folder import EXCHANGE_RATES_FILE
@@ -22,12 +20,11 @@ from pricing.csv_tables import find_nearest_names
 from pricing.errors import MissingExchangeRate, UnknownName
 
 PLACE_FIELDS = ("providers", "regions", "residency")
-"""What names places, in a request and in each of its workloads."""
-SUGGESTIONS_MAX = 12
+"""The fields that name places, in a request and in each of its workloads."""
 
 
 def validate_request(request: Request, catalog: Catalog) -> tuple[InputProblem, ...]:
-    """Every fault of names, months and figures that contradict each other; empty when the request can be planned."""
+    """Every problem of names, months and contradictory statements; empty when the request can be planned."""
     problems = [
         *_validate_private_prices(catalog),
         *_validate_currency(request, catalog),
@@ -37,14 +34,13 @@ def validate_request(request: Request, catalog: Catalog) -> tuple[InputProblem, 
     figures = [name for system in systems for name in override_names(system)]
     problems += assumptions.validate_assumptions(request.assumptions, figures, request.currency)
     problems += existing.validate_existing(request, catalog)
-    names = demand.month_names(request)
-    problems += onprem.validate_owned_systems(request, catalog, names[0])
+    problems += onprem.validate_owned_systems(request, catalog)
+    problems += validate_form(request)
     for index, workload in enumerate(request.workloads):
         path = f"workloads[{index}]"
         problems += _validate_places(f"{path}.", workload, catalog)
         problems += _validate_accelerators(path, workload, catalog.names)
-        problems += _validate_months(f"{path}.demand", workload, names)
-        problems += _validate_consistency(path, workload, catalog.names)
+        problems += _validate_hours(path, workload, catalog.names)
         problems += _validate_network(path, workload)
     return tuple(problems)
 
@@ -60,7 +56,8 @@ def _validate_network(path: str, workload: Workload) -> Iterator[InputProblem]:
 def resolve_names(request: Request, catalog: Catalog) -> Request:
     """The request with the catalogue's names of providers and places for the titles and spellings that it wrote.
 
-    What is unknown stays as it is: `check` complains of it. A region name that several providers share stays one name.
+    Unknown names stay as they are: `validate_request` reports them. A region name that several providers share stays
+    one name.
     """
     workloads = tuple(
         workload.model_copy(update=_resolve_place_names(workload, catalog)) for workload in request.workloads
@@ -85,7 +82,7 @@ def _resolve_known_name(name: Callable[[str], str], written: str) -> str:
 
 
 def _name_resolver(field: str, catalog: Catalog) -> Callable[[str], str]:
-    """What turns a written name into the catalogue's, or raises UnknownName."""
+    """A function from a written name to that of the catalogue; it raises UnknownName."""
     if field == "providers":
         return catalog.check_provider
     if field == "regions":
@@ -119,7 +116,7 @@ def _validate_private_prices(catalog: Catalog) -> Iterator[InputProblem]:
 def _validate_currency(request: Request, catalog: Catalog) -> Iterator[InputProblem]:
     """The rate that the default assumptions need; prices without one are gaps of the plan."""
     if request.as_of == date.min:
-        return  # the date could not be read, and has a complaint of its own
+        return  # the date could not be read, and has a problem of its own
     try:
         catalog.exchange.rate(assumptions.DEFAULTS_CURRENCY, request.currency, request.as_of)
     except MissingExchangeRate as missing:
@@ -129,25 +126,6 @@ def _validate_currency(request: Request, catalog: Catalog) -> Iterator[InputProb
         yield InputProblem("currency", "currency", str(missing), request.currency, expected)
 
 
-def validate_currency_override(
-    document: Mapping[str, Any], settings: Mapping[str, Any], place: str
-) -> list[InputProblem]:
-    """A fault where `settings`, which win, would turn amounts that `document` states in a currency into another's."""
-    stated, wanted = document.get("currency"), settings.get("currency")
-    workloads = document.get("workloads")
-    rows = [row for row in workloads if isinstance(row, Mapping)] if isinstance(workloads, list | tuple) else []
-    has_amounts = bool(document.get("assumptions")) or any(row.get("budget_per_month") is not None for row in rows)
-    if not (stated and wanted and has_amounts) or stated == wanted:
-        return []
-    expected = f"the currency of the amounts, {stated}, or the amounts in {wanted}"
-    return [InputProblem("currency", place, f"the amounts of the request are in {stated}", str(wanted), expected)]
-
-
-def _list_choices(names: Iterable[str]) -> str:
-    listed = ", ".join(names)
-    return f"one of {listed}" if listed else "a name from `planner offers` or GET /accelerators"
-
-
 def _validate_places(prefix: str, source: Request | Workload, catalog: Catalog) -> Iterator[InputProblem]:
     for field in PLACE_FIELDS:
         name = _name_resolver(field, catalog)
@@ -155,9 +133,8 @@ def _validate_places(prefix: str, source: Request | Workload, catalog: Catalog) 
             try:
                 name(written)
             except UnknownName as error:
-                path = f"{prefix}{field}[{index}]"
-                expected = _list_choices(error.nearest or _known_names(field, catalog)[:SUGGESTIONS_MAX])
-                yield InputProblem(path, path, f"unknown {field.removesuffix('s')}", written, expected)
+                path, kind = f"{prefix}{field}[{index}]", field.removesuffix("s")
+                yield unknown_name(path, written, _known_names(field, catalog), kind=kind, nearest=error.nearest)
 
 
 def _validate_accelerators(path: str, workload: Workload, accelerators: AcceleratorNames) -> Iterator[InputProblem]:
@@ -169,55 +146,22 @@ def _validate_accelerators(path: str, workload: Workload, accelerators: Accelera
         try:
             accelerators.match(name)
         except UnknownName as error:
-            yield InputProblem(at, at, "unknown accelerator", name, _list_choices(error.nearest))
+            hint = "a name from `planner offers` or GET /accelerators"
+            yield unknown_name(at, name, kind="accelerator", nearest=error.nearest, hint=hint)
 
 
-def _validate_months(path: str, workload: Workload, names: tuple[str, ...]) -> Iterator[InputProblem]:
-    stated = workload.demand
-    if stated.deadline_month is not None:
-        if demand.resolve_deadline(stated, names) is None:
-            at = f"{path}.deadline_month"
-            expected = f"1 to {len(names)} or {names[0]} to {names[-1]}, or more months (at most {MONTHS_MAX})"
-            yield InputProblem(at, at, "deadline outside the plan", str(stated.deadline_month), expected)
-        return
-    try:
-        values = demand.monthly_values(stated, names)
-    except KeyError as missing:
-        at = f"{path}.{next(n for n in DEMAND_KINDS if getattr(stated, n) is not None)}"
-        yield InputProblem(at, at, f"no value for {missing.args[0]}", "", "a value for every month, or fewer months")
-        return
-    if not any(values):
-        yield InputProblem(path, path, "no demand in any month of the plan", "0", "at least one month above 0")
-
-
-def _validate_consistency(path: str, workload: Workload, accelerators: AcceleratorNames) -> Iterator[InputProblem]:
-    stated = workload.demand
-    by_hours = stated.accelerator_hours_per_month is not None
-    if not by_hours and not workload.measurements and workload.network is None:
-        at = f"{path}.measurements"
-        expected = "a measured throughput on at least one accelerator, demand in accelerator-hours, or a network"
-        yield InputProblem(at, at, "work without a measured throughput", "", expected)
-    if by_hours and workload.measurements and not _is_measured_on(workload, stated.accelerator or "", accelerators):
+def _validate_hours(path: str, workload: Workload, accelerators: AcceleratorNames) -> Iterator[InputProblem]:
+    """Accelerator-hours become work by a measurement on the accelerator that they are of."""
+    accelerator = workload.demand.accelerator
+    if accelerator and workload.measurements and not _is_measured_on(workload, accelerator, accelerators):
         at = f"{path}.measurements"
         text = "the hours cannot be turned into work: no measurement is on the accelerator of the hours"
-        yield InputProblem(at, at, text, "", f"a measurement on {stated.accelerator}")
-    seen: dict[tuple[str, float], int] = {}
-    for index, measurement in enumerate(workload.measurements):
-        key = (measurement.accelerator.casefold(), measurement.count)
-        if seen.setdefault(key, index) != index:
-            at = f"{path}.measurements[{index}]"
-            text = f"a second measurement on {measurement.count:g} x {measurement.accelerator}"
-            yield InputProblem(at, at, text, "", "one measurement for each accelerator and count")
-    if workload.memory_gib_per_accelerator and workload.memory_gib_total:
-        at = f"{path}.memory_gib_total"
-        yield InputProblem(
-            at, at, "two statements of the memory needed", "", "memory_gib_per_accelerator or memory_gib_total"
-        )
+        yield InputProblem(at, at, text, "", f"a measurement on {accelerator}")
 
 
 def _is_measured_on(workload: Workload, written: str, accelerators: AcceleratorNames) -> bool:
     try:
-        wanted = accelerators.resolve(written).name
-        return any(accelerators.resolve(m.accelerator).name == wanted for m in workload.measurements)
+        name = accelerators.resolve(written).name
+        return any(accelerators.resolve(m.accelerator).name == name for m in workload.measurements)
     except UnknownName:
-        return True  # the unknown name has a complaint of its own
+        return True  # the unknown name has a problem of its own

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from planner.request.calendar import month_names, monthly_values, resolve_deadline
 from planner.request.models import Demand, Request, Workload
 
 WEEK = 168
@@ -53,12 +54,6 @@ class PortfolioDemand:
     month_names: tuple[str, ...]
 
 
-def month_names(request: Request) -> tuple[str, ...]:
-    """Calendar names of the plan's months: from `start`, by default the month after `as_of`."""
-    first = _month_index(request.start) if request.start else request.as_of.year * 12 + request.as_of.month
-    return tuple(f"{(first + offset) // 12}-{(first + offset) % 12 + 1:02d}" for offset in range(request.months))
-
-
 def compute_demands(
     request: Request, hours_per_month: float, units_per_accelerator_hour: dict[str, float]
 ) -> PortfolioDemand:
@@ -76,29 +71,6 @@ def compute_demands(
         factor = units_per_accelerator_hour.get(workload.name, 1.0)
         needs.append(_compute_demand(workload, names, levels, hours_per_month, factor))
     return PortfolioDemand(tuple(needs), hours, names)
-
-
-def monthly_values(demand: Demand, names: tuple[str, ...]) -> tuple[float, ...]:
-    """The stated value for every month of the plan. Raises KeyError with the months that have none."""
-    value = demand.monthly
-    if isinstance(value, dict):
-        if missing := [name for name in names if name not in value]:
-            raise KeyError(", ".join(missing))
-        return tuple(value[name] for name in names)
-    if isinstance(value, list):
-        if len(value) < len(names):
-            raise KeyError(", ".join(names[len(value) :]))
-        return tuple(value[: len(names)])
-    assert value is not None
-    return tuple(value * (1 + demand.growth_per_month) ** index for index in range(len(names)))
-
-
-def resolve_deadline(demand: Demand, names: tuple[str, ...]) -> int | None:
-    """The month of the plan (from 1) by whose end total work is due; None where it lies outside the plan."""
-    stated = demand.deadline_month
-    if isinstance(stated, str):
-        return names.index(stated) + 1 if stated in names else None
-    return stated if stated is not None and stated <= len(names) else None
 
 
 def is_serving(workload: Workload) -> bool:
@@ -160,8 +132,3 @@ def _limit_levels(count: int, week: list[float]) -> list[float]:
     size = -(-len(distinct) // count)
     raised = {level: distinct[min((i // size + 1) * size, len(distinct)) - 1] for i, level in enumerate(distinct)}
     return [raised[level] for level in week]
-
-
-def _month_index(name: str) -> int:
-    year, month = name.split("-")
-    return int(year) * 12 + int(month) - 1

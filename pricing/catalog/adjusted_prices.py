@@ -334,6 +334,16 @@ class AdjustedCatalog(Catalog):
         )
 
 
+def list_rates_used(catalog: Catalog, source: str, target: str, day: date) -> tuple[ExchangeRate, ...]:
+    """The rates that prices, and other amounts in the currency `source`, were converted to `target` at; none where all
+    is in one currency."""
+    if source == target and not isinstance(catalog, AdjustedCatalog):
+        return ()
+    of_prices = catalog.rates if isinstance(catalog, AdjustedCatalog) else ()
+    rates = {rate.source: rate for rate in (catalog.exchange.rate(source, target, day), *of_prices)}
+    return tuple(rate for currency, rate in sorted(rates.items()) if currency != target)
+
+
 def find_inactive_rules(
     catalog: Catalog, day: date, keys: Iterable[PriceKey]
 ) -> tuple[tuple[PrivatePriceRule, int], ...]:

@@ -9,9 +9,10 @@ import pytest
 
 from planner.application import plan_document
 from planner.inputs.bills.usage import combine_bills
+from planner.inputs.bills.usage_projection import base_months, build_request_from_bills
 from planner.inputs.file_reader import read as read_any
-from planner.inputs.formats.billing import UsageProjection, base_months, build_request_from_bills
-from planner.inputs.present_spend import PresentSpend, SunkCommitment
+from planner.inputs.parsed_file import PresentSpend, SunkCommitment
+from planner.inputs.sheet_options import UsageProjection
 from planner.inputs.spend_comparison import add_savings_note
 from planner.request.errors import InvalidRequest
 
@@ -182,8 +183,8 @@ def test_a_savings_plan_is_named_with_its_sum_and_its_end(table, cur, catalog):
     assert "existing" not in found.document
     # 460.80 for what it covered and 43.20 for what nothing used: the 504.00 of its fee
     assert (
-        "commitment arn:sp is not taken over, since the bill does not tell what it commits to in nodes (savings plan); "
-        "it costs 504.00 a month to the end of 2027-02, and what is still owed for it comes on top of the plan"
+        "commitment arn:sp is not taken over, since the bill does not state the nodes it commits to (savings plan); "
+        "it costs 504.00 a month to the end of 2027-02, and its remaining payments come on top of the plan"
     ) in found.inputs.notes
 
 

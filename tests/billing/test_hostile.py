@@ -47,7 +47,7 @@ def test_amounts_and_dates_that_are_none(read, written):
     ))  # fmt: skip
     assert (bill.rows_in, bill.rows_used) == (7, 1)
     assert refused(bill) == {
-        "no cost": (1, ()), "its cost is no number": (2, ("1O.6",)), "no date": (1, ()),
+        "no cost": (1, ()), "its cost is not a number": (2, ("1O.6",)), "no date": (1, ()),
         "a date that is none": (2, ("31/31/2026", "last")),
     }  # fmt: skip
 

@@ -62,7 +62,7 @@ def test_faults_of_a_csv_each_with_its_place(planner, written, tmp_path):
     refused(
         planner("estimate", "in.csv", "-o", "plan.json"),
         written,
-        "line 3 column 3: text where a number is needed",
+        "line 3 column 3: text instead of a number",
         "line 4 column 3: a negative number",
         "line 5 column 2: unknown accelerator; read H1000; expected one of H100",
         "line 6 column 1: a second workload of this name",
@@ -117,7 +117,7 @@ def test_faults_of_options_file_and_names_come_in_one_answer(planner, written, t
         "--as-of: ",
         "ours.yaml line 2 column 6: unknown assumption; read peu; expected one of pue",
         "ours.yaml line 3 column 19: ",
-        "line 3 column 3: text where a number is needed",
+        "line 3 column 3: text instead of a number",
         "line 4 column 2: unknown accelerator; read H1000",
     )
     assert "15 faults" not in ran.err
@@ -142,11 +142,11 @@ def test_outputs_and_files_that_cannot_be(planner, written, job, arguments, expe
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"pue: 1.2\npue: 1.3\n", "ours.yaml line 2 column 1: 'pue' stands twice; the first is at line 1 column 1"),
+        (b"pue: 1.2\npue: 1.3\n", "ours.yaml line 2 column 1: the key 'pue' occurs twice; the first is at line 1 column 1"),
         (b"- pue\n", "ours.yaml: no list of assumptions; expected one `name: value` a line"),
         (b"5\n", "ours.yaml line 1 column 1: no request; read 5; expected one `name: value` a line"),
         (b"pue: [\n", "ours.yaml line 2 column 1: not YAML"),
-        (b"", "ours.yaml: there is nothing in it; expected one `name: value` a line"),
+        (b"", "ours.yaml: the document is empty; expected one `name: value` a line"),
         (b"\xff", "ours.yaml: no text: byte 0 is not UTF-8"),
         (
             b"a: &a [x, x, x, x, x, x, x, x, x, x]\n"

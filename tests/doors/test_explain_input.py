@@ -13,7 +13,7 @@ def test_columns_rows_and_notes_are_told_and_nothing_is_planned(planner, tmp_pat
     before = written()
     ran = planner("estimate", "--explain-input", "odd.csv", *NAMED)
     assert ran.code == 0
-    assert "line 1 column 3 Boards gpus - chosen by --map or a mapping file" in " ".join(ran.out.split())
+    assert "line 1 column 3 Boards gpus - by --map or a mapping file" in " ".join(ran.out.split())
     assert "Rows: 2 in = 1 used + 1 left out" in ran.out
     assert "Ranking: accelerator_hours_per_month 730, accelerator L4" in ran.out  # 2 x 365
     assert "Recommendation" not in ran.out
@@ -25,7 +25,7 @@ def test_faults_are_told_with_the_rest(planner, tmp_path):
     ran = planner("estimate", "--explain-input", "odd.csv")
     assert ran.code == 2
     assert "Faults (1)" in ran.out
-    assert "line 2 column 3: text where a number is needed, under 'GPU-hours'; read lots" in ran.out
+    assert "line 2 column 3: text instead of a number, under 'GPU-hours'; read lots" in ran.out
 
 
 def test_a_mapping_is_saved_and_read_again(planner, tmp_path):
@@ -49,7 +49,7 @@ def test_wrong_choices_are_all_told_with_the_nearest(planner, tmp_path):
     assert ran.code == 2
     assert ran.out == ""
     assert "5 faults" in ran.err
-    assert "--map Boards=gpu: the column 'Boards' cannot be that; read gpu; expected one of gpus" in ran.err
+    assert "--map Boards=gpu: no such field for the column 'Boards'; read gpu; expected one of gpus" in ran.err
     assert "bad.yaml line 2 column" in ran.err
     assert "expected one of name" in ran.err
     assert "--dates: not valid; read dd/mm; expected dmy (day first) or mdy (month first)" in ran.err

@@ -47,6 +47,9 @@ def test_json_has_the_same_figures(planner):
     h100, t4 = network["accelerators"]
     assert (h100["accelerator"], h100["count"], h100["tight"]) == ("H100-80GB-SXM", 2, None)
     assert h100["memory"]["parallelism"]["zero_stage"] == 3
+    split = h100["memory"]["explanation"][1]
+    assert (split["code"], split["parameters"]["copies"]) == ("gang_split", 2)
+    assert split["text"] == "2 copies sharing by ZeRO 3 (assumed)"
     assert t4["memory_gib"] == 16
 
 
@@ -115,7 +118,7 @@ def test_a_name_cannot_steer_the_terminal(planner):
 def test_what_cannot_be_told_says_why(planner):
     done = planner("memory", "--parameters", "20K", "--accelerator", "T4")
     assert done.code == 0
-    assert "cannot be told: no published model is of like size" in done.out
+    assert "unknown: no published model is of similar size" in done.out
 
 
 def test_the_models_are_listed_with_their_sources(planner):

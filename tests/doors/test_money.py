@@ -149,7 +149,7 @@ def test_the_currency_of_a_sheet_is_that_of_the_plan(planner, tmp_path, money):
     (tmp_path / "review.csv").write_text(SHEET.format("amount"))
     unnamed = json.loads(planner(*common, *money, "--currency", "EUR").out)
     assert unnamed["workloads"][0]["budget_per_month"] == 100
-    assert any("read as that of the plan" in note for note in unnamed["inputs"]["notes"])
+    assert any("read as in the currency of the plan" in note for note in unnamed["inputs"]["notes"])
 
 
 def test_a_setting_in_the_query_does_not_turn_euros_of_the_body_into_dollars(client, hours, data_folder):

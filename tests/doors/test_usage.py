@@ -110,7 +110,7 @@ def test_a_plan_goes_on_from_the_bill(planner, bill):
 @pytest.mark.parametrize(
     ("options", "words"),
     [(["--growth", "lots"], "no rate of growth"), (["--growth", "300%"], "no rate of growth"),
-     (["--tag", "nothing"], "no row of accelerators has that tag")],
+     (["--tag", "nothing"], "no row of accelerators has this tag")],
 )  # fmt: skip
 def test_options_of_a_bill_are_judged(planner, bill, written, options, words):
     ran = planner("estimate", *options, bill, "-o", "plan.json")

@@ -180,7 +180,7 @@ class Judge:
 
         from planner.inputs.bills import _read_bill
         from planner.inputs.bills.export_detection import NotABill
-        from planner.inputs.formats.billing import build_request_from_bills
+        from planner.inputs.bills.usage_projection import build_request_from_bills
         from planner.request.errors import InputProblem
 
         with tempfile.TemporaryDirectory() as folder:

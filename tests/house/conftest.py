@@ -50,7 +50,7 @@ def shell(tmp_path) -> Callable[[str], subprocess.CompletedProcess[str]]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
     def run(line: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PATH": path, "COLUMNS": "200"}
+        environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
         command = ["bash", "-c", line]
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 

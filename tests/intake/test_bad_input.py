@@ -46,10 +46,14 @@ def test_an_empty_file(name: str, data: bytes) -> None:
         ),
         (b"<!DOCTYPE html><html></html>", "review.csv", "a web page"),
         (b"\x00\x01\x02binary", "-", "a binary file"),
-        (b"Workload,GPU\nA,H100\n", "review.xlsx", "no workbook: this is text; if it is CSV, name it .csv"),
+        (
+            b"Workload,GPU\nA,H100\n",
+            "review.xlsx",
+            "not a workbook, but text (if it is CSV, its name must end in .csv)",
+        ),
         (b"PK\x03\x04 not really", "review.xlsx", "a damaged workbook"),
-        (b"just some words", "-", "neither the name nor the content says what this is"),
-        (b"Workload,GPU\n\x81\x8d,H100\n", "review.csv", "no text: byte 13 fits neither UTF-8 nor Windows-1252"),
+        (b"just some words", "-", "the format is not recognised"),
+        (b"Workload,GPU\n\x81\x8d,H100\n", "review.csv", "not text: byte 13 fits neither UTF-8 nor Windows-1252"),
     ],
 )
 def test_a_file_that_is_not_a_sheet(data: bytes, name: str, says: str) -> None:
@@ -73,17 +77,17 @@ def test_every_fault_of_a_sheet_is_told_at_once_with_its_cell(read_rows: Callabl
         ["G", "4x H100", 8, 500, "", "", "", ""],
     ]
     assert told(read_rows(rows)) == [
-        ("Plan!C2", "text where a number is needed, under 'GPUs'"),
+        ("Plan!C2", "text instead of a number, under 'GPUs'"),
         ("Plan!C3", "a negative number under 'GPUs'"),
-        ("Plan!C4", "GPU-hours of which accelerator?"),
+        ("Plan!C4", "GPU-hours without an accelerator"),
         ("Plan!E4", "neither yes nor no"),
-        ("Plan!A5", "nothing in this row says how much work is needed"),
-        ("Plan!A6", "a second workload of this name; the first stands in Plan!A2"),
-        ("Plan!D7", "800 hours a month are more than a month has"),
-        ("Plan!F8", "is this for each GPU or for all 8 together?"),
-        ("Plan!H8", "no kind of workload"),
-        ("Plan!G8", "an amount in USD beside one in EUR (Plan!G8)"),
-        ("Plan!A9", "a row with figures but no name"),
+        ("Plan!A5", "this row has no demand"),
+        ("Plan!A6", "a second workload of this name; the first is in Plan!A2"),
+        ("Plan!D7", "800 hours a month exceed the hours of a month"),
+        ("Plan!F8", "ambiguous: for each GPU or for all 8 together"),
+        ("Plan!H8", "not a kind of workload"),
+        ("Plan!G8", "an amount in USD; the one in Plan!G8 is in EUR"),
+        ("Plan!A9", "a row with values but without a name"),
         ("Plan!C10", "8 here, but '4x H100' in Plan!B10"),
     ]
 
@@ -125,32 +129,32 @@ def test_a_missing_column_or_header_says_what_was_found_and_what_is_needed(
         (
             {"GPU": "H100", "GPU-hours / month": "1.234"},
             "line 2 column 3",
-            "could be 1234 or 1.234: nothing else under 'GPU-hours / month' tells which",
+            "ambiguous: 1234 or 1.234; the other cells under 'GPU-hours / month' do not decide",
         ),
         (
             {"GPU": "H100", "GPU-hours / month": "#REF!"},
             "line 2 column 3",
-            "no value can be read, under 'GPU-hours / month'",
+            "the cell has an error, under 'GPU-hours / month'",
         ),
         (
             {"GPU": "H100", "GPU-hours / month": "TBD"},
             "line 2 column 3",
-            "text where a number is needed, under 'GPU-hours / month'",
+            "text instead of a number, under 'GPU-hours / month'",
         ),
         ({"GPU": "H100", "GPU-hours / month": "500 tokens"}, "line 2 column 3", "does not fit 'GPU-hours / month'"),
-        ({"GPU": "H100", "Hours / month": "500"}, "line 2 column 3", "hours, but of how many GPUs?"),
+        ({"GPU": "H100", "Hours / month": "500"}, "line 2 column 3", "hours without a number of GPUs"),
         (
             {"GPU": "H100", "GPU-hours": "5", "Tokens / month": "1B"},
             "line 2 column 4",
-            "a second kind of demand in one row; the first stands in line 2 column 3",
+            "a second kind of demand in one row; the first is in line 2 column 3",
         ),
-        ({"Total tokens": "1B"}, "line 2 column 2", "total work by when?"),
+        ({"Total tokens": "1B"}, "line 2 column 2", "total work without a deadline"),
         (
             {"Peak RPS": "50"},
             "line 2 column 2",
-            "a peak does not say how much work there is; the demand is the mean of the month, spread by a daily shape",
+            "a peak is not a demand; demand is the mean of the month, and a daily shape adds the peaks",
         ),
-        ({"RPS": "50", "Pattern": "wavy"}, "line 2 column 3", "no daily shape"),
+        ({"RPS": "50", "Pattern": "wavy"}, "line 2 column 3", "not a daily shape"),
         (
             {"RPS": "50", "GPU": "L4", "GPUs": "1", "Tokens/s": "900"},
             "line 2 column 5",
@@ -159,41 +163,41 @@ def test_a_missing_column_or_header_says_what_was_found_and_what_is_needed(
         (
             {"RPS": "50", "GPUs": "1", "Throughput": "900 requests/s"},
             "line 2 column 4",
-            "measured on which accelerator?",
+            "a throughput without the accelerator it was measured on",
         ),
         (
             {"RPS": "50", "GPU": "L4", "GPUs": "1", "Throughput": "900"},
             "line 2 column 5",
-            "a throughput per what time?",
+            "a throughput without a period",
         ),
-        ({"GPU": "H100", "Dec-26": "5"}, "line 2 column 3", "the month columns do not say what they count"),
+        ({"GPU": "H100", "Dec-26": "5"}, "line 2 column 3", "the month columns have no unit"),
         (
             {"GPU": "H100", "Unit": "GPUs", "Dec-26": "5"},
             "line 2 column 4",
-            "a number of GPUs by month needs their hours",
+            "a number of GPUs by month without hours",
         ),
-        ({"GPU": "H100", "GPU-hours": "5", "Storage": "5"}, "line 2 column 4", "'Storage' in what unit?"),
+        ({"GPU": "H100", "GPU-hours": "5", "Storage": "5"}, "line 2 column 4", "'Storage' has no unit"),
         (
             {"GPU": "H100", "GPUs": "8", "GPU-hours": "5", "Memory (GB)": "80"},
             "line 2 column 5",
-            "is this memory of each GPU or of all together?",
+            "ambiguous: the memory of each GPU or of all together",
         ),
         (
             {"GPU": "H100", "GPU-hours": "5", "Budget (USD)": "£5"},
             "line 2 column 4",
-            "an amount in GBP beside one in USD (line 2 column 4)",
+            "an amount in GBP; the one in line 2 column 4 is in USD",
         ),
         (
             {"GPU": "H100", "GPUs": "8", "Hours / month": "400", "Utilisation": "60%"},
             "line 2 column 5",
-            "does this lower the hours beside it, or is it how busy the chip is in them?",
+            "ambiguous: a share of the hours, or the utilisation of the chip",
         ),
         (
             {"GPU": "H100", "GPUs": "8", "Hours": "24/7", "Utilisation %": "0.6"},
             "line 2 column 5",
-            "is this a share of 1 or a percentage? The header 'Utilisation %' does not settle it",
+            "ambiguous: a share of 1 or a percentage; the header 'Utilisation %' does not decide",
         ),
-        ({"Demand": "50"}, "line 2 column 2", "an amount of what?"),
+        ({"Demand": "50"}, "line 2 column 2", "an amount without a unit"),
     ],
 )
 def test_what_cannot_be_understood_is_asked_not_guessed(
@@ -236,6 +240,6 @@ def test_error_cells_and_formulas_without_values_are_told_by_cell() -> None:
             archive.writestr(name, part)
     found = read(changed.getvalue(), "review.xlsx")
     assert [(c.place, c.value) for c in found.complaints] == [
-        ("Plan!C2", '=LEN("a"), no value stored: LEN is not computed here'),
+        ("Plan!C2", '=LEN("a"), no value stored: the function LEN is not supported'),
         ("Plan!C3", "an error value"),
     ]

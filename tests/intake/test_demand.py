@@ -114,7 +114,7 @@ def test_gpu_hours_that_agree_with_gpus_times_hours_are_one_demand(read_rows: Ca
     assert read_rows([header, ["W", "H100", 8, 500, 4000]]).complaints == ()
     found = read_rows([header, ["W", "H100", 8, 500, 4500]])
     assert [(c.place, c.message) for c in found.complaints] == [
-        ("Plan!E2", "4,500 GPU-hours, but Plan!C2 x Plan!D2 gives 4,000")
+        ("Plan!E2", "4,500 GPU-hours, but Plan!C2 x Plan!D2 is 4,000")
     ]
 
 

@@ -88,7 +88,10 @@ def test_doubled_keys_are_refused_with_both_places() -> None:
         (b'{"name": "a", "demand": {},\n"name": "b"}', "x.json"),
     ):
         (complaint,) = read(data, name).complaints
-        assert complaint.message == f"'name' stands twice; the first is at line 1 column {1 if name == 'x.yaml' else 2}"
+        assert (
+            complaint.message
+            == f"the key 'name' occurs twice; the first is at line 1 column {1 if name == 'x.yaml' else 2}"
+        )
         assert complaint.place == ("line 3 column 1" if name == "x.yaml" else "line 2 column 1")
 
 
@@ -98,10 +101,10 @@ def test_doubled_keys_are_refused_with_both_places() -> None:
         (b"a: [1,\nb: 2", "x.yaml", "x.yaml line 3 column 1", "not YAML"),
         (b"a: 1\n\tb: 2\n", "x.yaml", "x.yaml line 2 column 1", "not YAML"),
         (b'{"a": 1,}', "x.json", "x.json line 1 column 9", "not JSON"),
-        (b'{"a": NaN}', "x.json", "x.json", "NaN is no number"),
+        (b'{"a": NaN}', "x.json", "x.json", "NaN is not a number"),
         (b'{"a": 1} {"b": 2}', "x.json", "x.json line 1 column 10", "not JSON: Extra data"),
         (b"a: 1\n---\nb: 2\n", "x.yaml", "x.yaml line 2 column 1", "not YAML"),
-        (b"# nothing but a remark\n", "x.yaml", "x.yaml", "there is nothing in it"),
+        (b"# nothing but a remark\n", "x.yaml", "x.yaml", "the document is empty"),
         (b"a: \xff\xfe", "x.yaml", "x.yaml", "is not UTF-8"),
         (b"[" * 5000, "x.json", "x.json", "nested too deep"),
         (b"[" * 90 + b"]" * 90, "x.yaml", "x.yaml line 1 column 41", "nested too deep"),

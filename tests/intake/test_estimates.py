@@ -134,7 +134,7 @@ def test_a_recorded_estimate_without_accelerators_is_told_in_full(
 ) -> None:
     found = read((RECORDED / name).read_bytes(), name)
     (complaint,) = found.complaints
-    assert "none of its lines has an accelerator" in complaint.message
+    assert "in which no line has an accelerator" in complaint.message
     assert complaint.value.startswith(read_there)
     assert accounts(found) == rows
     assert not [note for note in found.inputs.notes if "the total reads" in note]
@@ -203,7 +203,7 @@ def test_an_azure_estimate_becomes_demand(read_rows: Callable[..., ParsedFile]) 
     assert reserved["regions"] == ["westeurope"]
     (estimated,) = found.estimated
     assert (estimated.currency, round(estimated.per_month, 2)) == ("EUR", 4842.6)  # 4,800.50 + 42.10
-    assert "Plan!E5 estimates Windows: licences are not planned" in found.inputs.notes
+    assert "Plan!E5 estimates Windows: licences are not part of the plan" in found.inputs.notes
     assert not [note for note in found.inputs.notes if "the total reads" in note]
     assert accounts(found) == (9, 2, 7)
 
@@ -237,9 +237,9 @@ def test_machines_that_cannot_be_planned_are_faults() -> None:
     untold = "Workload (Consistent, Number of instances: 3), Advance EC2 instance (g5.xlarge)"
     found = read(aws(line("Amazon EC2 ", 1, unknown), line("Amazon EC2 ", 1, untold), monthly=2), "x.csv")
     first, second = found.complaints
-    assert first.message == "p9.48xlarge is no machine with accelerators that is known"
+    assert first.message == "no known machine with accelerators is called p9.48xlarge"
     assert "p5.48xlarge" in first.expected
-    assert second.message == "machines of type g5.xlarge, but for how many hours? (3, hours not told)"
+    assert second.message == "machines of type g5.xlarge, but for how many hours? (3, unknown hours)"
     assert (first.place, second.place) == ("line 8 column 10", "line 9 column 10")
 
 
@@ -280,15 +280,15 @@ def test_every_kind_of_node_of_a_cluster_has_its_own_number() -> None:
     # 1 x 730 and 2 x a quarter of 730
     assert (master.instance_type, master.hours, core.instance_type, core.hours) == ("g5.xlarge", 730, "p3.2xlarge", 365)
     (left,) = aws_machines("Nodes (3), Instance type (g5.xlarge), Nodes (0), Instance type (p3.2xlarge)", "")
-    assert (left.instance_type, left.how) == ("g5.xlarge", "3, hours not told")
+    assert (left.instance_type, left.how) == ("g5.xlarge", "3, unknown hours")
 
 
 @pytest.mark.parametrize(
     ("text", "how"),
     [
         # a label of a language that is not known: never one machine by default
-        ("Määrä (3), Pricing strategy (On-Demand Instances), Tyyppi (g5.xlarge)", "how many is not told"),
-        ("( 3 instances of type g5.xlarge OnDemand )", "how many is not told"),
+        ("Määrä (3), Pricing strategy (On-Demand Instances), Tyyppi (g5.xlarge)", "unknown number"),
+        ("( 3 instances of type g5.xlarge OnDemand )", "unknown number"),
         ("Instance name (ml.g5.xlarge), Instance name (ml.p3.2xlarge), Hour(s) per job (2)", ""),
     ],
 )
@@ -301,7 +301,7 @@ def test_disks_that_a_line_names_stand_in_the_note() -> None:
     found = read(aws(line("Amazon EC2 ", 6206.5, ON_DEMAND), line("SageMaker", 276, ENDPOINT), monthly=6482.5), "x.csv")
     (note,) = [note for note in found.inputs.notes if "with accelerators cost" in note]
     assert (
-        "Disks they name, of a machine or of the line: 20 GB in line 8, 240 GB in line 9; for scale: 0.08 USD" in note
+        "Disks in these lines, of each machine or of the line: 20 GB in line 8, 240 GB in line 9; for comparison: 0.08 USD" in note
     )
 
 
@@ -327,7 +327,7 @@ def test_hours_of_an_azure_line_in_its_languages(text: str, hours: float, term: 
     [
         ("Zone euro – Euro (€) EUR", "EUR", "EUR"),
         ("Schweiz – Franken. (CHF)", "CHF", "CHF"),
-        ("the usual money", "", "(currency not told)"),
+        ("the usual money", "", "(unknown currency)"),
     ],
 )
 def test_the_currency_of_an_azure_estimate(
@@ -336,7 +336,7 @@ def test_the_currency_of_an_azure_estimate(
     row = ["Compute", "Virtual Machines", "", "West Europe", A100.format("Pay as you go"), 4800.5, 0]
     found = read_rows(azure(row, total=4800.5, currency=said))
     assert found.estimated[0].currency == currency
-    assert any(f"4,800.50 {told} a month there" in note for note in found.inputs.notes)
+    assert any(f"4,800.50 {told} a month in the estimate" in note for note in found.inputs.notes)
 
 
 def test_a_line_without_accelerators_has_no_machines() -> None:

@@ -148,6 +148,6 @@ def test_two_columns_of_one_number_are_a_complaint(read_rows: Callable[..., Pars
 def test_months_without_a_year_are_a_complaint(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([["Workload", "GPU", "GPU-hours / month", "Dec", "Q1 2027"], ["Train", "H100", 5, 100, 200]])
     assert [(c.place, c.message) for c in found.complaints] == [
-        ("Plan!D1", "which months are these?"),
-        ("Plan!E1", "which months are these?"),
+        ("Plan!D1", "not a single month with its year"),
+        ("Plan!E1", "not a single month with its year"),
     ]

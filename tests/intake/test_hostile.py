@@ -17,33 +17,33 @@ CHILD = Path(__file__).with_name("hostile.py")
 PEAK_MIB = 600
 NO_TABLE = "no table of workloads was found"
 TOLD = {
-    "a cell at XFD1048576": "not opened: a cell as far out as column 16,384, row 1,048,576",
+    "a cell at XFD1048576": "not opened: a cell in column 16,384, row 1,048,576",
     "a zip bomb of 300 MB": "not opened: it unpacks to 300,",
     "a zip bomb that lies of its size": "not opened: a damaged workbook",
     "entity expansion": "not opened: a part declares a document type",
     "an external entity": "not opened: a part declares a document type",
-    "='[book.xlsx]S'!A1, no value stored": "Plan!C2: no value can be read",
-    '=WEBSERVICE("http://example.org"), no value stored': "Plan!C2: no value can be read",
-    '=HYPERLINK("http://example.org"), no value stored': "Plan!C2: no value can be read",
-    "not a ZIP": "no workbook: this is text; if it is CSV, name it .csv",
+    "='[book.xlsx]S'!A1, no value stored": "Plan!C2: the cell has an error",
+    '=WEBSERVICE("http://example.org"), no value stored': "Plan!C2: the cell has an error",
+    '=HYPERLINK("http://example.org"), no value stored': "Plan!C2: the cell has an error",
+    "not a ZIP": "not a workbook, but text (if it is CSV, its name must end in .csv)",
     "an OLE header": "an old Excel workbook (.xls) or one with a password",
     "a ZIP cut in two": "not opened: a damaged workbook",
-    "an ODS of repeated rows": "not opened: a cell as far out as column 1, row 999,999,999",
-    "an ODS of repeated columns": "not opened: a cell as far out as column 16,384",
+    "an ODS of repeated rows": "not opened: a cell in column 1, row 999,999,999",
+    "an ODS of repeated columns": "not opened: a cell in column 16,384",
     "an ODS of 2,000,000 repeated cells": NO_TABLE,
     "merged cells over all": NO_TABLE,
     "10,000 columns": "10,003 columns in line 1; at most 2,000",
     "a field of 10 MB": "a field of more than 131,072 characters",
     "19 MB of separators": "no row beneath the header is a workload",
     "19 MB of quotes": "a field of more than 131,072 characters",
-    "21 MB": "21,600,023 bytes are too many; expected at most 20,000,000",
+    "21 MB": "the file has 21,600,023 bytes; expected at most 20,000,000 bytes",
     "aliases without end": "nested too deep, or aliases that grow without end",
     "brackets without end": "nested too deep",
     "brackets without end in YAML": "nested too deep",
     "dashes without end in YAML": "nested too deep",
     "a number of 1,000,000 digits": "a number of too many digits",
     "a gzip bomb that is no bill": "this is a gzip archive, not a sheet or a request",
-    "a gzip bomb that is a bill": "no usage of a known accelerator in it",
+    "a gzip bomb that is a bill": "no usage of a known accelerator",
 }
 """What is said of those that are refused, in the first complaint."""
 TEXTS = [
@@ -62,7 +62,7 @@ READ = {
     "texts that would be formulas, CSV": TEXTS,
 }
 """The names in those that are read: texts stay texts. Outputs make them harmless (tests/reports)."""
-LINKS = "the workbook links to others; the values stored in it were read"
+LINKS = "the workbook links to other workbooks; its stored values were read"
 NOTES = {
     "macros under .xlsx": "the workbook has macros; they were not run",
     "links to another book": LINKS,

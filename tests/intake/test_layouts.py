@@ -43,7 +43,7 @@ def test_rows_of_one_workload_that_differ_or_repeat_are_faults(read_rows: Callab
     found = read_rows(rows)
     assert [(c.place, c.message) for c in found.complaints] == [
         ("Plan!C4", "a second row of Train for 2027-01; see Plan!C3"),
-        ("Plan!C5", "no month, under 'Month'"),
+        ("Plan!C5", "not a month, under 'Month'"),
         ("Plan!B3", "differs from 'H100' in Plan!B2, of the same workload"),
     ]
 
@@ -61,7 +61,7 @@ def test_workloads_may_stand_in_columns(read_rows: Callable[..., ParsedFile]) ->
     assert found.complaints == ()
     assert demands(found)["B"]["accelerator_hours_per_month"] == {"2026-12": 20, "2027-01": 40}
     assert found.places["workloads[1].demand.accelerator_hours_per_month.2027-01"] == "Plan!C5"
-    assert "in Plan workloads stand in columns: read column by column" in found.inputs.notes
+    assert "in Plan workloads are in columns: read column by column" in found.inputs.notes
 
 
 @pytest.mark.parametrize("reader", ["read_rows", "read_texts"])
@@ -92,7 +92,7 @@ DEADLINE = [["Workload", "GPU", "Tokens/s per GPU", "Total tokens", "Deadline"],
 def test_a_date_that_could_be_two_is_refused(read_texts: Callable[..., ParsedFile]) -> None:
     (complaint,) = read_texts(DEADLINE).complaints
     assert (complaint.place, complaint.value) == ("line 2 column 5", "03/04/2027")
-    assert complaint.message == "could be 3 April 2027 or 4 March 2027"
+    assert complaint.message == "ambiguous: 3 April 2027 or 4 March 2027"
     assert "--dates dmy" in complaint.expected
 
 
@@ -114,7 +114,7 @@ def test_a_date_that_can_be_only_one_is_read(read_texts: Callable[..., ParsedFil
 def test_month_columns_as_dates_in_two_orders(as_csv: Callable[..., bytes]) -> None:
     rows = [["Workload", "GPU", "Unit", "01/12/2026", "01/01/2027"], ["W", "H100", "GPU-hours", 5, 6]]
     (complaint,) = read(as_csv(rows), "x.csv").complaints[:1]
-    assert complaint.message == "could be 1 December 2026 or 12 January 2026"
+    assert complaint.message == "ambiguous: 1 December 2026 or 12 January 2026"
     found = read(as_csv(rows), "x.csv", SheetOptions(dates="dmy"))
     assert demands(found)["W"]["accelerator_hours_per_month"] == {"2026-12": 5, "2027-01": 6}
 
@@ -163,7 +163,7 @@ def test_rare_separators(as_csv: Callable[..., bytes], separator: str) -> None:
 def test_kroner_must_say_of_which_country(read_texts: Callable[..., ParsedFile]) -> None:
     rows = [["Workload", "GPU", "GPU-hours", "Budget / month"], ["W", "H100", "10", "5 000 kr"]]
     (complaint,) = read_texts(rows).complaints
-    assert (complaint.message, complaint.place) == ("kroner of which country?", "line 2 column 4")
+    assert (complaint.message, complaint.place) == ("ambiguous: the krone of several countries", "line 2 column 4")
     rows[0][3] = "Budget (SEK / month)"
     found = read_texts(rows)
     assert (found.document["currency"], found.document["workloads"][0]["budget_per_month"]) == ("SEK", 5000)

@@ -53,10 +53,10 @@ def test_blank_rows_beneath_the_table_are_not_counted(read_rows: Callable[..., P
 def test_hidden_rows_are_refused_and_a_total_that_counts_them_is_noted(read_rows: Callable[..., ParsedFile]) -> None:
     old = ["Old", "C", "V100", 4, 1000, ""]
     found = read_rows([HEADER, ONE, old, TWO, ["Total", "", "", 14, 6460, ""]], hidden=[3])
-    assert reasons(found) == [("Plan!3", "hidden row; unhide it to have it planned"), ("Plan!5", "total")]
+    assert reasons(found) == [("Plan!3", "hidden row; unhide it to include it"), ("Plan!5", "total")]
     assert found.inputs.notes[-2:] == (
-        "Plan!D5: the total 14 counts hidden rows; without them it is 10",
-        "Plan!E5: the total 6460 counts hidden rows; without them it is 5,460",
+        "Plan!D5: the total 14 includes hidden rows; without them it is 10",
+        "Plan!E5: the total 6460 includes hidden rows; without them it is 5,460",
     )
 
 
@@ -86,7 +86,7 @@ def test_a_row_that_asks_for_nothing_is_refused(read_rows: Callable[..., ParsedF
 def test_hidden_sheets_are_refused_row_by_row(read_rows: Callable[..., ParsedFile]) -> None:
     found = read_rows([HEADER, ONE], more={"hidden Old plan": [HEADER, TWO]})
     assert [w["name"] for w in found.document["workloads"]] == ["Train"]
-    assert reasons(found) == [("'Old plan'!2", "hidden sheet; unhide it to have it planned")]
+    assert reasons(found) == [("'Old plan'!2", "hidden sheet; unhide it to include it")]
 
 
 def test_hidden_columns_are_read_and_noted() -> None:
@@ -113,7 +113,7 @@ def test_every_sheet_with_a_table_is_read_and_others_are_noted(read_rows: Callab
     found = read_rows([HEADER, ONE], more={"More": [["title"], HEADER, TWO], "Contacts": [["Jo", "jo@example.com"]]})
     assert [w["name"] for w in found.document["workloads"]] == ["Train", "Serve"]
     assert found.places["workloads[1]"] == "More!A3"
-    assert "no table of workloads in Contacts: nothing read there" in found.inputs.notes
+    assert "Contacts has no table of workloads and was not read" in found.inputs.notes
 
 
 def test_an_assumptions_sheet_is_read_by_name(read_rows: Callable[..., ParsedFile]) -> None:

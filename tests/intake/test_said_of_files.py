@@ -36,8 +36,8 @@ def test_of_a_column_that_a_calculator_knows(field: str) -> None:
     choices = SheetOptions({"description": field}, {"description": f"--map Description={field}"})
     (fault,) = read(EXPORT.encode(), "x.csv", choices).complaints
     assert fault.place == f"--map Description={field}"
-    assert fault.message == "the columns of an Azure price-calculator export are known, and not to be chosen"
-    assert fault.expected == "'Region=ignore', to let its lines go anywhere, or nothing"
+    assert fault.message == "the columns of an Azure price-calculator export are known and cannot be mapped"
+    assert fault.expected == "'Region=ignore', for lines that may run anywhere, or no mapping"
 
 
 def test_the_region_of_an_export_may_be_left_out() -> None:

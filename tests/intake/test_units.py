@@ -45,7 +45,7 @@ from planner.inputs.notation.units import (
 )
 def test_what_a_text_says_is_counted(text: str, what: str | None, unit: str, factor: float) -> None:
     found = parse_metric(text)
-    assert (found and found.what) == what
+    assert (found and found.kind) == what
     if found:
         assert (found.unit, found.factor) == (unit, pytest.approx(factor))
 

@@ -327,7 +327,7 @@ def test_a_sheet_of_merged_cells() -> None:
     book.save(target)
     found = read(target.getvalue(), "x.xlsm")
     assert hours(found) == {"RAG bot (H100 SXM)": 2880, "RAG bot (L4)": 1460}  # 4 x 720, 2 x 730
-    assert "rows of one name are told apart by 'GPU Type' (Sheet!C2)" in found.inputs.notes
+    assert "rows of one name are distinguished by 'GPU Type' (Sheet!C2)" in found.inputs.notes
 
 
 def test_times_and_dates_in_cells() -> None:
@@ -343,9 +343,7 @@ def test_times_and_dates_in_cells() -> None:
         sheet.write_datetime(2, 2, date(2026, 4, 3), book.add_format({"num_format": "d-m"}))
         sheet.write(2, 3, 100)
     found = read(target.getvalue(), "x.xlsx")
-    assert [(c.place, c.message) for c in found.complaints] == [
-        ("Plan!C3", "a date where a number is needed, under 'GPUs'")
-    ]
+    assert [(c.place, c.message) for c in found.complaints] == [("Plan!C3", "a date instead of a number, under 'GPUs'")]
     months = found.document["workloads"][0]["demand"][HOURS]
     assert {month: value for month, value in months.items() if value} == {"2027-01": 352, "2027-02": pytest.approx(352)}
 
@@ -361,11 +359,11 @@ def test_the_same_sheet_in_other_forms(form: str, as_csv: Callable[..., bytes], 
 
 def test_a_row_that_nobody_wants_is_told(read_texts: Callable[..., ParsedFile]) -> None:
     found = read_texts([["Workload", "GPU", "GPU-hours", "Status"], ["A", "H100", "5", "cancelled"]])
-    assert "line 2 column 4 reads 'cancelled' under 'Status': its row is planned all the same" in found.inputs.notes
+    assert "line 2 column 4 reads 'cancelled' under 'Status': its row is planned nevertheless" in found.inputs.notes
 
 
 def test_a_sheet_of_costs_by_quarter_is_left_aside(read_rows: Callable[..., ParsedFile]) -> None:
     costs = [["Project", "Q1", "Q2", "Total"], ["Chat", 1000, 2000, 3000]]
     found = read_rows([["Workload", "GPU", "GPU-hours"], ["Chat", "H100", 5]], more={"Costs": costs})
     assert hours(found) == {"Chat": 5}
-    assert "no table of workloads in Costs: nothing read there" in found.inputs.notes
+    assert "Costs has no table of workloads and was not read" in found.inputs.notes

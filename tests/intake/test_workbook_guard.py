@@ -41,13 +41,13 @@ def book(as_xlsx: Callable[..., bytes]) -> bytes:
 @pytest.mark.parametrize("reference", [b"XFD1048576", b"XFD1", b"A1048576"])
 def test_a_far_cell(book: bytes, reference: bytes) -> None:
     far = b'</row><row r="9"><c r="' + reference + b'"><v>1</v></c></row></sheetData>'
-    assert "a cell as far out as" in message(changed(book, SHEET, b"</row></sheetData>", far))
+    assert "a cell a cell in column" in message(changed(book, SHEET, b"</row></sheetData>", far))
 
 
 @pytest.mark.parametrize("escaped", [b"&#88;FD1048576", b"XFD1048576"])
 def test_a_far_cell_in_another_spelling(book: bytes, escaped: bytes) -> None:
     far = b"</row><row><c r='" + escaped + b"'><v>1</v></c></row></sheetData>"
-    assert "a cell as far out as" in message(changed(book, SHEET, b"</row></sheetData>", far))
+    assert "a cell a cell in column" in message(changed(book, SHEET, b"</row></sheetData>", far))
 
 
 def test_a_false_dimension_is_harmless(book: bytes) -> None:
@@ -73,11 +73,11 @@ def test_a_zip_that_is_no_workbook() -> None:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         archive.writestr("content.xml", "<a/>")
-    assert message(target.getvalue()) == "not opened: an OpenDocument file that is no spreadsheet"
+    assert message(target.getvalue()) == "not opened: an OpenDocument file that is not a spreadsheet"
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         archive.writestr("readme.txt", "nothing")
-    assert message(target.getvalue()) == "not opened: a ZIP archive that is no Excel workbook"
+    assert message(target.getvalue()) == "not opened: a ZIP archive that is not an Excel workbook"
 
 
 def test_a_part_in_a_wide_encoding(book: bytes) -> None:
@@ -97,7 +97,7 @@ def test_macros_and_links_are_said_and_never_run(book: bytes) -> None:
     assert found.complaints == ()
     assert found.inputs.notes[:2] == (
         "the workbook has macros; they were not run",
-        "the workbook links to others; the values stored in it were read",
+        "the workbook links to other workbooks; its stored values were read",
     )
 
 
@@ -145,9 +145,9 @@ def test_a_number_that_is_no_date_is_told(number: bytes) -> None:
     target = io.BytesIO()
     workbook.save(target)
     found = message(changed(target.getvalue(), SHEET, b"<v>100</v>", b"<v>" + number + b"</v>"))
-    assert found == "not opened: Sheet!C2 is shown as a date, and its number is none"
+    assert found == "not opened: Sheet!C2 is formatted as a date, but its number is not one"
 
 
 def test_a_link_needs_no_part_of_its_own(book: bytes) -> None:
     data = changed(book, SHEET, b"<v>100</v>", b"<f>'[rates.xlsx]Plan'!A1</f><v>100</v>")
-    assert read(data, "x.xlsx").inputs.notes[0] == "the workbook links to others; the values stored in it were read"
+    assert read(data, "x.xlsx").inputs.notes[0] == "the workbook links to other workbooks; its stored values were read"

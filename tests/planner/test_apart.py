@@ -63,7 +63,7 @@ def test_what_is_raised_there_is_raised_here_with_its_traceback():
 
 
 def test_what_does_not_pickle_is_a_bug_that_is_told():
-    with pytest.raises(RuntimeError, match=r"does not pickle(.|\n)*pickle"):
+    with pytest.raises(RuntimeError, match=r"cannot be pickled(.|\n)*pickle"):
         run_isolated(eval, "lambda: 1", bounds=WIDE)
 
 
@@ -73,8 +73,8 @@ def test_what_does_not_pickle_is_a_bug_that_is_told():
         (signal.raise_signal, signal.SIGKILL, "stopped .SIGKILL.: the file is damaged, or needs more than 1 GiB"),
         (exec, "import os; os.abort()", "stopped .SIGABRT."),
         (exec, "import ctypes; ctypes.string_at(0)", "stopped .SIGSEGV."),
-        (os._exit, 0, "ended without an answer"),
-        (os._exit, 9, "ended without an answer"),
+        (os._exit, 0, "ended without a result"),
+        (os._exit, 9, "ended without a result"),
     ],
 )
 def test_a_reader_that_ends_is_told_in_one_line(work, argument, words, tmp_path, monkeypatch, capfd):
@@ -169,7 +169,7 @@ def test_a_small_text_cannot_fill_the_process_that_reads_it(sign, name):
 
 def test_a_sheet_that_takes_too_long_is_one_complaint():
     (complaint,) = read_isolated(SHEET, "folder/long.csv", seconds=0.001).complaints
-    assert str(complaint) == "long.csv: not read in 0 seconds; expected a smaller file, or it saved anew"
+    assert str(complaint) == "long.csv: not read in 0 seconds; expected a smaller file, or the same file saved again"
 
 
 LEAVES = "import tempfile, pathlib, time; where = tempfile.mkdtemp(); pathlib.Path({path!r}).write_text(where); {then}"

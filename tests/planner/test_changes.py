@@ -13,8 +13,10 @@ import pytest
 
 from planner.analysis.comparison import build_review_record, list_changes
 from planner.application import plan, read_review
+from planner.messages import text_of
 from planner.reports.json import loads, render
 from planner.reports.xlsx import render as workbook
+from planner.result.message import message
 from pricing.catalog.price_catalog import NO_RATE_CARD, Catalog
 from pricing.exchange_rates import ExchangeRate, ExchangeRates
 
@@ -89,7 +91,7 @@ def test_work_that_is_new_gone_and_other_and_what_is_assumed(cloud, hours):
     assert rows(found, "cost")["cloud: total cost"] == pytest.approx((1650, 2677.5, 1027.5))
     assumed = next(step for step in found.causes.steps if step.cause == "assumption")
     assert assumed.total == pytest.approx(127.5)
-    assert "given in the request" in found.of("assumption")[0].why
+    assert "given in the request" in text_of(found.of("assumption")[0].why)
 
 
 def test_months_that_start_later_stand_by_the_calendar(cloud, hours):
@@ -102,8 +104,8 @@ def test_months_that_start_later_stand_by_the_calendar(cloud, hours):
     assert months["2027-01"] == months["2027-02"] == (500, 500, 0)
     assert found.of("workload") == ()
     assert rows(found, "frame")["first month"] == ("2026-12", "2027-01", None)
-    assert "set side by side by calendar month (the 2 months that both have, 2027-01..2027-02)" in found.notes[0]
-    assert "2026-12 with 2027-01" in found.notes[1]
+    assert "compared by calendar month (the 2 months that both have, 2027-01..2027-02)" in text_of(found.notes[0])
+    assert found.notes[1] == message("causes_match_months_by_place", then_month="2026-12", now_month="2027-01")
 
 
 def test_work_is_compared_in_the_months_that_both_have(cloud, hours):
@@ -116,15 +118,15 @@ def test_work_is_compared_in_the_months_that_both_have(cloud, hours):
     ]
     found = holds(cloud(jobs[0]), cloud(jobs[1], start="2027-01"))
     assert rows(found, "workload") == {"job": pytest.approx((500, 510, 10))}
-    assert found.of("workload")[0].why == "work of 2027-01..2027-02, other in 2027-02"
+    assert text_of(found.of("workload")[0].why) == "work of 2027-01..2027-02, changed in 2027-02"
 
 
 def test_no_month_in_both(cloud, hours):
     job = hours("T4", 1000, may_be_owned=False)
     found = holds(cloud(job), cloud(hours("T4", 1100), start="2028-01"))
-    assert "no month is in both" in found.notes[0]
+    assert found.notes[0].parameters["common_months"] == ()
     assert rows(found, "workload") == {"job": pytest.approx((3000, 3300, 300))}
-    assert found.of("workload")[0].why == "work of all months of each plan"
+    assert text_of(found.of("workload")[0].why) == "work of all months of each plan"
     assert all(None in (change.then, change.now) for change in found.of("month"))
 
 
@@ -137,8 +139,8 @@ def test_what_is_bought(cloud, hours):
     later = holds(old, cloud(hours("T4", 730), prices=prices, months=12, start="2027-01"))
     first, second = later.of("purchase")
     assert (first.subject, first.then, first.now) == (name, 1, None)
-    assert first.why == "ordered in a month that the new plan does not cover"
-    assert (second.subject[:7], second.then, second.now, second.why) == ("2027-01", None, 1, "new")
+    assert first.why == message("purchase_outside_new_plan")
+    assert (second.subject[:7], second.then, second.now, second.why) == ("2027-01", None, 1, message("purchase_added"))
 
 
 def euros(base: Catalog, value: float) -> Catalog:
@@ -154,18 +156,19 @@ def test_currencies_are_not_subtracted(cloud, hours, priced):
     found = holds(old, new)
     total = found.of("cost")[0]
     assert (total.then, total.now, total.difference) == (pytest.approx(1500), pytest.approx(1200), None)
-    assert (total.unit, total.why) == ("USD -> EUR", "another unit: not subtracted; then and now: recommended")
+    assert total.unit == "USD -> EUR"
+    assert text_of(total.why) == "another unit: not subtracted; then and now: recommended"
     assert all(change.difference is None for change in found.of("month"))
     assert not found.of("price") + found.of("assumption")
-    assert "what is the same at 0.8 is no change" in found.notes[0]
+    assert found.notes[0].parameters["exchange_rate"] == pytest.approx(0.8)
     dear = list_changes(cloud(job, prices={(*T4, "on_demand"): 0.6}), new)
     assert rows(dear, "price") == {f"{' '.join(T4)} on_demand": (0.6, pytest.approx(0.4), None)}
     assert found.causes.restated[0] == pytest.approx(1200)
-    assert "amounts are not subtracted" in found.notes[0]
-    assert "total 1,200.00" in found.notes[1]
+    assert "amounts are not subtracted" in text_of(found.notes[0])
+    assert found.notes[1].parameters["total_cost"] == pytest.approx(1200)
     told = list_changes(old, dataclasses.replace(new, exchange_rates=()))
     assert told.causes is None
-    assert any("no rate between USD and EUR" in note for note in told.notes)
+    assert message("causes_need_a_rate", then_currency="USD", now_currency="EUR") in told.notes
 
 
 def test_gaps_that_are_new_and_closed(cloud, hours):
@@ -179,8 +182,9 @@ def test_gaps_that_are_new_and_closed(cloud, hours):
     kind = gap.kind.replace("_", " ")
     closed = next(change for change in found.of("gap") if change.now is None)
     fresh = next(change for change in found.of("gap") if change.then is None)
-    assert (fresh.subject, fresh.now, fresh.why) == (f"{kind}: something else", "open", f"new: {gap.effect}")
-    assert closed.why == f"closed: {old.gaps[0].effect}"
+    assert (fresh.subject, fresh.now) == (f"{kind}: something else", "open")
+    assert fresh.why == message("gap_opened", effect=str(gap.effect))
+    assert closed.why == message("gap_closed", effect=str(old.gaps[0].effect))
     assert len(found.of("gap")) == 2
 
 
@@ -192,7 +196,7 @@ def test_a_new_plan_that_is_impossible(cloud, hours):
     assert rows(found, "cost")["cloud: total cost"] == (pytest.approx(1500), "not possible", None)
     assert rows(found, "recommendation") == {"recommended strategy": ("cloud", "none", None)}
     assert found.causes is None
-    assert found.notes[0] == "causes cannot be told: now no strategy is possible"
+    assert text_of(found.notes[0]) == "causes are unknown: now no strategy is possible"
     assert found.of("month") == ()
 
 
@@ -224,7 +228,7 @@ def test_the_workbook_of_the_last_review_tells_the_same_but_the_causes(cloud, ho
     new = cloud(job, prices=BASE, months=12, start="2027-01", assumptions={"cloud_tax_fraction": 0.05})
     whole, read = list_changes(old, new), list_changes(read_review(workbook(old)), new)
     assert read.causes is None
-    assert "plan.json" in " ".join(read.notes)
+    assert "review_read_from_workbook" in {note.code for note in read.notes}
     assert (read.plan_id, read.as_of, read.month_names, read.currency, read.strategy) == (
         whole.plan_id, whole.as_of, whole.month_names, whole.currency, whole.strategy,
     )  # fmt: skip

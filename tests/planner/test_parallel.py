@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner.performance.throughput
+from planner.messages import joined_text, text_of
 from planner.performance.model_catalog import ModelShape
 from planner.performance.parallelism import GangLinks, ScalingEfficiency, TrainingStep, max_scaling_efficiency
 from planner.request.models import parse_request
 from planner.request.neural_network import NeuralNetwork, Parallelism
+from planner.result.message import message
 from planner.workloads.demand import compute_demands
 from planner.workloads.placement import PlacementSearch, find_placements
 from pricing.accelerator import embedded_names, resolve
@@ -81,7 +83,7 @@ class TestByHand:
         assert found.copies == pytest.approx(11.2 / 0.61742, rel=1e-4)
         assert found.waited == pytest.approx(11.2 / 0.61742 - 2 / 3, rel=1e-4)
         assert found.fraction == pytest.approx(1 / (1 + found.waited))
-        assert "16 copies exchange by all-reduce" in found.explanation
+        assert "16 copies exchange by all-reduce" in text_of(found.explanation)
 
     def test_gathering_weights_again_is_half_as_much_more_for_every_micro_batch(self) -> None:
         slow = GangLinks(8, 600, 10)
@@ -104,20 +106,16 @@ class TestUntold:
     @pytest.mark.parametrize(
         ("split", "count", "links", "why"),
         [
-            (Parallelism(tensor=8), 12, FAST, "12 accelerators are no multiple of tensor 8 x pipeline 1"),
-            (Parallelism(pipeline=4), 4, FAST, "the batch of a step is not given"),
-            (Parallelism(), 16, GangLinks(8, 600, None), "how fast the network between its nodes is, is unknown"),
-            (Parallelism(tensor=2), 2, GangLinks(8, None, 100), "how fast the accelerators of a node reach each other"),
-            (
-                Parallelism(tensor=16),
-                16,
-                GangLinks(8, 600, None),
-                "how fast the network between its nodes is, is unknown",
-            ),
+            (Parallelism(tensor=8), 12, FAST, message("gang_not_divisible", gang=12, tensor=8, pipeline=1)),
+            (Parallelism(pipeline=4), 4, FAST, message("step_batch_unknown")),
+            (Parallelism(), 16, GangLinks(8, 600, None), message("node_network_unknown")),
+            (Parallelism(tensor=2), 2, GangLinks(8, None, 100), message("interconnect_unknown")),
+            (Parallelism(tensor=16), 16, GangLinks(8, 600, None), message("node_network_unknown")),
         ],
     )
     def test_what_is_unknown_is_said_never_guessed(self, split, count, links, why) -> None:
-        assert why in max_scaling_efficiency(network(), SEVEN_B, split, count, links, TrainingStep(150))
+        assert max_scaling_efficiency(network(), SEVEN_B, split, count, links, TrainingStep(150)) == why
+        assert text_of(why)
 
 
 class TestPublished:
@@ -243,20 +241,28 @@ class TestPredictions:
     def test_a_slow_network_takes_its_toll_and_says_so(self) -> None:
         slow, fast = self.predicted(10)[64], self.predicted(1600)[64]
         assert slow.units_per_hour < 0.2 * fast.units_per_hour
-        assert "bound by its parallelism" in slow.explanation
+        bound = slow.explanation[-1]
+        assert bound.code == "bound_by_parallelism"
+        assert bound.parameters["ratio"] == pytest.approx(slow.units_per_hour / fast.units_per_hour)
+        assert "bound by its parallelism, x " in joined_text(slow.explanation)
         assert slow.low / slow.units_per_hour == pytest.approx(fast.low / fast.units_per_hour)
 
     def test_a_fast_network_leaves_what_was_fitted(self) -> None:
-        assert "parallelism" not in self.predicted(1600)[64].explanation
+        assert [step.code for step in self.predicted(1600)[64].explanation] == ["measured_on", "scaled_to"]
 
     def test_an_unknown_network_is_said_and_changes_nothing(self) -> None:
         unknown = self.predicted(None)[64]
         assert unknown.units_per_hour == self.predicted(1600)[64].units_per_hour
-        assert "cannot be told: how fast the network between its nodes is, is unknown" in unknown.explanation
+        reason = message("node_network_unknown")
+        assert unknown.explanation[-1] == message("parallelism_bound_unknown", reason=reason)
+        assert text_of(unknown.explanation[-1]) == (
+            "the cost of its parallelism is unknown: the bandwidth of the network between nodes is unknown"
+        )
 
     def test_units_that_tell_no_computing_are_said(self) -> None:
-        told = self.predicted(10, unit="samples")[64].explanation
-        assert "cannot be told: how much computing one of samples takes is unknown" in told
+        note = self.predicted(10, unit="samples")[64].explanation[-1]
+        assert note.parameters["reason"] == message("operations_of_unit_unknown", unit="samples")
 
     def test_without_a_stated_parallelism_nothing_is_said(self) -> None:
-        assert "parallelism" not in self.predicted(10, parallelism=None)[64].explanation
+        explanation = self.predicted(10, parallelism=None)[64].explanation
+        assert [step.code for step in explanation] == ["measured_on", "scaled_to"]

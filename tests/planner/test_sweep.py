@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.application import plan
+from planner.messages import text_of
 from planner.request.errors import InvalidRequest
 from planner.request.models import parse_request
 from planner.request.sweeps import Sweep
+from planner.result.message import Message, message
 from planner.workloads.demand import compute_demands
 from planner.workloads.gpu_sharing import assign_share, load_slices
 from planner.workloads.placement import PlacementSearch, find_placements
@@ -124,7 +126,10 @@ class TestTime:
     def test_each_has_its_part_of_the_memory(self) -> None:
         assert isinstance(seated(self.SWEEP, "L4", 1, 24, memory_gib_per_accelerator=6), list)
         refused = seated(self.SWEEP, "L4", 1, 24, memory_gib_per_accelerator=6.1)
-        assert refused == ("less than 6.1 GiB of memory per accelerator, 4 share one in time at an efficiency of 0.8")
+        assert isinstance(refused, Message)
+        assert text_of(refused) == (
+            "less than 6.1 GiB of memory per accelerator, 4 share one in time at an efficiency of 0.8"
+        )
 
     def test_none_spans_two_accelerators(self) -> None:
         # 0.3 each: three on one accelerator, so 24 on eight, not the 26 that 8 / 0.3 would give
@@ -134,7 +139,7 @@ class TestTime:
     def test_a_part_that_is_sold_is_shared_too_or_is_too_small(self) -> None:
         (fit,) = seated(self.SWEEP, "L4", 0.5, 11)
         assert (fit.gang, fit.gangs_per_node) == (0.25, 2)
-        assert seated(self.SWEEP, "L4", 0.125, 2.8) == "a slice smaller than 0.25 of an accelerator"
+        assert seated(self.SWEEP, "L4", 0.125, 2.8) == message("slice_too_small", fraction=0.25)
 
 
 class TestSlices:
@@ -157,8 +162,9 @@ class TestSlices:
         sweep = Sweep(**{**MONTHLY, "share": "slice", "accelerators_each": each})
         accelerator = resolve(part)
         found = assign_share(sweep, accelerator, 8, accelerator.memory_gib, wanted_gib)
-        assert not isinstance(found, str)
-        assert found.words == f"in a slice {profile}, {instances} to an accelerator"
+        assert not isinstance(found, Message)
+        assert found.description == message("slice_profile", profile=profile, instances=instances)
+        assert text_of(found.description) == f"in a slice {profile}, {instances} to an accelerator"
         assert (found.gang, found.speed) == (pytest.approx(1 / instances), pytest.approx(speed))
         assert found.memory_gib >= wanted_gib
 
@@ -170,12 +176,15 @@ class TestSlices:
     def test_what_was_measured_in_a_slice_is_that_of_a_slice(self) -> None:
         (fit,) = seated(self.SWEEP, "A100-80GB", 8, 80, {**self.A100, "count": 1 / 7, "units_per_second": 40})
         assert (fit.throughput.units_per_hour, fit.throughput.basis) == (40 * 3600, "measured")
+        assert fit.throughput.explanation == (
+            message("measured_on", count=0.143, accelerator="A100-80GB-SXM"),
+            message("slice_profile", profile="1g.10gb", instances=7),
+        )
 
     def test_parts_without_slices_are_refused_by_name(self) -> None:
-        assert seated(self.SWEEP, "L4", 1, 24) == "L4-24GB has no slices that are known"
-        assert "no slice of A100-80GB-SXM has 0.6 of it" in seated(
-            {**self.SWEEP, "accelerators_each": 0.6}, "A100-80GB", 8, 80
-        )
+        assert seated(self.SWEEP, "L4", 1, 24) == message("no_slices_known", accelerator="L4-24GB")
+        refused = seated({**self.SWEEP, "accelerators_each": 0.6}, "A100-80GB", 8, 80)
+        assert refused == message("no_slice_large_enough", accelerator="A100-80GB-SXM", fraction=0.6)
 
     def test_a_type_that_is_sold_as_a_part_is_a_slice_already(self) -> None:
         (fit,) = seated({**self.SWEEP, "accelerators_each": 0.125}, "L4", 0.125, 2.8)
@@ -184,7 +193,8 @@ class TestSlices:
 
     def test_too_large_for_every_slice_says_so(self) -> None:
         refused = seated(self.SWEEP, "A100-80GB", 8, 80, self.A100, memory_gib_per_accelerator=60)
-        assert refused.startswith("less than 60 GiB of memory per accelerator, in a slice")
+        assert refused.parameters["reason"] == message("memory_too_small", needed_gib=60.0)
+        assert refused.parameters["share"].code == "slice_profile"
 
     def test_fewer_at_once_than_places_pay_for_the_node(self) -> None:
         (fit,) = seated({**self.SWEEP, "at_once": 10}, "A100-80GB", 8, 80, self.A100)
@@ -211,7 +221,7 @@ class TestTable:
 def test_those_that_share_never_do_more_than_the_whole(each: float, efficiency: float, count: int) -> None:
     sweep = Sweep(**MONTHLY, share="time", accelerators_each=each, sharing_efficiency=efficiency)
     found = assign_share(sweep, resolve("A100-80GB"), count, 80.0)
-    assert not isinstance(found, str)
+    assert not isinstance(found, Message)
     number = round(1 / found.gang)
     assert number * found.gang == pytest.approx(1)
     assert number * found.speed <= 1 + 1e-9
@@ -222,7 +232,7 @@ def test_those_that_share_never_do_more_than_the_whole(each: float, efficiency: 
 @given(each=st.floats(0.02, 0.42))
 def test_slices_are_never_smaller_than_asked_nor_more_than_the_whole(each: float) -> None:
     found = assign_share(Sweep(**MONTHLY, share="slice", accelerators_each=each), resolve("H100"), 8, 80.0)
-    assert not isinstance(found, str)
+    assert not isinstance(found, Message)
     assert found.fraction >= each * 0.99
     assert found.speed / found.gang <= 1 + 1e-9
 
@@ -235,7 +245,7 @@ class TestPlans:
         # 100 experiments of 1.8e6 at 360,000 an hour: 5 hours each, 500 in all; failures of nodes add a little
         assert found.strategy("cloud").total_cost == pytest.approx(500, rel=0.01)
         assert found.strategy("cloud").total_cost > 500
-        told = found.recommendation.reasons[0]
+        told = found.recommendation.reasons[0].text
         assert "hp: 100 experiments a month of 1,800,000 samples, each alone, at most 20 at once" in told
         assert "one takes 5 hours on 1 x L4-24GB" in told
         assert "in month 1, the busiest, 0.686 run at once on average" in told  # 500 / 730, and what failures repeat
@@ -263,4 +273,4 @@ def test_the_example_runs_seven_on_an_accelerator(catalog) -> None:
     assert found.status == "optimal"
     assert request.workloads[0].parallel_jobs == 56
     assert {round(1 / rate.gang) for rate in found.throughput} == {7}
-    assert "200 experiments of 60,000,000 samples, each in a slice of its own" in found.recommendation.reasons[0]
+    assert "200 experiments of 60,000,000 samples, each in a slice of its own" in found.recommendation.reasons[0].text

@@ -12,7 +12,7 @@ def reasons(found) -> str:
     assert found.status == "infeasible"
     assert found.recommendation.strategy is None
     assert all(s.status == "infeasible" and not s.cash for s in found.strategies)
-    return "\n".join(found.reasons)
+    return "\n".join(map(str, found.reasons))
 
 
 def test_memory_that_fits_nothing(catalog, ask, measured):
@@ -44,11 +44,13 @@ def test_a_deadline_that_no_offering_meets(catalog, ask):
         "measurements": [{"accelerator": "A100-80GB-SXM", "count": 8, "units_per_second": 20000, "per": "job"}],
         "accelerators": ["A100-80GB-SXM"],
     }
-    text = reasons(plan(ask(job, strategies=["cloud"]), catalog))
-    assert "of its work cannot be done in time" in text
+    found = plan(ask(job, strategies=["cloud"]), catalog)
+    assert "of its work cannot be done in time" in reasons(found)
+    (reason,) = found.reasons
+    assert reason.code == "work_not_done_in_parallel"
     # 1e12 / (20,000 x 3,600 x 730) = 19.03 months at best; a little more with failures.
-    assert "19.1 months" in text
-    assert "parallel_jobs of 20 would do" in text
+    assert reason.parameters["months"] == pytest.approx(19.1, abs=0.05)
+    assert reason.parameters["parallel_jobs_needed"] == 20
 
 
 def test_more_jobs_at_once_meet_it(catalog, ask):
@@ -68,7 +70,7 @@ def test_owning_that_comes_too_late_is_infeasible_alone(catalog, ask, hours):
     found = plan(ask(hours("H100", 800), months=6), catalog)
     onprem = found.strategy("onprem")
     assert onprem.status == "infeasible"
-    assert "no owned system arrives after 8 months of lead time" in onprem.reasons[0]
+    assert "no owned system arrives after 8 months of lead time" in onprem.reasons[0].text
     assert found.strategy("cloud").status == found.strategy("hybrid").status == "optimal"
 
 

@@ -1,8 +1,9 @@
-"""Published worked examples, answered by the product's own functions: one file for each method, found by this folder.
+"""Published worked examples, reproduced by the planner's own functions: one module for each method, discovered here.
 
-A method turns a study's inputs into calls of `finance`, `goodput` and `owned`, and their results into the study's
-names, under the study's own conventions; beside them stands what the same thing costs in full under ours. It knows no
-plan and no price list but the figures of owned systems.
+A method turns the inputs of a study into calls of `planner.finance`, `planner.performance.goodput` and
+`planner.supply.onprem`, and their results into the study's names, under the study's own conventions; next to them it
+gives the full cost under the conventions of a plan. What plans have no function for is in `_formulas`: a method that
+says so in its docstring validates that formula, not the planner.
 """
 
 from __future__ import annotations
@@ -18,13 +19,23 @@ from tests.validation._comparison import CheckedValue, Nested, compare_values
 from tests.validation._conventions import FullCost, PlanningConventions
 from tests.validation._inputs import Inputs as StudyInputs
 
-__all__ = ["Example", "FullCost", "House", "Leaf", "Method", "Nested", "Reproduced", "methods", "reproduce"]
+__all__ = [
+    "CheckedValue",
+    "Example",
+    "FullCost",
+    "Method",
+    "Nested",
+    "PlanningConventions",
+    "ReproducedExample",
+    "discover_methods",
+    "reproduce",
+]
 
 
 class Method(Protocol):
-    """What each module of this folder offers. `LEAVES_OUT` says in a sentence what such studies do not count.
+    """The interface of each module of this folder. `LEAVES_OUT` says in a sentence what such studies do not count.
 
-    One whose studies have no cost in full has NO_FULL_COST, which says why, instead of `full_cost`.
+    A method whose studies have no full cost has NO_FULL_COST, the reason, instead of `full_cost`.
     """
 
     LEAVES_OUT: str
@@ -39,7 +50,7 @@ class Method(Protocol):
 def discover_methods() -> dict[str, Method]:
     """Every method by name.
 
-    >>> "linear_breakeven" in methods()
+    >>> "linear_breakeven" in discover_methods()
     True
     """
     names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
@@ -48,7 +59,7 @@ def discover_methods() -> dict[str, Method]:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One published case: what went in, what was printed, and how near a reproduction must come.
+    """One published case: its inputs, the printed results, and the tolerance of a reproduction.
 
     `expected` and `tolerance` are nested as in the file; `inputs` are those of the method, checked.
     """
@@ -65,7 +76,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class ReproducedExample:
-    """An example with every printed figure beside ours, and the cost in full; `not_used` are inputs without effect."""
+    """An example with every printed figure and ours, and the full cost; `not_used` are inputs without effect."""
 
     example: Example
     leaves: tuple[CheckedValue, ...]

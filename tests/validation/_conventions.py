@@ -1,6 +1,8 @@
-"""What a study's system costs under our conventions: the shipped assumptions, a year of 8,760 hours, everything in.
+"""The cost of a study's system under the conventions of a plan: the shipped assumptions, a year of 8,760 hours, all
+cost included.
 
-Also nodes and assumptions that hold nothing but what a study states, so that its figures come from `owned` too.
+Also nodes and neutral assumptions with nothing but what a study states, so that its figures come from
+`planner.supply.onprem` too.
 """
 
 from __future__ import annotations
@@ -32,13 +34,13 @@ WITHIN_LIFE = "never is: not within that life"
 SYSTEM_PATTERN = re.compile(r"(\d+)\s*x\s*([A-Z]+-?\s?\d+[A-Za-z]*(?:[\s-](?:NVL|PCIe|SXM\d?))?)")
 """8x H100, 8xB300, 4x RTX 5090, 8x H100 NVL."""
 NEUTRAL_VALUES = {"pue": 1.0, "server_power_fraction": 1.0}
-"""Where a study is silent these say nothing as 1, every other figure as 0."""
+"""Assumptions that a study does not state are neutral at 1; every other one at 0."""
 MONTHS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class FullCost:
-    """Figures in full under our conventions, and in words what is in them; no figures where none make sense."""
+    """The full cost under our conventions, and in words what it includes; no figures where none make sense."""
 
     figures: dict[str, Nested]
     basis: str
@@ -68,7 +70,7 @@ class PlanningConventions:
 
     @property
     def all_in(self) -> str:
-        """What is in a full cost, in words."""
+        """What a full cost includes, in words."""
         years = self.assumptions["useful_life_months"].value / 12
         return ALL_IN.format(years=years, rate=self.terms.discount_rate_annual)
 
@@ -90,23 +92,23 @@ class PlanningConventions:
         return self.costs(node).per_month_at_work / HOURS_PER_MONTH
 
     def months_to_even(self, node: OwnedNode, rent_per_month: float) -> float | None:
-        """Months of work after which a node has cost as much as the rent, undiscounted and without resale; None where
-        that is not within its life."""
+        """Months of work after which a node has cost as much as the rent: the break-even of a plan, undiscounted and
+        without resale. None where that is not within its life."""
         costs = self.costs(node)
         months, _ = break_even(costs.capital, costs.per_month_at_work, rent_per_month, self.per_month(node))
         return months if months is not None and months <= self.assumptions["useful_life_months"].value else None
 
     def break_evens_against(self, node: OwnedNode, rents: Amounts) -> dict[str, Nested]:
-        """When, and from which use on, owning pays at full cost; rents are per hour."""
-        whole = self.per_hour(node)
+        """From when and from which utilisation owning costs no more than renting, at full cost; rents are per hour."""
+        full = self.per_hour(node)
         return {
-            "own_usd_per_hour": whole,
+            "own_usd_per_hour": full,
             "breakeven_months": apply_to_each(lambda rent: self.months_to_even(node, rent * HOURS_PER_MONTH), rents),
-            "breakeven_utilisation": apply_to_each(lambda rent: break_even(0.0, 0.0, rent, whole)[1], rents),
+            "breakeven_utilisation": apply_to_each(lambda rent: break_even(0.0, 0.0, rent, full)[1], rents),
         }
 
     def system(self, text: str, price: float) -> tuple[OwnedNode | None, str]:
-        """The system that `text` names ("8x H100"), at `price`; and where its power comes from, or why there is
+        """The system that `text` names ("8x H100"), at `price`, and the source of its power; or the reason why there is
         none."""
         named = SYSTEM_PATTERN.search(text)
         if named is None:
@@ -140,8 +142,8 @@ def build_study_node(price: float, power_kw: float, accelerators: int) -> OwnedN
 
 @dataclass(frozen=True, slots=True)
 class StudyNodeCosts:
-    """What `owned` counts of a node where nothing counts but what a study states: the capital with its network, the
-    support of a year, the energy of the hours asked for."""
+    """The costs of a node in `planner.supply.onprem` with only what a study states: capital with its network, support
+    of a year, energy of the given hours."""
 
     capital: float
     support_per_year: float
@@ -149,7 +151,7 @@ class StudyNodeCosts:
 
 
 def count_published_costs(node: OwnedNode, hours: float = 1.0, **stated: float) -> StudyNodeCosts:
-    """`stated` are assumptions by name; every other one says nothing. All `hours` are at work, none is idle."""
+    """`stated` are assumptions by name; every other one is neutral. All `hours` are at work, none is idle."""
     unknown = stated.keys() - NEUTRAL_ASSUMPTIONS.keys()
     assert not unknown, f"no such assumptions: {unknown}"
     figures = {
@@ -161,9 +163,9 @@ def count_published_costs(node: OwnedNode, hours: float = 1.0, **stated: float) 
 
 
 def _neutralise_assumption(each: Assumption) -> Assumption:
-    """An assumption that adds nothing; some may not be 0, and add nothing as they are."""
-    kept = each.value if each.name in assumptions.MUST_BE_POSITIVE else 0.0
-    return dataclasses.replace(each, value=NEUTRAL_VALUES.get(each.name, kept))
+    """An assumption at a value that adds no cost; some may not be 0, and add none at their default."""
+    default = each.value if each.name in assumptions.MUST_BE_POSITIVE else 0.0
+    return dataclasses.replace(each, value=NEUTRAL_VALUES.get(each.name, default))
 
 
 NEUTRAL_ASSUMPTIONS = {name: _neutralise_assumption(each) for name, each in assumptions.load_defaults().items()}

@@ -75,7 +75,7 @@ def apply_to_each(
 ) -> T | dict[str, T] | list[T]:
     """`function` of one value, or of each of several under the same name or number.
 
-    >>> each(lambda x: x + 1, {"a": 1.0}), each(lambda x: x + 1, 1.0)
+    >>> apply_to_each(lambda x: x + 1, {"a": 1.0}), apply_to_each(lambda x: x + 1, 1.0)
     ({'a': 2.0}, 2.0)
     """
     if isinstance(values, Mapping):

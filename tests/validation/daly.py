@@ -52,7 +52,7 @@ class Inputs(_inputs.Inputs):
 def young_interval(mtbf: float, checkpoint: float) -> float:
     """sqrt(2 d M), in the unit of both.
 
-    >>> young(1440.0, 5.0)
+    >>> young_interval(1440.0, 5.0)
     120.0
     """
     return math.sqrt(2 * checkpoint * mtbf)
@@ -61,7 +61,7 @@ def young_interval(mtbf: float, checkpoint: float) -> float:
 def daly_interval(mtbf: float, checkpoint: float) -> float:
     """sqrt(2 d M) (1 + sqrt(x) / 3 + x / 9) - d with x = d / 2M, for d < 2M; M from there on.
 
-    >>> round(higher_order(1440.0, 5.0), 2), higher_order(2.0, 5.0)
+    >>> round(daly_interval(1440.0, 5.0), 2), daly_interval(2.0, 5.0)
     (116.69, 2.0)
     """
     if checkpoint >= 2 * mtbf:

@@ -1,6 +1,8 @@
 """What a training run cost: the value its hardware lost meanwhile, the interconnect's share and the energy.
 
 Cottier et al., The rising costs of training frontier AI models, arXiv 2405.21015, and the code published with it.
+Plans have no counterpart of the capital's rent and of values by orders of magnitude: this validates the formulas. The
+energy and the full cost are those of a plan's node.
 """
 
 from __future__ import annotations

@@ -61,4 +61,6 @@ def full_cost(inputs: Inputs, house: PlanningConventions) -> FullCost:
     node, basis = house.system(house.title, inputs.capex_usd)
     if node is None:
         return FullCost({}, basis)
-    return FullCost(house.against(node, inputs.cloud_usd_per_hour), f"{basis}; {house.all_in}; {WITHIN_LIFE}")
+    return FullCost(
+        house.break_evens_against(node, inputs.cloud_usd_per_hour), f"{basis}; {house.all_in}; {WITHIN_LIFE}"
+    )

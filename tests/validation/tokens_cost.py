@@ -1,4 +1,8 @@
-"""Cost of a million tokens on an owned and on a rented system that run at full speed around the clock."""
+"""Cost of a million tokens on an owned and on a rented system that run at full speed around the clock.
+
+Plans cost work by allocating the payments of a strategy, so cost per hour over throughput has no counterpart there:
+this validates the study's formula. Its full cost is that of a plan's node.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
-"""Fits the coefficients of score.py and scaling.py to public measurements. Reads no price and no plan.
+"""Fits the coefficients of accelerator scores and of scaling to public measurements.
 
-    python -m tools.throughput            fits, and writes data/coefficients.csv, scaling.csv and intervals.csv
-    python -m tools.throughput --check    fails where the files differ from what the measurements give
-
-Score: ridge regression of ln(rate) inside blocks (one cell and count), each coefficient drawn to 0 by a prior of its
+Score: ridge regression of ln(rate) inside blocks (one cell and count), each coefficient shrunk to 0 by a prior of its
 own kind, so that a part with few measurements stays near its architecture and vendor; residuals beyond two standard
 deviations count less (Huber). Scaling: least absolute deviations over pairs of counts.
 """
@@ -53,7 +50,7 @@ SMALLEST_RESIDUAL = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class FittedThroughput:
-    """All that is fitted."""
+    """The fitted coefficients of scores and of scaling."""
 
     coefficients: Coefficients
     scalings: Scalings
@@ -163,25 +160,25 @@ def _subtract_block_means(values: Floats, block: Any, weight: Floats) -> Floats:
 
 def scaling_pairs(results: Sequence[PublishedResult]) -> list[tuple[PublishedResult, PublishedResult]]:
     """Pairs of results of one cell, accelerator and submitter, the second with more accelerators."""
-    alike: dict[tuple[str, str, str], list[PublishedResult]] = defaultdict(list)
+    results_by_key: dict[tuple[str, str, str], list[PublishedResult]] = defaultdict(list)
     for result in merge_results(results, by_submitter=True):
-        alike[result.cell, result.accelerator, result.submitter].append(result)
-    return [(a, b) for same in alike.values() for a in same for b in same if a.count < b.count]
+        results_by_key[result.cell, result.accelerator, result.submitter].append(result)
+    return [(a, b) for same in results_by_key.values() for a in same for b in same if a.count < b.count]
 
 
 def fit_scaling(results: Sequence[PublishedResult]) -> Scalings:
-    """ln(kept per doubling) of every way to grow, by term."""
+    """ln(efficiency per doubling) of every way to grow, by term."""
     pairs = scaling_pairs(results)
     table: dict[tuple[str, str], float] = {}
     for scaling, terms in TERMS_BY_SCALING.items():
-        mine = [pair for pair in pairs if pair[0].scaling == scaling]
-        values = _fit_least_absolute(mine, terms) if mine else [0.0] * len(terms)
+        selected = [pair for pair in pairs if pair[0].scaling == scaling]
+        values = _fit_least_absolute(selected, terms) if selected else [0.0] * len(terms)
         table |= {(scaling, term): value for term, value in zip(terms, values, strict=True)}
     return table
 
 
 def _fit_least_absolute(pairs: Sequence[tuple[PublishedResult, PublishedResult]], terms: Sequence[str]) -> list[float]:
-    """Least absolute deviations by least squares weighted anew (60 times)."""
+    """Least absolute deviations by iteratively reweighted least squares (60 passes)."""
     import numpy as np
 
     def steps(result: PublishedResult) -> list[float]:

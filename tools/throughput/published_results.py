@@ -1,4 +1,4 @@
-"""Public measurements: read from a table, judged, and grouped into what may be compared.
+"""Public measurements: read from a table, classified, and grouped into comparable cells.
 
 The table (data/measurements.csv, or any other of the same columns) has one published result a row. Two results are
 compared only inside one cell: the same benchmark, configuration, precision and unit, and for MLPerf the same round.
@@ -35,8 +35,8 @@ PRECISIONS = (
     (r"bf16|amp|fp16|f16|q[0-9]", "fp16"),
     (r"fp32", "fp32"),
 )
-"""How results say their precision, in this order; weights of 4 and 8 bits are multiplied in half precision. Results
-that say nothing (MLPerf) are taken as half precision."""
+"""Patterns of the precision in results, in this order; weights of 4 and 8 bits are multiplied in half precision. Results
+without one (MLPerf) count as half precision."""
 FAMILIES: tuple[tuple[str, WorkFamily], ...] = (
     (r"decode|-tg\b", "decode"),
     (r"prefill|-pp\b", "prefill"),
@@ -66,7 +66,7 @@ class PublishedResult:
 
 @dataclass(frozen=True, slots=True)
 class SkippedRow:
-    """A row that is left out, by its number in the file (the head is 1), and why."""
+    """A row that is left out, by its number in the file (the head is 1), and the reason."""
 
     line: int
     reason: str
@@ -112,7 +112,7 @@ def read_results(path: Path, names: AcceleratorNames) -> ResultsTable:
 
 
 def _row_results(row: Mapping[str, str], names: AcceleratorNames) -> list[PublishedResult] | str:
-    """One for each rate of a row, or why it gives none."""
+    """One for each rate of a row, or the reason why it has none."""
     try:
         accelerator = names.resolve(row["accelerator"]).name
     except UnknownName:
@@ -145,12 +145,12 @@ def _build_result(row: Mapping[str, str], kind: str, rate: float, accelerator: s
 
 
 def merge_results(results: Sequence[PublishedResult], *, by_submitter: bool) -> list[PublishedResult]:
-    """One result for each cell, accelerator and count (and submitter): the median of what was published."""
-    alike: dict[tuple[str, ...], list[PublishedResult]] = defaultdict(list)
+    """One result for each cell, accelerator and count (and submitter): the median of its results."""
+    results_by_key: dict[tuple[str, ...], list[PublishedResult]] = defaultdict(list)
     for result in results:
         who = result.submitter if by_submitter else ""
-        alike[result.cell, result.accelerator, f"{result.count:g}", who].append(result)
-    return [_median_result(same, by_submitter=by_submitter) for _, same in sorted(alike.items())]
+        results_by_key[result.cell, result.accelerator, f"{result.count:g}", who].append(result)
+    return [_median_result(same, by_submitter=by_submitter) for _, same in sorted(results_by_key.items())]
 
 
 def _median_result(same: Sequence[PublishedResult], *, by_submitter: bool) -> PublishedResult:
@@ -183,7 +183,7 @@ def _classify_family(row: Mapping[str, str]) -> WorkFamily:
 
 
 def _classify_scaling(row: Mapping[str, str], family: WorkFamily, by_time: bool) -> Scaling:
-    """MLPerf training holds the job, not the batch of a device; its inference adds replicas; one stream is one."""
+    """MLPerf training has a fixed job, not a fixed batch per device; its inference adds replicas; streams are single."""
     if family in ("decode", "prefill"):
         return "stream"
     if by_time:

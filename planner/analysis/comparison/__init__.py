@@ -1,6 +1,6 @@
-"""What changed between two plans: why the cost is another (`diff`), and all that is not as it was (`changes`).
+"""Comparison of two plans: the causes of a different cost (`compare_costs`), and all changed facts (`list_changes`).
 
-Everything is read from documents; nothing is planned again.
+Everything is read from documents, without planning.
 """
 
 from __future__ import annotations

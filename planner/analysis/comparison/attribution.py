@@ -1,7 +1,8 @@
-"""The old state turned into the new one, cause by cause in a fixed order, each with all earlier ones in force.
+"""Attribution: the old state turned into the new one, cause by cause in a fixed order, each with all earlier ones in
+force.
 
-Purchases follow the work: of the change in what is bought at a place, as large a part is made as has been made of the
-change in what is drawn from it. What is left at the end is decided: what is bought and where it runs.
+Purchases follow the work: the part of the change in purchases at a place that is applied equals the part of the change
+in use of that place so far. The rest, at the end, are decisions: what is purchased and where work runs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import Any, TypeVar
 
 from planner.analysis.comparison import work_changes
 from planner.analysis.comparison.currency_conversion import ComparisonRates
-from planner.analysis.comparison.state_reconstruction import EXISTING_SUFFIX
 from planner.analysis.comparison.strategy_state import (
     ROUNDING_TOLERANCE,
     Place,
@@ -24,7 +24,7 @@ from planner.analysis.comparison.strategy_state import (
 from planner.analysis.comparison.work_changes import PlanPair, WorkloadPlace, is_close
 from planner.request.assumptions import override_names
 from planner.request.ownership import Finance, Site
-from planner.result import RequestedWorkload
+from planner.result import EXISTING_SUFFIX, OPERATORS, RequestedWorkload
 from planner.result.comparison import ComparedValue
 from planner.supply.payments import build_terms
 
@@ -38,7 +38,7 @@ GOODPUT_ASSUMPTIONS = frozenset(
 )
 """Assumptions that act on the hours that work takes."""
 DISCOUNT_RATE = "discount_rate_annual"
-OWED_TOLERANCE = 1e-6
+UNEXPLAINED_TOLERANCE = 1e-6
 MONEY = "money"
 SYSTEM_PREFIXES = ("price_of_", "power_kw_of_", "rack_units_of_")
 K = TypeVar("K")
@@ -87,7 +87,7 @@ class AttributionSequence:
                 state = move.state
 
     def _complete_from_target(self, state: StrategyState) -> StrategyState:
-        """With what only the new side tells: figures, prices and systems of what is used there for the first time."""
+        """With assumptions, prices and systems that only the new side has, for what it uses for the first time."""
         own = any(place[3] == "owned" for place in _list_used_places(state))
         return replace(
             state,
@@ -200,14 +200,14 @@ class AttributionSequence:
     def _apply_existing_estate(self, state: StrategyState) -> Iterator[AttributedChange]:
         sides = (self.compared.before, self.compared.after)
         rows = [row for side in sides for row in side.strategy.cash]
-        scale = OWED_TOLERANCE * math.fsum(abs(row.amount) for row in rows)
-        moments = {*state.owed, *self.target.owed}
-        moved = math.fsum(abs(state.owed.get(m, 0.0) - self.target.owed.get(m, 0.0)) for m in moments)
-        if moved > scale or state.held != self.target.held:
+        scale = UNEXPLAINED_TOLERANCE * math.fsum(abs(row.amount) for row in rows)
+        moments = {*state.unexplained, *self.target.unexplained}
+        moved = math.fsum(abs(state.unexplained.get(m, 0.0) - self.target.unexplained.get(m, 0.0)) for m in moments)
+        if moved > scale or state.existing != self.target.existing:
             titles = dict.fromkeys(row.what for row in rows if row.what.endswith(EXISTING_SUFFIX))
             name = ", ".join(titles) or "payments that the plans do not explain"
-            old, state = state, replace(state, held=self.target.held, owed=self.target.owed)
-            yield AttributedChange("existing", name, (old.owing(), state.owing()), self.currency, state)
+            old, state = state, replace(state, existing=self.target.existing, unexplained=self.target.unexplained)
+            yield AttributedChange("existing", name, (old.existing_cost(), state.existing_cost()), self.currency, state)
 
     def _apply_horizon(self, state: StrategyState) -> Iterator[AttributedChange]:
         old, new = state.terms.months, self.target.terms.months
@@ -218,8 +218,8 @@ class AttributionSequence:
             terms=replace(state.terms, months=new),
             work={**{k: w for k, w in state.work.items() if k[2] <= new},
                   **{k: w for k, w in self.target.work.items() if k[2] > self.common}},
-            bought={**{k: n for k, n in state.bought.items() if k[1] <= new},
-                    **{k: n for k, n in self.target.bought.items() if k[1] > self.common}},
+            purchases={**{k: n for k, n in state.purchases.items() if k[1] <= new},
+                    **{k: n for k, n in self.target.purchases.items() if k[1] > self.common}},
             staff={**{m: n for m, n in state.staff.items() if m <= new},
                    **{m: n for m, n in self.target.staff.items() if m > self.common}},
         )  # fmt: skip
@@ -227,11 +227,11 @@ class AttributionSequence:
 
     def _apply_decisions(self, state: StrategyState) -> Iterator[AttributedChange]:
         for place in sorted(_list_used_places(state) | _list_used_places(self.target)):
-            work, bought = _select_place(self.target.work, 1, place), _select_place(self.target.bought, 0, place)
+            work, purchases = _select_place(self.target.work, 1, place), _select_place(self.target.purchases, 0, place)
             new = replace(
                 state,
                 work={key: each for key, each in state.work.items() if key[1] != place} | work,
-                bought={lot: each for lot, each in state.bought.items() if lot[0] != place} | bought,
+                purchases={lot: each for lot, each in state.purchases.items() if lot[0] != place} | purchases,
             )
             (old, unit), (amount, new_unit) = (_place_quantity(each, place) for each in (self.first, self.target))
             state = new
@@ -239,24 +239,26 @@ class AttributionSequence:
                 "decisions", _format_place(place), (old, amount), new_unit if amount else unit, state
             )
         hired = math.fsum(state.staff.values()), math.fsum(self.target.staff.values())
-        yield AttributedChange("decisions", "operators", hired, "operator-months", self.target)
+        yield AttributedChange("decisions", OPERATORS, hired, "operator-months", self.target)
 
     def _sum_common_demand(self, workload: RequestedWorkload | None) -> float | None:
         return math.fsum(workload.demand[: self.common]) if workload else None
 
     def _adjust_purchases(self, state: StrategyState) -> StrategyState:
-        """The state with purchases as far on their way as what is drawn from them."""
+        """The state with purchases as far on their way as the use of them."""
         now = sum_use_by_place(state, self.common)
-        lots = sorted(lot for lot in {*self.first.bought, *self.target.bought} if lot[1] <= self.common)
+        lots = sorted(lot for lot in {*self.first.purchases, *self.target.purchases} if lot[1] <= self.common)
         far = {place: self._progress_fraction(place, now) for place in {lot[0] for lot in lots}}
-        bought = {lot: _interpolate_value(self.first.bought, self.target.bought, lot, far[lot[0]]) for lot in lots}
-        sizes = {lot: abs(self.target.bought.get(lot, 0.0) - self.first.bought.get(lot, 0.0))
+        purchases = {
+            lot: _interpolate_value(self.first.purchases, self.target.purchases, lot, far[lot[0]]) for lot in lots
+        }
+        sizes = {lot: abs(self.target.purchases.get(lot, 0.0) - self.first.purchases.get(lot, 0.0))
                  for lot in lots if lot[0][3] == "owned"}  # fmt: skip
         whole = math.fsum(sizes.values())
         own = math.fsum(far[lot[0]] * size for lot, size in sizes.items()) / whole if whole else 0.0
         months = [m for m in {*self.first.staff, *self.target.staff} if m <= self.common]
         staff = {m: _interpolate_value(self.first.staff, self.target.staff, m, own) for m in sorted(months)}
-        return replace(state, bought={**state.bought, **bought}, staff={**state.staff, **staff})
+        return replace(state, purchases={**state.purchases, **purchases}, staff={**state.staff, **staff})
 
     def _progress_fraction(self, place: Place, now: Mapping[Place, float]) -> float:
         start, end = (sums.get(place, 0.0) for sums in self.drawn)
@@ -266,7 +268,7 @@ class AttributionSequence:
 
 
 def _list_used_places(state: StrategyState) -> set[Place]:
-    return {place for place, _ in state.bought} | {place for _, place, _ in state.work}
+    return {place for place, _ in state.purchases} | {place for _, place, _ in state.work}
 
 
 def _interpolate_value(old: Mapping[K, float], new: Mapping[K, float], key: K, part: float) -> float:
@@ -280,8 +282,8 @@ def _select_place(values: Mapping[P, V], part: int, place: Place) -> dict[P, V]:
 
 
 def _place_quantity(state: StrategyState, place: Place) -> tuple[float, str]:
-    """What is bought of a place in all, or the node-hours used there where nothing is."""
-    lots = [amount for lot, amount in state.bought.items() if lot[0] == place]
+    """The purchases of a place in all, or the node-hours used there where there are none."""
+    lots = [amount for lot, amount in state.purchases.items() if lot[0] == place]
     if lots and is_money_commitment(place):
         return math.fsum(lots), f"{MONEY} an hour"
     if lots:

@@ -1,6 +1,6 @@
-"""Why one plan costs more than another: the difference of their costs, taken apart into causes that add up to it.
+"""Why one plan costs more than another: the difference of their costs, split into causes that add up to it.
 
-Everything is read from the two documents; nothing is planned again. The old plan's decisions are paid for again by the
+Everything is read from the two documents, without planning. The old plan's decisions are paid for again by the
 functions that made its payments, with one figure after the other as the new plan has it: the causes in the order of
 CAUSES, each with all earlier ones in force. docs/guides/diff.md defines them.
 """
@@ -19,16 +19,16 @@ from planner.result import Gap, Plan
 from planner.result.comparison import CauseComponent, CostCause
 
 CAUSES = {
-    "exchange rate": "what is listed in another currency, at the rate of the new plan",
+    "exchange rate": "prices listed in another currency, at the rate of the new plan",
     "discount rate": "the same payments at the new rate: present cost only, but for a room that is paid off at it",
-    "price": "what the old plan rents and buys, at the prices of the new plan",
+    "price": "the rentals and purchases of the old plan, at the prices of the new plan",
     "data": "storage, egress and transfer of the same work at the same place",
     "throughput": "node-hours for the same work",
-    "demand": "the work asked for, with what is bought for it",
-    "assumption": "everything else that is assumed, and how owned nodes stand and are paid for",
-    "existing": "what is owed for what is owned and committed to already",
+    "demand": "the requested work, with the purchases for it",
+    "assumption": "all other assumptions, and the placement and financing of owned nodes",
+    "existing": "payments for what was owned or committed to before",
     "months": "months that only one of the plans has",
-    "decisions": "what is bought and where work runs",
+    "decisions": "purchases, and where work runs",
 }
 PART_ROUNDING = 1e-12
 """Of the larger cost: a part below this is the rounding of floating point."""
@@ -50,7 +50,7 @@ class CostComparison:
 
     @property
     def is_same(self) -> bool:
-        """Whether nothing that the plans can tell has changed."""
+        """Whether no value of the plans has changed."""
         return not any(step.parts for step in self.steps) and self.currencies[0] == self.currencies[1]
 
 

@@ -1,4 +1,4 @@
-"""The rates of exchange of two plans: the old one in the new one's currency, and what a rate that moved has changed."""
+"""The exchange rates of two plans: the old plan in the new plan's currency, and the effect of rates that changed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pricing.price import Price
 
 
 class NoCommonCurrency(Exception):
-    """Two currencies, and neither plan tells a rate between them."""
+    """Two currencies, and neither plan has a rate between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRates:
-    """`join` is what amounts of the old plan, in its `own` currency, are multiplied by to be in `currency`.
+    """`join` converts amounts of the old plan, in its `own` currency, to `currency`.
 
-    `old` and `new` tell what one unit of a currency costs in each plan's own.
+    `old` and `new` are the price of one unit of a currency in each plan's own.
     """
 
     join: float
@@ -38,8 +38,10 @@ class ComparisonRates:
             assumptions={name: self._in_currency(each) for name, each in state.assumptions.items()},
             prices={place: _scale_price(p, f) if place in self.listed_in else p for place, p in state.prices.items()},
             work={key: replace(each, data=each.data * f) for key, each in state.work.items()},
-            bought={lot: amount * f if is_money_commitment(lot[0]) else amount for lot, amount in state.bought.items()},
-            owed={moment: amount * f for moment, amount in state.owed.items()},
+            purchases={
+                lot: amount * f if is_money_commitment(lot[0]) else amount for lot, amount in state.purchases.items()
+            },
+            unexplained={moment: amount * f for moment, amount in state.unexplained.items()},
         )
 
     def moved(self) -> Iterator[tuple[str, float, float]]:
@@ -77,7 +79,7 @@ class ComparisonRates:
 
 
 def find_comparison_rates(old: Plan, new: Plan) -> ComparisonRates:
-    """The rates that both plans tell. NoRate where no rate leads from the old plan's currency to the new one's."""
+    """The rates of both plans. NoCommonCurrency where no rate leads from the old plan's currency to the new one's."""
     tables = [{rate.from_currency: rate.value for rate in plan.exchange_rates} for plan in (old, new)]
     own, other = tables
     through = [other[code] / own[code] for code in sorted(own.keys() & other.keys())]

@@ -1,21 +1,21 @@
-"""Whether a document is a plan that can be taken apart: what `loads` does not see, because each value by itself is
-right."""
+"""Validates that a plan document is consistent: problems across fields, which reading its values one by one cannot
+find."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 
+from planner.finance.cashflow import present_cost
 from planner.request.errors import InputProblem
 from planner.result import CashRow, Plan, PriceUsed, Purchase, Strategy, Use
-from planner.result.audit_trail import discount_factor
 from pricing.price import parse_purchase_option
 
 SUM_TOLERANCE = 1e-6
 
 
 def find_plan_problems(plan: Plan, strategy: Strategy) -> Iterator[InputProblem]:
-    """Every fault of a plan and of the strategy that is compared; paths are those of the document."""
+    """Every problem of a plan and of the compared strategy; paths are those of the document."""
     if not plan.months == len(plan.month_names) > 0:
         yield _build_problem("months", f"{plan.months} months with {len(plan.month_names)} names")
     for index, workload in enumerate(plan.workloads):
@@ -43,18 +43,18 @@ def find_plan_problems(plan: Plan, strategy: Strategy) -> Iterator[InputProblem]
     for place, priced in paid.items():
         for index, row in enumerate(priced):
             if row.purchase_option != "owned" and parse_purchase_option(row.purchase_option) is None:
-                yield _build_problem(f"{place}[{index}].purchase_option", f"no way of paying: {row.purchase_option}")
+                yield _build_problem(f"{place}[{index}].purchase_option", f"no purchase option: {row.purchase_option}")
     yield from _check_sums(plan, strategy, at)
 
 
 def _check_sums(plan: Plan, strategy: Strategy, at: str) -> Iterator[InputProblem]:
-    """The payments must add up to the costs that the document tells."""
+    """The payments must add up to the costs in the document."""
     if plan.discount_rate_annual <= -1:
         yield _build_problem("discount_rate_annual", f"no rate: {plan.discount_rate_annual}", "more than -1")
         return
     rate = (1 + plan.discount_rate_annual) ** (1 / 12) - 1
     total = math.fsum(row.amount for row in strategy.cash)
-    present = math.fsum(row.amount * discount_factor(row.month, row.at, rate) for row in strategy.cash)
+    present = present_cost(strategy.cash, rate)
     for name, recorded, computed in (
         ("total_cost", strategy.total_cost, total),
         ("present_cost", strategy.present_cost, present),

@@ -1,7 +1,7 @@
-"""What changed since the last review: the facts of two plans side by side, and the causes of the difference in cost.
+"""Changes since the last review: the facts of two plans side by side, and the causes of the difference in cost.
 
 Months are matched by their calendar names, work over the months that both plans have, amounts within one currency.
-Facts in different units are shown and not subtracted, and the notes say so.
+Facts in different units are listed and not subtracted, and the notes state it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from planner.result.comparison import (
 from planner.result.message import Message, message
 
 ALWAYS_LISTED_TOPICS: frozenset[Topic] = frozenset({"cost", "recommendation", "month"})
-"""Topics listed also where nothing changed."""
+"""Topics listed also without a change."""
 COMMON_FACT_TOPICS: frozenset[Topic] = frozenset({"price", "throughput", "frame"})
 """Topics where a fact that only one plan has is no change: the other plan did not need it."""
 VALUE_TOLERANCE = 1e-9
@@ -49,7 +49,7 @@ class _ReviewPair:
 
 
 def list_changes(then: Plan | ReviewRecord, now: Plan) -> Changes:
-    """What changed from the last review to the plan `now`; causes only where `then` is a whole plan."""
+    """The changes from the last review to the plan `now`; causes only where `then` is a whole plan."""
     old = then if isinstance(then, ReviewRecord) else build_review_record(then)
     new = build_review_record(now)
     common = tuple(name for name in old.month_names if name in set(new.month_names))
@@ -125,7 +125,7 @@ def _select_facts(side: ReviewRecord, topic: Topic) -> dict[str, ReviewFact]:
 
 
 def _order_subjects(topic: Topic, then: Mapping[str, ReviewFact], now: Mapping[str, ReviewFact]) -> Sequence[str]:
-    """As the new plan has them, those that are gone after them; months and what is bought in them by the calendar."""
+    """As the new plan has them, those that are gone after them; months and purchases by the calendar."""
     subjects = list(dict.fromkeys((*now, *then)))
     return sorted(subjects) if topic in ("month", "purchase") else subjects
 
@@ -203,7 +203,7 @@ def _explain_source(old: ReviewFact | None, new: ReviewFact | None) -> Message |
 def _compare_common_months(
     both: _ReviewPair, then: Mapping[str, ReviewFact], now: Mapping[str, ReviewFact]
 ) -> Iterator[PlanChange]:
-    """Where the plans cover different months: what each pays in those that both have."""
+    """Where the plans cover different months: the payments of each in those that both have."""
     if both.then.month_names == both.now.month_names or not both.common:
         return
     old, new = (

@@ -1,5 +1,5 @@
-"""What a review keeps of a plan: its figures and texts as a flat list of facts, so that any two can be set side by
-side, wherever they were read from.
+"""The record of a review: values and texts of a plan as a flat list of facts, so that any two reviews can be compared,
+wherever they were read from.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ NOT_POSSIBLE = "not possible"
 RECOMMENDED = "recommended"
 RECOMMENDED_STRATEGY = "recommended strategy"
 PURCHASE_UNITS = {"node": "nodes", "node_day": "days of a node"}
-"""What is bought is counted in these, a commitment to an amount in money an hour."""
+"""Purchases are counted in these, a commitment to an amount in money an hour."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewFact:
-    """One figure or text of a plan; `note` says where it is from."""
+    """One value or text of a plan; `note` is its source."""
 
     topic: Topic
     subject: str
@@ -34,8 +34,8 @@ class ReviewFact:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRecord:
-    """A plan as a review keeps it. `strategy` is the recommended one, "" where there is none; `work` has the unit and
-    the work of each month by workload; `topics` are those that were told, `notes` what else a reader must know.
+    """The facts of a plan for a review. `strategy` is the recommended one, "" where there is none; `work` has the unit
+    and the work of each month by workload; `topics` are those that were recorded, `notes` are remarks for the reader.
     """
 
     plan_id: str
@@ -50,7 +50,7 @@ class ReviewRecord:
 
 
 def build_review_record(plan: Plan) -> ReviewRecord:
-    """What a review keeps of `plan`."""
+    """The record of `plan`."""
     name = plan.recommendation.strategy
     facts = [*_list_cost_facts(plan), build_recommendation_fact(name or "none", str(plan.recommendation.sentence))]
     if name is not None:
@@ -79,12 +79,12 @@ def build_cost_facts(
 
 
 def build_recommendation_fact(strategy: str, sentence: str) -> ReviewFact:
-    """What is recommended, and in which words."""
+    """The recommended strategy, with its sentence as note."""
     return ReviewFact("recommendation", RECOMMENDED_STRATEGY, strategy, note=sentence)
 
 
 def build_purchase_fact(month: str, node: tuple[str, str, str, str], amount: float, unit: str) -> ReviewFact:
-    """What is ordered in a calendar month; the node is its name, provider, region and way of paying."""
+    """An order in a calendar month; the node is its name, provider, region and purchase option."""
     return ReviewFact("purchase", " ".join((f"{month}:", *(part for part in node if part))), amount, unit)
 
 
@@ -103,7 +103,7 @@ def _list_month_facts(plan: Plan, strategy: Strategy) -> Iterator[ReviewFact]:
 
 
 def _list_purchase_facts(plan: Plan, strategy: Strategy) -> Iterator[ReviewFact]:
-    """What is ordered, rows of one node and month together."""
+    """Orders, rows of one node and month together."""
     amounts: dict[tuple[int, tuple[str, str, str, str], str], list[float]] = defaultdict(list)
     for p in strategy.purchases:
         amounts[p.month, (p.name, p.provider, p.region, p.purchase_option), _purchase_unit(p, plan.currency)].append(

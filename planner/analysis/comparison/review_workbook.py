@@ -1,7 +1,7 @@
-"""The last review read back from its workbook: what stands in the visible cells of its sheets, as it was saved.
+"""The last review read back from its workbook: the visible cells of its sheets, as it was saved.
 
-Sheets and columns are found by their names. Costs must be there; what another sheet would tell is left out where that
-sheet is gone. Edits made in the workbook are read as they are: the cells are what was reviewed.
+Sheets and columns are identified by their titles. Costs must be there; the facts of a missing sheet are left out. Edits
+made in the workbook are read as they are: the cells are what was reviewed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RECOMMENDED_SUFFIX = " (recommended)"
 BASE_SCENARIO = "base"
 SAVE_ADVICE = "save it in a spreadsheet program, or give plan.json"
 DERIVED_NAMES = frozenset({"hours_per_month", "discount_rate_monthly"})
-"""Figures that stand in the sheet Assumptions and are none."""
+"""Values in the sheet Assumptions that are no assumptions."""
 _COST = re.compile(r"(?P<which>total|present) cost, (?P<currency>[A-Z]{3})")
 _MONTH = re.compile(r"\d{4}-\d{2}")
 
@@ -51,9 +51,9 @@ def is_workbook(data: bytes) -> bool:
 
 
 def read_review_workbook(grids: SheetGrids) -> ReviewRecord:
-    """What a review keeps, from the visible sheets of its workbook.
+    """The record of a review from the visible sheets of its workbook.
 
-    UnreadableReview with the reason where it is none of ours or lacks costs."""
+    UnreadableReview with the reason where it is no workbook of a plan or lacks costs."""
     summary = grids.get("Summary", [])
     if not str(_cell_value(summary, 0, 0)).startswith(TITLE):
         raise UnreadableReview("is no workbook of a plan: it has no sheet Summary with one")
@@ -83,10 +83,10 @@ def read_review_workbook(grids: SheetGrids) -> ReviewRecord:
 
 
 def _read_summary(grid: list[list[Any]]) -> tuple[list[ReviewFact], str, str, date]:
-    """The costs and what is recommended, the currency, the recommended strategy and the date of the plan."""
+    """The costs and the recommendation, the currency, the recommended strategy and the date of the plan."""
     heads = grid[HEADER_ROW] if len(grid) > HEADER_ROW else []
     names = {column: str(name) for column, name in enumerate(heads) if column and name}
-    rows = {found["which"]: (found["currency"], row) for row in grid if row and (found := _COST.fullmatch(str(row[0])))}
+    rows = {cost["which"]: (cost["currency"], row) for row in grid if row and (cost := _COST.fullmatch(str(row[0])))}
     as_of = _labelled_value(grid, "date of the plan", None)
     if not names or len(rows) < len(("total", "present")) or not isinstance(as_of, date):
         raise UnreadableReview("has no costs by strategy and no date in its sheet Summary")
@@ -129,7 +129,7 @@ def _read_demand(grids: SheetGrids) -> tuple[tuple[str, ...], dict[str, tuple[st
 
 
 def _read_month_facts(grids: SheetGrids, chosen: str, months: tuple[str, ...], currency: str) -> Iterator[ReviewFact]:
-    """What the recommended strategy pays: the first line called total in its block."""
+    """The payments of the recommended strategy: the first line called total in its block."""
     grid = grids.get("Cash flow", [])
     start = next((n for n, row in enumerate(grid) if row and str(row[0]).partition(":")[0] == chosen), len(grid))
     total = next((row for row in grid[start:] if row and row[0] == "total"), None)
@@ -140,7 +140,7 @@ def _read_month_facts(grids: SheetGrids, chosen: str, months: tuple[str, ...], c
 
 
 def _read_purchase_facts(grids: SheetGrids, chosen: str, currency: str) -> Iterator[ReviewFact]:
-    """What the recommended strategy orders, rows of one node and month together."""
+    """The orders of the recommended strategy, rows of one node and month together."""
     sums: dict[tuple[str, tuple[str, str, str, str], str], list[float]] = {}
     for row in _read_table_rows(grids.get("Purchases", [])):
         if row.get("strategy") == chosen and _is_number(row.get("amount")):
@@ -195,7 +195,7 @@ def _read_table_rows(grid: list[list[Any]]) -> Iterator[SheetRow]:
 
 
 def _labelled_value(grid: list[list[Any]], label: str, default: object) -> object:
-    """What stands beside a label in the first column."""
+    """The cell next to a label in the first column."""
     return next((row[1] for row in grid if len(row) > 1 and row[0] == label), default)
 
 

@@ -1,8 +1,7 @@
-"""From a document to the state that one strategy of its plan was in.
+"""Reconstructs the state of one strategy from the document of its plan.
 
-What a plan does not tell by name (how owned nodes are paid for and where they stand, how old those are that were there
-before) is told by its payments. A state read back is worth what the document says: what it does not explain is owed as
-recorded.
+The financing and placement of owned nodes and the age of existing ones, which a plan does not name, are inferred from
+its payments. A reconstructed state has the cost of its document: unexplained payments are added as recorded.
 """
 
 from __future__ import annotations
@@ -33,20 +32,20 @@ from planner.finance.cashflow import Payment
 from planner.request import assumptions as figures
 from planner.request.assumptions import Assumptions
 from planner.request.ownership import Finance, Site
-from planner.result import CashRow, Plan, PriceUsed, Purchase, Strategy, Use
+from planner.result import EXISTING_SUFFIX, OPERATORS, CashRow, Plan, PriceUsed, Purchase, Strategy, Use
 from planner.supply import onprem
 from planner.supply.payments import build_terms
 from pricing.price import Price
 
-OPERATORS_TITLE = "operators"
-EXISTING_SUFFIX = " (existing)"
+PRO_RATA = "commitments_charged_pro_rata"
+"""The convention of a plan whose commitments are charged within its months only."""
 RUNNING_CATEGORIES = frozenset({"space", "staff", "support"})
 
 
 def reconstruct_state(plan: Plan, strategy: Strategy) -> StrategyState:
     """The state that a strategy of a plan was in; its payments add up to those recorded."""
     known = {**figures.load_defaults(), **{each.name: each for each in plan.assumptions}}
-    beyond = all(each.code != "commitments_charged_pro_rata" for each in plan.conventions)
+    beyond = all(each.code != PRO_RATA for each in plan.conventions)
     state = StrategyState(
         terms=build_terms(known, plan.months, plan.hours_per_month, beyond),
         assumptions=known,
@@ -57,17 +56,17 @@ def reconstruct_state(plan: Plan, strategy: Strategy) -> StrategyState:
             line.name: (line.accelerator, round(line.accelerators_per_node)) for line in _select_owned_lines(strategy)
         },
         work={},
-        bought=_sum_purchases(strategy.purchases),
+        purchases=_sum_purchases(strategy.purchases),
         staff=_count_operators(strategy, known),
-        held={},
-        owed={},
+        existing={},
+        unexplained={},
     )
     return min(_list_candidate_states(state, plan, strategy), key=_unexplained_amount)
 
 
 def _unexplained_amount(state: StrategyState) -> float:
-    """What is owed as recorded, rounding left out."""
-    return round(math.fsum(map(abs, state.owed.values())), 2)
+    """The sum of the unexplained payments, without rounding."""
+    return round(math.fsum(map(abs, state.unexplained.values())), 2)
 
 
 def line_place(line: Purchase | Use) -> Place:
@@ -84,10 +83,10 @@ def _rebuild_price(used: PriceUsed) -> Price:
 
 
 def _sum_purchases(purchases: Iterable[Purchase]) -> dict[PurchaseKey, float]:
-    found: dict[PurchaseKey, float] = defaultdict(float)
+    amounts: dict[PurchaseKey, float] = defaultdict(float)
     for line in purchases:
-        found[line_place(line), line.month] += line.amount
-    return dict(found)
+        amounts[line_place(line), line.month] += line.amount
+    return dict(amounts)
 
 
 def _select_owned_lines(strategy: Strategy) -> list[Purchase | Use]:
@@ -97,30 +96,30 @@ def _select_owned_lines(strategy: Strategy) -> list[Purchase | Use]:
 
 def _count_operators(strategy: Strategy, known: Assumptions) -> dict[int, float]:
     monthly = known["staff_cost_annual"].value / 12
-    rows = [row for row in strategy.cash if (row.what, row.category) == (OPERATORS_TITLE, "staff")]
+    rows = [row for row in strategy.cash if (row.what, row.category) == (OPERATORS, "staff")]
     return {row.month: float(round(row.amount / monthly)) for row in rows} if monthly else {}
 
 
 def _list_candidate_states(state: StrategyState, plan: Plan, strategy: Strategy) -> Iterator[StrategyState]:
-    """The whole state, with its owned nodes standing in each kind of place; how they are paid for, powered and looked
-    after is told by what is paid."""
+    """The whole state, with its owned nodes in each kind of facility; their financing, power and staff are inferred
+    from the payments."""
     own = {line.name for line in _select_owned_lines(strategy)}
     rows = [row for row in strategy.cash if row.what.removesuffix(EXISTING_SUFFIX) in own]
     moments = {row.at for row in rows if row.category == "financing"}
     hardware: Literal["cash", "loan", "lease"] = "lease" if "start" in moments else "loan" if moments else "cash"
     staff: Literal["shared", "whole"] = "whole" if state.staff else "shared"
     site = Site(energy_included=bool(own) and not any(row.category == "power" for row in rows), staff=staff)
-    pools = {place: build_price(place, 1.0) for place, _ in state.bought if is_money_commitment(place)}
+    pools = {place: build_price(place, 1.0) for place, _ in state.purchases if is_money_commitment(place)}
     state = replace(state, finance=Finance(hardware=hardware), prices={**state.prices, **pools})
     for facility in get_args(Site.model_fields["facility"].annotation) if own else (site.facility,):
         placed = replace(state, site=site.model_copy(update={"facility": facility}))
         placed = replace(placed, work=_reconstruct_work(plan, strategy, placed))
-        placed = replace(placed, held=_reconstruct_existing_nodes(placed, strategy.cash))
-        yield replace(placed, owed=_unexplained_payments(strategy.cash, list_payments(placed)))
+        placed = replace(placed, existing=_reconstruct_existing_nodes(placed, strategy.cash))
+        yield replace(placed, unexplained=_unexplained_payments(strategy.cash, list_payments(placed)))
 
 
 def _reconstruct_work(plan: Plan, strategy: Strategy, state: StrategyState) -> dict[WorkKey, PlacedWork]:
-    """Work by key. What a use costs beyond its hours is its data."""
+    """Work by key. The cost of a use beyond its hours is its data."""
     due = {w.name: w.demand for w in plan.workloads}
     by_deadline = find_deadline_workloads(plan, strategy)
     uses: dict[WorkKey, list[Use]] = defaultdict(list)
@@ -130,17 +129,14 @@ def _reconstruct_work(plan: Plan, strategy: Strategy, state: StrategyState) -> d
     for (name, place, month), lines in uses.items():
         hours, units = math.fsum(u.node_hours for u in lines), math.fsum(u.units for u in lines)
         cost = math.fsum(u.cost for u in lines)
-        rest = cost - math.fsum(row.amount for row in use_payments(state, place, month, hours))
-        rest = (
-            0.0
-            if rest <= ROUNDING_TOLERANCE * cost
-            else rest
-            if place[3] == "owned"
-            else rest / state.terms.bill_factor
-        )
+        data = cost - math.fsum(row.amount for row in use_payments(state, place, month, hours))
+        if data <= ROUNDING_TOLERANCE * cost:
+            data = 0.0
+        elif place[3] != "owned":  # data on a cloud bill carries the support plan and tax, which states add themselves
+            data /= state.terms.bill_factor
         of_all = math.fsum(due[name]) if name in by_deadline else due[name][month - 1]
         share = units / of_all if of_all else 0.0
-        work_by_key[name, place, month] = PlacedWork(hours, units, share, rest / share if share else 0.0)
+        work_by_key[name, place, month] = PlacedWork(hours, units, share, data / share if share else 0.0)
     return work_by_key
 
 
@@ -152,7 +148,7 @@ def find_deadline_workloads(plan: Plan, strategy: Strategy) -> set[str]:
 
 
 def _unexplained_payments(cash: Iterable[CashRow], rows: Iterable[Payment]) -> dict[PaymentMoment, float]:
-    """What was paid at each moment beyond the payments `rows`; what rounding leaves is kept too."""
+    """The amounts paid at each moment beyond the payments `rows`, rounding included."""
     sums: dict[PaymentMoment, list[float]] = defaultdict(list)
     for row in cash:
         sums[row.month, row.at].append(row.amount)
@@ -162,7 +158,7 @@ def _unexplained_payments(cash: Iterable[CashRow], rows: Iterable[Payment]) -> d
 
 
 def _reconstruct_existing_nodes(state: StrategyState, cash: Iterable[CashRow]) -> dict[str, ReconstructedNodes]:
-    """Systems that were owned before, where count and age explain all that is paid for them but the power at work."""
+    """Systems that were owned before, where count and age explain all their payments except power at work."""
     existing_nodes = {}
     for name in state.nodes:
         rows = [row for row in cash if row.what == f"{name}{EXISTING_SUFFIX}"]
@@ -172,13 +168,14 @@ def _reconstruct_existing_nodes(state: StrategyState, cash: Iterable[CashRow]) -
         one = existing_node_payments(state, name, ReconstructedNodes(1, 0))
         each = math.fsum(row.amount for row in one if row.category in RUNNING_CATEGORIES and row.month <= last)
         count = round(running / each) if each else 0
-        held = ReconstructedNodes(count, _estimate_age(state, name, count, sold, last))
-        again = [row for row in existing_node_payments(state, name, held) if row.category != "power"] if count else []
+        nodes = ReconstructedNodes(count, _estimate_age(state, name, count, sold, last))
+        payments = existing_node_payments(state, name, nodes) if count else ()
+        rebuilt = [row for row in payments if row.category != "power"]
         recorded_amounts = [row.amount for row in rows if row.category != "power"]
-        if again and math.isclose(
-            math.fsum(row.amount for row in again), math.fsum(recorded_amounts), rel_tol=ROUNDING_TOLERANCE
+        if rebuilt and math.isclose(
+            math.fsum(row.amount for row in rebuilt), math.fsum(recorded_amounts), rel_tol=ROUNDING_TOLERANCE
         ):
-            existing_nodes[name] = held
+            existing_nodes[name] = nodes
     return existing_nodes
 
 

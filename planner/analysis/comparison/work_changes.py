@@ -1,4 +1,4 @@
-"""How work changed between two states: hours for the same work, more or less of it, and what its data costs."""
+"""How work changed between two states: hours for the same work, more or less of it, and the cost of its data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PlanPair:
     common: int
 
     def has_same_unit(self, name: str) -> bool:
-        """Whether both plans ask for a workload and count it in the same unit."""
+        """Whether both plans have a workload and count it in the same unit."""
         old, new = (side.workloads().get(name) for side in (self.before, self.after))
         return old is not None and new is not None and old.unit == new.unit
 
@@ -47,7 +47,7 @@ class PlanPair:
         return all(w is not None and w.kind in ("training", "batch") for w in sides)
 
     def in_both(self, state: StrategyState) -> list[WorkloadPlace]:
-        """What both the state and the new plan do some of."""
+        """Workloads at places where both the state and the new plan do some work."""
         return sorted({key[:2] for key in state.work if key in self.after.state.work and key[2] <= self.common})
 
     def hours_per_unit(self, work: Mapping[WorkKey, PlacedWork], where: WorkloadPlace) -> float:
@@ -97,7 +97,7 @@ def scale_hours(state: StrategyState, factors: Mapping[WorkloadPlace, float], la
 def replace_data_costs(
     state: StrategyState, there: Mapping[WorkKey, PlacedWork], where: WorkloadPlace
 ) -> StrategyState:
-    """The same work at a place with what its data costs there."""
+    """The same work at a place with the cost of its data there."""
     work = {
         key: replace(each, data=there[key].data) if key[:2] == where and key in there else each
         for key, each in state.work.items()
@@ -116,10 +116,10 @@ def is_demand_changed(compared: PlanPair, name: str) -> bool:
 
 
 def replace_demand(compared: PlanPair, state: StrategyState, name: str) -> StrategyState:
-    """The work of a workload as much as the new plan asks for: more (less) of it where the new plan does more (less).
+    """The work of a workload as much as in the new plan: more (less) of it where the new plan does more (less).
 
     Of the rises of a month the part is made that the month's work rose in all, of the falls none; where it fell, the
-    other way round. Work that is due once is taken over all months together.
+    other way round. Work that is due once is summed over all months.
     """
     target = compared.after.state
     keys = sorted(k for k in {*state.work, *target.work} if k[0] == name and k[2] <= compared.common)

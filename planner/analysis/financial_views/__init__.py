@@ -1,6 +1,6 @@
-"""The solved strategies seen in other ways than as cash: effective costs, the return of owning, costs per unit, tax.
+"""Financial views of the solved strategies: effective cost, return of owning, unit costs, depreciation and tax.
 
-Reads decisions and payments, and decides nothing: every amount comes from the payments of `options` and `owned`.
+Reads decisions and payments, and decides nothing: every amount comes from `supply.payments`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Effective cost: what each month bears, whenever it is paid. Knows no price; it only moves payments between months."""
+"""Effective cost: payments assigned to the months that use them, whenever they are paid. Only moves payments between
+months."""
 
 from __future__ import annotations
 
@@ -24,19 +25,19 @@ def spread_effective_cost(solved: SolvedStrategy, setting: PlanningContext) -> t
 
 
 def _spread_decisions(solved: SolvedStrategy, setting: PlanningContext) -> Iterator[tuple[int, str, float]]:
-    for bought in solved.decisions.bought:
-        yield from _spread_purchase(bought, setting)
+    for order in solved.decisions.bought:
+        yield from _spread_purchase(order, setting)
     for share in solved.decisions.shares:
         yield from _list_payments_as_paid(solution.use_payments(setting, share))
     for overhead in solved.decisions.overheads:
         yield from _list_payments_as_paid(solution.overhead_payments(setting, overhead))
 
 
-def _spread_purchase(bought: ResourceOrder, setting: PlanningContext) -> Iterator[tuple[int, str, float]]:
-    """Evenly over the months covered, but for what running an owned node costs."""
-    covered = payments.covered_months(bought.resource, bought.month, setting.assumptions, setting.terms)
-    rows = solution.purchase_payments(setting, bought)
-    as_paid = payments.RUNNING_CATEGORIES if bought.resource.node is not None else frozenset()
+def _spread_purchase(order: ResourceOrder, setting: PlanningContext) -> Iterator[tuple[int, str, float]]:
+    """Evenly over the months covered, except the running cost of an owned node, which stays as paid."""
+    covered = payments.covered_months(order.resource, order.month, setting.assumptions, setting.terms)
+    rows = solution.purchase_payments(setting, order)
+    as_paid = payments.RUNNING_CATEGORIES if order.resource.node is not None else frozenset()
     if not covered:
         yield from _list_payments_as_paid(rows)
         return

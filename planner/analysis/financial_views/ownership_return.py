@@ -1,4 +1,4 @@
-"""What buying hardware returns against the cloud strategy: two plans side by side, each kept as it is."""
+"""The return of buying hardware against the cloud strategy: the decisions of both are fixed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Literal
 
 from planner.finance.cashflow import Payment, present_cost
-from planner.finance.time_value import annual_rate, internal_rates, net_present_value, payback_time
+from planner.finance.time_value import annual_rate, discount_flows, internal_rates, net_present_value, payback_time
 from planner.optimization import solution
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
@@ -22,11 +22,11 @@ PriceScope = Literal["hourly", "cloud"]
 CheaperSide = Literal["above", "below", "always", "never"]
 PRICE_SCOPES: tuple[PriceScope, ...] = ("hourly", "cloud")
 SAVING_TOLERANCE = 1e-9
-"""Of what is paid then: smaller differences are rounding, not savings."""
+"""Of the payments of a month: smaller differences are rounding, not savings."""
 
 
 def assess_ownership(solved: Sequence[SolvedStrategy], setting: PlanningContext) -> tuple[OwningReturn, ...]:
-    """For each strategy that buys hardware; none where cloud was not asked for or is impossible."""
+    """For each strategy that buys hardware; none where cloud was not requested or is impossible."""
     cloud = next((s for s in solved if s.strategy.name == "cloud"), None)
     if cloud is None:
         return ()
@@ -37,24 +37,22 @@ def assess_ownership(solved: Sequence[SolvedStrategy], setting: PlanningContext)
 def _compute_return(own: SolvedStrategy, cloud: SolvedStrategy, setting: PlanningContext) -> OwningReturn:
     rate = setting.terms.discount_rate_monthly
     flows = compute_savings(cloud.strategy, own.strategy, setting.terms.months)
-    worth = net_present_value(flows, rate)
+    saving = net_present_value(flows, rate)
     return OwningReturn(
         strategy=own.strategy.name,
         savings=flows,
-        net_present_value=worth,
+        net_present_value=saving,
         internal_rates_annual=tuple(annual_rate(monthly) for monthly in internal_rates(flows)),
         payback_month=find_payback_month(flows),
-        discounted_payback_month=find_payback_month(
-            [amount * (1 + rate) ** -time for time, amount in enumerate(flows)]
-        ),
+        discounted_payback_month=find_payback_month(discount_flows(flows, rate)),
         break_even_prices=tuple(
-            _compute_break_even_price(prices, worth, own, cloud, setting) for prices in PRICE_SCOPES
+            _compute_break_even_price(prices, saving, own, cloud, setting) for prices in PRICE_SCOPES
         ),
     )
 
 
 def compute_savings(cloud: Strategy, own: Strategy, months: int) -> tuple[float, ...]:
-    """What `cloud` pays less what `own` pays, by months from the start of the plan: at least `months` + 1 amounts."""
+    """The payments of `cloud` less those of `own`, by month from its start: at least `months` + 1 of them."""
     paid, instead = _sum_by_time(cloud), _sum_by_time(own)
     last = max([months, *paid, *instead])
     return tuple(_compute_saving(paid.get(time, 0.0), instead.get(time, 0.0)) for time in range(last + 1))
@@ -62,9 +60,9 @@ def compute_savings(cloud: Strategy, own: Strategy, months: int) -> tuple[float,
 
 def find_payback_month(flows: Sequence[float]) -> int | None:
     """The first time at which the flows so far are 0 or more again after they were less; 0 where they never are, None
-    where they stay so. Months before anything is ordered, or in which something is saved first, pay nothing back.
+    where they stay so. Months before anything is ordered, or in which something is saved first, do not pay back.
 
-    >>> paid_back([0, -100, 60, 60]), paid_back([20, -100, 10]), paid_back([5, 5])
+    >>> find_payback_month([0, -100, 60, 60]), find_payback_month([20, -100, 10]), find_payback_month([5, 5])
     (3, None, 0)
     """
     so_far = list(accumulate(flows))
@@ -97,16 +95,16 @@ class _PriceSensitivePayments:
 
 
 def _compute_break_even_price(
-    prices: PriceScope, worth: float, own: SolvedStrategy, cloud: SolvedStrategy, setting: PlanningContext
+    prices: PriceScope, saving: float, own: SolvedStrategy, cloud: SolvedStrategy, setting: PlanningContext
 ) -> BreakEvenPrice:
-    """With both plans kept, what owning saves is a straight line in the level of prices; today it is `worth`."""
+    """With both plans fixed, the saving of owning is linear in the level of prices; today it is `saving`."""
     rented, instead = (
         _collect_price_sensitive_payments(cloud, prices, setting),
         _collect_price_sensitive_payments(own, prices, setting),
     )
     rate = setting.terms.discount_rate_monthly
     multiple, cheaper = find_break_even_multiple(
-        worth, present_cost(rented.payments, rate) - present_cost(instead.payments, rate)
+        saving, present_cost(rented.payments, rate) - present_cost(instead.payments, rate)
     )
     hours = rented.accelerator_hours
     paid = math.fsum(payment.amount for payment in rented.payments) / hours if hours else None
@@ -114,22 +112,22 @@ def _compute_break_even_price(
     return BreakEvenPrice(prices, multiple, cheaper, paid, level)
 
 
-def find_break_even_multiple(worth: float, slope: float) -> tuple[float | None, CheaperSide]:
-    """Where worth + slope x (multiple - 1) is 0, and on which side of it, at prices of 0 and more, it is positive.
+def find_break_even_multiple(saving: float, slope: float) -> tuple[float | None, CheaperSide]:
+    """Where saving + slope x (multiple - 1) is 0, and on which side of it, at prices of 0 and more, it is positive.
 
-    >>> crossing(-50.0, 100.0), crossing(200.0, 100.0)
+    >>> find_break_even_multiple(-50.0, 100.0), find_break_even_multiple(200.0, 100.0)
     ((1.5, 'above'), (None, 'always'))
     """
-    multiple = 1 - worth / slope if slope else None
+    multiple = 1 - saving / slope if slope else None
     if multiple is not None and multiple >= 0:
         return multiple, "above" if slope > 0 else "below"
-    return None, "always" if worth - slope > 0 else "never"  # that is what it is at a price of 0
+    return None, "always" if saving - slope > 0 else "never"  # the saving at a price of 0
 
 
 def _collect_price_sensitive_payments(
     solved: SolvedStrategy, prices: PriceScope, setting: PlanningContext
 ) -> _PriceSensitivePayments:
-    """What is paid by the hour and, for all cloud prices, every commitment that starts within the plan."""
+    """Payments by the hour and, for all cloud prices, of every commitment that starts within the plan."""
     resources, payments, hours = setting.market.resources, list[Payment](), list[float]()
     for share in solved.decisions.shares:
         resource = resources[share.candidate.resource]

@@ -1,7 +1,8 @@
-"""Depreciation of what is bought and the income tax that it saves: shown beside a plan, whose costs stay before tax.
+"""Depreciation of purchased hardware and the income tax that it saves: given in addition to a plan, whose costs are
+before tax.
 
-A year of the plan stands for a tax year. What is leased is its owner's to depreciate. Rent, power and every other
-running cost is deducted as it is paid, whatever the strategy, and is left out here.
+A year of the plan is a tax year. Leased hardware is depreciated by its owner. Rent, power and every other running cost
+is deducted as it is paid in every strategy, and is left out here.
 """
 
 from __future__ import annotations
@@ -24,25 +25,25 @@ USEFUL_LIFE = "useful_life_months"
 def schedule_depreciation(
     solved: SolvedStrategy, setting: PlanningContext, finance: Finance
 ) -> tuple[Depreciation, ...]:
-    """One schedule for each purchase of hardware that is used within the plan; none unless the request asks for tax."""
+    """One schedule for each purchase of hardware used within the plan; none where the request has no tax method."""
     if finance.tax == "none" or finance.hardware == "lease":
         return ()
     return tuple(
-        _schedule_purchase(solved, bought, working, setting, finance)
-        for bought in solved.decisions.bought
-        if bought.resource.node is not None
-        and bought.resource.held is None
-        and (working := payments.covered_months(bought.resource, bought.month, setting.assumptions, setting.terms))
+        _schedule_purchase(solved, order, working, setting, finance)
+        for order in solved.decisions.bought
+        if order.resource.node is not None
+        and order.resource.held is None
+        and (working := payments.covered_months(order.resource, order.month, setting.assumptions, setting.terms))
     )
 
 
 def _schedule_purchase(
-    solved: SolvedStrategy, bought: ResourceOrder, working: range, setting: PlanningContext, finance: Finance
+    solved: SolvedStrategy, order: ResourceOrder, working: range, setting: PlanningContext, finance: Finance
 ) -> Depreciation:
     assert finance.tax != "none"
     rate, tax = setting.terms.discount_rate_annual, setting.assumptions[INCOME_TAX].value
-    paid = solution.purchase_payments(setting, bought)
-    cost = _hardware_cost(bought, setting)
+    paid = solution.purchase_payments(setting, order)
+    cost = _hardware_cost(order, setting)
     resale = -math.fsum(p.amount for p in paid if p.category == "resale")
     life = round(setting.assumptions[USEFUL_LIFE].value)
     deductions = (
@@ -55,12 +56,12 @@ def _schedule_purchase(
     basis = cost - math.fsum(deductions)
     gain = resale - basis
     saved, _ = tax_shield(deductions, tax, rate)
-    _, worth = tax_shield([*deductions[:-1], deductions[-1] - gain], tax, rate)
+    _, present_value = tax_shield([*deductions[:-1], deductions[-1] - gain], tax, rate)
     return Depreciation(
         strategy=solved.strategy.name,
-        name=bought.resource.name,
-        count=round(bought.quantity),
-        month=bought.month,
+        name=order.resource.name,
+        count=round(order.quantity),
+        month=order.month,
         in_use_from=working.start,
         sold_in=working[-1],
         method=finance.tax,
@@ -71,15 +72,15 @@ def _schedule_purchase(
         adjusted_basis=basis,
         gain=gain,
         tax_on_gain=gain * tax,
-        present_value=worth,
+        present_value=present_value,
     )
 
 
-def _hardware_cost(bought: ResourceOrder, setting: PlanningContext) -> float:
-    """What the hardware costs, however it is financed."""
-    assert bought.resource.node is not None
-    cost = onprem.node_costs(bought.resource.node, setting.assumptions, setting.terms.hours_per_month)
-    return cost.capital * bought.quantity
+def _hardware_cost(order: ResourceOrder, setting: PlanningContext) -> float:
+    """The cost of the hardware, however it is financed."""
+    assert order.resource.node is not None
+    cost = onprem.node_costs(order.resource.node, setting.assumptions, setting.terms.hours_per_month)
+    return cost.capital * order.quantity
 
 
 def sum_months_by_year(deductions: Sequence[float], first_month: int) -> list[float]:

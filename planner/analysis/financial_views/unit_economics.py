@@ -1,4 +1,4 @@
-"""Unit economics: what a workload's work costs per readable amount of it, as cash and as present cost."""
+"""Unit economics: the cost of a workload's work per readable amount of it, as cash and as present cost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ READABLE_COST_MIN = 0.001
 
 
 def compute_unit_costs(solved: Sequence[SolvedStrategy], setting: PlanningContext) -> tuple[UnitCost, ...]:
-    """One row for each workload and strategy that does its work; a workload is quoted alike in all of them."""
+    """One row for each workload and strategy that does its work; a workload has one quoting unit in all of them."""
     least: dict[str, float] = {}
     for cost in (cost for each in solved for cost in each.strategy.workloads if cost.units):
         least[cost.workload] = min(cost.cost_per_unit, least.get(cost.workload, math.inf))
@@ -38,7 +38,7 @@ def _compute_strategy_unit_costs(
         if not cost.units:
             continue
         per, each = find_quoting_unit(cost.unit, least[cost.workload])
-        worth = present[cost.workload]
+        discounted = present[cost.workload]
         rows.append(
             UnitCost(
                 solved.strategy.name,
@@ -48,9 +48,9 @@ def _compute_strategy_unit_costs(
                 per,
                 each,
                 cost.cost,
-                worth,
+                discounted,
                 cost.cost / cost.units * per,
-                worth / cost.units * per,
+                discounted / cost.units * per,
             )
         )
     return rows
@@ -59,7 +59,7 @@ def _compute_strategy_unit_costs(
 def find_quoting_unit(unit: str, cost_of_one: float) -> tuple[float, str]:
     """How many of a unit to quote a cost for, and in words.
 
-    >>> quoted("output tokens", 2e-8), quoted("jobs", 3.5), quoted("samples", 5e-8)
+    >>> find_quoting_unit("output tokens", 2e-8), find_quoting_unit("jobs", 3.5), find_quoting_unit("samples", 5e-8)
     ((1000000.0, 'million output tokens'), (1.0, 'job'), (1000000.0, 'million samples'))
     """
     single = unit[:-1] if unit.endswith("s") and not unit.endswith("ss") else unit

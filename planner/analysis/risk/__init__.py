@@ -1,13 +1,14 @@
-"""How sure a solved plan is, and what would change its recommendation.
+"""Risk: how certain a solved plan is, and which changes would alter its recommendation.
 
-Stands above the strategies: pays for their decisions again under other figures, and asks for a new plan only where a
-figure changes what can be done. Knows neither solver nor payments.
+Prices the decisions of the strategies again under other assumptions, and solves a new plan only where an assumption
+changes which decisions are possible. Knows neither solver nor payments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from planner.analysis.risk import monte_carlo, replanning, tornado, uncertain_assumptions
 from planner.analysis.risk.cost_model import StrategyCostModel, TermsFunction, build_cost_model
@@ -21,15 +22,18 @@ from planner.result import Assumption, Recommendation, ThroughputUsed
 from planner.result.message import Message, message
 from planner.result.risk import Risk, SampledFactor, StrategyRisk, SwitchingValue, TornadoRow
 
+if TYPE_CHECKING:
+    from planner.analysis.risk.response_surface import Vector
+
 __all__ = ["BaselinePlan", "assess_risk", "find_switching_values"]
 
 STANDARD_ERROR_MAX = 0.005
-"""Of the mean: a larger standard error is said."""
+"""Of the mean: a larger standard error is noted."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaselinePlan:
-    """A solved plan with what it takes to pay for it, or to plan it, again."""
+    """A solved plan with everything needed to price it, or to plan it, again."""
 
     advice: Recommendation
     solved: Sequence[SolvedStrategy]
@@ -54,7 +58,7 @@ class BaselinePlan:
 
 
 def find_switching_values(case: BaselinePlan) -> tuple[SwitchingValue, ...]:
-    """Where the runner-up becomes cheaper; nothing where there is no runner-up."""
+    """Where the runner-up becomes cheaper; empty without a runner-up."""
     if case.advice.strategy is None or case.advice.runner_up is None:
         return ()
     bills = case.build_cost_models(case.pair)
@@ -63,7 +67,7 @@ def find_switching_values(case: BaselinePlan) -> tuple[SwitchingValue, ...]:
 
 
 def assess_risk(risk_request: RiskRequest | None, case: BaselinePlan) -> Risk | None:
-    """All that was asked about how sure the plan is; None where nothing was, or there is no plan."""
+    """The requested analysis of risk; None where none was requested, or there is no plan."""
     if risk_request is None or case.advice.strategy is None:
         return None
     figures = uncertain_assumptions.list_repriced_assumptions(case.setting.assumptions)
@@ -108,7 +112,7 @@ def _build_tornado(case: BaselinePlan, bills: Mapping[str, StrategyCostModel]) -
     return [*rows, *more], [*idle, *still]
 
 
-def _chance_owning_cheaper(case: BaselinePlan, costs: Mapping[str, monte_carlo.Vector]) -> float | None:
+def _chance_owning_cheaper(case: BaselinePlan, costs: Mapping[str, Vector]) -> float | None:
     """The share of draws in which the cheapest strategy that buys hardware is below cloud."""
     import numpy as np
 
@@ -130,7 +134,7 @@ def _build_drawn_row(figure: Assumption) -> SampledFactor:
 def _list_risk_notes(
     case: BaselinePlan, summaries: Sequence[StrategyRisk], paid_singly: Sequence[str]
 ) -> Iterator[Message]:
-    """What was not drawn and why, whether there were enough draws, and the strategies priced draw by draw."""
+    """Values that were not drawn and why, whether there were enough draws, and the strategies priced draw by draw."""
     yield message("draws_keep_the_plan")
     yield message("range_ends_are_choices")
     outside = [

@@ -1,8 +1,8 @@
-"""What a strategy's decisions cost under other figures: the same payments, made by the same functions, added up.
+"""The cost of a strategy's decisions under other assumptions: the same payments, made by the same functions.
 
-To be quick, decisions that are paid for alike (one way of paying at one provider, one owned system, in one month) are
-put together first. Payments are in proportion to quantity, so nothing changes; that is checked, and where it does not
-hold the decisions stay as they are.
+For speed, decisions that are paid for in the same way (one purchase option at one provider, one owned system, in one
+month) are merged first. Payments are proportional to quantity, so the sum does not change; that is checked, and where
+it does not hold the decisions are left as they are.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from planner.analysis.risk.uncertain_assumptions import COMMITMENT, HARDWARE, ON_DEMAND, SPOT
-from planner.finance.cashflow import Payment, Terms, present_cost
+from planner.finance.cashflow import Payment, Terms, present_cost, present_cost_by
 from planner.optimization import solution
 from planner.optimization.solution import CandidateUse, Decisions, PlanningContext, ResourceOrder
 from planner.request.assumptions import Assumptions
 from planner.result import Assumption
-from planner.result.audit_trail import discount_factor
 from planner.supply.candidates import Resource
 
 AssumptionOverrides = Mapping[str, float]
@@ -53,17 +52,13 @@ class StrategyCostModel:
         return present_cost((payment for _, payment in rows), setting.terms.discount_rate_monthly)
 
     def streams(self, moves: AssumptionOverrides) -> dict[tuple[str, str], float]:
-        """Present cost by what is paid for and category; they add up to `cost`."""
+        """Present cost by resource and category; they add up to `cost`."""
         rows, setting = self._list_repriced_payments(moves)
-        rate = setting.terms.discount_rate_monthly
-        amounts_by_stream: dict[tuple[str, str], list[float]] = defaultdict(list)
-        for title, payment in rows:
-            worth = payment.amount * discount_factor(payment.month, payment.at, rate)
-            amounts_by_stream[title, payment.category].append(worth)
-        return {key: math.fsum(worths) for key, worths in amounts_by_stream.items()}
+        streams = (((title, payment.category), payment) for title, payment in rows)
+        return present_cost_by(streams, setting.terms.discount_rate_monthly)
 
     def _affects_payments(self, moves: AssumptionOverrides) -> bool:
-        """Whether a payment may look at what moves: by itself, in the terms, or in a price."""
+        """Whether a payment may depend on the values that move: directly, in the terms, or in a price."""
         known = self.setting.assumptions
         assert self.read is not None
         if any(name in self.read or name not in known for name in moves):
@@ -79,17 +74,17 @@ class StrategyCostModel:
         if any(name not in setting.assumptions for name in moves):  # levels of prices
             resources = tuple(_apply_price_levels(resource, moves) for resource in setting.market.resources)
             setting = replace(setting, market=replace(setting.market, resources=resources))
-            bought = tuple(
+            orders = tuple(
                 replace(each, resource=_apply_price_levels(each.resource, moves)) for each in decisions.bought
             )
-            decisions = replace(decisions, bought=bought)
+            decisions = replace(decisions, bought=orders)
         return solution.list_payments(decisions, setting), setting
 
 
 def build_cost_model(
     name: str, decisions: Decisions, setting: PlanningContext, terms_of: TermsFunction, figures: Sequence[Assumption]
 ) -> StrategyCostModel:
-    """The decisions of a strategy, put together where they are paid for alike under all `figures`."""
+    """The decisions of a strategy, merged where they are paid for in the same way under all `figures`."""
     whole = _select_used_resources(name, decisions, setting, terms_of)
     merged = replace(whole, decisions=_merge_decisions(whole))
     away = {figure.name: _probe_value(figure) for figure in figures}
@@ -104,7 +99,7 @@ def build_cost_model(
 
 
 class _ReadTrackingAssumptions(Mapping[str, Assumption]):
-    """Assumptions that remember which of them payments looked at."""
+    """Assumptions that record which of them payments read."""
 
     def __init__(self, known: Assumptions) -> None:
         self.known = known
@@ -138,7 +133,7 @@ def _probe_value(figure: Assumption) -> float:
 def _select_used_resources(
     name: str, decisions: Decisions, setting: PlanningContext, terms_of: TermsFunction
 ) -> StrategyCostModel:
-    """Only the resources that the decisions name, numbered anew: a market has thousands."""
+    """Only the resources that the decisions name, renumbered: a market has thousands."""
     resources: list[Resource] = []
     numbers: dict[int, int] = {}
     shares = []
@@ -153,7 +148,7 @@ def _select_used_resources(
 
 
 def _apply_price_levels(resource: Resource, moves: AssumptionOverrides) -> Resource:
-    """The resource at other levels of prices; what is there already was paid at its own."""
+    """The resource at other levels of prices; existing capacity was paid at its own."""
     if resource.held is not None:
         return resource
     if resource.node is not None:
@@ -175,25 +170,25 @@ def _apply_price_levels(resource: Resource, moves: AssumptionOverrides) -> Resou
 
 
 def _merge_decisions(whole: StrategyCostModel) -> Decisions:
-    """One decision for all that are alike, as large as they are together."""
+    """One decision for all that are paid for in the same way, as large as they are together."""
     setting, resources = whole.setting, whole.setting.market.resources
 
-    def worth(decisions: Decisions) -> float:
+    def total_cost(decisions: Decisions) -> float:
         return math.fsum(payment.amount for _, payment in solution.list_payments(decisions, setting))
 
-    bought: dict[object, list[tuple[ResourceOrder, float]]] = defaultdict(list)
+    orders: dict[object, list[tuple[ResourceOrder, float]]] = defaultdict(list)
     for each in whole.decisions.bought:
-        bought[_payment_group_key(each.resource), each.month].append((each, worth(Decisions((each,), ()))))
+        orders[_payment_group_key(each.resource), each.month].append((each, total_cost(Decisions((each,), ()))))
     hours: dict[object, list[tuple[CandidateUse, float]]] = defaultdict(list)
     data: dict[object, list[tuple[CandidateUse, float]]] = defaultdict(list)
     for share in whole.decisions.shares:
         resource = resources[share.candidate.resource]
         only_hours, only_data = replace(share, units=0.0), replace(share, node_hours=0.0, nodes=0.0)
-        hours[_payment_group_key(resource), share.month].append((only_hours, worth(Decisions((), (only_hours,)))))
-        data[resource.node is None, share.month].append((only_data, worth(Decisions((), (only_data,)))))
+        hours[_payment_group_key(resource), share.month].append((only_hours, total_cost(Decisions((), (only_hours,)))))
+        data[resource.node is None, share.month].append((only_data, total_cost(Decisions((), (only_data,)))))
     return replace(
         whole.decisions,
-        bought=tuple(replace(each, quantity=each.quantity * times) for each, times in _combine_groups(bought.values())),
+        bought=tuple(replace(each, quantity=each.quantity * times) for each, times in _combine_groups(orders.values())),
         shares=(
             *(replace(share, node_hours=share.node_hours * times) for share, times in _combine_groups(hours.values())),
             *(replace(share, units=share.units * times) for share, times in _combine_groups(data.values())),
@@ -202,7 +197,7 @@ def _merge_decisions(whole: StrategyCostModel) -> Decisions:
 
 
 def _payment_group_key(resource: Resource) -> object:
-    """What two resources share whose payments are in proportion whatever the figures are."""
+    """Equal for two resources whose payments are proportional under all assumptions."""
     if resource.node is not None or resource.quote is None:
         return resource.key
     price = resource.quote.price
@@ -210,8 +205,9 @@ def _payment_group_key(resource: Resource) -> object:
 
 
 def _combine_groups(groups: Iterable[Sequence[tuple[T, float]]]) -> Iterable[tuple[T, float]]:
-    """Of each group the one worth most, and how many times it stands for the whole; what costs nothing is left out."""
+    """Of each group the item of the largest cost, and its multiple that costs as much as the group; free ones are left
+    out."""
     for group in groups:
         item, most = max(group, key=lambda pair: abs(pair[1]))
         if most:
-            yield item, math.fsum(worth for _, worth in group) / most
+            yield item, math.fsum(cost for _, cost in group) / most

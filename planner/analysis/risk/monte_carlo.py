@@ -1,4 +1,4 @@
-"""Monte Carlo with the plan kept as it is: the same draws for every strategy, so that differences are theirs."""
+"""Monte Carlo with the decisions fixed: the same draws for every strategy, so that only strategies differ."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
+    from planner.analysis.risk.response_surface import Vector
 
 CHECKED_DRAWS = 16
-"""Draws of each strategy, from the cheapest to the dearest, that are paid for one by one as well: all must agree."""
+"""Draws of each strategy, from the cheapest to the most expensive, that are also priced one by one: all must agree."""
 CHECK_TOLERANCE = 1e-9
 TIE_TOLERANCE = 1e-9
 CLOUD = "cloud"
@@ -79,10 +79,10 @@ def cost_draws(
         return np.array([one(index) for index in range(count)]), False
     computed_costs = evaluate_terms(terms, draws, count)
     order = np.argsort(computed_costs, kind="stable")
-    looked_at = (int(order[round(place * (count - 1) / (CHECKED_DRAWS - 1))]) for place in range(CHECKED_DRAWS))
+    checked = (int(order[round(place * (count - 1) / (CHECKED_DRAWS - 1))]) for place in range(CHECKED_DRAWS))
     if all(
         math.isclose(computed_costs[index], one(index), rel_tol=CHECK_TOLERANCE, abs_tol=CHECK_TOLERANCE)
-        for index in looked_at
+        for index in checked
     ):
         return computed_costs, True
     return np.array([one(index) for index in range(count)]), False

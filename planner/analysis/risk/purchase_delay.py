@@ -1,4 +1,4 @@
-"""What it costs to buy later: a strategy solved again where nothing owned can be ordered in the first months."""
+"""The cost of delaying purchases: a strategy solved with no orders of hardware in the first months."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OWNING_STRATEGIES: tuple[StrategyName, ...] = ("onprem", "hybrid")
 def compute_delay_costs(
     months: Sequence[int], solved: Sequence[SolvedStrategy], setting: PlanningContext
 ) -> tuple[DelayedPurchase, ...]:
-    """Every wait asked for, for each strategy that may own and can be."""
+    """Every requested wait, for each feasible strategy that may own."""
     rows = []
     for each in solved:
         if each.strategy.name not in OWNING_STRATEGIES or each.strategy.status == "infeasible":
@@ -35,7 +35,7 @@ def compute_delay_costs(
 
 
 def _solve_delayed(each: SolvedStrategy, wait: int, setting: PlanningContext) -> tuple[float | None, float]:
-    """Present cost and nodes bought where the first order is possible `wait` months later; None where impossible."""
+    """Present cost and purchased nodes where the first order is possible `wait` months later; None where impossible."""
     at_once = math.fsum(b.quantity for b in each.decisions.bought if is_new_hardware(b.resource))
     if wait == 0 or not at_once:
         return each.strategy.present_cost, at_once
@@ -53,7 +53,7 @@ def _solve_delayed(each: SolvedStrategy, wait: int, setting: PlanningContext) ->
 
 
 def _delay_orders(rules: StrategyScope, wait: int, months: int) -> StrategyScope:
-    """New hardware ordered after the wait only; what the cloud bridges until a first delivery, it bridges longer."""
+    """New hardware is ordered after the wait only; the cloud bridges the time until its delivery for longer."""
     shared = []
     for item in rules.shared:
         starts = item.starts
@@ -65,5 +65,5 @@ def _delay_orders(rules: StrategyScope, wait: int, months: int) -> StrategyScope
 
 
 def is_new_hardware(resource: Resource) -> bool:
-    """Whether it is bought, and not there already."""
+    """Whether it is hardware to be purchased, not existing."""
     return resource.node is not None and resource.held is None

@@ -1,4 +1,4 @@
-"""What only a new plan can tell: figures that change what can be done, and draws that are known before deciding."""
+"""Replanning: assumptions that change which decisions are possible, and draws that are known before deciding."""
 
 from __future__ import annotations
 
@@ -19,14 +19,11 @@ from planner.supply.candidates import Candidate, Market
 from planner.workloads.demand import PortfolioDemand
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
+    from planner.analysis.risk.response_surface import Vector
 
 IntervalEnd = Literal["low", "high"]
 Throughputs = Mapping[tuple[str, str], IntervalEnd]
-"""Workload and accelerator whose throughput is taken at the low or the high end of its interval."""
+"""Workload and accelerator whose throughput is set to the low or the high end of its interval."""
 AS_PREDICTED: Throughputs = {}
 INTERVALS_FITTED_ON = date(2026, 11, 20)
 """When the intervals of predictions were fitted."""
@@ -63,7 +60,7 @@ def build_replanned_rows(
     planned: StrategyCosts,
     pair: tuple[str, str | None],
 ) -> tuple[list[TornadoRow], list[str]]:
-    """The rows of all figures that need a new plan, and the names of those that change nothing."""
+    """The rows of all figures that need a new plan, and the names of those without effect."""
     varied_assumptions: list[tuple[Assumption, CostsFunction]] = []
 
     def with_figure(figure: Assumption, value: float) -> StrategyCosts:
@@ -82,7 +79,7 @@ def build_replanned_rows(
     ]
     rows, idle = [], []
     for figure, costs_at in varied_assumptions:
-        tornado_row = build_tornado_row(figure, planned, costs_at, pair, anew=True)
+        tornado_row = build_tornado_row(figure, planned, costs_at, pair, is_replanned=True)
         if tornado_row is None:
             idle.append(figure.name)
         else:
@@ -98,7 +95,7 @@ def _list_predicted_throughputs(used: Sequence[ThroughputUsed]) -> list[tuple[As
         if rate.low < rate.high and key not in assumption_by_key:
             assumption_by_key[key] = Assumption(
                 name=f"throughput of {rate.workload} on {rate.accelerator}",
-                meaning=f"work per hour of a gang of {rate.gang:g} x {rate.accelerator}",
+                meaning=f"work per hour of a gang of {rate.gang:g}, {rate.basis.replace('_', ' ')}",
                 value=rate.units_per_hour,
                 unit="units per hour",
                 low=rate.low,
@@ -112,7 +109,8 @@ def _list_predicted_throughputs(used: Sequence[ThroughputUsed]) -> list[tuple[As
 def reoptimise_draws(
     count: int, draws: Mapping[str, Vector], fixed_plan_costs: Vector, market: Market, again: Replanner
 ) -> ReoptimisedDraws | None:
-    """The first `count` draws planned anew; `kept` is what the recommended plan costs in each, its decisions kept."""
+    """The first `count` draws planned again; `fixed_plan_costs` are the costs of the recommended plan in each, its
+    decisions fixed."""
     import numpy as np
 
     if not count:
@@ -124,7 +122,7 @@ def reoptimise_draws(
             _convert_to_request_assumptions({name: float(column[index]) for name, column in draws.items()}, market)
         )
         least = min(s.present_cost for s in plan.strategies if s.status != "infeasible")
-        regrets.append(max(0.0, float(fixed_plan_costs[index]) - least))  # below 0 only by what the solver leaves open
+        regrets.append(max(0.0, float(fixed_plan_costs[index]) - least))  # below 0 only within the solver's gap
         name = str(plan.recommendation.strategy)
         named[name] = named.get(name, 0) + 1
     shares = tuple(

@@ -1,9 +1,9 @@
-"""How a cost answers to many figures at once, as a short sum of products, so that ten thousand draws are arrays.
+"""The response of a cost to many assumptions at once as a short sum of products, to price ten thousand draws as arrays.
 
-Nothing is known of payments here. The cost of a stream (one thing paid for, one category) is asked for at chosen
-values only. A figure that multiplies the stream whatever the others are becomes a factor; one that adds in a straight
-line splits the stream in two; what is left after that is taken apart the same way. A factor is a straight line, or the
-Chebyshev interpolation of what was asked. What cannot be taken apart is refused, and drawn one by one instead.
+Works on a cost function alone and knows no payments. The cost of a stream (one resource, one category) is evaluated at
+chosen values. An assumption that multiplies the stream by a factor independent of the others becomes a factor; one that
+acts linearly splits the stream in two; the rest is decomposed in the same way. A factor is linear, or a Chebyshev
+interpolation of evaluations. A stream that cannot be decomposed is refused, and its draws are priced one by one.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ SEPARATION_TOLERANCE = 1e-11
 STREAM_ROUNDING = 1e-14
 """Of the largest stream."""
 CHECK_POINTS = (0.013, 0.271, 0.509, 0.733, 0.989)
-"""Parts of a range at which an interpolation is looked at: none of them is one of its nodes."""
+"""Parts of a range at which an interpolation is checked: none of them is one of its nodes."""
 CostFunction = Callable[[AssumptionOverrides], float]
 
 
 class NotSeparable(Exception):
-    """A stream is no sum of products of the figures (it has a minimum fee, say, or whole operators)."""
+    """A stream is no sum of products of the figures (it has a minimum fee, for example, or whole operators)."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactorCurve:
-    """What one figure multiplies a stream by: Chebyshev coefficients over `low` to `high`; two make a straight line."""
+    """The factor of one assumption on a stream: Chebyshev coefficients over `low` to `high`; two make a line."""
 
     figure: str
     low: float
@@ -79,7 +79,7 @@ def decompose_cost(bill: StrategyCostModel, figures: Sequence[Assumption]) -> tu
     def cost(name: tuple[str, str], moves: AssumptionOverrides) -> float:
         return streams(moves).get(name, 0.0)
 
-    scale = max(abs(worth) for found in streams_by_moves.values() for worth in found.values())
+    scale = max(abs(cost) for costs in streams_by_moves.values() for cost in costs.values())
     return tuple(
         term for name in names for term in _decompose_stream(partial(cost, name), figures, STREAM_ROUNDING * scale)
     )
@@ -135,7 +135,7 @@ def _decompose_stream(cost: CostFunction, figures: Sequence[Assumption], noise: 
 def _split_linear_effect(
     cost: CostFunction, figure: Assumption, others: Sequence[Assumption], noise: float
 ) -> list[ProductTerm]:
-    """The stream with the figure as planned, and what each unit that the figure is off adds."""
+    """The stream with the assumption as planned, and the addition of each unit that it is off."""
     low, high = range_ends(figure)
 
     def slope(moves: AssumptionOverrides) -> float:
@@ -157,7 +157,7 @@ def _cost_with_value(cost: CostFunction, figure: Assumption, others: AssumptionO
 def _is_multiplicative(
     cost: CostFunction, figure: Assumption, planned: float, away: AssumptionOverrides, noise: float
 ) -> bool:
-    """Whether the figure changes the stream by the same factor whatever the others are."""
+    """Whether the assumption changes the stream by the same factor for all values of the others."""
     others = _without_assumption(away, figure)
     there = cost(others)
     enough = noise * max(abs(planned), abs(there))

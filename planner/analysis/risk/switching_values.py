@@ -1,4 +1,5 @@
-"""Where the runner-up becomes cheaper than what is recommended, both plans kept as they are, one figure at a time."""
+"""Switching values: where the runner-up becomes cheaper than the recommended strategy, the decisions of both fixed, one
+assumption at a time."""
 
 from __future__ import annotations
 

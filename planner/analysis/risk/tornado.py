@@ -1,10 +1,10 @@
-"""What each figure does to the cost of every strategy at the ends of its published range."""
+"""The effect of each assumption on the cost of every strategy at the ends of its published range."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from planner.analysis.recommendation import COST_TOLERANCE, SIMPLEST_FIRST
+from planner.analysis.recommendation import COST_TOLERANCE, pick_simplest
 from planner.analysis.risk.cost_model import StrategyCostModel
 from planner.analysis.risk.switching_values import COST_ROUNDING
 from planner.analysis.risk.uncertain_assumptions import has_range, range_ends
@@ -23,9 +23,14 @@ def collect_present_costs(strategies: Sequence[Strategy]) -> StrategyCosts:
 
 
 def build_tornado_row(
-    figure: Assumption, planned: StrategyCosts, costs_at: CostsFunction, pair: tuple[str, str | None], *, anew: bool
+    figure: Assumption,
+    planned: StrategyCosts,
+    costs_at: CostsFunction,
+    pair: tuple[str, str | None],
+    *,
+    is_replanned: bool,
 ) -> TornadoRow | None:
-    """The row of one figure with a range; None where it changes nothing. `pair`: recommended and runner-up."""
+    """The row of one figure with a range; None where it has no effect. `pair`: recommended and runner-up."""
     start, stop = range_ends(figure)
     low = planned if start == figure.value else costs_at(start)
     high = planned if stop == figure.value else costs_at(stop)
@@ -43,7 +48,7 @@ def build_tornado_row(
         costs=tuple(CostRange(name, low.get(name), high.get(name)) for name in planned),
         swing=_compute_swing(known, planned) if len(known) == len(advantages) else None,
         flips=len({_cheapest_strategy(costs) for costs in (low, planned, high)}) > 1,
-        planned_anew=anew,
+        planned_anew=is_replanned,
     )
 
 
@@ -53,7 +58,7 @@ def build_fixed_plan_rows(
     planned: StrategyCosts,
     pair: tuple[str, str | None],
 ) -> tuple[list[TornadoRow], list[str]]:
-    """The rows of all figures with a range, the decisions kept, and the names of those that change nothing."""
+    """The rows of all figures with a range, the decisions fixed, and the names of those without effect."""
     rows, idle = [], []
     for figure in figures:
         if not has_range(figure):
@@ -62,7 +67,7 @@ def build_fixed_plan_rows(
         def costs_at(value: float, figure: Assumption = figure) -> StrategyCosts:
             return {name: bills[name].cost({figure.name: value}) if name in bills else None for name in planned}
 
-        tornado_row = build_tornado_row(figure, planned, costs_at, pair, anew=False)
+        tornado_row = build_tornado_row(figure, planned, costs_at, pair, is_replanned=False)
         if tornado_row is None:
             idle.append(figure.name)
         else:
@@ -76,18 +81,18 @@ def sort_by_swing(rows: Sequence[TornadoRow]) -> tuple[TornadoRow, ...]:
     return tuple(sorted(rows, key=lambda r: (r.swing is not None, -(r.swing or 0.0), -_largest_cost_change(r), r.name)))
 
 
-def _largest_cost_change(found: TornadoRow) -> float:
-    return max(abs((c.at_high or 0.0) - (c.at_low or 0.0)) for c in found.costs)
+def _largest_cost_change(row: TornadoRow) -> float:
+    return max(abs((c.at_high or 0.0) - (c.at_low or 0.0)) for c in row.costs)
 
 
 def _compute_swing(advantages: Sequence[float], planned: StrategyCosts) -> float:
-    """The most less the least; what is only rounding of the costs is none."""
+    """The largest less the least; 0 where the difference is rounding of the costs."""
     spread = max(advantages) - min(advantages)
     return spread if spread > COST_ROUNDING * max(abs(cost) for cost in planned.values() if cost is not None) else 0.0
 
 
 def _is_unchanged(costs: StrategyCosts, planned: StrategyCosts) -> bool:
-    """Whether nothing changed but the last bits, or what a solver leaves open."""
+    """Whether only the last bits changed, or costs within the solver's gap."""
     for name, cost in planned.items():
         other = costs.get(name)
         if (cost is None) != (other is None):
@@ -103,10 +108,6 @@ def _cost_advantage(costs: StrategyCosts, pair: tuple[str, str | None]) -> float
 
 
 def _cheapest_strategy(costs: StrategyCosts) -> str | None:
-    """The cheapest strategy, of equals the simplest."""
+    """The cheapest strategy, of equals the simplest; None where none is possible."""
     possible = {name: cost for name, cost in costs.items() if cost is not None}
-    if not possible:
-        return None
-    least = min(possible.values())
-    equal = [name for name, cost in possible.items() if cost <= least + COST_TOLERANCE * max(1.0, abs(least))]
-    return min(equal, key=SIMPLEST_FIRST.index)
+    return pick_simplest(possible, COST_TOLERANCE) if possible else None

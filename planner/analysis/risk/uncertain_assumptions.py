@@ -1,7 +1,7 @@
-"""The figures that can be moved: assumptions, and levels of prices; which of them may be judged with a plan kept as it
-is, which need a plan anew, and how far each may go.
+"""Uncertain assumptions and price levels: which can be varied with the decisions fixed, which need a new plan, and
+their ranges.
 
-Nothing is invented: a range is the published one of an assumption, or one of levels.csv with its source.
+Every range is published: that of an assumption, or one of levels.csv with its source.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HARDWARE, ON_DEMAND, SPOT, COMMITMENT = (
     "commitment_price_level",
 )
 POLICY_ASSUMPTIONS = frozenset({"old_spot_price_days", "old_price_days", "owned_price_max_age_years"})
-"""What a plan may use or warns of, not what anything costs."""
+"""They limit which prices a plan uses or warns of, and change no cost."""
 REPLANNED_ASSUMPTIONS = frozenset(
     {
         "lead_time_months",
@@ -40,11 +40,11 @@ REPLANNED_ASSUMPTIONS = frozenset(
         "disaster_recovery_fraction",
     }
 )
-"""They change what a plan can do, or are in the figures of candidates before anything is decided."""
+"""They change which decisions are possible, or are part of candidates before anything is decided."""
 VALUATION_ASSUMPTIONS = frozenset({"discount_rate_annual", "income_tax_fraction"})
-"""What costs are judged by is not an event that may happen: it is varied, never drawn."""
+"""Parameters of the valuation, not events that may happen: varied, never drawn."""
 SEARCH_FACTOR_MAX = 10.0
-"""Flips are looked for from a tenth to ten times a figure."""
+"""Switching values are searched from a tenth to ten times an assumption."""
 FRACTION_MAX = 0.99
 
 
@@ -66,7 +66,7 @@ def read_price_levels() -> tuple[Assumption, ...]:
 
 
 def read_correlations() -> tuple[Correlation, ...]:
-    """What moves together; every pair that is not named is independent."""
+    """Correlated pairs; every other pair is independent."""
     return tuple(
         Correlation(row["first"], row["second"], float(row["coefficient"]), row["source"])
         for row in _read_csv_rows("correlations.csv")
@@ -79,18 +79,18 @@ def _read_csv_rows(name: str) -> Iterable[dict[str, str]]:
 
 
 def list_repriced_assumptions(assumptions: Assumptions) -> tuple[Assumption, ...]:
-    """What can be moved with a plan kept as it is, levels of prices first."""
-    kept = (each for each in assumptions.values() if each.name not in POLICY_ASSUMPTIONS | REPLANNED_ASSUMPTIONS)
-    return (*read_price_levels(), *kept)
+    """Assumptions that can be varied with the decisions fixed, levels of prices first."""
+    others = (each for each in assumptions.values() if each.name not in POLICY_ASSUMPTIONS | REPLANNED_ASSUMPTIONS)
+    return (*read_price_levels(), *others)
 
 
 def list_replanned_assumptions(assumptions: Assumptions) -> tuple[Assumption, ...]:
-    """What can only be judged by planning again."""
+    """Assumptions whose effect needs a new plan."""
     return tuple(each for each in assumptions.values() if each.name in REPLANNED_ASSUMPTIONS)
 
 
 def has_range(figure: Assumption) -> bool:
-    """Whether its published range holds for it: a figure of the asker's own outside of it has none."""
+    """Whether its published range holds for it: a value of the request outside of it has none."""
     low, high = figure.low, figure.high
     return low is not None and high is not None and low <= figure.value <= high and low < high
 
@@ -105,8 +105,8 @@ def range_ends(figure: Assumption) -> tuple[float, float]:
 def is_drawn(figure: Assumption) -> bool:
     """Whether it is a matter of chance: a value inside its range, neither a yardstick nor a whole number of something.
 
-    One that stands at an end of its range is a choice, or a fact that the asker has not stated yet (a tax, a licence,
-    a negotiated discount): its range tells what could be asked, not what may happen.
+    A value at an end of its range is a choice, or a fact that the request has not stated yet (a tax, a licence, a
+    negotiated discount): its range is that of possible requests, not of events.
     """
     if not has_range(figure) or figure.name in VALUATION_ASSUMPTIONS or _is_stepped(figure):
         return False
@@ -115,7 +115,7 @@ def is_drawn(figure: Assumption) -> bool:
 
 
 def is_searched(figure: Assumption) -> bool:
-    """Whether a value between whole ones means something, so that a flip can be looked for."""
+    """Whether fractional values are meaningful, so that a switching value can be searched."""
     return not _is_stepped(figure)
 
 
@@ -124,8 +124,8 @@ def _is_stepped(figure: Assumption) -> bool:
 
 
 def search_range(figure: Assumption) -> tuple[float, float]:
-    """How far a flip is looked for: a tenth to ten times a positive figure, else ten times as far as its published
-    range goes; never where the figure means nothing (a fraction of 1, a PUE below 1)."""
+    """The range searched for a switching value: a tenth to ten times a positive value, else ten times as far as its
+    published range goes; never meaningless values (a fraction of 1, a PUE below 1)."""
     value = figure.value
     low = value if figure.low is None else figure.low
     high = value if figure.high is None else figure.high

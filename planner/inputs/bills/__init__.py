@@ -1,7 +1,7 @@
-"""A billing export -> what accelerators were used, what they cost, and what was paid for and not used.
+"""Billing exports: the accelerators used, their cost, and the part that was paid for but not used.
 
-Finds exports and their columns in `exports/` (one module each), reads any of them in one pass with bounded memory, and
-names accelerators by the catalogue. Knows no prices: what something could cost instead is planned elsewhere.
+Each kind of export is one module of `exports/`. A file is read in one pass with bounded memory, and accelerators are
+matched with the catalogue.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pricing.catalog.price_catalog import Catalog
 __all__ = ["Bill", "NotABill", "Progress", "is_bill", "read"]
 
 MEMORY_BYTES = 6 * 2**30
-"""Of addresses, several times what the engine may fill: a bound for what is no bill at all."""
+"""Address space, several times the memory limit of the engine: a limit for files that are not bills."""
 
 
 def is_bill(path: Path) -> bool:
-    """Whether the head of a file is that of a known billing export or of Parquet; False for what cannot be read."""
+    """Whether the head of a file is that of a known billing export or of Parquet; False for an unreadable file."""
     try:
         return is_parquet(path) or bool(open_table(path))
     except (NotABill, OSError):
@@ -34,10 +34,9 @@ def is_bill(path: Path) -> bool:
 def read(
     path: Path, catalog: Catalog, *, name: str = "", progress: Progress | None = None, seconds: float | None = None
 ) -> Bill:
-    """The bill in a file. `name` is what to call it; `progress` is called with the fraction that is read.
+    """The bill in a file. `name` is its name in messages; `progress` is called with the fraction read so far.
 
-    Reads in a process of its own, for at most `seconds` where given. Raises NotABill with the reason for a file that
-    is none, OSError for one that cannot be read.
+    Reads in a separate process, for at most `seconds`. Raises NotABill with the reason, OSError for an unreadable file.
     """
     try:
         bill = run_isolated(
@@ -47,8 +46,8 @@ def read(
         raise NotABill(str(reason)) from None
     if progress is not None:
         progress(1.0)
-    if faults := bill.differences():
-        raise InternalError(f"{bill.name} does not add up: {'; '.join(faults)}")
+    if differences := bill.differences():
+        raise InternalError(f"{bill.name} does not add up: {'; '.join(differences)}")
     return bill
 
 

@@ -1,7 +1,7 @@
-"""What a row's texts name: an instance type, a part of one, or an accelerator of the catalogue.
+"""Matches the texts of a row to an instance type, a part of one, or an accelerator of the catalogue.
 
-Names are matched as a whole; nothing is guessed from a family or a price. What looks like an accelerator and is not in
-the catalogue is told as such, with its name.
+Only complete names match, not families or prices. A name that looks like an accelerator and is not in the catalogue
+is reported.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pricing.providers.gcp import billed_parts as gcp
 
 ACCELERATOR_WORDS = r"gpu|\btpu|nvidia|trainium|inferentia|gaudi|radeon|instinct"
 NON_HOUR_CHARGES = re.compile(r"ebs.?optimi|(?:^|-)reservation:|datatransfer|snapshot", re.IGNORECASE)
-"""Charges that name an instance type and are not for hours of it."""
+"""Charges that name an instance type but are not for its hours."""
 NON_MACHINE_CHARGES = re.compile(
     r"network|egress|transfer|storage|licen[cs]|snapshot|ip address|logging", re.IGNORECASE
 )
-"""What is charged by a machine's label and is no part of the machine."""
+"""Charges with a machine's label that are not for the machine."""
 LICENCE_CHARGES = re.compile(r"workstation|vgpu|licen[cs]e", re.IGNORECASE)
 HOURS_PER_UNIT = {
     "hour": 1.0,
@@ -56,15 +56,15 @@ OCI_ACCELERATORS = {
     "E3": "V100-16GB-SXM2", "E4": "A100-40GB-SXM", "A100 - V2": "A100-80GB-SXM", "H100": "H100-80GB-SXM",
     "H200": "H200-141GB-SXM",
 }  # fmt: skip
-"""What Oracle's products for an hour of a GPU are, where their name alone would mean several: Compute - GPU - H100 is
-that of the shape BM.GPU.H100.8, E4 of BM.GPU4.8, E3 of GPU3 (Oracle's product list and its page of compute shapes)."""
+"""The accelerators of Oracle's GPU products whose name alone is ambiguous: Compute - GPU - H100 is that of the shape
+BM.GPU.H100.8, E4 of BM.GPU4.8, E3 of GPU3 (Oracle's product list and its page of compute shapes)."""
 
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorMatch:
-    """What a row is of. `accelerators` are those that one unit-hour counts (8 for a node of eight, 1 for a GPU rate);
-    `per_node` those of the smallest node it can have run on, 1 where a rate does not tell. `beside` is a charge for
-    the same node that has no hours of its own. A `name` without an accelerator could not be matched."""
+    """The subject of a row. `accelerators` is the number in one unit-hour (8 for a node of eight, 1 for a GPU rate);
+    `per_node` that of the smallest possible node, 1 where a rate does not determine it. `beside` marks a further charge
+    for a node, without hours of its own. A `name` without an accelerator could not be matched."""
 
     name: str
     accelerator: str = ""
@@ -78,27 +78,27 @@ _BLOCK = re.compile(r"(\d{1,6})\s*(?=[^\d\s.,])")
 
 
 def hours_per_unit(unit: str) -> float | None:
-    """Hours in one of this unit, all of them for a block (100 Hours); None for what is no time."""
+    """The hours in a unit, 100 for the block "100 Hours"; None where the unit is not a time."""
     named = HOURS_PER_UNIT.get(_BLOCK.sub("", unit.strip().casefold(), count=1))
     return None if named is None else named * block_size(unit)
 
 
 def block_size(unit: str) -> float:
-    """How many make one of this unit: 100 in 100 Hours, 1 where no number stands before it."""
-    found = _BLOCK.match(unit.strip())
-    return float(found[1]) if found and float(found[1]) else 1.0
+    """The number in front of a unit: 100 in "100 Hours"; 1 without a number."""
+    match = _BLOCK.match(unit.strip())
+    return float(match[1]) if match and float(match[1]) else 1.0
 
 
 class AcceleratorMatcher:
-    """Looks names up in one catalogue."""
+    """Matches names with one catalogue."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._names = catalog.names
         self._catalog = catalog
-        whole = [offering for offering in catalog.offerings.values() if not offering.part]
-        self._aws = {o.instance_type.casefold(): o for o in whole if o.provider == "aws"}
-        self._azure = {_azure_key(o.instance_type): o for o in whole if o.provider == "azure"}
-        self._gcp = {o.instance_type.casefold(): o for o in whole if o.provider == "gcp"}
+        machines = [offering for offering in catalog.offerings.values() if not offering.part]
+        self._aws = {o.instance_type.casefold(): o for o in machines if o.provider == "aws"}
+        self._azure = {_azure_key(o.instance_type): o for o in machines if o.provider == "azure"}
+        self._gcp = {o.instance_type.casefold(): o for o in machines if o.provider == "gcp"}
         self._letters = _letter_prefixes(self._aws)
         self._azure_letters = _letter_prefixes(self._azure)
         self._parts = gcp.load_parts_table()
@@ -108,7 +108,7 @@ class AcceleratorMatcher:
 
     @property
     def pattern(self) -> str:
-        """RE2 for a SQL engine: fits every row that `find` could say something of."""
+        """RE2 for the SQL engine: matches every row for which `find` can give a result."""
         aws = "|".join(sorted(self._letters))
         azure = "|".join(sorted(self._azure_letters))
         machines = "|".join(sorted({re.escape(name.partition("-")[0]) for name in self._gcp} - {"n1"}))
@@ -116,13 +116,15 @@ class AcceleratorMatcher:
         return rf"{by_provider}|{ACCELERATOR_WORDS}|\b({machines})"
 
     def _match_texts(self, provider: str, texts: tuple[str, ...]) -> AcceleratorMatch | None:
-        """What the texts name, the surest first; None where they name no accelerator."""
+        """The match of the texts, the most reliable text first; None where they name no accelerator."""
         known = {"aws": self._match_aws, "azure": self._match_azure, "gcp": self._match_gcp, "oci": self._match_oci}
-        ways = [known[provider]] if provider in known else list(known.values())  # a name tells whose it is, too
-        return next((found for way in ways if (found := way(texts))), None) or self._match_words(texts)
+        ways = (
+            [known[provider]] if provider in known else list(known.values())
+        )  # without a known provider, a name identifies it
+        return next((match for way in ways if (match := way(texts))), None) or self._match_words(texts)
 
     def lowest_price(self, provider: str, match: AcceleratorMatch, *, spot: bool) -> float | None:
-        """The lowest price of an hour of the node, spot or on demand, in USD anywhere; None where none is known."""
+        """The lowest known price of an hour of the node, spot or on demand, in USD in any region; else None."""
         offering = self._catalog.offerings.get((provider, match.instance_type))
         quotes = self._catalog.of_type(offering) if offering is not None else ()
         kind = "spot" if spot else "on_demand"
@@ -130,14 +132,14 @@ class AcceleratorMatcher:
         return min(prices, default=None)
 
     def _match_aws(self, texts: tuple[str, ...]) -> AcceleratorMatch | None:
-        beside = any(NON_HOUR_CHARGES.search(text) for text in texts)
+        is_extra = any(NON_HOUR_CHARGES.search(text) for text in texts)
         letters = "|".join(sorted(self._letters, key=len, reverse=True))
         token = re.compile(rf"(?<![a-z0-9.])(?:ml\.)?((?:{letters})[0-9][a-z0-9-]*\.[a-z0-9-]+)(?![a-z0-9])")
         written = [name for text in texts for name in token.findall(text.casefold())]
         hosts = [x for text in texts for x in re.findall(rf"hostusage:((?:{letters})[0-9][a-z0-9]*)", text.casefold())]
         known = next((self._aws[name] for name in written if name in self._aws), None)
         if known is not None:
-            return _match_node(known, beside=beside)
+            return _match_node(known, beside=is_extra)
         return AcceleratorMatch((written or hosts)[0]) if written or hosts else None
 
     def _match_azure(self, texts: tuple[str, ...]) -> AcceleratorMatch | None:
@@ -151,7 +153,7 @@ class AcceleratorMatcher:
         return next((AcceleratorMatch(part) for part in parts if like.fullmatch(part)), None)
 
     def _match_oci(self, texts: tuple[str, ...]) -> AcceleratorMatch | None:
-        """A product of Oracle's that is an hour of one GPU: its part of the node is in the price."""
+        """A product of Oracle for an hour of one GPU; the price includes its share of the node."""
         for text in texts:
             product = re.search(r"(?i)\bcompute *- *gpu *- *(\S.*)", text)
             accelerator = OCI_ACCELERATORS.get(" ".join(product[1].upper().split())) if product else None
@@ -171,7 +173,7 @@ class AcceleratorMatcher:
                     self._parts.by_name[part].per,
                     (machine and machine.accelerator_count) or 1.0,
                 )
-        matched = [told[0].name for text in texts if (told := self._parts.match(text))]
+        matched = [parts[0].name for text in texts if (parts := self._parts.match(text))]
         if machine is not None:
             return self._match_machine(machine, texts, is_part=bool(matched))
         for name in matched:
@@ -180,7 +182,7 @@ class AcceleratorMatcher:
         return None
 
     def _match_machine(self, machine: Offering, texts: tuple[str, ...], *, is_part: bool) -> AcceleratorMatch | None:
-        """A charge that names its machine: for a part of it, for all of it where its text says so, or not matched."""
+        """A charge that names its machine: for a part of it, for all of it, or of an unknown kind."""
         name = machine.instance_type
         others = [text for text in texts if text.casefold() != name.casefold()]
         if is_part:
@@ -194,7 +196,7 @@ class AcceleratorMatcher:
         )
 
     def _match_rate(self, text: str) -> tuple[str, str] | None:
-        """The accelerator rate of a description, told whole or by the name of the rate in another product's."""
+        """The accelerator rate of a description: by its full text, or by the name of the rate within it."""
         matched = self._parts.match(text)
         name = matched[0].name if matched and matched[0].name in self._rates else ""
         if not name and not LICENCE_CHARGES.search(text):
@@ -203,14 +205,14 @@ class AcceleratorMatcher:
         return (name, self._rates[name]) if name in self._rates else None
 
     def _accelerators_with_part(self, part: str) -> list[str]:
-        """The accelerators of machines that have this part, where no machine without accelerators has it."""
+        """The accelerators of the machines with this part; none for a part of machines without accelerators too."""
         if part.startswith(("N1", "local")):
             return []
         machines = [rule for rule in self._parts.machines if part in rule.parts]
         return sorted({self._rates[name] for rule in machines for name in rule.parts if name in self._rates})
 
     def _match_words(self, texts: tuple[str, ...]) -> AcceleratorMatch | None:
-        """An accelerator that a text names beside the word GPU, where that name means only one; else the text."""
+        """The accelerator named in a text about GPUs, where the name is unambiguous; else the text itself."""
         others = (text for text in texts if text.casefold() not in self._gcp)
         named = next((text for text in others if re.search(ACCELERATOR_WORDS, text, re.IGNORECASE)), "")
         if not named:
@@ -234,8 +236,8 @@ def _match_node(offering: Offering, *, beside: bool) -> AcceleratorMatch:
 
 
 def _letter_prefixes(names: Iterable[str]) -> frozenset[str]:
-    """What names begin with up to the first digit: p of p5.48xlarge, nc of nc6sv3."""
-    return frozenset(found[0] for name in names if (found := re.match(r"[a-z]+(?=[0-9])", name)))
+    """The letters of names before the first digit: p of p5.48xlarge, nc of nc6sv3."""
+    return frozenset(match[0] for name in names if (match := re.match(r"[a-z]+(?=[0-9])", name)))
 
 
 def _azure_key(written: str) -> str:
@@ -243,7 +245,7 @@ def _azure_key(written: str) -> str:
 
 
 def _accelerator_rates(catalog: Catalog) -> dict[str, str]:
-    """The rates of Google Cloud that are for accelerators, with the accelerator, by the machines that have them."""
+    """The rates of Google Cloud for accelerators, with the accelerator of the machines that use them."""
     parts, rates = gcp.load_parts_table(), dict[str, str]()
     for offering in catalog.offerings.values():
         rule = parts.machine(offering.instance_type) if offering.provider == "gcp" else None
@@ -254,7 +256,7 @@ def _accelerator_rates(catalog: Catalog) -> dict[str, str]:
 
 
 def _rate_names(rates: dict[str, str]) -> list[tuple[str, str]]:
-    """How those rates are written, the longest first."""
+    """The spellings of those rates, the longest first."""
     written = tomllib.loads(gcp.DATA.read_text(encoding="utf-8"))["parts"]
     names = [(name.casefold(), rate) for rate in rates for name in written[rate]["names"]]
     return sorted(names, key=lambda pair: (-len(pair[0]), pair))

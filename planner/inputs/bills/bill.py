@@ -1,8 +1,8 @@
-"""What a billing export comes to: accelerator usage by month and kind, and everything else counted and summed apart.
+"""The contents of a billing export: accelerator usage by month and kind, and the sums of all other rows.
 
-Amounts are as the export states them, in its currency and never converted. `billed` is cash (what an invoice asks for),
-`effective` is amortised (prepaid commitments spread over what they cover): two views of one spend, never to be added.
-None is a figure that this export does not tell.
+Amounts are those of the export, in its currency and never converted. `billed` is cash (the invoice), `effective` is
+amortised (prepaid commitments spread over their usage): two views of one spend, never to be added. None is a value that
+the export does not have.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ CENT = 0.005
 
 @dataclass(frozen=True, slots=True)
 class BilledUsageLine:
-    """Rows of accelerators that agree in all names here.
+    """Rows of accelerators with the same names.
 
-    `kind`: used are hours that ran; commitment is what a commitment cost beyond them (its fee in `billed`, its unused
-    part in `effective`, with the unused hours); upfront is what was paid once for all of its term; beside is what comes
-    with the nodes (vCPU and memory billed apart, discounts), which has no hours. Hours are accelerator-hours: an hour
-    of a node with eight is eight. `tags` are all of the rows' tags; `month` (2026-09) is that in which the charge
-    period begins.
+    `kind`: used is hours that ran; commitment is the cost of a commitment beyond them (its fee in `billed`, its unused
+    part in `effective`, with the unused hours); upfront is a single payment for the entire term; beside is a further
+    charge for the nodes without hours (separately billed vCPU and memory, discounts). Hours are accelerator-hours: an
+    hour of a node with eight is eight. `month` (2026-09) is the one in which the charge period begins.
     """
 
     kind: LineKind
@@ -51,7 +50,7 @@ class BilledUsageLine:
 
 @dataclass(frozen=True, slots=True)
 class ExcludedRows:
-    """Rows that are no usage of a known accelerator: how many, why, and what they come to."""
+    """Rows other than usage of a known accelerator: the reason, their number and their sums."""
 
     why: ExclusionReason
     name: str
@@ -63,7 +62,7 @@ class ExcludedRows:
 
 @dataclass(frozen=True, slots=True)
 class RejectedRows:
-    """Rows that could not be read, with the reason and where the first few stand (or what stood in them)."""
+    """Rows that could not be read: the reason, and the places or the values of the first few."""
 
     reason: str
     rows: int
@@ -72,7 +71,7 @@ class RejectedRows:
 
 @dataclass(frozen=True, slots=True)
 class CurrencyTotal:
-    """All rows of one currency as the file states them, summed before anything was told apart."""
+    """The sum of all rows of one currency in the file, independent of their classification."""
 
     currency: str
     rows: int
@@ -82,10 +81,10 @@ class CurrencyTotal:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """One export, read. rows_in = rows of lines + rows apart + rows refused; `totals` hold the same for amounts.
+    """The contents of one export. rows_in = rows of lines + excluded rows + rejected rows; `totals` is for amounts.
 
-    `days` are those on which usage of any kind begins, or the last that it covers. `details` is what rows say of the
-    commitments they name, by commitment.
+    `days` are the first and last days of charge periods with usage of any kind. `details` are the attributes of
+    commitments in their rows, by commitment.
     """
 
     name: str
@@ -113,23 +112,25 @@ class Bill:
         return sum(each.rows for each in self.refused)
 
     def differences(self) -> tuple[str, ...]:
-        """Where rows or sums do not come to the file's own; empty for every bill that may be shown."""
+        """Differences from the file's own numbers of rows and sums; empty for a valid result."""
         imbalances = []
         parts = self.rows_used + self.rows_apart + self.rows_refused
         if parts != self.rows_in:
-            imbalances.append(f"{parts:,} rows told apart of {self.rows_in:,}")
+            imbalances.append(f"{parts:,} rows classified of {self.rows_in:,}")
         for total in self.totals:
             parts_of: list[BilledUsageLine | ExcludedRows] = [*self.lines, *self.apart]
             own = [each for each in parts_of if each.currency == total.currency]
             for view in ("billed", "effective"):
-                stated, summed = getattr(total, view), sum_or_none(getattr(each, view) for each in own)
-                if stated is not None and summed is not None and abs(stated - summed) > max(CENT, 1e-12 * abs(stated)):
-                    imbalances.append(f"{view} {summed:,.2f} of {stated:,.2f} {total.currency}")
+                total_amount, summed = getattr(total, view), sum_or_none(getattr(each, view) for each in own)
+                if total_amount is None or summed is None:
+                    continue
+                if abs(total_amount - summed) > max(CENT, 1e-12 * abs(total_amount)):
+                    imbalances.append(f"{view} {summed:,.2f} of {total_amount:,.2f} {total.currency}")
         return tuple(imbalances)
 
 
 def sum_or_none(amounts: Iterable[float | None]) -> float | None:
-    """Their sum, or None where one of them is not told."""
+    """The sum of the amounts, or None where one is None."""
     known: list[float] = []
     for amount in amounts:
         if amount is None:

@@ -1,6 +1,6 @@
-"""Commitments that covered accelerators: what an export tells of them, and by name what it does not.
+"""The commitments in bills that covered accelerators, with the attributes that the bills lack.
 
-Only what is told or follows from hours becomes a figure; a term, an end or a count that is not told stays unknown.
+Attributes are read or derived from hours, never assumed: a missing term, end or count stays unknown.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from planner.inputs.bills.usage import Usage, UsageSum, sum_lines
 from pricing.price import parse_purchase_option
 
 ROUNDING_TOLERANCE = 0.02
-"""How far a count of nodes worked out from hours may be from a whole number."""
+"""The relative distance from an integer that a count of nodes derived from hours may have."""
 YEARS = {"1": 1, "3": 3, "5": 5, "12": 1, "36": 3, "60": 5}
-"""Years in what an export writes for a term: 1yr, P3Y, 36, 3 Years."""
+"""Years by the number in a term: 1yr, P3Y, 36, 3 Years."""
 UPFRONT = {"no upfront": "no", "partial upfront": "partial", "all upfront": "all"}
 NODE_COMMITMENTS = ("reserved", "committed_use")
-"""Kinds that are commitments to nodes; a savings plan commits to money an hour."""
+"""Commitments to nodes; a savings plan is a commitment to an amount of money an hour."""
 Details = Sequence[Mapping[str, str | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """A reservation or the like that covered accelerators. `unknown` says in words what is not told of it.
+    """A commitment that covered accelerators. `unknown` lists its missing attributes, for people.
 
-    `count` are nodes, None where unknown; `ends` is the last month that it covers whole, "" where unknown;
-    `purchase_option` is the catalogue's full name (reserved_1y_no_upfront) or only its kind. `sums` are those of its
-    lines; `fee_per_month` is what is billed for it in a full month beside what was paid upfront, `cost_per_month`
-    what it costs amortised, used and not: both None where no full month tells.
+    `count` is the number of nodes, None where unknown; `ends` is the last full month, "" where unknown;
+    `purchase_option` is the catalogue's full name (reserved_1y_no_upfront) or its kind alone. `sums` are those of its
+    lines; `fee_per_month` is the bill of a full month without upfront payments, `cost_per_month` its amortised cost,
+    used and unused: both None without a full month.
     """
 
     identity: str
@@ -53,7 +53,7 @@ class Commitment:
 
 
 def collect_commitments(usage: Usage) -> tuple[Commitment, ...]:
-    """Those of all bills together, by identity."""
+    """The commitments of all bills together, by identity."""
     lines_by_commitment: dict[str, list[BilledUsageLine]] = defaultdict(list)
     for line in usage.lines:
         if line.commitment:
@@ -79,12 +79,12 @@ def _build_commitment(
     count = _node_count(lines, details, months) if kind in NODE_COMMITMENTS else None
     option, ends = _option_name(kind, own[0].provider, details), _last_month(details)
     unknown = [words for holds, words in (
-        (kind not in NODE_COMMITMENTS, f"what it commits to in nodes ({kind.replace('_', ' ')})"),
-        (kind in NODE_COMMITMENTS and parse_purchase_option(option) is None, "its term, or how it is paid"),
+        (kind not in NODE_COMMITMENTS, f"the nodes it commits to ({kind.replace('_', ' ')})"),
+        (kind in NODE_COMMITMENTS and parse_purchase_option(option) is None, "its term or its payment option"),
         (len(types) != 1, f"its instance type (it covered {', '.join(types) or 'rates without one'})"),
-        (len(regions) != 1, f"its region ({', '.join(regions) or 'none told'})"),
-        (kind in NODE_COMMITMENTS and count is None, "how many nodes"),
-        (not ends, "when it ends"),
+        (len(regions) != 1, f"its region ({', '.join(regions) or 'none'})"),
+        (kind in NODE_COMMITMENTS and count is None, "the number of nodes"),
+        (not ends, "its end"),
     ) if holds]  # fmt: skip
     sums, in_full = sum_lines(lines), [line for line in lines if line.month in months]
     fee, cost = sum_lines([line for line in in_full if line.kind == "commitment"]).billed, sum_lines(in_full).effective
@@ -98,7 +98,7 @@ def _build_commitment(
 
 
 def _node_count(lines: list[BilledUsageLine], details: Details, months: list[str]) -> int | None:
-    """As told, else the nodes that its hours come to in full months, where that is nearly a whole number."""
+    """The stated count, else the hours of full months as nodes, where that is nearly an integer."""
     counts = {each["count"] for each in details if each.get("count")}
     if len(counts) == 1 and (text := str(counts.pop())).replace(".0", "").isdigit():
         return int(float(text)) or None
@@ -112,7 +112,7 @@ def _node_count(lines: list[BilledUsageLine], details: Details, months: list[str
 
 
 def _option_name(kind: str, provider: str, details: Details) -> str:
-    """The full name where the term (and for AWS the way it is paid) is told; else the kind."""
+    """The full name where the term (and for AWS the payment option) is known; else the kind."""
     years = next((years for each in details if (years := _term_years(each))), None)
     if kind not in NODE_COMMITMENTS or years is None:
         return kind
@@ -129,7 +129,7 @@ def _option_name(kind: str, provider: str, details: Details) -> str:
 
 
 def _term_years(detail: Mapping[str, str | None]) -> int | None:
-    """From the term as written, else from its first and last day."""
+    """The term as written, else from the first and last day."""
     digits = re.search(r"\d+", detail.get("term") or "")
     if digits and digits[0] in YEARS:
         return YEARS[digits[0]]
@@ -141,7 +141,7 @@ def _term_years(detail: Mapping[str, str | None]) -> int | None:
 
 
 def _last_month(details: Details) -> str:
-    """The month before that in which it runs out; a last second of a month counts as its end."""
+    """The last full month: the one before the month of its end, unless it ends on the last day of a month."""
     until = [day for each in details if (day := _parse_day(each.get("until")))]
     if not until:
         return ""

@@ -1,7 +1,7 @@
-"""One pass of the engine over a file: rows that agree in all that matters become one group with its sums.
+"""Scans a billing file in one pass of the engine and groups its rows, with sums.
 
-The only module that runs queries. Rows that cannot name an accelerator keep only what they are charged for, so that
-the number of groups stays small whatever the file; what does not fit in memory is spilled to a temporary folder.
+The only module that runs queries. Rows that cannot name an accelerator are grouped by their kind of charge alone, so
+that the number of groups stays small for every file; the engine spills to a temporary folder where memory is full.
 """
 
 from __future__ import annotations
@@ -18,21 +18,26 @@ from pathlib import Path
 from typing import Any
 
 from planner.inputs.bills.bill import RejectedRows
-from planner.inputs.bills.export_detection import DetectedExport, NotABill, first_error_line
+from planner.inputs.bills.export_detection import (
+    DetectedExport,
+    NotABill,
+    first_error_line,
+    has_mixed_line_ends,
+    rewrite_line_ends,
+)
 from planner.inputs.bills.exports import Fields
-from planner.inputs.bills.line_endings import has_mixed_line_ends, rewrite_line_ends
 from planner.inputs.bills.sql_quoting import quote_text, select
 
 MEMORY = "1GB"
 EXAMPLES = 3
 TEXT_SEPARATOR = "\x1f"
-"""Stands between the texts of a group."""
+"""Between the texts of a group."""
 Progress = Callable[[float], None]
-"""Called with the fraction of the file that is read."""
+"""Called with the fraction of the file read so far."""
 
 
 FAULT_SQL = """CASE WHEN cost IS NULL THEN 'no cost'
-    WHEN billed IS NULL OR NOT isfinite(billed) OR abs(billed) > 1e15 THEN 'its cost is no number'
+    WHEN billed IS NULL OR NOT isfinite(billed) OR abs(billed) > 1e15 THEN 'its cost is not a number'
     WHEN coalesce(day, '') = '' THEN 'no date' END"""
 GROUP_SQL = """fault, charge, provider, option, commitment, currency, day, named,
     CASE WHEN named OR commitment IS NOT NULL THEN account END AS account,
@@ -46,16 +51,16 @@ GROUP_SQL = """fault, charge, provider, option, commitment, currency, day, named
     {each: f"CAST(sum(try_cast({each} AS DECIMAL(38, 12))) AS DOUBLE)"
      for each in ("quantity", "unused", "billed", "effective", "credit")}
 )  # fmt: skip
-"""What a group is told by, and its sums, in the order of `_told`. Sums are of decimals: the same in any order."""
+"""The keys and the sums of a group, as `_collect_groups` reads them. Decimals make sums independent of row order."""
 MALFORMED_SQL = """SELECT lower(error_type), count(DISTINCT line), list(DISTINCT line ORDER BY line)[:3]
 FROM reject_errors
     WHERE (line, error_type) IN (SELECT line, min(error_type) FROM reject_errors GROUP BY line) GROUP BY 1 ORDER BY 1"""
-"""Lines by what is wrong with them; one that is wrong twice is counted once."""
+"""Malformed lines by kind of error; a line with two errors counts once."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Rows that agree, with sums; `named` tells whether they may name an accelerator. None: not told by any row.
+    """Rows with the same keys, and their sums. `named`: they may name an accelerator. None: missing in every row.
     `end` is the latest end of a charge period, as written."""
 
     charge: str
@@ -82,7 +87,7 @@ class RowGroup:
 
 @dataclass(frozen=True, slots=True)
 class BillScan:
-    """All groups of a file, and the rows that are in none."""
+    """The groups of a file, and the rejected rows."""
 
     groups: tuple[RowGroup, ...]
     refused: tuple[RejectedRows, ...]
@@ -90,9 +95,9 @@ class BillScan:
 
 
 def scan(table: DetectedExport, pattern: str, progress: Progress | None = None, memory: str = MEMORY) -> BillScan:
-    """Read the whole file. `pattern` (RE2, any case) finds in a row's texts what may be an accelerator.
+    """Reads the file. `pattern` (RE2, any case) matches texts that may name an accelerator.
 
-    Raises NotABill where the engine cannot read it at all.
+    Raises NotABill where the engine cannot read it.
     """
     import duckdb
 
@@ -103,14 +108,14 @@ def scan(table: DetectedExport, pattern: str, progress: Progress | None = None, 
                 rows = engine.execute(build_query(table, str(link), pattern)).fetchall()
                 malformed = _malformed_rows(engine) if table.kind == "csv" else ()
         except duckdb.OutOfMemoryException:
-            raise NotABill(f"its rows differ in too many names to be summed in {memory} of memory") from None
+            raise NotABill(f"its rows have too many different names to be summed in {memory} of memory") from None
         except (duckdb.Error, csv.Error, EOFError, zlib.error, UnicodeDecodeError) as error:
             raise NotABill(f"cannot be read: {first_error_line(error)}") from None
     return _collect_groups(rows, malformed)
 
 
 def _link_table(table: DetectedExport, folder: Path) -> tuple[DetectedExport, Path]:
-    """The table under a name that the engine does not expand; written anew where its line ends differ."""
+    """The table under a name without wildcards; rewritten where its line ends are mixed."""
     link = folder / table.link
     if table.kind == "csv" and has_mixed_line_ends(table.path, compressed=table.compressed):
         plain = folder / "plain.csv"
@@ -123,7 +128,7 @@ def _link_table(table: DetectedExport, folder: Path) -> tuple[DetectedExport, Pa
 
 
 def build_query(table: DetectedExport, at: str, pattern: str) -> str:
-    """The one query: normalise, refuse, group."""
+    """The query: normalise the columns, reject rows, group."""
     fields = table.export.fields(table.columns)
     named = f"coalesce(regexp_matches(texts, {quote_text(pattern)}, 'i'), false)"
     normalised = select(_normalised_columns(fields), table.rows(at))
@@ -169,7 +174,7 @@ def _collect_groups(rows_by_group: list[tuple[Any, ...]], malformed: tuple[Rejec
 
 @contextmanager
 def _open_engine(folder: str, file: Path, memory: str) -> Iterator[Any]:
-    """An engine that reads `file`, writes inside `folder` alone, loads nothing and goes nowhere."""
+    """An engine that may read `file` and write to `folder`, without extensions, other files or network access."""
     import duckdb
 
     with duckdb.connect(config={"memory_limit": memory, "temp_directory": f"{Path(folder).resolve()}/spill"}) as engine:
@@ -183,16 +188,14 @@ def _open_engine(folder: str, file: Path, memory: str) -> Iterator[Any]:
 
 
 def _malformed_rows(engine: Any) -> tuple[RejectedRows, ...]:
-    """The lines that are no row of this table, by what is wrong, with the numbers of the first."""
+    """Malformed lines by kind of error, with the numbers of the first ones."""
     rows = engine.execute(MALFORMED_SQL).fetchall()
-    return tuple(
-        RejectedRows(f"no row of the table: {kind}", n, tuple(f"line {x}" for x in at)) for kind, n, at in rows
-    )
+    return tuple(RejectedRows(f"malformed row: {kind}", n, tuple(f"line {x}" for x in at)) for kind, n, at in rows)
 
 
 @contextmanager
 def _report_progress(engine: Any, progress: Progress | None) -> Iterator[None]:
-    """Tells `progress` how far the query is, about twice a second, while it runs."""
+    """Calls `progress` about twice a second while the query runs."""
     if progress is None:
         yield
         return

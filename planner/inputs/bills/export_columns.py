@@ -1,7 +1,4 @@
-"""The columns of an export as SQL over text: found by meaning, nulls and numbers as exports write them.
-
-Knows how headers and cells are written, and no export.
-"""
+"""The columns of an export as SQL over text: matched by their header, with NULL and numbers in all their spellings."""
 
 from __future__ import annotations
 
@@ -15,9 +12,9 @@ _BRACKETED = re.compile(r"\(([^()]+)\)\s*$")
 
 
 def header_key(header: str) -> str:
-    """What two spellings of a header share: lineItem/UsageType and line_item_usage_type; Menge (Quantity), Quantity.
+    """The common key of a header's spellings: lineItem/UsageType and line_item_usage_type; Menge (Quantity), Quantity.
 
-    An English name in brackets behind a translated one goes before it.
+    An English name in brackets takes precedence over the translated one before it.
     """
     bracketed = _BRACKETED.search(header)
     inner = _fold_alphanumeric(bracketed[1]) if bracketed else ""
@@ -30,9 +27,9 @@ def _fold_alphanumeric(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of one file; every method gives a SQL expression. `comma` is whether 0,5 is a half in it.
+    """The columns of one file; methods give SQL expressions. `comma`: the file has decimal commas.
 
-    Cells are text or NULL: `_open` has made NULLS null.
+    Cells are text or NULL: `DetectedExport.rows` has converted NULLS.
     """
 
     names: tuple[str, ...]
@@ -46,7 +43,7 @@ class Columns:
         object.__setattr__(self, "by_key", names_by_key)
 
     def has(self, *keys: str) -> bool:
-        """Whether all of these are there."""
+        """Whether all of these columns exist."""
         return all(each in self.by_key for each in keys)
 
     def text(self, *keys: str) -> str:
@@ -55,7 +52,7 @@ class Columns:
         return f"coalesce({', '.join(filled)})" if len(filled) > 1 else filled[0] if filled else "NULL::VARCHAR"
 
     def inside(self, column: str, *path: str) -> str:
-        """A part of a JSON column (sku -> description), or the column that is called by both (sku.description)."""
+        """A part of a JSON column (sku -> description), or the flat column of both names (sku.description)."""
         if self.has(flat := header_key(".".join((column, *path)))):
             return self.text(flat)
         if not self.has(column):
@@ -68,7 +65,7 @@ class Columns:
         return self.as_number(self.text(*keys))
 
     def as_number(self, text: str) -> str:
-        """The number in a text: 1.8E-8, -3, and with thousands set apart; NULL for what is none."""
+        """The number in a text: 1.8E-8, -3, also with grouped thousands; else NULL."""
         if self.comma:
             return f"try_cast(replace(replace({text}, '.', ''), ',', '.') AS DOUBLE)"
         grouping = r"'^-?\d{1,3}(,\d{3})+(\.\d+)?$'"
@@ -76,7 +73,7 @@ class Columns:
         return f"coalesce(try_cast({text} AS DOUBLE), {grouped})"
 
     def tags_of(self, prefix: str) -> str:
-        """The columns that begin with `prefix`, one a tag, as one JSON object; NULL where there are none."""
+        """The columns with a prefix, one for each tag, as one JSON object; NULL without such columns."""
         tag_columns = [name for name in self.names if name.casefold().startswith(prefix)]
         if not tag_columns:
             return "NULL::VARCHAR"

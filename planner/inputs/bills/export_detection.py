@@ -1,6 +1,6 @@
-"""A file as a table of text columns: what kind of file it is, how its fields are parted, which header it has.
+"""Detects the kind of a billing file (CSV, also compressed, Parquet, JSON lines), its separator and its header.
 
-Knows how CSV (also compressed), Parquet and JSON lines are written, and no export. Reads only the head of a file.
+Detection reads the head of a file alone; line ends are counted in the entire file.
 """
 
 from __future__ import annotations
@@ -13,31 +13,33 @@ import json
 import os
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from planner.inputs.bills.export_columns import NULLS, Columns
 from planner.inputs.bills.exports import BillingExport, recognise_export
 from planner.inputs.bills.sql_quoting import quote_name, quote_text, select
+from planner.inputs.text_encoding import COMMON_SEPARATORS
 
 HEAD_BYTES = 1_000_000
+CHUNK_BYTES = 1 << 20
+FIELD_CHARS_MAX = 10_000_000
 HEADER_LINES = 40
 SAMPLE = 500
 PARQUET = b"PAR1"
-SEPARATORS = (",", ";", "\t", "|")
 Kind = Literal["csv", "parquet", "lines", "array"]
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "lines": ".jsonl", "array": ".json"}
 
 
 class NotABill(ValueError):
-    """The file is no billing export that can be read; the words say why."""
+    """The file is not a readable billing export; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class DetectedExport:
-    """A recognised export. `skip` are the lines above its header; the rest says how a CSV file is written."""
+    """A recognised export. `skip` is the number of lines above the header of a CSV file."""
 
     path: Path
     kind: Kind
@@ -51,11 +53,11 @@ class DetectedExport:
 
     @property
     def link(self) -> str:
-        """A name for the file that tells the engine its kind and holds no sign that it would expand."""
+        """A name for the file with the suffix of its kind, without characters that the engine expands."""
         return f"bill{SUFFIXES[self.kind]}{'.gz' if self.compressed else ''}"
 
     def rows(self, at: str) -> str:
-        """The table at `at` as SQL: every column by its name, all of them text."""
+        """The table at `at` as SQL, with every column as text."""
         place = quote_text(at)
         if self.kind == "csv":
             named = ", ".join(f"{quote_text(name)}: 'VARCHAR'" for name in self.columns.names)
@@ -83,7 +85,7 @@ class DetectedExport:
         return select(parts, source)
 
     def _as_text(self) -> str:
-        """Nested values as JSON, all others as they are written."""
+        """Nested values as JSON, all others as text."""
         return self._select_filled(
             f"CASE WHEN typeof({name}) LIKE '%(%' AND typeof({name}) NOT LIKE 'DECIMAL%' OR typeof({name}) LIKE '%[]' "
             f"THEN CAST(to_json({name}) AS VARCHAR) ELSE CAST({name} AS VARCHAR) END"
@@ -91,7 +93,7 @@ class DetectedExport:
         )
 
     def _select_filled(self, cells: Iterable[str]) -> str:
-        """The columns by their names, with null for what stands for it."""
+        """The columns by their names, with NULL for the texts that mean it."""
         nulls = ", ".join(map(quote_text, NULLS))
         pairs = zip(cells, map(quote_name, self.columns.names), strict=True)
         return ", ".join(f"CASE WHEN {cell} NOT IN ({nulls}) THEN {cell} END AS {name}" for cell, name in pairs)
@@ -102,7 +104,7 @@ def _json_path(name: str) -> str:
 
 
 def first_error_line(error: Exception) -> str:
-    """The first line of what an engine says is wrong; some of its errors say nothing."""
+    """The first line of an error of the engine, some of which are empty."""
     return next(iter(str(error).splitlines()), "it is damaged")
 
 
@@ -113,7 +115,7 @@ def is_parquet(path: Path) -> bool:
 
 
 def open_table(path: Path) -> DetectedExport:
-    """What `path` is. Raises NotABill for a file that is no known export, OSError for one that cannot be read."""
+    """The export in a file. Raises NotABill for any other file, OSError for one that cannot be read."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
     if head.startswith(PARQUET):
@@ -130,10 +132,10 @@ def open_table(path: Path) -> DetectedExport:
 
 
 def _detect_columns(path: Path, kind: Kind, columns: Columns, compressed: bool = False) -> DetectedExport:
-    found = recognise_export(columns)
-    if found is None:
-        raise NotABill("its columns are those of no billing export")
-    return DetectedExport(path, kind, columns, *found, compressed)
+    recognised = recognise_export(columns)
+    if recognised is None:
+        raise NotABill("its columns are not those of a known billing export")
+    return DetectedExport(path, kind, columns, *recognised, compressed)
 
 
 def _unpack_gzip(path: Path) -> bytes:
@@ -141,11 +143,11 @@ def _unpack_gzip(path: Path) -> bytes:
         with gzip.open(path) as file:
             return file.read(HEAD_BYTES)
     except (OSError, EOFError, zlib.error) as error:
-        raise NotABill(f"a gzip archive that does not unpack: {error}") from None
+        raise NotABill(f"a damaged gzip archive: {error}") from None
 
 
 def _decode_head(head: bytes) -> tuple[str, str]:
-    """The text of a head, whose last sign may be cut in two, and the encoding as the engine calls it."""
+    """The text of a head, whose last character may be cut, and the engine's name of the encoding."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return head[: len(head) // 2 * 2].decode("utf-16", "replace"), "utf-16"
     try:
@@ -169,8 +171,8 @@ def _parquet_columns(path: Path) -> tuple[str, ...]:
 
 
 def _plain_path(path: Path) -> str:
-    """The path with the signs that the engine would expand put in brackets, which stand for themselves."""
-    return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in os.fspath(path.absolute()))
+    """The path with the wildcards of the engine in brackets, which make them literal."""
+    return "".join(f"[{character}]" if character in "*?[" else character for character in os.fspath(path.absolute()))
 
 
 def _json_columns(text: str, kind: Kind) -> tuple[str, ...]:
@@ -182,7 +184,7 @@ def _json_columns(text: str, kind: Kind) -> tuple[str, ...]:
         at += len(text[at:]) - len(text[at:].lstrip(" \t\r\n,"))
         try:
             record, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):  # no JSON, or a number of too many digits
+        except (ValueError, RecursionError):  # not JSON, or a number with too many digits
             if kind == "array" or "\n" not in text[at:]:
                 break
             at = text.index("\n", at) + 1
@@ -193,7 +195,7 @@ def _json_columns(text: str, kind: Kind) -> tuple[str, ...]:
 
 def _detect_csv(path: Path, text: str, encoding: str, compressed: bool) -> DetectedExport:
     lines = text.splitlines(keepends=True)
-    for separator in SEPARATORS:
+    for separator in COMMON_SEPARATORS:
         for skip, line in enumerate(itertools.islice(lines, HEADER_LINES)):
             if line.count(separator) < 3:
                 continue
@@ -203,11 +205,11 @@ def _detect_csv(path: Path, text: str, encoding: str, compressed: bool) -> Detec
                 comma = separator != "," and _has_decimal_comma("".join(lines[skip + 1 :]), separator)
                 columns = Columns(columns.names, comma)
                 return DetectedExport(path, "csv", columns, *export, compressed, separator, skip, encoding)
-    raise NotABill("no row in it is the header of a known billing export")
+    raise NotABill("no row is the header of a known billing export")
 
 
 def _split_line(line: str, separator: str) -> list[str]:
-    """The fields of one line; none where one of them does not end or is longer than any title."""
+    """The fields of one line; none where a quote is not closed or a field is too long for a title."""
     try:
         return next(csv.reader([line], delimiter=separator), [])
     except csv.Error:
@@ -215,19 +217,19 @@ def _split_line(line: str, separator: str) -> list[str]:
 
 
 def _unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Names for columns whose header is empty or said twice, whatever their case."""
-    seen: Counter[str] = Counter()
+    """Unique names, without regard to case, for columns whose header is empty or repeated."""
+    counts: Counter[str] = Counter()
     result = []
     for index, name in enumerate(names):
         called = name or f"column {index + 1}"
-        seen[called.casefold()] += 1
-        times = seen[called.casefold()]
+        counts[called.casefold()] += 1
+        times = counts[called.casefold()]
         result.append(called if times == 1 else f"{called} again {times}")
     return tuple(result)
 
 
 def _has_decimal_comma(below: str, separator: str) -> bool:
-    """Whether amounts have a decimal comma: fields of the first rows that only make a number with one."""
+    """Whether amounts have a decimal comma, by the numbers in the first rows."""
     rows = csv.reader(io.StringIO(below), delimiter=separator)
     try:
         fields = [field for row in itertools.islice(rows, SAMPLE) for field in row if field not in NULLS]
@@ -235,3 +237,43 @@ def _has_decimal_comma(below: str, separator: str) -> bool:
         return False
     digits = [field for field in fields if field.lstrip("-").replace(",", "").replace(".", "").isdigit()]
     return sum(field.count(",") == 1 for field in digits) > sum(field.count(".") == 1 for field in digits)
+
+
+def open_bytes(path: Path, *, compressed: bool) -> IO[bytes]:
+    """The uncompressed bytes of the file."""
+    return gzip.open(path) if compressed else path.open("rb")  # type: ignore[return-value]  # a GzipFile reads bytes
+
+
+def has_mixed_line_ends(path: Path, *, compressed: bool) -> bool:
+    """Whether a file has more than one kind of line end, in quotes or not. The engine would lose rows without an error.
+
+    Reads the entire file. Raises OSError, EOFError or zlib.error for a damaged archive.
+    """
+    feeds = returns = both = 0
+    last = b""
+    with open_bytes(path, compressed=compressed) as file:
+        while chunk := file.read(CHUNK_BYTES):
+            feeds += chunk.count(b"\n")
+            if b"\r" in chunk or last == b"\r":
+                returns += chunk.count(b"\r")
+                both += chunk.count(b"\r\n") + (last == b"\r" and chunk.startswith(b"\n"))
+            last = chunk[-1:]
+    return bool(returns and feeds) and not returns == feeds == both
+
+
+def rewrite_line_ends(path: Path, to: Path, *, compressed: bool, encoding: str, separator: str) -> None:
+    """Writes the same table in UTF-8 with one kind of line end; the number of fields of a row does not change.
+
+    Raises csv.Error where a quote is not closed, and the errors of `has_mixed_line_ends`.
+    """
+    csv.field_size_limit(FIELD_CHARS_MAX)
+    name = "utf-8-sig" if encoding == "utf-8" else encoding
+    with open_bytes(path, compressed=compressed) as file, to.open("w", encoding="utf-8", newline="") as out:
+        text = io.TextIOWrapper(file, name, "replace", newline="")
+        csv.writer(out, delimiter=separator, lineterminator="\n").writerows(_read_rows(text, separator))
+
+
+def _read_rows(text: IO[str], separator: str) -> Iterator[list[str]]:
+    """Every record, with the line ends within fields converted."""
+    for row in csv.reader(text, delimiter=separator):
+        yield [field.replace("\r\n", "\n").replace("\r", "\n") for field in row]

@@ -1,4 +1,4 @@
-"""Groups of rows -> a bill: every group is a line, apart or refused, and nothing is in two of them."""
+"""Classifies groups of rows as lines of a bill, excluded rows or rejected rows: each group is exactly one of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
 from typing import Any, cast
 
-from planner.inputs.bills.accelerator_matching import AcceleratorMatch, AcceleratorMatcher
+from planner.inputs.bills.accelerator_matching import AcceleratorMatch, AcceleratorMatcher, block_size, hours_per_unit
 from planner.inputs.bills.bill import (
     Bill,
     BilledUsageLine,
@@ -25,13 +25,14 @@ from planner.inputs.bills.bill import (
 )
 from planner.inputs.bills.duckdb_scan import EXAMPLES, BillScan, RowGroup
 from planner.inputs.bills.export_detection import DetectedExport
-from planner.inputs.bills.hour_blocks import hours_by_unit
 
 SUMS = ("rows", "hours_used", "hours_unused", "billed", "effective")
 NAMES = tuple(field.name for field in fields(BilledUsageLine) if field.name not in SUMS)
 TIME = re.compile("hour|hrs|hora|heure|stunde|uur|小时", re.IGNORECASE)
 COMMITMENT_CHARGES: dict[str, LineKind] = {"fee": "commitment", "unused": "commitment", "upfront": "upfront"}
-"""Charges for a commitment itself, and the kind of line that they are."""
+"""Charges for a commitment itself, and their kind of line."""
+PLAUSIBLE_PRICE_FRACTION = 0.2
+"""Of the lowest known price of a type: an hour that costs less is in another unit, not at a discount."""
 Hours = dict[str, float | None]
 """Hours in one of each unit of a file."""
 EXCLUDED_CHARGES = ("credit", "refund", "tax", "support", "adjustment")
@@ -39,7 +40,7 @@ EXCLUDED_CHARGES = ("credit", "refund", "tax", "support", "adjustment")
 
 @dataclass(frozen=True, slots=True)
 class CostView:
-    """Which of the two views the amounts of a file are: both; or cash alone, amortised cost alone."""
+    """The views that the amounts of a file have: cash, amortised cost or both."""
 
     billed: bool = True
     effective: bool = True
@@ -61,7 +62,7 @@ def build_bill(table: DetectedExport, scan: BillScan, finder: AcceleratorMatcher
     refused = list(scan.refused)
     if undated:
         examples = tuple(sorted({group.day for group in undated})[:EXAMPLES])
-        refused.append(RejectedRows("a date that is none", sum(group.rows for group in undated), examples))
+        refused.append(RejectedRows("an invalid date", sum(group.rows for group in undated), examples))
     details: dict[str, set[str]] = defaultdict(set)
     for group in dated:
         if group.commitment and group.details:
@@ -77,7 +78,7 @@ def build_bill(table: DetectedExport, scan: BillScan, finder: AcceleratorMatcher
 
 
 def _parse_dates(written: Iterable[str]) -> tuple[dict[str, date], str]:
-    """Every day as a date, with how those were read that could be in two orders; a text that is no date is left out."""
+    """Every text as a date, with a note on the order where it was ambiguous; invalid dates are left out."""
     dates: dict[str, date] = {}
     slashed: dict[str, tuple[int, int, int]] = {}
     for text in written:
@@ -95,7 +96,7 @@ def _parse_dates(written: Iterable[str]) -> tuple[dict[str, date], str]:
 
 
 def _last_day(group: RowGroup, first: date) -> date:
-    """The last day of the group's charge periods: their end is no part of them."""
+    """The last day of the group's charge periods, whose end is exclusive."""
     try:
         return max(first, (datetime.fromisoformat(group.end.replace(" UTC", "")[:19]) - timedelta(seconds=1)).date())
     except (ValueError, OverflowError):
@@ -110,16 +111,22 @@ def _add_date(dates: dict[str, date], text: str, year: int, month: int, day: int
 
 
 def _detect_view(groups: list[RowGroup]) -> CostView:
-    """What the one cost column of an export is, by what only one of the two kinds has."""
+    """The view of an export with one cost column, by rows that only one of the two views has."""
     if any(group.charge == "unused" for group in groups):
-        return CostView(billed=False, note="amortised costs: it has rows of unused commitments, and no cash view")
+        return CostView(
+            billed=False, note="amortised costs, because it has rows of unused commitments; there is no cash view"
+        )
     covered = [group for group in groups if group.commitment and group.charge == "usage"]
-    bought = any(group.charge in ("fee", "upfront") and group.commitment for group in groups)
-    if bought or any(group.billed == 0 and group.rows for group in covered):
-        return CostView(effective=False, note="actual costs: commitments stand as purchases, and no amortised view")
+    has_purchases = any(group.charge in ("fee", "upfront") and group.commitment for group in groups)
+    if has_purchases or any(group.billed == 0 and group.rows for group in covered):
+        return CostView(
+            effective=False, note="actual costs, because commitments are purchases; there is no amortised view"
+        )
     if covered:
-        return CostView(billed=False, note="amortised costs: usage under commitments has a cost, and no cash view")
-    return CostView(note="no commitments in it: cash and amortised cost are the same")
+        return CostView(
+            billed=False, note="amortised costs, because usage under commitments has a cost; there is no cash view"
+        )
+    return CostView(note="no commitments: cash and amortised cost are the same")
 
 
 def _classify_groups(
@@ -129,7 +136,7 @@ def _classify_groups(
     days: dict[str, date],
     view: CostView,
 ) -> tuple[tuple[BilledUsageLine, ...], tuple[ExcludedRows, ...]]:
-    """All groups as lines or apart. What a commitment's own rows do not name is told by what it covered."""
+    """All groups as lines or excluded rows. A commitment's own rows take missing names from the usage it covered."""
     covers = _covered_usage(zip(groups, matches, strict=True))
     lines: dict[tuple[Any, ...], list[tuple[Any, ...]]] = defaultdict(list)
     excluded: dict[tuple[ExclusionReason, str, str], list[tuple[int, float | None, float | None]]] = defaultdict(list)
@@ -141,7 +148,7 @@ def _classify_groups(
         if why:
             excluded[why, name, group.currency].append((group.rows, billed, effective))
             continue
-        key, hours = _line_key(group, each or covers[group.commitment][0], hours_in, days[group.day])  # type: ignore[arg-type]  # the commitment covers: _why says so
+        key, hours = _line_key(group, each or covers[group.commitment][0], hours_in, days[group.day])  # type: ignore[arg-type]  # covers has it: _exclusion_reason checks it
         lines[key].append((group.rows, *hours, billed, effective))
     return tuple(_sum_lines(lines)), tuple(
         ExcludedRows(*key, sum(rows), sum_or_none(billed), sum_or_none(effective))
@@ -153,7 +160,7 @@ def _classify_groups(
 def _covered_usage(
     pairs: Iterable[tuple[RowGroup, AcceleratorMatch | None]],
 ) -> dict[str, tuple[AcceleratorMatch | None, ...]]:
-    """By commitment, what it covered, what took most of its hours first; None among them is no accelerator."""
+    """By commitment, the usage that it covered, most hours first; None is usage without an accelerator."""
     hours: dict[str, dict[AcceleratorMatch | None, float]] = defaultdict(lambda: defaultdict(float))
     for group, match in pairs:
         if group.commitment and group.charge == "usage":
@@ -171,7 +178,7 @@ def _exclusion_reason(
     covers: dict[str, tuple[AcceleratorMatch | None, ...]],
     hours_in: Hours,
 ) -> tuple[ExclusionReason | None, str]:
-    """Why a group is no line, with the name of what it is; None for a line."""
+    """The reason to exclude a group, with the name of its subject; None for a line."""
     if group.charge in EXCLUDED_CHARGES:
         return cast(ExclusionReason, group.charge), ""
     if match is None:
@@ -183,14 +190,14 @@ def _exclusion_reason(
         return "not matched", match.name
     has_hours = group.charge == "usage" and not match.beside
     if has_hours and hours_in[group.unit] is None and (not group.unit or TIME.search(group.unit)):
-        return "not matched", f"{match.name}: hours counted in {group.unit or 'a unit that is not told'}"
+        return "not matched", f"{match.name}: hours in {group.unit or 'an unknown unit'}"
     return None, ""
 
 
 def _line_key(
     group: RowGroup, match: AcceleratorMatch, hours_in: Hours, day: date
 ) -> tuple[tuple[Any, ...], tuple[float, float]]:
-    """The names of a line, and its accelerator-hours used and unused."""
+    """The key of a line, and its used and unused accelerator-hours."""
     factor = (hours_in[group.unit] or 0.0) * match.accelerators
     used, unused = (group.quantity or 0.0) * factor, (group.unused or 0.0) * factor
     kind = COMMITMENT_CHARGES.get(group.charge, "used")
@@ -206,7 +213,7 @@ def _line_key(
 
 
 def _purchase_option(group: RowGroup) -> str:
-    """The way of paying: hours of a capacity block, which exports call on demand, were paid when it was bought."""
+    """The purchase option. Exports call hours of a capacity block on demand, though they are prepaid."""
     if group.option == "on_demand" and any("capacity block" in text.casefold() for text in group.texts):
         return "capacity_block"
     return group.option or "not told"
@@ -237,7 +244,7 @@ def _currency_totals(groups: list[RowGroup], view: CostView) -> tuple[CurrencyTo
 
 
 def _cost_warnings(groups: list[RowGroup], view: CostView) -> Iterator[str]:
-    """What a reader should know of the file as a whole before he trusts a sum of it."""
+    """Notes on amounts of the file that limit the use of its sums."""
     both = [group for group in groups if group.effective is not None] if view.billed and view.effective else []
     plain = [
         g for g in both if g.charge == "usage" and not g.commitment and _purchase_option(g) in ("on_demand", "spot")
@@ -246,21 +253,21 @@ def _cost_warnings(groups: list[RowGroup], view: CostView) -> Iterator[str]:
     effective = math.fsum(group.effective or 0.0 for group in plain)
     if abs(billed - effective) > max(0.01, 0.01 * abs(billed)):
         yield (
-            f"usage without any commitment costs {billed:,.2f} billed and {effective:,.2f} effective: the two "
-            "should be equal, so one of them is not exact in this file"
+            f"usage without a commitment costs {billed:,.2f} billed and {effective:,.2f} effective: the two should "
+            "be equal, so one of them is not exact in this file"
         )
     if any(group.effective is None for group in groups) and view.effective:
-        yield "some rows tell no effective cost: sums with them in show none"
+        yield "some rows have no effective cost: sums that include them have none either"
 
 
 def parse_tags(text: str) -> tuple[tuple[str, str], ...]:
-    """Tags as exports write them: an object, its inside without braces, a list of keys and values; none for another."""
+    """Tags in any form of the exports: an object, an object without braces, a list of keys and values; else empty."""
     if not text:
         return ()
     for written in (text, f"{{{text}}}"):
         try:
             tags = json.loads(written)
-        except (ValueError, RecursionError):  # no JSON, or a number of too many digits
+        except (ValueError, RecursionError):  # not JSON, or a number with too many digits
             continue
         if isinstance(tags, list):
             tags = {each.get("key"): each.get("value") for each in tags if isinstance(each, dict)}
@@ -271,12 +278,12 @@ def parse_tags(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _tag_name(key: str) -> str:
-    """The key without whose it is: user:team, user_team and team are one."""
+    """The key without its owner: user:team, user_team and team are the same."""
     return re.sub(r"^(?:user|aws)[:_]", "", key)
 
 
 def full_months(days: Iterable[str]) -> tuple[str, ...]:
-    """The months whose first and last day both have usage, in order."""
+    """The months with usage on their first and last day, in order."""
     known = {date.fromisoformat(day) for day in days}
     months = sorted({(day.year, day.month) for day in known})
     complete = []
@@ -285,3 +292,37 @@ def full_months(days: Iterable[str]) -> tuple[str, ...]:
         if date(year, month, 1) in known and last in known:
             complete.append(f"{year:04d}-{month:02d}")
     return tuple(complete)
+
+
+def hours_by_unit(
+    groups: Iterable[tuple[RowGroup, AcceleratorMatch | None]], finder: AcceleratorMatcher
+) -> tuple[dict[str, float | None], tuple[str, ...]]:
+    """Hours in each unit of the groups (None: not a time), with a note on each unit that is a block (100 Hours).
+
+    Exports count in blocks or in hours, each file consistently. Prices are for a block, and so are quantities, unless
+    a node would then cost much less than any known price.
+    """
+    priced: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    rows: dict[str, int] = defaultdict(int)
+    hours: dict[str, float | None] = {}
+    for group, match in groups:
+        hours[group.unit] = hours_per_unit(group.unit)
+        if match is None or not match.accelerator or block_size(group.unit) == 1.0 or hours[group.unit] is None:
+            continue
+        rows[group.unit] += group.rows
+        lowest = finder.lowest_price(group.provider, match, spot=group.option == "spot")
+        if lowest is not None and group.billed > 0 and (group.quantity or 0.0) > 0:
+            priced[group.unit].append((group.billed, (group.quantity or 0.0) * lowest))
+    notes = []
+    for unit in sorted(rows):
+        block = block_size(unit)
+        paid, lowest = (math.fsum(parts) for parts in zip(*priced[unit], strict=True)) if priced[unit] else (0.0, 0.0)
+        counts_hours = paid > 0 and paid < PLAUSIBLE_PRICE_FRACTION * lowest * block
+        if counts_hours:
+            hours[unit] = (hours[unit] or 0.0) / block
+            basis = f"hours: as blocks they would cost under {PLAUSIBLE_PRICE_FRACTION:.0%} of the lowest known price"
+        else:
+            basis = f"blocks of {block:g}" + ("" if paid > 0 else ", without a price to verify that")
+        counted = f"{rows[unit]:,} row{'s' * (rows[unit] != 1)} of accelerators counted in {unit}"
+        notes.append(f"{counted}; their quantities are {basis}")
+    return hours, tuple(notes)

@@ -1,7 +1,4 @@
-"""Bills together: by workload tag, by month, used against paid.
-
-Answers what was used and what it cost; does not plan.
-"""
+"""The usage of several bills together: by workload tag, by month, used against paid."""
 
 from __future__ import annotations
 
@@ -19,14 +16,14 @@ WORKLOAD_KEYS = (
     "workload", "application", "app", "project", "job", "experiment", "model", "service", "component", "product",
     "team", "squad", "costcenter", "businessunit", "owner",
 )  # fmt: skip
-"""Tags that usually tell workloads apart, the closest first; case and separators aside."""
+"""Tags that usually identify workloads, the most specific first; without case and separators."""
 TAGGED_FRACTION_MIN = 0.5
 Key = TypeVar("Key", str, tuple[str, ...])
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Bills read together. `key` is the tag that tells workloads apart, "" where accounts do; `chosen` says why."""
+    """Several bills. `key` is the tag that identifies workloads, "" where accounts do; `chosen` is the reason."""
 
     bills: tuple[Bill, ...]
     key: str
@@ -38,16 +35,16 @@ class Usage:
 
     @cached_property
     def currencies(self) -> tuple[str, ...]:
-        """Those of lines, in order."""
+        """The currencies of lines, in order."""
         return tuple(sorted({line.currency for line in self.lines}))
 
     @cached_property
     def full_months(self) -> tuple[str, ...]:
-        """Months that the bills cover from the first day to the last."""
+        """The months that the bills cover from the first day to the last."""
         return full_months(day for bill in self.bills for day in bill.days)
 
     def workload(self, line: BilledUsageLine) -> str:
-        """The workload that a line belongs to; what no tag tells is named as such."""
+        """The workload of a line; a placeholder in brackets where it has no tag."""
         if line.kind in ("commitment", "upfront"):
             return f"(commitment {line.commitment or 'of capacity'})"
         if not self.key:
@@ -56,10 +53,10 @@ class Usage:
         return own or f"(no {self.key})"
 
 
-def combine_bills(bills: Sequence[Bill], wanted: str = "") -> Usage:
-    """The bills with the tag `wanted`, or the one that tells workloads apart best.
+def combine_bills(bills: Sequence[Bill], tag: str = "") -> Usage:
+    """The bills with workloads by `tag`, or by the usual tag that covers enough hours.
 
-    Raises LookupError, with what is expected instead, for a tag that no row of accelerators carries.
+    Raises LookupError, with the existing tags, for a tag that no row of accelerators has.
     """
     hours: dict[str, float] = defaultdict(float)
     spelled: dict[str, str] = {}
@@ -68,18 +65,18 @@ def combine_bills(bills: Sequence[Bill], wanted: str = "") -> Usage:
         for key, _ in line.tags:
             spelled.setdefault(fold_alphanumeric(key), key)
             hours[fold_alphanumeric(key)] += line.hours_used
-    if wanted:
-        if fold_alphanumeric(wanted) not in spelled:
+    if tag:
+        if fold_alphanumeric(tag) not in spelled:
             keys = ", ".join(sorted(spelled.values()))
             raise LookupError(f"one of {keys}" if keys else "no tag: no row of accelerators has one")
-        return Usage(tuple(bills), spelled[fold_alphanumeric(wanted)], "as asked")
+        return Usage(tuple(bills), spelled[fold_alphanumeric(tag)], "as requested")
     total = math.fsum(line.hours_used for line in used)
     known = [key for key in WORKLOAD_KEYS if key in spelled]
     for key in known:
         if hours[key] >= TAGGED_FRACTION_MIN * total:
-            share = f"{hours[key] / total:.0%} of the accelerator-hours carry it" if total else "rows carry it"
+            share = f"{hours[key] / total:.0%} of the accelerator-hours have it" if total else "rows have it"
             return Usage(tuple(bills), spelled[key], share)
-    return Usage(tuple(bills), "", "no usual tag is on half of the accelerator-hours: accounts tell workloads apart")
+    return Usage(tuple(bills), "", "no usual tag is on half of the accelerator-hours")
 
 
 def fold_alphanumeric(key: str) -> str:
@@ -88,7 +85,7 @@ def fold_alphanumeric(key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UsageSum:
-    """Lines together. Hours are accelerator-hours; paid are used and unused ones; amounts None where not told."""
+    """The sums of lines. Hours are accelerator-hours; paid are used and unused ones; unknown amounts are None."""
 
     rows: int
     hours_used: float
@@ -102,7 +99,7 @@ class UsageSum:
 
 
 def sum_lines_by(lines: Iterable[BilledUsageLine], by: Callable[[BilledUsageLine], Key]) -> dict[Key, UsageSum]:
-    """The lines by a key, in its order. Amounts of two currencies are added only if `by` leaves the currency out."""
+    """The sums by a key, in its order. Amounts in two currencies are added unless the key has the currency."""
     parts: dict[Key, list[BilledUsageLine]] = defaultdict(list)
     for line in lines:
         parts[by(line)].append(line)
@@ -110,7 +107,6 @@ def sum_lines_by(lines: Iterable[BilledUsageLine], by: Callable[[BilledUsageLine
 
 
 def sum_lines(lines: Sequence[BilledUsageLine]) -> UsageSum:
-    """The lines together."""
     return UsageSum(
         sum(line.rows for line in lines),
         math.fsum(line.hours_used for line in lines),

@@ -1,4 +1,4 @@
-"""The export of AWS's pricing calculator: labels with values in brackets, in the text of a Configuration summary."""
+"""The export of AWS's pricing calculator: labels with values in brackets in the column Configuration summary."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from planner.inputs.calculators.export_layout import (
-    HOURS_PER_MONTH,
     NUMBER,
     WEEKS_PER_MONTH,
     CalculatorLayout,
@@ -15,6 +14,7 @@ from planner.inputs.calculators.export_layout import (
     parse_commitment_months,
     parse_number,
 )
+from pricing.units import HOURS_PER_MONTH
 
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _TYPE = re.compile(
@@ -34,11 +34,11 @@ _COUNT = re.compile(
 _NUMBER = re.compile(NUMBER)
 _USE = re.compile(rf"({NUMBER}) *(%|hours?)[^/()]*/ *(day|week|month)", re.IGNORECASE)
 _QUICK_ESTIMATE = re.compile(r"on-demand instances?", re.IGNORECASE)
-"""The way of paying in the older quick estimate, which asks for no hours: it prices whole months."""
+"""The purchase option in the older quick estimate, which has no hours and prices full months."""
 _EGRESS = re.compile(rf"DT Outbound: Internet \(({NUMBER}) *(gb|tb)[ _]?(?:per )?month\)", re.IGNORECASE)
 _DISKS = re.compile(rf"(?:storage amount|quantidade de armazenamento)[^,()]*\(({NUMBER}) *(gb|tb)\b", re.IGNORECASE)
 _PERIOD_HOURS = {"day": HOURS_PER_MONTH / 24, "week": WEEKS_PER_MONTH, "month": 1.0}
-"""How often a period fits into a month of 730 hours."""
+"""The periods in a month of 730 hours."""
 LabelPairs = tuple[tuple[str, str], ...]
 
 
@@ -57,14 +57,14 @@ def column_role(header: str) -> str:
 
 
 def parse_machines(text: str, _service: str) -> tuple[EstimatedMachines, ...]:
-    """The machines with accelerators that a configuration tells; those of a cluster each with their own number."""
-    types = list(dict.fromkeys(found[1].casefold() for found in _TYPE.finditer(text)))
+    """The machines with accelerators in a configuration; each type of a cluster has its own number."""
+    types = list(dict.fromkeys(match[1].casefold() for match in _TYPE.finditer(text)))
     if not types:
         return ()
     pairs = tuple(_label_pairs(text))
     values = dict(pairs)
-    option, out = _purchase_option(text, values), _EGRESS.search(text)
-    egress = parse_number(out[1]) * (1000.0 if out[2].casefold() == "tb" else 1.0) if out else 0.0
+    option, egress_match = _purchase_option(text, values), _EGRESS.search(text)
+    egress = _gigabytes(egress_match) if egress_match else 0.0
     term = parse_commitment_months(option)
     if "baseline" in values or _is_ml_service(text, values):
         hours = _peak_hours(text, values) if "baseline" in values else _job_hours(values)
@@ -72,8 +72,8 @@ def parse_machines(text: str, _service: str) -> tuple[EstimatedMachines, ...]:
         parsed += [(other, None, "several types in one line") for other in types[1:]]
     else:
         parsed = [(of, *_monthly_hours(before, after, text, term)) for of, before, after in _split_machines(pairs)]
-        parsed = [each for each in parsed if each[1] != 0.0] or parsed[:1]  # a form that was left at nothing
-        parsed = parsed or [(of, None, "how many is not told") for of in types]
+        parsed = [each for each in parsed if each[1] != 0.0] or parsed[:1]  # forms with a number of 0 are unused
+        parsed = parsed or [(of, None, "unknown number") for of in types]
     return tuple(
         EstimatedMachines(of, hours, how, option, term, egress if index == 0 else 0.0)
         for index, (of, hours, how) in enumerate(parsed)
@@ -81,32 +81,34 @@ def parse_machines(text: str, _service: str) -> tuple[EstimatedMachines, ...]:
 
 
 def _purchase_option(text: str, values: dict[str, str]) -> str:
-    """The way of paying as written, without the use."""
+    """The purchase option as written, without the utilization."""
     written = next((value for label, value in values.items() if "pricing" in label), "")
     written = re.sub(r",? *(?:on-demand )?utilization:.*", "", written, flags=re.IGNORECASE).strip(" ,")
-    return " ".join(written.split()) or ("On-Demand" if "On-Demand" in text else "not told")
+    return " ".join(written.split()) or ("On-Demand" if "On-Demand" in text else "unknown purchase option")
 
 
 def disks_gb(text: str) -> float:
-    """The storage amounts that a configuration names, in GB as they are written: of one machine or of the line."""
-    return math.fsum(
-        parse_number(found[1]) * (1000.0 if found[2].casefold() == "tb" else 1.0) for found in _DISKS.finditer(text)
-    )
+    """The storage amounts in a configuration, in GB as written: of one machine or of the line."""
+    return math.fsum(_gigabytes(match) for match in _DISKS.finditer(text))
+
+
+def _gigabytes(match: re.Match[str]) -> float:
+    return parse_number(match[1]) * (1000.0 if match[2].casefold() == "tb" else 1.0)
 
 
 def _is_ml_service(text: str, values: dict[str, str]) -> bool:
-    """Whether it is of a service for machine learning, which asks for jobs, people and days."""
+    """Whether a configuration is of a service for machine learning, with jobs, people and days."""
     return "ml." in text or any("hour(s) per" in label or "hours per" in label for label in values)
 
 
 def _split_machines(pairs: LabelPairs) -> list[tuple[str, LabelPairs, LabelPairs]]:
-    """Each machine with accelerators: its type, and the labels that stand before and after it up to other machines."""
+    """Each machine with accelerators: its type, and the labels before and after it, up to the adjacent machines."""
     at = [index for index, (_, value) in enumerate(pairs) if _ANY_MACHINE.fullmatch(value.strip())]
     ends = [-1, *at, len(pairs)]
     return [
-        (found[1].casefold(), pairs[ends[k] + 1 : index], pairs[index + 1 : ends[k + 2]])
+        (match[1].casefold(), pairs[ends[k] + 1 : index], pairs[index + 1 : ends[k + 2]])
         for k, index in enumerate(at)
-        if (found := _TYPE.search(pairs[index][1]))
+        if (match := _TYPE.search(pairs[index][1]))
     ]
 
 
@@ -114,33 +116,33 @@ def _monthly_hours(before: LabelPairs, after: LabelPairs, text: str, term: int |
     """The hours of all machines of a type together in a month, and the arithmetic."""
     counts = [number for pair in (*reversed(before), *after) if (number := _parse_count(*pair)) is not None]
     if not counts:
-        return None, "how many is not told"
+        return None, "unknown number"
     if not (count := counts[0]):
         return 0.0, "none"
-    use = next((found for _, value in (*after, *reversed(before)) if (found := _USE.search(value))), None)
+    use = next((match for _, value in (*after, *reversed(before)) if (match := _USE.search(value))), None)
     if term or (use is None and re.search("reserved|savings plan", text, re.IGNORECASE)):
         return count * HOURS_PER_MONTH, f"{count:g} committed, all {HOURS_PER_MONTH:g} hours of a month"
     if use is None and any(_QUICK_ESTIMATE.fullmatch(value.strip()) for _, value in (*before, *after)):
-        return count * HOURS_PER_MONTH, f"{count:g} x {HOURS_PER_MONTH:g} hours a month, as the quick estimate has them"
+        return count * HOURS_PER_MONTH, f"{count:g} x {HOURS_PER_MONTH:g} hours a month, as in the quick estimate"
     if use is None:
-        return None, f"{count:g}, hours not told"
+        return None, f"{count:g}, unknown hours"
     share = parse_number(use[1])
     each = HOURS_PER_MONTH * share / 100 if use[2] == "%" else share * _PERIOD_HOURS[use[3].casefold()]
     return count * each, f"{count:g} x {each:,.6g} hours a month"
 
 
 def _parse_count(label: str, value: str) -> float | None:
-    """The number of machines that a label tells, None for another label."""
-    found = _match_number(value) if _COUNT.fullmatch(label) else None
-    return parse_number(found[0]) if found else None
+    """The number of machines where the label is one of a count, else None."""
+    match = _match_number(value) if _COUNT.fullmatch(label) else None
+    return parse_number(match[0]) if match else None
 
 
 def _peak_hours(text: str, values: dict[str, str]) -> tuple[float | None, str]:
-    """A baseline around the clock, and more machines for the duration of a peak each day, week or month."""
+    """A baseline around the clock, and additional machines for the duration of each peak."""
     base, peak = _match_number(values["baseline"]), _match_number(values.get("peak", ""))
     duration = _parse_duration(values.get("duration of peak", ""))
     if base is None or peak is None or duration is None:
-        return None, "a workload with peaks, not understood"
+        return None, "a workload with peaks of an unknown form"
     pattern = re.search(r"workload \((daily|weekly|monthly)", text, re.IGNORECASE)
     named = pattern[1].casefold() if pattern else "daily"
     days = sum(day in text.casefold() for day in DAYS) or 7
@@ -159,22 +161,22 @@ def _parse_duration(text: str) -> float | None:
 
 
 def _job_hours(values: dict[str, str]) -> tuple[float | None, str]:
-    """Machines times jobs times hours, as the services for machine learning ask for them."""
+    """Machines times jobs times hours, the inputs of the services for machine learning."""
     parts: list[tuple[float, str]] = []
     for label, value in values.items():
-        found = _match_number(value)
-        if found is None:
+        match = _match_number(value)
+        if match is None:
             continue
-        number = parse_number(found[0])
+        number = parse_number(match[0])
         if re.match(r"number of models per", label):
             parts.append((1 / number if number else 0.0, f"/ {number:g}"))
         elif label.startswith("number of") or re.search(r"(?:hour|day)s?(?:\(s\))? per|(?:hour|day)\(s\)", label):
             parts.append((number, f"x {number:g}"))
     timed = any(re.search("hour", label) and _match_number(value) for label, value in values.items())
     if not timed or not parts:
-        return None, "hours not told"
-    told = sorted((told for _, told in parts), key=lambda told: told.startswith("/"))
-    return math.prod(number for number, _ in parts), " ".join(told).removeprefix("x ") + " hours"
+        return None, "unknown hours"
+    factors = sorted((factor for _, factor in parts), key=lambda factor: factor.startswith("/"))
+    return math.prod(number for number, _ in parts), " ".join(factors).removeprefix("x ") + " hours"
 
 
 def _match_number(value: str) -> re.Match[str] | None:
@@ -194,7 +196,7 @@ def _label_pairs(text: str) -> Iterator[tuple[str, str]]:
             if depth == 0 and following in ("", ","):
                 label, value = text[start:opened].strip(" ,").casefold(), text[opened + 1 : index]
                 yield label, value
-                yield from ((found[1].strip().casefold(), found[2].strip()) for found in _NESTED_PAIR.finditer(value))
+                yield from ((match[1].strip().casefold(), match[2].strip()) for match in _NESTED_PAIR.finditer(value))
                 start = index + 1
 
 
@@ -206,5 +208,5 @@ LAYOUT = CalculatorLayout(
     machines=parse_machines,
     spelled=str.casefold,
     disks_gb=disks_gb,
-    left_aside="disks, snapshots and licences in the same lines are part of what they cost there, and are not planned",
+    left_aside="disks, snapshots and licences in the same lines are part of that cost and are not planned",
 )

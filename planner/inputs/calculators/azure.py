@@ -1,6 +1,6 @@
-"""The export of Azure's pricing calculator: one machine or more in the text of a Description.
+"""The export of Azure's pricing calculator: one or more machines in the column Description.
 
-Headers are English in every language of the calculator, texts and the words for hours are not.
+Headers are English in every language of the calculator; texts and units of time are translated.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 
 from planner.inputs.calculators.export_layout import (
-    HOURS_PER_MONTH,
     NUMBER,
     CalculatorLayout,
     EstimatedMachines,
     parse_commitment_months,
     parse_number,
 )
+from pricing.units import HOURS_PER_MONTH
 
 HOURS = {
     1.0: "hours? heures? horas? ore ora uur uren stunden? std timmar timme timer godzin(?:y|a)? h",
@@ -44,7 +44,7 @@ def column_role(header: str) -> str:
 
 
 def parse_machines(text: str, _service: str) -> tuple[EstimatedMachines, ...]:
-    """The machines with accelerators that a description tells, in its order."""
+    """The machines with accelerators in a description, in its order."""
     matches = list(_MACHINE.finditer(text))
     result = []
     for index, match in enumerate(matches):
@@ -63,13 +63,13 @@ def _read_machine(match: re.Match[str], tail: str) -> EstimatedMachines:
     term = parse_commitment_months(option)
     if duration is None:
         hours = count * HOURS_PER_MONTH if term else None
-        how = f"{count:g} reserved, all {HOURS_PER_MONTH:g} hours of a month" if term else f"{count:g}, hours not told"
+        how = f"{count:g} reserved, all {HOURS_PER_MONTH:g} hours of a month" if term else f"{count:g}, unknown hours"
     else:
         each = parse_number(duration["number"]) * (_hours_per_unit(duration["unit"]) or 0.0)
         hours, how = count * each, f"{count:g} x {each:g} hours a month"
         if term and each < HOURS_PER_MONTH:
-            how += " (as estimated; the commitment is paid around the clock)"
-    return EstimatedMachines(match["type"], hours, how, option or "not told", term)
+            how += " (as estimated; the commitment is paid for all hours)"
+    return EstimatedMachines(match["type"], hours, how, option or "unknown purchase option", term)
 
 
 def _hours_per_unit(unit: str) -> float | None:
@@ -78,7 +78,7 @@ def _hours_per_unit(unit: str) -> float | None:
 
 
 def canonical_type(written: str) -> str:
-    """The name that Azure's interfaces have for a size: Standard_NC24ads_A100_v4."""
+    """The API's name of a size: Standard_NC24ads_A100_v4."""
     name = "_".join(re.split(r"[ _]+", written.strip()))
     return name if name.casefold().startswith("standard_") else f"Standard_{name}"
 
@@ -91,5 +91,5 @@ LAYOUT = CalculatorLayout(
     machines=parse_machines,
     spelled=canonical_type,
     disks_gb=lambda _text: 0.0,
-    left_aside="disks, transfer and licences in the same lines are part of what they cost there, and are not planned",
+    left_aside="disks, transfer and licences in the same lines are part of that cost and are not planned",
 )

@@ -1,6 +1,6 @@
-"""What a price calculator's export is made of: its rows by role, and the machines that the text of a row tells.
+"""The parts of a price calculator's export: columns by role, and the machines in the text of a line.
 
-Knows no calculator; each has a module of its own that offers LAYOUT.
+Each calculator has its own module with a LAYOUT.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
 from planner.inputs.notation.numbers import detect_decimal_separator, parse_format_currency, parse_quantity
+from pricing.units import HOURS_PER_MONTH
 
-HOURS_PER_MONTH = 730.0
 NUMBER = r"\d{1,12}(?:,\d{3})*(?:\.\d{1,12})?"
-"""A number as calculators write it inside a text: 1,234.5."""
+"""A number in a calculator's text: 1,234.5."""
 WEEKS_PER_MONTH = HOURS_PER_MONTH / 168
 _TERM = re.compile(r"(\d+) ?-?(?:years?|yrs?|ans?|années?|jaar|jahre?|años?|anos?|år|anni|anno)\b", re.IGNORECASE)
 _SPOT = re.compile(r"\bspot\b|low priority|preemptible", re.IGNORECASE)
@@ -22,9 +22,9 @@ _SPOT = re.compile(r"\bspot\b|low priority|preemptible", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class EstimatedMachines:
-    """Machines of one type in a line. `hours` are those of all of them together in a month, None where not told.
+    """Machines of one type in a line. `hours` are those of all machines together in a month; None where unknown.
 
-    `how` is the arithmetic behind them, `option` the way of paying as written, `term_months` that of a commitment.
+    `how` is their arithmetic, `option` the purchase option as written, `term_months` the term of a commitment.
     """
 
     instance_type: str
@@ -41,11 +41,11 @@ class EstimatedMachines:
 
 @dataclass(frozen=True, slots=True)
 class CalculatorLayout:
-    """One calculator: how its header is told and what its texts say.
+    """One calculator: the columns of its export and the meaning of its texts.
 
-    `roles` gives a column's role by its header in lower case, or nothing; `machines` the machines of a provider's
-    accelerator families in a text, also of types that nobody knows; `spelled` is a type as the provider names it;
-    `disks_gb` is what a text names of storage, 0 for a calculator that names disks by their model.
+    `roles` gives a column's role by its header in lower case, or an empty text; `machines` the machines of the
+    provider's accelerator families in a text, including unknown types; `spelled` the provider's name of a type;
+    `disks_gb` the storage named in a text, 0 for a calculator that names disks by their model.
     """
 
     calculator: str
@@ -60,7 +60,7 @@ class CalculatorLayout:
 
 @dataclass(frozen=True, slots=True)
 class CalculatorExport:
-    """An export in a sheet: the row that names its columns, and the column of each role."""
+    """An export in a sheet: the index of its header row, and the column of each role."""
 
     layout: CalculatorLayout
     sheet: InputSheet
@@ -76,7 +76,7 @@ class CalculatorExport:
 
 
 def detect_export_decimal(export: CalculatorExport) -> str:
-    """The decimal separator of an export's texts: the one that some amount in it proves, else a point."""
+    """The decimal separator of an export: the one that its amounts prove, else a point."""
     columns = [export.columns[role] for role in ("monthly", "upfront") if role in export.columns]
     texts = [row.cell(index).value for row in export.sheet.rows[export.at + 1 :] for index in columns]
     separators = {detect_decimal_separator(text) for text in texts if isinstance(text, str)} - {""}
@@ -84,13 +84,13 @@ def detect_export_decimal(export: CalculatorExport) -> str:
 
 
 def parse_commitment_months(option: str) -> int | None:
-    """The months of a commitment that an option's words name."""
-    found = _TERM.search(option)
-    return int(found[1]) * 12 if found else None
+    """The term of the commitment in the text of a purchase option; None without one."""
+    match = _TERM.search(option)
+    return int(match[1]) * 12 if match else None
 
 
 def parse_amount(cell: Cell, decimal: str) -> tuple[float, str] | None:
-    """The amount and the currency that a cell shows, with that decimal separator; None where it holds no number."""
+    """The amount and the currency of a cell; None where it is not a number."""
     if isinstance(cell.value, int | float) and not isinstance(cell.value, bool):
         return float(cell.value), parse_format_currency(cell.number_format)
     if not isinstance(cell.value, str):
@@ -100,5 +100,5 @@ def parse_amount(cell: Cell, decimal: str) -> tuple[float, str] | None:
 
 
 def parse_number(text: str) -> float:
-    """A count or an amount of hours inside a text that matches NUMBER."""
+    """The value of a text that matches NUMBER."""
     return float(text.replace(",", ""))

@@ -1,4 +1,4 @@
-"""A tree of nodes with places -> a Read: what YAML and JSON share. Knows nothing of how the tree was written."""
+"""Builds a request from a tree of nodes with places: the part of reading that YAML and JSON share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHARACTERS_MAX = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class DocumentNode:
-    """A value with the place it stood at. `value` is a scalar, a list of nodes, or a list of (key node, node) pairs."""
+    """A value with its place. `value` is a scalar, a list of nodes, or a list of (key node, node) pairs."""
 
     place: str
     value: Any
@@ -26,18 +26,18 @@ class DocumentNode:
 
 
 def document_text(data: bytes) -> str:
-    """The text of a document in UTF-8 or UTF-16. Raises Unreadable."""
+    """The text of a document in UTF-8 or UTF-16. Raises UnreadableFile."""
     try:
         text = decode(data)[0].removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise UnreadableFile(f"no text: byte {error.start} is not UTF-8") from None
+        raise UnreadableFile(f"not text: byte {error.start} is not UTF-8") from None
     if len(text) > CHARACTERS_MAX:
         raise UnreadableFile(f"{len(text):,} characters are too many; at most {CHARACTERS_MAX:,}")
     return text
 
 
 def build_request(data: bytes, name: str, format_name: str, root: DocumentNode) -> ParsedFile:
-    """The request that a document writes down: a whole one, one workload alone, or a list of workloads."""
+    """The request in a document: a complete one, a single workload, or a list of workloads."""
     walk = _DocumentConverter()
     prefix, wrap = _detect_form(root)
     try:
@@ -48,19 +48,19 @@ def build_request(data: bytes, name: str, format_name: str, root: DocumentNode) 
     notes: tuple[str, ...] = ()
     if wrap == "workload":
         value = {"workloads": [value]}
-        notes = ("one workload alone: planned as a portfolio of one",)
+        notes = ("a single workload: planned as a portfolio of one",)
     elif wrap == "workloads":
         value = {"workloads": value}
     elif not isinstance(value, dict):
         expected = "workloads: a list of workloads, each with name and demand"
-        walk.complaints.append(InputProblem("", root.place, "no request", str(value)[:80], expected))
+        walk.complaints.append(InputProblem("", root.place, "not a request", str(value)[:80], expected))
     document = value if isinstance(value, dict) else placeholder_request()
     inputs = InputProvenance(name, format_name, digest(data), readings=tuple(walk.readings), notes=notes)
     return ParsedFile(document, inputs, tuple(walk.complaints), walk.places)
 
 
 def _detect_form(root: DocumentNode) -> tuple[str, str]:
-    """The path that the root stands at in a request, and what it must be wrapped as."""
+    """The path of the root in a request, and the key it must be wrapped in."""
     if root.shape == "list":
         return "workloads", "workloads"
     keys = {key.value for key, _ in root.value} if root.shape == "map" else set()
@@ -70,7 +70,7 @@ def _detect_form(root: DocumentNode) -> tuple[str, str]:
 
 
 class _DocumentConverter:
-    """Turns nodes into values, keeping each path's place and complaining of keys that stand twice."""
+    """Turns nodes into values, records the place of each path and reports duplicate keys."""
 
     def __init__(self) -> None:
         self.places: dict[str, str] = {}
@@ -98,7 +98,7 @@ class _DocumentConverter:
             name = str(key.value)
             inside = f"{path}.{name}" if path else name
             if name in first:
-                message = f"{name!r} stands twice; the first is at {first[name]}"
+                message = f"the key {name!r} occurs twice; the first is at {first[name]}"
                 self.complaints.append(InputProblem(inside, key.place, message, "", "each key once"))
                 continue
             first[name] = key.place

@@ -1,7 +1,4 @@
-"""CSV: text cells with any of the usual separators and encodings, read as one sheet.
-
-Every field stays text; what it means is decided by the columns.
-"""
+"""CSV with any of the usual separators and encodings, read as one sheet of text cells."""
 
 from __future__ import annotations
 
@@ -13,20 +10,20 @@ from collections.abc import Iterator
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
 from planner.inputs.parsed_file import ParsedFile, UnreadableFile, reject_file
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
-from planner.inputs.text_encoding import binary_kind, decode
+from planner.inputs.text_encoding import COMMON_SEPARATORS, binary_kind, decode
 
 IS_SHEET = True
 SUFFIXES = (".csv", ".tsv", ".txt")
-SEPARATORS = (",", ";", "\t", "|", "^", "~", "\x1f", "\x01")
+SEPARATORS = (*COMMON_SEPARATORS, "^", "~", "\x1f", "\x01")
 ERRORS = frozenset({"#REF!", "#N/A", "#DIV/0!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!", "#ERROR!", "#SPILL!", "#CALC!"})
-"""What spreadsheets write for a cell that has no value."""
+"""Error values that spreadsheets write into cells."""
 CELLS_MAX = 2_000_000
 COLUMNS_MAX = 2_000
 SAMPLE_LINES = 60
 
 
 def claims(data: bytes) -> bool:
-    """Whether the bytes alone look like rows of separated fields."""
+    """Whether the content looks like rows of separated fields."""
     if binary_kind(data):
         return False
     try:
@@ -39,16 +36,16 @@ def claims(data: bytes) -> bool:
     return any(line.count(separator) >= 1 for line in lines for separator in SEPARATORS) and not _is_mapping(lines)
 
 
-def read(data: bytes, name: str, choices: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
+def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
     """The workloads of a CSV file; places are its lines and columns."""
-    from planner.inputs.spreadsheet.sheet_reader import read_sheets
+    from planner.inputs.sheet_files import read_sheets
 
     try:
         text, encoding = decode(data, "cp1252")
         text = text.removeprefix("\ufeff")
         rows = tuple(_read_rows(text, _detect_separator(text)))
     except UnicodeDecodeError as error:
-        message = f"no text: byte {error.start} fits neither UTF-8 nor Windows-1252"
+        message = f"not text: byte {error.start} fits neither UTF-8 nor Windows-1252"
         return reject_file(data, name, "csv", message, expected="a text file")
     except UnreadableFile as error:
         return reject_file(data, name, "csv", str(error), expected="a sheet of workloads")
@@ -56,12 +53,12 @@ def read(data: bytes, name: str, choices: SheetOptions = NO_SHEET_OPTIONS) -> Pa
         message = f"not readable as CSV: a field of more than {csv.field_size_limit():,} characters"
         return reject_file(data, name, "csv", message, expected="fields between separators, and quotes in pairs")
     notes = ["not UTF-8: read as Windows-1252"] if encoding == "cp1252" else []
-    return read_sheets(data, name, "csv", (InputSheet("", rows),), notes, choices)
+    return read_sheets(data, name, "csv", (InputSheet("", rows),), notes, options)
 
 
 def _read_rows(text: str, separator: str) -> Iterator[GridRow]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=False)
-    named = _named_separator(text)
+    has_separator_line = bool(_named_separator(text))
     line = cells = 0
     for record in reader:
         place = f"line {line + 1}"
@@ -72,14 +69,14 @@ def _read_rows(text: str, separator: str) -> Iterator[GridRow]:
             raise UnreadableFile(f"{len(fields):,} columns in {place}; at most {COLUMNS_MAX:,}")
         if cells > CELLS_MAX:
             raise UnreadableFile(f"more than {CELLS_MAX:,} fields")
-        if not (named and line == 1):
+        if not (has_separator_line and line == 1):
             yield GridRow(
                 place, tuple(_build_cell(f"{place} column {index + 1}", field) for index, field in enumerate(fields))
             )
 
 
 def _trim_blank_fields(fields: list[str]) -> list[str]:
-    """The fields of a row up to the last with something in it."""
+    """The fields of a row up to the last that is not blank."""
     last = next((index for index in range(len(fields), 0, -1) if fields[index - 1].strip()), 0)
     return fields[:last]
 
@@ -92,9 +89,9 @@ def _build_cell(place: str, field: str) -> Cell:
 
 
 def _named_separator(text: str) -> str:
-    """The separator that a first line of "sep=;" names, as Excel writes it for itself; else empty."""
-    found = re.match(r"sep=([^\w\s\"']|\t)\r?\n", text, re.IGNORECASE)
-    return found[1] if found else ""
+    """The separator named by a first line "sep=;", as Excel writes it; else empty."""
+    match = re.match(r"sep=([^\w\s\"']|\t)\r?\n", text, re.IGNORECASE)
+    return match[1] if match else ""
 
 
 def _detect_separator(text: str) -> str:

@@ -1,4 +1,4 @@
-"""JSON: a request, one workload or a list of workloads; every value with its line and column."""
+"""JSON: a request, one workload or a list of workloads, with the line and column of every value."""
 
 from __future__ import annotations
 
@@ -9,36 +9,37 @@ from typing import Any
 
 from planner.inputs.documents.node_tree import DEPTH_MAX, DocumentNode, build_request, document_text
 from planner.inputs.parsed_file import ParsedFile, UnreadableFile, reject_file
+from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.text_encoding import binary_kind
 
 SUFFIXES = (".json",)
 OTHER_JSON_FILES = (
     (
         frozenset({"Total Cost", "Metadata", "Groups"}),
-        "this is an estimate of the AWS pricing calculator as JSON, which is not read",
+        "this is an estimate of the AWS pricing calculator as JSON, which is not supported",
         "the same estimate exported there as CSV",
     ),
     (
         frozenset({"plan_id", "schema_version"}),
         "this is a plan, not a request",
-        "the file that it was made of; to see what changed since a plan, --compare-to (?compare_to)",
+        "the request that the plan was made from; to compare with an earlier plan, use --compare-to (?compare_to)",
     ),
     (
         frozenset({"projects", "totalMonthlyCost"}),
-        "this is Infracost's output, which tells costs and no work",
+        "this is output of Infracost, which has costs and no workloads",
         "a request with workloads",
     ),
 )
-"""What is no request and is likely to be taken for one, told in one sentence: keys, what it is, what is expected."""
+"""Files that are easily mistaken for a request: their keys, the message, the expected file."""
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def claims(data: bytes) -> bool:
     """Whether the bytes begin as a JSON object or array."""
-    return not binary_kind(data) and data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    return binary_kind(data) is None and data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
 
 
-def read(data: bytes, name: str) -> ParsedFile:
+def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:  # noqa: ARG001  (has no sheets)
     """The request in a JSON document; places are lines and columns."""
     try:
         root = _parse_root(document_text(data))
@@ -62,21 +63,21 @@ def _parse_root(text: str) -> DocumentNode:
     except RecursionError:
         raise UnreadableFile("nested too deep") from None
     except ValueError as error:
-        words = "a number of too many digits" if "digits" in str(error) else str(error)
-        raise UnreadableFile(f"not JSON: {words}") from None
+        detail = "a number of too many digits" if "digits" in str(error) else str(error)
+        raise UnreadableFile(f"not JSON: {detail}") from None
 
 
 def _reject_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 class _PlacedParser:
-    """Walks a text that is known to be JSON, for the places that the standard parser does not give."""
+    """Parses a text that is valid JSON again, for the places that the standard parser does not give."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._decoder = json.JSONDecoder()
-        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def node(self, at: int, depth: int) -> tuple[DocumentNode, int]:
         """The value at or after `at`, and where it ends."""
@@ -116,8 +117,8 @@ class _PlacedParser:
         return self._skip_space(at + 1) if self._text[at] == "," else at
 
     def _skip_space(self, at: int) -> int:
-        found = _SPACE.match(self._text, at)
-        return found.end() if found else at
+        match = _SPACE.match(self._text, at)
+        return match.end() if match else at
 
     def _describe_place(self, at: int) -> str:
         line = bisect.bisect_right(self._starts, at)

@@ -1,4 +1,4 @@
-"""ODS: stored values of every sheet, with what is hidden, wrong or formatted told apart.
+"""ODS: the stored values of every sheet, with number formats, error values and hidden parts.
 
 Formulas and macros never run.
 """
@@ -7,11 +7,19 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from planner.inputs.cell_grid import Cell, CellValue, GridRow, InputSheet, column_letters, sheet_place
+from planner.inputs.cell_grid import (
+    Cell,
+    CellValue,
+    GridRow,
+    InputSheet,
+    column_letters,
+    hidden_column_notes,
+    sheet_place,
+    spread_merged_texts,
+)
 from planner.inputs.parsed_file import ParsedFile, reject_file
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.spreadsheet.zip_archive import (
@@ -35,19 +43,19 @@ def claims(data: bytes) -> bool:
     return is_open_document(data)
 
 
-def read(data: bytes, name: str, choices: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
+def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
     """The workloads of all visible sheets; places are cells ("Plan!C5")."""
-    from planner.inputs.spreadsheet.sheet_reader import read_sheets
+    from planner.inputs.sheet_files import read_sheets
 
     if not claims(data):
-        kind = binary_kind(data) or "text; if it is CSV, name it .csv"
-        return reject_file(data, name, "ods", f"no OpenDocument: this is {kind}", expected=EXPECTED)
+        kind = binary_kind(data) or "text (if it is CSV, its name must end in .csv)"
+        return reject_file(data, name, "ods", f"not an OpenDocument file, but {kind}", expected=EXPECTED)
     try:
         scan, notes = _scan_content(data)
         sheets = tuple(table.sheet(scan.hidden_styles) for table in scan.tables)
-    except RejectedWorkbook as refusal:
-        return reject_file(data, name, "ods", f"not opened: {refusal}", expected=EXPECTED)
-    return read_sheets(data, name, "ods", sheets, notes, choices)
+    except RejectedWorkbook as error:
+        return reject_file(data, name, "ods", f"not opened: {error}", expected=EXPECTED)
+    return read_sheets(data, name, "ods", sheets, notes, options)
 
 
 def _scan_content(data: bytes) -> tuple[_OdsContentScanner, list[str]]:
@@ -60,13 +68,13 @@ def _scan_content(data: bytes) -> tuple[_OdsContentScanner, list[str]]:
         parse_part(archive, info, scan.start, scan.end, scan.text)
         has_macros = any(name.startswith(("Basic/", "Scripts/")) for name in names)
     if not scan.tables:
-        raise RejectedWorkbook("an OpenDocument file that is no spreadsheet")
+        raise RejectedWorkbook("an OpenDocument file that is not a spreadsheet")
     return scan, ["the document has macros; they were not run"] if has_macros else []
 
 
 @dataclass(slots=True)
 class _OdsTable:
-    """One sheet as it is scanned; rows and columns count from 0, and blank ones take no room."""
+    """One sheet while it is scanned. Rows and columns count from 0; `spans` are (row, column, height, width)."""
 
     name: str
     style: str
@@ -78,41 +86,25 @@ class _OdsTable:
     next_column_style: int = 0
 
     def sheet(self, hidden_styles: set[str]) -> InputSheet:
-        self._fill_merged_cells()
+        height = max([*self.cells, *(row + height - 1 for row, _, height, _ in self.spans)], default=-1) + 1
+        right_ends = (column + width - 1 for _, column, _, width in self.spans)
+        width = max([*(max(cells) for cells in self.cells.values()), *right_ends], default=-1) + 1
         rows = []
-        for index in range(max(self.cells, default=-1) + 1):
+        for index in range(height):
             row_cells = self.cells.get(index, {})
-            width = max(row_cells, default=-1) + 1
-            cells = tuple(
-                row_cells.get(column) or Cell(self._cell_place(index, column), None) for column in range(width)
-            )
+            cells = tuple(row_cells.get(at) or Cell(self._cell_place(index, at), None) for at in range(width))
             rows.append(GridRow(sheet_place(self.name, str(index + 1)), cells, index in self.hidden_rows))
-        return InputSheet(self.name, tuple(rows), self.style in hidden_styles, tuple(self._hidden_column_notes()))
-
-    def _fill_merged_cells(self) -> None:
-        """Gives a text that spans merged cells to all of them; a number stays where it is, or it would count twice."""
-        for row, column, height, width in self.spans:
-            cell = self.cells.get(row, {}).get(column)
-            if cell is None or not isinstance(cell.value, str):
-                continue
-            for down in range(row, row + height):
-                for right in range(column, column + width):
-                    row_cells = self.cells.setdefault(down, {})
-                    row_cells.setdefault(right, Cell(self._cell_place(down, right), cell.value))
-
-    def _hidden_column_notes(self) -> Iterator[str]:
-        """A note for each hidden column with something in it: it is read, since the columns beside it may need it."""
-        used = {column for held in self.cells.values() for column in held}
-        for column in sorted(used):
-            if any(first <= column <= last for first, last in self.hidden_columns):
-                yield f"column {column_letters(column)} of {self.name} is hidden; it was read"
+        spans = ((row, column, row + height - 1, column + width - 1) for row, column, height, width in self.spans)
+        spread_merged_texts(rows, spans)
+        notes = tuple(hidden_column_notes(self.name, rows, self.hidden_columns))
+        return InputSheet(self.name, tuple(rows), self.style in hidden_styles, notes)
 
     def _cell_place(self, row: int, column: int) -> str:
         return sheet_place(self.name, f"{column_letters(column)}{row + 1}")
 
 
 class _OdsContentScanner:
-    """One pass over content.xml. Expat calls it for every element; it keeps cells and what is hidden."""
+    """Handlers of Expat for one pass over content.xml: collects cells, merged ranges and hidden parts."""
 
     def __init__(self) -> None:
         self.tables: list[_OdsTable] = []
@@ -123,13 +115,13 @@ class _OdsContentScanner:
         self._column = 0
         self._cell: dict[str, str] | None = None
         self._lines: list[str] = []
-        self._in_text = self._aside = 0
+        self._in_text = self._annotations = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition(":")[2]
         plain = {key.rpartition(":")[2]: value for key, value in attributes.items()}
         if name == "annotation":
-            self._aside += 1
+            self._annotations += 1
         elif name == "style":
             self._style = plain.get("name", "")
         elif name == "table-properties" and plain.get("display") == "false":
@@ -144,7 +136,7 @@ class _OdsContentScanner:
             self._row, self._row_attributes, self._column = {}, plain, 0
         elif name in ("table-cell", "covered-table-cell"):
             self._cell, self._lines = plain, []
-        elif name == "p" and self._cell is not None and not self._aside:
+        elif name == "p" and self._cell is not None and not self._annotations:
             self._in_text += 1
             self._lines.append("")
         elif name in ("s", "tab", "line-break") and self._in_text:
@@ -153,7 +145,7 @@ class _OdsContentScanner:
     def end(self, tag: str) -> None:
         name = tag.rpartition(":")[2]
         if name == "annotation":
-            self._aside -= 1
+            self._annotations -= 1
         elif name == "p" and self._in_text:
             self._in_text -= 1
         elif name in ("table-cell", "covered-table-cell") and self._cell is not None:
@@ -163,7 +155,7 @@ class _OdsContentScanner:
             self._end_row()
 
     def text(self, text: str) -> None:
-        if self._in_text and not self._aside:
+        if self._in_text and not self._annotations:
             self._lines[-1] += text
 
     def _start_column(self, attributes: dict[str, str]) -> None:
@@ -213,7 +205,7 @@ def _repeat_count(attributes: dict[str, str], name: str) -> int:
 
 
 def _parse_content(attributes: dict[str, str], text: str) -> tuple[CellValue, str, str]:
-    """The value, its number format and what is wrong with it."""
+    """The value, its number format and its error."""
     kind = attributes.get("value-type", "")
     if attributes.get("formula") and (not kind or _ERROR.fullmatch(text.strip())):
         return None, "", text.strip() or "a formula without a stored value"
@@ -230,7 +222,7 @@ def _parse_number(attributes: dict[str, str], kind: str) -> tuple[CellValue, str
     try:
         number = float(attributes.get("value", ""))
     except ValueError:
-        return None, "", "a number that cannot be read"
+        return None, "", "an invalid number"
     currency = attributes.get("currency", "")
     return number, "0%" if kind == "percentage" else f"[${currency}]0" if currency else "", ""
 

@@ -1,20 +1,30 @@
-"""XLSX: stored values of every sheet, with what is hidden, wrong or formatted told apart.
+"""XLSX: the stored values of every sheet, with number formats, error values and hidden parts.
 
-Macros never run; a formula is computed only where no value is stored, and only a simple one.
+Macros never run. A formula is computed only where no value is stored, and only a simple one.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from planner.inputs.cell_grid import Cell, CellValue, GridRow, InputSheet, column_letters, sheet_place
+from planner.inputs.cell_grid import (
+    Cell,
+    CellValue,
+    GridRow,
+    InputSheet,
+    column_letters,
+    hidden_column_notes,
+    parse_reference,
+    sheet_place,
+    spread_merged_texts,
+)
 from planner.inputs.parsed_file import ParsedFile, reject_file
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.spreadsheet.formulas import Formulas, UnsupportedFormula
 from planner.inputs.spreadsheet.workbook_parts import NO_VALUE, SheetMarks, WorkbookParts, examine_workbook
+from planner.inputs.spreadsheet.workbook_values import SheetValues, load_sheet_values
 from planner.inputs.spreadsheet.zip_archive import RejectedWorkbook, is_open_document
 from planner.inputs.text_encoding import binary_kind
 
@@ -25,138 +35,106 @@ EXPECTED = "an Excel workbook (.xlsx)"
 
 
 def claims(data: bytes) -> bool:
-    """Whether the bytes are a ZIP archive, as every workbook is, and not one of another kind."""
+    """Whether the bytes are a ZIP archive, as every workbook is, and not an OpenDocument file."""
     return data.startswith(ZIP) and not is_open_document(data)
 
 
-def read(data: bytes, name: str, choices: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
+def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
     """The workloads of all visible sheets; places are cells ("Plan!C5")."""
-    from planner.inputs.spreadsheet.sheet_reader import read_sheets
+    from planner.inputs.sheet_files import read_sheets
 
     if not claims(data):
-        kind = binary_kind(data) or "text; if it is CSV, name it .csv"
-        return reject_file(data, name, "xlsx", f"no workbook: this is {kind}", expected=EXPECTED)
+        kind = binary_kind(data) or "text (if it is CSV, its name must end in .csv)"
+        return reject_file(data, name, "xlsx", f"not a workbook, but {kind}", expected=EXPECTED)
     try:
         parts = examine_workbook(data)
         sheets = _load_sheets(data, parts)
-    except RejectedWorkbook as refusal:
-        return reject_file(data, name, "xlsx", f"not opened: {refusal}", expected=EXPECTED)
+    except RejectedWorkbook as error:
+        return reject_file(data, name, "xlsx", f"not opened: {error}", expected=EXPECTED)
     notes = ["the workbook has macros; they were not run"] if parts.has_macros else []
     if parts.has_links:
-        notes.append("the workbook links to others; the values stored in it were read")
-    return read_sheets(data, name, "xlsx", sheets, notes, choices)
+        notes.append("the workbook links to other workbooks; its stored values were read")
+    return read_sheets(data, name, "xlsx", sheets, notes, options)
 
 
 def _load_sheets(data: bytes, parts: WorkbookParts) -> tuple[InputSheet, ...]:
-    import python_calamine
-
-    try:
-        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
-        visible = {meta.name: meta.visible == python_calamine.SheetVisibleEnum.Visible for meta in book.sheets_metadata}
-        grids = {}
-        for name in book.sheet_names:
-            sheet = book.get_sheet_by_name(name)
-            grids[name] = (sheet.to_python(skip_empty_area=False), sheet.merged_cell_ranges or ())
-    except (python_calamine.CalamineError, ValueError, OSError, OverflowError) as error:
-        raise RejectedWorkbook(f"a damaged workbook ({error})") from None
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":  # what the library raises where it gives up; it has no other name
-            raise
-        raise RejectedWorkbook(f"a damaged workbook ({error})") from None
+    sheets = load_sheet_values(data)
+    grids = {name: sheet.grid for name, sheet in sheets.items()}
+    # All formulas first: computing one stores its value in the grid that other sheets refer to.
     notes = {name: _compute_formulas(name, grids, parts) for name in grids}
-    return tuple(
-        _build_sheet(name, values, merged, parts, notes[name], hidden=not visible.get(name, True))
-        for name, (values, merged) in grids.items()
-    )
+    return tuple(_build_sheet(name, sheet, parts, notes[name]) for name, sheet in sheets.items())
 
 
-def _compute_formulas(sheet: str, grids: dict[str, tuple[list[list[Any]], Any]], parts: WorkbookParts) -> list[str]:
-    """Puts what simple formulas give where no value (or a 0 that nobody computed) is stored; notes that tell where."""
+def _compute_formulas(sheet: str, grids: dict[str, list[list[Any]]], parts: WorkbookParts) -> list[str]:
+    """Stores the values of simple formulas where no value is stored, or a 0 that was never computed. Gives notes."""
     marks = parts.sheets.get(sheet, SheetMarks())
     if not marks.formulas:
         return []
     book = Formulas(
         {name: parts.sheets.get(name, SheetMarks()).formulas for name in grids},
-        lambda name, ref: _value_at(grids[name][0], ref),
+        lambda name, ref: _value_at(grids[name], ref),
     )
     filled, notes = [], []
     for reference, formula in marks.formulas.items():
-        stored, fault = _value_at(grids[sheet][0], reference), marks.faults.get(reference, "")
+        stored, fault = _value_at(grids[sheet], reference), marks.faults.get(reference, "")
         if fault not in ("", NO_VALUE) or (not fault and (stored != 0 or isinstance(stored, bool))):
             continue
-        book.looked_at = 0
+        book.cells_read = 0
         try:
             value = book.value(sheet, reference)
-        except UnsupportedFormula as why:
-            marks.faults |= {reference: f"={formula[:40]}, no value stored: {why}"} if fault else {}
+        except UnsupportedFormula as error:
+            marks.faults |= {reference: f"={formula[:40]}, no value stored: {error}"} if fault else {}
             continue
         if fault:
             del marks.faults[reference]
             filled.append(reference)
         elif value:
             place = sheet_place(sheet, reference)
-            notes.append(f"{place} stores 0, but ={formula[:40]} gives {value:,.15g}: that was read")
-        _store_value(grids[sheet][0], reference, value)
+            notes.append(f"{place} stores 0, but ={formula[:40]} gives {value:,.15g}, which was read")
+        _store_value(grids[sheet], reference, value)
     if filled:
-        shown = ", ".join(filled[:8]) + (f" and {len(filled) - 8} more" if len(filled) > 8 else "")
-        notes.append(f"formulas of {sheet} without a stored value were computed: {shown}")
+        listed = ", ".join(filled[:8]) + (f" and {len(filled) - 8} more" if len(filled) > 8 else "")
+        notes.append(f"formulas of {sheet} without a stored value were computed: {listed}")
     return notes
 
 
 def _value_at(grid: list[list[Any]], reference: str) -> CellValue:
-    column, row = _split_reference(reference)
+    column, row = _grid_position(reference)
     return _convert_value(grid[row][column]) if row < len(grid) and column < len(grid[row]) else None
 
 
 def _store_value(grid: list[list[Any]], reference: str, value: float) -> None:
-    column, row = _split_reference(reference)
+    column, row = _grid_position(reference)
     grid += [[] for _ in range(row + 1 - len(grid))]
     grid[row] += [None] * (column + 1 - len(grid[row]))
     grid[row][column] = value
 
 
-def _split_reference(reference: str) -> tuple[int, int]:
+def _grid_position(reference: str) -> tuple[int, int]:
     """Column and row of a reference, both from 0."""
-    letters = reference.rstrip("0123456789")
-    column = 0
-    for letter in letters:
-        column = column * 26 + ord(letter) - 64
-    return column - 1, int(reference[len(letters) :]) - 1
+    column, row = parse_reference(reference) or (0, 0)
+    return column - 1, row - 1
 
 
-def _build_sheet(
-    name: str,
-    values: Sequence[Sequence[Any]],
-    merged: Sequence[Any],
-    parts: WorkbookParts,
-    notes: Sequence[str],
-    *,
-    hidden: bool,
-) -> InputSheet:
+def _build_sheet(name: str, sheet: SheetValues, parts: WorkbookParts, notes: Sequence[str]) -> InputSheet:
     marks = parts.sheets.get(name, SheetMarks())
-    grid = [[_convert_value(value) for value in row] for row in values]
-    for (top, left), (bottom, right) in merged:
-        _fill_merged_cells(grid, top, left, bottom, right)
-    rows, front = [], sheet_place(name, "")
-    height = max(len(grid), max((int("".join(filter(str.isdigit, ref))) for ref in marks.faults), default=0))
-    for index in range(height):
-        cells = grid[index] if index < len(grid) else []
-        rows.append(_build_row(front, index, cells, marks, parts.formats))
-    return InputSheet(name, tuple(rows), hidden, (*notes, *_hidden_column_notes(name, rows, marks)))
-
-
-def _hidden_column_notes(sheet: str, rows: Sequence[GridRow], marks: SheetMarks) -> Iterator[str]:
-    """A note for each hidden column with something in it: it is read, since the columns beside it may need it."""
-    for index in range(marks.columns):
-        is_hidden = any(first <= index + 1 <= last for first, last in marks.hidden_columns)
-        if is_hidden and any(not row.cell(index).is_blank for row in rows):
-            yield f"column {column_letters(index)} of {sheet} is hidden; it was read"
+    grid = [[_convert_value(value) for value in row] for row in sheet.grid]
+    front = sheet_place(name, "")
+    height = max(len(grid), max((_grid_position(reference)[1] + 1 for reference in marks.faults), default=0))
+    rows = [
+        _build_row(front, index, grid[index] if index < len(grid) else [], marks, parts.formats)
+        for index in range(height)
+    ]
+    spread_merged_texts(rows, ((*first, *last) for first, last in sheet.merged))
+    hidden_columns = [(first - 1, last - 1) for first, last in marks.hidden_columns]
+    all_notes = (*notes, *hidden_column_notes(name, rows, hidden_columns))
+    return InputSheet(name, tuple(rows), not sheet.visible, all_notes)
 
 
 def _build_row(
     front: str, index: int, values: Sequence[CellValue], marks: SheetMarks, formats: tuple[str, ...]
 ) -> GridRow:
-    """One row; `front` is what stands before a reference in a place."""
+    """One row; `front` is the part of a place before the reference."""
     cells, number = [], str(index + 1)
     styles, faults = marks.styles, marks.faults
     for column in range(max(len(values), marks.columns)):
@@ -167,15 +145,6 @@ def _build_row(
         fault = faults.get(reference, "") if faults else ""
         cells.append(Cell(front + reference, None if fault else value, number_format, fault))
     return GridRow(f"{front}{index + 1}", tuple(cells), index + 1 in marks.hidden_rows)
-
-
-def _fill_merged_cells(grid: list[list[CellValue]], top: int, left: int, bottom: int, right: int) -> None:
-    """Gives a text that spans merged cells to all of them; a number stays where it is, or it would count twice."""
-    if top >= len(grid) or left >= len(grid[top]) or not isinstance(text := grid[top][left], str) or not text:
-        return
-    for row in range(top, min(bottom + 1, len(grid))):
-        for column in range(left, min(right + 1, len(grid[row]))):
-            grid[row][column] = text
 
 
 def _convert_value(value: Any) -> CellValue:

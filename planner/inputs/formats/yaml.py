@@ -1,6 +1,6 @@
-"""YAML: a request, one workload or a list of workloads; every value with its line and column.
+"""YAML: a request, one workload or a list of workloads, with the line and column of every value.
 
-Plain data only. Words mean what YAML 1.2 says: NO is a country, 010 is ten, 1e12 is a number, 12:30 is text.
+Plain data only, with the scalars of YAML 1.2: NO is a text, 010 is ten, 1e12 is a number, 12:30 is a text.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner.inputs.documents.node_tree import DEPTH_MAX, NODES_MAX, DocumentNode, build_request, document_text
 from planner.inputs.parsed_file import ParsedFile, UnreadableFile, reject_file
+from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.text_encoding import binary_kind
 
 if TYPE_CHECKING:
@@ -41,14 +42,14 @@ _SCALAR_PARSERS: dict[str, Callable[[str], Any]] = {
 
 def claims(data: bytes) -> bool:
     """Whether the bytes begin as a mapping or a list in YAML's block style."""
-    if binary_kind(data):
+    if binary_kind(data) is not None:
         return False
     lines = (line for line in data[:4096].decode("utf-8", "replace").lstrip("\ufeff").splitlines())
     first = next((line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
     return first == "---" or first.startswith("- ") or bool(re.match(r"[A-Za-z_][\w-]*:(?:\s|$)", first))
 
 
-def read(data: bytes, name: str) -> ParsedFile:
+def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:  # noqa: ARG001  (has no sheets)
     """The request in a YAML document; places are lines and columns."""
     try:
         root = _parse_root(data)
@@ -74,12 +75,12 @@ def _parse_root(data: bytes) -> DocumentNode:
     except RecursionError:
         raise UnreadableFile("nested too deep") from None
     if composed is None:
-        raise UnreadableFile("there is nothing in it")
+        raise UnreadableFile("the document is empty")
     return _convert_node(composed, 0, [0])
 
 
 def _check_depth(events: Iterable[Any]) -> None:
-    """Refuses what is nested too deep before it is composed: the fast composer recurses until the process dies."""
+    """Rejects deep nesting before composing: the C composer recurses until the process dies."""
     import yaml
 
     depth = 0
@@ -94,7 +95,7 @@ def _check_depth(events: Iterable[Any]) -> None:
 
 @cache
 def _yaml_loader() -> Any:
-    """A composer with YAML 1.2's plain words; the fast one where the library has it."""
+    """A loader with the scalars of YAML 1.2; the one in C where the library has it."""
     import yaml
 
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -126,7 +127,7 @@ def _describe_place(mark: Any) -> str:
 
 
 def _convert_scalar(node: Any) -> Any:
-    """The value of a scalar; whatever is not plain data stays a text."""
+    """The value of a scalar; any other tag stays a text."""
     text = str(node.value)
     make = _SCALAR_PARSERS.get(str(node.tag))
     try:

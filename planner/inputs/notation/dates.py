@@ -1,4 +1,4 @@
-"""Dates written as text in two orders (3/4/2027): read where only one order fits or one was chosen, else ambiguous."""
+"""Dates written as text in either order (3/4/2027): read where only one order fits or an order is given."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from datetime import date
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
 
 EXPECTED_DATE_FORMAT = "2027-04-03, or --dates dmy (day first) or --dates mdy (month first)"
+EXPECTED_MONTH = "month and year: Dec-26 or 2026-12"
 TEXT_MAX = 100
 _FORM = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2((?:20)?\d\d)(?:[ T]00:00(?::00)?)?")
 
 
 def resolve_dates(sheet: InputSheet, order: str) -> InputSheet:
-    """The sheet with its date texts as dates, as far as they are one date."""
+    """The sheet with its date texts as dates, as far as they are unambiguous."""
     texts = (cell.value for row in sheet.rows for cell in row.cells if isinstance(cell.value, str))
     if not any(_FORM.fullmatch(text.strip()) for text in texts if len(text) < TEXT_MAX):
         return sheet
@@ -22,7 +23,7 @@ def resolve_dates(sheet: InputSheet, order: str) -> InputSheet:
 
 
 def possible_dates(text: str) -> tuple[date, ...]:
-    """The dates that a text can be, day first before month first; none where it is no date in these forms."""
+    """The dates that a text can mean, day first before month first; empty for any other text."""
     match = _FORM.fullmatch(text.strip())
     if not match:
         return ()
@@ -31,10 +32,17 @@ def possible_dates(text: str) -> tuple[date, ...]:
     return tuple(dict.fromkeys(each for each in dates if each is not None))
 
 
-def describe_ambiguous_date(cell: Cell) -> str:
-    """Why a text cannot be used as a date, for a complaint; empty for everything else."""
-    dates = possible_dates(cell.text) if isinstance(cell.value, str) else ()
-    return f"could be {' or '.join(f'{d.day} {d:%B %Y}' for d in dates)}" if len(dates) == 2 else ""
+def is_ambiguous_date(cell: Cell) -> bool:
+    """Whether a cell is a text that can mean two dates."""
+    return isinstance(cell.value, str) and len(possible_dates(cell.text)) == 2
+
+
+def date_problem(cell: Cell, message: str = "", expected: str = "") -> tuple[str, str]:
+    """The message and the expectation for a cell that is not a date: those given, unless it can mean two dates."""
+    if not is_ambiguous_date(cell):
+        return message, expected
+    dates = " or ".join(f"{each.day} {each:%B %Y}" for each in possible_dates(cell.text))
+    return f"ambiguous: {dates}", EXPECTED_DATE_FORMAT
 
 
 def _resolve_row(row: GridRow, order: str) -> GridRow:

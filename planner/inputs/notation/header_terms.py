@@ -1,6 +1,6 @@
-"""The words that headers are matched by: data, in the order in which they are tried (the first that fits decides).
+"""The words by which headers are matched: data, in the order of trial (the first match decides).
 
-Patterns run over headers in plain words (see `_units.plain`): lower case, no brackets, GPU-hours as "gpu hours".
+Patterns apply to normalized headers (`units.normalize_text`): lower case, no brackets, GPU-hours as "gpu hours".
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ PRICED = (
     r"[$€£¥]|\b(?:prices?|pricing|priced|costs?|tariffs?|fees?|invoices?|spot rates?|hourly rates?|list rates?"
     r"|k?usd|k?eur|teur|k?gbp|k?chf|jpy|cad|aud|sek|nok|dkk|pln|brl|inr)\b"
 )
-"""Words of an amount of money: a header with one is no amount of work, time or size, whatever else stands in it."""
+"""Words of an amount of money: a header with one is never an amount of work, time or size."""
 MAY_BE_PRICED = frozenset({"budget", "team", "notes", "source", "name", "residency", "provider", "region", "kind"})
-"""What a header with such a word may still mean."""
+"""Meanings that a header with such a word may have nevertheless."""
 
 SHARE_OF_HOURS = r"share|of (?:the )?(?:hours|time|month)|uptime|duty|busy|active"
 """Words of a utilisation that lowers the hours beside it."""
@@ -36,7 +36,7 @@ KINDS = (
     ("training", r"train|fine ?tun|\blora\b|\bsft\b|\brlhf\b|\bdpo\b|\bhpo\b|hyper ?param"),
     ("inference", r"inferenc|serving|\bserve|online|endpoint|real ?time|\bapi\b|chat"),
 )
-"""What a kind of workload is called, as patterns over plain words."""
+"""The kinds of workloads, as patterns over normalized texts."""
 
 MEANINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("period", (r"^(?:calendar |plan(?:ning)? )?(?:month|period)$", r"^month of (?:use|demand|usage)$", r"^date$")),

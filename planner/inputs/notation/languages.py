@@ -1,6 +1,6 @@
-"""Header words, months and answers of other languages, as the English words that everything else is matched by: data.
+"""Header words, months, yes and no in other languages, translated to the English words used for matching: data.
 
-Only words that mean one thing in a planning sheet; a header that none of them fits is named as not used, as ever.
+Only words with one meaning in a planning sheet; other headers are reported as unused.
 """
 
 from __future__ import annotations
@@ -73,16 +73,18 @@ TOTALS = (
     r"summe|gesamt(?:summe)?|zwischensumme|insgesamt|somme|sous-total|total g[eé]n[eé]ral|suma|soma|totale|σ|∑"
     r"|合計|小計"
 )
-"""What a totals row is called, in lower case."""
-YES = frozenset({"ja", "oui", "sí", "si", "sim", "sì", "j", "☑", "✅", "✔️"})
-NO = frozenset({"nein", "non", "não", "nao", "☐", "✗", "✘", "❌"})
+"""Labels of totals rows, in lower case."""
+YES = frozenset(
+    {"yes", "y", "true", "1", "x", "✓", "✔", "ok", "allowed", "ja", "oui", "sí", "si", "sim", "sì", "j", "☑", "✅", "✔️"}
+)
+NO = frozenset({"no", "n", "false", "0", "not allowed", "nein", "non", "não", "nao", "☐", "✗", "✘", "❌"})
 
 
 def translate_words(text: str) -> str:
-    """A text in lower case with the words that are known here in English."""
-    return _FOREIGN_WORD.sub(lambda found: _ENGLISH_WORDS[(found.lastindex or 1) - 1], text)
+    """A text in lower case with the known words in English."""
+    return _FOREIGN_WORD.sub(lambda match: _ENGLISH_WORDS[(match.lastindex or 1) - 1], text)
 
 
 def translate_months(text: str) -> str:
     """A text in lower case with names of months in English: "dez 26" -> "dec 26"."""
-    return _MONTH.sub(lambda found: _ENGLISH[found.group()], text)
+    return _MONTH.sub(lambda match: _ENGLISH[match.group()], text)

@@ -1,4 +1,4 @@
-"""Calendar months as people write them in headers: 2026-12, Dec-26, December 2026, 12/2026, real dates."""
+"""Calendar months in headers: 2026-12, Dec-26, December 2026, 12/2026, real dates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _QUARTER = re.compile(
 )
 _UNDATED = re.compile(r"(?:1[0-2]|0?[1-9])[/.-]\d\d|(?:fy ?)?20\d\d|fy ?\d\d(?:/\d\d)?")
 _AMBIGUOUS_NAMES = frozenset({"set", "out", "gen", "ago", "mag"})
-"""Names of months in another language that are words of their own in a header."""
+"""Names of months in another language that are also English words in headers."""
 _ORDINAL = re.compile(r"(?:month|m|mo)[ -]?#?(\d{1,3})")
 
 
@@ -45,8 +45,7 @@ def parse_month(cell: Cell) -> str:
 
 
 def last_finished_month(cell: Cell) -> str:
-    """The last month that ends by a deadline: a month is its own, a day in the middle of one leaves the month
-    before."""
+    """The last month that ends by a deadline: a month alone is that month, a day within a month the one before."""
     month = parse_month(cell)
     if not month or not isinstance(cell.value, date):
         day = re.fullmatch(r"20\d\d-\d\d-(\d\d)(?:[ T]00:00:00)?", cell.text)
@@ -64,27 +63,27 @@ def _month_finished_by(month: str, day: int) -> str:
 
 def parse_month_number(cell: Cell) -> int:
     """The number of the plan's month that a header names ("Month 3", "M3"), else 0."""
-    found = _ORDINAL.fullmatch(cell.text.casefold())
-    return int(found.group(1)) if found else 0
+    match = _ORDINAL.fullmatch(cell.text.casefold())
+    return int(match.group(1)) if match else 0
 
 
 def is_yearless(cell: Cell) -> bool:
-    """Whether a header names a month without a year, a quarter, a year or 01/27: none says which months are meant."""
+    """Whether a header is a month without a year, a quarter, a year or 01/27: its months are unknown."""
     return bool(parse_month_name(cell) or parse_quarter(cell) or _UNDATED.fullmatch(cell.text.casefold()))
 
 
 def parse_month_name(cell: Cell) -> int:
     """The number of the month (1 to 12) that a header names without a year, else 0."""
     text = cell.text.casefold()
-    found = re.fullmatch(_NAME, translate_months(text)) if text not in _AMBIGUOUS_NAMES else None
-    return NAMES.index(found[1][:3]) + 1 if found else 0
+    match = re.fullmatch(_NAME, translate_months(text)) if text not in _AMBIGUOUS_NAMES else None
+    return NAMES.index(match[1][:3]) + 1 if match else 0
 
 
 def parse_quarter(cell: Cell) -> int:
     """The number of the quarter that a header names, with a year or without; else 0."""
-    found = _QUARTER.fullmatch(cell.text.casefold())
-    return int(found[1] or found[2]) if found else 0
+    match = _QUARTER.fullmatch(cell.text.casefold())
+    return int(match[1] or match[2]) if match else 0
 
 
-def _matched_name(found: re.Match[str]) -> str:
-    return next(part for part in found.groups() if part and part[0].isalpha())
+def _matched_name(match: re.Match[str]) -> str:
+    return next(part for part in match.groups() if part and part[0].isalpha())

@@ -1,6 +1,6 @@
-"""Numbers as people write them: "1,234.5", "1 234", "45%", "$2,000.00", "(300)", "1.5B tokens", "2 TB".
+"""Numbers in texts: "1,234.5", "1 234", "45%", "$2,000.00", "(300)", "1.5B tokens", "2 TB".
 
-Never guesses: a text that could be two numbers is Ambiguous unless the caller knows the decimal separator.
+A text that can be two numbers raises AmbiguousNumber unless the caller knows the decimal separator.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 KRONE = "KR"
-"""What kr is: a krone or krona of a country that it does not name."""
+"""The code of "kr", which is the krone or krona of several countries."""
 KRONES = ("SEK", "NOK", "DKK", "ISK")
 SYMBOLS = {
     "US$": "USD",
@@ -29,40 +29,10 @@ SYMBOLS = {
     "¥": "JPY",
     "₹": "INR",
 }
-CODES = [
-    "USD",
-    "EUR",
-    "GBP",
-    "CHF",
-    "JPY",
-    "CNY",
-    "INR",
-    "CAD",
-    "AUD",
-    "NZD",
-    "SEK",
-    "NOK",
-    "DKK",
-    "PLN",
-    "CZK",
-    "HUF",
-    "RON",
-    "BRL",
-    "MXN",
-    "KRW",
-    "SGD",
-    "HKD",
-    "TWD",
-    "ZAR",
-    "ILS",
-    "TRY",
-    "AED",
-    "SAR",
-    "usd",
-    "eur",
-    "gbp",
-    "chf",
-]
+CODES = (
+    "USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "CAD", "AUD", "NZD", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF",
+    "RON", "BRL", "MXN", "KRW", "SGD", "HKD", "TWD", "ZAR", "ILS", "TRY", "AED", "SAR", "usd", "eur", "gbp", "chf",
+)  # fmt: skip
 _SYMBOL = "|".join(
     rf"(?<![A-Za-z]){re.escape(symbol)}(?![A-Za-z])" if symbol[0].isalpha() else re.escape(symbol)
     for symbol in sorted(SYMBOLS, key=len, reverse=True)
@@ -78,12 +48,12 @@ _HALF_WIDTH = {sign: sign - 0xFEE0 for sign in range(0xFF01, 0xFF5F)}
 
 
 class AmbiguousNumber(ValueError):
-    """A text that is one number with a decimal comma and another with a decimal point."""
+    """A text that is one number with a decimal comma and another one with a decimal point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number with what stood around it: `unit` is the text behind it, `currency` an ISO code or empty.
+    """A number with the text around it: `unit` is the text after it, `currency` an ISO code or empty.
 
     `value` is as written: 45 for "45%" (with `percent`), 1.5 for "1.5B tokens".
     """
@@ -95,9 +65,9 @@ class Quantity:
 
 
 def parse_quantity(text: str, decimal: str = "") -> Quantity | None:
-    """The number in `text`, None where it is not one number. `decimal` is the separator to use when both would do.
+    """The number in `text`; None where it is not one number. `decimal` decides where both separators are possible.
 
-    Raises Ambiguous.
+    Raises AmbiguousNumber.
     """
     if text.isascii() and text.isdigit():
         return Quantity(value) if math.isfinite(value := float(text)) else None
@@ -107,15 +77,15 @@ def parse_quantity(text: str, decimal: str = "") -> Quantity | None:
         negative, rest = True, rest[1:-1].strip()
     if rest[:1] and rest[0] in _MINUS + "+":
         negative, rest = negative or rest[0] != "+", rest[1:].strip()
-    found = _CORE.match(rest)
-    if not found:
+    core_match = _CORE.match(rest)
+    if not core_match:
         return None
-    core = found.group().rstrip(_SPACES + "'’")
+    core = core_match.group().rstrip(_SPACES + "'’")
     rest = rest[len(core) :]
     exponent = _EXPONENT.match(rest)
     rest = rest[exponent.end() :] if exponent else rest
     unit = rest.strip()
-    if any(sign.isdigit() for sign in unit):
+    if any(character.isdigit() for character in unit):
         return None
     if unit[:1] and unit[:1] in _MINUS and len(unit) == 1:
         negative, unit = True, ""
@@ -132,10 +102,10 @@ def parse_quantity(text: str, decimal: str = "") -> Quantity | None:
 
 
 def detect_decimal_separator(text: str) -> str:
-    """The decimal separator that `text` proves by its form ("." for 1,234.5 or 0.75), else empty."""
+    """The decimal separator that `text` proves ("." for 1,234.5 or 0.75), else empty."""
     rest, _ = _split_currency(_normalize_digits(text))
-    found = _CORE.match(rest.lstrip("(+" + _MINUS + " "))
-    core = found.group().strip(_SPACES + "'’") if found else ""
+    match = _CORE.match(rest.lstrip("(+" + _MINUS + " "))
+    core = match.group().strip(_SPACES + "'’") if match else ""
     if not core or not ({".", ","} & set(core)):
         return ""
     try:
@@ -150,28 +120,28 @@ def detect_decimal_separator(text: str) -> str:
 
 
 def parse_currency(text: str) -> str:
-    """The currency that a header, a unit or a number format names ("Budget (EUR)" -> EUR), else empty."""
-    found = _MONEY.search(text)
-    return _currency_code(found.group()) if found else ""
+    """The currency in a header, a unit or a number format ("Budget (EUR)" -> EUR), else empty."""
+    match = _MONEY.search(text)
+    return _currency_code(match.group()) if match else ""
 
 
 def parse_format_currency(number_format: str) -> str:
-    """The currency that a number format shows ("[$€-407]#,##0" -> EUR), else empty; [$-409] is only a language."""
+    """The currency of a number format ("[$€-407]#,##0" -> EUR), else empty; [$-409] is only a language."""
     named = re.search(r"\[\$([^\]-]+)(?:-[^\]]*)?\]", number_format)
     return parse_currency(named.group(1) if named else re.sub(r"\[[^\]]*\]", "", number_format))
 
 
 def _normalize_digits(text: str) -> str:
-    """Digits of full width as others, and no apostrophe in front, which marks a text in spreadsheets."""
+    """Full-width digits as ASCII, without the leading apostrophe that marks a text in spreadsheets."""
     text = text.strip() if text.isascii() else text.translate(_HALF_WIDTH).strip()
     return text[1:] if text[:1] == "'" and text[1:2].isdigit() else text
 
 
 def _split_currency(text: str) -> tuple[str, str]:
-    found = _MONEY.search(text)
-    if not found:
+    match = _MONEY.search(text)
+    if not match:
         return text, ""
-    return (text[: found.start()] + text[found.end() :]).strip(), _currency_code(found.group())
+    return (text[: match.start()] + text[match.end() :]).strip(), _currency_code(match.group())
 
 
 def _currency_code(written: str) -> str:
@@ -179,10 +149,11 @@ def _currency_code(written: str) -> str:
 
 
 def _parse_digits(core: str, decimal: str) -> float | None:
-    """The value of digits with separators; None where the grouping is no grouping."""
+    """The value of digits with separators; None where they are not grouped correctly."""
     if any(sign in core for sign in _SPACES + "'’"):
         digits = re.sub(rf"[{_SPACES}'’]", "", core).replace(",", ".")
         return float(digits) if _GROUPED.fullmatch(core) else None
+    # Of two different separators the last one is decimal; one that occurs twice groups thousands.
     points, commas = core.count("."), core.count(",")
     if points and commas:
         last, other = (".", ",") if core.rfind(".") > core.rfind(",") else (",", ".")
@@ -195,7 +166,7 @@ def _parse_digits(core: str, decimal: str) -> float | None:
 
 
 def _parse_single_separator(core: str, separator: str, decimal: str) -> float:
-    """One separator: a decimal one unless exactly three digits follow one to three; then `decimal` decides."""
+    """A single separator is decimal unless exactly three digits follow one to three digits; then `decimal` decides."""
     before, after = core.split(separator)
     could_group = len(after) == 3 and 1 <= len(before) <= 3 and not before.startswith("0")
     if could_group and not decimal:

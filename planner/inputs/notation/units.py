@@ -1,4 +1,4 @@
-"""Units that stand in headers and behind numbers: periods, magnitudes, bytes, and what a demand is counted in."""
+"""Units in headers and after numbers: periods, magnitudes, bytes, and the metrics of demand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner.inputs.notation.languages import translate_words
 
 DAYS_PER_MONTH = 365 / 12
 PER_MONTH = {"day": DAYS_PER_MONTH, "week": DAYS_PER_MONTH / 7, "month": 1.0, "quarter": 1 / 3, "year": 1 / 12}
-"""How often a period fits into a month of 365/12 days (730 hours)."""
+"""The periods in a month of 365/12 days (730 hours)."""
 
 _PER = r"(?:per |/|(?<![a-z])(?:an?|each) )"
 PERIODS = (
@@ -52,12 +52,12 @@ _MONEY_SCALE = re.compile(
     r"(?<![a-z0-9])([ktm])(?= ?(?:[€$£¥]|(?:usd|eur|gbp|chf|cad|aud|sek|nok|dkk|pln|brl|inr|jpy)\b))"
     r"|(?<=[€$£¥])([km])\b|(?:usd|eur|gbp|chf|cad|aud) (k|m)\b|\b(thousands?|millions?|mio|tsd|k)\b|('000s?)"
 )
-TRAFFIC = ("requests", "queries", "calls", "inferences", "prompts")
+REQUEST_UNITS = ("requests", "queries", "calls", "inferences", "prompts")
 SINGULAR = {"tok": "token", "img": "image", "seq": "sequence", "req": "request", "querie": "query"}
 
 
 CACHED_TEXT_MAX = 100
-"""Signs of a text that may come again, as titles, kinds and units do; longer ones are not kept."""
+"""Characters of a text that is cached: titles, kinds and units recur, longer texts do not."""
 
 
 def normalize_text(text: str) -> str:
@@ -76,9 +76,9 @@ def _normalize_short_text(text: str) -> str:
     return translate_words(re.sub(r"\s*/\s*", "/", re.sub(r"\s+", " ", text)).strip())
 
 
-def _plural_suffix(found: re.Match[str]) -> str:
+def _plural_suffix(match: re.Match[str]) -> str:
     """GPU(s) as gpus, GPU's as gpus, Count (#) as count."""
-    return "s" if found.group() == "(s)" else ""
+    return "s" if match.group() == "(s)" else ""
 
 
 def parse_period(text: str) -> str:
@@ -98,7 +98,7 @@ def parse_rate_seconds(text: str) -> float | None:
 
 
 def parse_work_unit(text: str) -> str:
-    """What is counted, in the plural ("Tokens/s per GPU" -> tokens), else empty."""
+    """The unit of work, in the plural ("Tokens/s per GPU" -> tokens), else empty."""
     match = re.search(rf"(?<![a-z]){WORK}(?![a-z])", text)
     if not match:
         return ""
@@ -108,9 +108,9 @@ def parse_work_unit(text: str) -> str:
 
 
 def parse_magnitude(text: str, *, alone: bool = False) -> float | None:
-    """The factor that a number is in: "B tokens" -> 1e9, "millions" -> 1e6. `alone`: nothing else may stand in `text`.
+    """The magnitude at the start of a text: "B tokens" -> 1e9, "millions" -> 1e6; with `alone`, of the entire text.
 
-    None where `text` begins with no magnitude; a header says it anywhere as a word of its own ("tokens (B)").
+    None where there is none.
     """
     for factor, pattern in MAGNITUDES:
         if re.fullmatch(pattern, text) if alone else re.match(rf"(?:{pattern})(?![a-z0-9])", text):
@@ -119,9 +119,9 @@ def parse_magnitude(text: str, *, alone: bool = False) -> float | None:
 
 
 def parse_header_magnitude(text: str, header: str) -> float:
-    """The factor that a header puts on its column: "Tokens (B)", "B tokens/month", "work in millions"; else 1.
+    """The magnitude in a header: "Tokens (B)", "B tokens/month", "work in millions"; else 1.
 
-    A single letter counts only in brackets or in front, so that "model b" is no billion.
+    A single letter counts only in brackets or at the start, so that "model b" is not read as a billion.
     """
     inside = [normalize_text(part) for part in re.findall(r"[(\[]([^)\]]*)[)\]]", header)]
     for part in [*inside, text]:
@@ -134,8 +134,8 @@ def parse_header_magnitude(text: str, header: str) -> float:
 
 def parse_byte_unit(text: str) -> float | None:
     """The bytes in the unit that `text` names ("Storage (TB)" -> 1e12), None where it names none."""
-    found = re.search(r"(?<![a-z])(mb|gb|tb|pb|mib|gib|tib|pib)(?![a-z])", text)
-    return BYTES[found.group()] if found else None
+    match = re.search(r"(?<![a-z])(mb|gb|tb|pb|mib|gib|tib|pib)(?![a-z])", text)
+    return BYTES[match.group()] if match else None
 
 
 def parse_minute_unit(text: str) -> float | None:
@@ -147,7 +147,7 @@ def parse_minute_unit(text: str) -> float | None:
 
 
 def parse_rate_basis(text: str) -> str:
-    """Whether a rate is for each accelerator ("device") or for all together ("job"), as `text` says; else empty."""
+    """Whether a rate is for each accelerator ("device") or for all together ("job"); else empty."""
     if re.search(rf"(?:per|/|each|a) ?{ACCELERATOR}\b|^(?:{ACCELERATOR}|each|single)$", text):
         return "device"
     if re.search(
@@ -159,9 +159,9 @@ def parse_rate_basis(text: str) -> str:
 
 
 def parse_money_factor(text: str) -> float | None:
-    """The factor of an amount of money that "k", "TEUR" (a thousand euros) or "mio" stands for; None for no such word.
+    """The factor of an amount of money: 1,000 for "k" and "TEUR", a million for "mio"; 1 for an empty text.
 
-    `text` is in plain words; nothing at all is 1.
+    `text` is normalized. None for any other word.
     """
     if not text:
         return 1.0
@@ -169,9 +169,9 @@ def parse_money_factor(text: str) -> float | None:
 
 
 def parse_header_money_factor(words: str) -> float:
-    """The factor that a header puts on its amounts of money: "Budget (k€)", "TEUR", "USD thousands"; else 1."""
-    found = _MONEY_SCALE.search(words)
-    return (parse_money_factor(next(part for part in found.groups() if part)) or 1.0) if found else 1.0
+    """The factor of amounts of money in a header: "Budget (k€)", "TEUR", "USD thousands"; else 1."""
+    match = _MONEY_SCALE.search(words)
+    return (parse_money_factor(next(part for part in match.groups() if part)) or 1.0) if match else 1.0
 
 
 def _hours_in(span: str) -> float:
@@ -181,25 +181,25 @@ def _hours_in(span: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What an amount of demand is counted in.
+    """The metric of an amount of demand.
 
-    `what`: accelerator_hours, units, requests_per_second, accelerators or hours. An amount times `scale` (a magnitude;
-    for requests also 1 / seconds) is per `period`, where an empty one was not named.
+    `kind`: accelerator_hours, units, requests_per_second, accelerators or hours. An amount times `scale` (a magnitude;
+    for requests also 1 / seconds) is per `period`, which is empty where it is not stated.
     """
 
-    what: str
+    kind: str
     unit: str = ""
     scale: float = 1.0
     period: str = ""
 
     @property
     def factor(self) -> float:
-        """What turns an amount as written into an amount per month (per second for requests); no period is a month."""
+        """The factor from an amount as written to one per month (requests: per second). No period means per month."""
         return self.scale * PER_MONTH.get(self.period, 1.0)
 
 
 def parse_metric(written: str) -> Metric | None:
-    """What a header, a unit column or the text behind a number says is counted; None where it says nothing known."""
+    """The metric in a header, in a unit column or after a number; None where there is none."""
     text = normalize_text(written)
     period, scale, seconds, unit = (
         parse_period(text),
@@ -209,7 +209,7 @@ def parse_metric(written: str) -> Metric | None:
     )
     if match := re.search(rf"\b{ACCELERATOR} ?({SPANS})\b", text):
         return Metric("accelerator_hours", "", scale * _hours_in(match[1]), period)
-    if seconds is not None and (unit in TRAFFIC or re.search(r"\b[rq]p[sm]\b", text)):
+    if seconds is not None and (unit in REQUEST_UNITS or re.search(r"\b[rq]p[sm]\b", text)):
         return Metric("requests_per_second", unit or "requests", scale / seconds, "second")
     if unit and seconds is None:
         return Metric("units", unit, scale, period)
@@ -221,19 +221,19 @@ def parse_metric(written: str) -> Metric | None:
 
 
 def adjust_metric(base: Metric, suffix: str) -> Metric | None:
-    """`base` as the text behind a number changes it ("1.5B", "20 GPU-hours/day"); None where it does not fit."""
+    """`base` with the text after a number ("1.5B", "20 GPU-hours/day") applied; None where that does not fit."""
     text = normalize_text(suffix)
     if not text:
         return base
     if (alone := parse_magnitude(text, alone=True)) is not None:
         return replace(base, scale=alone)
     own = parse_metric(suffix)
-    if own is not None and own.what == "hours" and base.what == "accelerator_hours":
-        own = replace(own, what="accelerator_hours")
-    if own is None or own.what != base.what:
+    if own is not None and own.kind == "hours" and base.kind == "accelerator_hours":
+        own = replace(own, kind="accelerator_hours")
+    if own is None or own.kind != base.kind:
         return None
-    if own.what == "requests_per_second":
+    if own.kind == "requests_per_second":
         return own
     return Metric(
-        base.what, own.unit or base.unit, own.scale if own.scale != 1 else base.scale, own.period or base.period
+        base.kind, own.unit or base.unit, own.scale if own.scale != 1 else base.scale, own.period or base.period
     )

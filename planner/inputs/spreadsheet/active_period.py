@@ -1,6 +1,6 @@
-"""When a workload starts and ends: its demand by month where a row says so, a stated zero before and after.
+"""The start and the end of a workload: its demand by month, with an explicit zero before and after.
 
-A day inside a month counts its share of the month; a day that may be two, or words, are asked.
+A start or end within a month counts the share of its days. Ambiguous dates and unknown words are problems.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.inputs.cell_grid import Cell
-from planner.inputs.notation.dates import EXPECTED_DATE_FORMAT, describe_ambiguous_date
+from planner.inputs.notation.dates import date_problem
 from planner.inputs.notation.months import last_finished_month, parse_month
 from planner.inputs.notation.units import normalize_text
 from planner.inputs.spreadsheet.row_values import WorkloadRow
@@ -20,19 +20,19 @@ OPEN_ENDED_WORDS = frozenset(
     {"open", "open end", "open ended", "ongoing", "permanent", "indefinite", "continuous", "now", "today"}
 )
 YEARS_BEFORE, YEARS_AFTER = 3, 5
-"""Stated zeros reach so many years around what a row names: a plan that is longer asks for them."""
+"""Years with explicit zeros before and after the period: a plan needs a value for each of its months."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActivePeriod:
-    """The days from which and up to which a workload runs, both included; None is open. `cells` say so."""
+    """The first and last day of a workload, both included; None is open. `cells` are where they were read."""
 
     first: date | None
     last: date | None
     cells: tuple[tuple[Cell, str], ...]
 
     def by_month(self, value: float) -> dict[str, float]:
-        """`value` a month while it runs, a part of it in a month that it runs in for a part, 0 in the others."""
+        """`value` in each month of the period, its share in a partial month, 0 in all others."""
         known = [day for day in (self.first, self.last) if day]
         years = range(min(known).year - YEARS_BEFORE, max(known).year + YEARS_AFTER + 1)
         months = ((year, month) for year in years for month in range(1, 13))
@@ -46,7 +46,7 @@ class ActivePeriod:
 
 
 def read_active_period(line: WorkloadRow) -> ActivePeriod | None:
-    """When the row's workload runs; None where it does not say, or after a complaint."""
+    """The active period of a row's workload; None where the row has none, or after a problem."""
     cells: list[tuple[Cell, str]] = []
     problem_count = len(line.ledger.complaints)
     first = _read_day(line, "start", cells)
@@ -55,7 +55,9 @@ def read_active_period(line: WorkloadRow) -> ActivePeriod | None:
         months = _read_duration(line, length)
         if first is None or last is not None or first.day != 1:
             if not (first and last) and months is not None:
-                line.ledger.add_problem(length, "a duration, but from which month on?", "a Start in the row: Jan-27")
+                line.ledger.add_problem(
+                    length, "a duration without the month it starts in", "a Start in the row: Jan-27"
+                )
         elif months is not None:
             last = _end_of_duration(first, months)
             cells.append((length, f"until the end of {last:%Y-%m}"))
@@ -68,51 +70,47 @@ def read_active_period(line: WorkloadRow) -> ActivePeriod | None:
 
 
 def deadline_from_end(line: WorkloadRow) -> str:
-    """The last month that ends by a row's End, as a deadline; empty where there is none."""
+    """The last full month up to a row's End, as a deadline; empty where there is none."""
     cell = line.cell("end")
     return last_finished_month(cell) if cell is not None else ""
 
 
 def _read_day(line: WorkloadRow, meaning: str, cells: list[tuple[Cell, str]]) -> date | None:
-    """The first day of a start, the last day of an end; a bare month is stored as its first day and meant whole."""
+    """The first day of a start, the last day of an end. Sheets store a month alone as its first day."""
     cell = line.cell(meaning)
     if cell is None or normalize_text(cell.text) in OPEN_ENDED_WORDS:
         return None
     month = parse_month(cell)
     if not month or cell.fault:
-        message = describe_ambiguous_date(cell) or f"no month, under {meaning!r}"
-        line.ledger.add_problem(
-            cell,
-            message,
-            EXPECTED_DATE_FORMAT if describe_ambiguous_date(cell) else "a month or a day: Jan-27, 2027-01-15",
-        )
+        expected = "a month or a day: Jan-27, 2027-01-15"
+        line.ledger.add_problem(cell, *date_problem(cell, f"not a month, under {meaning!r}", expected))
         return None
     year, number = int(month[:4]), int(month[5:])
-    whole = 1 if meaning == "start" else calendar.monthrange(year, number)[1]
+    full_month = 1 if meaning == "start" else calendar.monthrange(year, number)[1]
     written = cell.value.day if isinstance(cell.value, date) else _written_day(cell.text)
-    day = date(year, number, min(written, calendar.monthrange(year, number)[1]) if written > 1 else whole)
+    day = date(year, number, min(written, calendar.monthrange(year, number)[1]) if written > 1 else full_month)
     cells.append((cell, f"{'from' if meaning == 'start' else 'until'} {day}"))
     return day
 
 
 def _written_day(text: str) -> int:
-    found = re.fullmatch(r"20\d\d-\d\d-(\d\d)(?:[ T].*)?", text)
-    return int(found[1]) if found else 0
+    match = re.fullmatch(r"20\d\d-\d\d-(\d\d)(?:[ T].*)?", text)
+    return int(match[1]) if match else 0
 
 
 def _read_duration(line: WorkloadRow, cell: Cell) -> int | None:
-    found = line.number("duration")
-    if found is None:
+    number = line.number("duration")
+    if number is None:
         return None
-    unit = normalize_text(found.quantity.unit) or found.column.words
-    if not re.search(r"\b(?:months?|mos?)\b", unit) or not found.value.is_integer() or not 1 <= found.value <= 600:
-        line.ledger.add_problem(cell, "a duration in months?", "whole months: a column Duration (months)")
+    unit = normalize_text(number.quantity.unit) or number.column.words
+    if not re.search(r"\b(?:months?|mos?)\b", unit) or not number.value.is_integer() or not 1 <= number.value <= 600:
+        line.ledger.add_problem(cell, "not a number of months", "full months: a column Duration (months)")
         return None
-    return int(found.value)
+    return int(number.value)
 
 
 def _end_of_duration(first: date, months: int) -> date:
-    """The last day of a time of so many months."""
+    """The last day of a period of `months`."""
     ahead = first.month - 1 + months - 1
     year, month = first.year + ahead // 12, ahead % 12 + 1
     return date(year, month, calendar.monthrange(year, month)[1])

@@ -1,4 +1,4 @@
-"""A sheet of assumptions -> names and values. Which names exist, and what values they allow, is checked elsewhere."""
+"""Reads a sheet of assumptions as names and values; both are validated with the request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
 from planner.inputs.notation.numbers import AmbiguousNumber, parse_currency, parse_format_currency, parse_quantity
-from planner.inputs.reading_log import ReadingLog
+from planner.inputs.reading_log import ReadingLog, RowKind
 
 _NAME = re.compile(r"(?:name|assumption|parameter|input|item|driver)s?(?: name)?")
 _VALUE = re.compile(r"(?:value|our value|figure|override|used|base)s?")
@@ -17,7 +17,7 @@ def is_assumptions_sheet(sheet: InputSheet) -> bool:
 
 
 def read_assumptions(sheet: InputSheet, ledger: ReadingLog) -> dict[str, float]:
-    """Every name with its value; rows without a number are refused as notes."""
+    """Every name with its value; rows without a value are rejected as notes."""
     at, name_column, value_column = _find_layout(sheet)
     values: dict[str, float] = {}
     for row in sheet.rows[at:]:
@@ -25,9 +25,9 @@ def read_assumptions(sheet: InputSheet, ledger: ReadingLog) -> dict[str, float]:
         if row.is_blank:
             continue
         if row.hidden:
-            ledger.reject_row(row, "hidden row; unhide it to have it used")
+            ledger.reject_row(row, RowKind.HIDDEN)
         elif name.is_blank or (cell.is_blank and not cell.fault):
-            ledger.reject_row(row, "note: no value beside a name")
+            ledger.reject_row(row, RowKind.NAME_WITHOUT_VALUE)
         else:
             _read_row(row, name, cell, values, ledger)
     return values
@@ -42,7 +42,7 @@ def _read_row(row: GridRow, name: Cell, cell: Cell, values: dict[str, float], le
         return
     if key in values:
         ledger.add_problem(
-            name, f"a second value for {key}; the first stands in {ledger.places[path]}", "one value for a name", path
+            name, f"a second value for {key}; the first is in {ledger.places[path]}", "one value for each name", path
         )
         return
     values[key] = value
@@ -59,7 +59,7 @@ def _read_value(row: GridRow, cell: Cell, ledger: ReadingLog) -> float | None:
         "",
     )
     if cell.fault:
-        ledger.add_problem(cell, "no value can be read", "a value")
+        ledger.add_problem(cell, "the cell has an error", "a value")
         return None
     if currency and not ledger.accepts_currency(currency, cell):
         return None
@@ -69,17 +69,19 @@ def _read_value(row: GridRow, cell: Cell, ledger: ReadingLog) -> float | None:
         parsed = parse_quantity(cell.text, "." if "," in cell.text else "") if isinstance(cell.value, str) else None
     except AmbiguousNumber:
         ledger.add_problem(
-            cell, "is the separator a decimal point or does it group thousands?", f"{cell.text}0 or the digits alone"
+            cell,
+            "ambiguous: the separator may be a decimal point or group thousands",
+            f"{cell.text}0 or the digits alone",
         )
         return None
     if parsed is None:
-        ledger.add_problem(cell, "text where a number is needed", "a number")
+        ledger.add_problem(cell, "text instead of a number", "a number")
         return None
     return parsed.value / 100 if parsed.percent else parsed.value
 
 
 def _find_layout(sheet: InputSheet) -> tuple[int, int, int]:
-    """Where the rows begin, and the columns of names and values: as a header says, else the first two."""
+    """The first row, and the columns of names and values: by a header, else the first two columns."""
     for index, row in enumerate(sheet.rows):
         texts = [cell.text.casefold() for cell in row.cells]
         names = [i for i, text in enumerate(texts) if _NAME.fullmatch(text)]

@@ -1,7 +1,4 @@
-"""What the columns of a sheet mean: their headers matched by meaning, with the units that the headers carry.
-
-Knows words, not values: a header whose words fit nothing is left to be named as unused.
-"""
+"""The meanings of columns by their headers, with the units in the headers. Unknown headers are reported as unused."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from planner.inputs.cell_grid import Cell, GridRow
-from planner.inputs.notation.dates import describe_ambiguous_date
+from planner.inputs.notation.dates import is_ambiguous_date
 from planner.inputs.notation.header_terms import MAY_BE_PRICED, MEANINGS, PRICED
 from planner.inputs.notation.months import is_yearless, parse_month, parse_month_number
 from planner.inputs.notation.numbers import parse_currency
@@ -18,21 +15,21 @@ from planner.inputs.notation.units import Metric, normalize_text, parse_metric, 
 from planner.inputs.sheet_options import IGNORE, NO_SHEET_OPTIONS, SheetOptions, month_field
 
 RULE_HEADER_WORDS = "the words of its header"
-RULE_USER_MAPPING = "chosen by --map or a mapping file"
+RULE_USER_MAPPING = "by --map or a mapping file"
 RULE_CALENDAR_MONTH = "a calendar month"
 TITLE_MAX = 80
-"""Signs of a title; what is longer is a text."""
+"""Characters of a title; longer texts are not titles."""
 _PRICED = re.compile(PRICED)
 _PEAK = re.compile(r"\b(?:peak|max(?:imum)?|p9\d)\b")
 PEAK_MEANINGS = frozenset({"requests_per_second", "gpus"})
-"""What a column may state as a peak beside its mean; the mean is what is planned."""
-RULE_CELL_CONTENT = "what stands beneath it"
+"""Meanings that may have a column for the peak and one for the mean; the mean is planned."""
+RULE_CELL_CONTENT = "its cells"
 NAME_RANK = ("workload", "job", "name", "service", "application", "app", "model", "use case", "task", "project")
 SINGLE_COLUMN_MEANINGS = frozenset({"name", "team", "kind", "notes", "region", "provider", "source"})
 MONTHLY_MEANINGS = frozenset(
     {"accelerator_hours", "units_per_month", "total_units", "requests_per_second", "amount", "gpus", "hours", ""}
 )
-"""What may be stated for one month in its title."""
+"""Meanings whose title may name one month."""
 REQUIRED_DEMAND = (
     "GPU-hours, GPUs with hours, work per month (tokens/month), total work with a deadline, or requests per second"
 )
@@ -40,10 +37,10 @@ REQUIRED_DEMAND = (
 
 @dataclass(frozen=True, slots=True)
 class SheetColumn:
-    """A column that means something. `month` is set for "month" columns ("2026-12" or "#3" for the plan's third month).
+    """A column with a meaning. `month` is set for "month" columns ("2026-12", or "#3" for the plan's third month).
 
-    `words` is the header in plain words; `metric` what a demand in it is counted in, as far as its headers say; `rule`
-    how the meaning was found; `was` the meaning of a column whose figures were spread over months.
+    `words` is the normalized header; `metric` is that of a demand in the header; `rule` is the reason for the meaning;
+    `was` is the earlier meaning of a column whose values became month columns.
     """
 
     index: int
@@ -58,35 +55,35 @@ class SheetColumn:
 
 
 def match_columns(
-    row: GridRow, above: GridRow | None = None, choices: SheetOptions = NO_SHEET_OPTIONS
+    row: GridRow, above: GridRow | None = None, options: SheetOptions = NO_SHEET_OPTIONS
 ) -> tuple[SheetColumn, ...]:
-    """The columns that a header row names, one or more for a meaning; `above` may hold the unit of month columns."""
+    """The columns of a header row, one or more for each meaning; `above` may contain the unit of month columns."""
     columns: list[SheetColumn] = []
     over = ""
     for index, cell in enumerate(row.cells):
         text = above.cell(index).text if above else ""
         over = text or (over if columns and columns[-1].meaning == "month" else "")
-        if column := _mapped_column(index, cell, over, choices) or _match_column(index, cell, over, choices):
+        if column := _mapped_column(index, cell, over, options) or _match_column(index, cell, over, options):
             columns.append(column)
     return tuple(columns)
 
 
 def unmatched_headers(row: GridRow, columns: tuple[SheetColumn, ...]) -> list[Cell]:
-    """The header cells that mean nothing to us."""
+    """The header cells without a known meaning."""
     known = {column.index for column in columns}
     return [cell for index, cell in enumerate(row.cells) if not cell.is_blank and index not in known]
 
 
 def select_columns(columns: tuple[SheetColumn, ...]) -> tuple[tuple[SheetColumn, ...], tuple[SheetColumn, ...]]:
-    """One column for each text meaning (the best name, else the first), and those that were passed over."""
+    """One column for each text meaning (the best name, else the first), and the columns that are not used."""
     selected: dict[str, SheetColumn] = {}
     rest: list[SheetColumn] = []
     passed: list[SheetColumn] = []
-    chosen = {column.meaning for column in columns if column.rule == RULE_USER_MAPPING and column.meaning != "month"}
+    mapped = {column.meaning for column in columns if column.rule == RULE_USER_MAPPING and column.meaning != "month"}
     means = {c.meaning for c in columns if not _PEAK.search(c.words)}
     for column in columns:
         is_peak = column.meaning in means and column.meaning in PEAK_MEANINGS and _PEAK.search(column.words)
-        if (column.meaning in chosen and column.rule != RULE_USER_MAPPING) or is_peak:
+        if (column.meaning in mapped and column.rule != RULE_USER_MAPPING) or is_peak:
             passed.append(column)
             continue
         if column.meaning not in SINGLE_COLUMN_MEANINGS:
@@ -101,9 +98,9 @@ def select_columns(columns: tuple[SheetColumn, ...]) -> tuple[tuple[SheetColumn,
     return tuple(sorted([*selected.values(), *rest], key=lambda column: column.index)), tuple(passed)
 
 
-def _mapped_column(index: int, cell: Cell, over: str, choices: SheetOptions) -> SheetColumn | None:
-    """The column as the asker said it is."""
-    field = choices.field_of(cell.text)
+def _mapped_column(index: int, cell: Cell, over: str, options: SheetOptions) -> SheetColumn | None:
+    """The column as mapped by an option or a mapping file."""
+    field = options.field_of(cell.text)
     if not field or field == IGNORE:
         return None
     month = month_field(field)
@@ -114,11 +111,11 @@ def _mapped_column(index: int, cell: Cell, over: str, choices: SheetOptions) -> 
     )
 
 
-def _match_column(index: int, cell: Cell, over: str, choices: SheetOptions) -> SheetColumn | None:
+def _match_column(index: int, cell: Cell, over: str, options: SheetOptions) -> SheetColumn | None:
     if is_year(cell):
         return SheetColumn(index, "yearless", cell, cell.text)
     is_text = not (cell.is_blank or cell.fault or cell.is_number or isinstance(cell.value, bool))
-    if not is_text or choices.field_of(cell.text) == IGNORE:
+    if not is_text or options.field_of(cell.text) == IGNORE:
         return None
     if isinstance(cell.value, str) and len(cell.text) <= TITLE_MAX:
         column = _column_from_title(cell.text)
@@ -133,14 +130,14 @@ def _match_column(index: int, cell: Cell, over: str, choices: SheetOptions) -> S
 
 @lru_cache(maxsize=10_000)
 def _column_from_title(text: str) -> SheetColumn | None:
-    """The column that a title makes, its place and the unit of a month aside; None for a text that means nothing."""
+    """The column of a title, without its position and the unit of a month; None for a text without a meaning."""
     cell = Cell("", text)
-    has_digits = any(sign.isdigit() for sign in text)
+    has_digits = any(character.isdigit() for character in text)
     if has_digits and (month := parse_month(cell)):
         return SheetColumn(0, "month", cell, text, month, rule=RULE_CALENDAR_MONTH)
     if has_digits and (number := parse_month_number(cell)):
         return SheetColumn(0, "month", cell, text, f"#{number}", rule="a month of the plan by number")
-    if is_yearless(cell) or (has_digits and describe_ambiguous_date(cell)):
+    if is_yearless(cell) or (has_digits and is_ambiguous_date(cell)):
         return SheetColumn(0, "yearless", cell, text)
     words = normalize_text(text)
     meaning = match_meaning(words)
@@ -155,7 +152,7 @@ def _column_from_title(text: str) -> SheetColumn | None:
 
 
 def _column_from_month_title(cell: Cell, words: str) -> SheetColumn | None:
-    """The column of "GPU-hours Jan-27", a month, and of "GPU-hours Q1 2027", which may be any three."""
+    """The column of "GPU-hours Jan-27", a month, and of "GPU-hours Q1 2027", whose months are unknown."""
     rest = [part for part in re.split(r"[()\[\]:]|\s[-–]\s|\s", cell.text) if part]
     for size in (1, 2):
         for at in range(len(rest) - size + 1):
@@ -172,19 +169,19 @@ def is_year(cell: Cell) -> bool:
 
 @lru_cache(maxsize=10_000)
 def match_meaning(words: str) -> str:
-    """What a header in plain words means, else empty."""
+    """The meaning of a normalized header, else empty."""
     meaning = next((meaning for meaning, pattern in _meaning_patterns() if pattern.search(words)), "")
     return "" if meaning not in MAY_BE_PRICED and _PRICED.search(words) else meaning
 
 
 @cache
 def _meaning_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Each meaning with all of its patterns as one."""
+    """Each meaning with its patterns combined."""
     return tuple((meaning, re.compile("|".join(f"(?:{each})" for each in each_of))) for meaning, each_of in MEANINGS)
 
 
 def parse_rate(column: SheetColumn) -> tuple[str, float | None]:
-    """The unit and the seconds of a throughput column, as its header says them."""
+    """The unit and the seconds of a throughput column by its header."""
     return parse_work_unit(column.words), parse_rate_seconds(column.words)
 
 

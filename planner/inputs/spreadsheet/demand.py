@@ -1,4 +1,4 @@
-"""How much work a row asks for: exactly one kind of demand, from whichever columns state it."""
+"""The demand of a row: exactly one kind of it, from any of the columns that state demand."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from planner.inputs.spreadsheet.active_period import read_active_period
 from planner.inputs.spreadsheet.column_meanings import REQUIRED_DEMAND, SheetColumn
 from planner.inputs.spreadsheet.hardware import Hardware
 from planner.inputs.spreadsheet.monthly_hours import (
-    HOURS_PER_MONTH,
     MonthlyHours,
     read_monthly_hours,
     repetitions_per_month,
     scale_amount,
 )
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
+from pricing.units import HOURS_PER_MONTH
 
 HOURS_AGREE_WITHIN = 0.01
 _DEMAND_KEYS = {
@@ -33,7 +33,7 @@ _CHIP_UTILISATION = re.compile(r"\b(?:gpu|sm|compute|mfu|memory|tensor|accelerat
 
 @dataclass(frozen=True, slots=True)
 class DemandStatement:
-    """One statement of demand: the key in the request, its value, what it counts and the cells it came from."""
+    """One statement of demand: the key in the request, its value, its unit and the cells it was read from."""
 
     key: str
     value: float | dict[str, float] | list[float]
@@ -47,7 +47,7 @@ class DemandStatement:
 
 
 def read_demand(line: WorkloadRow, hardware: Hardware, problem_count: int) -> DemandStatement | None:
-    """The one demand of a row; None after a complaint. `told` complaints were there before the row."""
+    """The demand of a row; None after a problem. `problem_count` is the number of problems before the row."""
     hours = read_monthly_hours(line)
     statements = [
         each
@@ -66,34 +66,34 @@ def read_demand(line: WorkloadRow, hardware: Hardware, problem_count: int) -> De
         return None
     statements = _prefer_month_columns(line, statements)
     if not statements and "yearless" in line.table.meanings:
-        return None  # its column is told
+        return None  # the column has a problem already
     if not statements:
         cell = line.cell("name") or line.row.cell(0)
-        line.ledger.add_problem(cell, "nothing in this row says how much work is needed", REQUIRED_DEMAND)
+        line.ledger.add_problem(cell, "this row has no demand", REQUIRED_DEMAND)
         return None
     if len(statements) > 1:
         first, second = statements[0].cells[0][0], statements[1].cells[0][0]
-        message = f"a second kind of demand in one row; the first stands in {first.place}"
+        message = f"a second kind of demand in one row; the first is in {first.place}"
         line.ledger.add_problem(second, message, "one kind of demand: leave one of the two empty")
         return None
     return _limit_to_active_period(line, statements[0], problem_count)
 
 
 def _limit_to_active_period(line: WorkloadRow, stated: DemandStatement, problem_count: int) -> DemandStatement | None:
-    """The demand in the months that its row says it runs in."""
+    """The demand in the months of the row's active period."""
     span = read_active_period(line)
     if len(line.ledger.complaints) > problem_count:
         return None
     if span is None or stated.key == "total_units":
         return stated
     if not isinstance(stated.value, float):
-        line.ledger.note(f"{span.cells[0][0].place} is not used: the month columns of its row say when")
+        line.ledger.note(f"{span.cells[0][0].place} is not used: the month columns of its row define the period")
         return stated
     return replace(stated, value=span.by_month(stated.value), cells=stated.cells + span.cells)
 
 
 def _prefer_month_columns(line: WorkloadRow, statements: list[DemandStatement]) -> list[DemandStatement]:
-    """Values by month extend the single value of the same kind beside them."""
+    """Values by month replace a single value of the same kind."""
     by_month = next((each for each in statements if not isinstance(each.value, float)), None)
     if by_month is None:
         return statements
@@ -104,27 +104,25 @@ def _prefer_month_columns(line: WorkloadRow, statements: list[DemandStatement]) 
 
 
 def _read_column(line: WorkloadRow, meaning: str, key: str) -> DemandStatement | None:
-    found = line.number(meaning)
-    if found is None:
+    number = line.number(meaning)
+    if number is None:
         return None
-    metric = found.column.metric or _read_unit_column(line) or Metric("units")
-    return _build_statement(line, found, metric, key)
+    metric = number.column.metric or _read_unit_column(line) or Metric("units")
+    return _build_statement(line, number, metric, key)
 
 
 def _read_requests(line: WorkloadRow) -> DemandStatement | None:
-    found = line.number("requests_per_second")
-    if found is None:
+    number = line.number("requests_per_second")
+    if number is None:
         return None
-    if re.search(r"\b(?:peak|max(?:imum)?|p9\d)\b", found.column.words):
-        message = (
-            "a peak does not say how much work there is; the demand is the mean of the month, spread by a daily shape"
-        )
-        line.ledger.add_problem(found.cell, message, "a column with mean requests per second")
+    if re.search(r"\b(?:peak|max(?:imum)?|p9\d)\b", number.column.words):
+        message = "a peak is not a demand; demand is the mean of the month, and a daily shape adds the peaks"
+        line.ledger.add_problem(number.cell, message, "a column with mean requests per second")
         return None
     return _build_statement(
         line,
-        found,
-        found.column.metric or Metric("requests_per_second", "requests", 1.0, "second"),
+        number,
+        number.column.metric or Metric("requests_per_second", "requests", 1.0, "second"),
         "requests_per_second",
     )
 
@@ -149,19 +147,19 @@ def _read_unit_column(line: WorkloadRow) -> Metric | None:
 def _read_accelerator_hours(
     line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None
 ) -> DemandStatement | None:
-    """GPU-hours as stated, else GPUs x hours (x utilisation where that is a share of the hours)."""
-    found = line.number("accelerator_hours")
-    scaled = scale_amount(line, found, found.column.metric or Metric("accelerator_hours")) if found else None
+    """GPU-hours as stated, else GPUs x hours (x utilisation, where that is a share of the hours)."""
+    number = line.number("accelerator_hours")
+    scaled = scale_amount(line, number, number.column.metric or Metric("accelerator_hours")) if number else None
     product = _multiply_hours(line, hardware, hours)
-    if found is None:
+    if number is None:
         return product
-    factor = repetitions_per_month(line, found.column, found.cell, scaled[1], found.value) if scaled else None
+    factor = repetitions_per_month(line, number.column, number.cell, scaled[1], number.value) if scaled else None
     if scaled is None or factor is None:
         return None
-    value, metric = (found.value * scaled[1].scale * factor[0], scaled[1]) if factor[1] else scaled
-    if product is None and not metric.period and not factor[1] and re.search(r"\btotal\b", found.column.words):
-        message = "GPU-hours in total, or of a month?"
-        line.ledger.add_problem(found.cell, message, "a column GPU-hours / month, or a column for each month")
+    value, metric = (number.value * scaled[1].scale * factor[0], scaled[1]) if factor[1] else scaled
+    if product is None and not metric.period and not factor[1] and re.search(r"\btotal\b", number.column.words):
+        message = "ambiguous: GPU-hours in total or per month"
+        line.ledger.add_problem(number.cell, message, "a column GPU-hours / month, or a column for each month")
         return None
     if (
         product is not None
@@ -170,38 +168,38 @@ def _read_accelerator_hours(
     ):
         cells = " x ".join(cell.place for cell, _ in product.cells)
         line.ledger.add_problem(
-            found.cell, f"{value:,.15g} GPU-hours, but {cells} gives {product.value:,.15g}", "one of the two"
+            number.cell, f"{value:,.15g} GPU-hours, but {cells} is {product.value:,.15g}", "one of the two"
         )
         return None
-    _note_period(line, found, metric, is_by_run=bool(factor[1]))
+    _note_period(line, number, metric, is_by_run=bool(factor[1]))
     return DemandStatement(
-        _DEMAND_KEYS["accelerator_hours"], value, "", ((found.cell, f"{value:.15g} accelerator-hours"), *factor[1])
+        _DEMAND_KEYS["accelerator_hours"], value, "", ((number.cell, f"{value:.15g} accelerator-hours"), *factor[1])
     )
 
 
 def _note_period(line: WorkloadRow, number: CellNumber, metric: Metric, *, is_by_run: bool = False) -> None:
-    """Tells where an amount was taken as of a month, or as spread over a year."""
+    """Adds a note where an amount is read as per month, or spread over a year."""
     header = number.column.header
     if not metric.period and not is_by_run:
         line.ledger.note(f"{header.text!r} ({header.place}) names no period: read as per month")
     elif is_yearly(number.column.words):
-        line.ledger.note(f"{header.text!r} ({header.place}) is of a year: a twelfth of it each month")
+        line.ledger.note(f"{header.text!r} ({header.place}) is per year: a twelfth of it each month")
 
 
 def _read_node_hours(line: WorkloadRow, hardware: Hardware) -> DemandStatement | None:
     """Hours of nodes, times the accelerators in one."""
-    found = line.number("node_hours")
-    if found is None or line.cell("accelerator_hours") is not None:
+    number = line.number("node_hours")
+    if number is None or line.cell("accelerator_hours") is not None:
         return None
-    scaled = scale_amount(line, found, replace(found.column.metric or Metric("hours"), what="hours"))
+    scaled = scale_amount(line, number, replace(number.column.metric or Metric("hours"), kind="hours"))
     if scaled is None:
         return None
     if hardware.each is None:
-        line.ledger.add_problem(found.cell, "hours of nodes, but with how many GPUs each?", "a column GPUs per node")
+        line.ledger.add_problem(number.cell, "hours of nodes without the GPUs of a node", "a column GPUs per node")
         return None
-    _note_period(line, found, scaled[1])
+    _note_period(line, number, scaled[1])
     each = () if hardware.each_cell is None else ((hardware.each_cell, f"{hardware.each:g} each"),)
-    cells = ((found.cell, f"{scaled[0]:.15g} node-hours"), *each)
+    cells = ((number.cell, f"{scaled[0]:.15g} node-hours"), *each)
     return DemandStatement(_DEMAND_KEYS["accelerator_hours"], scaled[0] * hardware.each, "", cells)
 
 
@@ -214,7 +212,7 @@ def _multiply_hours(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours |
         return None
     if hardware.count is None or hardware.count_cell is None:
         if all(line.cell(meaning) is None for meaning in ("accelerator_hours", "gpus", "nodes")):
-            line.ledger.add_problem(hours.cell, "hours, but of how many GPUs?", "a number of GPUs in the row")
+            line.ledger.add_problem(hours.cell, "hours without a number of GPUs", "a number of GPUs in the row")
         return None
     share = _read_hours_share(line, hours.value)
     if share is None:
@@ -231,13 +229,13 @@ def _multiply_hours(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours |
 
 
 def _read_hours_share(line: WorkloadRow, hours: float) -> tuple[float, Cell | None] | None:
-    """The share of the hours used; 1 where utilisation is not given or is about the chip. None after a complaint."""
+    """The used share of the hours: 1 where utilisation is missing or is that of the chip. None after a problem."""
     column = line.table.column("utilisation")
     if column is None or line.cell("utilisation") is None:
         return 1.0, None
     if _CHIP_UTILISATION.search(column.words) and not _HOURS_SHARE.search(column.words):
         line.ledger.note(
-            f"{column.header.text!r} ({column.header.place}) is about the chip, not the hours: the hours stand as given"
+            f"{column.header.text!r} ({column.header.place}) is the utilisation of the chip: the hours stay as they are"
         )
         return 1.0, None
     share = line.fraction("utilisation")
@@ -245,9 +243,9 @@ def _read_hours_share(line: WorkloadRow, hours: float) -> tuple[float, Cell | No
         return None
     is_named = bool(_HOURS_SHARE.search(column.words))
     if not is_named and hours >= 0.98 * HOURS_PER_MONTH:
-        line.ledger.note(f"{column.header.text!r} ({column.header.place}) is read as a share of the hours beside it")
+        line.ledger.note(f"{column.header.text!r} ({column.header.place}) is read as a share of the hours")
     if not is_named and hours < 0.98 * HOURS_PER_MONTH:
-        message = "does this lower the hours beside it, or is it how busy the chip is in them?"
+        message = "ambiguous: a share of the hours, or the utilisation of the chip"
         line.ledger.add_problem(
             share[1], message, f"the header 'Utilisation (% of hours)' or 'GPU utilisation', not {column.header.text!r}"
         )
@@ -264,7 +262,7 @@ def _read_month_columns(line: WorkloadRow, hardware: Hardware, hours: MonthlyHou
     if metric is None:
         line.ledger.add_problem(
             first,
-            "the month columns do not say what they count",
+            "the month columns have no unit",
             "a Unit column, or a heading above them: GPU-hours, tokens ...",
         )
         return None
@@ -278,38 +276,38 @@ def _read_month_columns(line: WorkloadRow, hardware: Hardware, hours: MonthlyHou
         if value is not None:
             values[column.month] = value * times
             cells.append((line.row.cell(column.index), f"{column.month}: {value * times:.15g}"))
-    what = metric.what if metric.what in _DEMAND_KEYS else "accelerator_hours"
+    key = _DEMAND_KEYS.get(metric.kind, _DEMAND_KEYS["accelerator_hours"])
     if any(month.startswith("#") for month in values):
         if list(values) != [f"#{number}" for number in range(1, len(values) + 1)]:
-            line.ledger.add_problem(first, "months by number must run from 1 without a hole", "Month 1, Month 2, ...")
+            line.ledger.add_problem(first, "months by number must run from 1 without gaps", "Month 1, Month 2, ...")
             return None
-        return DemandStatement(_DEMAND_KEYS[what], list(values.values()), metric.unit, tuple(cells))
-    return DemandStatement(_DEMAND_KEYS[what], values, metric.unit, tuple(cells)) if values else None
+        return DemandStatement(key, list(values.values()), metric.unit, tuple(cells))
+    return DemandStatement(key, values, metric.unit, tuple(cells)) if values else None
 
 
 def _month_factor(
     line: WorkloadRow, metric: Metric, hardware: Hardware, hours: MonthlyHours | None, first: Cell
 ) -> float | None:
-    """What turns a month's figure into demand: hours for a number of GPUs, GPUs for hours, else 1."""
-    if metric.what == "accelerators":
+    """The factor from a month's value to demand: hours for a number of GPUs, GPUs for hours, else 1."""
+    if metric.kind == "accelerators":
         if hours is None:
             line.ledger.add_problem(
                 first,
-                "a number of GPUs by month needs their hours",
+                "a number of GPUs by month without hours",
                 "a column Hours per month (730 is around the clock)",
             )
             return None
         share = _read_hours_share(line, hours.value)
         return None if share is None else hours.value * share[0]
-    if metric.what == "hours":
+    if metric.kind == "hours":
         if hardware.count is None:
-            line.ledger.add_problem(first, "hours by month, but of how many GPUs?", "a number of GPUs in the row")
+            line.ledger.add_problem(first, "hours by month without a number of GPUs", "a number of GPUs in the row")
         return hardware.count
     return 1.0
 
 
 def _read_month_value(line: WorkloadRow, column: SheetColumn, metric: Metric) -> float | None:
-    """The figure of a month; a dash is a stated zero, as accounts write it."""
+    """The value of a month; a dash is an explicit zero, as in accounting."""
     cell = line.row.cell(column.index)
     if cell.text in ("-", "–", "—"):
         return 0.0
@@ -317,36 +315,38 @@ def _read_month_value(line: WorkloadRow, column: SheetColumn, metric: Metric) ->
     scaled = scale_amount(line, number, metric) if number else None
     if scaled is None:
         return None
-    return scaled[0] if metric.what != "accelerators" else number.value if number else None
+    return scaled[0] if metric.kind != "accelerators" else number.value if number else None
 
 
 def _read_amount_column(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None) -> DemandStatement | None:
-    """A column called demand or amount, counted in what its cell, a unit column or its header says."""
-    found = line.number("amount")
-    if found is None:
+    """A column called demand or amount, in the unit of its cell, of a unit column or of its header."""
+    number = line.number("amount")
+    if number is None:
         return None
-    metric = parse_metric(found.quantity.unit) or _read_unit_column(line) or found.column.metric
-    if metric is None or metric.what == "hours":
-        line.ledger.add_problem(found.cell, "an amount of what?", "a unit beside it: GPU-hours, tokens, requests/s ...")
+    metric = parse_metric(number.quantity.unit) or _read_unit_column(line) or number.column.metric
+    if metric is None or metric.kind == "hours":
+        line.ledger.add_problem(
+            number.cell, "an amount without a unit", "a unit in the row: GPU-hours, tokens, requests/s ..."
+        )
         return None
-    if metric.what == "accelerators":
+    if metric.kind == "accelerators":
         if hours is None or hardware.count is not None:
             line.ledger.add_problem(
-                found.cell, "a number of GPUs is no amount of work", "a column Hours per month, or GPU-hours"
+                number.cell, "a number of GPUs is not an amount of work", "a column Hours per month, or GPU-hours"
             )
             return None
         return DemandStatement(
             _DEMAND_KEYS["accelerator_hours"],
-            found.value * hours.value,
+            number.value * hours.value,
             "",
-            ((found.cell, f"{found.value:g} accelerators"), (hours.cell, "hours")),
+            ((number.cell, f"{number.value:g} accelerators"), (hours.cell, "hours")),
         )
-    is_total = metric.what == "units" and not metric.period and line.cell("deadline") is not None
-    return _build_statement(line, found, metric, "total_units" if is_total else _DEMAND_KEYS[metric.what])
+    is_total = metric.kind == "units" and not metric.period and line.cell("deadline") is not None
+    return _build_statement(line, number, metric, "total_units" if is_total else _DEMAND_KEYS[metric.kind])
 
 
 def record_demand(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
-    """The demand's key and value, with every cell it came from in the ledger."""
+    """The demand as a request has it; its cells are recorded in the log."""
     path = f"{line.path}.demand.{stated.key}"
     for cell, value in stated.cells:
         line.ledger.read(path, cell, value)

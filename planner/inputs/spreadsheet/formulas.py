@@ -1,6 +1,6 @@
-"""Simple formulas computed where a workbook stores no value: arithmetic, references, sums. Anything else is refused.
+"""Computes simple formulas where a workbook stores no value: arithmetic, references, sums. All others are rejected.
 
-Knows no cells but those it is given; a text or a blank in arithmetic is refused, not taken for zero.
+A text or a blank cell in arithmetic is rejected, not read as zero.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from planner.inputs.cell_grid import CellValue, column_letters, column_number
+from planner.inputs.cell_grid import CellValue, column_letters, parse_reference
 
 DEPTH_MAX = 60
 CELLS_MAX = 20_000
@@ -20,11 +20,10 @@ _TOKEN = re.compile(
     r"|(?P<name>[A-Za-z][A-Za-z0-9.]*)\(|(?P<sign>[-+*/^%(),;]))"
 )
 _REF = re.compile(r"(?:(?P<sheet>'(?:[^']|'')+'|[^\W\d][\w.]*)!)?(?P<first>[^:!]+)(?::(?P<last>.+))?")
-_CELL = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
 
 
 class UnsupportedFormula(ValueError):
-    """A formula that is not simple, or whose cells hold no numbers; the message says why."""
+    """A formula that is not simple, or that refers to cells without numbers; the message is the reason."""
 
 
 @dataclass(slots=True)
@@ -35,10 +34,10 @@ class Formulas:
     stored: Callable[[str, str], CellValue]
     known: dict[tuple[str, str], float] = field(default_factory=dict)
     open: set[tuple[str, str]] = field(default_factory=set)
-    looked_at: int = 0
+    cells_read: int = 0
 
     def value(self, sheet: str, reference: str) -> float:
-        """The number that the formula of a cell gives. Raises NotComputed."""
+        """The number that the formula of a cell gives. Raises UnsupportedFormula."""
         key = (sheet, reference)
         if key in self.known:
             return self.known[key]
@@ -50,15 +49,15 @@ class Formulas:
         finally:
             self.open.discard(key)
         if not math.isfinite(result):
-            raise UnsupportedFormula("its result is no number")
+            raise UnsupportedFormula("its result is not a number")
         self.known[key] = result
         return result
 
     def number_at(self, sheet: str, reference: str) -> float | None:
-        """The number in a cell, None for a blank one."""
-        self.looked_at += 1
-        if self.looked_at > CELLS_MAX:
-            raise UnsupportedFormula("it looks at too many cells")
+        """The number in a cell; None for a blank cell."""
+        self.cells_read += 1
+        if self.cells_read > CELLS_MAX:
+            raise UnsupportedFormula("it refers to too many cells")
         if sheet not in self.formulas:
             raise UnsupportedFormula(f"there is no sheet {sheet!r}")
         value = self.stored(sheet, reference)
@@ -67,12 +66,12 @@ class Formulas:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise UnsupportedFormula(f"{reference} holds no number")
+            raise UnsupportedFormula(f"{reference} is not a number")
         return float(value)
 
 
 class _FormulaParser:
-    """One formula by recursive descent; values are computed while it is read."""
+    """Parses one formula by recursive descent and computes it while parsing."""
 
     def __init__(self, book: Formulas, sheet: str, text: str) -> None:
         self.book, self.sheet = book, sheet
@@ -82,14 +81,14 @@ class _FormulaParser:
     def result(self) -> float:
         value = self._parse_sum()
         if self.at < len(self.tokens):
-            raise UnsupportedFormula(f"{self.tokens[self.at][1]!r} in it is not understood")
+            raise UnsupportedFormula(f"{self.tokens[self.at][1]!r} in it is not supported")
         return value
 
     def _peek_token(self) -> str:
         return self.tokens[self.at][1] if self.at < len(self.tokens) else ""
 
-    def _accept_token(self, *wanted: str) -> str:
-        if self._peek_token() in wanted and self._peek_token():
+    def _accept_token(self, *signs: str) -> str:
+        if self._peek_token() in signs and self._peek_token():
             self.at += 1
             return self.tokens[self.at - 1][1]
         return ""
@@ -115,7 +114,7 @@ class _FormulaParser:
             try:
                 value = float(value ** self._parse_signed())
             except (OverflowError, ZeroDivisionError, TypeError, ValueError):
-                raise UnsupportedFormula("its power is no number") from None
+                raise UnsupportedFormula("its power is not a number") from None
         return value
 
     def _parse_signed(self) -> float:
@@ -128,7 +127,7 @@ class _FormulaParser:
 
     def _parse_atom(self) -> float:
         if self.at >= len(self.tokens):
-            raise UnsupportedFormula("it ends too early")
+            raise UnsupportedFormula("it is incomplete")
         kind, text = self.tokens[self.at]
         self.at += 1
         if kind == "number":
@@ -145,12 +144,12 @@ class _FormulaParser:
             if not self._accept_token(")"):
                 raise UnsupportedFormula("a bracket is not closed")
             return value
-        raise UnsupportedFormula(f"{text!r} in it is not understood")
+        raise UnsupportedFormula(f"{text!r} in it is not supported")
 
     def _parse_call(self, name: str) -> float:
         function = FUNCTIONS.get(name.upper())
         if function is None:
-            raise UnsupportedFormula(f"{name.upper()} is not computed here")
+            raise UnsupportedFormula(f"the function {name.upper()} is not supported")
         arguments: list[float] = []
         while not self._accept_token(")"):
             if self.at < len(self.tokens) and self.tokens[self.at][0] == "ref" and self._ends_argument(self.at + 1):
@@ -163,23 +162,22 @@ class _FormulaParser:
         try:
             return function(arguments)
         except (ValueError, ZeroDivisionError, IndexError, TypeError):
-            raise UnsupportedFormula(f"{name.upper()} has nothing to work on") from None
+            raise UnsupportedFormula(f"{name.upper()} has no numbers to work on") from None
 
     def _ends_argument(self, at: int) -> bool:
         return at < len(self.tokens) and self.tokens[at][1] in (",", ";", ")")
 
     def _read_cells(self, text: str) -> list[float | None]:
         match = _REF.fullmatch(text)
-        first = _CELL.fullmatch(match["first"]) if match else None
-        last = _CELL.fullmatch(match["last"]) if match and match["last"] else first
+        first = parse_reference(match["first"]) if match else None
+        last = parse_reference(match["last"]) if match and match["last"] else first
         if match is None or first is None or last is None:
-            raise UnsupportedFormula(f"{text} is no reference")
+            raise UnsupportedFormula(f"{text} is not a reference")
         sheet = match["sheet"] or self.sheet
         sheet = sheet[1:-1].replace("''", "'") if sheet.startswith("'") else sheet
-        top, bottom = sorted((int(first[2]), int(last[2])))
-        left, right = sorted((column_number(first[1]), column_number(last[1])))
+        (left, right), (top, bottom) = sorted((first[0], last[0])), sorted((first[1], last[1]))
         if (bottom - top + 1) * (right - left + 1) > CELLS_MAX:
-            raise UnsupportedFormula("it looks at too many cells")
+            raise UnsupportedFormula("it refers to too many cells")
         return [
             self.book.number_at(sheet, f"{column_letters(column - 1)}{row}")
             for row in range(top, bottom + 1)
@@ -199,20 +197,20 @@ FUNCTIONS: dict[str, Callable[[list[float]], float]] = {
         math.floor(abs(values[0]) * 10 ** int(values[1]) + 0.5) / 10 ** int(values[1]), values[0]
     ),
 }
-"""What can be called; ROUND goes away from zero at a half, as spreadsheets do."""
+"""The supported functions. ROUND rounds a half away from zero, as spreadsheets do."""
 
 
 def _split_tokens(text: str) -> list[tuple[str, str]]:
     called = re.findall(r"([A-Z][A-Z0-9.]*)\(", text.upper())
-    if strange := next((name for name in called if name not in FUNCTIONS), ""):
-        raise UnsupportedFormula(f"{strange} is not computed here")
+    if unknown := next((name for name in called if name not in FUNCTIONS), ""):
+        raise UnsupportedFormula(f"the function {unknown} is not supported")
     tokens = []
     at = 0
     text = text.strip().removeprefix("=")
     while at < len(text.rstrip()):
-        found = _TOKEN.match(text, at)
-        if not found or found.lastgroup is None:
-            raise UnsupportedFormula(f"{text[at : at + 12]!r} in it is not understood")
-        tokens.append((found.lastgroup, found[found.lastgroup]))
-        at = found.end()
+        token = _TOKEN.match(text, at)
+        if not token or token.lastgroup is None:
+            raise UnsupportedFormula(f"{text[at : at + 12]!r} in it is not supported")
+        tokens.append((token.lastgroup, token[token.lastgroup]))
+        at = token.end()
     return tokens

@@ -1,6 +1,6 @@
-"""Which accelerator a row names and how many of it: "8x H100", "H100:8", a GPU and a GPUs column, nodes times GPUs.
+"""The accelerator of a row and its count: "8x H100", "H100:8", a GPU and a GPUs column, nodes times GPUs.
 
-A cloud's type of machine (p4d.24xlarge) stands for the accelerators in it.
+A cloud's instance type (p4d.24xlarge) is read as the accelerators in it.
 """
 
 from __future__ import annotations
@@ -27,20 +27,16 @@ _NODES = re.compile(rf"{_TIMES} ?(?:[x×*] ?|{ACCELERATOR} ?|per node ?|each ?)*
 _NAME_AND_SIZE = re.compile(
     r"(?P<name>(?:\w+ )*[a-z]{1,2}\d{2,3})(?: ?[-/ ] ?| ?\((?=\d+\)))(?P<gb>\d{2,3})\)?", re.IGNORECASE
 )
-"""A100-80 and A100 (80): the second may be a number of them."""
+"""A100-80 and A100 (80): the second may also be a count."""
 SIZES_GB = frozenset({16, 24, 32, 40, 48, 80, 94, 96, 141, 180, 192})
-"""The memory that accelerators have: a number behind a name that is no such size is a count."""
-
+"""Memory sizes of accelerators: any other number behind a name is a count."""
 
 _UNITS = re.compile(rf"(?:{ACCELERATOR}|nodes?|x|units?|pcs)")
 
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """The accelerator as written and the count of it; either may be missing. `cells` are where they stood.
-
-    `each` is how many stand in one node.
-    """
+    """The accelerator as written and its count; either may be missing. `each` is the number in one node."""
 
     name: str = ""
     count: float | None = None
@@ -65,7 +61,7 @@ def split_hardware_text(text: str) -> tuple[str, float | None]:
 
 
 def read_hardware(line: WorkloadRow) -> Hardware:
-    """What the row runs on. Counts that contradict each other are complained of."""
+    """The hardware of a row. Counts that contradict each other are a problem."""
     name, in_name = split_hardware_text(line.text("accelerator"))
     name_cell = line.cell("accelerator") if name else None
     hardware = _hardware_of_instance_type(line, name, in_name, name_cell)
@@ -87,15 +83,14 @@ def read_hardware(line: WorkloadRow) -> Hardware:
         count, count_cell = in_name, name_cell
     copies = _read_positive_count(line, "replicas") if line.cell("gang") is None else None
     if copies is not None and copies.value > 1 and count is not None:
-        line.ledger.add_problem(
-            copies.cell, "are the GPUs beside it those of one replica?", "a column GPUs per replica"
-        )
+        message = "ambiguous: the GPUs in this row are those of one replica or of all"
+        line.ledger.add_problem(copies.cell, message, "a column GPUs per replica")
     per_node = (each.value, each.cell) if each else (None, None)
     return Hardware(name, count, name_cell, count_cell, *per_node)
 
 
 def _is_ambiguous_name(line: WorkloadRow, cell: Cell | None, count: float | None) -> bool:
-    """Whether "A100 (80)" could be 80 of them, with no number of GPUs beside it; a complaint then."""
+    """Whether "A100 (80)" may mean 80 of them, in a row without a number of GPUs; adds a problem then."""
     text = cell.text if cell is not None else ""
     if count is not None or cell is None or not text.endswith(")"):
         return False
@@ -104,7 +99,7 @@ def _is_ambiguous_name(line: WorkloadRow, cell: Cell | None, count: float | None
         return False
     number, name = match["gb"], match["name"]
     line.ledger.add_problem(
-        cell, f"{number} of them, or one with {number} GB?", f"{number}x {name}, or {name} {number}GB"
+        cell, f"ambiguous: {number} of them, or one with {number} GB", f"{number}x {name}, or {name} {number}GB"
     )
     return True
 
@@ -112,7 +107,7 @@ def _is_ambiguous_name(line: WorkloadRow, cell: Cell | None, count: float | None
 def _hardware_of_instance_type(
     line: WorkloadRow, name: str, in_name: float | None, name_cell: Cell | None
 ) -> Hardware | None:
-    """The accelerators of a type of machine, named in a column of its own or in that of accelerators."""
+    """The accelerators of an instance type, in its own column or in that of accelerators."""
     cell = line.cell("instance_type")
     if cell is None and not is_instance_type(name):
         return None
@@ -121,7 +116,7 @@ def _hardware_of_instance_type(
     at = cell or name_cell
     if known is None or known.accelerator_count is None or at is None:
         if at is not None and (cell is None or line.cell("accelerator") is None):
-            message = f"{written} is no machine with accelerators that is known"
+            message = f"no known machine with accelerators is called {written}"
             line.ledger.add_problem(at, message, "a type such as p5.48xlarge, or the accelerator and a number of GPUs")
         return None
     each = known.accelerator_count
@@ -146,7 +141,7 @@ def _hardware_of_instance_type(
 
 
 def _counts_accelerators(line: WorkloadRow) -> bool:
-    """Whether the column of counts says that it counts accelerators: a bare Qty beside a type counts machines."""
+    """Whether the column of counts names accelerators; Qty alone, with an instance type, counts machines."""
     column = line.table.column("gpus")
     return column is not None and bool(re.search(rf"\b{ACCELERATOR}\b", column.words))
 
@@ -169,25 +164,24 @@ def _read_count(
 
 
 def _read_positive_count(line: WorkloadRow, meaning: str) -> CellNumber | None:
-    """A count of accelerators or nodes: above zero; slices (0.5) are counts too. Zero is one where hours say that
-    nothing is asked for."""
+    """A count of accelerators or nodes above zero, also of slices (0.5). Zero is valid in a row with hours."""
     cell = line.cell(meaning)
     if cell is None or (meaning == "gpus" and _is_hardware_text(cell)):
         return None
-    found = line.number(meaning)
-    if found is None:
+    number = line.number(meaning)
+    if number is None:
         return None
-    unit = normalize_text(found.quantity.unit)
-    idle = found.value == 0 and line.cell("hours") is not None and line.cell("throughput") is None
+    unit = normalize_text(number.quantity.unit)
+    idle = number.value == 0 and line.cell("hours") is not None and line.cell("throughput") is None
     is_unit = not unit or _UNITS.fullmatch(unit)
-    if (found.value == 0 and not idle) or found.quantity.percent or not is_unit:
-        line.ledger.add_problem(found.cell, f"no count, under {found.column.header.text!r}", "a number above 0")
+    if (number.value == 0 and not idle) or number.quantity.percent or not is_unit:
+        line.ledger.add_problem(number.cell, f"not a count, under {number.column.header.text!r}", "a number above 0")
         return None
-    return found
+    return number
 
 
 def _is_hardware_text(cell: Cell) -> bool:
-    """Whether a count column holds "8x H100" rather than a number."""
+    """Whether a cell of a count column is "8x H100" rather than a number."""
     return (
         isinstance(cell.value, str)
         and split_hardware_text(cell.text)[1] is not None

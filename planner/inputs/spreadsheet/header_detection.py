@@ -1,7 +1,4 @@
-"""Finds the header of a table among titles and notes: one row, two rows that belong together, or one with units below.
-
-Knows what words mean through `_columns`; what stands beneath a header is read elsewhere.
-"""
+"""Finds the header of a table among titles and notes: one row, two joined rows, or one row with units beneath it."""
 
 from __future__ import annotations
 
@@ -9,13 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from planner.inputs.cell_grid import Cell, GridRow, InputSheet
+from planner.inputs.cell_grid import HEADER_SEARCH_ROWS, Cell, GridRow, InputSheet
 from planner.inputs.notation.months import is_yearless, parse_month, parse_month_number
 from planner.inputs.notation.units import normalize_text
 from planner.inputs.sheet_options import SheetOptions
 from planner.inputs.spreadsheet.column_meanings import NAME_RANK, SheetColumn, is_year, match_columns, match_meaning
 
-HEADER_SEARCH_ROWS = 200
 KEY_MEANINGS = frozenset(
     {"name", "accelerator", "gpus", "hours", "accelerator_hours", "units_per_month", "throughput", "month"}
 )
@@ -31,39 +27,39 @@ _UNIT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """`row` names the columns, `above` may hold the unit of month columns, rows from `below` on are the table's."""
+    """`row` names the columns, `above` may contain the unit of month columns, `below` is the first row of the table."""
 
     row: GridRow
     above: GridRow | None
     below: int
 
 
-def find_header(sheet: InputSheet, start: int, choices: SheetOptions) -> Header | None:
-    """The best header from row `start` on: the most different meanings, the first of equals; two rows if better."""
-    if (first := _first_of_several_headers(sheet, start, choices)) is not None:
+def find_header(sheet: InputSheet, start: int, options: SheetOptions) -> Header | None:
+    """The best header from row `start` on: most meanings, the first of equals; two joined rows where better."""
+    if (first := _first_of_several_headers(sheet, start, options)) is not None:
         return first
     best, best_score = None, 1
     for index in range(start, min(len(sheet.rows), start + HEADER_SEARCH_ROWS)):
-        score = header_score(sheet.rows[index], choices)
+        score = header_score(sheet.rows[index], options)
         if score > best_score:
             best, best_score = _single_row_header(sheet, index), score
         if index > start and (row := _join_rows(sheet.rows[index - 1], sheet.rows[index])) is not None:
-            score, vital = _rank_header(row, choices)
-            alone = max(_rank_header(sheet.rows[index - 1], choices), _rank_header(sheet.rows[index], choices))
+            score, vital = _rank_header(row, options)
+            alone = max(_rank_header(sheet.rows[index - 1], options), _rank_header(sheet.rows[index], options))
             if score >= best_score and (score, vital) > alone:
                 above = sheet.rows[index - 2] if index > start + 1 else sheet.rows[index - 1]
                 best, best_score = Header(row, above, index + 1), score
     return best
 
 
-def _first_of_several_headers(sheet: InputSheet, start: int, choices: SheetOptions) -> Header | None:
-    """The first header with a table of its own beneath it, where another header of as much follows: not the better."""
+def _first_of_several_headers(sheet: InputSheet, start: int, options: SheetOptions) -> Header | None:
+    """The first of several good headers with a table beneath it, even where a later one has more meanings."""
     indexes: list[int] = []
     for index in range(start, min(len(sheet.rows), start + HEADER_SEARCH_ROWS)):
         row = sheet.rows[index]
         if len(row.cells) < 3 or _has_numbers(row) or any(cell.text.isdigit() for cell in row.cells):
             continue
-        columns = match_columns(row, None, choices)
+        columns = match_columns(row, None, options)
         meanings = {column.meaning for column in columns}
         if _score_columns(row, columns) >= 3 and "name" in meanings and len(meanings & KEY_MEANINGS) >= 3:
             indexes.append(index)
@@ -77,9 +73,9 @@ def _has_values(row: GridRow) -> bool:
     return any((cell.is_number and not is_year(cell)) or cell.text[:1].isdigit() for cell in row.cells)
 
 
-def header_score(row: GridRow, choices: SheetOptions) -> int:
-    """How many different things a row names if it is a header; 0 where it is none."""
-    return 0 if _has_numbers(row) else _score_columns(row, match_columns(row, None, choices))
+def header_score(row: GridRow, options: SheetOptions) -> int:
+    """The number of meanings in a header; 0 where the row is none."""
+    return 0 if _has_numbers(row) else _score_columns(row, match_columns(row, None, options))
 
 
 def _has_numbers(row: GridRow) -> bool:
@@ -92,17 +88,17 @@ def _score_columns(row: GridRow, columns: Sequence[SheetColumn]) -> int:
     return len(meanings) if len(meanings) >= 4 or len(columns) * 2 >= cells else 0
 
 
-def find_next_header(sheet: InputSheet, header: GridRow, start: int, choices: SheetOptions) -> int:
-    """Where another table with other columns begins, else the end of the sheet. A repeated header begins nothing."""
+def find_next_header(sheet: InputSheet, header: GridRow, start: int, options: SheetOptions) -> int:
+    """The row where a table with other columns begins, else the end of the sheet. A repeated header begins none."""
     own = {cell.text.casefold() for cell in header.cells if not cell.is_blank}
     for index in range(start, len(sheet.rows)):
         row = sheet.rows[index]
         if any(cell.is_number for cell in row.cells) or any(cell.text.isdigit() for cell in row.cells):
             continue
         texts = {cell.text.casefold() for cell in row.cells if not cell.is_blank}
-        if len(texts) < 3 or len(texts & own) * 2 >= len(texts) or not (choices.columns or _may_contain_name(texts)):
+        if len(texts) < 3 or len(texts & own) * 2 >= len(texts) or not (options.columns or _may_contain_name(texts)):
             continue
-        columns = match_columns(row, None, choices)
+        columns = match_columns(row, None, options)
         meanings = {column.meaning for column in columns}
         if len(meanings) >= 3 and "name" in meanings and not _has_numbers(row) and _score_columns(row, columns) >= 3:
             return index
@@ -110,19 +106,19 @@ def find_next_header(sheet: InputSheet, header: GridRow, start: int, choices: Sh
 
 
 def _may_contain_name(texts: Iterable[str]) -> bool:
-    """Whether a word for a name stands in any of them: a quick look, which most rows fail."""
+    """Whether any text contains a word for a name: a fast check that excludes most rows."""
     return any(word in text for text in texts for word in _NAMES)
 
 
-def _rank_header(row: GridRow, choices: SheetOptions) -> tuple[int, int]:
-    """How much a header says, to choose between one row and two: meanings, then those that demand is made of."""
-    columns = match_columns(row, None, choices)
+def _rank_header(row: GridRow, options: SheetOptions) -> tuple[int, int]:
+    """The rank of a header, to choose between one row and two: its meanings, then those that state demand."""
+    columns = match_columns(row, None, options)
     score = 0 if _has_numbers(row) else _score_columns(row, columns)
     return score, len({column.meaning for column in columns} & KEY_MEANINGS)
 
 
 def _single_row_header(sheet: InputSheet, index: int) -> Header:
-    """A header row, joined with a row of nothing but units beneath it."""
+    """A header row, joined with a row of units beneath it."""
     row, above = sheet.rows[index], sheet.rows[index - 1] if index else None
     if index + 1 < len(sheet.rows) and _is_units(sheet.rows[index + 1]):
         return Header(_merge_rows(row, sheet.rows[index + 1], _append_unit, at=row), above, index + 2)
@@ -135,7 +131,7 @@ def _is_units(row: GridRow) -> bool:
 
 
 def _join_rows(above: GridRow, below: GridRow) -> GridRow | None:
-    """Two rows as one header: a heading over several columns belongs to each. None where none stands over several."""
+    """Two rows as one header, where a heading spans several columns and belongs to each of them; else None."""
     upper = [cell for cell in above.cells if not cell.is_blank]
     if len({cell.text for cell in upper}) < 2 or any(c.is_number and not 2000 <= float(c.text) <= 2100 for c in upper):
         return None
@@ -151,7 +147,7 @@ def _join_rows(above: GridRow, below: GridRow) -> GridRow | None:
 
 
 def _spread_headings(above: GridRow, below: GridRow) -> GridRow:
-    """The upper row with its headings over the blank cells to their right, as far as the lower row has words there."""
+    """The upper row with its headings repeated in the blank cells to their right, where the lower row has texts."""
     cells: list[Cell] = []
     over: Cell | None = None
     for index in range(max(len(above.cells), len(below.cells))):
@@ -175,12 +171,12 @@ def _merge_rows(above: GridRow, below: GridRow, join: Callable[[str, str], str],
 
 
 def _append_unit(name: str, unit: str) -> str:
-    """A header with its unit in brackets, as headers of one row write it."""
+    """A header with its unit in brackets, as in a header of one row."""
     return f"{name} {unit}" if unit[:1] in "([" else f"{name} ({unit})"
 
 
 def _combine_headings(upper: str, lower: str) -> str:
-    """What two headings say: both together where that means something, else the lower, else the upper."""
+    """Two headings as one: both together where that has a meaning, else the lower, else the upper."""
     for text in (f"{lower} {upper}", f"{upper} {lower}"):
         if parse_month(Cell("", text)):
             return text

@@ -1,4 +1,4 @@
-"""Which accelerators a cloud's machine holds, by the name of its type: p4d.24xlarge is 8 A100."""
+"""Instance types by their name in any cloud: p4d.24xlarge has 8 A100."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _FORM = re.compile(
 
 
 def is_instance_type(text: str) -> bool:
-    """Whether a text has the form of a type's name: a quick look, before any catalogue is opened."""
+    """Whether a text has the form of an instance type; decided without opening the catalogue."""
     return bool(_FORM.fullmatch(text.strip()))
 
 
 def find_instance_type(text: str, catalog: Catalog | None) -> Offering | None:
-    """The machine of that name with whole accelerators, None where none or several that differ have it."""
+    """The machine of that name, with full accelerators; None where no cloud, or clouds with different ones, have it."""
     if catalog is None:
-        from pricing.catalog.price_catalog import Catalog as Shipped
+        from pricing.catalog.price_catalog import Catalog as EmbeddedCatalog
 
-        catalog = Shipped.embedded()
+        catalog = EmbeddedCatalog.embedded()
     offerings = _offerings_by_name(catalog).get(text.strip().casefold().removeprefix("ml."), ())
-    alike = {(each.accelerator, each.accelerator_count) for each in offerings}
-    return offerings[0] if len(alike) == 1 and offerings[0].accelerator and offerings[0].accelerator_count else None
+    variants = {(each.accelerator, each.accelerator_count) for each in offerings}
+    return offerings[0] if len(variants) == 1 and offerings[0].accelerator and offerings[0].accelerator_count else None
 
 
 @lru_cache(maxsize=2)

@@ -1,6 +1,6 @@
-"""What the texts above a table say of its month columns: their year, and what they count; and sums among the months.
+"""Completes month columns with the year and the unit in titles above a table, and drops sums among the months.
 
-A title is heeded only where it says one thing: two years above a table, or a fiscal one, leave the question open.
+A title is used only where it is unambiguous: two years above a table, or a fiscal year, are not.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SUM_WITHIN = 0.005
 def apply_titles_to_months(
     sheet: InputSheet, above: Sequence[GridRow], columns: Sequence[SheetColumn]
 ) -> tuple[SheetColumn, ...]:
-    """The columns with what the rows `above` (and the sheet's name) say of months without a year or a unit."""
+    """The columns, with the year and the unit of months from the rows `above` and the sheet's name."""
     titles = [
         cell for row in above[-TITLES_MAX:] for cell in row.cells if isinstance(cell.value, str) and not cell.is_blank
     ]
@@ -47,7 +47,7 @@ def _add_year(titles: list[Cell], columns: Sequence[SheetColumn]) -> tuple[Sheet
         return tuple(columns)
     ((year, cell),) = years.items()
     dated = {
-        id(c): replace(c, meaning="month", month=f"{year}-{number:02d}", rule=f"of {year}, as {cell.place} says")
+        id(c): replace(c, meaning="month", month=f"{year}-{number:02d}", rule=f"of {year}, by {cell.place}")
         for c, number in named
         if number
     }
@@ -55,27 +55,27 @@ def _add_year(titles: list[Cell], columns: Sequence[SheetColumn]) -> tuple[Sheet
 
 
 def _add_unit(titles: list[Cell], columns: tuple[SheetColumn, ...]) -> tuple[SheetColumn, ...]:
-    """Months that nothing beside them says the unit of, counted as the one title that names a unit does."""
-    beside = {"unit", "accelerator_hours", "units_per_month", "requests_per_second", "amount"}
+    """Month columns without a unit, in a table without one, take the unit of the only title that names one."""
+    unit_meanings = {"unit", "accelerator_hours", "units_per_month", "requests_per_second", "amount"}
     bare = [c for c in columns if c.meaning == "month" and c.metric is None]
-    if not bare or any(c.meaning in beside for c in columns):
+    if not bare or any(c.meaning in unit_meanings for c in columns):
         return columns
     metrics: dict[str, tuple[Metric, Cell]] = {}
     for cell in titles:
         metric = parse_metric(_YEAR.sub("", cell.text))
-        if metric is not None and metric.what == "accelerator_hours":
+        if metric is not None and metric.kind == "accelerator_hours":
             metrics[cell.text.casefold()] = (metric, cell)
     if len({metric for metric, _ in metrics.values()}) != 1:
         return columns
     metric, cell = next(iter(metrics.values()))
-    updated = {id(c): replace(c, metric=metric, rule=f"{c.rule}; GPU-hours, as {cell.place} says") for c in bare}
+    updated = {id(c): replace(c, metric=metric, rule=f"{c.rule}; GPU-hours, by {cell.place}") for c in bare}
     return tuple(updated.get(id(c), c) for c in columns)
 
 
 def drop_sum_columns(
     columns: tuple[SheetColumn, ...], rows: Sequence[GridRow]
 ) -> tuple[tuple[SheetColumn, ...], tuple[SheetColumn, ...]]:
-    """The columns without the quarters and years that add up the months before them, and those sums."""
+    """The columns without sums of the months before them (quarters, years), and those sums."""
     months: list[SheetColumn] = []
     sums: list[SheetColumn] = []
     for column in columns:
@@ -93,7 +93,7 @@ def _adds_up(row: GridRow, months: Sequence[SheetColumn], column: SheetColumn) -
         return True
     total = _read_number(row.cell(column.index))
     parts = [_read_number(row.cell(month.index)) for month in months if not row.cell(month.index).is_blank]
-    if total is None:  # a heading or a repeated header, which is no workload
+    if total is None:  # a heading or a repeated header
         return not any(part is not None for part in parts)
     known = [part for part in parts if part is not None]
     return len(known) == len(parts) and abs(sum(known) - total) <= SUM_WITHIN * max(abs(total), 1e-9)

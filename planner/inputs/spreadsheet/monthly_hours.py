@@ -1,6 +1,6 @@
-"""Hours per accelerator and month, however a row states them: a number, 24/7, 8h x 22d, hours a day and days, runs.
+"""Hours per accelerator and month in any form: a number, 24/7, 8h x 22d, hours a day with days, hours of a run.
 
-What cannot be one number of hours a month (a run without how many, a runtime in days) is asked, never taken for it.
+Hours that do not determine a number a month (a run without the number of runs, a runtime in days) are a problem.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from planner.inputs.notation.header_terms import RUN, SHARE_OF_HOURS
 from planner.inputs.notation.units import PER_MONTH, Metric, adjust_metric, normalize_text, parse_period
 from planner.inputs.spreadsheet.column_meanings import SheetColumn
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
+from pricing.units import HOURS_PER_MONTH
 
-HOURS_PER_MONTH = 730.0
 DAYS_IN = {"week": 7, "month": 31, "year": 366}
 HOURS_PER_MONTH_MAX = 744.0
 _ALWAYS = re.compile(
@@ -37,7 +37,7 @@ _PER = re.compile(r"(?: per |/)\w+")
 
 @dataclass(frozen=True, slots=True)
 class MonthlyHours:
-    """Hours per accelerator and month with the cell that they stand in, and the cells that they were multiplied by."""
+    """Hours per accelerator and month with their cell, and the cells that they were multiplied by."""
 
     value: float
     cell: Cell
@@ -45,7 +45,7 @@ class MonthlyHours:
 
 
 def read_monthly_hours(line: WorkloadRow) -> MonthlyHours | None:
-    """The hours of a row, None where it states none or after a complaint."""
+    """The hours of a row; None where it has none or after a problem."""
     column, cell = line.table.column("hours"), line.cell("hours")
     if column is None or cell is None:
         return _full_month_share(line)
@@ -63,7 +63,7 @@ def read_monthly_hours(line: WorkloadRow) -> MonthlyHours | None:
     if not metric.period and not factor[1]:
         line.ledger.note(f"{column.header.text!r} ({column.header.place}) names no period: read as hours per month")
     if hours > HOURS_PER_MONTH_MAX:
-        message = f"{hours:,.15g} hours a month are more than a month has"
+        message = f"{hours:,.15g} hours a month exceed the hours of a month"
         line.ledger.add_problem(cell, message, "hours of one GPU; name the column GPU-hours if it adds up all GPUs")
         return None
     return MonthlyHours(hours, cell, factor[1])
@@ -72,61 +72,60 @@ def read_monthly_hours(line: WorkloadRow) -> MonthlyHours | None:
 def repetitions_per_month(
     line: WorkloadRow, column: SheetColumn, cell: Cell, metric: Metric, value: float
 ) -> tuple[float, tuple[tuple[Cell, str], ...]] | None:
-    """How often a month the hours of a run, or of a day with its days beside it, come; None after a complaint.
+    """The repetitions a month of the hours of a run, or of a day in a row with days; None after a problem.
 
-    With no cells where the column's own period is all there is.
+    Without cells where the period of the column alone decides.
     """
     of_a_run = bool(_OF_A_RUN.search(column.words)) and not metric.period
-    question = _find_ambiguity(line, column, metric, value, of_a_run=of_a_run)
-    if question is not None:
-        line.ledger.add_problem(cell, *question)
+    problem = _find_ambiguity(line, column, metric, value, of_a_run=of_a_run)
+    if problem is not None:
+        line.ledger.add_problem(cell, *problem)
         return None
     if of_a_run:
         return _read_repetitions(
-            line, cell, "runs", "run", "hours of one run, but how many runs a month?", "a column Runs per month"
+            line, cell, "runs", "run", "hours of one run without the number of runs a month", "a column Runs per month"
         )
     if metric.period == "day" and line.cell("days") is not None:
         return _read_repetitions(
-            line, cell, "days", "day", "hours a day, but on how many days a month?", "a column Days per month"
+            line, cell, "days", "day", "hours a day without the number of days a month", "a column Days per month"
         )
     for meaning in ("days", "runs"):
         if line.cell(meaning) is not None and (other := line.table.column(meaning)) is not None:
             place = other.header.place
-            line.ledger.note(f"{other.header.text!r} ({place}) is not used: the hours say of what they are")
+            line.ledger.note(f"{other.header.text!r} ({place}) is not used: the hours have a period of their own")
     return metric.factor, ()
 
 
 def _find_ambiguity(
     line: WorkloadRow, column: SheetColumn, metric: Metric, value: float, *, of_a_run: bool
 ) -> tuple[str, str] | None:
-    """What has to be asked of hours, and what would answer it; None where nothing has."""
+    """The message and the expectation for ambiguous hours; None for clear ones."""
     if _OF_A_PERSON.search(column.words):
-        return "hours of one person, but of how many?", "GPU-hours / month, of all together"
+        return "hours of one person without the number of people", "GPU-hours / month, of all people together"
     if not metric.period and value <= 24 and line.cell("days") is not None:
-        return "hours a day or a month?", "a column Hours / day, or Hours / month"
+        return "ambiguous: hours a day or a month", "a column Hours / day, or Hours / month"
     if not metric.period and not of_a_run and line.cell("runs") is not None:
-        return "hours of a run or of a month?", "a column Hours per run, or Hours / month"
-    if metric.period == "day" and value > 24 and metric.what == "hours" and line.cell("days") is not None:
-        return f"{value:g} hours a day are more than a day has", "24 at most"
+        return "ambiguous: hours of a run or of a month", "a column Hours per run, or Hours / month"
+    if metric.period == "day" and value > 24 and metric.kind == "hours" and line.cell("days") is not None:
+        return f"{value:g} hours a day exceed the hours of a day", "24 at most"
     return None
 
 
 def _read_repetitions(
-    line: WorkloadRow, cell: Cell, meaning: str, one: str, question: str, expected: str
+    line: WorkloadRow, cell: Cell, meaning: str, one: str, message: str, expected: str
 ) -> tuple[float, tuple[tuple[Cell, str], ...]] | None:
-    found = line.number(meaning)
-    period = (parse_period(normalize_text(found.quantity.unit)) or parse_period(found.column.words)) if found else ""
+    number = line.number(meaning)
+    period = (parse_period(normalize_text(number.quantity.unit)) or parse_period(number.column.words)) if number else ""
     most = DAYS_IN.get(period, math.inf) if meaning == "days" else math.inf
-    if found is None or not period or found.value > most:
-        line.ledger.add_problem(found.cell if found else cell, question, expected)
+    if number is None or not period or number.value > most:
+        line.ledger.add_problem(number.cell if number else cell, message, expected)
         return None
-    times = found.value * PER_MONTH[period]
-    return times, ((found.cell, f"{found.value:g} {one}s a {period}"),)
+    times = number.value * PER_MONTH[period]
+    return times, ((number.cell, f"{number.value:g} {one}s a {period}"),)
 
 
 def _parse_schedule(text: str) -> float | None:
-    """The hours a month of "24/7", "8h x 22d" or "24x5"; None for another text, or one that does not say its days of
-    what."""
+    """The hours a month of "24/7", "8h x 22d" or "24x5"; None for any other text, or where the period is unclear."""
     if _ALWAYS.fullmatch(text):
         return HOURS_PER_MONTH
     match = _PLAN.fullmatch(text)
@@ -142,7 +141,7 @@ def _parse_schedule(text: str) -> float | None:
 
 
 def _is_clear(line: WorkloadRow, column: SheetColumn, cell: Cell) -> bool:
-    """Whether the header names hours, of each accelerator, of a time that can be told; a complaint where not."""
+    """Whether the header means hours of each accelerator in a known period; adds a problem where it does not."""
     words = column.words
     if not _is_in_hours(words):
         line.ledger.add_problem(
@@ -150,7 +149,7 @@ def _is_clear(line: WorkloadRow, column: SheetColumn, cell: Cell) -> bool:
         )
         return False
     if "total" in words and re.search(r"\btotal\b", words) and not parse_period(words):
-        message = "are these a month's hours of each GPU, or of all of them, or of all the time?"
+        message = "ambiguous: the hours of each GPU or of all, in a month or in total"
         line.ledger.add_problem(cell, message, "a column Hours / month (of each GPU) or GPU-hours / month (of all)")
         return False
     return True
@@ -158,14 +157,14 @@ def _is_clear(line: WorkloadRow, column: SheetColumn, cell: Cell) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_in_hours(words: str) -> bool:
-    """Whether a header names hours, or no unit; not days or minutes alone."""
+    """Whether a header names hours, or no unit at all, rather than days or minutes."""
     unit = _PER.sub("", words)
     other = re.search(r"\b(?:days?|minutes?|mins?|weeks?)\b", unit)
     return not other or bool(re.search(r"\b(?:hours?|hrs?|h)\b", unit))
 
 
 def _full_month_share(line: WorkloadRow) -> MonthlyHours | None:
-    """All hours of a month where a share of the hours stands with no hours beside it."""
+    """All hours of a month, for a row with a share of the hours and without hours."""
     column, cell = line.table.column("utilisation"), line.cell("utilisation")
     if column is None or cell is None or line.table.column("hours") or not re.search(SHARE_OF_HOURS, column.words):
         return None
@@ -178,11 +177,11 @@ def _full_month_share(line: WorkloadRow) -> MonthlyHours | None:
 
 
 def scale_amount(line: WorkloadRow, number: CellNumber, base: Metric) -> tuple[float, Metric] | None:
-    """The amount per month (per second for requests) and what it finally is counted in; None after a complaint."""
+    """The amount per month (per second for requests) and its metric; None after a problem."""
     metric = adjust_metric(base, number.quantity.unit)
     if metric is None or number.quantity.percent or number.quantity.currency:
         line.ledger.add_problem(
-            number.cell, f"does not fit {number.column.header.text!r}", f"a number of {base.unit or base.what}"
+            number.cell, f"does not fit {number.column.header.text!r}", f"a number of {base.unit or base.kind}"
         )
         return None
     return number.value * metric.factor, metric

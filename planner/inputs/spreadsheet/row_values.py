@@ -1,4 +1,4 @@
-"""One row of a table as its cells by meaning: texts, numbers, yes and no. Faults go to the ledger, never to a guess."""
+"""One row of a table as values by meaning: texts, numbers, yes and no. A faulty cell is a problem, never guessed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from planner.inputs.cell_grid import Cell, GridRow
-from planner.inputs.notation.languages import NO as NO_ELSEWHERE
-from planner.inputs.notation.languages import YES as YES_ELSEWHERE
+from planner.inputs.notation.languages import NO, YES
 from planner.inputs.notation.numbers import AmbiguousNumber, Quantity, parse_format_currency, parse_quantity
 from planner.inputs.reading_log import ReadingLog
 from planner.inputs.spreadsheet.column_meanings import SheetColumn
@@ -20,10 +19,8 @@ if TYPE_CHECKING:
     from pricing.catalog.price_catalog import Catalog
 
 BLANK_WORDS = frozenset({"", "-", "–", "—", "n/a", "na", "n.a.", "none", "null", "nil"})
-YES = frozenset({"yes", "y", "true", "1", "x", "✓", "✔", "ok", "allowed"}) | YES_ELSEWHERE
-NO = frozenset({"no", "n", "false", "0", "not allowed"}) | NO_ELSEWHERE
 _CLOCK_FORMAT = re.compile(r"(?:\[h+\]|\bh{1,2}):m", re.IGNORECASE)
-"""A number format of times: the number beneath it is a part of a day."""
+"""A number format of times: the stored number is a fraction of a day."""
 _CLOCK = re.compile(r"(\d{1,4}):([0-5]\d)(?::[0-5]\d)?")
 _RANGE = re.compile(r"(\d[\d.,]*) ?(?:[-–—]|to|bis) ?(\d[\d.,]*)")
 CLOCK_MEANINGS = frozenset({"hours", "accelerator_hours", "node_hours", "checkpoint_minutes", "restart_minutes"})
@@ -31,7 +28,7 @@ CLOCK_MEANINGS = frozenset({"hours", "accelerator_hours", "node_hours", "checkpo
 
 @dataclass(frozen=True, slots=True)
 class CellNumber:
-    """A number in a cell as written (the magnitude of its header not yet applied), with what stood around it."""
+    """A number in a cell as written, before the magnitude of its header, with its unit and currency."""
 
     cell: Cell
     column: SheetColumn
@@ -53,7 +50,7 @@ class WorkloadRow:
     catalog: Catalog | None = None
     path: str = field(init=False)
     filled: dict[str, Cell] = field(init=False)
-    """The cells with something in them by what their columns mean: looked up many times each."""
+    """The cells that are not blank, by meaning."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", f"workloads[{self.index}]")
@@ -66,7 +63,7 @@ class WorkloadRow:
         object.__setattr__(self, "filled", filled)
 
     def cell(self, meaning: str) -> Cell | None:
-        """The cell under the column of that meaning, None where there is no such column or nothing in it."""
+        """The cell under the column of that meaning; None where the column is missing or the cell is blank."""
         return self.filled.get(meaning)
 
     def text(self, meaning: str) -> str:
@@ -76,7 +73,7 @@ class WorkloadRow:
         return cell.text
 
     def number(self, meaning: str) -> CellNumber | None:
-        """The number under the column of that meaning; None where there is none or it is faulty (then told)."""
+        """The number under the column of that meaning; None where there is none, or after a problem."""
         cell = self.filled.get(meaning)
         return self.number_in(self.table.by_meaning[meaning], cell) if cell is not None else None
 
@@ -95,7 +92,7 @@ class WorkloadRow:
                 return None
             amount = parsed
         if not math.isfinite(amount.value):
-            self.ledger.add_problem(cell, f"no finite number under {column.header.text!r}", "a number")
+            self.ledger.add_problem(cell, f"not a finite number under {column.header.text!r}", "a number")
             return None
         if amount.value < 0:
             self.ledger.add_problem(cell, f"a negative number under {column.header.text!r}", "0 or more")
@@ -111,41 +108,41 @@ class WorkloadRow:
         try:
             parsed = parse_quantity(cell.text, decimal) if isinstance(cell.value, str) else None
         except AmbiguousNumber:
-            whole, small = cell.text.replace(".", ""), cell.text
-            message = f"could be {whole} or {small}: nothing else under {column.header.text!r} tells which"
-            self.ledger.add_problem(cell, message, f"{whole} or {small}0")
+            large, small = cell.text.replace(".", ""), cell.text
+            message = f"ambiguous: {large} or {small}; the other cells under {column.header.text!r} do not decide"
+            self.ledger.add_problem(cell, message, f"{large} or {small}0")
             return None
         if parsed is None:
             self._report_text(column, cell)
         return parsed
 
     def _report_text(self, column: SheetColumn, cell: Cell) -> None:
-        what, expected = "text", "a number, 24/7 or 8h x 22d" if column.meaning == "hours" else "a number"
+        kind, expected = "text", "a number, 24/7 or 8h x 22d" if column.meaning == "hours" else "a number"
         if isinstance(cell.value, date):
-            what = "a date"  # spreadsheets turn 3-4 into one
+            kind = "a date"  # spreadsheets turn 3-4 into one
         elif match := _RANGE.fullmatch(cell.text):
-            what, expected = "a range", f"{match[1]} or {match[2]}"
-        self.ledger.add_problem(cell, f"{what} where a number is needed, under {column.header.text!r}", expected)
+            kind, expected = "a range", f"{match[1]} or {match[2]}"
+        self.ledger.add_problem(cell, f"{kind} instead of a number, under {column.header.text!r}", expected)
 
     def fraction(self, meaning: str) -> tuple[float, Cell] | None:
         """A share under the column of that meaning, 0..1: 45 %, 0.45, or 45 where the column is in percent."""
-        found = self.number(meaning)
-        if found is None:
+        number = self.number(meaning)
+        if number is None:
             return None
-        if found.quantity.percent:
-            return found.value / 100, found.cell
-        in_percent = found.column.index in self.table.in_percent
-        says_percent = bool(re.search(r"%|\bpercent|\bpct\b", found.column.words))
-        if says_percent == in_percent or found.value == 0:
-            return (found.value / 100 if says_percent else found.value), found.cell
-        if in_percent and found.value >= 1:
-            return found.value / 100, found.cell
-        message = f"is this a share of 1 or a percentage? The header {found.column.header.text!r} does not settle it"
-        self.ledger.add_problem(found.cell, message, f"{found.value * 100:g}% or {found.value:g}%")
+        if number.quantity.percent:
+            return number.value / 100, number.cell
+        in_percent = number.column.index in self.table.in_percent
+        says_percent = bool(re.search(r"%|\bpercent|\bpct\b", number.column.words))
+        if says_percent == in_percent or number.value == 0:
+            return (number.value / 100 if says_percent else number.value), number.cell
+        if in_percent and number.value >= 1:
+            return number.value / 100, number.cell
+        message = f"ambiguous: a share of 1 or a percentage; the header {number.column.header.text!r} does not decide"
+        self.ledger.add_problem(number.cell, message, f"{number.value * 100:g}% or {number.value:g}%")
         return None
 
     def flag(self, meaning: str) -> bool | None:
-        """Yes or no under the column of that meaning; None where nothing is said or it is faulty (then told)."""
+        """Yes or no under the column of that meaning; None where the cell is blank, or after a problem."""
         cell = self.cell(meaning)
         if cell is None or self._is_faulty(cell, meaning):
             return None
@@ -165,7 +162,7 @@ class WorkloadRow:
             part for part in parts if part and part.casefold() not in ("any", "anywhere", "all", "no preference")
         )
 
-    def _is_faulty(self, cell: Cell, what: str) -> bool:
+    def _is_faulty(self, cell: Cell, title: str) -> bool:
         if cell.fault:
-            self.ledger.add_problem(cell, f"no value can be read, under {what!r}", "a value")
+            self.ledger.add_problem(cell, f"the cell has an error, under {title!r}", "a value")
         return bool(cell.fault)

@@ -1,45 +1,30 @@
-"""Sheets of cells -> a request: the one path that every kind of sheet shares.
-
-Finds the tables, reads every row or refuses it with its reason, and checks what totals rows claim.
-"""
+"""Reads sheets of cells as a request: finds their tables, and reads every row or rejects it with the reason."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
-from planner.inputs.calculators import export_reader
 from planner.inputs.cell_grid import InputSheet
-from planner.inputs.notation.dates import EXPECTED_DATE_FORMAT, describe_ambiguous_date, resolve_dates
-from planner.inputs.parsed_file import CalculatorEstimate, ParsedFile, TableInterpretation, digest, placeholder_request
-from planner.inputs.reading_log import ReadingLog
-from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
-from planner.inputs.spreadsheet.adjacent_tables import split_adjacent_tables
+from planner.inputs.notation.dates import EXPECTED_MONTH, date_problem, resolve_dates
+from planner.inputs.parsed_file import ParsedFile, digest, placeholder_request
+from planner.inputs.reading_log import FileContents, ReadingLog, RowKind, SheetReader
+from planner.inputs.sheet_options import SheetOptions
 from planner.inputs.spreadsheet.assumptions_sheet import is_assumptions_sheet, read_assumptions
-from planner.inputs.spreadsheet.column_meanings import SINGLE_COLUMN_MEANINGS
-from planner.inputs.spreadsheet.duplicate_columns import columns_agree
-from planner.inputs.spreadsheet.duplicate_names import DuplicateNames, find_duplicate_names
-from planner.inputs.spreadsheet.missing_workloads import explain_missing_workloads
+from planner.inputs.spreadsheet.column_meanings import SINGLE_COLUMN_MEANINGS, SheetColumn
+from planner.inputs.spreadsheet.duplicates import DuplicateNames, columns_agree, find_duplicate_names
 from planner.inputs.spreadsheet.row_values import WorkloadRow
-from planner.inputs.spreadsheet.table_detection import SheetTable
-from planner.inputs.spreadsheet.table_interpretation import check_mapped_columns, describe_table, unused_column_notes
-from planner.inputs.spreadsheet.table_pivoting import MERGED_ROW_REASON, normalize_tables
+from planner.inputs.spreadsheet.table_detection import ClassifiedRow, SheetTable
+from planner.inputs.spreadsheet.table_interpretation import (
+    check_mapped_columns,
+    describe_table,
+    explain_missing_workloads,
+    unused_column_notes,
+)
+from planner.inputs.spreadsheet.table_pivoting import normalize_tables, split_adjacent_tables
 from planner.inputs.spreadsheet.totals_rows import Totals
 from planner.inputs.spreadsheet.workload_builder import build_workload
 from planner.result import InputProvenance
-
-
-@dataclass(slots=True)
-class FileContents:
-    """What the sheets of a file ask for so far; `seen` are names with the place of each."""
-
-    workloads: list[dict[str, Any]] = field(default_factory=list)
-    assumptions: dict[str, float] = field(default_factory=dict)
-    seen: dict[str, str] = field(default_factory=dict)
-    tables: list[TableInterpretation] = field(default_factory=list)
-    estimated: list[CalculatorEstimate] = field(default_factory=list)
-    looked_at: list[SheetTable] = field(default_factory=list)
 
 
 def read_sheets(
@@ -47,161 +32,162 @@ def read_sheets(
     name: str,
     format_name: str,
     sheets: Sequence[InputSheet],
-    notes: Sequence[str] = (),
-    choices: SheetOptions = NO_SHEET_OPTIONS,
+    notes: Sequence[str],
+    options: SheetOptions,
+    special_layouts: Sequence[SheetReader],
 ) -> ParsedFile:
-    """What all sheets of a file ask for together."""
-    ledger, gathered = ReadingLog(), FileContents()
+    """The request of all sheets of a file together; `special_layouts` are tried before the general reader."""
+    log, contents = ReadingLog(), FileContents()
     for note in notes:
-        ledger.note(note)
-    for sheet in sheets:
-        _read_sheet(resolve_dates(sheet, choices.dates), gathered, ledger, name, choices)
-    check_mapped_columns(gathered.tables, choices, ledger)
-    if not gathered.workloads and not ledger.complaints:
-        ledger.complaints.append(explain_missing_workloads(name, gathered.looked_at, sheets))
+        log.note(note)
+    tables: list[SheetTable] = []
+    for each in sheets:
+        sheet = resolve_dates(each, options.dates)
+        for note in sheet.notes:
+            log.note(note)
+        if is_assumptions_sheet(sheet) and not sheet.hidden:
+            contents.assumptions |= read_assumptions(sheet, log)
+        elif sheet.hidden or not any(read(sheet, contents, log, options) for read in special_layouts):
+            tables += _read_sheet(sheet, contents, log, name, options)
+    check_mapped_columns(contents.tables, options, log)
+    if not contents.workloads and not log.complaints:
+        log.complaints.append(explain_missing_workloads(name, tables, sheets))
     inputs = InputProvenance(
         name=name,
         format=format_name,
         sha256=digest(data),
-        rows_in=ledger.rows_used + len(ledger.refused),
-        rows_used=ledger.rows_used,
-        rows_refused=tuple(ledger.refused),
-        readings=tuple(ledger.readings),
-        notes=tuple(ledger.notes),
+        rows_in=log.rows_used + len(log.refused),
+        rows_used=log.rows_used,
+        rows_refused=tuple(log.refused),
+        readings=tuple(log.readings),
+        notes=tuple(log.notes),
     )
-    document: dict[str, Any] = {"assumptions": gathered.assumptions} if gathered.assumptions else {}
-    document |= {"workloads": gathered.workloads} if gathered.workloads else placeholder_request()
-    if ledger.amount[0]:
-        document["currency"], ledger.places["currency"] = ledger.amount
-    parsed = ParsedFile(document, inputs, tuple(ledger.complaints), ledger.places)
-    return replace(parsed, tables=tuple(gathered.tables), estimated=tuple(gathered.estimated))
+    document: dict[str, Any] = {"assumptions": contents.assumptions} if contents.assumptions else {}
+    document |= {"workloads": contents.workloads} if contents.workloads else placeholder_request()
+    if log.amount[0]:
+        document["currency"], log.places["currency"] = log.amount
+    return ParsedFile(
+        document, inputs, tuple(log.complaints), log.places, tuple(contents.tables), tuple(contents.estimated)
+    )
 
 
 def _read_sheet(
-    sheet: InputSheet, gathered: FileContents, ledger: ReadingLog, file: str, choices: SheetOptions
-) -> None:
-    for note in sheet.notes:
-        ledger.note(note)
-    if is_assumptions_sheet(sheet) and not sheet.hidden:
-        gathered.assumptions |= read_assumptions(sheet, ledger)
-        return
-    export = export_reader.find_export(sheet)
-    if export is not None and not sheet.hidden:
-        estimated, how = export_reader.read_export(export, gathered.workloads, gathered.seen, ledger, choices)
-        gathered.estimated.append(estimated)
-        gathered.tables.append(how)
-        return
-    parts = (sheet,) if sheet.hidden else split_adjacent_tables(sheet, choices)
+    sheet: InputSheet, contents: FileContents, log: ReadingLog, file: str, options: SheetOptions
+) -> list[SheetTable]:
+    """Reads the tables of a sheet; gives those of a visible one, including tables without workloads."""
+    parts = (sheet,) if sheet.hidden else split_adjacent_tables(sheet, options)
+    title = sheet.name or "the file"
     if len(parts) > 1:
-        ledger.note(f"tables stand side by side in {sheet.name or 'the file'}: each was read on its own")
+        log.note(f"{title} has tables side by side: each was read separately")
+    tables: list[SheetTable] = []
     for part in parts:
-        _read_part(part, gathered, ledger, file, choices)
+        candidates, layout = ((), "") if is_assumptions_sheet(part) else normalize_tables(part, options)
+        usable = [table for table in candidates if table.is_of_workloads]
+        if sheet.hidden:
+            _reject_hidden_rows(sheet, usable, log)
+            continue
+        tables += candidates
+        if layout:
+            log.note(f"in {title} {layout}")
+        if not usable and any(not row.is_blank for row in part.rows):
+            log.note(f"{title} has no table of workloads and was not read")
+        for table in usable:
+            contents.tables.append(describe_table(table, options, layout))
+            _read_table(table, contents, log, file, options)
+    return tables
 
 
-def _read_part(sheet: InputSheet, gathered: FileContents, ledger: ReadingLog, file: str, choices: SheetOptions) -> None:
-    found, layout = ((), "") if is_assumptions_sheet(sheet) else normalize_tables(sheet, choices)
-    if sheet.hidden:
-        _reject_hidden_rows(sheet, found, ledger)
-        return
-    gathered.looked_at += found
-    if layout:
-        ledger.note(f"in {sheet.name or 'the file'} {layout}")
-    for table in _usable_tables(sheet, found, ledger):
-        gathered.tables.append(describe_table(table, choices, layout))
-        _read_table(table, gathered, ledger, file, choices)
-
-
-def _usable_tables(sheet: InputSheet, found: tuple[SheetTable, ...], ledger: ReadingLog) -> list[SheetTable]:
-    usable = [table for table in found if table.is_of_workloads]
-    if not usable and any(not row.is_blank for row in sheet.rows):
-        ledger.note(f"no table of workloads in {sheet.name or 'the file'}: nothing read there")
-    return usable
-
-
-def _reject_hidden_rows(sheet: InputSheet, tables: tuple[SheetTable, ...], ledger: ReadingLog) -> None:
-    rows = [row for table in tables if table.is_of_workloads for row, reason in table.rows if reason != "blank"]
+def _reject_hidden_rows(sheet: InputSheet, tables: Sequence[SheetTable], log: ReadingLog) -> None:
+    rows = [each.row for table in tables for each in table.rows if each.kind is not RowKind.BLANK]
     for row in rows:
-        ledger.reject_row(row, "hidden sheet; unhide it to have it planned")
+        log.reject_row(row, RowKind.HIDDEN_SHEET)
     if not rows:
-        ledger.note(f"hidden sheet {sheet.name} was not read")
+        log.note(f"the hidden sheet {sheet.name} was not read")
 
 
-def _read_table(
-    table: SheetTable, gathered: FileContents, ledger: ReadingLog, file: str, choices: SheetOptions
-) -> None:
-    _check_columns(table, ledger)
+def _read_table(table: SheetTable, contents: FileContents, log: ReadingLog, file: str, options: SheetOptions) -> None:
+    _check_columns(table, log)
     for cell, message, expected in table.faults:
-        ledger.add_problem(cell, message, expected)
+        log.add_problem(cell, message, expected)
     totals, naming = Totals(table), find_duplicate_names(table)
     if naming.header is not None:
-        ledger.note(f"rows of one name are told apart by {naming.header.text!r} ({naming.header.place})")
+        log.note(f"rows of one name are distinguished by {naming.header.text!r} ({naming.header.place})")
     idle: set[str] = set()
-    for row, row_reason in table.rows:
-        if row_reason.startswith(MERGED_ROW_REASON) and row_reason.removeprefix(MERGED_ROW_REASON) not in idle:
-            ledger.rows_used += 1
-            totals.add(row, hidden=False)
+    """Places of the rows without demand: their further months are rejected with them."""
+    for each in table.rows:
+        kind = _row_kind(each, totals, idle)
+        if kind is RowKind.WORKLOAD:
+            line = WorkloadRow(table, each.row, len(contents.workloads), log, options.catalog)
+            kind = _read_workload(line, contents, naming, file)
+            if kind is RowKind.NO_DEMAND:
+                idle.add(each.row.place)
+        if kind in (RowKind.WORKLOAD, RowKind.FURTHER_MONTH):
+            log.rows_used += 1
+            totals.add(each.row, hidden=False)
             continue
-        reason = row_reason or ("total without a label" if totals.claims(row) else "")
-        if reason:
-            ledger.reject_row(row, "its demand is 0" if row_reason.startswith(MERGED_ROW_REASON) else reason)
-            if reason.startswith("total"):
-                totals.check(row, ledger)
-            elif reason.startswith("hidden"):
-                totals.add(row, hidden=True)
-            continue
-        line, mark = WorkloadRow(table, row, len(gathered.workloads), ledger, choices.catalog), ledger.checkpoint()
-        workload, stated = build_workload(line, _read_workload_name(line, gathered.seen, naming), file)
-        if stated is not None and stated.is_zero:
-            ledger.roll_back(mark)
-            gathered.seen.pop(workload["name"].casefold(), None)
-            ledger.reject_row(row, "its demand is 0")
-            idle.add(row.place)
-            continue
-        ledger.rows_used += 1
-        totals.add(row, hidden=False)
-        gathered.workloads.append(workload)
+        log.reject_row(each.row, kind)
+        if kind in (RowKind.TOTAL, RowKind.UNLABELLED_TOTAL):
+            totals.check(each.row, log)
+        elif kind is RowKind.HIDDEN:
+            totals.add(each.row, hidden=True)
     for note in unused_column_notes(table):
-        ledger.note(note)
+        log.note(note)
 
 
-def _read_workload_name(line: WorkloadRow, seen: dict[str, str], naming: DuplicateNames) -> str:
-    """The workload's name; one that is missing or taken is complained of and stood in for."""
-    ledger = line.ledger
+def _row_kind(classified: ClassifiedRow, totals: Totals, idle: set[str]) -> RowKind:
+    """The kind of a row with regard to the rows before it."""
+    if classified.kind is RowKind.FURTHER_MONTH and classified.first_place in idle:
+        return RowKind.NO_DEMAND
+    if classified.kind is RowKind.WORKLOAD and totals.claims(classified.row):
+        return RowKind.UNLABELLED_TOTAL
+    return classified.kind
+
+
+def _read_workload(line: WorkloadRow, contents: FileContents, naming: DuplicateNames, file: str) -> RowKind:
+    """Adds the workload of a row; one without demand is removed again."""
+    checkpoint = line.ledger.checkpoint()
+    workload, stated = build_workload(line, _read_workload_name(line, contents.places, naming), file)
+    if stated is not None and stated.is_zero:
+        line.ledger.roll_back(checkpoint)
+        contents.places.pop(workload["name"].casefold(), None)
+        return RowKind.NO_DEMAND
+    contents.workloads.append(workload)
+    return RowKind.WORKLOAD
+
+
+def _read_workload_name(line: WorkloadRow, places: dict[str, str], naming: DuplicateNames) -> str:
+    """The workload's name; a placeholder, and a problem, where it is missing or used already."""
+    log = line.ledger
     cell = line.cell("name")
     column = line.table.column("name")
     if cell is None or not (name := line.text("name")):
         at = line.row.cell(column.index) if column else line.row.cell(0)
         if cell is None:
-            ledger.add_problem(at, "a row with figures but no name", "a name, or nothing at all in the row")
-        ledger.places[line.path] = at.place
+            log.add_problem(at, "a row with values but without a name", "a name, or a blank row")
+        log.places[line.path] = at.place
         return f"({line.row.place})"
     name = naming.name(line.row, name)
-    first = seen.setdefault(name.casefold(), cell.place)
-    ledger.places[line.path] = cell.place
+    first = places.setdefault(name.casefold(), cell.place)
+    log.places[line.path] = cell.place
     if first != cell.place:
-        ledger.add_problem(cell, f"a second workload of this name; the first stands in {first}", "a name of its own")
+        log.add_problem(cell, f"a second workload of this name; the first is in {first}", "a unique name")
         return f"{name} ({cell.place})"
-    ledger.read(f"{line.path}.name", cell, name)
+    log.read(f"{line.path}.name", cell, name)
     return name
 
 
-def _check_columns(table: SheetTable, ledger: ReadingLog) -> None:
-    """Two columns that mean the same number, and months that do not say their year."""
-    first: dict[str, Any] = {}
+def _check_columns(table: SheetTable, log: ReadingLog) -> None:
+    """Reports columns that mean the same number, and months without a year."""
+    first: dict[str, SheetColumn] = {}
     for column in table.columns:
         if column.meaning == "yearless":
-            why = describe_ambiguous_date(column.header)
-            ledger.add_problem(
-                column.header,
-                why or "which months are these?",
-                EXPECTED_DATE_FORMAT if why else "month and year: Dec-26 or 2026-12",
-            )
-        key = column.month or column.meaning
-        earlier = first.setdefault(key, column)
-        if earlier is not column and column.meaning not in SINGLE_COLUMN_MEANINGS | {"yearless"}:
-            if columns_agree(table, earlier, column):
-                same = f"{column.header.text!r} ({column.header.place}) says the same as {earlier.header.text!r}"
-                ledger.note(f"{same}: one was read")
-                continue
+            log.add_problem(column.header, *date_problem(column.header, "not a single month with its year", EXPECTED_MONTH))
+        earlier = first.setdefault(column.month or column.meaning, column)
+        if earlier is column or column.meaning in SINGLE_COLUMN_MEANINGS | {"yearless"}:
+            continue
+        if columns_agree(table, earlier, column):
+            same = f"{column.header.text!r} ({column.header.place}) states the same as {earlier.header.text!r}"
+            log.note(f"{same}: one was read")
+        else:
             message = f"means the same as {earlier.header.text!r} in {earlier.header.place}"
-            ledger.add_problem(column.header, message, "one column for one thing")
+            log.add_problem(column.header, message, "one column for each quantity")

@@ -1,12 +1,9 @@
-"""Finds the tables of a sheet: a header, and what every row beneath it is.
-
-Every row beneath a header is a workload or is refused with its reason; what a workload's cells say is read elsewhere.
-"""
+"""Finds the tables of a sheet: a header, and every row beneath it as a workload or with the reason why it is none."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
@@ -14,6 +11,7 @@ from planner.inputs.notation.header_terms import KINDS, SHARE_OF_HOURS
 from planner.inputs.notation.languages import NO, TOTALS
 from planner.inputs.notation.numbers import detect_decimal_separator
 from planner.inputs.notation.units import Metric, normalize_text
+from planner.inputs.reading_log import RowKind
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.spreadsheet.column_meanings import (
     RULE_CELL_CONTENT,
@@ -26,71 +24,50 @@ from planner.inputs.spreadsheet.column_meanings import (
 from planner.inputs.spreadsheet.header_detection import find_header, find_next_header
 from planner.inputs.spreadsheet.month_titles import apply_titles_to_months, drop_sum_columns
 
-TEXT_MEANINGS = frozenset(
-    [
-        "notes",
-        "source",
-        "interruptible",
-        "substitution",
-        "accelerators",
-        "may_be_owned",
-        "residency",
-        "precision",
-        "daily_shape",
-        "scaling",
-        "per",
-        "unit",
-        "accelerator",
-        "team",
-        "kind",
-        "provider",
-        "region",
-        "name",
-        "period",
-        "instance_type",
-        "start",
-        "end",
-        "included",
-    ]
-)
+TEXT_MEANINGS = frozenset({
+    "notes", "source", "interruptible", "substitution", "accelerators", "may_be_owned", "residency", "precision",
+    "daily_shape", "scaling", "per", "unit", "accelerator", "team", "kind", "provider", "region", "name", "period",
+    "instance_type", "start", "end", "included",
+})  # fmt: skip
 DEMAND_MEANINGS = frozenset(
-    {
-        "accelerator_hours",
-        "node_hours",
-        "units_per_month",
-        "total_units",
-        "requests_per_second",
-        "amount",
-        "month",
-    }
+    ["accelerator_hours", "node_hours", "units_per_month", "total_units", "requests_per_second", "amount", "month"]
 )
 SHARE_MEANINGS = ("utilisation", "growth")
-"""What is a share of 1 or a percentage."""
+"""Meanings whose values are a share of 1 or a percentage."""
+_TOTAL_WORD = r"(?:(?:grand|overall|sub)[ -]?)?totals?"
 _TOTAL = re.compile(
-    rf"(?:(?:grand|overall|sub)[ -]?)?totals?\b.*|sum\b.{{0,20}}|(?:{TOTALS})(?:\W.{{0,40}})?"
+    rf"{_TOTAL_WORD}\b.*|sum\b.{{0,20}}|(?:{TOTALS})(?:\W.{{0,40}})?"
     r"|.*\S[ :–-]+(?:sub-?)?totals?:?",
     re.IGNORECASE,
 )
-_TOTAL_ALONE = re.compile(
-    r"((?:(?:grand|overall|sub)[ -]?)?totals?|(?:gesamt|zwischen)?summe)\b[: ]*(?P<of>.*)", re.IGNORECASE
-)
+_TOTAL_ALONE = re.compile(rf"(?:{_TOTAL_WORD}|(?:gesamt|zwischen)?summe)\b[: ]*(?P<of>.*)", re.IGNORECASE)
 _BARE = re.compile(r"\d+(?:\.\d+)?")
+TABLE_ENDS = (RowKind.TOTAL, RowKind.BLANK, RowKind.HEADING, RowKind.NOTE)
+"""Rows after which a table may be over."""
 _EXAMPLE = re.compile(r"(?:\(example\)|\[example\]|example:)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class SheetTable:
-    """A header with what stands beneath it. `decimals` is the proven decimal separator by column index.
+class ClassifiedRow:
+    """A row beneath a header. `first_place` is the place of the workload's first row, for FURTHER_MONTH."""
 
-    `rows` have the reason why they are no workload, empty for a workload; `faults` are cells of them with a message and
-    what was expected; `in_percent` are the columns of shares with a number above 1 in them.
+    row: GridRow
+    kind: RowKind
+    first_place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetTable:
+    """A header with the rows beneath it. `decimals` is the decimal separator by column index, where it is certain.
+
+    `faults` are cells with a message and the expected value; `in_percent` are columns of shares with a number above 1.
     """
 
     sheet: InputSheet
     header: GridRow
     columns: tuple[SheetColumn, ...]
     passed_over: tuple[Cell, ...]
-    rows: tuple[tuple[GridRow, str], ...]
+    rows: tuple[ClassifiedRow, ...]
     decimals: dict[int, str]
     faults: tuple[tuple[Cell, str, str], ...] = ()
     by_meaning: dict[str, SheetColumn] = field(init=False)
@@ -102,7 +79,13 @@ class SheetTable:
             first.setdefault(column.meaning, column)
         object.__setattr__(self, "by_meaning", first)
         shares = (first[meaning].index for meaning in SHARE_MEANINGS if meaning in first)
-        object.__setattr__(self, "in_percent", frozenset(index for index in shares if _is_in_percent(self.rows, index)))
+        object.__setattr__(
+            self, "in_percent", frozenset(index for index in shares if _is_in_percent(self.workload_rows, index))
+        )
+
+    @property
+    def workload_rows(self) -> tuple[GridRow, ...]:
+        return tuple(each.row for each in self.rows if each.kind is RowKind.WORKLOAD)
 
     def column(self, meaning: str) -> SheetColumn | None:
         """The first column of that meaning, None where there is none."""
@@ -114,7 +97,7 @@ class SheetTable:
 
     @property
     def has_demand_columns(self) -> bool:
-        """Whether its columns can say how much work a workload needs."""
+        """Whether its columns can state a demand."""
         has_count = bool(self.meanings & {"gpus", "nodes", "accelerator", "instance_type", "replicas"})
         share = self.column("utilisation")
         has_hours = "hours" in self.meanings or (share is not None and re.search(SHARE_OF_HOURS, share.words))
@@ -154,33 +137,33 @@ def _build_table(
     left_out: tuple[Cell, ...],
     below: tuple[GridRow, ...],
 ) -> SheetTable:
-    rows: list[tuple[GridRow, str]] = []
+    rows: list[ClassifiedRow] = []
     ended = False
     titles = frozenset(cell.text.casefold() for cell in header.cells if not cell.is_blank)
     for row in below:
-        reason = _rejection_reason(row, titles, columns, ended=ended)
-        ended = bool(reason) and (ended or reason in ("total", "blank") or reason.startswith("note"))
-        rows.append((row, reason))
-    last = max((index for index, (_, reason) in enumerate(rows) if not reason), default=-1)
-    trimmed_rows = tuple((row, reason) for index, (row, reason) in enumerate(rows) if reason != "blank" or index < last)
+        kind = _classify_row(row, titles, columns, ended=ended)
+        ended = kind is not RowKind.WORKLOAD and (ended or kind in TABLE_ENDS)
+        rows.append(ClassifiedRow(row, kind))
+    last = max((index for index, each in enumerate(rows) if each.kind is RowKind.WORKLOAD), default=-1)
+    trimmed_rows = tuple(each for index, each in enumerate(rows) if each.kind is not RowKind.BLANK or index < last)
     return SheetTable(sheet, header, columns, left_out, trimmed_rows, _decimal_separators(columns, trimmed_rows))
 
 
-def _rejection_reason(row: GridRow, titles: frozenset[str], columns: tuple[SheetColumn, ...], *, ended: bool) -> str:
-    """Why a row is no workload: "blank", "total", ...; empty for a workload. `ended`: the table may be over."""
+def _classify_row(row: GridRow, titles: frozenset[str], columns: tuple[SheetColumn, ...], *, ended: bool) -> RowKind:
+    """The kind of a row; `ended`: an earlier row may be the end of the table."""
     cells = [cell for cell in row.cells if not cell.is_blank]
     by_meaning = {column.meaning: row.cell(column.index) for column in columns if column.meaning != "month"}
-    reasons: tuple[tuple[str, Callable[[], bool]], ...] = (
-        ("blank", lambda: not cells),
-        ("hidden row; unhide it to have it planned", lambda: row.hidden),
-        ("repeated header", lambda: _is_repeated_header(cells, titles)),
-        ("total", lambda: _is_total(cells, by_meaning)),
-        ("left out: its row says so", lambda: _is_left_out(by_meaning)),
-        ("example row", lambda: _is_example(by_meaning)),
-        ("note or heading: a single text", lambda: len(cells) == 1 and not cells[0].is_number),
-        ("note: no number in it", lambda: _is_note(row, columns, by_meaning, ended=ended)),
+    conditions: tuple[tuple[RowKind, Callable[[], bool]], ...] = (
+        (RowKind.BLANK, lambda: not cells),
+        (RowKind.HIDDEN, lambda: row.hidden),
+        (RowKind.REPEATED_HEADER, lambda: _is_repeated_header(cells, titles)),
+        (RowKind.TOTAL, lambda: _is_total(cells, by_meaning)),
+        (RowKind.EXCLUDED, lambda: _is_excluded(by_meaning)),
+        (RowKind.EXAMPLE, lambda: _is_example(by_meaning)),
+        (RowKind.HEADING, lambda: len(cells) == 1 and not cells[0].is_number),
+        (RowKind.NOTE, lambda: _is_note(row, columns, by_meaning, ended=ended)),
     )
-    return next((reason for reason, holds in reasons if holds()), "")
+    return next((kind for kind, holds in conditions if holds()), RowKind.WORKLOAD)
 
 
 def _is_repeated_header(cells: list[Cell], titles: frozenset[str]) -> bool:
@@ -190,7 +173,7 @@ def _is_repeated_header(cells: list[Cell], titles: frozenset[str]) -> bool:
 
 
 def _is_note(row: GridRow, columns: tuple[SheetColumn, ...], by_meaning: dict[str, Cell], *, ended: bool) -> bool:
-    """A row that says nothing of work: no figure, no kind, no accelerator, and no name or the table is over."""
+    """A row without a number, a kind and an accelerator, and without a name or after the end of the table."""
     if any(not row.cell(c.index).is_blank for c in columns if c.meaning not in TEXT_MEANINGS):
         return False
     words = [by_meaning[meaning].text for meaning in ("kind", "accelerator", "instance_type") if meaning in by_meaning]
@@ -200,13 +183,13 @@ def _is_note(row: GridRow, columns: tuple[SheetColumn, ...], by_meaning: dict[st
 
 
 def _is_prose(text: str) -> bool:
-    """Whether a text beneath a table names no accelerator and no kind of work."""
+    """Whether a text beneath a table names neither an accelerator nor a kind of workload."""
     is_kind = any(re.search(pattern, normalize_text(text)) for _, pattern in KINDS)
     return len(text.split()) > 3 or not (is_kind or any(sign.isdigit() for sign in text))
 
 
 def _is_total(cells: list[Cell], by_meaning: dict[str, Cell]) -> bool:
-    """A label such as "Grand total" in any column, and nothing beside it that a workload would have."""
+    """A label such as "Grand total" in any column, in a row without a name, accelerator or kind of its own."""
     labels = [cell for cell in cells if isinstance(cell.value, str) and _TOTAL.fullmatch(cell.text)]
     name, accelerator = by_meaning.get("name"), by_meaning.get("accelerator")
     if name is not None and (alone := _TOTAL_ALONE.fullmatch(name.text)):
@@ -217,9 +200,9 @@ def _is_total(cells: list[Cell], by_meaning: dict[str, Cell]) -> bool:
     return bool(labels) and all(cell.is_blank or cell in labels for cell in own)
 
 
-def _is_left_out(by_meaning: dict[str, Cell]) -> bool:
-    """Whether a column such as "Include?" says no."""
-    return "included" in by_meaning and by_meaning["included"].text.casefold() in NO | {"no", "n", "false", "0"}
+def _is_excluded(by_meaning: dict[str, Cell]) -> bool:
+    """Whether a column such as "Include?" contains no."""
+    return "included" in by_meaning and by_meaning["included"].text.casefold() in NO
 
 
 def _is_example(by_meaning: dict[str, Cell]) -> bool:
@@ -227,11 +210,11 @@ def _is_example(by_meaning: dict[str, Cell]) -> bool:
     return "name" in by_meaning and bool(_EXAMPLE.match(by_meaning["name"].text))
 
 
-def _is_in_percent(rows: tuple[tuple[GridRow, str], ...], index: int) -> bool:
-    """Whether a bare number above 1 stands in a column of shares."""
-    for row, reason in rows:
+def _is_in_percent(rows: Sequence[GridRow], index: int) -> bool:
+    """Whether a column of shares has a number above 1 without a percent sign."""
+    for row in rows:
         cell = row.cell(index)
-        if reason or "%" in cell.number_format:
+        if "%" in cell.number_format:
             continue
         bare = cell.is_number or (isinstance(cell.value, str) and _BARE.fullmatch(cell.text))
         if bare and float(cell.text) > 1:
@@ -240,7 +223,7 @@ def _is_in_percent(rows: tuple[tuple[GridRow, str], ...], index: int) -> bool:
 
 
 def _resolve_by_content(columns: tuple[SheetColumn, ...], rows: tuple[GridRow, ...]) -> tuple[SheetColumn, ...]:
-    """GPU and GPUs are told apart by what stands beneath them where only one of the two columns is there."""
+    """Distinguishes a column of accelerator names from one of counts by its cells, where only one of the two exists."""
     meanings = {column.meaning for column in columns}
     result = []
     for column in columns:
@@ -263,7 +246,7 @@ def _resolve_by_content(columns: tuple[SheetColumn, ...], rows: tuple[GridRow, .
 
 
 def _resolve_kind_column(column: SheetColumn, meanings: set[str], rows: tuple[GridRow, ...]) -> SheetColumn:
-    """A Type of workloads, or of accelerators where no other column names them, or (no meaning) of something else."""
+    """A column Type of workloads; of accelerators where no other column names them; else without a meaning."""
     texts = [normalize_text(cell.text) for row in rows if not (cell := row.cell(column.index)).is_blank]
     if not texts or any(re.search(pattern, text) for text in texts for _, pattern in KINDS):
         return column
@@ -274,7 +257,7 @@ def _resolve_kind_column(column: SheetColumn, meanings: set[str], rows: tuple[Gr
 
 
 def _extend_metric(columns: list[SheetColumn]) -> list[SheetColumn]:
-    """Month columns without a unit of their own extend the one demand column beside them."""
+    """Month columns without a unit take that of the only demand column."""
     demands = [
         c.metric for c in columns if c.meaning in ("accelerator_hours", "units_per_month", "requests_per_second")
     ]
@@ -282,14 +265,16 @@ def _extend_metric(columns: list[SheetColumn]) -> list[SheetColumn]:
     return [replace(c, metric=only) if c.meaning == "month" and c.metric is None else c for c in columns]
 
 
-def _decimal_separators(columns: tuple[SheetColumn, ...], rows: tuple[tuple[GridRow, str], ...]) -> dict[int, str]:
-    """The decimal separator by column: proven in the column, else by the table as a whole, else empty."""
-    proofs: dict[int, set[str]] = {}
+def _decimal_separators(columns: tuple[SheetColumn, ...], rows: Sequence[ClassifiedRow]) -> dict[int, str]:
+    """The decimal separator by column: by the numbers of the column, else by those of the table, else empty."""
+    separators: dict[int, set[str]] = {}
     for column in columns:
         if column.meaning in TEXT_MEANINGS:
             continue
-        texts = {value for row, _ in rows if isinstance(value := row.cell(column.index).value, str)}
-        proofs[column.index] = {detect_decimal_separator(text) for text in texts if "." in text or "," in text} - {""}
-    everywhere = set().union(*proofs.values()) if proofs else set()
+        texts = {value for each in rows if isinstance(value := each.row.cell(column.index).value, str)}
+        separators[column.index] = {detect_decimal_separator(text) for text in texts if "." in text or "," in text} - {
+            ""
+        }
+    everywhere = set().union(*separators.values()) if separators else set()
     shared = next(iter(everywhere)) if len(everywhere) == 1 else ""
-    return {index: (next(iter(own)) if len(own) == 1 else "" if own else shared) for index, own in proofs.items()}
+    return {index: (next(iter(own)) if len(own) == 1 else "" if own else shared) for index, own in separators.items()}

@@ -1,4 +1,4 @@
-"""The sums of a table's number columns, to hold against what its totals rows say."""
+"""The sums of a table's number columns, to check its totals rows."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ NON_ADDITIVE_MEANINGS = frozenset({"hours", "utilisation", "growth", "deadline",
 
 
 class Totals:
-    """Grows with the rows of a table; `check` notes a figure that is not the sum of the rows above it."""
+    """The sums of a table's rows so far: of visible rows, of those since the last total, and with hidden rows."""
 
     def __init__(self, table: SheetTable) -> None:
         self.table = table
         self.columns = [column for column in table.columns if column.meaning not in TEXT_MEANINGS]
-        self.shown: dict[int, float] = {}
+        self.visible: dict[int, float] = {}
         self.block: dict[int, float] = {}
         self.with_hidden: dict[int, float] = {}
         self.waiting: list[tuple[GridRow, bool]] = []
-        """Rows that are added once a total is to be held against them: most tables have none."""
+        """Rows that are added when a total is checked: most tables have no total."""
 
     def add(self, row: GridRow, *, hidden: bool) -> None:
         self.waiting.append((row, hidden))
@@ -33,39 +33,40 @@ class Totals:
             for index, value in self._row_numbers(row).items():
                 self.with_hidden[index] = self.with_hidden.get(index, 0.0) + value
                 if not hidden:
-                    self.shown[index] = self.shown.get(index, 0.0) + value
+                    self.visible[index] = self.visible.get(index, 0.0) + value
                     self.block[index] = self.block.get(index, 0.0) + value
         self.waiting = []
 
     def claims(self, row: GridRow) -> bool:
-        """Whether a row without any text is the sum of those above it."""
+        """Whether a row without any text is the sum of the rows above it."""
         if any(isinstance(cell.value, str) and cell.text and not self._is_number(cell.text) for cell in row.cells):
             return False
         numbers = self._row_numbers(row)
         self._add_waiting_rows()
-        return bool(numbers and self.shown) and all(
-            _is_close(value, self.shown.get(index, 0.0)) for index, value in numbers.items()
+        return bool(numbers and self.visible) and all(
+            _is_close(value, self.visible.get(index, 0.0)) for index, value in numbers.items()
         )
 
     def check(self, row: GridRow, ledger: ReadingLog) -> None:
-        """A note for each figure of a totals row that is not the sum of the rows above it."""
+        """Adds a note for each number of a totals row that is not the sum of the rows above it."""
         self._add_waiting_rows()
-        apart = {column.index for column in self.columns if column.meaning in NON_ADDITIVE_MEANINGS}
+        non_additive = {column.index for column in self.columns if column.meaning in NON_ADDITIVE_MEANINGS}
         for index, value in self._row_numbers(row).items():
-            cell, shown = row.cell(index), self.shown.get(index, 0.0)
-            if _is_close(value, shown) or _is_close(value, self.block.get(index, 0.0)):
+            cell, total = row.cell(index), self.visible.get(index, 0.0)
+            if _is_close(value, total) or _is_close(value, self.block.get(index, 0.0)):
                 continue
             if _is_close(value, self.with_hidden.get(index, 0.0)):
-                ledger.note(f"{cell.place}: the total {cell.text} counts hidden rows; without them it is {shown:,.15g}")
-            elif index not in apart:
-                ledger.note(f"{cell.place}: the total reads {cell.text}, but the rows above add up to {shown:,.15g}")
+                ledger.note(
+                    f"{cell.place}: the total {cell.text} includes hidden rows; without them it is {total:,.15g}"
+                )
+            elif index not in non_additive:
+                ledger.note(f"{cell.place}: the total reads {cell.text}, but the rows above add up to {total:,.15g}")
         self.block = {}
 
     def _row_numbers(self, row: GridRow) -> dict[int, float]:
-        silent = ReadingLog()
-        line = WorkloadRow(self.table, row, 0, silent)
+        line = WorkloadRow(self.table, row, 0, ReadingLog())
         pairs = ((c.index, line.number_in(c, cell)) for c in self.columns if not (cell := row.cell(c.index)).is_blank)
-        return {index: found.value for index, found in pairs if found is not None}
+        return {index: number.value for index, number in pairs if number is not None}
 
     @staticmethod
     def _is_number(text: str) -> bool:

@@ -1,7 +1,6 @@
-"""What a workbook's parts say beyond its values, read once with every guard on: no DTD, no bomb, no far cell.
+"""The parts of a workbook other than its values: hidden rows, number formats, error cells and formulas, by sheet.
 
-Gives hidden rows, number formats, error cells and formulas without a stored value, sheet by sheet; reads no values. A
-workbook that passes can be given to a reader that trusts sizes.
+They are parsed with all limits of `zip_archive`, so that a workbook that passes is safe for a reader without limits.
 """
 
 from __future__ import annotations
@@ -11,30 +10,28 @@ import re
 import zipfile
 from dataclasses import dataclass, field
 
-from planner.inputs.cell_grid import column_letters, column_number, sheet_place
+from planner.inputs.cell_grid import column_letters, parse_reference, sheet_place
 from planner.inputs.spreadsheet.zip_archive import RejectedWorkbook, check_size_limits, open_archive, parse_part
 
-_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})")
 _EXTERNAL_REFERENCE = re.compile(r"\[[^\[\]]{1,300}\][^\[\]!]{0,100}!")
-"""A reference to a sheet of another workbook; links need no part of their own."""
+"""A reference to a sheet of another workbook: such links exist without a part of their own."""
 NO_VALUE = "a formula without a stored value"
 _DATES = (*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59))
 _TIMES = (18, 19, 20, 21, 46)
 _BUILT_IN: dict[int, str] = {9: "0%", 10: "0.00%", **dict.fromkeys(_DATES, "d"), **dict.fromkeys(_TIMES, "h:mm")}
-"""The formats that have a number alone, as far as they are a percentage or a date."""
+"""The built-in number formats that are a percentage or a date."""
 _FORMAT_LITERAL = re.compile(r'"[^"]*"|\\.|_.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
 _DATE = re.compile(r"[dmyhs]", re.IGNORECASE)
-"""What makes a number format one of dates or times, once texts in it are set aside."""
+"""Matches a number format of dates or times, once literal texts are removed."""
 DAYS_MAX = 3e6
-"""Past the year 9999, where spreadsheets have their last day."""
+"""Beyond the year 9999, the last one of spreadsheets."""
 
 
 @dataclass(slots=True)
 class SheetMarks:
-    """What one sheet's part says of its cells, by reference ("C5"); rows and columns count from 1.
+    """Attributes of one sheet's cells, by reference ("C5"); rows and columns count from 1.
 
-    `huge` are the styles of cells with numbers that are no day or time of any calendar: as a date, the reader of values
-    would not survive them.
+    `huge` are the styles of cells whose number is beyond any date: shown as a date, it crashes the reader of values.
     """
 
     hidden_rows: set[int] = field(default_factory=set)
@@ -58,7 +55,7 @@ class WorkbookParts:
 
 
 def examine_workbook(data: bytes) -> WorkbookParts:
-    """The marks of every sheet. Raises Refused for what must not be opened."""
+    """The marks of every sheet. Raises RejectedWorkbook for one that must not be opened."""
     with open_archive(data) as archive:
         return _examine_archive(archive)
 
@@ -67,7 +64,7 @@ def _examine_archive(archive: zipfile.ZipFile) -> WorkbookParts:
     infos = archive.infolist()
     names = [info.filename for info in infos]
     if "xl/workbook.xml" not in names:
-        raise RejectedWorkbook("a ZIP archive that is no Excel workbook")
+        raise RejectedWorkbook("a ZIP archive that is not an Excel workbook")
     scans = {info.filename: _scan_part(archive, info) for info in infos if info.filename.endswith((".xml", ".rels"))}
     book = scans["xl/workbook.xml"]
     targets = scans["xl/_rels/workbook.xml.rels"].targets if "xl/_rels/workbook.xml.rels" in scans else {}
@@ -75,14 +72,16 @@ def _examine_archive(archive: zipfile.ZipFile) -> WorkbookParts:
     for name, link in book.sheets:
         part = _part_path(targets.get(link, ""))
         if part not in scans:
-            raise RejectedWorkbook(f"the sheet {name[:40]!r} is in no part of it")
+            raise RejectedWorkbook(f"the part of the sheet {name[:40]!r} is missing")
         sheets[name] = scans[part].marks
     styles = scans.get("xl/styles.xml")
     formats = tuple(styles.formats()) if styles else ()
     for name, marks in sheets.items():
         for reference, style in marks.huge.items():
             if style < len(formats) and _DATE.search(_FORMAT_LITERAL.sub("", formats[style])):
-                raise RejectedWorkbook(f"{sheet_place(name, reference)} is shown as a date, and its number is none")
+                raise RejectedWorkbook(
+                    f"{sheet_place(name, reference)} is formatted as a date, but its number is not one"
+                )
     return WorkbookParts(
         sheets,
         formats,
@@ -100,7 +99,7 @@ def _part_path(target: str) -> str:
 
 
 class _XlsxPartScanner:
-    """One pass over one part. Expat calls it for every element; it keeps only what Marks and Parts need."""
+    """Handlers of Expat for one pass over one part, for SheetMarks and WorkbookParts."""
 
     def __init__(self) -> None:
         self.marks = SheetMarks()
@@ -170,11 +169,11 @@ class _XlsxPartScanner:
         if written is None or written == following:
             self._column += 1
             self._cell = following
-        elif reference := _REFERENCE.fullmatch(written):
-            self._column, self._row = column_number(reference[1]), int(reference[2])
+        elif position := parse_reference(written):
+            self._column, self._row = position
             self._cell = f"{column_letters(self._column - 1)}{self._row}"
         else:
-            raise RejectedWorkbook(f"a cell with no place ({written[:20]})")
+            raise RejectedWorkbook(f"a cell with an invalid reference ({written[:20]})")
         self._within_limits()
         self._error = kind == "e"
         self._text = kind in ("str", "s", "inlineStr")
@@ -220,7 +219,7 @@ _HANDLED = frozenset({"row", "col", "c", "f", "v", "sheet", "Relationship", "num
 
 
 def _is_huge(text: str) -> bool:
-    """Whether a number is none that a date can have; a quick look at its length spares most."""
+    """Whether a number is beyond any date. Short texts are never parsed, for speed."""
     if len(text) < 8 and "e" not in text.casefold():
         return False
     try:

@@ -1,4 +1,4 @@
-"""A row that is a workload -> a workload of the request: what it is, where it may run, what it may cost."""
+"""Builds a workload of the request from a row: its demand, its placement, its sizes and its budget."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from planner.inputs.notation.dates import EXPECTED_DATE_FORMAT, describe_ambiguous_date
+from planner.inputs.notation.dates import date_problem, is_ambiguous_date
 from planner.inputs.notation.header_terms import KINDS
 from planner.inputs.notation.months import last_finished_month
 from planner.inputs.notation.numbers import KRONE, KRONES
@@ -37,7 +37,7 @@ SHAPES = (
 
 
 def build_workload(line: WorkloadRow, name: str, source: str) -> tuple[dict[str, Any], DemandStatement | None]:
-    """The workload as a request writes it, and its demand; after complaints parts of it are stood in for."""
+    """The workload as a request has it, and its demand; after problems with placeholders."""
     problem_count = len(line.ledger.complaints)
     hardware = read_hardware(line)
     workload: dict[str, Any] = {"name": name}
@@ -87,7 +87,7 @@ def _read_kind(line: WorkloadRow, stated: DemandStatement | None) -> str:
     if text and cell:
         kind = match_kind(normalize_text(text))
         if not kind:
-            line.ledger.add_problem(cell, "no kind of workload", "training, batch, inference or interactive")
+            line.ledger.add_problem(cell, "not a kind of workload", "training, batch, inference or interactive")
             return ""
         line.ledger.read(f"{line.path}.kind", cell, kind)
         return kind
@@ -99,7 +99,7 @@ def _read_kind(line: WorkloadRow, stated: DemandStatement | None) -> str:
 
 @lru_cache(maxsize=4096)
 def match_kind(words: str) -> str:
-    """The kind of workload that a text in plain words names, else empty."""
+    """The kind of workload that a normalized text names, else empty."""
     return next((kind for kind, pattern in KINDS if re.search(pattern, words)), "")
 
 
@@ -124,7 +124,9 @@ def _build_demand(
                     "GPU-hours with a measured throughput are compared on other accelerators by the work they do"
                 )
         else:
-            ledger.add_problem(stated.cells[0][0], "GPU-hours of which accelerator?", "an accelerator (GPU) in the row")
+            ledger.add_problem(
+                stated.cells[0][0], "GPU-hours without an accelerator", "an accelerator (GPU) in the row"
+            )
             result["demand"] = dict(PLACEHOLDER_DEMAND)
     elif hardware.name and hardware.name_cell and measured is None:
         ledger.note(f"{hardware.name_cell.place} names an accelerator without a measured throughput: it is not used")
@@ -141,7 +143,7 @@ def _build_demand(
 
 
 def _common_unit(line: WorkloadRow, stated: DemandStatement, measured: str, demand: dict[str, Any]) -> str:
-    """The unit that demand and measurement share; a complaint where they count different things."""
+    """The common unit of demand and measurement; adds a problem where they differ."""
     if stated.key == "requests_per_second" and line.cell("units_per_request") is not None:
         return measured
     cell = line.cell("throughput")
@@ -167,16 +169,16 @@ def _read_deadline(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]
     if cell is None:
         line.ledger.add_problem(
             stated.cells[0][0],
-            "total work by when?",
+            "total work without a deadline",
             "a deadline: a month (2027-03) or its number in the plan (1 is the first)",
         )
         return {"deadline_month": 1}
-    if why := describe_ambiguous_date(cell):
-        line.ledger.add_problem(cell, why, EXPECTED_DATE_FORMAT)
+    if is_ambiguous_date(cell):
+        line.ledger.add_problem(cell, *date_problem(cell))
         return {"deadline_month": 1}
-    found = line.number("deadline")
-    value = found.value if found is not None else 1.0
-    if found is not None:
+    number = line.number("deadline")
+    value = number.value if number is not None else 1.0
+    if number is not None:
         line.ledger.read(at, cell, f"{value:g}")
     return {"deadline_month": int(value) if value.is_integer() else value}
 
@@ -192,7 +194,9 @@ def _read_daily_shape(line: WorkloadRow, stated: DemandStatement) -> dict[str, A
         return {"daily_shape": [float(number) for number in numbers]}
     shape = next((shape for shape, pattern in SHAPES if re.search(pattern, normalize_text(text))), "")
     if not shape:
-        line.ledger.add_problem(cell, "no daily shape", "flat, business hours, day and evening, or 24 or 168 numbers")
+        line.ledger.add_problem(
+            cell, "not a daily shape", "flat, business hours, day and evening, or 24 or 168 numbers"
+        )
         return {}
     line.ledger.read(path, cell, shape)
     return {"daily_shape": shape}
@@ -206,8 +210,8 @@ def _read_growth(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
     if not isinstance(stated.value, float) or stated.key == "total_units":
         line.ledger.note(f"{rate[1].place} is not used: growth belongs to a single value per month")
         return {}
-    behind = line.number("growth")
-    period = (parse_period(normalize_text(behind.quantity.unit)) if behind else "") or parse_period(column.words)
+    number = line.number("growth")
+    period = (parse_period(normalize_text(number.quantity.unit)) if number else "") or parse_period(column.words)
     if not period and not re.search(r"\bmom\b", column.words):
         line.ledger.note(f"{column.header.text!r} ({column.header.place}) names no period: read as growth per month")
     per_month = PER_MONTH.get(period, 1.0)
@@ -217,11 +221,11 @@ def _read_growth(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
 
 
 def _read_units_per_request(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
-    found = line.number("units_per_request")
-    if found is None or stated.key != "requests_per_second":
+    number = line.number("units_per_request")
+    if number is None or stated.key != "requests_per_second":
         return {}
-    line.ledger.read(f"{line.path}.demand.units_per_request", found.cell, found.value)
-    return {"units_per_request": found.value}
+    line.ledger.read(f"{line.path}.demand.units_per_request", number.cell, number.value)
+    return {"units_per_request": number.value}
 
 
 def _read_sizes(line: WorkloadRow, hardware: Hardware, kind: str) -> dict[str, Any]:
@@ -234,44 +238,44 @@ def _read_sizes(line: WorkloadRow, hardware: Hardware, kind: str) -> dict[str, A
         result["gang"] = hardware.count
         line.ledger.read(f"{line.path}.gang", hardware.count_cell, hardware.count)
     for meaning in ("accelerators_per_node", "parallel_jobs"):
-        found = line.number(meaning)
-        if found is not None:
-            result[meaning] = int(found.value) if found.value.is_integer() else found.value
-            line.ledger.read(f"{line.path}.{meaning}", found.cell, f"{found.value:g}")
+        number = line.number(meaning)
+        if number is not None:
+            result[meaning] = int(number.value) if number.value.is_integer() else number.value
+            line.ledger.read(f"{line.path}.{meaning}", number.cell, f"{number.value:g}")
     return result | _read_memory(line, hardware)
 
 
 def _read_memory(line: WorkloadRow, hardware: Hardware) -> dict[str, Any]:
-    found = line.number("memory")
-    if found is None:
+    number = line.number("memory")
+    if number is None:
         return {}
-    size = parse_byte_unit(normalize_text(found.quantity.unit)) or parse_byte_unit(found.column.words)
-    basis = parse_rate_basis(found.column.words) or (
-        "device" if re.match(r"(?:gpu|accelerator|tpu) (?:memory|vram)", found.column.words) else ""
+    size = parse_byte_unit(normalize_text(number.quantity.unit)) or parse_byte_unit(number.column.words)
+    basis = parse_rate_basis(number.column.words) or (
+        "device" if re.match(r"(?:gpu|accelerator|tpu) (?:memory|vram)", number.column.words) else ""
     )
     if size is None:
-        line.ledger.add_problem(found.cell, "memory in what unit?", "GB or GiB in the header")
+        line.ledger.add_problem(number.cell, "memory without a unit", "GB or GiB in the header")
         return {}
     if not basis and hardware.count != 1:
         expected = "'per GPU' or 'total' in the header"
-        line.ledger.add_problem(found.cell, "is this memory of each GPU or of all together?", expected)
+        line.ledger.add_problem(number.cell, "ambiguous: the memory of each GPU or of all together", expected)
         return {}
     key = "memory_gib_total" if basis == "job" else "memory_gib_per_accelerator"
-    if found.value == 0:
+    if number.value == 0:
         return {}
-    value = found.value * size / GIB
-    line.ledger.read(f"{line.path}.{key}", found.cell, value)
+    value = number.value * size / GIB
+    line.ledger.read(f"{line.path}.{key}", number.cell, value)
     return {key: value}
 
 
 def _read_permissions(line: WorkloadRow) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for meaning in ("interruptible", "substitution", "may_be_owned"):
-        said = line.flag(meaning)
+        flag = line.flag(meaning)
         cell = line.cell(meaning)
-        if said is not None and cell is not None:
-            result[meaning] = said
-            line.ledger.read(f"{line.path}.{meaning}", cell, said)
+        if flag is not None and cell is not None:
+            result[meaning] = flag
+            line.ledger.read(f"{line.path}.{meaning}", cell, flag)
     return result
 
 
@@ -285,20 +289,19 @@ def _read_amounts(line: WorkloadRow) -> dict[str, Any]:
         ("budget", "budget_per_month", _convert_money_per_month),
     )
     for meaning, key, reader in readers:
-        found = line.number(meaning)
-        value = reader(line, found) if found is not None else None
-        if found is not None and value is not None:
+        number = line.number(meaning)
+        value = reader(line, number) if number is not None else None
+        if number is not None and value is not None:
             result[key] = value
-            line.ledger.read(f"{line.path}.{key}", found.cell, value)
+            line.ledger.read(f"{line.path}.{key}", number.cell, value)
     return result
 
 
 def _convert_minutes(line: WorkloadRow, number: CellNumber) -> float | None:
     minutes = parse_minute_unit(normalize_text(number.quantity.unit)) or parse_minute_unit(number.column.words)
     if minutes is None:
-        line.ledger.add_problem(
-            number.cell, f"{number.column.header.text!r} in what unit?", "minutes, seconds or hours in the header"
-        )
+        expected = "minutes, seconds or hours in the header"
+        line.ledger.add_problem(number.cell, f"{number.column.header.text!r} has no unit", expected)
         return None
     return number.value * minutes
 
@@ -306,9 +309,8 @@ def _convert_minutes(line: WorkloadRow, number: CellNumber) -> float | None:
 def _convert_gigabytes(line: WorkloadRow, number: CellNumber) -> float | None:
     size = parse_byte_unit(normalize_text(number.quantity.unit)) or parse_byte_unit(number.column.words)
     if size is None:
-        line.ledger.add_problem(
-            number.cell, f"{number.column.header.text!r} in what unit?", "GB or TB in the header or the cell"
-        )
+        expected = "GB or TB in the header or the cell"
+        line.ledger.add_problem(number.cell, f"{number.column.header.text!r} has no unit", expected)
         return None
     return number.value * size / GB
 
@@ -324,28 +326,26 @@ def _convert_money_per_month(line: WorkloadRow, number: CellNumber) -> float | N
         stated = [currency for currency in stated if currency != KRONE]
     if KRONE in stated:
         line.ledger.add_problem(
-            number.cell, "kroner of which country?", f"{', '.join(KRONES)} in the header or the cell"
+            number.cell, "ambiguous: the krone of several countries", f"{', '.join(KRONES)} in the header or the cell"
         )
         return None
     if not all(line.ledger.accepts_currency(currency, number.cell) for currency in stated):
         return None
     if not stated:
         header = number.column.header
-        line.ledger.note(f"{header.text!r} ({header.place}) names no currency: read as that of the plan")
-    behind = normalize_text(number.quantity.unit)
-    word = re.sub(
-        r"(?:per |/|an? )?\b(?:day|week|month|mo|quarter|year|yr|annum|monthly|yearly|annually)\b", "", behind
-    )
-    scale = parse_money_factor(word.strip()) if behind else parse_header_money_factor(number.column.words)
+        line.ledger.note(f"{header.text!r} ({header.place}) names no currency: read as in the currency of the plan")
+    unit = normalize_text(number.quantity.unit)
+    word = re.sub(r"(?:per |/|an? )?\b(?:day|week|month|mo|quarter|year|yr|annum|monthly|yearly|annually)\b", "", unit)
+    scale = parse_money_factor(word.strip()) if unit else parse_header_money_factor(number.column.words)
     if scale is None:
-        line.ledger.add_problem(number.cell, "an amount of money in what?", "digits alone, or k, M ... behind them")
+        line.ledger.add_problem(
+            number.cell, "an amount of money with an unknown unit", "a number alone, or with k, M ..."
+        )
         return None
     scale = scale if scale != 1 else parse_header_money_factor(number.column.words)
     value = number.value * scale * _times_per_month(line, number)
     if value == 0:
-        line.ledger.add_problem(
-            number.cell, "a budget of 0 allows nothing", "a number above 0, or nothing for no limit"
-        )
+        line.ledger.add_problem(number.cell, "a budget of 0", "a number above 0, or a blank cell for no limit")
         return None
     return value
 
@@ -354,7 +354,7 @@ def _times_per_month(line: WorkloadRow, number: CellNumber) -> float:
     period = parse_period(normalize_text(number.quantity.unit)) or parse_period(number.column.words)
     if not period and re.search(r"\btotal\b", number.column.words):
         line.ledger.add_problem(
-            number.cell, f"{number.column.header.text!r} of what time?", "per month or per year in the header"
+            number.cell, f"{number.column.header.text!r} has no period", "per month or per year in the header"
         )
     elif not period:
         line.ledger.note(

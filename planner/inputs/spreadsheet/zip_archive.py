@@ -1,4 +1,4 @@
-"""A ZIP archive of XML parts, opened with every guard on: no DTD, no bomb, no wide encoding, no damaged part."""
+"""ZIP archives of XML parts, with limits against hostile files: no DTD, no zip bomb, no encoding but UTF-8."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, E
 
 
 class RejectedWorkbook(ValueError):
-    """The bytes are no workbook that may be opened; the message says why."""
+    """The bytes are not a workbook that may be opened; the message is the reason."""
 
 
 @contextmanager
 def open_archive(data: bytes) -> Iterator[zipfile.ZipFile]:
-    """The archive, if its list of parts may be believed. Whatever is wrong with it is Refused."""
+    """The archive, once its directory is checked. Every defect raises RejectedWorkbook."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             _check_archive(archive)
@@ -43,7 +43,7 @@ def _check_archive(archive: zipfile.ZipFile) -> None:
     infos = archive.infolist()
     names = [info.filename for info in infos]
     if len(names) > PARTS_MAX or len(names) != len({name.casefold() for name in names}):
-        raise RejectedWorkbook("more parts than a workbook has, or two of one name")
+        raise RejectedWorkbook("more parts than a workbook has, or two parts with the same name")
     if any(info.flag_bits & 1 for info in infos):
         raise RejectedWorkbook("it has a password: save it without one")
     unpacked = sum(info.file_size for info in infos)
@@ -59,7 +59,7 @@ def parse_part(
     end: Callable[[str], None],
     text: Callable[[str], None],
 ) -> None:
-    """Runs over one part piece by piece; names of elements and attributes keep their prefixes."""
+    """Parses one part; names of elements and attributes keep their prefixes."""
     parser = expat.ParserCreate("utf-8")
     parser.StartElementHandler = start
     parser.EndElementHandler = end
@@ -72,13 +72,13 @@ def parse_part(
 
 
 def check_size_limits(rows: int, columns: int) -> None:
-    """Refuses a sheet that reaches further out than any plan does."""
+    """Rejects a sheet that is larger than any plan."""
     if rows > ROWS_MAX or columns > COLUMNS_MAX or rows * columns > AREA_MAX:
-        raise RejectedWorkbook(f"a cell as far out as column {columns:,}, row {rows:,}")
+        raise RejectedWorkbook(f"a cell in column {columns:,}, row {rows:,}")
 
 
 def _feed_parser(parser: expat.XMLParserType, part: IO[bytes], name: str) -> None:
-    """Feeds a part piece by piece; zipfile cuts one that unpacks to more than it says, a wide encoding is refused."""
+    """Feeds a part in pieces. zipfile cuts a part that unpacks to more than its stated size."""
     head = part.read(4)
     if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in head:
         raise RejectedWorkbook(f"part {name} is not UTF-8")
@@ -89,15 +89,15 @@ def _feed_parser(parser: expat.XMLParserType, part: IO[bytes], name: str) -> Non
 
 
 def _reject_doctype(*_: object) -> None:
-    raise RejectedWorkbook("a part declares a document type, as no workbook does")
+    raise RejectedWorkbook("a part declares a document type")
 
 
 def _reject_encoding(_version: str, encoding: str | None, _standalone: int) -> None:
-    """Another reader might believe a declared encoding and see other cells than were examined here."""
+    """Rejects other encodings: the reader of values might apply them and see other cells than were checked here."""
     if encoding is not None and encoding.casefold() not in ("utf-8", "us-ascii"):
         raise RejectedWorkbook(f"a part in the encoding {encoding[:20]}")
 
 
 def is_open_document(data: bytes) -> bool:
-    """Whether an archive is an OpenDocument file, by the parts it lists (each name stands in it as it is)."""
+    """Whether an archive is an OpenDocument file, by the names of its parts, which are stored uncompressed."""
     return data.startswith(b"PK\x03\x04") and b"content.xml" in data and b"xl/workbook.xml" not in data

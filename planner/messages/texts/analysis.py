@@ -190,4 +190,5 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "strategies_paid_draw_by_draw": lambda strategies: (
         f"Priced draw by draw, because of a step or a minimum fee: {', '.join(strategies)}."
     ),
+    "sold_nowhere_allowed": "sold nowhere that is allowed",
 }

@@ -79,6 +79,10 @@ def _migration(migration_months: float) -> str:
 NOT_PLANNED = "not planned as an owned system: "
 
 TEXTS: Mapping[str, str | Callable[..., str]] = {
+    "data_price_unknown": "no price for its storage or egress there",
+    "data_transfer_price_unknown": "no price for moving its data there",
+    "may_not_be_owned": "may not be owned",
+    "not_sold_where_allowed": "not sold in the providers, regions or residency allowed",
     "stock_unknown": "a quota allows nodes and reserves none, and no stock was given: ask before you rely on it",
     "quota_too_small": _quota_too_small,
     "quota_use_unknown": _quota_use_unknown,
@@ -94,10 +98,6 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "quota_counts_whole_gangs": "Against quotas, a gang that spans nodes counts with all of them, even where its work"
     " fills only part of their month.",
     "data_price_of_other_region": "no {item} price there: that of {region} is used",
-    "not_sold_where_allowed": "not sold in the providers, regions or residency allowed",
-    "data_price_missing_there": "no price for its storage or egress there",
-    "data_transfer_price_missing": "no price for moving its data there",
-    "may_not_be_owned": "may not be owned",
     "data_price_missing": "workloads with data cannot run there",
     "past_useful_life": "{age_months} months old, past the useful life of {useful_life_months}: not used; state a"
     " longer life if it is",

@@ -1,7 +1,7 @@
-"""Owned nodes: which systems can be owned, what one costs from its order to its sale, and when it can be used.
+"""Owned nodes: which systems can be owned, their costs from order to sale, and when they can be used.
 
-Knows of no workload and no strategy. `facility` says what its place, power and people cost, `financing` when its
-hardware is paid.
+Independent of workloads and strategies. `facility` has the costs of space, power and people, `financing` the payments
+for hardware.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where owned nodes stand: space, power and people, per node and month. Knows neither prices of nodes nor dates.
+"""The site of owned nodes: costs of space, power and people, per node and month.
 
 Powers are in kW at the wall of the server; site power is that times PUE, cooling included.
 """
@@ -35,7 +35,7 @@ def rent_per_month(
 
 
 def idle_energy_cost(site: Site, max_power_kw: float, assumptions: Assumptions, hours: float) -> float:
-    """What the idle draw costs in so many hours, with the demand charge of the month: owed whether or not it is used.
+    """Cost of the idle draw in so many hours, with the demand charge of the month: paid whether or not the node works.
 
     A node draws P_idle + (P_work - P_idle) x use, with P_work = server_power_fraction x its maximum and P_idle =
     idle_draw_fraction x P_work.
@@ -46,13 +46,13 @@ def idle_energy_cost(site: Site, max_power_kw: float, assumptions: Assumptions, 
 
 
 def working_energy_cost(site: Site, max_power_kw: float, assumptions: Assumptions, hours: float) -> float:
-    """What so many hours of work cost on top of the idle draw."""
+    """Cost of so many hours of work on top of the idle draw."""
     saved = 1 - assumptions["idle_draw_fraction"].value
     return 0.0 if site.energy_included else _energy_cost(max_power_kw, assumptions, hours) * saved
 
 
 def _energy_cost(max_power_kw: float, assumptions: Assumptions, hours: float) -> float:
-    """What the draw at work costs at the site's meter."""
+    """Cost of the draw at work, metered at the site: PUE adds cooling and losses."""
     draw_kw = max_power_kw * assumptions["server_power_fraction"].value
     return draw_kw * assumptions["pue"].value * hours * assumptions["electricity_price_per_kwh"].value
 
@@ -68,10 +68,11 @@ def staff_cost_per_month(site: Site, accelerators: float, assumptions: Assumptio
 def operator_count(accelerators: float, assumptions: Assumptions) -> int:
     """Operators hired one by one for so many accelerators: none for none, else at least the least number.
 
-    The solver counts them by rows that say the same.
+    The solver has the same rule as rows (`limit_constraints`).
     """
     if accelerators <= 0:
         return 0
+    # The tolerance keeps a ratio that rounding puts a hair above a whole number from hiring one more.
     needed = math.ceil(accelerators / assumptions["accelerators_per_staff"].value - 1e-9)
     return max(math.ceil(assumptions["staff_minimum"].value), needed)
 

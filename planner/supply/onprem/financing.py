@@ -1,4 +1,4 @@
-"""How hardware is paid: cash with a deposit, a loan, or a lease: all its payments from the order to the horizon."""
+"""Payments for hardware from the order to the horizon: cash with a deposit, a loan, or a lease."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from planner.request.ownership import Finance
 def hardware_payments(
     amount: float, month: int, delivery: int, finance: Finance, assumptions: Assumptions, terms: Terms
 ) -> tuple[Payment, ...]:
-    """All that is paid within the horizon for hardware of `amount` ordered at the start of `month`.
+    """All payments within the horizon for hardware of `amount` ordered at the start of `month`.
 
-    cash: the deposit at the order, the rest at the start of the month of delivery. loan: whatever falls due is
-    borrowed then and paid back in level payments at the end of each month; what is still owed at the horizon's end is
-    paid off then. lease: from delivery on, a share of the amount at the start of each month; what outlives the horizon
-    is owed at its end, or left out where the request says pro rata.
+    cash: the deposit at the order, the rest at the start of the month of delivery. loan: each of these amounts is
+    borrowed when due and paid back in level payments at the end of each month; the balance at the horizon's end is
+    paid off then. lease: from delivery on, a share of the amount at the start of each month; payments beyond the
+    horizon are due at its end, or left out where commitments are charged pro rata.
     """
     if finance.hardware == "lease":
         return _lease_payments(amount, delivery, assumptions, terms)
@@ -30,7 +30,7 @@ def hardware_payments(
 def _seller_payments(
     amount: float, month: int, delivery: int, assumptions: Assumptions, terms: Terms
 ) -> tuple[Payment, ...]:
-    """What the seller is paid, and when. What is delivered beyond the horizon is owed at the order in full."""
+    """Deposit and balance. A delivery beyond the horizon is paid at the order in full."""
     deposit = assumptions["deposit_fraction"].value * amount
     if delivery > terms.months or delivery == month:
         return (Payment(month, "start", "hardware", amount),)
@@ -44,6 +44,7 @@ def _loan_payments(due: Payment, assumptions: Assumptions, terms: Terms) -> tupl
     last = min(due.month + months - 1, terms.months)
     rows = [Payment(at, "end", "financing", level) for at in range(due.month, last + 1)]
     if left := months - len(rows):
+        # The balance of a loan is the present worth, at the loan's own rate, of the payments still to come.
         rows.append(Payment(terms.months, "end", "financing", level * annuity_factor(annual / 12, left)))
     return tuple(rows)
 
@@ -59,7 +60,7 @@ def _lease_payments(amount: float, delivery: int, assumptions: Assumptions, term
 
 
 def level_payment(amount: float, finance: Finance, assumptions: Assumptions) -> float:
-    """What hardware of `amount` costs each month while its loan or lease runs; 0 where it is paid in cash."""
+    """The monthly payment for hardware of `amount` while its loan or lease runs; 0 where it is paid in cash."""
     if finance.hardware == "loan":
         return loan_payment(amount, assumptions["loan_rate_annual"].value, _assumed_months("loan_months", assumptions))
     return assumptions["lease_fraction_per_month"].value * amount if finance.hardware == "lease" else 0.0

@@ -1,8 +1,8 @@
-"""What an owned node costs, from its order to its sale, and when it can be used.
+"""Costs of an owned node from order to sale, and when it can be used.
 
-Hardware is paid as `financing` says; the node is delivered after the lead time and works after the months of migration;
-running costs start at delivery and its idle draw does not stop; it is sold at the end of its life or of the horizon,
-whichever comes first, and only the server, not the network, has a resale value.
+`financing` has the payments for hardware. The node is delivered after the lead time and works after the months of
+migration; running costs start at delivery and its idle draw does not stop; it is sold at the end of its life or of the
+horizon, whichever comes first, and only the server, not the network, has a resale value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from planner.supply.onprem.systems import OwnedNode
 class NodeCosts:
     """One node's costs: `hardware` (servers, network, spares, tax) and `installation` once, the rest per month.
 
-    `energy` is that of a month in which it works all hours, `energy_idle` the part of it that is owed though it idles;
+    `energy` is that of a month in which it works all hours, `energy_idle` the part of it that is paid even if it idles;
     both in the first month, before growth.
     """
 
@@ -40,7 +40,7 @@ class NodeCosts:
 
     @property
     def per_month(self) -> float:
-        """Owed every month, used or not."""
+        """Paid every month, whether or not the node works."""
         return self.space + self.staff + self.support + self.energy_idle
 
     @property
@@ -51,15 +51,14 @@ class NodeCosts:
 def node_costs(
     node: OwnedNode, assumptions: Assumptions, hours_per_month: float, rate_monthly: float = 0.0
 ) -> NodeCosts:
-    """What one node costs. Network adds f / (1 - f) of the server's price after discount; tax and freight are on both.
-
-    `rate_monthly` is what a room of one's own is paid off at.
-    """
+    """Costs of one node. `rate_monthly` is the discount rate at which a room of one's own is paid off."""
     a, site = assumptions, node.site
     server = _server_price(node, a)
     share = a["network_fraction_of_capex"].value
-    bought = server + server * share / (1 - share)
-    hardware = bought * (1 + a["hardware_tax_fraction"].value) + server * a["spares_fraction"].value
+    # The network is a fraction f of the whole, so it adds f / (1 - f) to the server. Tax and freight are on both,
+    # spares are a part of the server's price alone.
+    with_network = server + server * share / (1 - share)
+    hardware = with_network * (1 + a["hardware_tax_fraction"].value) + server * a["spares_fraction"].value
     yearly = server * (a["hardware_support_fraction_annual"].value + a["insurance_fraction_annual"].value)
     yearly += node.accelerators * a["software_licence_per_accelerator_annual"].value
     idle = facility.idle_energy_cost(site, node.max_power_kw, a, hours_per_month)
@@ -98,13 +97,12 @@ def usable_months(month: int, assumptions: Assumptions, terms: Terms, finance: F
 
 def months_of_use(node: OwnedNode, assumptions: Assumptions) -> int:
     """How long it works in all, beyond the horizon too: its life, or the lease, less the months of migration."""
-    held = financing.ownership_months(node.finance, assumptions)
-    return max(0, held - round(assumptions["migration_months"].value))
+    owned = financing.ownership_months(node.finance, assumptions)
+    return max(0, owned - round(assumptions["migration_months"].value))
 
 
 def owed_per_month(node: OwnedNode, assumptions: Assumptions, terms: Terms) -> float:
-    """What a node owes in its first full month, used or not: running costs and the level payment of a loan or
-    lease."""
+    """Payments of a node in its first full month, used or not: running costs and the payment of a loan or lease."""
     cost = _costs_under_terms(node, assumptions, terms)
     return cost.per_month + financing.level_payment(cost.hardware, node.finance, assumptions)
 
@@ -112,8 +110,8 @@ def owed_per_month(node: OwnedNode, assumptions: Assumptions, terms: Terms) -> f
 def node_payments(
     node: OwnedNode, month: int, quantity: float, assumptions: Assumptions, terms: Terms
 ) -> tuple[Payment, ...]:
-    """All that `quantity` nodes ordered at the start of `month` cost within the horizon, less what they are sold
-    for; the power they draw at work is in `use_payments`."""
+    """All payments within the horizon for `quantity` nodes ordered at the start of `month`, less their resale; the
+    power that they draw at work is in `node_use_payments`."""
     cost = _costs_under_terms(node, assumptions, terms)
     there = delivered_months(month, assumptions, terms, node.finance)
     rows = [*financing.hardware_payments(cost.hardware, month, there.start, node.finance, assumptions, terms)]
@@ -128,7 +126,7 @@ def node_payments(
 def existing_node_payments(
     node: OwnedNode, count: int, age_months: int, covers: range, assumptions: Assumptions, terms: Terms
 ) -> tuple[Payment, ...]:
-    """What `count` nodes that are owned already still cost in the months `covers`, less their sale at its end; their
+    """Running costs of `count` nodes from before the plan in the months `covers`, less their resale at the end; their
     price is sunk. `age_months` is their age at the start of the plan."""
     rows = _running_payments(_costs_under_terms(node, assumptions, terms), covers, assumptions)
     if covers:
@@ -138,14 +136,14 @@ def existing_node_payments(
 
 
 def node_use_payments(node: OwnedNode, month: int, node_hours: float, assumptions: Assumptions) -> tuple[Payment, ...]:
-    """What `node_hours` of work in `month` cost on top of the idle draw; none where idling saves nothing."""
+    """Cost of `node_hours` of work in `month` on top of the idle draw; none where the idle draw is the full draw."""
     per_hour = facility.working_energy_cost(node.site, node.max_power_kw, assumptions, 1.0)
     amount = per_hour * _tariff_growth(month, assumptions) * node_hours
     return (Payment(month, "end", "power", amount),) if amount else ()
 
 
 def staff_payments(month: int, count: int, assumptions: Assumptions) -> tuple[Payment, ...]:
-    """What so many operators cost in a month, paid at its end."""
+    """The cost of so many operators in a month, paid at its end."""
     return (Payment(month, "end", "staff", count * assumptions["staff_cost_annual"].value / 12),)
 
 
@@ -160,19 +158,20 @@ def node_rack_fraction(node: OwnedNode, assumptions: Assumptions) -> float:
 
 
 def resale_value(node: OwnedNode, months_used: int, assumptions: Assumptions) -> float:
-    """What the server is sold for after `months_used`: the price paid for it x (1 - yearly loss)^(months / 12)."""
+    """Resale value of the server after `months_used`: the price paid x (1 - yearly loss)^(months / 12)."""
     return _server_price(node, assumptions) * power(1 - assumptions["value_loss_annual"].value, months_used / 12)
 
 
 def cost_per_month_over_life(node: OwnedNode, assumptions: Assumptions, terms: Terms) -> float:
-    """The level monthly payment, from delivery to the end of its life, that is worth what one node costs at work.
+    """The level monthly payment, from delivery to the end of its life, that equals all costs of one node at work.
 
-    (capital - resale x discount) / annuity + running costs; bought for cash, the lead time is left out and the tariff
-    is the first month's.
+    (capital - resale x discount) / annuity + running costs; hardware is paid in cash, the lead time is left out and
+    the tariff is the first month's.
     """
     cost = _costs_under_terms(node, assumptions, terms)
     life = round(assumptions["useful_life_months"].value)
     rate = terms.discount_rate_monthly
+    # Resale is discounted to delivery; the rest of the capital is spread as an annuity over the months of life.
     resale = resale_value(node, life, assumptions) * (1 + rate) ** -life
     return (cost.capital - resale) / annuity_factor(rate, life) + cost.per_month_at_work
 
@@ -191,5 +190,5 @@ def _running_payments(cost: NodeCosts, months: Iterable[int], assumptions: Assum
 
 
 def _tariff_growth(month: int, assumptions: Assumptions) -> float:
-    """What the tariff of the first month is multiplied by."""
+    """The factor on the tariff of the first month."""
     return growth_factor(assumptions["electricity_price_growth_annual"].value, month)

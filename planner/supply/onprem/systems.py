@@ -1,6 +1,6 @@
-"""Which systems can be owned: those of the catalogue and the asker's own, each with every figure it takes to plan it.
+"""Systems that can be owned: those of the catalogue and those of the request, with all values that a plan needs.
 
-What is missing leaves a system out and is named; nothing here knows when anything is paid.
+A system with a missing value is left out with a gap that names the value.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import date
 from planner.request.assumptions import Assumptions, override_names
 from planner.request.models import Request
 from planner.request.ownership import Finance, OwnSystem, Site
-from planner.result import Assumption, Gap
+from planner.result import EXISTING_SUFFIX, Assumption, Gap
 from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
 from pricing.catalog.adjusted_prices import AdjustedCatalog
@@ -25,8 +25,8 @@ GEFORCE_LICENCE = "https://www.nvidia.com/en-us/drivers/geforce-license/"
 
 @dataclass(frozen=True, slots=True)
 class OwnedNode:
-    """An owned system with every figure it takes to plan it. Powers in kW at the wall of the server, money in the
-    plan's currency; a `price` of 0 is one that is not known, of what is owned already."""
+    """An owned system with all values that a plan needs. Powers in kW at the wall of the server, money in the plan's
+    currency; the `price` is 0 where that of an existing system is unknown."""
 
     name: str
     accelerator: str
@@ -44,7 +44,7 @@ class OwnedNode:
 def buyable_nodes(
     catalog: Catalog, assumptions: Assumptions, request: Request
 ) -> tuple[tuple[OwnedNode, ...], tuple[Gap, ...]]:
-    """The systems that can be bought, at the asker's price and power where given, and a gap for each that cannot."""
+    """The systems that can be purchased, at the request's price and power if any, and a gap for each that cannot."""
     buyable = []
     gaps = list(_renamed_gaps(request, catalog))
     for system in list_systems(catalog, request):
@@ -56,7 +56,7 @@ def buyable_nodes(
 
 
 def list_systems(catalog: Catalog, request: Request) -> tuple[ServerSystem, ...]:
-    """Those of the catalogue and those that the asker has a quote for, all with the asker's own figures."""
+    """The systems of the catalogue and of the request, with the values that the request overrides."""
     quoted = (_quoted_system(system, catalog, request) for system in request.systems)
     return tuple(_with_overrides(system, request) for system in (*catalog.systems, *quoted))
 
@@ -66,7 +66,7 @@ def build_node(
 ) -> tuple[OwnedNode | None, list[Gap]]:
     """The system as a node, or None where it cannot be planned; with what is missing or estimated.
 
-    What `is_there` already need not be for sale, nor at a price that still holds.
+    An existing system (`is_there`) need not be for sale, nor have a current price.
     """
     power, ratio = _maximum_power(system, catalog, assumptions, request.allow_estimates)
     title = _system_title(system, is_there)
@@ -97,11 +97,11 @@ def build_node(
 
 
 def _system_title(system: ServerSystem, is_there: bool) -> str:
-    return f"{system.name} (existing)" if is_there else system.name
+    return f"{system.name}{EXISTING_SUFFIX}" if is_there else system.name
 
 
 def _purchase_obstacle(system: ServerSystem, assumptions: Assumptions, as_of: date) -> tuple[str, Message] | None:
-    """The kind of gap and the reason why a system cannot be bought; None where it can."""
+    """The kind of gap and the reason why a system cannot be purchased; None where it can."""
     if system.sold is False:
         return "not_planned", message("owned_system_not_sold")
     if system.price is None or system.price_as_of is None:
@@ -116,7 +116,7 @@ HEIGHT_UNKNOWN, HEIGHT_BY_POWER = "unknown", "by power"
 
 
 def _height_basis(system: ServerSystem, power_kw: float, assumptions: Assumptions, request: Request) -> str:
-    """Empty where the height is known or no rack is counted; by power where its power fills a rack whatever it is."""
+    """Empty where the height is known or no rack is counted; by power where the power alone fills a rack."""
     if not _counts_racks(request) or system.rack_units is not None:
         return ""
     return HEIGHT_BY_POWER if power_kw >= assumptions["rack_power_kw"].value else HEIGHT_UNKNOWN
@@ -140,7 +140,7 @@ def _maximum_power(
 
 
 def _limited_use_gaps(name: str, part: Accelerator | None) -> Iterator[Gap]:
-    """What cards that are not made for data centres lack, as far as the table of accelerators tells."""
+    """Limits of cards that are not made for data centres, as far as the table of accelerators has them."""
     if part is None:
         return
     if part.ecc is False:
@@ -170,7 +170,7 @@ def _quoted_system(system: OwnSystem, catalog: Catalog, request: Request) -> Ser
 
 
 def _with_overrides(system: ServerSystem, request: Request) -> ServerSystem:
-    """The system with the asker's own price, power and height; who quotes a price can buy it."""
+    """The system with the request's price, power and height. A system with a quoted price is for sale."""
     quoted, power_kw, rack_units = (request.assumptions.get(name) for name in override_names(system.name))
     if quoted is not None:
         system = replace(system, price=quoted, price_as_of=request.as_of, source="given in the request", sold=True)
@@ -195,7 +195,7 @@ def node_assumptions(planned_nodes: Iterable[OwnedNode], request: Request, catal
         ):
             own = name in request.assumptions
             if not value or (name == height and not own and not _counts_racks(request)):
-                continue  # not known (a gap says so where it matters), or of no consequence
+                continue  # unknown (with a gap where it matters), or without effect
             text = "given in the request" if own else source
             rows.append(Assumption(name, meaning, value, unit, None, None, text, node.price_as_of, own))
     return tuple(rows)

@@ -1,10 +1,10 @@
-"""Ways of paying: one file each, found by walking this folder, named by the kind of price it bills.
+"""Purchase options: one module each in this folder, named by the kind of price that it bills.
 
-By the hour (`COMMITS` false): `payments(price, month, node_hours, terms)` is what that use costs in that month.
-By commitment (`COMMITS` true): `payments(price, month, quantity, terms)` is all that is owed when that much is
+By the hour (`COMMITS` false): `payments(price, month, node_hours, terms)` is the cost of that use in that month.
+By commitment (`COMMITS` true): `payments(price, month, quantity, terms)` is all that is due when that much is
 committed at the start of `month`, used or not, and `usable(price, month, terms)` the months it covers inside the
-horizon. `UNIT` says what is committed: nodes for every hour of the term (node), whole days of a node inside the month
-(node_day), or an amount of money an hour that use at the plan's rates is set against (money).
+horizon. `UNIT` is the unit of a commitment: nodes for every hour of the term (node), whole days of a node inside the
+month (node_day), or an amount of money an hour that use at the plan's rates is set against (money).
 `INTERRUPTS`: the provider may take the nodes back. `DISCOUNTED`: an enterprise discount applies to the list price.
 """
 
@@ -23,7 +23,7 @@ CommitmentUnit = Literal["node", "node_day", "money"]
 
 
 class PurchaseOption(Protocol):
-    """What each module of this folder offers."""
+    """The names that each module of this folder has; `load_purchase_options` checks them."""
 
     COMMITS: bool
     INTERRUPTS: bool
@@ -38,7 +38,7 @@ class PurchaseOption(Protocol):
 
 @cache
 def load_purchase_options() -> dict[str, PurchaseOption]:
-    """Every way of paying, by the `Price.kind` that it bills. InvalidPlugin where a module is no PurchaseOption."""
+    """Every purchase option, by the `Price.kind` that it bills. InvalidPlugin where a module is no PurchaseOption."""
     names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
-    return {name: check_plugin(module, PurchaseOption, "way of paying") for name, module in modules.items()}
+    return {name: check_plugin(module, PurchaseOption, "purchase option") for name, module in modules.items()}

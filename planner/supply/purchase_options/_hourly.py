@@ -1,4 +1,4 @@
-"""What ways of paying by the hour share: the list price, moved by the assumed change of prices, for the hours used."""
+"""Billing by the hour: the list price, moved by the assumed change of prices, for the hours used."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def hourly_payments(
 
 
 def usable(price: Price, month: int, terms: Terms) -> range:  # noqa: ARG001  one signature for every option
-    """Nothing outlives the month it is paid for."""
+    """Only the month that is paid for."""
     return range(month, month + 1)

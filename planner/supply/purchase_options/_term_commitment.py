@@ -1,4 +1,4 @@
-"""What all commitments share: a term, an upfront part and a monthly fee on every hour of the term, used or not."""
+"""Commitments: a term, an upfront part and a monthly fee for every hour of the term, used or not."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def usable(price: Price, month: int, terms: Terms) -> range:
 
 
 def payments(price: Price, month: int, quantity: float, terms: Terms) -> tuple[Payment, ...]:
-    """All that `quantity` nodes committed at the start of `month` owe.
+    """All payments for `quantity` nodes committed to at the start of `month`.
 
-    A commitment that starts later costs what such commitments cost by then. The catalogue's rate is the effective one,
+    A later commitment has the price of such commitments by then. The catalogue's rate is the effective one,
     (upfront + hourly x term hours) / term hours with 8,760 hours a year,
-    so the whole term costs rate x 8,760 x years. What falls beyond the horizon is owed at its end in full, or left
-    out with its part of the upfront where the request says pro rata.
+    so the whole term costs rate x 8,760 x years. Fees beyond the horizon are due at its end in full, or left out with
+    their part of the upfront payment where commitments are charged pro rata.
     """
     rate = price.price_per_hour * terms.price_factor(month, "commitment")
     whole = rate * HOURS_PER_YEAR * price.term_months / 12 * quantity

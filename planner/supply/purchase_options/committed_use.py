@@ -1,6 +1,6 @@
 """Resource-based committed use (Google Cloud): the parts of one machine type for one or three years, paid monthly.
 
-A commitment of vCPU, memory and accelerators is taken for whole machines, as the catalogue sums them.
+Commitments of vCPU, memory and accelerators are planned for whole machines, as the catalogue sums them.
 It does not reserve capacity; a reservation does.
 """
 

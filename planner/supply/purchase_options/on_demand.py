@@ -16,5 +16,5 @@ TITLE = "on demand"
 
 
 def payments(price: Price, month: int, quantity: float, terms: Terms) -> tuple[Payment, ...]:
-    """What `quantity` node-hours in `month` cost, paid at its end."""
+    """The cost of `quantity` node-hours in `month`, paid at its end."""
     return hourly_payments("on_demand", price, month, quantity, terms)

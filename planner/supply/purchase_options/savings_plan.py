@@ -1,7 +1,7 @@
 """Savings plans (AWS, Azure): so much money an hour for one or three years, set against use at the plan's own rates.
 
-`quantity` is money an hour. Use is billed at the rate of the catalogue up to what is committed; what is committed and
-not used is lost; use beyond it is on demand. A plan of class instance covers one family in one region, one of class
+`quantity` is money an hour. Use is billed at the rate of the catalogue up to the commitment; unused commitment is
+lost; use beyond it is on demand. A plan of class instance covers one family in one region, one of class
 compute (or without a class) every type and region of the provider.
 """
 

@@ -1,6 +1,6 @@
 """Spot: billed for the hours used at a moving price; the provider may take the node back, which costs recomputation.
 
-The dated level of the catalogue stands for the whole horizon, moved by the assumed change of prices.
+The dated price of the catalogue applies to the whole horizon, moved by the assumed change of prices.
 """
 
 from __future__ import annotations
@@ -19,5 +19,5 @@ TITLE = "spot"
 
 
 def payments(price: Price, month: int, quantity: float, terms: Terms) -> tuple[Payment, ...]:
-    """What `quantity` node-hours in `month` cost, paid at its end."""
+    """The cost of `quantity` node-hours in `month`, paid at its end."""
     return hourly_payments("spot", price, month, quantity, terms)

@@ -8,10 +8,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from planner.performance.throughput.network_estimates import estimate_throughput
 from planner.performance.throughput.network_estimates.intervals import MEASURED, NEW, load_intervals
+
+from planner.messages import joined_text, text_of
+from planner.performance.throughput.intervals import MEASURED, NEW, load_estimate_intervals
+from planner.performance.throughput.network_estimates import estimate_throughput
 from planner.request.neural_network import NeuralNetwork
+from planner.result.message import Message
 from pricing.accelerator import resolve
 
 
@@ -25,7 +28,7 @@ def test_from_one_run_by_hand(runs, tell):
     )
     found = tell("A100-80GB-SXM", 8, among=(row,), model="mpt-7b")
     assert found.units_per_hour == pytest.approx(37_130 * 3600, rel=1e-6)
-    spread = load_intervals()["training", MEASURED]
+    spread = load_estimate_intervals()["training", MEASURED]
     assert (found.low, found.high) == pytest.approx(
         (found.units_per_hour * spread.low, found.units_per_hour * spread.high)
     )
@@ -66,19 +69,21 @@ def test_a_named_model_is_its_parameters(tell):
 def test_a_precision_without_a_peak_runs_at_the_next_wider(tell):
     as_fp8 = tell("A100-80GB-SXM", 8, parameters="7B", precision="fp8")
     assert as_fp8.units_per_hour == tell("A100-80GB-SXM", 8, parameters="7B", precision="bf16").units_per_hour
-    assert "of the fp16 peak" in as_fp8.explanation
+    assert "of the fp16 peak" in joined_text(as_fp8.explanation)
 
 
 def test_the_answer_says_which_runs_it_rests_on(tell, runs):
     found = tell("A100-80GB-SXM", 8, parameters="7B")
-    assert found.explanation.startswith("described, not measured: 7B parameters at ")
-    assert "first of all mpt-7b on A100-80GB-SXM (mosaicml/llm-foundry, 2025-07 snapshot)" in found.explanation
+    explanation = joined_text(found.explanation)
+    assert explanation.startswith("described, not measured: 7B parameters at ")
+    assert "first of all mpt-7b on A100-80GB-SXM (mosaicml/llm-foundry, 2025-07 snapshot)" in explanation
     like = sum(run.job.family == "training" for run in runs)
-    assert f" of {like} public runs of training a language model (" in found.explanation
+    assert f" of {like} public runs of training a language model (" in explanation
+    assert found.explanation[0].parameters["runs"] == like
 
 
 def test_an_accelerator_without_runs_is_less_sure(tell):
-    spread = load_intervals()["training", NEW]
+    spread = load_estimate_intervals()["training", NEW]
     found = tell("Gaudi3", 8, parameters="7B")
     assert (found.low / found.units_per_hour, found.high / found.units_per_hour) == pytest.approx(
         (spread.low, spread.high)
@@ -88,15 +93,15 @@ def test_an_accelerator_without_runs_is_less_sure(tell):
 @pytest.mark.parametrize(
     ("part", "unit", "network", "reason"),
     [
-        ("H100", "steps", {"parameters": "7B"}, "is told in tokens"),
-        ("H100", "", {"parameters": "7B"}, "not in 'nothing'"),
+        ("H100", "steps", {"parameters": "7B"}, "is in tokens"),
+        ("H100", "", {"parameters": "7B"}, "not in 'no unit'"),
         ("H100", "samples", {"parameters": "7B", "run": "inference"}, "tokens (generated) or prompt tokens (read)"),
         ("H100", "tokens", {"model": "mixtral-8x7b"}, "mixture of experts"),
         ("H100", "tokens", {"parameters": "40B", "active_parameters": "10B"}, "mixture of experts"),
         ("H100", "tokens", {"parameters": "7B", "run": "lora", "precision": "int4"}, "no public run trains in int4"),
         ("H100", "tokens", {"parameters": "7B", "run": "inference", "batch_per_device": 8}, "many requests at once"),
-        ("H100", "tokens", {"parameters": "10T"}, "10T is like none"),
-        ("H100", "tokens", {"parameters": "1M"}, "1M is like none"),
+        ("H100", "tokens", {"parameters": "10T"}, "none is near 10T"),
+        ("H100", "tokens", {"parameters": "1M"}, "none is near 1M"),
         ("CPU-Xeon-8592+", "tokens", {"parameters": "7B"}, "another CPU of Intel"),
         ("MI300X", "tokens", {"parameters": "8B", "run": "inference"}, "another accelerator of AMD"),
         ("K80-12GB-die", "tokens", {"parameters": "350M"}, "is of 2014"),
@@ -105,8 +110,8 @@ def test_an_accelerator_without_runs_is_less_sure(tell):
 )
 def test_what_nothing_is_like_is_unknown_with_the_reason(tell, part, unit, network, reason):
     found = tell(part, 8, unit, **network)
-    assert isinstance(found, str)
-    assert reason in found
+    assert isinstance(found, Message)
+    assert reason in text_of(found)
 
 
 @pytest.mark.parametrize("missing", ["memory_bandwidth_gbs", "peak"])
@@ -115,8 +120,8 @@ def test_an_accelerator_without_a_rate_is_unknown(runs, missing):
     gone = ("memory_bandwidth_gbs",) if missing != "peak" else ("fp32_tflops", "fp16_tflops")
     blind = replace(part, **dict.fromkeys(gone))
     found = estimate_throughput(NeuralNetwork(parameters=7e9), "tokens", blind, 8, runs)
-    assert isinstance(found, str)
-    assert "is known for H100-80GB-SXM" in found
+    assert isinstance(found, Message)
+    assert found.code == ("peak_rate_unknown" if missing == "peak" else "memory_bandwidth_unknown")
 
 
 def test_the_upper_end_is_not_above_the_peak(runs, tell):
@@ -133,8 +138,8 @@ def test_more_than_the_peak_is_no_answer(runs, tell):
     half = next(r for r in on if r.limit.precision == "fp16")
     single = next(r for r in on if r.limit.precision == "fp32")
     found = tell("P100-16GB-SXM2", 1, among=[replace(r, utilisation=1.0) for r in (half, single)], parameters="340M")
-    assert isinstance(found, str)
-    assert "more than its peak" in found
+    assert isinstance(found, Message)
+    assert found.code == "estimate_above_peak"
 
 
 @given(
@@ -146,7 +151,7 @@ def test_laws_of_an_answer(runs, size, count, part):
     """In order, no more than the peak allows, and more accelerators never do less."""
     network = NeuralNetwork(parameters=size)
     found = estimate_throughput(network, "tokens", resolve(part), count, runs)
-    if isinstance(found, str):
+    if isinstance(found, Message):
         return
     assert 0 < found.low < found.units_per_hour < found.high
     assert math.isfinite(found.high)

@@ -14,8 +14,8 @@ from planner.measure import measurement_file
 from planner.measure.cpu_sampler import HostMachine
 from planner.measure.job_watcher import JobObservation, WatchedCommand
 from planner.measure.progress_sources import WorkSeries
-from planner.measure.trace_replay import read_trace
 from pricing.accelerator import embedded_names
+from tests.planner.measure.trace_replay import read_trace
 
 HERE = Path(__file__).parent
 

@@ -11,8 +11,10 @@ from planner.measure.bottleneck_diagnosis import diagnose
 from planner.measure.cpu_sampler import HostMachine
 from planner.measure.diagnosis_thresholds import load_thresholds
 from planner.measure.telemetry_samples import CpuReading, Device, DeviceReading, Sample, clock_reason_names
-from planner.measure.trace_replay import TraceReplay, read_trace
 from planner.measure.window_statistics import CpuStatistics, DeviceStatistics, WindowStatistics, summarise_window
+from planner.messages import text_of
+from planner.result.message import message
+from tests.planner.measure.trace_replay import TraceReplay, read_trace
 
 TRACES = Path(__file__).parent / "traces"
 RIGHT = {
@@ -33,7 +35,7 @@ MACHINE = HostMachine("a processor", sockets=1, cpus=4, memory_gib=64)
 def test_each_trace_is_told_for_what_it_is(replayed, trace, limit):
     first, *_ = replayed(trace).findings
     assert first.limit == limit
-    assert first.because
+    assert text_of(first.because)
     assert first.evidence
 
 
@@ -53,8 +55,9 @@ def test_every_threshold_has_a_meaning_and_a_source():
 def test_a_small_batch_on_several_devices_may_be_communication(replayed):
     one = replayed("small_batch").window
     two = dataclasses.replace(one, devices=one.devices * 2)
-    assert "communication" not in diagnose(one, MACHINE)[0].because
-    assert "communication" in diagnose(two, MACHINE)[0].because
+    assert "communication" not in text_of(diagnose(one, MACHINE)[0].because)
+    assert "communication" in text_of(diagnose(two, MACHINE)[0].because)
+    assert diagnose(two, MACHINE)[0].because == message("small_kernels", several_accelerators=True)
 
 
 def device(**known: object) -> WindowStatistics:
@@ -65,13 +68,13 @@ def device(**known: object) -> WindowStatistics:
 def test_without_its_utilisation_nothing_is_told():
     (only,) = diagnose(device(power_w=300), MACHINE)
     assert only.limit == "cannot_tell"
-    assert "utilisation" in only.because
+    assert only.because == message("utilisation_unknown")
 
 
 def test_a_busy_device_without_its_power_may_be_anything():
     (only,) = diagnose(device(busy=1.0, idle_share=0.0, memory_busy=0.2), MACHINE)
     assert only.limit == "cannot_tell"
-    assert "power" in only.because
+    assert only.because == message("power_unknown")
 
 
 def test_too_few_samples_tell_nothing():

@@ -13,7 +13,7 @@ import pytest
 
 from planner.measure.nvidia_sampler import NvidiaSampler, open_nvidia, visible_devices
 from planner.measure.telemetry_samples import CLOCK_REASONS, GIB, Device
-from planner.measure.trace_replay import read_trace
+from tests.planner.measure.trace_replay import read_trace
 
 pynvml = pytest.importorskip("pynvml")
 TRACE = Path(__file__).parent / "traces" / "straggler.jsonl"

@@ -13,9 +13,10 @@ import pytest
 from planner.measure import measurement_file
 from planner.measure.cpu_sampler import describe_machine, process_of
 from planner.measure.job_watcher import WatchedCommand, watch_job
-from planner.measure.trace_replay import TraceReplay, read_trace
+from planner.messages import text_of
 from planner.request.models import Measurement
 from pricing.accelerator import embedded_names
+from tests.planner.measure.trace_replay import TraceReplay, read_trace
 
 TRACES = Path(__file__).parent / "traces"
 STEPS = "import time\nfrom planner.measure import progress\nfor _ in range(60): time.sleep(0.02); progress(4)"
@@ -33,7 +34,7 @@ def test_a_job_with_accelerators(trace, count):
     assert measured.accelerator == "H100-80GB-SXM"
     assert measured.findings[0].limit == trace
     assert measured.joules_per_unit is None or measured.joules_per_unit >= 0
-    found = measurement_file.build_document(measured, date(2026, 11, 21))
+    found = measurement_file.build_document(measured, date(2026, 11, 21), text_of)
     assert Measurement.model_validate(found["measurement"]).count == count
     assert len(found["devices"]) == count
 

@@ -9,17 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from pydantic import ValidationError
 
+from planner.messages import joined_text, text_of
 from planner.performance.memory import (
     MemoryEstimate,
     SmallestGang,
     estimate_memory,
     judge_fit,
-    network_fits,
-    per_accelerator_gib,
     smallest_gang,
 )
 from planner.performance.model_catalog import published_models
 from planner.request.neural_network import NeuralNetwork
+from planner.result.message import Message, message
 from pricing.accelerator import resolve
 
 ANY_TIME = settings(deadline=None)
@@ -84,12 +84,12 @@ def test_more_memory_never_fits_worse(network, memory_gib, times):
 def test_the_smallest_gang_fits_and_half_of_it_does_not(network, name):
     part = resolve(name)
     found = smallest_gang(network, part)
-    if isinstance(found, str):
+    if isinstance(found, Message):
         return
     for count, judged in ((found.count, "yes"), (found.tight, "tight")):
         if count:
-            assert network_fits(network, part.memory_gib, count) == judged
-            assert count == 1 or network_fits(network, part.memory_gib, count // 2) != "yes"
+            assert judge_fit(estimate_memory(network, count), part.memory_gib) == judged
+            assert count == 1 or judge_fit(estimate_memory(network, count // 2), part.memory_gib) != "yes"
 
 
 def test_a_verdict_leaves_room_for_what_a_driver_takes(on):
@@ -109,13 +109,15 @@ def test_a_stated_split_is_kept_and_multiplied():
     assert isinstance(found, SmallestGang)
     assert (found.count or 0) % 24 == 0
     assert found.memory.parallelism == network.parallelism
-    assert "assumed" not in found.memory.explanation
+    assert found.memory.explanation[1].parameters["assumed"] is False
 
 
 def test_what_is_assumed_is_said(on):
-    assert on(8, model="llama-2-7b").explanation.endswith("8 copies sharing by ZeRO 3 (assumed)")
-    assert on(16, model="llama-2-7b", run="inference").explanation.endswith("tensor 8 x pipeline 2 (assumed)")
-    assert on(1, model="llama-2-7b").explanation.endswith("one accelerator")
+    assert joined_text(on(8, model="llama-2-7b").explanation).endswith("; 8 copies sharing by ZeRO 3 (assumed)")
+    split = on(16, model="llama-2-7b", run="inference").explanation[1]
+    assert text_of(split) == "tensor 8 x pipeline 2 (assumed)"
+    assert split == message("gang_split", tensor=8, pipeline=2, copies=1, zero_stage=0, assumed=True)
+    assert text_of(on(1, model="llama-2-7b").explanation[1]) == "one accelerator"
 
 
 def test_heads_that_cannot_be_shared_out_become_stages(on):
@@ -128,8 +130,8 @@ def test_a_shape_that_is_not_known_is_inferred_and_widens_the_band(on):
     known = on(model="qwen2.5-32b", run="inference", sequence_length=32768)
     unknown = on(parameters=32.8e9, run="inference", sequence_length=32768)
     assert unknown.basis == "inferred"
-    assert "inferred from models of like size" in unknown.explanation
-    assert "qwen2.5-32b" in unknown.explanation
+    assert unknown.explanation[0].code == "shape_inferred"
+    assert "qwen2.5-32b" in unknown.explanation[0].parameters["models"]
     assert unknown.low_gib <= known.total_gib <= unknown.high_gib
     assert unknown.high_gib - unknown.low_gib > 2 * (known.high_gib - known.low_gib)
 
@@ -143,16 +145,15 @@ def test_a_shape_that_is_stated_is_used(on):
 
 
 @pytest.mark.parametrize(("network", "gang", "words"), [
-    ({"parameters": 20_000}, 1, "no published model is of like size"),
+    ({"parameters": 20_000}, 1, "no published model is of similar size"),
     ({"parameters": 9e12}, 1, "give layers, hidden_size, attention_heads, vocabulary"),
     ({"model": "gpt2", "parallelism": {"tensor": 4}}, 6, "6 accelerators are no multiple of tensor 4 x pipeline 1"),
     ({"model": "gpt2", "parallelism": {"pipeline": 16}}, 16, "a pipeline of 16 has more stages"),
 ])  # fmt: skip
 def test_why_it_cannot_be_told(network, gang, words):
-    reason = per_accelerator_gib(NeuralNetwork.model_validate(network), gang)
-    assert isinstance(reason, str)
-    assert words in reason
-    assert network_fits(NeuralNetwork.model_validate(network), 80, gang) == reason
+    reason = estimate_memory(NeuralNetwork.model_validate(network), gang)
+    assert isinstance(reason, Message)
+    assert words in text_of(reason)
 
 
 def test_a_slice_is_one_accelerator(on):
@@ -162,15 +163,15 @@ def test_a_slice_is_one_accelerator(on):
 def test_where_no_gang_is_large_enough():
     network = NeuralNetwork.model_validate({"model": "megatron-530b", "run": "pretraining"})
     unknown = replace(resolve("T4-16GB"), memory_gib=None)
-    assert smallest_gang(network, unknown) == "the memory of T4-16GB is unknown"
+    assert smallest_gang(network, unknown) == message("accelerator_memory_unknown", accelerator="T4-16GB")
     reason = smallest_gang(network, resolve("T4-16GB"))
-    assert isinstance(reason, str)
-    assert "or more on each of 16,384" in reason
+    assert isinstance(reason, Message)
+    assert (reason.code, reason.parameters["gang"]) == ("network_too_large", 16_384)
+    assert "or more on each of 16,384" in text_of(reason)
 
 
 @pytest.mark.parametrize(("network", "words"), [
     ({}, "give a published model, or parameters"),
-    ({"model": "lama-2-7b"}, "nearest: llama-2-7b"),
     ({"model": "gpt2", "run": "finetuning", "precision": "int4"}, "weights in int4 are not trained"),
     ({"parameters": "7Q"}, "valid number"),
     ({"model": "gpt2", "parallelism": {"zero_stage": 4}}, "less than or equal to 3"),

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from planner.performance.model_catalog import ModelShape, find_model, nearest_models, published_models
+from planner.performance.model_catalog import (
+    ModelShape,
+    describe_unknown_model,
+    find_model,
+    nearest_models,
+    published_models,
+)
 
 EXPERTS = {"mixtral-8x7b": (8, 2), "qwen3-30b-a3b": (128, 8), "qwen3-235b-a22b": (128, 8)}
 """In all, and at work on one token."""
@@ -35,3 +41,5 @@ def test_names_are_found_whatever_their_case():
     assert find_model("LLaMA-2-7B") is published_models()["llama-2-7b"]
     assert find_model("llama 2 7b") is None
     assert nearest_models("llama 2 7b")[0] == "llama-2-7b"
+    assert describe_unknown_model("lama-2-7b").startswith("no published model of this name; nearest: llama-2-7b")
+    assert describe_unknown_model("LLaMA-2-7B") == ""

@@ -9,7 +9,7 @@ import pytest
 from tests.validation import ReproducedExample, discover_methods, reproduce
 from tests.validation._examples import read_examples
 from tests.validation._inputs import Inputs, _entry_type
-from tests.validation.study_report import _flatten_values, number
+from tests.validation._report import _flatten_values, number
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "studies.md"
 SHOWN = {

@@ -1,8 +1,4 @@
-"""The billing exports that can be read: one module each, found by walking this folder.
-
-An export is a public module with TITLE, `recognised(columns)` (by which columns it is this one, "" where it is not)
-and `fields(columns)`: where each figure stands, as SQL over columns of text. It knows no accelerator and no engine.
-"""
+"""The kinds of billing exports: one module each, found by walking this folder, with the names of `ExportModule`."""
 
 from __future__ import annotations
 
@@ -11,22 +7,25 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Protocol
 
 from planner.inputs.bills.export_columns import Columns
+from pricing.plugins import check_plugin
 
 CHARGES = ("usage", "unused", "fee", "upfront", "discount", "credit", "refund", "tax", "support", "adjustment")
-"""What a row is charged for. unused: a commitment that nothing used; fee: what is paid for a commitment or another
-thing as it runs, upfront: once for all of it; discount: off the price of the usage that the row names."""
+"""The kinds of charges. unused: the unused part of a commitment; fee: a recurring payment, for a commitment or another
+product; upfront: a single payment for the entire term; discount: a reduction of the price of the row's usage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """SQL expressions over the columns of a file; those of amounts and hours are numbers, all others text.
+    """SQL expressions over the columns of a file: numbers for amounts and hours, text for all others.
 
-    `charge` gives one of CHARGES. `unit` is what `quantity` and `unused` (of a commitment) count. `cost` is the amount
-    that must be there; `billed` and `effective` come from it. `end` is when a charge period is over, with its hour.
-    `one_view`: the file has one cost column, which is cash or amortised by what else is in it. `credit` is part of the
-    row and shown apart. `details` are a commitment's, as JSON. `texts` name what was used, the surest first.
+    `charge` gives one of CHARGES. `unit` is that of `quantity` and `unused` (of a commitment). `cost` is the required
+    amount, from which `billed` and `effective` are derived. `end` is the end of a charge period, with its hour.
+    `one_view`: the file has one cost column, either cash or amortised. `credit` is part of the row and reported
+    separately. `details` are the attributes of a commitment, as JSON. `texts` name the used product, the most reliable
+    first.
     """
 
     provider: str
@@ -51,28 +50,41 @@ class Fields:
     one_view: bool = False
 
 
+class ExportModule(Protocol):
+    """The names of a module of this folder, checked when it is loaded."""
+
+    TITLE: str
+
+    def recognised(self, columns: Columns) -> str | None:
+        """The columns that identify this export, for people; None for any other table."""
+        ...
+
+    def fields(self, columns: Columns) -> Fields: ...
+
+
 @dataclass(frozen=True, slots=True)
 class BillingExport:
     """One kind of billing export."""
 
     name: str
     title: str
-    recognised: Callable[[Columns], str]
+    recognised: Callable[[Columns], str | None]
     fields: Callable[[Columns], Fields]
 
 
 @cache
 def find_exports() -> tuple[BillingExport, ...]:
     """Every export that can be read, by name."""
-    names = sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_"))
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    return tuple(
-        BillingExport(name, module.TITLE, module.recognised, module.fields)
-        for name, module in zip(names, modules, strict=True)
-    )
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+    return tuple(_load_export(name) for name in names)
+
+
+def _load_export(name: str) -> BillingExport:
+    module: ExportModule = check_plugin(importlib.import_module(f"{__name__}.{name}"), ExportModule, "billing export")
+    return BillingExport(name, module.TITLE, module.recognised, module.fields)
 
 
 def recognise_export(columns: Columns) -> tuple[BillingExport, str] | None:
-    """Which export has these columns, and what tells; None for another table."""
-    found = ((each, each.recognised(columns)) for each in find_exports())
-    return next(((each, told) for each, told in found if told), None)
+    """The export with these columns, and the columns that identify it; None for any other table."""
+    candidates = ((each, each.recognised(columns)) for each in find_exports())
+    return next(((each, reason) for each, reason in candidates if reason), None)

@@ -21,9 +21,9 @@ OTHER, ON_DEMAND = "'adjustment'", "'on_demand'"
 NAMES = ("lineitemusagetype", "productinstancetype", "lineitemlineitemdescription", "savingsplaninstancetypefamily")
 
 
-def recognised(columns: Columns) -> str:
+def recognised(columns: Columns) -> str | None:
     if not columns.has("lineitemlineitemtype", "lineitemunblendedcost", "lineitemusagetype"):
-        return ""
+        return None
     name = columns.by_key["lineitemlineitemtype"]
     return f"{'legacy' if '/' in name else 'CUR 2.0'}, by the columns {name}, {columns.by_key['lineitemunblendedcost']}"
 
@@ -61,7 +61,7 @@ def fields(columns: Columns) -> Fields:
 
 
 def _effective_cost(columns: Columns, kind: str) -> str:
-    """Amortised cost by type of line, as AWS documents it: what is unused of a commitment stands on its fee."""
+    """Amortised cost by line type, as AWS documents it: the fee carries the unused part of a commitment."""
     cases = {
         "savingsplancoveredusage": ("savingsplansavingsplaneffectivecost",),
         "discountedusage": ("reservationeffectivecost",),
@@ -73,16 +73,16 @@ def _effective_cost(columns: Columns, kind: str) -> str:
     )
     plan = "savingsplantotalcommitmenttodate", "savingsplanusedcommitment"
     idle = f"{columns.number(plan[0])} - {columns.number(plan[1])}" if columns.has(*plan) else "NULL"
-    bought = columns.text("reservationreservationarn")
+    reservation = columns.text("reservationreservationarn")
     return (
         f"CASE {kind} {branches} WHEN 'savingsplanrecurringfee' THEN {idle} WHEN 'savingsplannegation' THEN 0 "
-        f"WHEN 'savingsplanupfrontfee' THEN 0 WHEN 'fee' THEN CASE WHEN {bought} IS NOT NULL THEN 0 "
+        f"WHEN 'savingsplanupfrontfee' THEN 0 WHEN 'fee' THEN CASE WHEN {reservation} IS NOT NULL THEN 0 "
         f"ELSE {columns.number('lineitemunblendedcost')} END ELSE {columns.number('lineitemunblendedcost')} END"
     )
 
 
 def _commitment_details(columns: Columns, kind: str) -> str:
-    """What the fee of a reservation or of a savings plan says of it."""
+    """The attributes of a reservation or of a savings plan in the row of its fee."""
     parts = {
         "begins": ("reservationstarttime", "savingsplanstarttime"),
         "until": ("reservationendtime", "savingsplanendtime"),

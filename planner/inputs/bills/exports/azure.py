@@ -1,4 +1,4 @@
-"""Azure cost exports: enterprise and customer agreements, older pay-as-you-go, in the header sets seen in public."""
+"""Azure cost exports: enterprise and customer agreements, older pay-as-you-go, with their various headers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ CHARGES = {
 }  # fmt: skip
 
 
-def recognised(columns: Columns) -> str:
+def recognised(columns: Columns) -> str | None:
     cost = next((each for each in COSTS if columns.has(each)), "")
     if (
         not cost
         or not columns.has("metercategory")
         or not (set(columns.by_key) & {"subscriptionid", "subscriptionguid"})
     ):
-        return ""
+        return None
     return f"by the columns {columns.by_key['metercategory']}, {columns.by_key[cost]}"
 
 
@@ -31,7 +31,7 @@ def fields(columns: Columns) -> Fields:
     size = rf"""regexp_extract({inside}, '"ServiceType"\s*:\s*"([^"]+)"', 1)"""
     commitment = text("reservationid", "benefitid")
     model, kind = f"lower({text('pricingmodel')})", f"lower({text('chargetype')})"
-    bought = f"{commitment} IS NOT NULL AND {kind} NOT IN ('tax', 'credit', 'refund')"
+    is_reserved = f"{commitment} IS NOT NULL AND {kind} NOT IN ('tax', 'credit', 'refund')"
     charge = case_expression(text("chargetype"), CHARGES, "'adjustment'")
     support = f"{text('metercategory')} ILIKE '%support%'"
     amount = number("quantity", "usagequantity", "consumedquantity")
@@ -51,7 +51,7 @@ def fields(columns: Columns) -> Fields:
         unit=text("unitofmeasure"),
         option=f"CASE WHEN {model} = 'spot' OR {text('metername')} ILIKE '% spot%' OR {text('metername')} ILIKE "
         f"'%low priority%' THEN 'spot' WHEN {model} LIKE 'saving%' OR {kind} = 'unusedsavingsplan' THEN 'savings_plan' "
-        f"WHEN {model} LIKE 'reserv%' OR ({bought}) THEN 'reserved' ELSE 'on_demand' END",
+        f"WHEN {model} LIKE 'reserv%' OR ({is_reserved}) THEN 'reserved' ELSE 'on_demand' END",
         commitment=commitment,
         details=f"CASE WHEN {commitment} IS NOT NULL THEN CAST(json_object('term', coalesce({text('term')}, "
         f"regexp_extract({text('productordername')}, '(\\d) Years?$', 1))) AS VARCHAR) END",

@@ -12,7 +12,7 @@ VERSIONS = (
     ("1.2", ("invoiceid", "pricingcurrency", "subaccounttype", "billingaccounttype")),
     ("1.1", ("skumeter", "skupricedetails", "capacityreservationid", "commitmentdiscountquantity")),
 )
-"""The newest version of which a column is there; the columns of each are in the specification of that version."""
+"""Columns that a version added, by its specification: the newest version with one of them is that of the file."""
 CATEGORIES = {"usage": "usage", "purchase": "fee", "tax": "tax", "credit": "credit", "adjustment": "adjustment"}
 PROVIDERS = (
     ("aws", "aws"), ("aws", "amazon"), ("azure", "microsoft"), ("azure", "azure"), ("gcp", "google"), ("gcp", "gcp"),
@@ -22,13 +22,13 @@ PROVIDERS = (
 NAMES = ("serviceprovidername", "providername", "hostprovidername", "publishername", "invoiceissuername")
 
 
-def recognised(columns: Columns) -> str:
+def recognised(columns: Columns) -> str | None:
     if not columns.has("billedcost", "effectivecost", "chargecategory"):
-        return ""
+        return None
     version, mark = next(
         ((version, each) for version, marks in VERSIONS for each in marks if columns.has(each)), ("1.0", "")
     )
-    own = f" and {columns.by_key[mark]}" if mark else ", and none that came later"
+    own = f" and {columns.by_key[mark]}" if mark else ", without columns of later versions"
     return f"version {version}, by the columns BilledCost, EffectiveCost, ChargeCategory{own}"
 
 
@@ -75,7 +75,7 @@ def _provider_name(columns: Columns) -> str:
 
 
 def _purchase_option(columns: Columns) -> str:
-    """By the kind of commitment, where there is one; a category that is not told stays untold."""
+    """By the kind of commitment, where there is one; NULL for an unknown category."""
     kind = f"lower(concat_ws(' ', {columns.text('commitmentdiscounttype')}, {columns.text('commitmentdiscountid')}))"
     category = f"lower({columns.text('pricingcategory')})"
     is_committed = f"({category} = 'committed' OR {columns.text('commitmentdiscountid')} IS NOT NULL)"
@@ -89,7 +89,7 @@ def _purchase_option(columns: Columns) -> str:
 
 
 def _commitment_details(columns: Columns) -> str:
-    """What a purchase says of its commitment: a one-time charge is for the whole term, its period tells the end."""
+    """The attributes of a commitment in its purchase: a one-time charge covers the entire term, with its end."""
     once = f"lower({columns.text('chargefrequency')}) = 'one-time'"
     return (
         f"CASE WHEN lower({columns.text('chargecategory')}) = 'purchase' THEN CAST(json_object("
@@ -100,13 +100,13 @@ def _commitment_details(columns: Columns) -> str:
 
 
 def _usage_texts(columns: Columns) -> tuple[str, ...]:
-    """Where an instance type may stand: the standard's own place first, then what providers add under x_."""
+    """The columns that may name an instance type: those of the standard first, then the x_ columns of providers."""
     details = columns.text("skupricedetails")
     parts = [
         f"CASE WHEN json_valid({details}) THEN json_extract_string({details}, {quote_text('$.' + name)}) END"
         for name in ("InstanceType", "x_InstanceType")
     ]
-    machine = f"'InstanceType ' || {parts[0]}"  # that the price is of the machine, where it is not of a part of it
+    machine = f"'InstanceType ' || {parts[0]}"  # marks a price of the machine, not of a part of it
     own = ("xinstancetype", "xarmskuname", "skumeter", "xusagetype", "xskumetername", "xskudetails", "xskudescription",
            "chargedescription", "commitmentdiscountname", "resourcetype")  # fmt: skip
     return (*parts, machine, *(columns.text(each) for each in own if columns.has(each)))

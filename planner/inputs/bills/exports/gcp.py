@@ -11,17 +11,17 @@ PRICE_CREDITS = (
     "COMMITTED_USAGE_DISCOUNT", "COMMITTED_USAGE_DISCOUNT_DOLLAR_BASE", "SUSTAINED_USAGE_DISCOUNT", "DISCOUNT",
     "SPENDING_BASED_DISCOUNT", "RESELLER_MARGIN", "SUBSCRIPTION_BENEFIT", "FEE_UTILIZATION_OFFSET",
 )  # fmt: skip
-"""Credits that are part of the price of the usage they stand on; all others (promotions ...) are credits apart."""
+"""Credits that are part of the price of their usage; all others (promotions ...) are separate credits."""
 COST_TYPES = {"regular": "usage", "tax": "tax", "adjustment": "adjustment", "rounding_error": "adjustment"}
 SPEC = "compute.googleapis.com/machine_spec"
 SHAPE = '[{"type":"VARCHAR","amount":"DOUBLE"}]'
 LABELS = '[{"key":"VARCHAR","value":"VARCHAR"}]'
 
 
-def recognised(columns: Columns) -> str:
+def recognised(columns: Columns) -> str | None:
     nested = columns.has("service", "sku", "usage", "cost")
     flat = columns.has("servicedescription", "skudescription", "usageamount", "cost")
-    return "by the columns service, sku, usage, cost" if nested or flat else ""
+    return "by the columns service, sku, usage, cost" if nested or flat else None
 
 
 def fields(columns: Columns) -> Fields:
@@ -57,7 +57,7 @@ def fields(columns: Columns) -> Fields:
 
 
 def _credit_sums(columns: Columns) -> tuple[str, str]:
-    """What credits take off the price, and all others: both negative, 0 where there are none."""
+    """The credits that are part of the price, and all others: both negative, 0 where there are none."""
     if not columns.has("credits"):
         return "0::DOUBLE", "0::DOUBLE"
     column = columns.text("credits")
@@ -71,7 +71,7 @@ def _credit_sums(columns: Columns) -> tuple[str, str]:
 
 
 def _machine_type(columns: Columns) -> str:
-    """The machine type that a system label names."""
+    """The machine type in a system label."""
     if not columns.has("systemlabels"):
         return "NULL::VARCHAR"
     column = columns.text("systemlabels")

@@ -8,9 +8,9 @@ from planner.inputs.bills.exports import Fields
 TITLE = "Oracle Cloud cost report"
 
 
-def recognised(columns: Columns) -> str:
+def recognised(columns: Columns) -> str | None:
     if not columns.has("costmycost", "lineitemintervalusagestart", "productdescription"):
-        return ""
+        return None
     return f"by the columns {columns.by_key['costmycost']}, {columns.by_key['lineitemintervalusagestart']}"
 
 

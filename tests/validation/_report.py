@@ -1,39 +1,28 @@
-"""Behind `planner study`: a file of examples is read, worked, and shown as text or JSON."""
+"""Reproduced examples as text or JSON."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from planner.cli._exit_codes import DONE
-from planner.cli._request_files import read_bytes
-from planner.cli._tables import json_text, print_text
-from pricing.catalog.price_catalog import Catalog
 from pricing.plain_text import plain_line
 from pricing.text_tables import align_columns
-from tests.validation import CheckedValue, Nested, PlanningConventions, ReproducedExample, reproduce
-from tests.validation._examples import read_examples
+from tests.validation import CheckedValue, Nested, ReproducedExample
 
-NOT_REPRODUCED = 5
 FULL = ("figure", "value")
 HEAD = ("figure", "printed", "ours", "tolerance", "")
 NEVER = "never"
 
 
-def study(file: str, format_name: str) -> int:
-    """The exit code, once every example is worked and shown; InvalidRequest with every fault of the file."""
-    results = reproduce(read_examples(read_bytes(file), file), PlanningConventions(Catalog.current()))
-    print_text(json_text(as_json(results)) if format_name == "json" else "\n".join(as_text(results)) + "\n")
-    return DONE if all(result.ok for result in results) else NOT_REPRODUCED
-
-
-def as_json(results: Sequence[ReproducedExample]) -> dict[str, Any]:
-    """All that is known of each example; None is a point that is never reached."""
-    return {
+def as_json(results: Sequence[ReproducedExample]) -> str:
+    """Everything about each example; null is a point that is never reached."""
+    document = {
         "reproduced": all(result.ok for result in results),
         "examples": [_example_document(result) for result in results],
     }
+    return json.dumps(document, indent=2, default=str, ensure_ascii=False) + "\n"
 
 
 def _example_document(result: ReproducedExample) -> dict[str, Any]:

@@ -1,0 +1,40 @@
+"""The months of a plan, and what a demand is in each of them."""
+
+from __future__ import annotations
+
+from planner.request.models import Demand, Request
+
+
+def month_names(request: Request) -> tuple[str, ...]:
+    """Calendar names of the plan's months: from `start`, by default the month after `as_of`."""
+    first = month_index(request.start) if request.start else request.as_of.year * 12 + request.as_of.month
+    return tuple(f"{(first + offset) // 12}-{(first + offset) % 12 + 1:02d}" for offset in range(request.months))
+
+
+def month_index(name: str) -> int:
+    """A calendar month (2026-12) as a number that counts months."""
+    year, month = name.split("-")
+    return int(year) * 12 + int(month) - 1
+
+
+def monthly_values(demand: Demand, names: tuple[str, ...]) -> tuple[float, ...]:
+    """The stated value for every month of the plan. Raises KeyError with the months that have none."""
+    value = demand.monthly
+    if isinstance(value, dict):
+        if missing := [name for name in names if name not in value]:
+            raise KeyError(", ".join(missing))
+        return tuple(value[name] for name in names)
+    if isinstance(value, list):
+        if len(value) < len(names):
+            raise KeyError(", ".join(names[len(value) :]))
+        return tuple(value[: len(names)])
+    assert value is not None
+    return tuple(value * (1 + demand.growth_per_month) ** index for index in range(len(names)))
+
+
+def resolve_deadline(demand: Demand, names: tuple[str, ...]) -> int | None:
+    """The month of the plan (from 1) by whose end total work is due; None where it is outside the plan."""
+    deadline = demand.deadline_month
+    if isinstance(deadline, str):
+        return names.index(deadline) + 1 if deadline in names else None
+    return deadline if deadline is not None and deadline <= len(names) else None

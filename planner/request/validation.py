@@ -1,0 +1,107 @@
+"""Validation of a request that needs no catalogue: months, dates, and statements that contradict each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from planner.request.calendar import month_names, monthly_values, resolve_deadline
+from planner.request.errors import InputProblem
+from planner.request.field_types import MONTHS_MAX
+from planner.request.models import DEMAND_KINDS, Request, Workload
+
+
+def validate_form(request: Request) -> Iterator[InputProblem]:
+    """Every problem of a request that shows without prices and names."""
+    names = month_names(request)
+    yield from _validate_quote_dates(request)
+    yield from _validate_existing_nodes(request, names[0])
+    yield from _validate_existing_commitments(request)
+    for index, workload in enumerate(request.workloads):
+        yield from _validate_months(f"workloads[{index}].demand", workload, names)
+        yield from _validate_consistency(f"workloads[{index}]", workload)
+
+
+def _validate_quote_dates(request: Request) -> Iterator[InputProblem]:
+    for index, system in enumerate(request.systems):
+        if system.price_as_of is not None and system.price_as_of > request.as_of:
+            path = f"systems[{index}].price_as_of"
+            expected = f"a day up to that of the plan, {request.as_of}"
+            yield InputProblem(path, path, "the quote is dated after the plan", str(system.price_as_of), expected)
+
+
+def _validate_existing_nodes(request: Request, first_month: str) -> Iterator[InputProblem]:
+    first_lines: dict[tuple[str, str], str] = {}
+    for index, line in enumerate(request.existing.nodes):
+        path = f"existing.nodes[{index}]"
+        bought = line.bought or first_month
+        if bought > first_month:
+            at = f"{path}.bought"
+            expected = f"a month up to {first_month}, the first of the plan; the plan says what to buy later"
+            yield InputProblem(at, at, "bought after the plan starts", bought, expected)
+        if (first := first_lines.setdefault((line.system.casefold(), bought), path)) != path:
+            expected = f"one line, with the count of this and of {first}"
+            value = f"{line.system}, {bought}"
+            yield InputProblem(path, path, "the same system and month of purchase twice", value, expected)
+
+
+def _validate_existing_commitments(request: Request) -> Iterator[InputProblem]:
+    first_lines: dict[tuple[str, ...], str] = {}
+    for index, line in enumerate(request.existing.commitments):
+        path = f"existing.commitments[{index}]"
+        key = (line.provider, line.region, line.instance_type, line.purchase_option, line.ends)
+        if (first := first_lines.setdefault(key, path)) != path:
+            expected = f"one line, with the count of this and of {first}"
+            yield InputProblem(path, path, "the same commitment twice", " ".join(key), expected)
+
+
+def _validate_months(path: str, workload: Workload, names: tuple[str, ...]) -> Iterator[InputProblem]:
+    demand = workload.demand
+    if demand.deadline_month is not None:
+        if resolve_deadline(demand, names) is None:
+            at = f"{path}.deadline_month"
+            expected = f"1 to {len(names)} or {names[0]} to {names[-1]}, or more months (at most {MONTHS_MAX})"
+            yield InputProblem(at, at, "deadline outside the plan", str(demand.deadline_month), expected)
+        return
+    try:
+        values = monthly_values(demand, names)
+    except KeyError as missing:
+        at = f"{path}.{next(name for name in DEMAND_KINDS if getattr(demand, name) is not None)}"
+        yield InputProblem(at, at, f"no value for {missing.args[0]}", "", "a value for every month, or fewer months")
+        return
+    if not any(values):
+        yield InputProblem(path, path, "no demand in any month of the plan", "0", "at least one month above 0")
+
+
+def _validate_consistency(path: str, workload: Workload) -> Iterator[InputProblem]:
+    by_hours = workload.demand.accelerator_hours_per_month is not None
+    if not by_hours and not workload.measurements and workload.network is None:
+        at = f"{path}.measurements"
+        expected = "a measured throughput on at least one accelerator, demand in accelerator-hours, or a network"
+        yield InputProblem(at, at, "work without a measured throughput", "", expected)
+    first_measurements: dict[tuple[str, float], int] = {}
+    for index, measurement in enumerate(workload.measurements):
+        key = (measurement.accelerator.casefold(), measurement.count)
+        if first_measurements.setdefault(key, index) != index:
+            at = f"{path}.measurements[{index}]"
+            text = f"a second measurement on {measurement.count:g} x {measurement.accelerator}"
+            yield InputProblem(at, at, text, "", "one measurement for each accelerator and count")
+    if workload.memory_gib_per_accelerator and workload.memory_gib_total:
+        at = f"{path}.memory_gib_total"
+        yield InputProblem(
+            at, at, "two statements of the memory needed", "", "memory_gib_per_accelerator or memory_gib_total"
+        )
+
+
+def validate_currency_override(
+    document: Mapping[str, Any], settings: Mapping[str, Any], place: str
+) -> list[InputProblem]:
+    """A problem where `settings`, which win, would turn amounts that `document` gives in a currency into another's."""
+    stated, setting = document.get("currency"), settings.get("currency")
+    workloads = document.get("workloads")
+    rows = [row for row in workloads if isinstance(row, Mapping)] if isinstance(workloads, list | tuple) else []
+    has_amounts = bool(document.get("assumptions")) or any(row.get("budget_per_month") is not None for row in rows)
+    if not (stated and setting and has_amounts) or stated == setting:
+        return []
+    expected = f"the currency of the amounts, {stated}, or the amounts in {setting}"
+    return [InputProblem("currency", place, f"the amounts of the request are in {stated}", str(setting), expected)]

@@ -71,6 +71,7 @@ def truncate_text(text: str, width: int) -> str:
     """The text in at most `width` columns, with an ellipsis of three dots where something is cut off."""
     if display_width(text) <= width:
         return text
+    text = text[:width]
     while display_width(text) > width - 3:
         text = text[:-1]
     return f"{text}..."

@@ -66,7 +66,9 @@ def test_a_part_that_unpacks_to_very_much(book: bytes) -> None:
 
 
 def test_two_parts_of_one_name(book: bytes) -> None:
-    assert "two parts with the same name" in message(changed(book, SHEET, b"", b"", {"XL/Worksheets/sheet1.xml": b"<a/>"}))
+    assert "two parts with the same name" in message(
+        changed(book, SHEET, b"", b"", {"XL/Worksheets/sheet1.xml": b"<a/>"})
+    )
 
 
 def test_a_zip_that_is_no_workbook() -> None:

@@ -28,7 +28,6 @@ from planner.result import (
 )
 from planner.result.audit_trail import AuditTrail
 from planner.result.financial_views import FinancialViews
-from planner.result.message import Message
 
 
 def _load(name):

@@ -21,12 +21,12 @@ from planner.result.alternatives import OfferOutcome, RefusalCount
 from planner.result.message import Message
 
 
-def cells(plan, write):
+def cells(plan, write, sheet=""):
     """The sheet that `write` makes, alone: its stored values as a program that does not compute reads them."""
     book = PlanWorkbook(plan.as_of)
     write(book, plan)
     data = book.to_bytes()
-    name = openpyxl.load_workbook(io.BytesIO(data)).sheetnames[0]
+    name = sheet or openpyxl.load_workbook(io.BytesIO(data)).sheetnames[0]
     return CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_name(name).to_python(), data
 
 
@@ -180,7 +180,7 @@ READINGS = (
 
 def test_every_reading_stands_with_its_cell_and_its_workload(small_plan):
     plan = dataclasses.replace(small_plan, inputs=dataclasses.replace(small_plan.inputs, readings=READINGS))
-    values, _ = cells(plan, list_sheets.write)
+    values, _ = cells(plan, list_sheets.write, "As read")
     assert values[4:] == [
         ["llm training", "name", "Plan!B5", "llm", "llm"],
         ["embedding", "name", "Plan!B6", "emb", "emb"],

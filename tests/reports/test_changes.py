@@ -14,6 +14,7 @@ import pytest
 
 from planner.analysis.comparison import build_review_record, list_changes
 from planner.application import read_review
+from planner.messages import with_texts
 from planner.reports import markdown, text
 from planner.reports.xlsx import render
 from planner.result import CashRow
@@ -61,7 +62,7 @@ def dearer(plan):
 @pytest.fixture
 def compared(small_plan):
     new = dearer(small_plan)
-    return dataclasses.replace(new, changes=list_changes(small_plan, new))
+    return dataclasses.replace(new, changes=with_texts(list_changes(small_plan, new)))
 
 
 def sheet_of(plan, *, values=True):

@@ -28,7 +28,10 @@ def test_keys_stand_in_the_order_of_the_fields(small_plan):
 
 
 def test_text_is_kept_as_it_is(hostile_plan):
-    assert json.loads(render(hostile_plan))["recommendation"]["sentence"] == hostile_plan.recommendation.sentence
+    assert (
+        json.loads(render(hostile_plan))["recommendation"]["sentence"]["text"]
+        == hostile_plan.recommendation.sentence.text
+    )
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

@@ -138,7 +138,7 @@ def _budget_calls(module: ExtraModule, extras: ProviderExtras, region: str) -> I
         "contacts": RawExpression("var.budget_contacts"),
     }
     yield _extra_call(
-        "budget", "budget", module, region, arguments, "Budget with alarms at the plan's month of highest cost."
+        "budget", "budget", module, region, arguments, "Budget with alarms at the plan's highest monthly cost."
     )
 
 

@@ -133,7 +133,7 @@ def _extra_variables(plan: Plan, made: RootModule) -> Iterator[FilledVariable]:
     kinds = {call.module.kind for call in made.calls if isinstance(call.module, ExtraModule)}
     if "budget" in kinds:
         yield FilledVariable("currency", "string", "Currency of the plan and of the budget.", plan.currency)
-        description = f"Budget a month: the month of highest cost of the plan on {made.provider}, rounded up."
+        description = f"Budget a month: the highest monthly cost of the plan on {made.provider}, rounded up."
         yield FilledVariable("monthly_budget", "number", description, ceil(made.extras.highest_bill))
         yield FilledVariable("budget_start_month", "string", "First month of the budget, YYYY-MM.", plan.month_names[0])
         description = "E-mail addresses that the budget warns; without any there is no budget."

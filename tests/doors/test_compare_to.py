@@ -185,7 +185,9 @@ def test_text_of_the_last_review_is_made_harmless(planner, asked, tmp_path):
     def spoil(document: dict) -> None:
         document["workloads"][0]["name"] = evil
         document["assumptions"][0].update(source=evil, value=1.0)
-        document["gaps"].append({"kind": evil, "subject": evil, "effect": evil, "workload": ""})
+        document["gaps"].append(
+            {"kind": evil, "subject": evil, "effect": {"code": evil, "parameters": {}, "text": evil}, "workload": ""}
+        )
         for strategy in document["strategies"]:
             for use in strategy["uses"]:
                 use["workload"] = evil

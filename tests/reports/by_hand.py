@@ -286,9 +286,11 @@ def small():
             ),
         ),
         throughput=(
-            ThroughputUsed("llm training", "H100", 16.0, 2e6, 1.8e6, 2.2e6, "measured", (Message("test", {}, "as measured on 16"),)),
+            ThroughputUsed("llm training", "H100", 16.0, 2e6, 1.8e6, 2.2e6, "measured",
+                (Message("test", text="as measured on 16"),)),
             ThroughputUsed(
-                "embedding", "H100", 1.0, 1.25e5, 1.0e5, 1.5e5, "predicted_same_architecture", (Message("test", {}, "from H200 by bandwidth"),)
+                "embedding", "H100", 1.0, 1.25e5, 1.0e5, 1.5e5, "predicted_same_architecture",
+                (Message("test", text="from H200 by bandwidth"),)
             ),
         ),
         prices=(

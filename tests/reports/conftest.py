@@ -226,7 +226,8 @@ def large():
                               8.0, True, f"Plan!A{i + 5}", None, "") for i, job in enumerate(jobs)
         ),
         throughput=tuple(
-            ThroughputUsed(job, "H200", 8.0, 3.3e9, 2.9e9, 3.8e9, "predicted_count", (Message("test", {}, "from 4 H200, weak scaling 0.97"),))
+            ThroughputUsed(job, "H200", 8.0, 3.3e9, 2.9e9, 3.8e9, "predicted_count",
+                (Message("test", text="from 4 H200, weak scaling 0.97"),),)
             for job in jobs
         ),
         gaps=plan.gaps + tuple(

@@ -52,7 +52,7 @@ def formats() -> str:
     ]
     outputs = []
     for name, module in reports.formats().items():
-        suffix = f"`{module.SUFFIX}`" + (", or a folder/" if hasattr(module, "files") else "")
+        suffix = f"`{module.SUFFIX}`" + (", or a folder/" if reports.folder_format(name) else "")
         outputs.append((f"`{name}`", suffix, f"`{module.MEDIA_TYPE}`", _summary(f"planner.reports.{name}")))
     return "\n".join(
         [

@@ -30,8 +30,9 @@ from planner.inputs.sheet_options import (
 from planner.inputs.spend_comparison import add_savings_note
 from planner.inputs.spreadsheet.workbook_values import read_visible_sheets
 from planner.messages import with_texts
+from planner.request.document_problems import locate_path
 from planner.request.errors import InputProblem, InvalidRequest
-from planner.request.models import Request, Workload, locate_path, parse_request
+from planner.request.models import Request, Workload, parse_request
 from planner.result import InputProvenance, Plan
 from planner.supply.validation import validate_request
 from pricing.catalog.price_catalog import Catalog

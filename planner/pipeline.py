@@ -10,6 +10,7 @@ from functools import partial
 
 from planner.analysis.alternatives import list_alternatives
 from planner.analysis.audit_trail import build_audit_trail
+from planner.analysis.conventions import list_conventions
 from planner.analysis.financial_views import build_financial_views
 from planner.analysis.infeasibility import explain_shortfall, explain_unserved_workloads
 from planner.analysis.marginal_values import compute_marginal_values
@@ -48,7 +49,7 @@ from planner.supply.validation import resolve_names, validate_request
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand, compute_demands
 from planner.workloads.eligibility import accelerator_hours_rate, gang_size, written_accelerators
 from pricing import exchange_rates as exchange
-from pricing.catalog.adjusted_prices import AdjustedCatalog, adjust_catalog, list_rates_used
+from pricing.catalog.adjusted_prices import adjust_catalog, list_rates_used
 from pricing.catalog.price_catalog import Catalog, Quote
 from pricing.price import AdjustedPrice, Price
 from pricing.units import HOURS_PER_MONTH
@@ -132,7 +133,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
         currency=request.currency,
         hours_per_month=terms.hours_per_month,
         discount_rate_annual=terms.discount_rate_annual,
-        conventions=_list_conventions(request, context, prices, catalog),
+        conventions=list_conventions(request, context, prices, catalog),
         recommendation=advice,
         strategies=tuple(_in_request_order(s, basis.named_request) for s in strategies),
         break_even=evens,
@@ -371,37 +372,3 @@ def _plan_identity(request: Request, catalog: Catalog) -> str:
     """A short digest of the request and the prices: equal inputs, equal name."""
     text = request.model_dump_json() + catalog.digest
     return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def _list_conventions(
-    request: Request, context: PlanningContext, prices: Sequence[PriceUsed], catalog: Catalog
-) -> tuple[Message, ...]:
-    terms = context.terms
-    rates = [rate.words for rate in _rates_used(request, catalog)]
-    in_full = terms.charge_beyond_horizon
-    return (
-        message("hours_per_month", hours=terms.hours_per_month),
-        message("payment_timing"),
-        _price_basis(request, prices, catalog),
-        *([message("converted_at", rates=rates)] if rates else []),
-        message("commitments_charged_in_full") if in_full else message("commitments_charged_pro_rata"),
-        *onprem.owned_conventions(request, context.assumptions),
-        message("data_charged_where_work_runs"),
-        message("work_timing"),
-        message("services_rent_whole_nodes"),
-        message("jobs_keep_their_gang"),
-        *quotas.quota_conventions(request),
-    )
-
-
-def _price_basis(request: Request, prices: Sequence[PriceUsed], catalog: Catalog) -> Message:
-    if not isinstance(catalog, AdjustedCatalog) or not catalog.card.in_force(request.as_of):
-        return message("list_prices", currency=request.currency)
-    return message(
-        "negotiated_prices",
-        currency=request.currency,
-        negotiated=sum(bool(price.adjustment) for price in prices),
-        prices=len(prices),
-        rate_card=catalog.card.name,
-        as_of=request.as_of,
-    )

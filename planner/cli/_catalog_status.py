@@ -8,11 +8,12 @@ from datetime import date
 from itertools import groupby
 from pathlib import Path
 
-from planner.cli._tables import align_columns, csv_text, format_days, json_text
+from planner.cli._tables import csv_text, format_days, json_text
 from pricing.catalog import data_folder as local
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog, Coverage
 from pricing.price import parse_purchase_option
 from pricing.providers import find_plug_in_folders
+from pricing.text_tables import align_columns
 
 COMMITMENTS = ("reserved", "committed_use", "savings_plan")
 

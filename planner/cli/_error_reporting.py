@@ -12,9 +12,9 @@ from pathlib import Path
 import click
 
 from planner.cli._exit_codes import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, INVALID_INPUT
-from planner.reports._content.safe_text import log_safe_text, plain_text
 from planner.request.errors import InvalidRequest
 from pricing.errors import InvalidSnapshot, PricingError
+from pricing.plain_text import log_safe_text, plain_text
 
 
 def report_error(error: BaseException, arguments: Sequence[str]) -> int:

@@ -5,8 +5,8 @@ Plans nothing; knows tables only as `planner.inputs` tells them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,12 @@ from planner.inputs.sheet_options import (
 )
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog.price_catalog import Catalog
+from pricing.plain_text import plain_text, truncate_text
+from pricing.text_tables import align_columns
 
-WIDTH_MAX = 70
 TEXT_MAX = 80
+aligned = partial(align_columns, width_max=70, indent="  ")
+"""Tables of which only the last column takes the room that it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +93,19 @@ def explanation_text(source: ParsedFile) -> str:
         layout = f" ({table.layout})" if table.layout else ""
         lines += [f"Table{where}, header at {table.header}{layout}", ""]
         rows = [(c.place, c.title, c.field or "-", c.unit or "-", c.rule) for c in table.columns]
-        lines += [*_align_columns([("cell", "title", "read as", "unit", "because"), *rows]), ""]
+        lines += [*aligned(("cell", "title", "read as", "unit", "because"), rows), ""]
     if inputs.rows_in:
         refused = len(inputs.rows_refused)
         lines += [f"Rows: {inputs.rows_in:,} in = {inputs.rows_used:,} used + {refused:,} left out", ""]
     if (not inputs.rows_in and not source.complaints) or inputs.rows_used:
-        lines += ["Used", "", *_align_columns([("row", "became"), *_workload_rows(source)]), ""]
+        lines += ["Used", "", *aligned(("row", "became"), _workload_rows(source)), ""]
     if inputs.rows_refused:
-        left = [(row.place, row.reason, _truncate_text(row.read, TEXT_MAX)) for row in inputs.rows_refused]
-        lines += ["Left out", "", *_align_columns([("row", "reason", "read"), *left]), ""]
-    lines += ["Notes", "", *(f"- {_clean_text(note)}" for note in inputs.notes), ""] if inputs.notes else []
+        left = [(row.place, row.reason, truncate_text(row.read, TEXT_MAX)) for row in inputs.rows_refused]
+        lines += ["Left out", "", *aligned(("row", "reason", "read"), left), ""]
+    lines += ["Notes", "", *(f"- {plain_text(note)}" for note in inputs.notes), ""] if inputs.notes else []
     if source.complaints:
         lines += [f"Faults ({len(source.complaints)}): a plan needs them put right", ""]
-        lines += [f"- {_clean_text(str(complaint))}" for complaint in source.complaints] + [""]
+        lines += [f"- {plain_text(str(complaint))}" for complaint in source.complaints] + [""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -117,7 +120,7 @@ def mapping_text(source: ParsedFile, dates: str) -> str:
             if field in FIELDS or month_field(field):
                 columns.setdefault(column.title, field)
     document: dict[str, Any] = {"columns": columns} | ({"dates": dates} if dates else {})
-    head = f"# What the columns of {_clean_text(source.inputs.name)} are; read with --mapping.\n"
+    head = f"# What the columns of {plain_text(source.inputs.name)} are; read with --mapping.\n"
     return head + yaml.safe_dump(document, allow_unicode=True, sort_keys=False)
 
 
@@ -175,23 +178,3 @@ def _format_value(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(_format_value(item) for item in value)
     return str(value)
-
-
-def _align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as columns of text; the last one takes what room it needs."""
-    cells = [[_clean_text(text) for text in row] for row in rows]
-    widths = [min(max(len(row[i]) for row in cells), WIDTH_MAX) for i in range(len(cells[0]) - 1)]
-    lines = []
-    for row in cells:
-        parts = [_truncate_text(text, width).ljust(width) for text, width in zip(row, widths, strict=False)]
-        lines.append("  " + "  ".join([*parts, row[-1]]).rstrip())
-    return lines
-
-
-def _truncate_text(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."
-
-
-def _clean_text(text: str) -> str:
-    """A text from outside on one line, without anything that a terminal would obey."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())

@@ -30,6 +30,7 @@ from planner.request.errors import InputProblem, InvalidRequest
 from planner.result.message import Message
 from pricing.catalog.price_catalog import Catalog
 from pricing.clock import today
+from pricing.plain_text import plain_line
 
 STALLED, SIGNALLED = 124, 128
 SUFFIX = ".measured.json"
@@ -66,7 +67,7 @@ def measure(command: tuple[str, ...], output: str | None, options: Mapping[str, 
 
 def print_to_stderr(line: str) -> None:
     """One line on standard error, without anything that could steer a terminal."""
-    click.echo("planner: " + "".join(char if char.isprintable() else " " for char in line), err=True)
+    click.echo(f"planner: {plain_line(line)}", err=True)
 
 
 def _report_progress(unit: str, seconds: float, series: WorkSeries) -> None:

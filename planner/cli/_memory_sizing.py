@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from planner.cli._catalog_options import split_names as parts_of
 from planner.cli._exit_codes import DONE
 from planner.cli._request_files import read_bytes
-from planner.cli._tables import align_columns, json_text, print_text
+from planner.cli._tables import json_text, print_text
 from planner.messages import joined_text, text_of, with_texts
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result.message import Message
 from pricing.errors import UnknownName
+from pricing.plain_text import plain_line
+from pricing.text_tables import align_columns
 
 if TYPE_CHECKING:
     from planner.performance.memory import MemoryEstimate, SmallestGang
@@ -76,7 +78,7 @@ def _parse_network(
     from pydantic import ValidationError
 
     from planner.performance.model_catalog import describe_unknown_model
-    from planner.request.models import locate_path
+    from planner.request.document_problems import locate_path
     from planner.request.neural_network import NeuralNetwork
 
     model = document.get("model") if isinstance(document, dict) else None
@@ -101,7 +103,7 @@ def _parse_network(
 
 def _read_networks(file: str, faults: list[InputProblem]) -> list[NetworkRequest]:
     from planner.inputs.file_reader import read_isolated as read
-    from planner.request.models import locate_path
+    from planner.request.document_problems import locate_path
 
     try:
         source = read(read_bytes(file), file)
@@ -142,7 +144,7 @@ def report_memory(file: str, options: Mapping[str, str | None], wanted: Sequence
         if format_name == "json":
             documents.append(_memory_document(each, memory, gangs))
         else:
-            blocks.append("\n".join(_strip_unprintable(line) for line in _memory_lines(each, memory, gangs)))
+            blocks.append("\n".join(plain_line(line) for line in _memory_lines(each, memory, gangs)))
     print_text(json_text({"networks": documents}) if format_name == "json" else "\n\n".join(blocks) + "\n")
     return DONE
 
@@ -252,8 +254,3 @@ def show_models(format_name: str) -> int:
 
 
 SHAPE_COLUMNS = ("layers", "hidden_size", "attention_heads", "kv_heads")
-
-
-def _strip_unprintable(line: str) -> str:
-    """The line as it is but for what could steer a terminal: names come from a file."""
-    return "".join(char if char.isprintable() else " " for char in line)

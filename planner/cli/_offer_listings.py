@@ -18,6 +18,7 @@ from pricing.errors import InvalidSnapshot
 from pricing.exchange_rates import ExchangeRates
 from pricing.private_prices import RateCard
 from pricing.search import FIELDS, OfferRow, Offers, find_offers
+from pricing.text_tables import align_columns
 
 
 @cache
@@ -110,22 +111,8 @@ def offers_as_table(offers: Offers) -> str:
     sign = "$" if offers.currency == "USD" else offers.currency
     head = ("provider", "region", "type", "accelerator", "count", "option", f"{sign}/h", f"{sign}/acc-h", "mem GiB",
             "GB/s", "cores", f"TFLOPS {precision}", "as of", "source")  # fmt: skip
-    cells = [head, *(_row_cells(row) for row in offers.rows)]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
-    lines = [
-        "  ".join(
-            _align_cell(text, width, column) for column, (text, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in cells
-    ]
+    lines = align_columns(head, map(_row_cells, offers.rows), right=head[6:12])
     return "\n".join([*(lines if offers.rows else ["no offering with a price fits"]), "", *_note_lines(offers)]) + "\n"
-
-
-RIGHT = range(6, 12)
-
-
-def _align_cell(text: str, width: int, column: int) -> str:
-    return text.rjust(width) if column in RIGHT else text.ljust(width)
 
 
 def _row_cells(row: OfferRow) -> tuple[str, ...]:

@@ -19,16 +19,18 @@ from planner.analysis.comparison import (
 )
 from planner.application import read_review
 from planner.cli._exit_codes import DONE
-from planner.cli._tables import align_columns, json_text, print_text
+from planner.cli._tables import json_text, print_text
 from planner.inputs.file_reader import MEMORY_BYTES
 from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
-from planner.reports._content.changes import part_text, signed_amount
-from planner.reports._content.safe_text import plain_text
+from planner.reports._content.changes import part_text
+from planner.reports._content.number_format import format_signed
 from planner.reports.json import loads
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import SCHEMA_VERSION, Gap, Plan
 from planner.result.comparison import CauseComponent
 from pricing.money import format_amount
+from pricing.plain_text import plain_text
+from pricing.text_tables import align_columns
 
 LISTED_MAX = 10
 """Changes and gaps shown of a kind; --json has all."""
@@ -208,19 +210,19 @@ def _cause_table(parted: CostComparison) -> tuple[list[tuple[str, ...]], dict[st
             whole = then
         moved = [round(sum(money[n] for _, money in its), 2) for n in (0, 1)]
         if any(moved):
-            rows.append((step.cause, *map(signed_amount, moved)))
+            rows.append((step.cause, *(format_signed(amount, 2) for amount in moved)))
     return [*rows, ("new plan", *(format_amount(amount) for amount in end))], parts
 
 
 def _change_lines(its: Sequence[RoundedChange]) -> Iterator[str]:
     """The changes that cost or save, the largest first, then those that do neither."""
     acting = sorted((each for each in its if any(each[1])), key=lambda each: -abs(each[1][0]))
-    rows = [(f"  {part_text(part)}", *map(signed_amount, money)) for part, money in acting[:LISTED_MAX]]
+    rows = [(part_text(part), *(format_signed(amount, 2) for amount in money)) for part, money in acting[:LISTED_MAX]]
     if rest := acting[LISTED_MAX:]:
         sums = [round(sum(money[n] for _, money in rest), 2) for n in (0, 1)]
-        rows.append((f"  {len(rest)} more (--json has all)", *map(signed_amount, sums)))
+        rows.append((f"{len(rest)} more (--json has all)", *(format_signed(amount, 2) for amount in sums)))
     if rows:
-        yield from align_columns(("change", "total", "present"), rows, ("total", "present"))[1:]
+        yield from align_columns(("change", "total", "present"), rows, ("total", "present"), indent="  ")[1:]
     if idle := [part_text(part) for part, money in its if not any(money)]:
         yield f"  without effect on these costs: {len(idle)}"
         yield from (f"    {words}" for words in idle[:LISTED_MAX])

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import click
 
 from planner.reports._content.number_format import format_percent, month_name
-from planner.reports._content.safe_text import log_safe_text, plain_text
 from planner.request.errors import InputProblem
 from planner.result import Plan, PriceUsed, Strategy
+from pricing.plain_text import log_safe_text, plain_text
 
 GATE_FAILED = 5
 """The exit code where a gate is not passed."""

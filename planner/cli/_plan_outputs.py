@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from planner.reports import formats, load
+from planner.reports import folder_format, formats, load
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan
 from pricing.csv_tables import find_nearest_names
@@ -55,7 +55,7 @@ def choose_outputs(
 
 
 def _parse_output(path: str, format_name: str | None, by_suffix: Mapping[str, str]) -> Output | InputProblem:
-    folders = [name for name in by_suffix.values() if hasattr(load(name), "files")]
+    folders = [name for name in by_suffix.values() if folder_format(name)]
     if path.endswith(("/", os.sep)) or Path(path).is_dir():
         wanted = format_name if format_name in folders else None
         return Output(path, wanted or folders[0], folder=True)
@@ -119,11 +119,9 @@ def write_outputs(rendered: Sequence[tuple[Output, Mapping[str, bytes]]]) -> lis
 
 
 def _render_output(plan: Plan, output: Output) -> dict[str, bytes]:
-    module = load(output.format)
-    if output.folder:
-        files: dict[str, bytes] = module.files(plan)  # type: ignore[attr-defined]  # folder formats offer it, see Format
-        return files
-    return {"": module.render(plan)}
+    if output.folder and (module := folder_format(output.format)):
+        return module.files(plan)
+    return {"": load(output.format).render(plan)}
 
 
 def _stage_files(output: Output, files: Mapping[str, bytes]) -> list[tuple[Path, Path]]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from planner.cli._tables import align_columns, csv_text, format_percent, json_text
+from planner.cli._tables import csv_text, format_percent, json_text
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog import data_folder
 from pricing.catalog.data_folder import StoredSnapshot
@@ -24,6 +24,7 @@ from pricing.snapshots.price_changes import (
     summarize_changes,
 )
 from pricing.snapshots.price_history import PricePeriod, build_price_periods, read_observations
+from pricing.text_tables import align_columns
 
 CURRENT, PREVIOUS = "current", "previous"
 

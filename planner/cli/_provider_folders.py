@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from planner.cli._exit_codes import DONE
-from planner.cli._tables import align_columns
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog import data_folder
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
@@ -28,6 +27,7 @@ from pricing.csv_tables import find_nearest_names, quote_toml_strings
 from pricing.errors import InvalidSnapshot
 from pricing.providers import CatalogLayout, find_plug_in_folders, find_plug_in_packages, find_provider_folders
 from pricing.regions_and_tiers import TIER_ITEMS
+from pricing.text_tables import align_columns
 
 NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 TABLES = {

@@ -16,20 +16,6 @@ def one_format(as_json: bool, as_csv: bool) -> str:
     return "json" if as_json else "csv" if as_csv else "text"
 
 
-def align_columns(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> list[str]:
-    """Lines of a table; columns named in `right` end at the same place."""
-    cells = [tuple(head), *map(tuple, rows)]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
-    ends = [name in right for name in head]
-    return [
-        "  ".join(
-            text.rjust(width) if at_end else text.ljust(width)
-            for text, width, at_end in zip(line, widths, ends, strict=True)
-        ).rstrip()
-        for line in cells
-    ]
-
-
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     """The rows under their columns; None is an empty cell."""
     import csv

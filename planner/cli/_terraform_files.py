@@ -11,10 +11,10 @@ from planner.cli._estimate_settings import plan_file
 from planner.cli._exit_codes import DONE, INFEASIBLE
 from planner.cli._plan_comparison import read_plan
 from planner.cli._plan_outputs import Output, write_outputs
-from planner.reports._content.safe_text import plain_text
 from planner.reports.terraform import SUFFIX, files, find_option_problems, unprovisioned_lines, zip_files
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan
+from pricing.plain_text import plain_text
 
 FORMAT = "terraform"
 

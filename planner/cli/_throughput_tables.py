@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from planner.cli._catalog_options import split_names as parts_of
 from planner.cli._exit_codes import DONE
-from planner.cli._tables import align_columns, csv_text, json_text, print_text
+from planner.cli._tables import csv_text, json_text, print_text
 from planner.messages import joined_text, text_of, with_texts
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.errors import UnknownName
+from pricing.text_tables import align_columns
 
 if TYPE_CHECKING:
     from planner.analysis.value_of_information import AcceleratorAssessment, MeasurementValue

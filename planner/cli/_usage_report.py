@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from planner.cli._exit_codes import DONE
-from planner.cli._tables import align_columns, csv_text, json_text, print_text
+from planner.cli._tables import csv_text, json_text, print_text
 from planner.inputs.bills import Bill, NotABill, read
 from planner.inputs.bills.bill import BilledUsageLine
 from planner.inputs.bills.commitments import Commitment, collect_commitments
 from planner.inputs.bills.usage import Usage, UsageSum, combine_bills, sum_lines, sum_lines_by
-from planner.reports._content.safe_text import log_safe_text, spreadsheet_text
-from planner.reports._content.safe_text import plain_text as clean
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog.price_catalog import Catalog
 from pricing.money import format_amount
+from pricing.plain_text import log_safe_text, spreadsheet_text
+from pricing.plain_text import plain_text as clean
+from pricing.text_tables import align_columns
 
 UNSPECIFIED = "not told"
 NUMBERS = ("rows", "hours", "unused", "billed", "effective", "nodes", "fee/month", "cost/month")

@@ -13,8 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
-ATOM, POWER, PRODUCT, SUM = 4, 3, 2, 1
-"""How tightly a text binds: what binds less than its place asks for stands in brackets."""
+from planner.result.formulas import ATOM, POWER, PRODUCT, SUM
 
 
 class SymbolicError(ValueError):

@@ -33,8 +33,7 @@ COLUMNS_MAX = 20_000
 CHEAPEST_ACTIVITIES = 3
 """Steps of each workload and purchase option in the first selection (its effect: decision 0016)."""
 SEARCH_COLUMNS_MAX = 15_000
-"""Up to so many columns, the first selection stays for the search in addition to those that the relaxation uses: whole
-nodes need more choice than parts of them."""
+"""Up to so many columns, the first selection stays for the search: whole nodes need more choice than the relaxation."""
 ROUNDS_MAX = 40
 NEGLIGIBLE_GAIN = 1e-7
 """Of the objective: a column that could save less is not added."""
@@ -239,8 +238,7 @@ def _include_resources(arrays: _ProgramArrays, included: Flags, steps: int) -> F
 
 
 def _cost_per_unit(program: LinearProgram, arrays: _ProgramArrays) -> Floats:
-    """By step, a lower estimate of the cost of a unit of work: hours of shared nodes at the cheapest start, used in
-    full."""
+    """By step, the least cost of a unit of work: hours of shared nodes at the cheapest start, used in full."""
     import numpy as np
 
     scale = np.array(program.row_scale)[arrays.entry_row]

@@ -1,7 +1,7 @@
-"""A plan -> bytes: one file (or one folder) for each format, found by walking this package.
+"""A plan -> bytes: one module (or one package) for each output format, found by walking this package.
 
-Formats read nothing but the Plan: no price, no request, no clock. Modules whose name starts with an underscore are
-shared helpers and no formats. Names can be listed without loading any of them.
+Formats read the plan alone: no price list, no request, no clock. Modules whose name starts with an underscore are
+shared helpers. The names of the formats can be listed without importing any of them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol, cast
 
 from planner.result import Plan
+from pricing.plugins import check_plugin
 
 
 class ReportFormat(Protocol):
-    """What a format module offers; one that also writes a folder has `files(plan) -> dict[str, bytes]` besides."""
+    """The contents of a format's module."""
 
     MEDIA_TYPE: str
     SUFFIX: str
@@ -25,8 +26,16 @@ class ReportFormat(Protocol):
         ...
 
 
+class FolderFormat(ReportFormat, Protocol):
+    """The contents of a format's module that can also write a folder: one with a function `files`."""
+
+    def files(self, plan: Plan) -> dict[str, bytes]:
+        """The content of each file, by its path inside the folder."""
+        ...
+
+
 class _ReportFormats(Mapping[str, ReportFormat]):
-    """The formats by name, sorted; a module is imported when its value is first asked for."""
+    """The formats by name, sorted; a module is imported and checked when its value is read."""
 
     def __init__(self) -> None:
         self._names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
@@ -34,7 +43,12 @@ class _ReportFormats(Mapping[str, ReportFormat]):
     def __getitem__(self, name: str) -> ReportFormat:
         if name not in self._names:
             raise KeyError(name)
-        return cast(ReportFormat, importlib.import_module(f"{__name__}.{name}"))
+        module = importlib.import_module(f"{__name__}.{name}")
+        protocol = FolderFormat if hasattr(module, "files") else ReportFormat
+        return cast(ReportFormat, check_plugin(module, protocol, "output format"))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -53,5 +67,11 @@ def formats() -> Mapping[str, ReportFormat]:
 
 
 def load(name: str) -> ReportFormat:
-    """The format called `name`; KeyError if there is none."""
+    """The module of the format `name`. KeyError for an unknown name; InvalidPlugin naming all that its module lacks."""
     return formats()[name]
+
+
+def folder_format(name: str) -> FolderFormat | None:
+    """The module of the format `name` where it can also write a folder."""
+    module = load(name)
+    return cast(FolderFormat, module) if hasattr(module, "files") else None

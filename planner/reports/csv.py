@@ -1,10 +1,10 @@
 """The plan as one tidy table: a row for each month, strategy and line. UTF-8 with a byte-order mark, for spreadsheets.
 
 Three kinds of rows share the columns: `cash`, a row for each payment to one resource in a month (the only ones with an
-`amount`, so that a strategy's amounts add up to its total cost), `purchase` and `use`, whose own money stands in
-columns of their own and is in the cash rows already. A resource stands in the same columns in all three.
+`amount`, so that a strategy's amounts add up to its total cost), `purchase` and `use`, whose own money has
+separate columns and is in the cash rows already. A resource has the same columns in all three.
 Other views of the same money follow, a `value` of one `measure` each: `effective` (adds up to the total cost too),
-`unit_cost`, `owning`, `bridge` (adds up to what the recommendation is worth) and `depreciation`.
+`unit_cost`, `owning`, `bridge` (adds up to the saving of the recommendation) and `depreciation`.
 Where money was converted or negotiated, rows of no strategy follow: `exchange_rate` and `negotiated_price`, in words.
 """
 
@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping
 from planner.reports._content.evidence import list_price_notes
 from planner.reports._content.number_format import month_name
 from planner.reports._content.purchase_pools import EXISTING_MARK, payment_title
-from planner.reports._content.safe_text import spreadsheet_text
 from planner.reports._content.tidy_measures import list_measures
 from planner.result import CashRow, Plan, Purchase, Strategy, Use
+from pricing.plain_text import spreadsheet_text
 
 MEDIA_TYPE = "text/csv; charset=utf-8"
 SUFFIX = ".csv"
@@ -64,9 +64,9 @@ def _strategy_rows(plan: Plan, strategy: Strategy) -> Iterator[Row]:
 def _measure_rows(plan: Plan) -> Iterator[Row]:
     for row in list_measures(plan):
         when: Row = {"month": row.month, "month_name": month_name(plan, row.month)} if row.month else {}
-        what: Row = {"category": row.category, "workload": row.workload, "name": row.name}
+        subject: Row = {"category": row.category, "workload": row.workload, "name": row.name}
         value: Row = {"measure": row.measure, "value": row.value, "currency": plan.currency if row.is_money else ""}
-        yield {"strategy": row.strategy, "kind": row.kind} | when | what | value
+        yield {"strategy": row.strategy, "kind": row.kind} | when | subject | value
 
 
 def _price_note_rows(plan: Plan) -> Iterator[Row]:
@@ -111,8 +111,8 @@ def _use_row(line: Use) -> Row:
 def _cash_row(line: CashRow, known: Mapping[str, Purchase | Use]) -> Row:
     """A payment, with the resource that its title names; by its title where that is none of the strategy's."""
     resource = known.get(line.what.removesuffix(EXISTING_MARK).rstrip())
-    what: Row = {"name": line.what} if resource is None else _resource_columns(resource)
-    return what | {"kind": "cash", "at": line.at, "category": line.category, "amount": line.amount}
+    resource_columns: Row = {"name": line.what} if resource is None else _resource_columns(resource)
+    return resource_columns | {"kind": "cash", "at": line.at, "category": line.category, "amount": line.amount}
 
 
 def _cell_text(value: str | float) -> str:

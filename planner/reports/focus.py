@@ -1,9 +1,10 @@
 """The recommended strategy as a forecast of its bill: rows in the columns of FOCUS 1.2, as CSV (UTF-8, no mark).
 
 BilledCost adds up to the strategy's cash month by month (of the months of the plan), EffectiveCost to its effective
-cost: two views of one spend, never to be added. What a forecast cannot know (accounts, SKUs) has no column, what is not
-there yet (an invoice) or not known is empty, never zero. What is owned is a provider of one's own, "own site".
-Strategies are alternatives, so that rows of two of them would add up to a bill nobody gets: only one is written.
+cost: two views of one spend, never to be added. Columns that a forecast cannot fill (accounts, SKUs) are left out;
+values that do not exist yet (an invoice) or are unknown are empty, never zero. The provider of owned nodes is "own
+site".
+Strategies are alternatives: rows of two of them would add up to no bill, so only one is written.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from decimal import Decimal
 from functools import lru_cache
 
 from planner.reports._content.charges import Charge, build_charges
-from planner.reports._content.number_format import month_name
+from planner.reports._content.number_format import in_words, month_name
 from planner.reports._content.purchase_pools import CAPITAL, OWN_SITE
-from planner.reports._content.safe_text import plain_text, spreadsheet_text
 from planner.reports._content.sections import recommended_strategy
 from planner.result import Plan, PriceUsed, Purchase, Use
+from pricing.plain_text import plain_text, spreadsheet_text
 
 MEDIA_TYPE = "text/x.focus+csv; charset=utf-8"
 SUFFIX = ".focus.csv"
@@ -37,7 +38,7 @@ COLUMNS = (
 )  # fmt: skip
 
 CLOUD = "cloud"
-"""The provider of what no single one is told for."""
+"""The provider of charges without a single one."""
 SERVICES = {
     "storage": ("Storage", "Storage"),
     "egress": ("Networking", "Data transfer out"),
@@ -101,8 +102,7 @@ def _cost_columns(plan: Plan, charge: Charge, prices: Prices) -> Row:
 
 
 def _list_cost(plan: Plan, charge: Charge, prices: Prices) -> float | None:
-    """What hours on demand cost at the list price; None where a discount hides it, and for all else, whose list price
-    is another one."""
+    """The list cost of on-demand hours; None where a discount hides the list price, and for all other charges."""
     price = (
         prices.get(_price_key(charge.line)) if isinstance(charge.line, Use) and charge.category == "on_demand" else None
     )
@@ -111,6 +111,7 @@ def _list_cost(plan: Plan, charge: Charge, prices: Prices) -> float | None:
         return None
     if not price.adjustment:
         return charge.billed
+    # back from the negotiated to the list price, in the currency of the plan
     rates = {rate.from_currency: rate.value for rate in plan.exchange_rates} | {plan.currency: 1.0}
     if price.list_price_per_hour is None or price.list_currency not in rates or not price.price_per_hour:
         return None
@@ -139,7 +140,7 @@ def _month_start(plan: Plan, month: int) -> str:
 
 
 def _charge_columns(charge: Charge) -> Row:
-    """What is charged, how often, by whom, and for which kind of node."""
+    """Category, frequency, provider and service of the charge."""
     line = charge.line
     category = {"use": "Usage", "unused": "Usage", "running": "Usage", "purchase": "Purchase"}.get(charge.kind)
     frequency = {"use": "Usage-Based", "unused": "Usage-Based"}.get(charge.kind, "Recurring")
@@ -163,7 +164,7 @@ def _charge_columns(charge: Charge) -> Row:
 
 
 def _pricing_category(charge: Charge) -> str:
-    """Capacity bought ahead is at an agreed rate; so is the purchase of a commitment. Owned hours are at none."""
+    """Capacity blocks and the purchase of a commitment are priced at a standard rate; owned hours have no price."""
     if charge.provider == OWN_SITE and charge.category in CAPITAL and charge.kind != "purchase":
         return "Other"
     is_used = charge.kind in ("use", "unused") and not _is_option_kind(charge, "capacity_block")
@@ -175,14 +176,14 @@ def _is_option_kind(charge: Charge, kind: str) -> bool:
 
 
 def _charge_description(charge: Charge) -> str:
-    """In words of the plan. Owned nodes are told by their accelerator: no list of instance types has them."""
-    line, category = charge.line, charge.category.replace("_", " ")
+    """A description in the plan's terms. Owned nodes are described by their accelerator: they have no instance type."""
+    line, category = charge.line, in_words(charge.category)
     if line is None:
         is_place = charge.region and charge.kind != "purchase" and not charge.pool
         return f"{category}, {f'{charge.provider} {charge.region}' if is_place else charge.what}"
     if line.what == "owned":
         return f"{line.accelerator} GPU, {line.name}, {'in use' if charge.kind == 'use' else category}"
-    option = line.purchase_option.replace("_", " ")
+    option = in_words(line.purchase_option)
     if charge.kind == "purchase":
         return f"{line.name} {option}, {'paid at its start' if charge.once else 'fee of the month'}"
     return f"{line.name} {option}{', unused' if charge.kind == 'unused' else ''}"
@@ -195,7 +196,7 @@ def _sku_details(line: Use | Purchase) -> str:
 
 
 def _quantity_columns(plan: Plan, charge: Charge) -> Row:
-    """Hours of what SkuPriceDetails describes for nodes, months for what the plan has no quantity of."""
+    """Hours of the unit in SkuPriceDetails for nodes, months for charges without a quantity in the plan."""
     if charge.category == "tax":
         return {}
     if charge.kind == "running":
@@ -249,7 +250,7 @@ def _source_columns(charge: Charge, prices: Prices) -> Row:
 
 
 def _json_object(values: Mapping[str, str | float]) -> str:
-    """A JSON object with texts made plain; what is empty has no key."""
+    """A JSON object with plain texts; an empty value has no key."""
     clean = {
         key: plain_text(value) if isinstance(value, str) else value for key, value in values.items() if value != ""
     }
@@ -257,11 +258,11 @@ def _json_object(values: Mapping[str, str | float]) -> str:
 
 
 def _cell_text(value: str | float | None) -> str:
-    """Numbers in full and without an exponent, texts harmless, nothing for what is not known."""
+    """Numbers in full and without an exponent, texts harmless, empty for unknown values."""
     if value is None:
         return ""
     return _cached_spreadsheet_text(value) if isinstance(value, str) else format(Decimal(repr(value)), "f")
 
 
 _cached_spreadsheet_text = lru_cache(maxsize=10_000)(spreadsheet_text)
-"""Most texts stand in many rows."""
+"""Most texts are repeated in many rows."""

@@ -1,9 +1,9 @@
 """The recommended strategy in the shape of Infracost's JSON output (version 0.2), for tools that read that.
 
 That shape has one month and a plan has many: it holds the mean month of the plan, in effective cost, so that its total
-times the months is the strategy's total cost; `metadata` says so and names the dearest month. Amounts are texts, as
-there; what has no price is null with priceNotFound, never 0. Shape: infracost/infracost, internal/output, whose tools
-crash on a comparison without totals and call resources of no price free: there is none, and none is told as such.
+times the months is the strategy's total cost; `metadata` has that and the month of highest cost. Amounts are texts, as
+there; a missing price is null with priceNotFound, never 0. Shape: infracost/infracost, internal/output, whose tools
+crash on a comparison without totals and call resources without a price free: no resource is counted as such.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 
 from planner.reports._content.charges import Charge, build_charges
 from planner.reports._content.number_format import month_name
-from planner.reports._content.safe_text import plain_text
 from planner.reports._content.sections import recommended_strategy
 from planner.result import Gap, Plan, Strategy, Use
+from pricing.plain_text import plain_text
 
 MEDIA_TYPE = "application/x.infracost+json"
 SUFFIX = ".infracost.json"
@@ -31,7 +31,7 @@ HOURS, MONTHS = "hours", "months"
 
 @dataclass(slots=True)
 class _Component:
-    """What a mean month of one workload, or of one kind of cost, comes to."""
+    """The mean month of one workload, or of one kind of cost."""
 
     unit: str
     quantities: list[float] = field(default_factory=list)
@@ -82,7 +82,7 @@ def _charge_cost(charge: Charge) -> float:
 
 
 def _by_resource(plan_charges: Iterable[Charge]) -> Resources:
-    """What a node of one kind costs by workload, and everything else by kind and place."""
+    """The cost of each kind of node by workload, and all other cost by kind and place."""
     resources: Resources = defaultdict(dict)
     for each in plan_charges:
         if each.kind == "purchase" and not _charge_cost(each):
@@ -111,7 +111,7 @@ def _resource_entry(plan: Plan, kind: str, name: str, parts: dict[str, _Componen
 
 
 def _component_entry(plan: Plan, name: str, part: _Component) -> dict[str, Any]:
-    """Quantity and cost of the mean month; the price is what they come to, so that one times the other is the cost."""
+    """Quantity and cost of the mean month; the price is their quotient, so that quantity times price is the cost."""
     cost = math.fsum(part.costs) / plan.months
     quantity = math.fsum(part.quantities) / plan.months if part.unit == HOURS else 1.0
     return {
@@ -128,7 +128,7 @@ def _component_entry(plan: Plan, name: str, part: _Component) -> dict[str, Any]:
 
 def _is_relevant_gap(plan: Plan, gap: Gap, chosen: Strategy | None) -> bool:
     """Whether a missing price could have changed the answer: it names a workload, or an accelerator that the strategy
-    uses or a workload asks for."""
+    uses or a workload allows."""
     relevant_accelerators = {name for workload in plan.workloads for name in workload.accelerators}
     relevant_accelerators |= {use.accelerator for use in chosen.uses} if chosen is not None else set()
     return bool(gap.workload) or any(name and name in gap.subject for name in relevant_accelerators)
@@ -165,7 +165,7 @@ def _resource_summary(resources: Sequence[dict[str, Any]], missing: int) -> dict
 
 
 def _plan_metadata(plan: Plan, chosen: Strategy | None, plan_charges: Iterable[Charge]) -> dict[str, Any]:
-    """What the one month stands for, and where its figures come from."""
+    """The meaning of the one month, and the sources of its amounts."""
     months: dict[int, list[float]] = defaultdict(list)
     for each in plan_charges:
         months[each.month].append(_charge_cost(each))

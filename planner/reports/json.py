@@ -21,7 +21,7 @@ SUFFIX = ".json"
 
 
 def render(plan: Plan) -> bytes:
-    """The plan as indented UTF-8 JSON with a newline at its end. Defect if a number is not finite."""
+    """The plan as indented UTF-8 JSON with a newline at its end. InternalError if a number is not finite."""
     document = dataclasses.asdict(_plan_adapter().validate_python(dataclasses.asdict(plan)))
     try:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2, default=_iso_date)
@@ -39,7 +39,7 @@ def loads(data: bytes) -> Plan:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema (2020-12) of what `render` writes, of one version; names that it does not know are allowed."""
+    """The JSON schema (2020-12) of the output of `render`, of one version; unknown names are allowed."""
     from planner.result import SCHEMA_VERSION
 
     plan_schema = _plan_adapter().json_schema(mode="serialization")

@@ -1,16 +1,16 @@
-"""The plan for a pull request or a wiki: GitHub-flavoured Markdown. Decides markup, not words.
+"""The plan for a pull request or a wiki: GitHub-flavoured Markdown. Decides on markup only.
 
-The answer stands open, what it rests on is folded, a fold for each section. Text from outside shows as it is: it never
+The answer is open, its evidence is folded, a fold for each section. Text from outside shows as it is: it never
 becomes a link, an image, a mention, HTML, a directive or a new table cell. The whole fits into one comment: where a
 plan is too large for that, its longest sections are left out, by name.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from planner.reports._content.evidence import price_age_text
+from planner.reports._content.markdown_text import disable_autolinks, escape_line, escape_markdown, table_row
 from planner.reports._content.report_outline import decision_sections, evidence_sections
 from planner.reports._content.sections import Bullets, ReportTable, Section
 from planner.result import Plan
@@ -18,13 +18,8 @@ from planner.result import Plan
 MEDIA_TYPE = "text/markdown; charset=utf-8"
 SUFFIX = ".md"
 
-_MARKUP = re.compile(r"[\\`*\[\]~|!$]|(?<![^\W_])_|_(?![^\W_])")
-_AT_START = re.compile(r"^(?P<digits>\d+)?(?P<sign>(?(digits)[.)]|[-+=#:]))")
-_LINKED = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=@)|#(?=\d)|(?<=\bgh)(?=-\d)", re.IGNORECASE)
-_HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 COMMENT_BYTES = 65_536
-"""What a comment on GitHub holds, in characters: in bytes they are never fewer."""
-_BREAK = "<!-- -->"  # splits a text without showing, so that no address, mention or issue number is made a link
+"""The length of a comment on GitHub in characters, of which a text never has more than bytes."""
 
 
 def render(plan: Plan) -> bytes:
@@ -37,10 +32,8 @@ def render(plan: Plan) -> bytes:
         _quality_note(plan),
         "",
     ]
-    parts = [(section.title, _join_lines(_open_section(section))) for section in others]
-    parts += [
-        (section.title, _join_lines(_folded_section(section))) for section in evidence_sections(plan, in_full=True)
-    ]
+    parts = [(section.title, "\n".join(_open_section(section))) for section in others]
+    parts += [(section.title, "\n".join(_folded_section(section))) for section in evidence_sections(plan, in_full=True)]
     left_out: list[str] = []
     text = _assemble_comment(head, parts, left_out)
     while len(text) > COMMENT_BYTES and parts:
@@ -52,20 +45,19 @@ def render(plan: Plan) -> bytes:
 
 
 def _assemble_comment(head: Sequence[str], parts: Sequence[tuple[str, str]], left_out: Sequence[str]) -> bytes:
-    """The report, with a word on what is left out of it before everything that is folded."""
+    """The report, with a list of omitted sections before the folded ones."""
     omission_note = []
     if left_out:
-        reason = f"Left out, for a comment to hold the rest ({COMMENT_BYTES:,d} bytes)"
+        reason = f"Left out, so that the rest fits into a comment ({COMMENT_BYTES:,d} bytes)"
         omission_note = [
-            _escape_line(f"{reason}: {'; '.join(left_out)}. The plan as a workbook or as JSON has all of it."),
+            escape_line(f"{reason}: {'; '.join(left_out)}. The plan as a workbook or as JSON has all of it."),
             "",
         ]
     return ("\n".join([*head, *omission_note, *(text for _, text in parts)]).rstrip("\n") + "\n").encode()
 
 
 def _shorten_lines(lines: Iterable[str]) -> list[str]:
-    """The lines up to half of what a comment holds: a plan of a thousand workloads has as much to say in its first
-    section alone."""
+    """The lines up to half the length of a comment: the first section alone is too long for a thousand workloads."""
     shortened: list[str] = []
     left = COMMENT_BYTES // 2
     for line in lines:
@@ -76,15 +68,11 @@ def _shorten_lines(lines: Iterable[str]) -> list[str]:
     return shortened
 
 
-def _join_lines(lines: Iterable[str]) -> str:
-    return "\n".join(lines)
-
-
 def _quality_note(plan: Plan) -> str:
-    """How much is missing and how old the oldest price is: what a reviewer should know before he agrees."""
+    """The number of gaps and the age of the oldest price, for a reviewer to know before approving."""
     number = len(plan.gaps)
     gaps = f"{number:,d} gap{'' if number == 1 else 's'} (see Gaps)" if number else "No gaps"
-    return f"{gaps}. Oldest price used: {_escape_line(price_age_text(plan))}."
+    return f"{gaps}. Oldest price used: {escape_line(price_age_text(plan))}."
 
 
 def _open_section(section: Section) -> Iterator[str]:
@@ -94,7 +82,7 @@ def _open_section(section: Section) -> Iterator[str]:
 
 def _folded_section(section: Section) -> Iterator[str]:
     """A section that opens when its title is clicked. Its blank lines matter: without them no table is made."""
-    yield from ("<details>", f"<summary>{_disable_autolinks(section.title)}</summary>", "")
+    yield from ("<details>", f"<summary>{disable_autolinks(section.title)}</summary>", "")
     yield from _block_lines(section)
     yield from ("</details>", "")
 
@@ -104,39 +92,15 @@ def _block_lines(section: Section) -> Iterator[str]:
         if isinstance(block, ReportTable):
             yield from _table_lines(block)
         elif isinstance(block, Bullets):
-            yield from (f"- {_escape_line(item)}" for item in block.items)
+            yield from (f"- {escape_line(item)}" for item in block.items)
         else:
-            yield _escape_line(block)
+            yield escape_line(block)
         yield ""
 
 
 def _table_lines(table: ReportTable) -> Iterator[str]:
-    yield _table_row(table.titles)
+    yield table_row(table.titles)
     yield "|".join(("", *(" ---: " if c in table.numbers else " --- " for c in range(len(table.titles))), ""))
     for index, row in enumerate(table.rows):
         is_total = table.has_total and index == len(table.rows) - 1
-        yield _table_row((*row, *("" for _ in table.titles[len(row) :])), "**" if is_total or len(row) == 1 else "")
-
-
-def _table_row(cells: Sequence[str], mark: str = "") -> str:
-    return "|".join(("", *(f" {mark}{escape_markdown(cell)}{mark} " if cell else " " for cell in cells), ""))
-
-
-def escape_markdown(text: str) -> str:
-    r"""The text with everything that Markdown would read as markup inside a line made literal.
-
-    >>> escaped("a|b <b> [x](http://y)")
-    'a\\|b &lt;b&gt; \\[x\\](http:<!-- -->//y)'
-    """
-    return _disable_autolinks(_MARKUP.sub(lambda found: f"\\{found[0]}", text))
-
-
-def _disable_autolinks(text: str) -> str:
-    """The text without tags, and without what is made a link, a mention or an issue number anywhere."""
-    text = re.sub(r"[&<>]", lambda found: _HTML[found[0]], text)
-    return _LINKED.sub(lambda found: found[0] + _BREAK, text)
-
-
-def _escape_line(text: str) -> str:
-    """An escaped text that stands at the start of a line, where a list or a heading could begin."""
-    return _AT_START.sub(lambda found: f"{found['digits'] or ''}\\{found['sign']}", escape_markdown(text))
+        yield table_row((*row, *("" for _ in table.titles[len(row) :])), "**" if is_total or len(row) == 1 else "")

@@ -1,4 +1,4 @@
-"""The plan for a terminal or a mail: plain text, at most 110 columns, no colours. Decides layout, not words."""
+"""The plan for a terminal or a mail: plain text, at most 110 columns, no colours. Decides on layout only."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from planner.reports._content.report_outline import report_sections
-from planner.reports._content.safe_text import display_width, log_safe_text
 from planner.reports._content.sections import Bullets, ReportTable, Section
 from planner.result import Plan
+from pricing.plain_text import display_width, log_safe_text
+from pricing.text_tables import COLUMN_GAP, pad_text
 
 MEDIA_TYPE = "text/plain; charset=utf-8"
 SUFFIX = ".txt"
 
 COLUMNS_MAX = 110
-COLUMN_GAP = "  "
 INDENT = "    "
 COLUMN_MIN = 9
 """A column of words is not squeezed below this; a table still too wide is set in several parts."""
 
 FIRST_COLUMN_MIN = 16
-"""The first column keeps room for a range of months."""
+"""The first column has room for a range of months."""
 
 
 def render(plan: Plan) -> bytes:
@@ -46,7 +46,7 @@ def _section_lines(section: Section) -> Iterator[str]:
 
 
 def _table_lines(table: ReportTable) -> Iterator[str]:
-    """The table; too many columns continue below, the first one repeated. Prose stands indented under its row."""
+    """The table; too many columns continue below, the first one repeated. Prose is indented under its row."""
     prose: tuple[str, ...] = ()
     if table.has_prose:
         prose = tuple(row[-1] if len(row) > 1 else "" for row in table.rows)
@@ -80,15 +80,10 @@ def _row_lines(cells: Sequence[str], table: ReportTable, widths: Sequence[int], 
     for line in range(max(len(lines) for lines in wrapped)):
         texts = [lines[line] if line < len(lines) else "" for lines in wrapped]
         padded = [
-            _pad_text(text, widths[column], right=column in table.numbers)
+            pad_text(text, widths[column], right=column in table.numbers)
             for text, column in zip(texts, part, strict=True)
         ]
         yield COLUMN_GAP.join(padded).rstrip()
-
-
-def _pad_text(text: str, columns: int, *, right: bool) -> str:
-    space = " " * (columns - display_width(text))
-    return space + text if right else text + space
 
 
 def _column_widths(table: ReportTable) -> list[int]:
@@ -106,6 +101,7 @@ def _column_widths(table: ReportTable) -> list[int]:
         loose = [c for c in columns if widths[c] > floors[c]]
         if not loose:
             break
+        # one column of the widest at a time, so that columns end up of similar width
         widths[max(loose, key=lambda c: widths[c])] -= 1
     return widths
 
@@ -124,7 +120,7 @@ def _longest_number(table: ReportTable, column: int) -> int:
 
 
 def _column_groups(widths: Sequence[int]) -> list[list[int]]:
-    """Which columns stand side by side; every part begins with the first column."""
+    """The columns of each part of a wide table; every part begins with the first column."""
     parts = [[0]]
     room = COLUMNS_MAX - widths[0]
     for column in range(1, len(widths)):

@@ -6,15 +6,13 @@ a request can be read and stored without one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from functools import cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
+from planner.request.document_problems import list_problems
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.field_types import (
     MONTHS_MAX,
@@ -323,110 +321,17 @@ class Request(RequestModel):
 def parse_request(
     document: Mapping[str, Any], complaints: Sequence[InputProblem] = (), places: Mapping[str, str] | None = None
 ) -> Request:
-    """The request in `document`, or InvalidRequest with `complaints` and every further fault.
+    """The request in `document`, or InvalidRequest with `complaints` and every further problem.
 
-    `places` maps JSON paths to what the asker sees (a cell, a line); a fault takes the place of the longest path that
-    leads to it.
+    `places` maps JSON paths to places that the reader knows (a cell, a line); a problem has the place of the longest
+    path that leads to it.
     """
-    faults = list(complaints)
+    problems = list(complaints)
     request = None
     try:
         request = Request.model_validate(document)
     except ValidationError as error:
-        items = error.errors(include_url=False)
-        faults += [_problem_from_error(item, places or {}) for item in items if not _is_consequence(item, items)]
-    if faults or request is None:
-        raise InvalidRequest(tuple(faults))
+        problems += list_problems(error, places or {}, Request)
+    if problems or request is None:
+        raise InvalidRequest(tuple(problems))
     return request
-
-
-def locate_path(path: str, places: Mapping[str, str]) -> str:
-    """The place of the longest known path that leads to `path`; `path` itself where none is known."""
-    candidate = path
-    while candidate:
-        if candidate in places:
-            return places[candidate]
-        candidate = candidate[: max(candidate.rfind("."), candidate.rfind("["), 0)]
-    return places.get("", "") or path
-
-
-def _is_consequence(item: Any, items: Sequence[Any]) -> bool:
-    """Whether a list is too short only because its elements have problems of their own."""
-    path = item["loc"]
-    return item["type"] == "too_short" and any(
-        len(other["loc"]) > len(path) and other["loc"][: len(path)] == path for other in items
-    )
-
-
-def _problem_from_error(item: Any, places: Mapping[str, str]) -> InputProblem:
-    *above, last = (*item["loc"],) or ("",)
-    is_unknown = item["type"] == "extra_forbidden"  # whose name is the asker's, whatever it looks like
-    path = _join_path(
-        [
-            *(part for part in above if _is_document_part(part)),
-            *([last] if is_unknown or _is_document_part(last) else []),
-        ]
-    )
-    message, value = item["msg"].removeprefix("Value error, "), item.get("input")
-    if named := _NAMED.fullmatch(message):  # a fault of several fields says itself which is meant
-        path, message = f"{path}.{named[1]}" if path else named[1], named[2]
-    shown = "" if isinstance(value, dict | list | tuple) or value is None else repr(value)[:80]
-    place = locate_path(path, places)
-    if is_unknown:
-        return _unknown_field(path, place, str(last)[:80])
-    if item["type"] == "too_long":
-        many, most = item["ctx"]["actual_length"], item["ctx"]["max_length"]
-        return InputProblem(path, place, "too many", f"{many:,}", f"at most {most:,} together")
-    return InputProblem(path, place, message, shown)
-
-
-_NAMED = re.compile(r"([a-z_]\w*(?:\[\d+\])*(?:\.[a-z_]\w*(?:\[\d+\])*)*): (.+)", re.DOTALL)
-
-
-def _is_document_part(part: object) -> bool:
-    """Whether a part of pydantic's location is one of the document: an index or a field, not a step of validation."""
-    return isinstance(part, int) or (
-        str(part).isidentifier() and not str(part).startswith(("function", "constrained", "lax"))
-    )
-
-
-def _join_path(parts: Sequence[object]) -> str:
-    found = ""
-    for part in parts:
-        found += f"[{part}]" if isinstance(part, int) else f".{part}" if found else str(part)
-    return found
-
-
-def _unknown_field(path: str, place: str, name: str) -> InputProblem:
-    """A field that its part of the request does not have: with where it belongs, or the nearest name."""
-    owners = _field_owners()
-    if name in owners:
-        where = " or ".join(owner or "the top level of the request" for owner in owners[name])
-        return InputProblem(path, place, "field at the wrong level", name, f"{name} at {where}")
-    near = get_close_matches(name.casefold(), sorted(owners), 1)
-    return InputProblem(path, place, "unknown field", name, near[0] if near else "")
-
-
-@cache
-def _field_owners() -> dict[str, list[str]]:
-    """By field, the paths of the parts of a request that have it: "" for the request, workloads[].demand ..."""
-    schema = Request.model_json_schema()
-    owners: dict[str, list[str]] = {}
-
-    def visit(part: Mapping[str, Any], path: str) -> None:
-        for reference in _references(part):
-            visit(schema["$defs"][reference], path)
-        if "items" in part:
-            visit(part["items"], f"{path}[]")
-        for name, field in part.get("properties", {}).items():
-            owners.setdefault(name, []).append(path)
-            visit(field, f"{path}.{name}" if path else name)
-
-    visit(schema, "")
-    return {name: list(dict.fromkeys(paths)) for name, paths in owners.items()}
-
-
-def _references(part: Mapping[str, Any]) -> list[str]:
-    """The definitions that a part of a JSON schema is one of."""
-    options = (part, *part.get("anyOf", ()), *part.get("allOf", ()))
-    return [option["$ref"].rpartition("/")[2] for option in options if "$ref" in option]

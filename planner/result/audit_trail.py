@@ -19,8 +19,8 @@ class AuditLine:
     In month m from `first` to `last` the amount is quantity x rate x (1 + growth)^((p - 1) / 12), p being
     `priced_in`, or m where that is None; without `growth` the last factor is 1. The quantity is that of month m where
     `by_month`, else the sum of all months.
-    `rate` is a formula of figures by name: numbers, + - * / ^ ( ), MAX(a, b), PV(rate, periods, -1); `rate_value` is
-    what it gives, in the plan's currency per `unit` in the first month's money.
+    `rate` is a formula of figures by name, in the grammar of `planner.result.formulas`; `rate_value` is its value, in
+    the plan's currency per `unit` in the first month's money.
     `choice` counts in Ledger.choices. `is_billed`: on a cloud bill, so that the support plan and tax come on top (they
     have no lines of their own). `borne_from` to `borne_to` are the months that bear it as effective cost, evenly; 0: as
     it is paid.

@@ -17,6 +17,7 @@ from planner.request.errors import InputProblem, InvalidRequest
 from planner.service import problems
 from planner.service.problems import ProblemResponseError
 from planner.service.worker_pool import ServiceLimits
+from pricing.plain_text import plain_line
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData
@@ -155,4 +156,4 @@ def _disposition_filename(disposition: str) -> str:
 def _clean_filename(name: str) -> str:
     """The last part of a path of any system, without signs that cannot be shown."""
     last = PureWindowsPath(name).name  # which takes both slashes for separators
-    return "".join(sign for sign in last if sign.isprintable())[:NAME_MAX]
+    return plain_line(last)[:NAME_MAX]

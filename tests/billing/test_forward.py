@@ -183,7 +183,7 @@ def test_a_savings_plan_is_named_with_its_sum_and_its_end(table, cur, catalog):
     assert "existing" not in found.document
     # 460.80 for what it covered and 43.20 for what nothing used: the 504.00 of its fee
     assert (
-        "commitment arn:sp is not taken over, since the bill does not state what it commits to in nodes (savings plan); "
+        "commitment arn:sp is not taken over, since the bill does not state the nodes it commits to (savings plan); "
         "it costs 504.00 a month to the end of 2027-02, and its remaining payments come on top of the plan"
     ) in found.inputs.notes
 

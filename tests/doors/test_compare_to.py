@@ -93,7 +93,7 @@ def test_nothing_changed(planner, asked):
     ran = planner("estimate", asked("last"), "--compare-to", "last.json")
     assert ran.code == 0
     assert "Recommended as before: cloud." in ran.out
-    assert "Nothing else changed." in ran.out
+    assert "No other changes." in ran.out
 
 
 def changed(tmp_path, change) -> None:

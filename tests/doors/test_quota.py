@@ -231,11 +231,11 @@ def asked(planner, hours, tmp_path):
 
 
 def test_a_reader_is_told_what_to_ask_for(asked, tmp_path):
-    text = " ".join(asked.partition("Quotas to ask for\n")[2].partition("Break-even")[0].split())
+    text = " ".join(asked.partition("Quotas to request\n")[2].partition("Break-even")[0].split())
     # 8 vCPUs on a limit of 4, none of them in use: 4 more, from the first month on.
     assert "aws us-east-1 L-DB2E81BA vCPUs 8 4 4 0 8 2026-12" in text
     assert "=Running| On-Demand G and VT instances, as of 2026-11-20; for batch" in text
-    assert "Of the other strategies, besides these: 1" in text
+    assert "Requests of the other strategies: 1" in text
     page = (tmp_path / "plan.md").read_text()
     assert "| aws us-east-1 | L-DB2E81BA | vCPUs | 8 | 4 | 4 | 0 | 8 | 2026-12 | =Running\\| On-Demand" in page
 
@@ -247,7 +247,7 @@ def test_a_workbook_has_them_for_every_strategy(tmp_path):
     rows = list(openpyxl.load_workbook(tmp_path / "plan.xlsx")["Quotas"].iter_rows(values_only=True))
     head = next(index for index, row in enumerate(rows) if row[0] == "strategy")
     found = [dict(zip(rows[head], row, strict=True)) for row in rows[head + 1 :]]
-    assert [(row["strategy"], row["ask for"], row["more"], row["limit"]) for row in found] == [
+    assert [(row["strategy"], row["to request"], row["more"], row["limit"]) for row in found] == [
         ("cloud", 8, 4, 4),
         ("hybrid", 8, 4, 4),
     ]
@@ -260,4 +260,4 @@ def test_a_plan_that_asks_for_nothing_has_no_such_part(planner, hours, tmp_path)
     (tmp_path / "job.json").write_text(request(hours, quotas="limits.csv"))
     ran = planner("estimate", "job.json", "-o", "plan.xlsx")
     assert ran.code == 0, ran.err
-    assert "Quotas to ask for" not in ran.out
+    assert "Quotas to request" not in ran.out

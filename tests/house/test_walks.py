@@ -54,7 +54,7 @@ def test_an_output_format(name: str):
     assert re.fullmatch(r"(\.[a-z0-9]+)+", module.SUFFIX)
     assert "/" in module.MEDIA_TYPE
     assert takes(module.render, ReportFormat.render)
-    if hasattr(module, "files"):
+    if reports.folder_format(name):
         first, *others = inspect.signature(module.files).parameters.values()
         assert first.name == "plan"
         assert all(other.default is not inspect.Parameter.empty for other in others)

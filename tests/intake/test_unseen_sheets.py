@@ -366,4 +366,4 @@ def test_a_sheet_of_costs_by_quarter_is_left_aside(read_rows: Callable[..., Pars
     costs = [["Project", "Q1", "Q2", "Total"], ["Chat", 1000, 2000, 3000]]
     found = read_rows([["Workload", "GPU", "GPU-hours"], ["Chat", "H100", 5]], more={"Costs": costs})
     assert hours(found) == {"Chat": 5}
-    assert "no table of workloads in Costs: nothing read there" in found.inputs.notes
+    assert "Costs has no table of workloads and was not read" in found.inputs.notes

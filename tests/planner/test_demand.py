@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.application import plan
+from planner.request.calendar import month_names
 from planner.request.models import parse_request
-from planner.workloads.demand import WEEK, compute_demands, month_names
+from planner.workloads.demand import WEEK, compute_demands
 
 RATES: dict[str, float] = {}
 

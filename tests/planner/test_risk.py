@@ -7,7 +7,7 @@ import math
 import random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner.pipeline
@@ -24,7 +24,7 @@ from planner.reports._content.risk import risk_section
 from planner.reports.json import loads
 from planner.request.errors import InvalidRequest
 
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=settings.default.max_examples // 10)
 ON_DEMAND = {("aws", "us-east-1", "p5.48xlarge", "on_demand"): 55.04}
 MANY = {
     **ON_DEMAND,
@@ -293,7 +293,7 @@ def test_the_report_says_what_a_reader_needs(priced, owning):
     found = plan(owning(36, risk={"draws": 100, "reoptimise": 2}), priced(MANY))
     section = risk_section(found)
     text = repr(section)
-    for words in ("becomes cheaper where", "P90", "planned anew", "Regret", "seed 0", "after 3 months"):
+    for words in ("becomes cheaper where", "P90", "planned again", "Regret", "seed 0", "after 3 months"):
         assert words in text
     assert risk_section(dataclasses.replace(found, risk=None, flips=())) is None
 

@@ -18,7 +18,7 @@ from planner.finance.symbolic import (
     larger_of,
     power,
 )
-from planner.reports._content.ledger_formulas import evaluate_formula, parse_formula
+from planner.result.formulas import evaluate_formula, parse_formula
 
 FIGURES = {"price": 2.5, "pue": 1.54, "fraction": 0.125, "offer_1": 40.0, "nothing": 0.0, "fall": -0.3}
 BINARY = (operator.add, operator.sub, operator.mul, operator.truediv, larger_of)

@@ -39,6 +39,11 @@ RATE = 0.08
 MONTHLY = (1 + RATE) ** (1 / 12) - 1
 
 
+def words(text):
+    """A message of these words: what a plan has once it leaves the application."""
+    return Message("by_hand", {}, text)
+
+
 def present(cash):
     return sum(row.amount * discount_factor(row.month, row.at, MONTHLY) for row in cash)
 
@@ -240,15 +245,15 @@ def small():
             WorkloadCost("embedding", "search", "samples", 1.5e9, 15037.5, 15037.5 / 1.5e9, "aws us-east-1"),
         ),
     )
-    onprem = Strategy("onprem", "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=("embedding may not be owned",))
+    onprem = Strategy("onprem", "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=(words("embedding may not be owned"),))
     saving = cloud.present_cost - hybrid.present_cost
     advice = Recommendation(
         "hybrid",
-        "Commit to one p5.48xlarge for a year and rent the rest by the hour.",
+        words("Commit to one p5.48xlarge for a year and rent the rest by the hour."),
         "cloud",
         saving,
         saving / cloud.present_cost,
-        ("The committed node is busy all the time.",),
+        (words("The committed node is busy all the time."),),
     )
     views = FinancialViews(
         effective=effective(cloud) + effective(hybrid),
@@ -301,10 +306,10 @@ def small():
         oldest_price=date(2026, 8, 1),
         assumptions=assumptions(),
         gaps=(
-            Gap("no_price", "B200 in us-west-2", "not considered there"),
-            Gap("no_price", "B200 in us-west-1", "not considered there"),
-            Gap("predicted", "H100", "throughput is predicted", "embedding"),
-            Gap("budget", "llm training", "costs 7,450 a month more than its budget", "llm training"),
+            Gap("no_price", "B200 in us-west-2", words("not considered there")),
+            Gap("no_price", "B200 in us-west-1", words("not considered there")),
+            Gap("predicted", "H100", words("throughput is predicted"), "embedding"),
+            Gap("budget", "llm training", words("costs 7,450 a month more than its budget"), "llm training"),
         ),
         inputs=InputProvenance(
             "capacity.xlsx", "xlsx", "ab" * 32, 4, 2,

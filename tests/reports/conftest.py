@@ -77,20 +77,24 @@ def impossible():
     """No strategy serves the demand."""
     plan = by_hand.small()
     none = tuple(
-        Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=(f"{name}: no accelerator has 2,000 GiB",))
+        Strategy(
+            name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=(by_hand.words(f"{name}: no accelerator has 2,000 GiB"),)
+        )
         for name in ("cloud", "onprem", "hybrid")
     )
     return dataclasses.replace(
         plan,
         status="infeasible",
-        recommendation=Recommendation(None, "No plan is possible: no accelerator has 2,000 GiB.", None, 0.0, 0.0),
+        recommendation=Recommendation(
+            None, by_hand.words("No plan is possible: no accelerator has 2,000 GiB."), None, 0.0, 0.0
+        ),
         strategies=none,
         break_even=(),
         throughput=(),
         prices=(),
         oldest_price=None,
         ledger=AuditTrail(),
-        reasons=("no accelerator has 2,000 GiB; 288 GiB would do",),
+        reasons=(by_hand.words("no accelerator has 2,000 GiB; 288 GiB would do"),),
         views=FinancialViews(),
     )
 
@@ -118,9 +122,8 @@ def hostile():
 def spoiled(plan):
     nasty = iter(HOSTILE * 40)
     outside = {
-        "name", "team", "place", "notes", "read", "value", "reason", "subject", "effect", "workload", "system",
-        "rented", "where", "explanation", "source", "unit", "meaning", "sentence", "region", "path", "reasons",
-        "conventions", "adjustment", "each", "parts",
+        "name", "team", "place", "notes", "read", "value", "reason", "subject", "text", "workload", "system",
+        "rented", "where", "source", "unit", "meaning", "region", "path", "adjustment", "each", "parts",
     }  # fmt: skip
     renamed = {}
 
@@ -198,7 +201,7 @@ def large():
     first, runner_up = sorted((cloud, hybrid), key=lambda s: s.present_cost)
     plan = by_hand.small()
     advice = Recommendation(
-        first.name, "Rent on demand and commit to four nodes for three years.", runner_up.name,
+        first.name, by_hand.words("Rent on demand and commit to four nodes for three years."), runner_up.name,
         runner_up.present_cost - first.present_cost, 1 - first.present_cost / runner_up.present_cost,
     )  # fmt: skip
     used = range(10, months + 1)
@@ -231,7 +234,8 @@ def large():
             for job in jobs
         ),
         gaps=plan.gaps + tuple(
-            Gap("no_price", f"B300 in region-{i:02d}", "not considered there", jobs[i % 12]) for i in range(40)
+            Gap("no_price", f"B300 in region-{i:02d}", by_hand.words("not considered there"), jobs[i % 12])
+            for i in range(40)
         ),
     )  # fmt: skip
 
@@ -253,7 +257,7 @@ def long():
         by_hand.strategy("hybrid", bought, purchases=(purchase,), workloads=work),
     )
     plan = by_hand.small()
-    advice = Recommendation("hybrid", "Buy one.", "cloud", cloud.present_cost - hybrid.present_cost, 0.2)
+    advice = Recommendation("hybrid", by_hand.words("Buy one."), "cloud", cloud.present_cost - hybrid.present_cost, 0.2)
     used = range(7, months + 1)
     return dataclasses.replace(
         plan,

@@ -13,11 +13,12 @@ import pytest
 from python_calamine import CalamineWorkbook
 
 from planner.reports._content.evidence import offer_counts_text
-from planner.reports.xlsx import alternatives_sheet, break_even_sheet, readings_sheet, sources_sheet
+from planner.reports.xlsx import alternatives_sheet, break_even_sheet, list_sheets, sources_sheet
 from planner.reports.xlsx.alternatives_sheet import purchase_options_text
 from planner.reports.xlsx.workbook import PlanWorkbook
 from planner.result import BreakEven, InputReading, RefusedRow
-from planner.result.alternatives import OfferOutcome
+from planner.result.alternatives import OfferOutcome, RefusalCount
+from planner.result.message import Message
 
 
 def cells(plan, write):
@@ -102,12 +103,12 @@ def test_an_old_plan_without_months_has_the_list_alone(small_plan):
     assert not openpyxl.load_workbook(io.BytesIO(data))["Break-even"]._charts
 
 
-def offer(name, options, outcome, against=None, refusals="", **more):
+def offer(name, options, outcome, against=None, refused="", **more):
     fields = {"provider": "aws", "accelerator": "H100", "accelerators_per_node": 8.0, "serves": 1, "regions": 2,
               "price_per_hour": 40.0, "region": "us-east-1", "as_of": date(2026, 8, 1), "source_id": "P1"}  # fmt: skip
     return OfferOutcome(
         name=name, purchase_options=options, outcome=outcome, against_chosen=against, best_for="embedding",
-        refusals=refusals, **(fields | more),
+        refusals=(RefusalCount(Message("by_hand", {}, refused), 2),) if refused else (), **(fields | more),
     )  # fmt: skip
 
 
@@ -116,10 +117,8 @@ def offered(small_plan):
     return dataclasses.replace(
         small_plan,
         considered=(
-            offer("g5.xlarge", "on_demand spot", "refused", refusals="less than 80 GiB (2)", serves=0),
-            offer(
-                "p4d.24xlarge", "", "refused", refusals="no price in any region (2)", price_per_hour=None, as_of=None
-            ),
+            offer("g5.xlarge", "on_demand spot", "refused", refused="less than 80 GiB", serves=0),
+            offer("p4d.24xlarge", "", "refused", refused="no price in any region", price_per_hour=None, as_of=None),
             offer("p4de.24xlarge", "on_demand", "outdone", 1.5),
             offer("p5.48xlarge", "reserved_3y_no_upfront", "not_chosen", 0.8),
             offer("p5.48xlarge", "on_demand", "chosen", 1.0),
@@ -133,18 +132,18 @@ def test_offers_stand_chosen_first_then_by_cost_then_refused(offered):
     rows = [(row[0], row[1], row[2], row[5], row[12]) for row in values[4:]]
     assert rows == [
         ("chosen", "aws", "p5.48xlarge", "on demand", 1.0),
-        ("considered", "aws", "p5.48xlarge", "reserved 3 years (no upfront)", 0.8),
-        ("considered", "own", "DGX H100", "owned", 1.2),
-        ("outdone", "aws", "p4de.24xlarge", "on demand", 1.5),
+        ("compared", "aws", "p5.48xlarge", "reserved 3 years (no upfront)", 0.8),
+        ("compared", "own", "DGX H100", "owned", 1.2),
+        ("dominated", "aws", "p4de.24xlarge", "on demand", 1.5),
         ("refused", "aws", "g5.xlarge", "on demand", ""),
         ("refused", "aws", "p4d.24xlarge", "", ""),
     ]
     assert values[4][14] == "cloud, hybrid: llm training"
-    assert values[8][14] == "less than 80 GiB (2); so also: spot"
+    assert values[8][14] == "less than 80 GiB (2); the same for: spot"
 
 
 def test_offers_are_counted_by_way_of_paying(offered):
-    told = "Of 7 offers (an instance type or system in one way of paying) 1 were chosen, 3 considered and 3 refused."
+    told = "Of 7 offers (an instance type or system with one purchase option) 1 were chosen, 3 compared and 3 refused."
     assert offer_counts_text(offered) == told  # g5.xlarge counts twice, what has no price once
 
 
@@ -181,7 +180,7 @@ READINGS = (
 
 def test_every_reading_stands_with_its_cell_and_its_workload(small_plan):
     plan = dataclasses.replace(small_plan, inputs=dataclasses.replace(small_plan.inputs, readings=READINGS))
-    values, _ = cells(plan, readings_sheet.write)
+    values, _ = cells(plan, list_sheets.write)
     assert values[4:] == [
         ["llm training", "name", "Plan!B5", "llm", "llm"],
         ["embedding", "name", "Plan!B6", "emb", "emb"],
@@ -211,9 +210,9 @@ def test_text_from_outside_stays_text_on_these_sheets(hostile_plan):
     plan = dataclasses.replace(
         hostile_plan,
         break_even=(dataclasses.replace(PAIR, system=nasty, rented=nasty),),
-        considered=(dataclasses.replace(offer(nasty, "owned", "refused", refusals=nasty), best_for=nasty),),
+        considered=(dataclasses.replace(offer(nasty, "owned", "refused", refused=nasty), best_for=nasty),),
     )
-    for write in (break_even_sheet.write, alternatives_sheet.write, readings_sheet.write, sources):
+    for write in (break_even_sheet.write, alternatives_sheet.write, list_sheets.write, sources):
         _, data = cells(plan, write)
         for sheet in openpyxl.load_workbook(io.BytesIO(data)):
             formulas = [cell.value for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]

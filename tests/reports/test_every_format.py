@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from planner.reports import formats, load
+from planner import reports
+from planner.reports import folder_format, formats, load
+from pricing.errors import InvalidPlugin
 
 NAMES = list(formats())
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -48,13 +50,33 @@ def test_every_strategy_and_every_gap_is_named(name, large_plan):
         assert strategy.name in squeezed
     for gap in large_plan.gaps:
         assert gap.subject in squeezed
-        assert gap.effect in squeezed
+        assert str(gap.effect) in squeezed
 
 
 def test_listing_the_formats_imports_none_of_them():
     code = "import sys, planner.reports as r; list(r.formats()); print(sorted(m for m in sys.modules if 'xlsx' in m))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_format_is_checked_when_it_is_loaded_and_every_fault_is_named(tmp_path, monkeypatch):
+    (tmp_path / "broken.py").write_text("SUFFIX = 1\ndef files(): ...\n")
+    monkeypatch.setattr(reports, "__path__", [*reports.__path__, str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "planner.reports.broken", raising=False)
+    assert "broken" in formats()
+    with pytest.raises(InvalidPlugin) as error:
+        load("broken")
+    for fault in (
+        "MEDIA_TYPE is missing",
+        "SUFFIX is 1",
+        "render(plan) is missing",
+        "files cannot be called as files(plan)",
+    ):
+        assert fault in str(error.value)
+
+
+def test_formats_that_write_folders_are_known_by_their_protocol():
+    assert [name for name in NAMES if folder_format(name)] == ["terraform"]
 
 
 def test_an_unknown_format_is_a_key_error():

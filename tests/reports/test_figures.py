@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.reports._content.number_format import apportion, format_money, format_number
-from planner.reports._content.safe_text import display_width, plain_text, spreadsheet_text
+from pricing.plain_text import display_width, plain_text, spreadsheet_text
 
 amounts = st.lists(st.floats(-1e9, 1e9), max_size=30)
 

@@ -20,6 +20,7 @@ from planner.reports._content.charges import build_charges
 from planner.reports._content.purchase_pools import split_by_weight
 from planner.reports.focus import COLUMNS, render
 from planner.result import CashRow, Gap
+from planner.result.message import Message
 from pricing.catalog.price_catalog import Catalog
 
 ALLOWED = {
@@ -312,7 +313,7 @@ def test_numbers_have_no_exponent_and_there_is_no_mark(small_plan):
 
 
 def test_without_a_recommendation_there_is_only_the_header(impossible_plan):
-    plan = replace(impossible_plan, gaps=(Gap("no_price", "x", "y"),))
+    plan = replace(impossible_plan, gaps=(Gap("no_price", "x", Message("by_hand")),))
     assert render(plan).decode().splitlines() == [",".join(COLUMNS)]
 
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from planner.reports._content.ledger_formulas import (
+from planner.reports.xlsx.spreadsheet_formulas import spreadsheet_formula
+from planner.result.formulas import (
     MAX_NESTING,
     FormulaSyntaxError,
     evaluate_formula,
     parse_formula,
     referenced_names,
-    spreadsheet_formula,
 )
 
 FIGURES = {"price": 2.5, "pue": 1.54, "fraction": 0.125, "offer_1": 40.0, "fall": -0.3}

@@ -12,6 +12,7 @@ import pytest
 
 from planner.reports.infracost import render
 from planner.result import Gap
+from planner.result.message import Message
 
 AMOUNT = (str, type(None))
 COSTS = {"totalHourlyCost": AMOUNT, "totalMonthlyCost": AMOUNT}
@@ -114,10 +115,10 @@ def test_by_hand(small_plan):
 def test_a_missing_price_is_told_and_is_no_zero(small_plan):
     """Those that could have changed the answer: for what a workload asks for, or what the strategy uses."""
     plan = replace(small_plan, gaps=(
-        Gap("no_price", "aws p5.4xlarge (H100)", "no price in any region: never a candidate"),
-        Gap("no_price", "gcp: something that nobody asked for", "never a candidate"),
-        Gap("no_price", "aws us-west-9 egress", "cannot run there", "embedding"),
-        Gap("predicted", "H100", "throughput is predicted"),
+        Gap("no_price", "aws p5.4xlarge (H100)", Message("by_hand", {}, "no price in any region: never a candidate")),
+        Gap("no_price", "gcp: something that nobody asked for", Message("by_hand", {}, "never a candidate")),
+        Gap("no_price", "aws us-west-9 egress", Message("by_hand", {}, "cannot run there"), "embedding"),
+        Gap("predicted", "H100", Message("by_hand", {}, "throughput is predicted")),
     ))  # fmt: skip
     missing = [each for each in resources(plan).values() if each["resourceType"] == "no_price"]
     assert [each["name"] for each in missing] == ["aws p5.4xlarge (H100)", "aws us-west-9 egress"]

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from planner.reports import markdown
-from planner.reports.markdown import _escape_line, escape_markdown, render
+from planner.reports._content.markdown_text import escape_line, escape_markdown
+from planner.reports.markdown import render
 
 
 def cells(line):
@@ -87,8 +88,8 @@ def test_months_are_folded(small_plan):
 
 
 def test_a_line_never_begins_a_directive():
-    assert _escape_line("::: mermaid") == "\\::: mermaid"
-    assert _escape_line("a::b") == "a::b"
+    assert escape_line("::: mermaid") == "\\::: mermaid"
+    assert escape_line("a::b") == "a::b"
 
 
 @pytest.mark.parametrize("limit", [20_000, 12_000, 5_000, 1_800])

@@ -91,7 +91,7 @@ def test_the_discount_rate_is_live(live):
     assert before < 190237.5
     assert live.value("Summary", "B6") == pytest.approx(190237.5)
     # a changed rate is no failed check, and the Summary says that something was changed
-    assert checks_failed(live) == (0, "checks pass, with inputs or scenario changed; choices are kept")
+    assert checks_failed(live) == (0, "checks pass, with inputs or scenario changed; choices are unchanged")
 
 
 def test_an_offer_is_live(live):

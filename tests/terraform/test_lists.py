@@ -19,6 +19,7 @@ from planner.reports.terraform.provisioning import cuda_versions
 from planner.reports.xlsx import render as workbook
 from planner.request.assumptions import load_defaults
 from planner.result import Assumption, Plan, Purchase
+from planner.result.message import Message
 from planner.supply.onprem import OwnedNode, node_costs
 from pricing.accelerator import accelerators
 from pricing.catalog.price_catalog import Catalog
@@ -226,8 +227,9 @@ def test_every_nvidia_accelerator_has_a_line_of_cuda_or_a_reason() -> None:
         elif each.vendor == "NVIDIA":
             assert f"{each.name} (of unknown architecture)" in str(line)
         else:
-            assert isinstance(line, str)
-            assert "runs no CUDA" in line
+            assert isinstance(line, Message)
+            assert line.code == "accelerator_without_cuda"
+            assert "runs no CUDA" in line.text
     assert "not known" in str(cuda_versions.find_cuda_line("H9000"))
 
 

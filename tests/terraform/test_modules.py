@@ -21,6 +21,7 @@ from planner.reports.terraform.provisioning.module_catalog import (
     load_clouds,
     match_module,
 )
+from planner.result.message import Message
 from pricing.catalog.price_catalog import Catalog
 
 POOLS = [module for cloud in load_clouds().values() for module in cloud.modules]
@@ -185,25 +186,26 @@ def test_every_offering_has_a_module_or_a_reason() -> None:
             assert set(found.arguments) <= set(found.module.variables)
             assert all(value for value in found.arguments.values() if isinstance(value, str))
         elif offering.status == "retired" or instance_type.startswith("g3"):
-            assert "retired" in found, instance_type
+            assert "retired" in found.text, instance_type
         else:
-            assert "no module" not in found, instance_type
+            assert found.code == "type_excluded_by_module", instance_type
             reasons.add(found)
-    assert all(len(reason) > 20 for reason in reasons)
+    assert all(len(reason.text) > 20 for reason in reasons)
 
 
 def test_what_is_retired_is_refused_with_its_successor() -> None:
     known = load_clouds()
-    assert match_module(known["aws"], "p2.xlarge") == "it is retired; its successor is p3.2xlarge"
-    assert match_module(known["azure"], "Standard_NC6") == "it is retired; its successor is Standard_NC4as_T4_v3"
-    assert match_module(known["azure"], "Standard_ND40s_v3") == "it is retired; no successor is known"
+    assert str(match_module(known["aws"], "p2.xlarge")) == "it is retired; its successor is p3.2xlarge"
+    assert str(match_module(known["azure"], "Standard_NC6")) == "it is retired; its successor is Standard_NC4as_T4_v3"
+    assert str(match_module(known["azure"], "Standard_ND40s_v3")) == "it is retired; no successor is known"
     k80 = match_module(known["gcp"], "n1-highmem-8+1xnvidia-tesla-k80")
-    assert k80 == "it is retired; its successor is n1-highmem-8+1xnvidia-tesla-t4"
-    assert match_module(known["aws"], "g3s.xlarge") == "it is retired; its successor is g4dn.xlarge"
-    assert match_module(known["aws"], "g3.16xlarge") == "it is retired; its successor is g4dn.12xlarge"
+    assert str(k80) == "it is retired; its successor is n1-highmem-8+1xnvidia-tesla-t4"
+    assert str(match_module(known["aws"], "g3s.xlarge")) == "it is retired; its successor is g4dn.xlarge"
+    assert str(match_module(known["aws"], "g3.16xlarge")) == "it is retired; its successor is g4dn.12xlarge"
     no_offering = match_module(known["aws"], "eg1.medium")
-    assert isinstance(no_offering, str)
-    assert "its successor is G4ad, G4dn or G5 (https://" in no_offering
+    assert isinstance(no_offering, Message)
+    assert no_offering.code == "family_ended"
+    assert "its successor is G4ad, G4dn or G5 (https://" in no_offering.text
 
 
 @pytest.mark.parametrize(
@@ -254,15 +256,19 @@ def test_an_offering_becomes_arguments(
 @pytest.mark.parametrize("instance_type", ["ct3-hightpu-4t", "ct5l-hightpu-4t", "tpu7x-standard-4t", "a4x-highgpu-4g"])
 def test_what_has_no_documented_equal_is_refused_with_the_reason(instance_type: str) -> None:
     reason = match_module(load_clouds()["gcp"], instance_type)
-    assert isinstance(reason, str)
-    assert len(reason) > 20
+    assert isinstance(reason, Message)
+    assert reason.code == "type_excluded_by_module"
+    assert len(reason.text) > 20
 
 
 def test_nothing_else_is_guessed() -> None:
     cloud = load_clouds()["gcp"]
     assert isinstance(cloud, CloudModules)
-    assert match_module(cloud, "e2-standard-4") == "no module under terraform/gcp/ takes this instance type"
-    assert match_module(cloud, "xtpu-v4-8") == "no module under terraform/gcp/ takes this instance type"
+    for instance_type in ("e2-standard-4", "xtpu-v4-8"):
+        reason = match_module(cloud, instance_type)
+        assert isinstance(reason, Message)
+        assert (reason.code, reason.parameters) == ("no_module_for_type", {"provider": "gcp"})
+    assert str(match_module(cloud, "xtpu-v4-8")) == "no module under terraform/gcp/ takes this instance type"
 
 
 def _named(module: TerraformModule) -> list[tuple[str, str]]:

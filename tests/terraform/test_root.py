@@ -28,6 +28,7 @@ from planner.reports.terraform.provisioning.module_catalog import (
     load_clouds,
 )
 from planner.result import InputProvenance, InputReading, Plan, QuotaRequest, Recommendation
+from planner.result.message import Message
 
 MODULES: dict[tuple[str, str], TerraformModule] = {
     (m.provider, m.name): m for cloud in load_clouds().values() for m in (*cloud.modules, *cloud.extras)
@@ -181,13 +182,13 @@ def test_a_gang_gets_all_its_nodes_however_short_it_runs(build: Callable[..., Pl
 def test_the_readme_tells_counts_costs_and_what_is_bought_elsewhere(plans: dict[str, Plan]) -> None:
     text = files(plans["aws"])["README.md"].decode()
     assert "| 2026-12 | 4 | 2,482 | 140 |\n| 2027-01 | 3 | 2,190 | - |" in text
-    assert "| 2026-12 | aws | us-east-1 | `p5.48xlarge` | reserved\\_1y\\_no\\_upfront | 3 | 12 | 500 | 900 |" in text
+    assert "| 2026-12 | aws | us-east-1 | `p5.48xlarge` | reserved_1y_no_upfront | 3 | 12 | 500 | 900 |" in text
     assert "| `subnet_ids` | yes |" in text
     # use: 140 + 20 + 100 + 200 = 460 and 500; committed: 900 a month in both: 1,360 and 1,400
     assert "| `aws/` | 5 | 8 | 1,400 | 2,760 |" in text
     everything = files(plans["three_clouds"])["README.md"].decode()
-    assert "1 x `ct3-hightpu-4t` in gcp us-central1, on\\_demand: it is a node-pool machine" in everything
-    assert "1 x `BM.GPU.H100.8` in oci eu, on\\_demand: there are no modules for oci." in everything
+    assert "1 x `ct3-hightpu-4t` in gcp us-central1, on_demand: it is a node-pool machine" in everything
+    assert "1 x `BM.GPU.H100.8` in oci eu, on_demand: there are no modules for oci." in everything
     assert "| 2026-12 | 2027-03..2032-02 | DGX H100 | 8 x H100-80GB-SXM | 2 | 300,000 | 4,000 |" in everything
 
 
@@ -202,11 +203,11 @@ def test_the_readme_says_in_which_month_what_is_to_be_done(build: Callable[..., 
     aws, _, rest = text.partition("### aws\n")[2].partition("### gcp\n")
     assert [row.split(" | ")[1:] for row in aws.splitlines() if row.startswith("| 20")] == [
         ['first apply, `month = "2026-12"`', "2 |"],
-        ["nothing changes", "2 |"],
+        ["no change", "2 |"],
         ["`terraform destroy`", "0 |"],
     ]
     assert [row.split(" | ")[1] for row in rest.splitlines()[:7] if row.startswith("| 20")] == [
-        "nothing yet",
+        "none yet",
         'first apply, `month = "2027-01"`',
         "`terraform destroy`",
     ]
@@ -248,8 +249,14 @@ def test_without_a_cloud_part_there_is_no_root_and_the_readme_says_so(rootless: 
 
 
 def test_an_infeasible_plan_has_only_its_reasons(plans: dict[str, Plan]) -> None:
-    none = Recommendation(None, "No plan is possible.", None, 0.0, 0.0)
-    plan = replace(plans["aws"], status="infeasible", recommendation=none, strategies=(), reasons=("no GPU fits `x`",))
+    none = Recommendation(None, Message("by_hand", {}, "No plan is possible."), None, 0.0, 0.0)
+    plan = replace(
+        plans["aws"],
+        status="infeasible",
+        recommendation=none,
+        strategies=(),
+        reasons=(Message("by_hand", {}, "no GPU fits `x`"),),
+    )
     written = files(plan)
     assert list(written) == ["README.md"]
     assert "- no GPU fits \\`x\\`" in written["README.md"].decode()
@@ -260,7 +267,7 @@ def test_another_strategy_than_the_recommended_can_be_asked_for(plans: dict[str,
     other = replace(plan.strategies[0], name="cloud", uses=plan.strategies[0].uses[:1], purchases=())
     both = replace(plan, strategies=(*plan.strategies, other))
     assert len(calls(roots(both, strategy="cloud")["aws"]["main.tf"])) < len(calls(roots(both)["aws"]["main.tf"]))
-    assert "the strategy cloud, as asked; the plan recommends another" in files(both, "cloud")["README.md"].decode()
+    assert "the requested strategy, cloud; the plan recommends another" in files(both, "cloud")["README.md"].decode()
 
 
 def test_what_is_asked_wrongly_is_named_all_at_once(plans: dict[str, Plan]) -> None:

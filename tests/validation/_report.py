@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pricing.plain_text import plain_line
+from pricing.text_tables import align_columns
 from tests.validation import CheckedValue, Nested, ReproducedExample
 
 FULL = ("figure", "value")
@@ -43,7 +45,7 @@ def _example_document(result: ReproducedExample) -> dict[str, Any]:
 def as_text(results: Sequence[ReproducedExample]) -> Iterator[str]:
     """Each example in a block of lines, and a last line that counts them."""
     for result in results:
-        yield from (_strip_unprintable(line) for line in _example_lines(result))
+        yield from (plain_line(line) for line in _example_lines(result))
         yield ""
     done = sum(result.ok for result in results)
     leaves = [leaf for result in results for leaf in result.leaves]
@@ -59,30 +61,17 @@ def _example_lines(result: ReproducedExample) -> Iterator[str]:
     yield f"{example.id}: {example.title}" if example.title else example.id
     if example.source:
         yield f"  source      {example.source}"
-    for line in _align_columns([HEAD, *map(_leaf_row, result.leaves)], right=(1, 2)):
+    for line in align_columns(HEAD, map(_leaf_row, result.leaves), HEAD[1:3]):
         yield f"  {line}"
     figures = list(_flatten_values("", result.full_cost.figures))
     if figures:
         yield "  in full under this planner's conventions"
-        for line in _align_columns([FULL, *((name, number(value)) for name, value in figures)], right=(1,))[1:]:
+        for line in align_columns(FULL, ((name, number(value)) for name, value in figures), FULL[1:])[1:]:
             yield f"    {line}"
     yield f"  in full     {result.full_cost.basis}"
     yield f"  the study   {result.leaves_out}"
     if result.not_used:
         yield f"  not used    {', '.join(result.not_used)}"
-
-
-def _align_columns(rows: Iterable[Sequence[str]], right: Sequence[int]) -> list[str]:
-    """A line for each row; columns numbered in `right` end at the same place."""
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            text.rjust(width) if column in right else text.ljust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def _leaf_row(leaf: CheckedValue) -> tuple[str, ...]:
@@ -125,8 +114,3 @@ def tolerance(leaf: CheckedValue) -> str:
     """0.1 or 1%: the wider of the two counts."""
     parts = (f"{leaf.absolute:g}" if leaf.absolute else "", f"{leaf.relative * 100:.4g}%" if leaf.relative else "")
     return " or ".join(part for part in parts if part) or "exact"
-
-
-def _strip_unprintable(line: str) -> str:
-    """The line as it is but for what could steer a terminal: its texts come from a file."""
-    return "".join(char if char.isprintable() else " " for char in line)

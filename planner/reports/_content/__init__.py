@@ -1,1 +1,1 @@
-"""What several formats say in the same words: clean text, shown figures, and the sections of the readable report."""
+"""Content that several formats share: formatted numbers, charges of a bill, and the sections of the readable report."""

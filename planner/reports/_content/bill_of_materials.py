@@ -1,7 +1,6 @@
-"""The bill of materials of what a strategy buys: nodes, network and the rest, with power, racks, months and cost.
+"""The bill of materials of the hardware in a strategy: nodes, network and the rest, with power, racks, months and cost.
 
-Reads nothing but the plan: figures are its assumptions, by the formulas of `planner.supply.onprem`. What the plan
-does not know
+Costs follow from the plan's assumptions by the formulas of `planner.supply.onprem`. A value that the plan does not have
 (the height of a server) stays empty.
 """
 
@@ -20,7 +19,7 @@ from planner.result import Plan, Purchase, Strategy
 class BillOfMaterialsLine:
     """`quantity` of an item. Power in kW and racks are of all of them; None is not known, or has no meaning for it.
 
-    `cost` is what they cost together, before what a loan or lease makes of it.
+    `cost` is that of all of them, before any loan or lease.
     """
 
     ordered: str
@@ -46,10 +45,10 @@ TOTAL = "all"
 
 
 def list_materials(plan: Plan, strategy: Strategy) -> tuple[BillOfMaterialsLine, ...]:
-    """A line for each item of each purchase of hardware, then the totals; empty where none is bought."""
+    """A line for each item of each purchase of hardware, then the totals; empty without such a purchase."""
     figures = {each.name: each.value for each in plan.assumptions}
-    bought = [item for item in strategy.purchases if item.what == "owned"]
-    lines = [line for item in bought for line in _purchase_lines(plan, item, figures)]
+    hardware = [item for item in strategy.purchases if item.what == "owned"]
+    lines = [line for item in hardware for line in _purchase_lines(plan, item, figures)]
     return (*lines, _total_line(lines)) if lines else ()
 
 
@@ -86,10 +85,11 @@ def _server_price(price: float | None, figures: Mapping[str, float]) -> float | 
 
 
 def _server_extras(server: float | None, figures: Mapping[str, float]) -> Iterator[tuple[str, float, str]]:
-    """What is bought with each server: its share of the network, tax, spares, installation."""
+    """The cost that comes with each server: its share of the network, tax, spares, installation."""
     if server is None:
         return
     share = figures.get("network_fraction_of_capex", 0.0)
+    # share = network / (server + network), solved for the network
     network = server * share / (1 - share)
     tax = figures.get("hardware_tax_fraction", 0.0)
     spares = figures.get("spares_fraction", 0.0)
@@ -107,6 +107,7 @@ def _rack_count(count: int, power: float | None, height: float | None, figures: 
     by_height = figures.get("rack_units_usable")
     if power is None or not by_power:
         return None
+    # the scarcer of power and height decides; the tolerance keeps 10 nodes at 0.1 racks in one rack
     shares = [power / by_power, (height or 0.0) / by_height if by_height else 0.0]
     return ceil(count * max(shares) - 1e-9)
 

@@ -14,6 +14,7 @@ from itertools import groupby
 from planner.reports._content.number_format import (
     apportion,
     format_money,
+    in_words,
     month_name,
     month_range_name,
     plan_year_name,
@@ -25,14 +26,14 @@ from planner.result import Plan, Strategy
 MONTHS_A_YEAR = 12
 Cells = Mapping[tuple[int, str], int]
 """Whole units of money by month and category; 0 where there is none."""
-NOTE = "Effective: what is committed to or owned stands in the months it serves, what is owed after the plan too."
+NOTE = "Effective cost spreads commitments and hardware over the months they serve, payments after the plan included."
 
 
 @dataclass(frozen=True, slots=True)
 class CashViews:
-    """Both views; `effective` is None where no month bears another cost than it pays, or the plan does not tell it.
+    """Both views; `effective` is None where it equals the cash in every month, or is not in the plan.
 
-    What falls due after the plan's last month stands in the month after it, which reaches to `last`.
+    Payments after the plan's last month are in the month after it, which extends to `last`.
     """
 
     categories: tuple[str, ...]
@@ -42,7 +43,7 @@ class CashViews:
     effective: Cells | None
 
     def line(self, cells: Cells, months: Iterable[int]) -> tuple[str, ...]:
-        """The total of some months and its categories, as shown."""
+        """The formatted total of some months, then of each category."""
         sums = [sum(cells[month, category] for month in months) for category in self.categories]
         return format_money(sum(sums)), *map(format_money, sums)
 
@@ -62,52 +63,52 @@ def full_cash_sections(plan: Plan, chosen: Strategy) -> list[Section]:
 
 
 def monthly_cash_section(plan: Plan, chosen: Strategy) -> Section:
-    """Cash by category, with the effective cost beside it where it is another."""
-    shown = _cash_views(plan, chosen)
+    """Cash by category, with the effective cost in a second column where it differs."""
+    flows = _cash_views(plan, chosen)
     rows = []
     for name, months in (
-        *((_month_label(plan, shown, month), (month,)) for month in shown.months),
-        ("total", shown.months),
+        *((_month_label(plan, flows, month), (month,)) for month in flows.months),
+        ("total", flows.months),
     ):
-        total, *categories = shown.line(shown.cash, months)
-        beside = shown.line(shown.effective, months)[:1] if shown.effective else ()
-        rows.append((name, total, *beside, *categories))
-    titles = ("month", "total", *(["effective"] if shown.effective else []), *_category_titles(shown.categories))
+        total, *categories = flows.line(flows.cash, months)
+        effective_total = flows.line(flows.effective, months)[:1] if flows.effective else ()
+        rows.append((name, total, *effective_total, *categories))
+    titles = ("month", "total", *(["effective"] if flows.effective else []), *map(in_words, flows.categories))
     cash = make_table(titles, rows, range(1, len(titles)), has_total=True)
-    return Section(_section_title("Cash by month", plan, chosen), (cash, NOTE) if shown.effective else (cash,))
+    return Section(_section_title("Cash by month", plan, chosen), (cash, NOTE) if flows.effective else (cash,))
 
 
 def yearly_cash_section(plan: Plan, chosen: Strategy) -> Section:
     """Both views by year of the plan."""
-    shown = _cash_views(plan, chosen)
+    flows = _cash_views(plan, chosen)
     years: dict[str, list[int]] = {}
-    for month in shown.months:
+    for month in flows.months:
         is_in_plan = month <= plan.months
-        name = plan_year_name(plan, _plan_year(month)) if is_in_plan else _month_label(plan, shown, month)
+        name = plan_year_name(plan, _plan_year(month)) if is_in_plan else _month_label(plan, flows, month)
         years.setdefault(name, []).append(month)
-    views = [("cash", shown.cash), *([("effective", shown.effective)] if shown.effective else [])]
+    views = [("cash", flows.cash), *([("effective", flows.effective)] if flows.effective else [])]
     rows = [
-        (name if view == "cash" else "", view, *shown.line(cells, months))
+        (name if view == "cash" else "", view, *flows.line(cells, months))
         for name, months in years.items()
         for view, cells in views
     ]
-    rows.append(("total", "", *shown.line(shown.cash, shown.months)))
-    titles = ("year", "view", "total", *_category_titles(shown.categories))
+    rows.append(("total", "", *flows.line(flows.cash, flows.months)))
+    titles = ("year", "view", "total", *map(in_words, flows.categories))
     both = make_table(titles, rows, range(2, len(titles)), has_total=True)
-    same = "Effective cost is the same in every month: each pays for what it uses."
-    notes = (NOTE,) if shown.effective else ((same,) if plan.views.effective else ())
-    more = "Each month stands in markdown, csv, json and xlsx."
+    same = "Effective cost is the same in every month: each month pays for its own use."
+    notes = (NOTE,) if flows.effective else ((same,) if plan.views.effective else ())
+    more = "The formats markdown, csv, json and xlsx have each month."
     return Section(_section_title("Cash and effective cost by year", plan, chosen), (both, " ".join([*notes, more])))
 
 
 def effective_cost_section(plan: Plan, chosen: Strategy) -> Section | None:
     """Effective cost by category; None where it is the cash."""
-    shown = _cash_views(plan, chosen)
-    if shown.effective is None:
+    flows = _cash_views(plan, chosen)
+    if flows.effective is None:
         return None
-    rows = [(_month_label(plan, shown, month), *shown.line(shown.effective, (month,))) for month in shown.months]
-    rows.append(("total", *shown.line(shown.effective, shown.months)))
-    titles = ("month", "total", *_category_titles(shown.categories))
+    rows = [(_month_label(plan, flows, month), *flows.line(flows.effective, (month,))) for month in flows.months]
+    rows.append(("total", *flows.line(flows.effective, flows.months)))
+    titles = ("month", "total", *map(in_words, flows.categories))
     effective = make_table(titles, rows, range(1, len(titles)), has_total=True)
     return Section(_section_title("Effective cost by month", plan, chosen), (effective, NOTE))
 
@@ -115,20 +116,21 @@ def effective_cost_section(plan: Plan, chosen: Strategy) -> Section | None:
 def _cash_views(plan: Plan, chosen: Strategy) -> CashViews:
     after = plan.months + 1
     cash = [(min(row.month, after), row.category, row.amount) for row in chosen.cash]
-    borne = [
+    effective_rows = [
         (min(row.month, after), row.category, row.amount) for row in plan.views.effective if row.strategy == chosen.name
     ]
     categories = tuple(dict.fromkeys(str(category) for _, category, _ in cash))
-    months = tuple(sorted({*range(1, after), *(month for month, _, _ in (*cash, *borne))}))
+    months = tuple(sorted({*range(1, after), *(month for month, _, _ in (*cash, *effective_rows))}))
     sums = [math.fsum(amount for _, its, amount in cash if its == category) for category in categories]
+    # every cell below is a part of these, so that months, years and both views add up to the printed total
     wholes = dict(zip(categories, apportion(sums, chosen.total_cost), strict=True))
-    paid, effective = _rounded_cells(cash, months, wholes), _rounded_cells(borne, months, wholes)
+    paid, effective = _rounded_cells(cash, months, wholes), _rounded_cells(effective_rows, months, wholes)
     return CashViews(
         categories,
         months,
         max([after, *(row.month for row in chosen.cash)]),
         paid,
-        effective if borne and effective != paid else None,
+        effective if effective_rows and effective != paid else None,
     )
 
 
@@ -141,6 +143,7 @@ def _rounded_cells(rows: Iterable[tuple[int, str, float]], months: tuple[int, ..
     years = [tuple(its) for _, its in groupby(months, key=_plan_year)]
     cells: dict[tuple[int, str], int] = {}
     for category, whole in wholes.items():
+        # first the years, then their months: rounding months alone would let a year drift by several units
         by_year = split_total(whole, [math.fsum(sums[month, category] for month in its) for its in years])
         for its, year in zip(years, by_year, strict=True):
             parts = split_total(year, [sums[month, category] for month in its])
@@ -153,12 +156,8 @@ def _plan_year(month: int) -> int:
     return (month - 1) // MONTHS_A_YEAR + 1
 
 
-def _month_label(plan: Plan, shown: CashViews, month: int) -> str:
-    return month_name(plan, month) if month <= plan.months else month_range_name(plan, month, shown.last)
-
-
-def _category_titles(categories: Iterable[str]) -> list[str]:
-    return [category.replace("_", " ") for category in categories]
+def _month_label(plan: Plan, flows: CashViews, month: int) -> str:
+    return month_name(plan, month) if month <= plan.months else month_range_name(plan, month, flows.last)
 
 
 def _section_title(title: str, plan: Plan, chosen: Strategy) -> str:

@@ -1,14 +1,21 @@
-"""What changed since the last review, for a reader: the costs then and now, what made the difference, and the rest.
+"""Changes since the last review, as sections of the readable report: costs then and now, causes, other changes.
 
-In short with the largest causes only, or one by one, every list up to a length; in words that `planner diff` uses too.
+A short section has the largest causes only, a long one lists every change up to a maximum. `planner diff` uses the
+same words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planner.reports._content.number_format import NO_VALUE, apportion, format_money, format_number, format_quantity
-from planner.reports._content.safe_text import plain_text
+from planner.reports._content.number_format import (
+    NO_VALUE,
+    apportion,
+    format_money,
+    format_number,
+    format_quantity,
+    format_signed,
+)
 from planner.reports._content.sections import Bullets, ReportTable, Section, make_bullets, make_table
 from planner.result import Plan
 from planner.result.comparison import (
@@ -20,8 +27,9 @@ from planner.result.comparison import (
     PlanChange,
     Topic,
 )
+from pricing.plain_text import plain_text
 
-NO_OTHER_CHANGES = "Nothing else changed."
+NO_OTHER_CHANGES = "No other changes."
 LARGEST = 5
 LISTED_MAX = 20
 MONEY: frozenset[Topic] = frozenset({"cost", "month"})
@@ -33,27 +41,31 @@ IN_FULL_ONLY: tuple[Topic, ...] = (
 
 
 def changes_section(plan: Plan) -> Section | None:
-    """The costs then and now, the largest causes, and how much else changed; None where nothing was compared."""
-    found = plan.changes
-    if found is None:
+    """The costs then and now, the largest causes, and the number of other changes; None without a comparison."""
+    comparison = plan.changes
+    if comparison is None:
         return None
-    blocks: list[str | ReportTable | Bullets] = [_comparison_line(found), _cost_table(found)]
-    if found.causes and any(step.parts for step in found.causes.steps):
-        blocks.append(_cause_table(found.causes, plan.currency, LARGEST))
-    rest = [NO_OTHER_CHANGES] if all(change.is_same for change in found.changes) else list(_count_sentences(found))
-    blocks.append(make_bullets([*_advice_sentences(found), *rest, *map(_as_sentence, map(str, found.notes))]))
+    blocks: list[str | ReportTable | Bullets] = [_comparison_line(comparison), _cost_table(comparison)]
+    if comparison.causes and any(step.parts for step in comparison.causes.steps):
+        blocks.append(_cause_table(comparison.causes, plan.currency, LARGEST))
+    rest = (
+        [NO_OTHER_CHANGES]
+        if all(change.is_same for change in comparison.changes)
+        else list(_count_sentences(comparison))
+    )
+    blocks.append(make_bullets([*_advice_sentences(comparison), *rest, *map(_as_sentence, map(str, comparison.notes))]))
     return Section("Changes since the last review", tuple(blocks))
 
 
 def full_changes_section(plan: Plan) -> Section | None:
-    """Every cause and every change, up to a length; None where nothing is not as it was."""
-    found = plan.changes
-    if found is None:
+    """Every cause and every change, up to a maximum; None without any."""
+    comparison = plan.changes
+    if comparison is None:
         return None
     blocks: list[str | ReportTable | Bullets] = []
-    if found.causes and any(step.parts for step in found.causes.steps):
-        blocks.append(_cause_table(found.causes, plan.currency, LISTED_MAX))
-    blocks += _change_tables(found)
+    if comparison.causes and any(step.parts for step in comparison.causes.steps):
+        blocks.append(_cause_table(comparison.causes, plan.currency, LISTED_MAX))
+    blocks += _change_tables(comparison)
     return Section("Changes since the last review, one by one", tuple(blocks)) if blocks else None
 
 
@@ -79,17 +91,17 @@ def _cause_table(causes: CostAttribution, currency: str, largest: int) -> Report
     """From the cost then to the cost now: the largest changes, the others in one row."""
     parts = [(step.cause, part) for step in causes.steps for part in step.parts if part.total or part.present]
     parts.sort(key=lambda each: (-abs(each[1].total), -abs(each[1].present), each[0], each[1].name))
-    shown, rest = parts[:largest], parts[largest:]
-    rows = [("then", causes.strategies[0]), *((cause, part_text(part)) for cause, part in shown)]
+    listed, rest = parts[:largest], parts[largest:]
+    rows = [("then", causes.strategies[0]), *((cause, part_text(part)) for cause, part in listed)]
     if rest:
         rows.append(("others", f"{len(rest):,d} smaller changes"))
     columns = []
     for index in (0, 1):
         moved = [(part.total, part.present)[index] for _, part in parts]
-        amounts = [causes.restated[index], *moved[: len(shown)], *([sum(moved[len(shown) :])] if rest else [])]
+        amounts = [causes.restated[index], *moved[: len(listed)], *([sum(moved[len(listed) :])] if rest else [])]
         columns.append(apportion(amounts, causes.new[index]))
     cells = [
-        (*row, *(format_money(each) if index == 0 else signed_amount(each, 0) for each in each_of))
+        (*row, *(format_money(each) if index == 0 else format_signed(each) for each in each_of))
         for index, (row, each_of) in enumerate(zip(rows, zip(*columns, strict=True), strict=True))
     ]
     cells.append(("now", causes.strategies[1], *(format_money(sum(column)) for column in columns)))
@@ -126,7 +138,7 @@ def _advice_sentences(changes: Changes) -> Iterator[str]:
 
 
 def _count_sentences(changes: Changes) -> Iterator[str]:
-    """How much of what else changed."""
+    """The number of changes by topic."""
     for topic in IN_FULL_ONLY:
         its = _real_changes(changes, topic)
         if its and topic in NAMED:
@@ -154,7 +166,7 @@ def _as_sentence(text: str) -> str:
 
 
 def change_value_text(change: PlanChange, value: ComparedValue) -> str:
-    """A figure or a text of a change as it is shown."""
+    """A formatted value of a change."""
     if value is None:
         return NO_VALUE
     if isinstance(value, str):
@@ -163,27 +175,19 @@ def change_value_text(change: PlanChange, value: ComparedValue) -> str:
 
 
 def _difference_text(change: PlanChange) -> str:
-    """The difference; of money that of the amounts as they are shown."""
+    """The difference; for money that of the rounded amounts."""
     then, now = change.then, change.now
     if change.difference is None or isinstance(then, str | None) or isinstance(now, str | None):
         return NO_VALUE
-    return signed_amount(round(now) - round(then), 0) if change.topic in MONEY else _signed_value(change.difference)
+    return format_signed(round(now) - round(then)) if change.topic in MONEY else _signed_value(change.difference)
 
 
 def _signed_value(difference: float) -> str:
     return f"{'+' if difference > 0 else ''}{_value_text(difference)}" if difference else NO_VALUE
 
 
-def signed_amount(amount: float, decimals: int = 2) -> str:
-    """
-    >>> signed(12.345), signed(-0.2, 0), signed(-1500, 0)
-    ('+12.35', '-', '-1,500')
-    """
-    return f"{amount:+,.{decimals}f}" if round(amount, decimals) else NO_VALUE
-
-
 def part_text(part: CauseComponent) -> str:
-    """What changed, from what to what."""
+    """A cause of the difference with its old and its new value."""
     old, new = (_value_text(figure) for figure in (part.old, part.new))
     if part.old is None:
         return plain_text(f"{part.name}: new, {new} {part.unit}")

@@ -1,8 +1,8 @@
-"""What a strategy costs as the charges of a bill: cash and effective cost month by month, by use and by purchase.
+"""The cost of a strategy as the charges of a bill: cash and effective cost by month, use and purchase.
 
-Reads nothing but the plan and adds nothing to it. In each month the cash of all charges is the strategy's cash, and
-their effective cost its effective cost; only which charge bears which part of a category is worked out here: hourly
-cost and that of owned nodes by node-hours, a commitment by what each use takes of it and what nothing uses.
+In each month the cash of all charges adds up to the strategy's cash, and their effective cost to its effective cost;
+only the split of a category among charges is computed here: hourly cost and that of owned nodes by node-hours, a
+commitment by each use of it and by its unused part.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ SURCHARGES = ("cloud_support", "tax")
 """Shares of everything else on a cloud bill."""
 ONE_TIME_CATEGORIES = frozenset({"hardware", "installation", "resale"})
 SITE_CATEGORIES = frozenset({"power", "space", "staff", "support"})
-"""What owned nodes need to run."""
+"""The running costs of owned nodes."""
 EffectiveCosts = Mapping[tuple[int, str], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One charge of a month; `category` as in the cash flow, `what` names what it is for.
+    """One charge of a month; `category` as in the cash flow, `what` is the title of the resource or payment.
 
-    `quantity` is node-hours of a use; of an unused part what is left, in the unit of its pool; None where the plan does
-    not tell it. `committed` is what a charge takes of its commitment, leaves of it or pays for, in that unit. `line` is
+    `quantity` is in node-hours for a use and in the unit of its pool for an unused part; None where the plan does not
+    have it. `committed` is the part of the commitment that is used, unused or paid for, in that unit. `line` is
     the use, or the purchase that a payment or an unused part belongs to. `once`: paid once, not every month.
-    `effective` is None where the plan has no such view. `provider` is "" where no single one is told.
+    `effective` is None where the plan has no such view. `provider` is "" where there is no single one.
     """
 
     month: int
@@ -60,38 +60,45 @@ class Charge:
 
 
 def build_charges(plan: Plan, strategy: Strategy) -> tuple[Charge, ...]:
-    """Every charge of the months of the plan, in order of time; what falls due after the plan is not among them."""
+    """Every charge of the months of the plan, in order of time, without payments after the plan."""
     effective_rows = [row for row in plan.views.effective if row.strategy == strategy.name]
-    borne: dict[tuple[int, str], float] = defaultdict(float)
+    effective_costs: dict[tuple[int, str], float] = defaultdict(float)
     for row in effective_rows:
-        borne[row.month, row.category] += row.amount
+        effective_costs[row.month, row.category] += row.amount
     pools = PurchasePools(plan, strategy)
     plan_charges: list[Charge] = []
     for month in range(1, plan.months + 1):
         cash = [row for row in strategy.cash if row.month == month]
         uses = [use for use in strategy.uses if use.month == month]
-        own = [*_hourly_charges(month, cash, uses, borne), *_commitment_charges(month, cash, uses, borne, pools)]
-        own += [*_owned_charges(month, cash, uses, borne, pools), *_running_charges(month, cash, uses, borne)]
-        plan_charges += [*own, *_surcharge_charges(month, cash, own, borne, pools)]
+        own = [
+            *_hourly_charges(month, cash, uses, effective_costs),
+            *_commitment_charges(month, cash, uses, effective_costs, pools),
+        ]
+        own += [
+            *_owned_charges(month, cash, uses, effective_costs, pools),
+            *_running_charges(month, cash, uses, effective_costs),
+        ]
+        plan_charges += [*own, *_surcharge_charges(month, cash, own, effective_costs, pools)]
     return tuple(plan_charges) if effective_rows else tuple(replace(each, effective=None) for each in plan_charges)
 
 
 def _hourly_charges(
-    month: int, cash: Sequence[CashRow], uses: Sequence[Use], borne: EffectiveCosts
+    month: int, cash: Sequence[CashRow], uses: Sequence[Use], effective_costs: EffectiveCosts
 ) -> Iterator[Charge]:
-    """Uses paid by the hour, each with its part of what its resource costs."""
+    """Uses paid by the hour, each with its share of the cost of its resource."""
     for category in HOURLY_OPTIONS:
         own = [use for use in uses if use.purchase_option == category]
         billed = [0.0] * len(own)
         loose = []
         for row in (row for row in cash if row.category == category):
             named = [i for i, use in enumerate(own) if title_contains(row.what, use.provider, use.region, use.name)]
+            # a title that names no use (a sum of several) is shared by all uses of the category
             its = named or list(range(len(own)))
             for i, part in zip(its, split_by_weight(row.amount, [own[i].node_hours for i in its]), strict=True):
                 billed[i] += part
             loose += [] if its else [Charge(month, "running", category, row.what, row.amount)]
         use_charges = [_use_charge(use, category, part) for use, part in zip(own, billed, strict=True)]
-        yield from _assign_effective_cost([*use_charges, *loose], month, category, borne)
+        yield from _assign_effective_cost([*use_charges, *loose], month, category, effective_costs)
 
 
 def _use_charge(use: Use, category: str, billed: float = 0.0, pool: str = "") -> Charge:
@@ -116,12 +123,12 @@ def _assign_effective_cost(
     month_charges: list[Charge],
     month: int,
     category: str,
-    borne: EffectiveCosts,
+    effective_costs: EffectiveCosts,
     weights: Sequence[float] | None = None,
 ) -> list[Charge]:
-    """The charges, each with its part of what the month bears of the category: by `weights`, else as they are billed.
-    Where there is none, one that bears it all."""
-    amount = borne.get((month, category), 0.0)
+    """The charges with their shares of the month's effective cost of the category: by `weights`, else by the billed
+    amounts. Without charges, one with all of it."""
+    amount = effective_costs.get((month, category), 0.0)
     if not month_charges:
         return [Charge(month, "running", category, category, 0.0, amount)] if amount else []
     parts = split_by_weight(amount, [each.billed for each in month_charges] if weights is None else weights)
@@ -129,9 +136,9 @@ def _assign_effective_cost(
 
 
 def _commitment_charges(
-    month: int, cash: Sequence[CashRow], uses: Sequence[Use], borne: EffectiveCosts, pools: PurchasePools
+    month: int, cash: Sequence[CashRow], uses: Sequence[Use], effective_costs: EffectiveCosts, pools: PurchasePools
 ) -> Iterator[Charge]:
-    """What is paid for commitments, which no month bears; their uses and unused parts, which bear it all."""
+    """Payments for commitments, at no effective cost, and the uses and unused parts, which share all effective cost."""
     yield from _payment_charges(cash, (COMMITMENT,), pools)
     by_pool: dict[str, list[Use]] = {pool: [] for pool in pools.at(month, owned=False)}
     for use in uses:
@@ -141,7 +148,7 @@ def _commitment_charges(
     weights: list[float] = []
     for pool, own in by_pool.items():
         left, first = pools.left(month, pool, own), pools.first(pool)
-        takes = [pools.taken(use) for use in own]
+        takes = [pools.drawn_quantity(use) for use in own]
         rows = [replace(_use_charge(u, COMMITMENT, pool=pool), committed=t) for u, t in zip(own, takes, strict=True)]
         if left or not own:
             place = pools.place(pool)
@@ -149,7 +156,7 @@ def _commitment_charges(
             takes.append(left or 0.0)
         pool_charges += rows
         weights += split_by_weight(pools.monthly_effective_cost(month, pool), takes)
-    yield from _assign_effective_cost(pool_charges, month, COMMITMENT, borne, weights)
+    yield from _assign_effective_cost(pool_charges, month, COMMITMENT, effective_costs, weights)
 
 
 def _payment_charges(cash: Iterable[CashRow], categories: Sequence[str], pools: PurchasePools) -> Iterator[Charge]:
@@ -157,17 +164,17 @@ def _payment_charges(cash: Iterable[CashRow], categories: Sequence[str], pools: 
         if row.category in categories:
             pool, once = pools.pool_of_payment(row), row.at == "start" or row.category in ONE_TIME_CATEGORIES
             place = pools.place(pool) if row.category == COMMITMENT else (OWN_SITE, "")
-            bought = pools.ordered(row.month, pool) if once else pools.there(row.month, pool)
+            quantity_ordered = pools.ordered(row.month, pool) if once else pools.there(row.month, pool)
             yield Charge(
                 row.month, "purchase", row.category, row.what, row.amount, 0.0, pools.first(pool), None, once, pool,
-                *place, bought,
+                *place, quantity_ordered,
             )  # fmt: skip
 
 
 def _owned_charges(
-    month: int, cash: Sequence[CashRow], uses: Sequence[Use], borne: EffectiveCosts, pools: PurchasePools
+    month: int, cash: Sequence[CashRow], uses: Sequence[Use], effective_costs: EffectiveCosts, pools: PurchasePools
 ) -> Iterator[Charge]:
-    """What is paid for owned nodes, which no month bears, and their uses, which bear it all, idle hours with it."""
+    """Payments for owned nodes, at no effective cost, and their uses, which share it all, idle hours included."""
     yield from _payment_charges(cash, CAPITAL, pools)
     by_pool: dict[str, list[Use]] = {pool: [] for pool in pools.at(month, owned=True)}
     for use in uses:
@@ -181,18 +188,18 @@ def _owned_charges(
         rows = rows or [idle]
         pool_charges += rows
         weights += split_by_weight(pools.monthly_effective_cost(month, pool), [use.node_hours for use in own] or [1.0])
-    amount = math.fsum(borne.get((month, category), 0.0) for category in CAPITAL)
+    amount = math.fsum(effective_costs.get((month, category), 0.0) for category in CAPITAL)
     yield from _assign_effective_cost(pool_charges, month, "hardware", {(month, "hardware"): amount}, weights)
 
 
 def _running_charges(
-    month: int, cash: Sequence[CashRow], uses: Sequence[Use], borne: EffectiveCosts
+    month: int, cash: Sequence[CashRow], uses: Sequence[Use], effective_costs: EffectiveCosts
 ) -> Iterator[Charge]:
-    """Everything that is borne as it is paid: data, and what owned nodes need to run."""
+    """Costs that are effective when they are paid: data, and the running costs of owned nodes."""
     separate_categories = {*HOURLY_OPTIONS, COMMITMENT, *CAPITAL, *SURCHARGES}
     paid = [row for row in cash if row.category not in separate_categories]
     categories = dict.fromkeys(
-        [row.category for row in paid] + [c for m, c in borne if m == month and c not in separate_categories]
+        [row.category for row in paid] + [c for m, c in effective_costs if m == month and c not in separate_categories]
     )
     nodes = {(use.provider, use.region, use.name) for use in uses}
     for category in categories:
@@ -206,14 +213,17 @@ def _running_charges(
             category_charges.append(
                 Charge(month, "running", category, row.what, row.amount, provider=provider, region=region)
             )
-        yield from _assign_effective_cost(category_charges, month, category, borne)
+        yield from _assign_effective_cost(category_charges, month, category, effective_costs)
 
 
 def _surcharge_charges(
-    month: int, cash: Sequence[CashRow], rest: Sequence[Charge], borne: EffectiveCosts, pools: PurchasePools
+    month: int, cash: Sequence[CashRow], rest: Sequence[Charge], effective_costs: EffectiveCosts, pools: PurchasePools
 ) -> Iterator[Charge]:
-    """Support and tax by provider: billed as each is, borne in proportion to what the month bears at the provider. What
-    is owed from before the plan is stated with everything on it."""
+    """Support and tax by provider: billed as paid, effective in proportion to the provider's effective cost.
+
+    Payments for commitments from before the plan include their support and tax already.
+    """
+    # payments without a purchase in the plan are from before it, and have support and tax in them
     rest = [each for each in rest if not each.pool or pools.first(each.pool) is not None]
     providers = list(dict.fromkeys(each.provider for each in rest if each.provider not in ("", OWN_SITE)))
     base = [math.fsum(each.effective or 0.0 for each in rest if each.provider == name) for name in providers]
@@ -223,7 +233,7 @@ def _surcharge_charges(
             billed.setdefault(next((name for name in providers if title_contains(row.what, name)), ""), []).append(
                 row.amount
             )
-        if not any(billed.values()) and not borne.get((month, category)):
+        if not any(billed.values()) and not effective_costs.get((month, category)):
             continue
         provider_charges = [
             Charge(month, "on_top", category, f"{category.replace('_', ' ')} {name}".rstrip(), math.fsum(amounts),
@@ -231,4 +241,4 @@ def _surcharge_charges(
             for name, amounts in billed.items()
         ]  # fmt: skip
         weights = [dict(zip(providers, base, strict=True)).get(each.provider, 0.0) for each in provider_charges]
-        yield from _assign_effective_cost(provider_charges, month, category, borne, weights)
+        yield from _assign_effective_cost(provider_charges, month, category, effective_costs, weights)

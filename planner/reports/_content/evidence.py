@@ -1,18 +1,20 @@
-"""The second half of the readable report: what the decision rests on, and what is missing.
+"""The second half of the readable report: the evidence for the decision, and its gaps.
 
-Every gap, every assumption and every refused row is named here; prices, rates and readings that the recommendation does
-not rest on are counted, and say where they stand in full.
+Every gap, every assumption and every refused row is listed; prices, rates and readings that the recommendation does not
+use are counted, with the formats that list them.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
-from planner.reports._content.number_format import NO_VALUE, format_number, format_percent, format_quantity
+from planner.reports._content.number_format import NO_VALUE, format_number, format_percent, format_quantity, in_words
 from planner.reports._content.sections import Section, make_bullets, make_table, recommended_strategy
 from planner.result import Assumption, BreakEven, Plan, PriceUsed, RefusedRow, ThroughputUsed
 
 DEFINITION = "definition"
+WORKLOAD_PATH = re.compile(r"workloads\[(\d+)\]\.(.+)")
 
 
 def price_age_text(plan: Plan) -> str:
@@ -22,13 +24,21 @@ def price_age_text(plan: Plan) -> str:
     return f"{plan.oldest_price}, {(plan.as_of - plan.oldest_price).days:,d} days before {plan.as_of}"
 
 
+def workload_field(plan: Plan, path: str) -> tuple[str, str] | None:
+    """The workload's name and its field that a path of the request leads to; None for any other path."""
+    match = WORKLOAD_PATH.fullmatch(path)
+    if match is None or int(match[1]) >= len(plan.workloads):
+        return None
+    return plan.workloads[int(match[1])].name, match[2]
+
+
 def break_even_months(point: BreakEven) -> str:
     """How long owning takes to pay; "never" where it does not."""
     return "never" if point.month is None else format_number(point.month)
 
 
 def break_even_share(point: BreakEven) -> str:
-    """The share of hours above which owning is cheaper; "never" where not even full use makes it so."""
+    """The share of hours above which owning is cheaper; "never" if renting is cheaper even at full use."""
     if point.utilisation is None:
         return "never"
     return (
@@ -37,7 +47,7 @@ def break_even_share(point: BreakEven) -> str:
 
 
 def list_price_notes(price: PriceUsed) -> tuple[str, ...]:
-    """For a price that is not as listed: what the list says, and which negotiated price was applied."""
+    """For a price that differs from the list: the list price, and the negotiated price that was applied."""
     notes: tuple[str, ...] = ()
     if price.list_price_per_hour is not None:
         notes = (f"list price {format_number(price.list_price_per_hour, 6)} {price.list_currency} an hour",)
@@ -45,15 +55,13 @@ def list_price_notes(price: PriceUsed) -> tuple[str, ...]:
 
 
 def offer_counts_text(plan: Plan) -> str:
-    """How many offers there were and what became of them: an instance type or system in one way of paying each."""
+    """The number of offers by outcome: an offer is an instance type or system with one purchase option."""
     counts: Counter[str] = Counter()
     for one in plan.considered:
         counts[one.outcome] += max(1, len(one.purchase_options.split()))
     passed_over = counts["not_chosen"] + counts["outdone"]
-    sentence = (
-        f"Of {counts.total():,d} offers (an instance type or system in one way of paying) {counts['chosen']:,d} were"
-    )
-    return f"{sentence} chosen, {passed_over:,d} considered and {counts['refused']:,d} refused."
+    offers = f"Of {counts.total():,d} offers (an instance type or system with one purchase option)"
+    return f"{offers} {counts['chosen']:,d} were chosen, {passed_over:,d} compared and {counts['refused']:,d} refused."
 
 
 def break_even_section(plan: Plan) -> Section:
@@ -77,7 +85,7 @@ def break_even_section(plan: Plan) -> Section:
 
 
 def throughput_section(plan: Plan) -> Section:
-    """What the recommendation rests on; accelerator-hours by definition and the other strategies' rates are counted."""
+    """The rates that the recommendation uses; definitions and other strategies' rates are counted."""
     chosen = recommended_strategy(plan)
     paid = {(use.workload, use.accelerator) for use in chosen.uses} if chosen else set()
     by_workload: dict[str, list[ThroughputUsed]] = {}
@@ -95,7 +103,7 @@ def throughput_section(plan: Plan) -> Section:
     defined = len({used.workload for used in plan.throughput if used.basis == DEFINITION})
     facts = [f"Stated in accelerator-hours, so without a throughput: {defined} workloads."] if defined else []
     others = len(plan.throughput) - sum(len(its) for its in by_workload.values())
-    facts += [f"Rates besides these: {others:,d}; json and xlsx have them with how each was found."] if others else []
+    facts += [f"Other rates: {others:,d}; json and xlsx have them with their derivation."] if others else []
     titles = ("accelerator", "gang", "units an hour", "80 % interval", "basis", "how")
     blocks = (make_table(titles, rows, (1, 2, 3), has_prose=True),) if rows else ()
     return Section(
@@ -106,28 +114,21 @@ def throughput_section(plan: Plan) -> Section:
 def _throughput_row(used: ThroughputUsed) -> tuple[str, ...]:
     interval = f"{format_quantity(used.low)} to {format_quantity(used.high)}" if used.low < used.high else NO_VALUE
     rate = format_quantity(used.units_per_hour)
-    return (
-        used.accelerator,
-        format_number(used.gang),
-        rate,
-        interval,
-        used.basis.replace("_", " "),
-        used.explanation_text,
-    )
+    return used.accelerator, format_number(used.gang), rate, interval, in_words(used.basis), used.explanation_text
 
 
 def gaps_section(plan: Plan) -> Section:
-    """What was missing or estimated, alike ones together."""
+    """Missing and estimated inputs, equal ones together."""
     if not plan.gaps:
-        return Section("Gaps", ("None: nothing was missing or estimated.",))
+        return Section("Gaps", ("None: no input was missing or estimated.",))
     by_kind: dict[str, dict[str, dict[str, list[str]]]] = {}
     for gap in plan.gaps:
         subjects = by_kind.setdefault(gap.kind, {}).setdefault(str(gap.effect), {})
         subjects.setdefault(gap.subject, []).extend([gap.workload] if gap.workload else [])
-    kinds = [f"{sum(gap.kind == kind for gap in plan.gaps)} {_kind_text(kind)}" for kind in by_kind]
+    kinds = [f"{sum(gap.kind == kind for gap in plan.gaps)} {in_words(kind)}" for kind in by_kind]
     rows = [
         (
-            _kind_text(kind),
+            in_words(kind),
             f"{len(subjects):,d}",
             effect,
             "; ".join(_subject_text(*entry) for entry in subjects.items()),
@@ -135,13 +136,9 @@ def gaps_section(plan: Plan) -> Section:
         for kind, effects in by_kind.items()
         for effect, subjects in effects.items()
     ]
-    titles = ("kind", "how many", "what follows", "for what")
+    titles = ("kind", "how many", "its effect", "affected subjects")
     gap_table = make_table(titles, rows, (1,), has_prose=True)
     return Section("Gaps", (f"{len(plan.gaps)} in all: {', '.join(kinds)}.", gap_table))
-
-
-def _kind_text(kind: str) -> str:
-    return kind.replace("_", " ")
 
 
 def _subject_text(subject: str, workloads: list[str]) -> str:
@@ -194,13 +191,13 @@ def prices_section(plan: Plan) -> Section:
     facts = [
         f"Oldest price used: {price_age_text(plan)}.",
         *rates,
-        *([f"{offer_counts_text(plan)} json and xlsx say why."] if plan.considered else []),
+        *([f"{offer_counts_text(plan)} json and xlsx have the reasons."] if plan.considered else []),
         f"Catalogue digest: {plan.catalog_digest}",
         f"Plan: {plan.plan_id}",
     ]
     others = len(plan.prices) - len(rows)
     if others:
-        facts.insert(1, f"Prices compared besides these: {others:,d}; json and xlsx have them with their sources.")
+        facts.insert(1, f"Other prices compared: {others:,d}; json and xlsx have them with their sources.")
     titles = ("where", "node", "option", "per hour", "as of", "source")
     blocks = (make_table(titles, rows, (3,), has_prose=True), make_bullets(facts)) if rows else (make_bullets(facts),)
     return Section(f"Prices that the recommendation pays, {plan.currency}", blocks)
@@ -226,7 +223,7 @@ def input_section(plan: Plan) -> Section:
     places = "; ".join(f"{w.name} at {w.place}" for w in plan.workloads if w.place)
     facts += [f"Workloads were read: {places}."] if places else []
     if inputs.readings:
-        facts.append(f"Cells read: {len(inputs.readings):,d}; what each became stands in json and xlsx.")
+        facts.append(f"Cells read: {len(inputs.readings):,d}; json and xlsx have the value of each.")
     return Section("Input", (make_bullets(facts),))
 
 

@@ -1,4 +1,4 @@
-"""What the strategies come to beyond their cash, as sections of the readable report: words and shown figures."""
+"""Financial views of the strategies beyond their cash, as sections of the readable report."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from planner.reports._content.number_format import (
     format_money,
     format_number,
     format_percent,
+    format_quantity,
+    format_signed,
+    format_unit_cost,
+    in_words,
     month_name,
     month_range_name,
     plan_year_name,
@@ -18,22 +22,24 @@ from planner.reports._content.number_format import (
 from planner.reports._content.sections import Section, make_bullets, make_table, recommended_strategy
 from planner.result import Plan
 from planner.result.financial_views import BreakEvenPrice, Depreciation, OwningReturn, UnitCost
+from planner.result.marginal_values import MarginalValue
 
 METHODS = {"straight_line": "straight line", "macrs": "MACRS"}
 PRICES = {"hourly": "on-demand and spot prices", "cloud": "cloud prices (commitments too)"}
 
 
 def bridge_section(plan: Plan) -> Section | None:
-    """What the recommendation saves against the runner-up, category by category; None without a runner-up."""
+    """Savings of the recommendation against the runner-up by category; None without a runner-up."""
     steps, advice = plan.views.bridge, plan.recommendation
     if not steps or advice.strategy is None or advice.runner_up is None:
         return None
     now = apportion([step.recommended for step in steps], plan.strategy(advice.strategy).present_cost)
+    # both columns and their difference are whole units: the runner-up total follows from the printed saving
     before = split_total(sum(now) + round(advice.worth), [step.runner_up for step in steps])
-    names = [step.category.replace("_", " ") for step in steps]
+    names = [in_words(step.category) for step in steps]
     lines = [*zip(names, before, now, strict=True), ("total", sum(before), sum(now))]
     rows = [
-        (name, format_money(was), format_money(will_be), signed_units(was - will_be)) for name, was, will_be in lines
+        (name, format_money(was), format_money(will_be), format_signed(was - will_be)) for name, was, will_be in lines
     ]
     titles = ("present cost of", advice.runner_up, advice.strategy, "saved")
     return Section(
@@ -42,7 +48,7 @@ def bridge_section(plan: Plan) -> Section | None:
 
 
 def owning_section(plan: Plan) -> Section | None:
-    """What buying hardware returns against renting; None where no strategy buys any."""
+    """The return on buying hardware instead of renting; None where no strategy buys any."""
     if not plan.views.owning:
         return None
     rows = [_owning_row(plan, each) for each in plan.views.owning]
@@ -51,15 +57,15 @@ def owning_section(plan: Plan) -> Section | None:
         _break_even_sentence(plan, each, price) for each in plan.views.owning for price in _distinct_break_evens(each)
     ]
     note = (
-        "What each strategy saves and spends against cloud, month by month, before tax. "
-        "Break-even prices keep what both plans buy and rent."
+        "Monthly savings of each strategy against cloud, before tax. Break-even prices leave the purchases and "
+        "rentals of both strategies unchanged."
     )
     blocks = (make_table(titles, rows, (1, 2, 3, 4)), make_bullets(facts), note)
     return Section("Owning against renting", blocks)
 
 
 def unit_economics_section(plan: Plan) -> Section | None:
-    """Cost per readable amount of work, by workload and strategy; None where the plan does not tell it."""
+    """Cost per readable amount of work, by workload and strategy; None where the plan has none."""
     costs = {(row.workload, row.strategy): row for row in plan.views.unit_costs}
     names = [s.name for s in plan.strategies if any(row.strategy == s.name for row in plan.views.unit_costs)]
     if not costs:
@@ -75,33 +81,25 @@ def unit_economics_section(plan: Plan) -> Section | None:
 
 
 def depreciation_section(plan: Plan) -> Section | None:
-    """Depreciation of what the recommended strategy buys, or the first that buys anything; None where not asked for."""
+    """Depreciation under the recommended strategy, or the first that buys hardware; None if not requested."""
     if not plan.views.depreciation:
         return None
     chosen = recommended_strategy(plan)
     names = dict.fromkeys(row.strategy for row in plan.views.depreciation)
     name = chosen.name if chosen is not None and chosen.name in names else next(iter(names))
-    shown = [row for row in plan.views.depreciation if row.strategy == name]
-    rows = [row for each in shown for row in _depreciation_rows(plan, each)]
+    purchases = [row for row in plan.views.depreciation if row.strategy == name]
+    rows = [row for each in purchases for row in _depreciation_rows(plan, each)]
     titles = ("year", "deducted", "left in the books", "tax saved")
     present_values = {
         each: sum(row.present_value for row in plan.views.depreciation if row.strategy == each) for each in names
     }
-    facts = [f"{each}: worth {format_money(amount)} {plan.currency} today." for each, amount in present_values.items()]
-    fraction = format_percent(shown[0].tax_fraction)
-    note = (
-        f"Costs of the plan are before tax. What is saved at {fraction} income tax, less the tax on a gain at resale:"
-    )
+    facts = [
+        f"{each}: present value {format_money(amount)} {plan.currency}." for each, amount in present_values.items()
+    ]
+    fraction = format_percent(purchases[0].tax_fraction)
+    note = f"Costs of the plan are before tax. Tax saved at {fraction} income tax, less the tax on a gain at resale:"
     blocks = (make_table(titles, rows, (1, 2, 3)), note, make_bullets(facts))
     return Section(f"Depreciation and tax, strategy {name}, {plan.currency}", blocks)
-
-
-def signed_units(amount: int) -> str:
-    """
-    >>> signed(1200), signed(-1200), signed(0)
-    ('+1,200', '-1,200', '-')
-    """
-    return f"{amount:+,d}" if amount else NO_VALUE
 
 
 def internal_rates_text(each: OwningReturn) -> str:
@@ -113,7 +111,7 @@ def internal_rates_text(each: OwningReturn) -> str:
 
 
 def payback_text(plan: Plan, month: int | None) -> str:
-    """The month by whose end what was spent is back."""
+    """The month by whose end savings equal spending."""
     if month is None:
         return "never"
     return f"month {month} ({month_name(plan, month)})" if month else "at once"
@@ -121,10 +119,10 @@ def payback_text(plan: Plan, month: int | None) -> str:
 
 def break_even_price_text(price: BreakEvenPrice) -> str:
     """At which level of prices owning costs less, in words."""
-    what = PRICES[price.prices]
+    prices = PRICES[price.prices]
     if price.multiple is None:
-        return f"at any level of {what}" if price.owning_is_cheaper == "always" else f"at no level of {what}"
-    return f"where all {what} are {price.owning_is_cheaper} {format_number(price.multiple, 3)} times today's"
+        return f"at any level of {prices}" if price.owning_is_cheaper == "always" else f"at no level of {prices}"
+    return f"where all {prices} are {price.owning_is_cheaper} {format_number(price.multiple, 3)} times today's"
 
 
 def _owning_row(plan: Plan, each: OwningReturn) -> tuple[str, ...]:
@@ -133,7 +131,7 @@ def _owning_row(plan: Plan, each: OwningReturn) -> tuple[str, ...]:
 
 
 def _distinct_break_evens(each: OwningReturn) -> list[BreakEvenPrice]:
-    """The break-even prices but those of all cloud prices where nothing is committed to, which are the hourly ones."""
+    """The break-even prices without repetition: without commitments those of all cloud prices are the hourly ones."""
     distinct: dict[tuple[float | None, str, float | None], BreakEvenPrice] = {}
     for price in each.break_even_prices:
         distinct.setdefault((price.multiple, price.owning_is_cheaper, price.paid_per_accelerator_hour), price)
@@ -153,7 +151,7 @@ def _unit_cost_text(row: UnitCost | None) -> str:
 
 
 def _depreciation_rows(plan: Plan, each: Depreciation) -> Iterable[tuple[str, ...]]:
-    """A heading, a row a year and what the sale brings; what is deducted and what is left add up to the cost."""
+    """A heading, a row for each year and the sale; deductions and the remaining book value add up to the cost."""
     used = month_range_name(plan, each.in_use_from, each.sold_in)
     yield (f"{each.count} x {each.name}, in use {used}: {METHODS[each.method]} of {format_money(each.cost)}",)
     parts = apportion([*(year.deduction for year in each.years), each.adjusted_basis], each.cost)
@@ -168,3 +166,19 @@ def _depreciation_rows(plan: Plan, each: Depreciation) -> Iterable[tuple[str, ..
         NO_VALUE,
         format_money(-each.tax_on_gain),
     )
+
+
+def marginal_cost_section(plan: Plan) -> Section | None:
+    """One row for each workload and each limit; None where there is no plan."""
+    if not plan.margins:
+        return None
+    titles = ("one more", "added", f"present cost, {plan.currency}", "each")
+    text = "1 % more work in every month with unchanged purchases; each limit raised by a tenth, planned again."
+    return Section("Marginal cost", (text, make_table(titles, [_marginal_row(row) for row in plan.margins], (1, 2, 3))))
+
+
+def _marginal_row(row: MarginalValue) -> tuple[str, ...]:
+    subject = f"{row.subject}: {row.unit}"
+    if row.worth is None or row.per_unit is None:
+        return (subject, format_quantity(row.added), "cannot be served" if row.kind == "demand" else NO_VALUE, NO_VALUE)
+    return (subject, format_quantity(row.added), format_money(row.worth), format_unit_cost(row.per_unit, row.unit))

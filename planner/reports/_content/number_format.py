@@ -1,4 +1,4 @@
-"""Numbers as they are shown: rounded here and nowhere else, so that shown lines add up to the shown total."""
+"""Numbers as reports print them: rounded here and nowhere else, so that printed lines add up to their total."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from planner.result import Plan
 from pricing.money import rounded_shares
 
 NO_VALUE = "-"
-"""What stands where there is nothing: zero money, no value."""
+"""In place of an amount of zero and of a missing value."""
 
 
 def apportion(amounts: Sequence[float], total: float | None = None) -> list[int]:
@@ -26,9 +26,10 @@ def split_total(whole: int, amounts: Sequence[float]) -> list[int]:
     """The amounts in whole units that add up to `whole`, which is less than one unit from their sum; each at most one
     unit off.
 
-    >>> parts_of(2, [0.4, 0.4, 0.4])
+    >>> split_total(2, [0.4, 0.4, 0.4])
     [1, 1, 0]
     """
+    # largest remainders: round down, then give the missing units to the parts that lost most
     parts = [math.floor(amount) for amount in amounts]
     by_remainder = sorted(range(len(parts)), key=lambda index: (parts[index] - amounts[index], index))
     for index in by_remainder[: whole - sum(parts)]:
@@ -39,21 +40,31 @@ def split_total(whole: int, amounts: Sequence[float]) -> list[int]:
 def format_money(amount: float) -> str:
     """Whole units of money with thousands separators; a dash for zero.
 
-    >>> money(1234567.8), money(-0.2), money(-1500)
+    >>> format_money(1234567.8), format_money(-0.2), format_money(-1500)
     ('1,234,568', '-', '-1,500')
     """
     whole = round(amount)
     return f"{whole:,d}" if whole else NO_VALUE
 
 
+def format_signed(amount: float, decimals: int = 0) -> str:
+    """An amount with its sign; a dash where it rounds to zero.
+
+    >>> format_signed(12.345, 2), format_signed(-0.2), format_signed(-1500)
+    ('+12.35', '-', '-1,500')
+    """
+    return f"{amount:+,.{decimals}f}" if round(amount, decimals) else NO_VALUE
+
+
 def format_number(value: float, digits: int = 4) -> str:
     """About `digits` significant digits, thousands separators, no trailing zeros.
 
-    >>> number(2920.0), number(0.000123456), number(12.3456), number(1234567.0)
-    ('2,920', '0.0001235', '12.35', '1,234,567')
+    >>> [format_number(each) for each in (2920.0, 0.000123456, 12.3456, 1234567.0)]
+    ['2,920', '0.0001235', '12.35', '1,234,567']
     """
     if value == 0:
         return "0"
+    # the position of the first significant digit decides how many decimals show `digits` of them
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{min(decimals, 12)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -62,7 +73,7 @@ def format_number(value: float, digits: int = 4) -> str:
 def format_quantity(value: float) -> str:
     """Work, in millions and more where it is large: four digits matter.
 
-    >>> quantity(4.38e9), quantity(125000.0), quantity(1e13)
+    >>> format_quantity(4.38e9), format_quantity(125000.0), format_quantity(1e13)
     ('4.38 billion', '125,000', '10 trillion')
     """
     for scale, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
@@ -73,7 +84,7 @@ def format_quantity(value: float) -> str:
 
 def format_percent(fraction: float, decimals: int = 1) -> str:
     """
-    >>> percent(0.1234), percent(0.5)
+    >>> format_percent(0.1234), format_percent(0.5)
     ('12.3 %', '50 %')
     """
     text = f"{fraction * 100:,.{decimals}f}"
@@ -81,9 +92,9 @@ def format_percent(fraction: float, decimals: int = 1) -> str:
 
 
 def format_unit_cost(cost_per_unit: float, unit: str) -> str:
-    """Cost per unit of work, per thousand or million units where one unit costs next to nothing.
+    """Cost per unit of work, per thousand or million units where one unit costs less than a cent.
 
-    >>> unit_cost(0.00000025, "tokens"), unit_cost(2.5, "samples")
+    >>> format_unit_cost(0.00000025, "tokens"), format_unit_cost(2.5, "samples")
     ('0.25 per million tokens', '2.5 per samples')
     """
     scale, word = unit_cost_scale(cost_per_unit)
@@ -96,6 +107,15 @@ def unit_cost_scale(cost_per_unit: float) -> tuple[float, str]:
         if cost_per_unit * scale >= 0.01:
             return scale, word
     return 1e6, "million "
+
+
+def in_words(name: str) -> str:
+    """A name of the plan's vocabulary for a reader.
+
+    >>> in_words("cloud_support")
+    'cloud support'
+    """
+    return name.replace("_", " ")
 
 
 def month_name(plan: Plan, month: int) -> str:

@@ -1,4 +1,4 @@
-"""The quotas that a plan has to ask for, as a section of the readable report: words and shown figures, no layout."""
+"""Quota requests that a plan needs, as a section of the readable report."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from planner.reports._content.sections import Section, make_bullets, make_table,
 from planner.result import Plan, QuotaRequest
 from pricing.quota import UNIT_WORDS
 
-UNKNOWN = "not told"
+UNKNOWN = "unknown"
 
 
 def quota_sections(plan: Plan) -> list[Section]:
-    """What to ask for under the recommended strategy; nothing where no strategy needs more than there is."""
+    """Requests of the recommended strategy; no section where no strategy exceeds a quota."""
     if not plan.quota_requests:
         return []
     chosen = recommended_strategy(plan)
     name = chosen.name if chosen else ""
     strategy_requests = [request for request in plan.quota_requests if request.strategy == name]
     rows = [_quota_row(plan, request) for request in strategy_requests]
-    titles = ("where", "quota", "unit", "ask for", "more", "limit", "in use", "runs", "by", "what it is, and for what")
+    titles = ("where", "quota", "unit", "to request", "more", "limit", "in use", "runs", "by", "title and purpose")
     blocks = (make_table(titles, rows, (3, 4, 5, 6, 7), has_prose=True),) if rows else ()
-    facts = ["A provider may refuse: ask early. The plan was made without regard to quotas."]
+    facts = ["A provider may refuse: request early. The plan does not take quotas into account."]
     others = len(plan.quota_requests) - len(strategy_requests)
     if others:
-        facts.append(f"Of the other strategies, besides these: {others:,d}; json and xlsx have them.")
+        facts.append(f"Requests of the other strategies: {others:,d}; json and xlsx have them.")
     if not rows:
         facts.insert(0, "None for the recommended strategy.")
-    return [Section("Quotas to ask for", (*blocks, make_bullets(facts)))]
+    return [Section("Quotas to request", (*blocks, make_bullets(facts)))]
 
 
 def missing_quota(request: QuotaRequest) -> float:
-    """By how much the limit has to grow."""
+    """The necessary increase of the limit."""
     return request.ask_for - request.limit
 
 

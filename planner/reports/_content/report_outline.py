@@ -1,4 +1,4 @@
-"""The order of the readable report: what to do and what it costs first, then how sure that is and what it rests on."""
+"""The order of the readable report: the recommendation and its cost first, then uncertainty and evidence."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from planner.reports._content.evidence import (
 from planner.reports._content.financial_views import (
     bridge_section,
     depreciation_section,
+    marginal_cost_section,
     owning_section,
     unit_economics_section,
 )
-from planner.reports._content.marginal_values import marginal_cost_section
 from planner.reports._content.quota_requests import quota_sections
 from planner.reports._content.risk import risk_section
 from planner.reports._content.sections import (
@@ -34,18 +34,18 @@ from planner.result import Plan
 
 
 def decision_sections(plan: Plan) -> list[Section]:
-    """What to do, against what, and what changed: the sections that a report begins with."""
+    """The first sections of a report: recommendation, strategies, changes and savings."""
     sections = [recommendation_section(plan), strategies_section(plan), changes_section(plan), bridge_section(plan)]
     return [section for section in sections if section is not None]
 
 
-def report_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
-    """Every section that has something to say; `in_full` with the tables too long to read, of what others sum up."""
-    return [*decision_sections(plan), *evidence_sections(plan, in_full=in_full)]
+def report_sections(plan: Plan) -> list[Section]:
+    """Every section with content, long tables summed up."""
+    return [*decision_sections(plan), *evidence_sections(plan)]
 
 
 def evidence_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
-    """What the answer rests on: payments, purchases and uses, how sure it is, and everything that was assumed."""
+    """The sections that support the answer: payments, purchases and uses, uncertainty, assumptions and sources."""
     chosen = recommended_strategy(plan)
     sections: list[Section | None] = [full_changes_section(plan) if in_full else None]
     if chosen is not None:

@@ -1,6 +1,6 @@
-"""What the decisions of a plan cost under other figures, by the ledger's formulas: scenarios and sensitivities.
+"""The cost of a plan's decisions at other assumptions, by the formulas of its audit trail: scenarios and sensitivities.
 
-Nothing is decided anew: a figure that changes what can be done is not among `moves`.
+Decisions stay as they are: `moves` has no assumption that changes which plans are feasible.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from planner.reports._content.ledger_formulas import FormulaNode, evaluate_formula, parse_formula, referenced_names
 from planner.result import Assumption, Plan
 from planner.result.audit_trail import AuditDecision, AuditLine, AuditTrail
+from planner.result.formulas import FormulaNode, evaluate_formula, parse_formula, referenced_names
 
 if TYPE_CHECKING:
     from numpy import bool_, float64
@@ -28,11 +28,11 @@ INCOME_TAX = "income_tax_fraction"
 BASE, LOW_COST, HIGH_COST = "base", "low cost", "high cost"
 SCENARIOS = (BASE, LOW_COST, HIGH_COST)
 AMOUNT_DECIMALS = 6
-"""Decimals that are kept: below them the order of a sum may show."""
+"""Amounts are rounded to these decimals: the order of a sum shows in later ones."""
 
 
 def ledger_of(plan: Plan) -> AuditTrail:
-    """The plan's ledger; for a plan that has none, its cash as it is: amounts that were decided, at a rate of 1."""
+    """The plan's ledger; for a plan that has none, its cash: decided amounts at a rate of 1."""
     if plan.ledger.lines or not any(strategy.cash for strategy in plan.strategies):
         return plan.ledger
     choices: dict[tuple[str, str, str, str], list[float]] = {}
@@ -48,7 +48,8 @@ def ledger_of(plan: Plan) -> AuditTrail:
         for number, ((_, _, category, at), amounts) in enumerate(choices.items())
     ]
     made = [
-        AuditDecision(name, what, "", plan.currency, tuple(amounts)) for (name, what, _, _), amounts in choices.items()
+        AuditDecision(name, title, "", plan.currency, tuple(amounts))
+        for (name, title, _, _), amounts in choices.items()
     ]
     return AuditTrail(
         tuple(made), tuple(lines), tuple(f"offer_{number}" for number, _ in enumerate(plan.prices, start=1))
@@ -96,7 +97,7 @@ class AssumptionRange:
 
 @dataclass(frozen=True)
 class LedgerRepricing:
-    """A plan ready to be paid for again."""
+    """A plan whose decisions can be priced again."""
 
     plan: Plan
 
@@ -114,7 +115,7 @@ class LedgerRepricing:
 
     @cached_property
     def read_assumptions(self) -> frozenset[str]:
-        """The figures that payments, or their worth today, look at."""
+        """The assumptions that payments or their present value depend on."""
         assumption_names = {DISCOUNT, *(line.growth for line in self.ledger.lines if line.growth)}
         if any(line.is_billed for line in self.ledger.lines):
             assumption_names |= {SUPPORT, TAX}
@@ -148,7 +149,7 @@ class LedgerRepricing:
 
     @property
     def bill_factor(self) -> float:
-        """What a billed amount is multiplied by for the support plan, and for tax on both, as planned."""
+        """The factor on a billed amount for the support plan, and for tax on both, as planned."""
         return _bill_factor(self.figures)
 
     def costs(self, name: str, moves: Mapping[str, float]) -> tuple[float, float]:
@@ -163,13 +164,14 @@ class LedgerRepricing:
         quantity, years, time = self._payment_grid
         own = self._strategy_lines[name]
         amounts = (quantity * each[:, None] * (1 + growth)[:, None] ** years)[own]
+        # the exponent counts months to the payment: month - 1 at its start, month at its end
         monthly = (1 + at[DISCOUNT]) ** (1 / 12)
         present = amounts * monthly ** -time[own]
         return round(float(amounts.sum()), AMOUNT_DECIMALS), round(float(present.sum()), AMOUNT_DECIMALS)
 
     @cached_property
     def recommended(self) -> tuple[AssumptionRange, ...]:
-        """The figures that move the present cost of the recommended strategy; none where no plan is possible."""
+        """The assumptions that change the present cost of the recommended strategy; none where no plan is feasible."""
         chosen = self.plan.recommendation.strategy
         return self.ends(chosen) if chosen else ()
 
@@ -189,6 +191,7 @@ class LedgerRepricing:
             if low is None or high is None or figure.name not in self.read_assumptions:
                 continue
             planned = self.figures[figure.name]
+            # a planned value outside its published range widens the range, or the plan would not lie in it
             ends = min(low, planned), max(high, planned)
             at_low, at_high = (self.costs(name, {figure.name: end})[1] for end in ends)
             if at_low != at_high:

@@ -1,13 +1,13 @@
-"""How sure a plan is, for a reader: which figures matter most, how costs spread, and what would change the advice.
+"""The uncertainty of a plan as a section of the readable report: sensitivities, cost distributions, switching values.
 
-Holds words and shown figures, no layout; everything that is left out here stands in json.
+The JSON plan has everything that is left out here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.reports._content.number_format import NO_VALUE, format_money, format_number, format_percent
+from planner.reports._content.number_format import NO_VALUE, format_money, format_number, format_percent, in_words
 from planner.reports._content.sections import Bullets, ReportTable, Section, make_bullets, make_table
 from planner.result import Plan
 from planner.result.risk import (
@@ -25,28 +25,28 @@ FLIPS = 5
 
 
 def risk_section(plan: Plan) -> Section | None:
-    """What would change the recommendation and, where asked, how sure the plan is; None where neither is known."""
+    """Switching values and, where requested, the risk analysis; None without both."""
     blocks: list[str | ReportTable | Bullets] = []
     if plan.flips:
         blocks.append(make_bullets(_flip_sentences(plan)))
     if plan.risk is not None:
         blocks += _risk_blocks(plan, plan.risk)
-    return Section("How sure this is", tuple(blocks)) if blocks else None
+    return Section("Uncertainty", tuple(blocks)) if blocks else None
 
 
 def _risk_blocks(plan: Plan, risk: Risk) -> list[str | ReportTable | Bullets]:
     blocks: list[str | ReportTable | Bullets] = []
     if risk.tornado:
-        blocks.append(f"What moves the present cost most, each figure at its low and its high, {plan.currency}:")
+        blocks.append(f"Largest effects on the present cost, each assumption at its low and its high, {plan.currency}:")
         blocks.append(_tornado_table(plan, risk))
         blocks.append(make_bullets(_about_tornado(risk)))
     blocks.append(
-        f"Present cost over {risk.draws:,d} draws (seed {risk.seed}) of {len(risk.drawn)} figures, {plan.currency}:"
+        f"Present cost over {risk.draws:,d} draws (seed {risk.seed}) of {len(risk.drawn)} assumptions, {plan.currency}:"
     )
     titles = ("strategy", "P10", "P50", "P90", "mean", "cheapest in", "regret")
     blocks.append(make_table(titles, [_spread_row(each) for each in risk.strategies], range(1, len(titles))))
     if risk.waiting:
-        blocks.append(f"Ordering nothing for some months, the cloud bridging, present cost in {plan.currency}:")
+        blocks.append(f"Waiting some months before ordering, cloud in the meantime, present cost in {plan.currency}:")
         blocks.append(_waiting_table(risk.waiting))
     blocks.append(
         make_bullets([*_chance_sentences(risk), *_reoptimised_sentences(plan, risk.reoptimised), *map(str, risk.notes)])
@@ -55,24 +55,24 @@ def _risk_blocks(plan: Plan, risk: Risk) -> list[str | ReportTable | Bullets]:
 
 
 def _flip_sentences(plan: Plan) -> list[str]:
-    """The nearest flips, one sentence each, and how many figures change nothing."""
+    """The nearest flips, one sentence each, and the number of assumptions without one."""
     crossing = [flip for flip in plan.flips if flip.at is not None]
     steady = len(plan.flips) - len(crossing)
     chosen = plan.recommendation
     lines = [_flip_sentence(flip) for flip in crossing[:FLIPS]]
     if len(crossing) > FLIPS:
-        lines.append(f"Further away: {', '.join(_assumption_label(flip.name) for flip in crossing[FLIPS:])}.")
+        lines.append(f"Further away: {', '.join(in_words(flip.name) for flip in crossing[FLIPS:])}.")
     if steady:
         other = "No" if not crossing else "No other"
         lines.append(
-            f"{other} figure ({steady} looked at, to a tenth and ten times) makes {chosen.runner_up} and "
-            f"{chosen.strategy} cost the same, both kept as they are."
+            f"{other} assumption ({steady} searched, from a tenth to ten times its value) makes {chosen.runner_up} and "
+            f"{chosen.strategy} cost the same, with unchanged decisions."
         )
     return lines
 
 
 def nearest_flip(plan: Plan) -> str:
-    """What would change the recommendation first, in a sentence; empty where nothing that was looked at would."""
+    """The nearest change of an assumption that changes the recommendation, in a sentence; empty without one."""
     return next((_flip_sentence(flip) for flip in plan.flips if flip.at is not None), "")
 
 
@@ -83,28 +83,24 @@ def _flip_sentence(flip: SwitchingValue) -> str:
     inside = ", inside its published range" if flip.is_inside_range else ""
     unit = flip.unit.removeprefix("fraction").removeprefix("ratio").strip()
     return (
-        f"{flip.cheaper_beyond} becomes cheaper where {_assumption_label(flip.name)} {verb} from "
+        f"{flip.cheaper_beyond} becomes cheaper where {in_words(flip.name)} {verb} from "
         f"{format_number(flip.value)} "
         f"to {format_number(flip.at)}{f' {unit}' if unit else ''}{far}{inside}."
     )
 
 
-def _assumption_label(name: str) -> str:
-    return name.replace("_", " ")
-
-
 def _tornado_table(plan: Plan, risk: Risk) -> ReportTable:
     names = [s.name for s in plan.strategies if s.status != "infeasible"]
-    titles = ("figure", "low", "high", *names, "swing", "what it does")
+    titles = ("figure", "low", "high", *names, "swing", "its effect")
     rows = [_tornado_row(each, names) for each in risk.tornado[:ROWS]]
     return make_table(titles, rows, range(1, len(titles) - 1), has_prose=True)
 
 
 def _tornado_row(each: TornadoRow, names: Sequence[str]) -> tuple[str, ...]:
     costs = {cost.strategy: cost for cost in each.costs}
-    marks = ["flips which strategy is the cheapest"] * each.flips + ["planned anew at both ends"] * each.planned_anew
+    marks = ["changes the cheapest strategy"] * each.flips + ["planned again at both ends"] * each.planned_anew
     return (
-        _assumption_label(each.name),
+        in_words(each.name),
         format_number(each.low),
         format_number(each.high),
         *(_cost_range_text(costs[name]) for name in names),
@@ -121,10 +117,10 @@ def _cost_range_text(cost: CostRange) -> str:
 def _about_tornado(risk: Risk) -> list[str]:
     lines = [
         "Swing is the most by which the advantage over the runner-up changes.",
-        "What is not planned anew keeps the plan and pays for it again.",
+        "Unless planned again, the same decisions are repriced.",
     ]
     if len(risk.tornado) > ROWS:
-        lines.append(f"{len(risk.tornado) - ROWS} more figures change less; json has them.")
+        lines.append(f"{len(risk.tornado) - ROWS} more assumptions have smaller effects; json has them.")
     return lines
 
 
@@ -163,12 +159,10 @@ def _chance_sentences(risk: Risk) -> list[str]:
             f"Buying hardware is cheaper than renting all of it in {format_percent(risk.owning_cheaper)} of the draws."
         )
     worst = max((each.standard_error / abs(each.mean) for each in risk.strategies if each.mean), default=0.0)
-    lines.append("Regret is what a strategy costs, on average, above the cheapest of its draw.")
+    lines.append("Regret is the mean extra cost of a strategy over the cheapest of each draw.")
     lines.append(f"The standard error of a mean is at most {format_percent(worst, 2)} of it.")
     linked = [
-        f"{_assumption_label(c.first)} and {_assumption_label(c.second)} {c.coefficient:+g}"
-        for c in risk.correlations
-        if c.coefficient
+        f"{in_words(c.first)} and {in_words(c.second)} {c.coefficient:+g}" for c in risk.correlations if c.coefficient
     ]
     if linked:
         lines.append(f"Drawn together (correlations are planning values): {'; '.join(linked)}.")
@@ -179,11 +173,11 @@ def _reoptimised_sentences(plan: Plan, reoptimised: ReoptimisedDraws | None) -> 
     if reoptimised is None:
         return []
     shares = ", ".join(f"{each.strategy} in {each.draws}" for each in reoptimised.recommended)
-    lines = [f"Of {reoptimised.draws} draws planned anew, {shares} recommended."]
+    lines = [f"Of {reoptimised.draws} draws planned again, {shares} recommended."]
     if not round(reoptimised.mean_regret):
-        return [*lines, "Foresight would have saved nothing."]
+        return [*lines, "Perfect information would have saved no money."]
     saved = (
         f"{format_money(reoptimised.mean_regret)} {plan.currency} on average, "
         f"{format_money(reoptimised.p90_regret)} in one draw of ten or more"
     )
-    return [*lines, f"Foresight would have saved {saved}."]
+    return [*lines, f"Perfect information would have saved {saved}."]

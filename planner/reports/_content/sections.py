@@ -1,6 +1,6 @@
-"""The readable report as data: what its sections are made of, and those that say what to do.
+"""The readable report as data: its building blocks, and the sections about the decision.
 
-Holds words and shown figures, no layout. Every text is plain already; a format only has to place and escape it.
+Every text is plain already; a format only has to lay it out and escape it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from planner.reports._content.number_format import (
     month_name,
     month_range_name,
 )
-from planner.reports._content.safe_text import plain_text
 from planner.reports._content.usage_periods import UsagePeriod, format_span, group_usage
 from planner.result import Plan, Purchase, Strategy, Use, WorkloadCost, describe_amount
+from pricing.plain_text import plain_text
 
 LISTED_MAX = 5
+STATUS_WORDS = {"optimal": "proven optimal", "within_gap": "within the gap", "infeasible": "infeasible"}
 
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
-    """Rows under titles; `numbers` are the columns that stand right; the last row is a total if `has_total`.
+    """Rows under titles; `numbers` are the right-aligned columns; the last row is a total if `has_total`.
 
     A row of a single cell is a heading over the rows that follow it. With `has_prose` the last column is running text,
     which a format may set under its row.
@@ -51,7 +52,7 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands under it; texts are paragraphs."""
+    """A heading and its contents; texts are paragraphs."""
 
     title: str
     blocks: tuple[str | ReportTable | Bullets, ...]
@@ -86,10 +87,10 @@ def recommended_strategy(plan: Plan) -> Strategy | None:
     return plan.strategy(name) if name else None
 
 
-def purchases_text(purchases: Sequence[Purchase]) -> str:
-    """What is bought in all, most first: "12 x dgx-h100; 4 x p5.48xlarge aws us-east-1 reserved_1y"."""
+def purchases_text(strategy: Strategy, *, owned: bool) -> str:
+    """All hardware (`owned`) or all commitments, most first: "4 x p5.48xlarge aws us-east-1 reserved_1y"."""
     counts: dict[tuple[str, str], float] = defaultdict(float)
-    for purchase in purchases:
+    for purchase in (each for each in strategy.purchases if (each.what == "owned") == owned):
         parts = (purchase.name, purchase.provider, purchase.region, _option_text(purchase))
         counts[" ".join(part for part in parts if part), purchase.unit] += purchase.amount
     most = sorted(counts.items(), key=lambda item: -item[1])[:LISTED_MAX]
@@ -105,7 +106,7 @@ def place_text(line: Purchase | Use) -> str:
 
 
 def node_text(line: Purchase | Use) -> str:
-    """The node and what is in it: "p5.48xlarge (8 x H100)"."""
+    """The node with its accelerators: "p5.48xlarge (8 x H100)"."""
     inside = f"{format_number(line.accelerators_per_node)} x {line.accelerator}"
     return f"{line.name} ({inside})" if line.name else inside
 
@@ -115,7 +116,7 @@ def _option_text(line: Purchase | Use) -> str:
 
 
 def recommendation_section(plan: Plan) -> Section:
-    """What to do, against what, and in which frame."""
+    """The recommendation, its reasons, and the months, dates and currency of the plan."""
     chosen = plan.recommendation
     last = plan.month_names[-1] if plan.month_names else plan.start
     frame = f"Months {plan.start} to {last} ({plan.months}), dated {plan.as_of}; amounts in {plan.currency}; "
@@ -139,14 +140,14 @@ def _against_runner_up(plan: Plan) -> str:
 def strategies_section(plan: Plan) -> Section:
     """The strategies side by side."""
     lines: list[tuple[str, list[str]]] = [
-        ("status", [_status_text(s) for s in plan.strategies]),
+        ("status", [STATUS_WORDS[s.status] for s in plan.strategies]),
         (f"present cost, {plan.currency}", [_if_possible(s, format_money(s.present_cost)) for s in plan.strategies]),
         (f"total cost, {plan.currency}", [_if_possible(s, format_money(s.total_cost)) for s in plan.strategies]),
         (
-            "owned nodes bought",
-            [_if_possible(s, purchases_text(_purchases_of_kind(s, "owned"))) for s in plan.strategies],
+            "hardware purchases",
+            [_if_possible(s, purchases_text(s, owned=True)) for s in plan.strategies],
         ),
-        ("commitments", [_if_possible(s, purchases_text(_purchases_except(s, "owned"))) for s in plan.strategies]),
+        ("commitments", [_if_possible(s, purchases_text(s, owned=False)) for s in plan.strategies]),
         ("rented node-hours", [_if_possible(s, format_money(_rented_hours(s))) for s in plan.strategies]),
         (f"proven bound, {plan.currency}", [_if_possible(s, format_money(s.bound)) for s in plan.strategies]),
         ("gap to the bound", [_if_possible(s, format_percent(s.gap_fraction, 3)) for s in plan.strategies]),
@@ -169,20 +170,8 @@ def _restriction_note(strategy: Strategy) -> str:
     return f"{strategy.name}: too large to search in full, so restricted to {searched}; the bound holds for all of them"
 
 
-def _status_text(strategy: Strategy) -> str:
-    return {"optimal": "proven optimal", "within_gap": "within the gap"}.get(strategy.status, strategy.status)
-
-
-def _if_possible(strategy: Strategy, shown: str) -> str:
-    return NO_VALUE if strategy.status == "infeasible" else shown
-
-
-def _purchases_of_kind(strategy: Strategy, what: str) -> list[Purchase]:
-    return [purchase for purchase in strategy.purchases if purchase.what == what]
-
-
-def _purchases_except(strategy: Strategy, what: str) -> list[Purchase]:
-    return [purchase for purchase in strategy.purchases if purchase.what != what]
+def _if_possible(strategy: Strategy, text: str) -> str:
+    return NO_VALUE if strategy.status == "infeasible" else text
 
 
 def _rented_hours(strategy: Strategy) -> float:
@@ -190,10 +179,10 @@ def _rented_hours(strategy: Strategy) -> float:
 
 
 def purchases_section(plan: Plan, chosen: Strategy) -> Section:
-    """What is ordered and committed to, in order of time."""
+    """Orders and commitments, in order of time."""
     title = "Purchases and commitments by month"
     if not chosen.purchases:
-        return Section(title, ("Nothing is bought and nothing is committed to.",))
+        return Section(title, ("No purchases and no commitments.",))
     rows = [
         (
             month_name(plan, p.month),
@@ -207,13 +196,13 @@ def purchases_section(plan: Plan, chosen: Strategy) -> Section:
         )
         for p in sorted(chosen.purchases, key=lambda p: (p.month, p.what, p.name, p.provider, p.region))
     ]
-    titles = ("order", "what", "amount", "usable", "upfront", "owed a month", "present cost", "node")
-    bought_nodes = make_table(titles, rows, (2, 4, 5, 6), has_prose=True)
-    return Section(f"{title}, {plan.currency}", (bought_nodes,))
+    titles = ("order", "what", "amount", "usable", "upfront", "per month", "present cost", "node")
+    purchases = make_table(titles, rows, (2, 4, 5, 6), has_prose=True)
+    return Section(f"{title}, {plan.currency}", (purchases,))
 
 
 def usage_section(plan: Plan, chosen: Strategy) -> Section:
-    """Where each workload runs, equal months joined."""
+    """The nodes of each workload, equal months joined."""
     periods, is_joined = group_usage(chosen, plan)
     costs = apportion([run.cost for run in periods])
     rows: list[tuple[str, ...]] = []
@@ -229,10 +218,10 @@ def usage_section(plan: Plan, chosen: Strategy) -> Section:
     note = "Owned and committed nodes are paid as purchases; their use costs data and, where idling saves it, power."
     if is_joined:
         note += (
-            " Unlike months are joined here, with their fewest and most nodes; each month stands in csv, json and xlsx."
+            " Different months are joined here, with their fewest and most nodes; csv, json and xlsx have each month."
         )
-    shown = make_table(titles, rows, (4, 5, 6), has_total=True)
-    return Section(f"Rentals and use of nodes by month, by workload, {plan.currency}", (shown, note))
+    usage = make_table(titles, rows, (4, 5, 6), has_total=True)
+    return Section(f"Rentals and use of nodes by month, by workload, {plan.currency}", (usage, note))
 
 
 def _usage_row(plan: Plan, run: UsagePeriod, cost: int) -> tuple[str, ...]:
@@ -249,8 +238,9 @@ def _usage_row(plan: Plan, run: UsagePeriod, cost: int) -> tuple[str, ...]:
 
 
 def workloads_section(plan: Plan, chosen: Strategy) -> Section:
-    """What each workload costs, against its budget."""
+    """The cost of each workload, with its budget."""
     budgets = {workload.name: workload.budget_per_month for workload in plan.workloads}
+    # with the total given, the rounding difference to the cash is spread over the workloads too
     costs = apportion([w.cost for w in chosen.workloads], chosen.total_cost)
     rows = [
         (
@@ -276,7 +266,7 @@ def workloads_section(plan: Plan, chosen: Strategy) -> Section:
 
 
 def _cost_range_text(cost: WorkloadCost) -> str:
-    """What a predicted throughput makes of the cost; nothing where it is measured."""
+    """The range of the cost with a predicted throughput; a dash where it is measured."""
     return (
         f"{format_money(cost.cost_low)} to {format_money(cost.cost_high)}"
         if cost.cost_high > cost.cost_low

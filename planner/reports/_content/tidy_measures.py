@@ -15,7 +15,7 @@ NON_MONEY_MEASURES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TidyMeasure:
-    """`month` is 0 for what belongs to none, the last of its year for what belongs to a year; `name` is the purchase,
+    """`month` is 0 without one, and the last of its year for a value of a year; `name` is the purchase,
     the prices or the amount of work that is measured."""
 
     kind: str
@@ -34,19 +34,19 @@ class TidyMeasure:
 
 
 def list_measures(plan: Plan) -> Iterator[TidyMeasure]:
-    """Every figure of the views; what has no value has no row."""
-    seen = plan.views
-    for cost in seen.effective:
+    """Every value of the financial views; a missing value has no row."""
+    views = plan.views
+    for cost in views.effective:
         yield TidyMeasure("effective", cost.strategy, "effective_cost", cost.amount, cost.month, cost.category)
-    for unit in seen.unit_costs:
+    for unit in views.unit_costs:
         for measure, value in (("cost_each", unit.cost_each), ("present_cost_each", unit.present_cost_each)):
             yield TidyMeasure("unit_cost", unit.strategy, measure, value, workload=unit.workload, name=unit.each)
-    for own in seen.owning:
+    for own in views.owning:
         yield from _owning_measures(own)
-    for step in seen.bridge:
+    for step in views.bridge:
         chosen = plan.recommendation.strategy or ""
         yield TidyMeasure("bridge", chosen, "present_cost_saved", step.difference, category=step.category)
-    for purchase in seen.depreciation:
+    for purchase in views.depreciation:
         yield from _depreciation_measures(plan, purchase)
 
 

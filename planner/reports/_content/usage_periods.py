@@ -1,4 +1,4 @@
-"""Consecutive months in which a workload runs on the same resource, as one line: what a reader can take in."""
+"""Consecutive months in which a workload runs on the same resource, joined into one line for readers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import pairwise
 from planner.result import Plan, Strategy, Use
 
 ROWS_MAX = 60
-"""Above this many lines, months that differ are joined too and shown as from - to."""
+"""Above this many lines, months that differ are joined too, as a range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,12 @@ class UsagePeriod:
 
     @property
     def cost(self) -> float:
-        """What all its months cost."""
+        """The cost of all its months."""
         return math.fsum(use.cost for use in self.uses)
 
 
 def group_usage(strategy: Strategy, plan: Plan) -> tuple[tuple[UsagePeriod, ...], bool]:
-    """The strategy's uses in the order of the plan's workloads, and whether unlike months had to be joined."""
+    """The strategy's uses in the order of the plan's workloads, and whether different months had to be joined."""
     exact = _join_months(strategy.uses, plan, _is_same_usage)
     if len(exact) <= ROWS_MAX:
         return exact, False
@@ -41,6 +41,7 @@ def _join_months(uses: Iterable[Use], plan: Plan, is_same: Callable[[Use, Use], 
     periods: list[list[Use]] = [ordered[:1]] if ordered else []
     for before, use in pairwise(ordered):
         follows = _resource_key(before) == _resource_key(use) and before.workload == use.workload
+        # a gap of a month, another node or another workload starts a new line
         if follows and use.month == before.month + 1 and is_same(before, use):
             periods[-1].append(use)
         else:
@@ -65,7 +66,7 @@ def _is_same_usage(first: Use, second: Use) -> bool:
     )
 
 
-def format_span(values: Sequence[float], shown: Callable[[float], str]) -> str:
+def format_span(values: Sequence[float], formatted: Callable[[float], str]) -> str:
     """One value, or the lowest and the highest: "2" or "2 to 5"."""
-    low, high = shown(min(values)), shown(max(values))
+    low, high = formatted(min(values)), formatted(max(values))
     return low if low == high else f"{low} to {high}"

@@ -1,7 +1,7 @@
-"""A strategy's cloud part as Terraform: one root module a provider, with the modules of `terraform/` copied beside it.
+"""A strategy's cloud part as Terraform: one root module a provider, with copies of the modules of `terraform/`.
 
-Refuses to know any cloud: which module takes an offering, with which arguments, and what a reader has to fill in is
-read from the modules themselves. Writes no resource; a user's text reaches Terraform only as a quoted value.
+Knows no cloud: the module and its arguments for an offering, and the variables that a reader has to fill in, are read
+from the modules themselves. Writes no resource; a user's text reaches Terraform only as a quoted value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SUFFIX = ".zip"
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 KINDS: dict[str, PoolKind] = {name: kind for kind, name in NODE_KINDS.items()}
-"""What `--nodes` may say."""
+"""The values of `--nodes`."""
 
 
 def render(plan: Plan) -> bytes:
@@ -51,7 +51,7 @@ def zip_files(written: Mapping[str, bytes]) -> bytes:
 
 def files(plan: Plan, strategy: str | None = None, nodes: str = "vm") -> dict[str, bytes]:
     """Relative path -> content, sorted by path, of `strategy` (default: the recommended) with machines of one's own
-    (`nodes` vm) or node pools of clusters that are there (kubernetes). No folder where nothing can be provisioned.
+    (`nodes` vm) or node pools of existing clusters (kubernetes). A provider without nodes to provision has no folder.
 
     KeyError for a strategy that the plan has not.
     """
@@ -71,7 +71,7 @@ def files(plan: Plan, strategy: str | None = None, nodes: str = "vm") -> dict[st
 
 
 def find_option_problems(plan: Plan | None, strategy: str | None, nodes: str) -> tuple[InputProblem, ...]:
-    """What is wrong with what is asked of `plan` (None: it could not be read); `path` and `place` name the option."""
+    """Problems of the options for `plan` (None: it could not be read); `path` and `place` name the option."""
     problems = []
     if nodes not in KINDS:
         problems.append(InputProblem("nodes", "--nodes", "unknown kind of nodes", nodes, f"one of {', '.join(KINDS)}"))
@@ -101,9 +101,9 @@ def _plan_provisioning(plan: Plan, name: str, kind: PoolKind) -> ProvisioningPla
     pools, refused = assign_modules(group_rented_nodes(plan, strategy), kind)
     by_provider = {provider: [p for p in pools if p.rented.provider == provider] for provider in load_clouds()}
     roots = tuple(
-        build_root(load_clouds()[provider], mine, collect_extras(plan, strategy, provider, mine))
-        for provider, mine in by_provider.items()
-        if mine
+        build_root(load_clouds()[provider], provider_pools, collect_extras(plan, strategy, provider, provider_pools))
+        for provider, provider_pools in by_provider.items()
+        if provider_pools
     )
     return ProvisioningPlan(
         plan, strategy, roots, refused, commitment_entries(plan, strategy), busiest_month(pools) if pools else 0

@@ -1,7 +1,7 @@
-"""Module calls of a root: pools of nodes, and the extras (budget, quota, storage) that a plan needs beside them.
+"""Module calls of a root: pools of nodes, and the extras (budget, quota, storage) that a plan needs.
 
 Knows no cloud: which arguments a module takes is read from it. Figures and names of a plan are not in a call; they
-stand in variables that the root's terraform.tfvars fills in.
+are in variables that the root's terraform.tfvars fills in.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from planner.reports.terraform.provisioning.module_catalog import (
 
 @dataclass(frozen=True, slots=True)
 class ModuleCall:
-    """One module call. `needed` names inputs of the module that must have a value here; `told` says what it is."""
+    """One module call. `needed` names inputs of the module that must have a value here."""
 
     label: str
     module: TerraformModule
     region: str
     arguments: Mapping[str, hcl.HclValue]
     needed: frozenset[str]
-    told: str
+    description: str
 
     def key(self, item: ModuleInput) -> str:
-        """Where the value for this call stands in the root variable of `item`; "" for one value for the whole plan."""
+        """The key of this call's value in the root variable of `item`; "" for one value for the plan."""
         return {"plan": "", "region": self.region, "pool": self.label}[item.scope]
 
 
@@ -47,11 +47,11 @@ class RootModule:
     cloud: CloudModules
     pools: tuple[NodePool, ...]
     calls: tuple[ModuleCall, ...]
-    wants: ProviderExtras
+    extras: ProviderExtras
 
     @property
     def provider_names(self) -> tuple[str, ...]:
-        """The Terraform providers that its modules ask for."""
+        """The Terraform providers that its modules require."""
         return tuple(sorted({name for call in self.calls for name in call.module.required_providers}))
 
 
@@ -70,16 +70,16 @@ class RootInput:
         return bool(self.needed)
 
 
-def build_root(cloud: CloudModules, pools: Sequence[NodePool], wants: ProviderExtras) -> RootModule:
+def build_root(cloud: CloudModules, pools: Sequence[NodePool], extras: ProviderExtras) -> RootModule:
     """The root of a provider's `pools`."""
     calls = [_pool_call(pool) for pool in pools]
     for extra in cloud.extras:
-        calls += EXTRAS[extra.kind](extra, wants, pools[0].rented.region)
-    return RootModule(cloud.provider, cloud, tuple(pools), tuple(calls), wants)
+        calls += EXTRAS[extra.kind](extra, extras, pools[0].rented.region)
+    return RootModule(cloud.provider, cloud, tuple(pools), tuple(calls), extras)
 
 
 def root_inputs(made: RootModule) -> tuple[RootInput, ...]:
-    """What the reader fills in, one per root variable, needed ones first."""
+    """The variables that the reader fills in, required ones first."""
     uses = [(item, required, call) for call in made.calls for item, required in _call_inputs(made.cloud, call)]
     collected = []
     for _, group in groupby(sorted(uses, key=lambda use: use[0].root), key=lambda use: use[0].root):
@@ -91,7 +91,7 @@ def root_inputs(made: RootModule) -> tuple[RootInput, ...]:
 
 
 def _call_inputs(cloud: CloudModules, call: ModuleCall) -> Iterator[tuple[ModuleInput, bool]]:
-    """What the plan leaves open about a call, with whether it is required: of its module, then of its providers."""
+    """The inputs of a call that the plan leaves open, of its module, then its providers; whether each is required."""
     for item in undecided_inputs(call):
         yield item, item.required or item.name in call.needed
     for provider in call.module.required_providers:
@@ -100,12 +100,12 @@ def _call_inputs(cloud: CloudModules, call: ModuleCall) -> Iterator[tuple[Module
 
 
 def undecided_inputs(call: ModuleCall) -> tuple[ModuleInput, ...]:
-    """The inputs of its module that nothing of the plan decides."""
+    """The inputs of its module that the plan does not decide."""
     return tuple(item for item in call.module.inputs.values() if item.name not in call.arguments)
 
 
 def _pool_call(pool: NodePool) -> ModuleCall:
-    part, module = pool.rented, pool.found.module
+    part, module = pool.rented, pool.match.module
     line = cuda_versions.find_cuda_line(part.accelerator)
     there: dict[str, hcl.HclValue] = {
         "tags": RawExpression("var.tags"),
@@ -120,16 +120,16 @@ def _pool_call(pool: NodePool) -> ModuleCall:
         "node_count": RawExpression(f'local.node_counts["{part.label}"]'),
         **{name: there[name] for name in OPTIONAL_POOL_VARIABLES if name in module.variables},
         **_region_arguments(module, part.region),
-        **pool.found.arguments,
+        **pool.match.arguments,
     }
-    needed = frozenset((*pool.found.asks, *module.purchase_options[part.started]))
+    needed = frozenset((*pool.match.asks, *module.purchase_options[part.started]))
     description = f"{part.instance_type} in {part.region}, started as {part.started}."
     return ModuleCall(part.label, module, part.region, arguments, needed, description)
 
 
-def _budget_calls(module: ExtraModule, wants: ProviderExtras, region: str) -> Iterable[ModuleCall]:
-    """A budget at what the provider's dearest month comes to; none where nothing is rented by the month."""
-    if not wants.dearest:
+def _budget_calls(module: ExtraModule, extras: ProviderExtras, region: str) -> Iterable[ModuleCall]:
+    """A budget at the provider's highest monthly bill; none without one."""
+    if not extras.highest_bill:
         return
     arguments = {
         "currency": RawExpression("var.currency"),
@@ -137,13 +137,15 @@ def _budget_calls(module: ExtraModule, wants: ProviderExtras, region: str) -> It
         "start_month": RawExpression("var.budget_start_month"),
         "contacts": RawExpression("var.budget_contacts"),
     }
-    yield _extra_call("budget", "budget", module, region, arguments, "Budget with alarms at the plan's dearest month.")
+    yield _extra_call(
+        "budget", "budget", module, region, arguments, "Budget with alarms at the plan's month of highest cost."
+    )
 
 
-def _quota_calls(module: ExtraModule, wants: ProviderExtras, region: str) -> Iterable[ModuleCall]:
-    """One call a region: a provider that is set up once a region can ask for quota there only."""
+def _quota_calls(module: ExtraModule, extras: ProviderExtras, region: str) -> Iterable[ModuleCall]:
+    """One call a region: a provider that is set up once per region can request quota there only."""
     del region
-    for place in sorted({request.region for request in wants.quotas}):
+    for place in sorted({request.region for request in extras.quotas}):
         picked = RawExpression(f"[for item in var.quota_requests : item if item.region == {hcl.quote_string(place)}]")
         arguments = {"requests": picked, "request": RawExpression("var.request_quotas")}
         label = f"quota_{slug(place, '_')}"
@@ -152,9 +154,9 @@ def _quota_calls(module: ExtraModule, wants: ProviderExtras, region: str) -> Ite
         )
 
 
-def _storage_calls(module: ExtraModule, wants: ProviderExtras, region: str) -> Iterable[ModuleCall]:
+def _storage_calls(module: ExtraModule, extras: ProviderExtras, region: str) -> Iterable[ModuleCall]:
     del region
-    for store in wants.stores:
+    for store in extras.stores:
         entry = f'var.storage["{store.label}"]'
         arguments = {
             "workload": RawExpression(f"{entry}.workload"),

@@ -1,6 +1,6 @@
 """From a strategy's uses to pools of nodes: one for each provider, region, type and way of starting them.
 
-Writes no Terraform; says what is in a pool, which module provisions it, and what the plan leaves open about it.
+Writes no Terraform: the contents of each pool, its module, and the arguments that the plan leaves open.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from planner.reports.terraform.provisioning.module_catalog import (
     load_clouds,
     match_module,
 )
+from planner.reports.terraform.provisioning.reasons import reason
 from planner.result import Plan, Strategy, Use
+from planner.result.message import Message
 
 STARTED_AS = ("spot", "capacity_block")
 """Purchase options that nodes must be started with; all others are ways of billing nodes that start on demand."""
 NODE_KINDS: Mapping[PoolKind, str] = {"nodes": "vm", "kubernetes": "kubernetes"}
-"""What the doors call the kinds of modules: machines of one's own, or node pools of a cluster that is there."""
+"""The kinds of modules as the options call them: separate machines, or node pools of an existing cluster."""
 NODE_ROUNDING = 1e-6
 NAME_STEM_MAX = 24
 
@@ -52,7 +54,7 @@ class RentedNodes:
 
     @property
     def key(self) -> PoolKey:
-        """What makes it one pool."""
+        """The fields that identify a pool."""
         return (self.provider, self.region, self.instance_type, self.started)
 
     @property
@@ -62,7 +64,7 @@ class RentedNodes:
 
     @property
     def resource_name(self) -> str:
-        """What follows the prefix in resource names, at most 33 characters.
+        """The part of resource names after the prefix, at most 33 characters.
 
         The plan is not in it, so that a later plan changes a pool in place instead of replacing it.
         """
@@ -81,15 +83,15 @@ class NodePool:
 
     rented: RentedNodes
     cloud: CloudModules
-    found: ModuleMatch
+    match: ModuleMatch
 
 
-UnprovisionedNodes = tuple[RentedNodes, str]
-"""What is rented and not provisioned, with the reason."""
+UnprovisionedNodes = tuple[RentedNodes, Message]
+"""Rented nodes that are not provisioned, with the reason."""
 
 
 def group_rented_nodes(plan: Plan, strategy: Strategy) -> tuple[RentedNodes, ...]:
-    """The strategy's rented and committed nodes; owned ones are nowhere in a cloud."""
+    """The strategy's rented and committed nodes; owned ones are in no cloud."""
     groups: dict[PoolKey, list[Use]] = {}
     for use in strategy.uses:
         if use.provider and use.nodes > 0:
@@ -123,14 +125,16 @@ def _node_count(plan: Plan, strategy: Strategy, uses: Sequence[Use]) -> int:
     by_option: dict[str, float] = {}
     for use in uses:
         by_option[use.purchase_option] = by_option.get(use.purchase_option, 0) + use.nodes
+    # sharing of committed nodes is known from their number; rented ones count as used at the same time
     at_once = fsum(min(nodes, _committed_nodes(strategy, uses[0], option)) for option, nodes in by_option.items())
     gangs = {item.name: item.gang for item in plan.workloads}
     needed = [gangs.get(use.workload, 0) / use.accelerators_per_node for use in uses]
+    # without the tolerance, 2.0000000001 nodes of the solver would become 3
     return ceil(max(at_once, *needed, 0) - NODE_ROUNDING)
 
 
 def _committed_nodes(strategy: Strategy, use: Use, option: str) -> float:
-    """Nodes like those of `use` that are committed under `option` in its month; no limit where none is bought so."""
+    """Nodes like those of `use` that are committed under `option` in its month; no limit without such a commitment."""
     same = (use.provider, use.region, use.name, option)
     counts = [
         item.count
@@ -150,26 +154,33 @@ def assign_modules(
     refused: list[UnprovisionedNodes] = []
     for part in parts:
         cloud = known.get(part.provider)
-        module_match = _find_module(cloud, part, kind) if cloud else f"there are no modules for {part.provider}"
-        if cloud and isinstance(module_match, ModuleMatch):
-            pools.append(NodePool(part, cloud, module_match))
+        if cloud is None:
+            refused.append((part, reason("no_modules_for_provider", provider=part.provider)))
+            continue
+        match = _find_module(cloud, part, kind)
+        if isinstance(match, ModuleMatch):
+            pools.append(NodePool(part, cloud, match))
         else:
-            refused.append((part, str(module_match)))
+            refused.append((part, match))
     return tuple(pools), tuple(refused)
 
 
-def _find_module(cloud: CloudModules, part: RentedNodes, kind: PoolKind) -> ModuleMatch | str:
-    """The match among modules of `kind`; where there is none, the reason, and whether the other kind has one."""
-    module_match = match_module(cloud, part.instance_type, kind)
-    if isinstance(module_match, ModuleMatch) and part.started not in module_match.module.purchase_options:
-        module_match = f"the module {module_match.module.name} cannot start nodes as {part.started}"
-    if isinstance(module_match, ModuleMatch):
-        return module_match
+def _find_module(cloud: CloudModules, part: RentedNodes, kind: PoolKind) -> ModuleMatch | Message:
+    """The match among modules of `kind`; without one the reason, and whether the other kind has one."""
+    match = _startable_module(cloud, part, kind)
+    if isinstance(match, ModuleMatch):
+        return match
     other: PoolKind = "kubernetes" if kind == "nodes" else "nodes"
-    instead = match_module(cloud, part.instance_type, other)
-    if isinstance(instead, ModuleMatch) and part.started in instead.module.purchase_options:
-        return f"{module_match}; `planner terraform --nodes {NODE_KINDS[other]}` provisions it"
-    return module_match
+    if isinstance(_startable_module(cloud, part, other), ModuleMatch):
+        return reason("other_nodes_have_module", explanation=str(match), nodes=NODE_KINDS[other])
+    return match
+
+
+def _startable_module(cloud: CloudModules, part: RentedNodes, kind: PoolKind) -> ModuleMatch | Message:
+    match = match_module(cloud, part.instance_type, kind)
+    if isinstance(match, Message) or part.started in match.module.purchase_options:
+        return match
+    return reason("purchase_option_has_no_module", module=match.module.name, purchase_option=part.started)
 
 
 def busiest_month(pools: Sequence[NodePool]) -> int:

@@ -1,17 +1,15 @@
-"""What a plan needs of one provider beside nodes: a budget, quota, storage. Figures only; writes no Terraform."""
+"""Requirements of a plan at one provider in addition to nodes: a budget, quota, storage. Values only, no Terraform."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from math import fsum
 
+from planner.reports._content.evidence import workload_field
 from planner.reports.terraform.node_pools import NodePool
 from planner.result import Plan, QuotaRequest, Strategy
-
-STORAGE = re.compile(r"workloads\[(\d+)\]\.storage_gb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,40 +24,40 @@ class StorageNeed:
 
 @dataclass(frozen=True, slots=True)
 class ProviderExtras:
-    """`bill` is what the provider charges in each month: use, and what commitments owe by the month, no upfront."""
+    """`bill` is the provider's charge in each month: use and monthly fees of commitments, without upfront payments."""
 
     bill: tuple[float, ...]
     quotas: tuple[QuotaRequest, ...]
     stores: tuple[StorageNeed, ...]
 
     @property
-    def dearest(self) -> float:
-        """The bill of the dearest month."""
+    def highest_bill(self) -> float:
+        """The bill of the month of highest cost."""
         return max(self.bill)
 
 
 def collect_extras(plan: Plan, strategy: Strategy, provider: str, pools: Sequence[NodePool]) -> ProviderExtras:
-    """What the strategy needs of `provider`, where `pools` are its nodes."""
+    """The extras of a strategy at `provider`, whose nodes are `pools`."""
     quotas = tuple(q for q in plan.quota_requests if q.strategy == strategy.name and q.provider == provider)
     return ProviderExtras(monthly_bill(plan, strategy, provider), quotas, _storage_needs(plan, pools))
 
 
 def monthly_bill(plan: Plan, strategy: Strategy, provider: str) -> tuple[float, ...]:
-    """What `provider` charges in each month for what is rented and committed; support and tax are the buyer's own."""
+    """The charges of `provider` in each month for rentals and commitments, without support plan and tax."""
     months = range(1, plan.months + 1)
     uses = [(use.month, use.cost) for use in strategy.uses if use.provider == provider]
-    owed = [item for item in strategy.purchases if item.provider == provider]
+    commitments = [item for item in strategy.purchases if item.provider == provider]
     return tuple(
         fsum(
             [cost for at, cost in uses if at == month]
-            + [item.per_month for item in owed if item.usable_from <= month <= item.usable_to]
+            + [item.per_month for item in commitments if item.usable_from <= month <= item.usable_to]
         )
         for month in months
     )
 
 
 def _storage_needs(plan: Plan, pools: Sequence[NodePool]) -> tuple[StorageNeed, ...]:
-    """Storage that workloads asked for, in each region where one of the pools serves them."""
+    """Requested storage of workloads, in each region where one of the pools serves them."""
     storage_by_workload = requested_storage_gb(plan)
     places = sorted(
         {(name, pool.rented.region) for pool in pools for name in pool.rented.workloads if name in storage_by_workload}
@@ -70,13 +68,12 @@ def _storage_needs(plan: Plan, pools: Sequence[NodePool]) -> tuple[StorageNeed, 
 
 
 def requested_storage_gb(plan: Plan) -> Mapping[str, float]:
-    """What each workload asked to store, as the plan read it; those that asked for none are left out."""
+    """The requested storage of each workload, as the plan read it; workloads without any are left out."""
     storage_by_workload = {}
     for reading in plan.inputs.readings:
-        if match := STORAGE.fullmatch(reading.path):
-            amount = float(reading.value)
-            if amount > 0:
-                storage_by_workload[plan.workloads[int(match[1])].name] = amount
+        name, field = workload_field(plan, reading.path) or ("", "")
+        if field == "storage_gb" and float(reading.value) > 0:
+            storage_by_workload[name] = float(reading.value)
     return storage_by_workload
 
 

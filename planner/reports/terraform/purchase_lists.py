@@ -1,4 +1,4 @@
-"""What Terraform does not buy: commitments, with the commands that buy them, and hardware, as a bill of materials."""
+"""Purchases outside Terraform: commitments with their commands, and hardware as a bill of materials."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from dataclasses import astuple, dataclass
 
 from planner.reports._content.bill_of_materials import COLUMNS as BILL_COLUMNS
 from planner.reports._content.bill_of_materials import list_materials
+from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
 from planner.reports._content.number_format import format_money, month_name, month_range_name
-from planner.reports._content.safe_text import plain_text, spreadsheet_text
-from planner.reports.terraform.markdown_text import escape_text, table_lines
 from planner.reports.terraform.node_pools import slug
 from planner.reports.terraform.provisioning.commitment_commands import (
     CommitmentOrder,
@@ -20,6 +19,7 @@ from planner.reports.terraform.provisioning.commitment_commands import (
     describe_purchase,
 )
 from planner.result import Plan, Purchase, Strategy, describe_amount
+from pricing.plain_text import plain_text, spreadsheet_text
 from pricing.price import parse_purchase_option
 
 Cell = str | float | None
@@ -34,7 +34,7 @@ are the plan's, in {currency}; the provider's own offer decides."""
 
 @dataclass(frozen=True, slots=True)
 class CommitmentEntry:
-    """A commitment of the plan and how it is bought; `how` is None where nothing is known of such a one."""
+    """A commitment of the plan and its instructions; `how` is None for an unknown kind of commitment."""
 
     purchase: Purchase
     how: PurchaseInstructions | None
@@ -64,14 +64,14 @@ def _purchase_instructions(plan: Plan, item: Purchase) -> PurchaseInstructions |
 
 
 def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> str:
-    """The list to read: what is bought in which month, for how much, and the commands."""
-    lines = [f"# Commitments of plan {escape_text(plan.plan_id)}", "", HEAD.format(currency=plan.currency), ""]
+    """The list for readers: commitments by month, their amounts, and the commands."""
+    lines = [f"# Commitments of plan {escape_markdown(plan.plan_id)}", "", HEAD.format(currency=plan.currency), ""]
     for entry in commitments:
         item, steps = entry.purchase, entry.how
         amount = describe_amount(item.amount, item.unit)
-        place = f"{escape_text(item.provider)} {escape_text(item.region)}"
-        title = f"{month_name(plan, item.month)}: {amount} {escape_text(item.name)} in {place}"
-        lines += [f"## {title}", "", f"{escape_text(item.purchase_option)}", ""]
+        place = f"{escape_markdown(item.provider)} {escape_markdown(item.region)}"
+        title = f"{month_name(plan, item.month)}: {amount} {escape_markdown(item.name)} in {place}"
+        lines += [f"## {title}", "", escape_line(item.purchase_option), ""]
         facts = [
             ("term", f"{item.term_months} months" if item.term_months else "the month itself"),
             ("covers", month_range_name(plan, item.usable_from, item.usable_to)),
@@ -80,7 +80,7 @@ def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> 
         ]
         lines += table_lines(("what", f"{plan.currency} or months"), facts)
         if steps is None:
-            lines += ["How this one is bought is not known here: ask the provider.", ""]
+            lines += ["No instructions are known for this commitment: ask the provider.", ""]
             continue
         lines += [f"{steps.title}. Console: {steps.console}.", ""]
         lines += [f"Note: {steps.note}.", ""] if steps.note else []
@@ -116,7 +116,7 @@ def _instruction_cells(instructions: PurchaseInstructions) -> tuple[str, ...]:
 
 
 def bill_of_materials_csv(plan: Plan, strategy: Strategy) -> str:
-    """The bill of materials with its totals; "" where nothing is bought to own."""
+    """The bill of materials with its totals; "" without hardware."""
     rows = [(*astuple(line), plan.currency) for line in list_materials(plan, strategy)]
     return _csv_text((*BILL_COLUMNS, "currency"), rows) if rows else ""
 

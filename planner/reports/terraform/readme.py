@@ -1,4 +1,4 @@
-"""README.md over all roots: what each part is in the plan, what it costs, what must be filled in, what to do when."""
+"""README.md over all roots: the parts of the plan and their costs, the variables to fill in, the steps by month."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
 from planner.reports._content.number_format import format_money, format_number, month_name, month_range_name
 from planner.reports.terraform.apply_schedule import schedule_lines
-from planner.reports.terraform.markdown_text import escape_text, table_lines
 from planner.reports.terraform.module_calls import RootInput, RootModule, root_inputs
 from planner.reports.terraform.node_pools import NodePool, UnprovisionedNodes
 from planner.reports.terraform.provisioning import cuda_versions
@@ -33,13 +33,13 @@ class ProvisioningPlan:
 
 
 def empty_readme(plan: Plan) -> str:
-    """The README of a plan without a strategy: why there is nothing."""
+    """The README of a plan without a strategy, with the reasons."""
     lines = [
         *_readme_head(plan),
-        "No strategy serves the demand: there is nothing to provision, and no Terraform here.",
+        "No strategy serves the demand, so there is no Terraform here.",
         "",
     ]
-    lines += [f"- {escape_text(str(reason))}" for reason in plan.reasons or plan.recommendation.reasons]
+    lines += [f"- {escape_line(str(reason))}" for reason in plan.reasons or plan.recommendation.reasons]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -48,7 +48,7 @@ def format_readme(parts: ProvisioningPlan) -> str:
     plan, strategy = parts.plan, parts.strategy
     lines = _readme_head(plan)
     if strategy.name != plan.recommendation.strategy:
-        lines += [f"What follows is the strategy {strategy.name}, as asked; the plan recommends another.", ""]
+        lines += [f"This is the requested strategy, {strategy.name}; the plan recommends another.", ""]
     if parts.roots:
         lines += [*_step_lines(parts), *_folder_lines(parts)]
         lines += [line for root in parts.roots for line in _input_lines(root)]
@@ -57,7 +57,7 @@ def format_readme(parts: ProvisioningPlan) -> str:
         lines += [*_cuda_lines(parts.pools), *_extra_lines(parts)]
     else:
         lines += [
-            f"The strategy {strategy.name} has nothing in a cloud that Terraform could create: no Terraform here.",
+            f"The strategy {strategy.name} has no cloud resources for Terraform, so there is no Terraform here.",
             "",
         ]
     lines += [*_unprovisioned_lines(parts.refused), *_commitment_lines(parts), *_owned_lines(plan, strategy)]
@@ -65,26 +65,31 @@ def format_readme(parts: ProvisioningPlan) -> str:
 
 
 def _readme_head(plan: Plan) -> list[str]:
-    return [f"# Terraform for plan {escape_text(plan.plan_id)}", "", escape_text(str(plan.recommendation.sentence)), ""]
+    return [
+        f"# Terraform for plan {escape_markdown(plan.plan_id)}",
+        "",
+        escape_line(str(plan.recommendation.sentence)),
+        "",
+    ]
 
 
 def _step_lines(parts: ProvisioningPlan) -> list[str]:
     plan = parts.plan
-    rates = [f"Converted at {escape_text(rate.words)}." for rate in plan.exchange_rates]
+    rates = [f"Converted at {escape_markdown(rate.words)}." for rate in plan.exchange_rates]
     return [
         f"Strategy {parts.strategy.name}, {month_range_name(plan, 1, plan.months)}. Amounts are in {plan.currency}.",
         *rates,
         "",
-        "1. One folder is one root module. In each, put what is commented out in `terraform.tfvars` and needed into",
-        "   `own.auto.tfvars`, with your values: a later plan writes over the former, never over the latter.",
+        "1. One folder is one root module. In each, copy the needed variables that are commented out in",
+        "   `terraform.tfvars` into `own.auto.tfvars`, with your values: a later plan overwrites only the former.",
         "   Credentials come from the environment.",
-        "2. `terraform init`, `terraform plan`, read what it would create, `terraform apply`.",
+        "2. `terraform init`, `terraform plan`, review it, `terraform apply`.",
         f"3. With `month = null` the nodes are those of {month_name(plan, parts.busiest)}, the plan's busiest month.",
-        "   «Month by month» says what to apply or destroy when.",
-        "4. Nodes are paid for as long as they exist, the plan pays for the node-hours below. Where these are fewer",
+        "   «Month by month» has the steps of every month.",
+        "4. Nodes cost money as long as they exist, the plan pays for the node-hours below. Where these are fewer",
         "   than the nodes for a whole month, stop idle nodes, or the bill is higher than the plan.",
-        "5. Nothing that binds you for longer is bought or asked for by default: commitments are a list, requests for",
-        "   quota and reserved capacity wait for a variable to be set to true.",
+        "5. No commitment is made by default: commitments are a list, requests for quota and reserved capacity need a",
+        "   variable set to true.",
         "",
     ]
 
@@ -95,13 +100,19 @@ def _folder_lines(parts: ProvisioningPlan) -> list[str]:
             f"`{root.provider}/`",
             str(len(root.pools)),
             str(sum(pool.rented.nodes[parts.busiest - 1] for pool in root.pools)),
-            format_money(root.wants.dearest),
-            format_money(sum(root.wants.bill)),
+            format_money(root.extras.highest_bill),
+            format_money(sum(root.extras.bill)),
         )
         for root in parts.roots
     ]
-    titles = ("folder", "pools", "nodes in the busiest month", "dearest month", f"all months, {parts.plan.currency}")
-    intro = "Money is use (hours, storage, egress) and what commitments owe by the month, without upfront payments."
+    titles = (
+        "folder",
+        "pools",
+        "nodes in the busiest month",
+        "month of highest cost",
+        f"all months, {parts.plan.currency}",
+    )
+    intro = "Amounts are use (hours, storage, egress) and monthly fees of commitments, without upfront payments."
     return ["## Folders", "", intro, "", *table_lines(titles, rows)]
 
 
@@ -110,14 +121,14 @@ def _input_lines(root: RootModule) -> list[str]:
         (f"`{item.input.root}`", "yes" if item.required else "no", item.input.description, _input_keys(item))
         for item in root_inputs(root)
     ]
-    titles = ("variable", "needed", "what it is", "a value for")
-    return [f"## What must be filled in: {root.provider}", "", *table_lines(titles, rows)]
+    titles = ("variable", "needed", "its description", "a value for")
+    return [f"## Variables to fill in: {root.provider}", "", *table_lines(titles, rows)]
 
 
 def _input_keys(item: RootInput) -> str:
     if item.input.scope == "plan":
         return "the plan"
-    return ", ".join(f"`{escape_text(key)}`" for key in item.needed) or f"any {item.input.scope}"
+    return ", ".join(f"`{escape_markdown(key)}`" for key in item.needed) or f"any {item.input.scope}"
 
 
 def _table_of_pools(parts: ProvisioningPlan) -> list[str]:
@@ -127,10 +138,10 @@ def _table_of_pools(parts: ProvisioningPlan) -> list[str]:
     rows = [
         (
             f"`{pool.rented.label}`",
-            f"`{escape_text(pool.rented.instance_type)}`",
-            f"{pool.rented.provider} {escape_text(pool.rented.region)}",
+            f"`{escape_markdown(pool.rented.instance_type)}`",
+            f"{pool.rented.provider} {escape_markdown(pool.rented.region)}",
             pool.rented.started,
-            escape_text(", ".join(pool.rented.paid)),
+            escape_markdown(", ".join(pool.rented.paid)),
             str(pool.rented.peak),
             format_money(sum(pool.rented.cost)),
         )
@@ -141,18 +152,19 @@ def _table_of_pools(parts: ProvisioningPlan) -> list[str]:
 
 
 def _pool_lines(plan: Plan, pool: NodePool) -> list[str]:
-    part, module = pool.rented, pool.found.module
-    accelerators = f"{format_number(part.accelerators_per_node)} x {escape_text(part.accelerator)} a node"
+    part, module = pool.rented, pool.match.module
+    accelerators = f"{format_number(part.accelerators_per_node)} x {escape_markdown(part.accelerator)} a node"
     line = cuda_versions.find_cuda_line(part.accelerator)
+    cuda = line.newest_line if isinstance(line, cuda_versions.CudaLine) else f"none, {escape_markdown(line.text)}"
     lines = [
         f"### {part.label}",
         "",
         f"Module `{module.provider}/modules/{module.name}`, {accelerators}.",
         "",
-        f"- workloads: {', '.join(map(escape_text, part.workloads))}",
-        *([f"- teams: {', '.join(map(escape_text, part.teams))}"] if part.teams else []),
-        f"- CUDA: {line.newest_line if isinstance(line, cuda_versions.CudaLine) else f'none, {escape_text(line)}'}",
-        *([f"- note: {pool.found.note}"] if pool.found.note else []),
+        f"- workloads: {', '.join(map(escape_markdown, part.workloads))}",
+        *([f"- teams: {', '.join(map(escape_markdown, part.teams))}"] if part.teams else []),
+        f"- CUDA: {cuda}",
+        *([f"- note: {pool.match.note}"] if pool.match.note else []),
     ]
     months = [
         (month_name(plan, month), str(nodes), format_money(hours), format_money(cost))
@@ -187,30 +199,30 @@ def _cuda_lines(pools: Sequence[NodePool]) -> list[str]:
 
 def _extra_lines(parts: ProvisioningPlan) -> list[str]:
     """Budgets, quota and storage."""
-    lines = ["## Beside the nodes", ""]
+    lines = ["## Budgets, quotas and storage", ""]
     for root in parts.roots:
         kinds = {extra.kind for extra in root.cloud.extras}
-        if "budget" in kinds and root.wants.dearest:
-            amount = format_money(ceil(root.wants.dearest))
+        if "budget" in kinds and root.extras.highest_bill:
+            amount = format_money(ceil(root.extras.highest_bill))
             lines.append(
                 f"- {root.provider}: a budget of {amount} {parts.plan.currency} a month, once `budget_contacts`"
             )
-            lines.append("  names who is warned.")
-        for item in root.wants.quotas:
-            how = "asked for with `request_quotas = true`" if "quota" in kinds else "ask the provider for it"
+            lines.append("  names the recipients.")
+        for item in root.extras.quotas:
+            how = "requested with `request_quotas = true`" if "quota" in kinds else "request it from the provider"
             by = month_name(parts.plan, item.first_month)
-            what = (
-                f"{escape_text(item.title or item.code)} in {escape_text(item.region)} raised to "
+            description = (
+                f"{escape_markdown(item.title or item.code)} in {escape_markdown(item.region)} raised to "
                 f"{format_number(item.ask_for)} {item.unit}"
             )
-            lines.append(f"- {root.provider}: {what} by {by}, {how}.")
-        for store in root.wants.stores:
-            what = (
-                f"{format_number(store.capacity_gb)} GB for {escape_text(store.workload)} in "
-                f"{escape_text(store.region)}"
+            lines.append(f"- {root.provider}: {description} by {by}, {how}.")
+        for store in root.extras.stores:
+            description = (
+                f"{format_number(store.capacity_gb)} GB for {escape_markdown(store.workload)} in "
+                f"{escape_markdown(store.region)}"
             )
-            how = f"`module.{store.label}`" if "storage" in kinds else "no module here makes it"
-            lines.append(f"- {root.provider}: storage of {what}, {how}.")
+            how = f"`module.{store.label}`" if "storage" in kinds else "no module here creates it"
+            lines.append(f"- {root.provider}: storage of {description}, {how}.")
     return [*lines, ""] if len(lines) > 2 else []
 
 
@@ -219,9 +231,11 @@ def _unprovisioned_lines(refused: Sequence[UnprovisionedNodes]) -> list[str]:
         return []
     lines = ["## In the plan, but not provisioned here", ""]
     for part, reason in refused:
-        where = f"{escape_text(part.provider)} {escape_text(part.region)}"
-        what = f"{part.peak} x `{escape_text(part.instance_type)}` in {where}, {escape_text(', '.join(part.paid))}"
-        lines.append(f"- {what}: {escape_text(reason)}. For {', '.join(map(escape_text, part.workloads))}.")
+        where = f"{escape_markdown(part.provider)} {escape_markdown(part.region)}"
+        nodes = f"{part.peak} x `{escape_markdown(part.instance_type)}` in {where}"
+        users = ", ".join(map(escape_markdown, part.workloads))
+        options = escape_markdown(", ".join(part.paid))
+        lines.append(f"- {nodes}, {options}: {escape_markdown(str(reason))}. For {users}.")
     return [*lines, ""]
 
 
@@ -233,10 +247,10 @@ def _commitment_lines(parts: ProvisioningPlan) -> list[str]:
     rows = [
         (
             month_name(plan, item.month),
-            escape_text(item.provider),
-            escape_text(item.region),
-            f"`{escape_text(item.name)}`",
-            escape_text(item.purchase_option),
+            escape_markdown(item.provider),
+            escape_markdown(item.region),
+            f"`{escape_markdown(item.name)}`",
+            escape_markdown(item.purchase_option),
             str(item.count) if item.unit != "money" else f"{item.money_per_hour:,.2f} an hour",
             str(item.term_months),
             format_money(item.upfront),
@@ -246,7 +260,7 @@ def _commitment_lines(parts: ProvisioningPlan) -> list[str]:
     ]
     intro = [
         "Terraform does not buy these; `purchases.md` has the commands, `purchases.csv` the same as a table. Once",
-        "bought, they pay for matching on-demand nodes by themselves.",
+        "purchased, they apply to matching on-demand nodes automatically.",
     ]
     return ["## Commitments to buy", "", *intro, "", *table_lines(titles, rows)]
 
@@ -260,8 +274,8 @@ def _owned_lines(plan: Plan, strategy: Strategy) -> list[str]:
         (
             month_name(plan, item.month),
             month_range_name(plan, item.usable_from, item.usable_to),
-            escape_text(item.name),
-            f"{format_number(item.accelerators_per_node)} x {escape_text(item.accelerator)}",
+            escape_markdown(item.name),
+            f"{format_number(item.accelerators_per_node)} x {escape_markdown(item.accelerator)}",
             str(item.count),
             format_money(item.upfront),
             format_money(item.per_month),
@@ -269,7 +283,7 @@ def _owned_lines(plan: Plan, strategy: Strategy) -> list[str]:
         for item in hardware
     ]
     intro = [
-        "Bought and run by you; nothing of them is in Terraform, which holds only what is rented beside them.",
+        "Purchased and run by you. Terraform has only the rented nodes.",
         "`bill_of_materials.csv` has power, racks, network and the months of order and delivery.",
     ]
     return ["## Owned nodes", "", *intro, "", *table_lines(titles, rows)]

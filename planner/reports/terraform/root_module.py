@@ -13,7 +13,7 @@ from planner.reports.terraform.root_variables import fill_variables, format_tfva
 from planner.result import Plan
 
 TERRAFORM = ">= 1.5"
-HEADER_COMMENT = "Written by gpu-planner from a plan; README.md in the folder above says what each part is in it."
+HEADER_COMMENT = "Written by gpu-planner from a plan; README.md in the folder above describes each part."
 
 
 def root_module_files(plan: Plan, made: RootModule, busiest: int) -> dict[str, bytes]:
@@ -92,5 +92,5 @@ def _call_block(made: RootModule, call: ModuleCall) -> HclBlock:
 
 def _output_block(call: ModuleCall) -> HclBlock:
     return HclBlock(
-        f'output "{call.label}"', (("description", call.told), ("value", RawExpression(f"module.{call.label}")))
+        f'output "{call.label}"', (("description", call.description), ("value", RawExpression(f"module.{call.label}")))
     )

@@ -1,6 +1,6 @@
-"""Root variables that the plan fills in, and the terraform.tfvars that holds their values.
+"""Root variables that the plan fills in, and the terraform.tfvars with their values.
 
-What only the reader knows stands in the same file, commented out, with an example.
+Variables that only the reader can fill in are in the same file, commented out, with an example.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ PREFIX_MAX = 6
 """With the 33 characters of Rented.resource_name and a hyphen: 40, the longest name that every module takes."""
 NO_DEFAULT = RawExpression("")
 QUOTA_HCL = "list(object({ region = string, code = string, title = string, unit = string, value = number }))"
-TFVARS_HEADER = """Written by gpu-planner: what the plan knows is filled in, what only you know is commented out with an
-example.
-Put your own values into own.auto.tfvars beside this file: it wins over this one, and no later plan writes over it.
-README.md in the folder above says what each of these is."""
+TFVARS_HEADER = """Written by gpu-planner: variables known from the plan are filled in, the others are commented out
+with an example.
+Put your own values into own.auto.tfvars in this folder: it overrides this file, and no later plan overwrites it.
+README.md in the folder above describes each variable."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilledVariable:
-    """A root variable and the value that the plan gives it. `is_default`: the value is written as the default and
-    stands commented out in the file of values, for the reader to change."""
+    """A root variable and its value from the plan. `is_default`: the value is written as the default and
+    commented out in the file of values, for the reader to change."""
 
     name: str
     type: str
@@ -133,8 +133,8 @@ def _extra_variables(plan: Plan, made: RootModule) -> Iterator[FilledVariable]:
     kinds = {call.module.kind for call in made.calls if isinstance(call.module, ExtraModule)}
     if "budget" in kinds:
         yield FilledVariable("currency", "string", "Currency of the plan and of the budget.", plan.currency)
-        description = f"Budget a month: what the dearest month of the plan costs on {made.provider}, rounded up."
-        yield FilledVariable("monthly_budget", "number", description, ceil(made.wants.dearest))
+        description = f"Budget a month: the month of highest cost of the plan on {made.provider}, rounded up."
+        yield FilledVariable("monthly_budget", "number", description, ceil(made.extras.highest_bill))
         yield FilledVariable("budget_start_month", "string", "First month of the budget, YYYY-MM.", plan.month_names[0])
         description = "E-mail addresses that the budget warns; without any there is no budget."
         yield FilledVariable(
@@ -143,16 +143,16 @@ def _extra_variables(plan: Plan, made: RootModule) -> Iterator[FilledVariable]:
     if "quota" in kinds:
         description = "Limits that the plan needs and the account does not have yet."
         yield FilledVariable(
-            "quota_requests", QUOTA_HCL, description, [_quota_request_value(item) for item in made.wants.quotas]
+            "quota_requests", QUOTA_HCL, description, [_quota_request_value(item) for item in made.extras.quotas]
         )
-        description = "Whether to ask the provider for these limits; nothing is asked for by itself."
+        description = "Whether to request these limits from the provider; no request is made by default."
         yield FilledVariable("request_quotas", "bool", description, False, is_default=True, example=True)
-    if made.wants.stores and "storage" in kinds:
+    if made.extras.stores and "storage" in kinds:
         stores: dict[str, HclValue] = {
-            store.label: {"workload": store.workload, "capacity_gb": store.capacity_gb} for store in made.wants.stores
+            store.label: {"workload": store.workload, "capacity_gb": store.capacity_gb} for store in made.extras.stores
         }
         kind = "map(object({ workload = string, capacity_gb = number }))"
-        yield FilledVariable("storage", kind, "Storage that workloads asked for.", stores)
+        yield FilledVariable("storage", kind, "Storage that workloads requested.", stores)
 
 
 def _quota_request_value(item: QuotaRequest) -> Mapping[str, HclValue]:
@@ -162,7 +162,7 @@ def _quota_request_value(item: QuotaRequest) -> Mapping[str, HclValue]:
 
 
 def format_variables(filled_variables: Sequence[FilledVariable], open_inputs: Sequence[RootInput]) -> str:
-    """variables.tf: what the plan fills in, then what the modules ask for."""
+    """variables.tf: variables that the plan fills in, then inputs of the modules."""
     blocks = [
         _variable_block(
             item.name, item.type, item.description, _default_value(item), item.checks, not_null=item.name != "month"
@@ -197,13 +197,13 @@ def _variable_block(
     if not_null:
         items.append(("nullable", False))
     items += [
-        HclBlock("validation", (("condition", RawExpression(test)), ("error_message", told))) for test, told in checks
+        HclBlock("validation", (("condition", RawExpression(test)), ("error_message", text))) for test, text in checks
     ]
     return HclBlock(f'variable "{name}"', tuple(items))
 
 
 def format_tfvars(filled_variables: Sequence[FilledVariable], open_inputs: Sequence[RootInput]) -> str:
-    """terraform.tfvars: the plan's values; then, commented out, examples of what must and of what may be filled in."""
+    """terraform.tfvars: the plan's values; then, commented out, examples of required and of optional inputs."""
     parts = ["\n".join(f"# {line}" for line in TFVARS_HEADER.splitlines())]
     for item in filled_variables:
         text = hcl.format_assignment(item.name, item.value if item.example is None else item.example)

@@ -1,6 +1,6 @@
 """The plan as a workbook for a review: formulas all the way from assumptions and offers to totals.
 
-What the solver decided are inputs (sheet Choices); every amount follows from them, from Assumptions and from Offers.
+The decisions of the solver are inputs (sheet Choices); every amount follows from them, from Assumptions and Offers.
 
 Values from outside are written as numbers and strings only: no text becomes a formula or a link. Formulas are made of
 addresses and our own names, and each is stored with its computed value. The same plan gives the same bytes.
@@ -12,7 +12,6 @@ from planner.reports._content.repricing import LedgerRepricing
 from planner.reports.xlsx import (
     alternatives_sheet,
     assumptions_sheet,
-    bill_of_materials_sheet,
     break_even_sheet,
     bridge_and_unit_cost_sheets,
     cash_flow_sheet,
@@ -26,8 +25,6 @@ from planner.reports.xlsx import (
     offers_sheet,
     owning_sheet,
     payments_sheet,
-    quotas_sheet,
-    readings_sheet,
     scenarios_sheet,
     sensitivity_sheet,
     sources_sheet,
@@ -35,7 +32,6 @@ from planner.reports.xlsx import (
     workload_costs_sheet,
     workloads_sheet,
 )
-from planner.reports.xlsx.formula_cells import FormulaCells
 from planner.reports.xlsx.input_states import sum_counts
 from planner.reports.xlsx.workbook import PlanWorkbook
 from planner.result import Plan
@@ -45,13 +41,13 @@ SUFFIX = ".xlsx"
 
 
 def render(plan: Plan) -> bytes:
-    """The workbook: Summary first, then what it costs, inputs and workings, and what they rest on."""
+    """The workbook: Summary first, then costs, inputs and workings, and sources."""
     book = PlanWorkbook(plan.as_of)
     repricing = LedgerRepricing(plan)
     summary, contents = book.sheet("Summary"), book.sheet("Contents")
     rate, cells, of_figures = assumptions_sheet.write(book.sheet("Assumptions"), plan, repricing)
     prices, of_prices = offers_sheet.write(book.sheet("Offers"), plan)
-    figures = FormulaCells(cells | prices)
+    figures = payments_sheet.FormulaCells(cells | prices)
     choices = choices_sheet.write(book.sheet("Choices"), plan)
     payments = payments_sheet.write(book.sheet("Payments"), plan, repricing, figures, rate, choices)
     cash = book.sheet("Cash flow")
@@ -66,12 +62,9 @@ def render(plan: Plan) -> bytes:
     bridge_and_unit_cost_sheets.write_unit_costs(book, plan, costs)
     taxes = depreciation_sheet.write(book, plan, repricing, rate, choices, payments, figures.cells)
     months = workloads_sheet.write_demand(book.sheet("Demand"), plan)
-    readings_sheet.write(book, plan)
     list_sheets.write(book, plan)
     break_even_sheet.write(book, plan)
     alternatives_sheet.write(book, plan)
-    quotas_sheet.write(book, plan)
-    bill_of_materials_sheet.write(book, plan)
     rows = sources_sheet.write(book.sheet("Sources"), plan)
     changes_sheet.write(book, plan, cash, blocks)
     inputs = sum_counts((of_figures, of_prices, choices.inputs, payments.inputs, *taxes.inputs))
@@ -83,7 +76,7 @@ def render(plan: Plan) -> bytes:
         effective_totals,
         net_present_values,
         bridge,
-        taxes.worths,
+        taxes.present_values,
         scenarios.of_strategies,
         costs.sums,
         inputs,

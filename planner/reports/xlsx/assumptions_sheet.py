@@ -27,7 +27,7 @@ COLUMNS = (
     ("state of the input", 12, "text"), ("source", 44, "wrap"), ("as of", 12, "date"), ("given by request", 8, "text"),
     ("as planned", 12, "figure"),
 )  # fmt: skip
-VALUE, UNIT, LOW, HIGH, DEARER, IN_USE, ACTS, STATE, PLANNED = 2, 3, 4, 5, 6, 7, 8, 9, 13
+VALUE, UNIT, LOW, HIGH, COSTLIER_END, IN_USE, ACTS, STATE, PLANNED = 2, 3, 4, 5, 6, 7, 8, 9, 13
 PAYMENTS, TAX, PLAN = "payments", "tax", "the plan"
 SHARES = ("fraction", "share")
 """How the units of figures begin that cannot be above 1."""
@@ -35,14 +35,15 @@ MONTHLY = "discount_rate_monthly"
 SCENARIO = "scenario"
 SCENARIO_ROW, SCENARIO_COLUMN = 2, 2
 NOTE = (
-    "Blue values are inputs. What acts on payments is live in every sheet, with choices kept; what acts on the plan "
-    "is not: plan again. The scenario takes the end of each range that costs the recommended strategy less or more."
+    "Blue values are inputs. Assumptions that act on payments are live in every sheet, with unchanged choices; those "
+    "that act on the plan are not: plan again. The scenario takes the end of each range that costs the recommended "
+    "strategy less or more."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class DiscountRateCells:
-    """The two names under which the discount rate stands in formulas, and its monthly value."""
+    """The names of the annual and the monthly discount rate in formulas, and the monthly value."""
 
     annual: str
     monthly: str
@@ -53,18 +54,14 @@ def write(
     sheet: WorkbookSheet, plan: Plan, repricing: LedgerRepricing
 ) -> tuple[DiscountRateCells, dict[str, str], InputCounts]:
     """Writes the sheet; the discount rate, the cell of the value in use of every figure by its name, and the inputs."""
-    sheet.widths([width for _, width, _ in COLUMNS])
-    sheet.heading("Assumptions", NOTE)
+    costlier_end = {each.figure.name: each.costlier_end for each in repricing.recommended}
+    figures = _sheet_assumptions(plan)
+    rows = [_assumption_row(figure, costlier_end.get(figure.name, ""), repricing) for figure in figures]
+    first = sheet.list("Assumptions", NOTE, COLUMNS, rows) - len(figures)
     sheet.put(SCENARIO_ROW, 0, "scenario: base, low cost or high cost", "total_text")
     sheet.put(SCENARIO_ROW, SCENARIO_COLUMN, BASE, "choice")
     sheet.restrict_to_words(SCENARIO_ROW, SCENARIO_COLUMN, SCENARIOS)
     sheet.book.name(SCENARIO, sheet.name, SCENARIO_ROW, SCENARIO_COLUMN)
-    dearer = {each.figure.name: each.costlier_end for each in repricing.recommended}
-    figures = _sheet_assumptions(plan)
-    first = sheet.table(
-        [head for head, _, _ in COLUMNS], [style for _, _, style in COLUMNS],
-        [_assumption_row(figure, dearer.get(figure.name, ""), repricing) for figure in figures],
-    ) - len(figures)  # fmt: skip
     cells = {}
     for row, figure in enumerate(figures, start=first):
         sheet.put(row, IN_USE, _value_in_use(row, figure.value), "figure")
@@ -86,7 +83,7 @@ def write(
 
 
 def _allowed_range(a: Assumption) -> tuple[float, float | None]:
-    """The least and the most that may be typed in: nothing negative where nothing planned is, no share above 1."""
+    """The least and the most that may be entered: no negative value where none is planned, no share above 1."""
     least = min(0.0, a.value, a.low or 0.0)
     if not a.unit.startswith(SHARES):
         return least, None
@@ -118,7 +115,7 @@ def _sheet_assumptions(plan: Plan) -> list[Assumption]:
     return [*given, hours]
 
 
-def _assumption_row(a: Assumption, dearer: str, repricing: LedgerRepricing) -> tuple[Cell, ...]:
+def _assumption_row(a: Assumption, costlier_end: str, repricing: LedgerRepricing) -> tuple[Cell, ...]:
     has_tax = a.name == INCOME_TAX and bool(repricing.plan.views.depreciation)
     acts = PAYMENTS if a.name in repricing.read_assumptions else TAX if has_tax else PLAN
     override_mark = "yes" if a.overridden else ""
@@ -129,7 +126,7 @@ def _assumption_row(a: Assumption, dearer: str, repricing: LedgerRepricing) -> t
         a.unit,
         a.low,
         a.high,
-        dearer,
+        costlier_end,
         None,
         acts,
         None,
@@ -142,11 +139,11 @@ def _assumption_row(a: Assumption, dearer: str, repricing: LedgerRepricing) -> t
 
 def _value_in_use(row: int, value: float) -> Formula:
     """The input; under a scenario the end of its range, where it has one that matters and does not lie inside it."""
-    given, low, high, dearer = (a1(row, column) for column in (VALUE, LOW, HIGH, DEARER))
+    given, low, high, costlier_end = (a1(row, column) for column in (VALUE, LOW, HIGH, COSTLIER_END))
     is_on = f'OR({SCENARIO}="{LOW_COST}",{SCENARIO}="{HIGH_COST}")'
-    is_high = f'({SCENARIO}="{HIGH_COST}")=({dearer}="high")'
+    is_high = f'({SCENARIO}="{HIGH_COST}")=({costlier_end}="high")'
     end = f"IF({is_high},MAX({given},{high}),MIN({given},{low}))"
-    return Formula(f'=IF(AND({is_on},{dearer}<>""),{end},{given})', value)
+    return Formula(f'=IF(AND({is_on},{costlier_end}<>""),{end},{given})', value)
 
 
 def _name_value(book: PlanWorkbook, sheet: WorkbookSheet, name: str, row: int) -> str:

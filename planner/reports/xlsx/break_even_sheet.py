@@ -1,6 +1,6 @@
 """The sheet Break-even: owning one node of each system against renting its equal, and how one pair of them gets there.
 
-The pair drawn is that of the system most bought in the recommended strategy, else in another, else the first.
+The chart shows the system with the most nodes in the recommended strategy, else in another one, else the first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CHART_ROWS, CHART_COLUMN = 20, 5
 OWNING, RENTING, CROSSING = "#C55A11", "#1F3864", "#C00000"
 NOTE = (
     "As planned: the list does not follow changes. Months: at full use, without resale. Share of hours used: over the"
-    " life, with resale, discounted. Owning costs the same whatever is used, renting its price times the hours used."
+    " life, with resale, discounted. Owning costs the same at any use, renting its price times the hours used."
 )
 
 
@@ -59,14 +59,14 @@ def _break_even_row(b: BreakEven) -> tuple[Cell, ...]:
 
 
 def pair_to_draw(plan: Plan) -> BreakEven | None:
-    """The pair that matters most; None where there is none or a plan does not tell its months."""
+    """The pair that matters most; None without one, or where the plan lacks its months."""
     points = {point.system: point for point in plan.break_even if point.life_months}
     first = plan.recommendation.strategy
     for strategy in sorted(plan.strategies, key=lambda s: (s.name != first, s.name != "onprem")):
         counts: Counter[str] = Counter()
-        for bought in strategy.purchases:
-            if bought.what == "owned" and bought.name in points:
-                counts[bought.name] += bought.count
+        for item in strategy.purchases:
+            if item.what == "owned" and item.name in points:
+                counts[item.name] += item.count
         if counts:
             return points[min(counts, key=lambda name: (-counts[name], name))]
     return next(iter(points.values()), None)
@@ -82,13 +82,13 @@ class BreakEvenChart:
 
     title: str
     below: str
-    beside: str
+    upward: str
     area: tuple[int, int, int]
     most: float
     scale: str
     amounts: str
     crossing: CrossingCell = None
-    told: str = ""
+    crossing_name: str = ""
 
 
 def _draw_pair(sheet: WorkbookSheet, plan: Plan, pair: BreakEven, source: int, row: int) -> None:
@@ -103,7 +103,7 @@ def _draw_pair(sheet: WorkbookSheet, plan: Plan, pair: BreakEven, source: int, r
 
 
 def _put_cumulative(sheet: WorkbookSheet, money: str, pair: BreakEven, source: int, row: int) -> BreakEvenChart:
-    """Month 0 is delivery: capital on one side, nothing on the other; each month adds what it costs."""
+    """Month 0 is delivery, with the capital for owning and no cost for renting; each month adds its cost."""
     _put_heads(sheet, row, MONTHS, ("month", "owning", "renting", "owning less renting"))
     first = row + 1
     for month in range(pair.life_months + 1):
@@ -120,11 +120,10 @@ def _put_cumulative(sheet: WorkbookSheet, money: str, pair: BreakEven, source: i
         "0", "#,##0",
     )  # fmt: skip
     row += 1
-    saved = pair.rent_per_month - pair.own_per_month
-    if saved <= 0 or pair.capital > saved * pair.life_months:
+    if pair.month is None:
         sheet.put(row, MONTHS, "The lines do not cross within its life.", "note")
         return drawing
-    crossing = pair.capital / saved
+    crossing = pair.capital / (pair.rent_per_month - pair.own_per_month)
     across = f"={_absolute_cell(source, CAPITAL)}/({_absolute_cell(source, RENT)}-{_absolute_cell(source, OWN)})"
     sheet.put(row, MONTHS, Formula(across, crossing), "figure")
     sheet.put(
@@ -134,11 +133,11 @@ def _put_cumulative(sheet: WorkbookSheet, money: str, pair: BreakEven, source: i
         "money",
     )
     sheet.put(row, MONTHS + 2, "where the lines cross: month and cost", "note")
-    return replace(drawing, crossing=(row, MONTHS), told=f"break-even after {crossing:,.1f} months")
+    return replace(drawing, crossing=(row, MONTHS), crossing_name=f"break-even after {crossing:,.1f} months")
 
 
 def _put_by_share(sheet: WorkbookSheet, money: str, pair: BreakEven, source: int, row: int) -> BreakEvenChart:
-    """What an hour that is used costs: the same for renting, the less for owning the more of them are used."""
+    """The cost of an hour of use: constant for renting, inversely proportional to use for owning."""
     _put_heads(sheet, row, SHARE, ("share of hours used", "owning", "renting"))
     first = row + 1
     own, rent = pair.own_cost_per_accelerator_hour, pair.rent_cost_per_accelerator_hour
@@ -161,7 +160,7 @@ def _put_by_share(sheet: WorkbookSheet, money: str, pair: BreakEven, source: int
     sheet.put(row, SHARE, even, "percent")
     sheet.put(row, SHARE + 1, Formula(f"={_absolute_cell(source, RENT_HOUR)}", rent), "figure")
     sheet.put(row, SHARE + 2, "where the lines cross: share and cost", "note")
-    return replace(drawing, crossing=(row, SHARE), told=f"break-even at {own / rent:.1%} of the hours")
+    return replace(drawing, crossing=(row, SHARE), crossing_name=f"break-even at {own / rent:.1%} of the hours")
 
 
 def _put_heads(sheet: WorkbookSheet, row: int, first: int, titles: tuple[str, ...]) -> None:
@@ -170,7 +169,7 @@ def _put_heads(sheet: WorkbookSheet, row: int, first: int, titles: tuple[str, ..
 
 
 def _absolute_cell(row: int, column: int) -> str:
-    """The cell, the same whatever row asks for it: $H$5."""
+    """The absolute address of a cell: $H$5."""
     return a1(row, column, True, True)
 
 
@@ -191,7 +190,7 @@ def _put_chart(sheet: WorkbookSheet, row: int, column: int, drawing: BreakEvenCh
         red = {"color": CROSSING}
         series.append(
             {
-                "name": drawing.told,
+                "name": drawing.crossing_name,
                 "categories": [sheet.name, at_row, at_column, at_row, at_column],
                 "values": [sheet.name, at_row, at_column + 1, at_row, at_column + 1],
                 "marker": {"type": "diamond", "size": 11, "fill": red, "border": red},
@@ -199,5 +198,5 @@ def _put_chart(sheet: WorkbookSheet, row: int, column: int, drawing: BreakEvenCh
             }
         )
     below = {"name": drawing.below, "num_format": drawing.scale, "max": drawing.most}
-    beside = {"name": drawing.beside, "num_format": drawing.amounts}
-    sheet.chart(row, sheet.book.scatter_chart(drawing.title, below, beside, series), column)
+    upward = {"name": drawing.upward, "num_format": drawing.amounts}
+    sheet.chart(row, sheet.book.scatter_chart(drawing.title, below, upward, series), column)

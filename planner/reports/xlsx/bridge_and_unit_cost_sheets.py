@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from planner.reports._content.number_format import in_words
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
-from planner.reports.xlsx.cash_flow_sheet import FIRST, MONTHS, CashFlowBlock
+from planner.reports.xlsx.cash_flow_sheet import FIRST, CashFlowBlock
 from planner.reports.xlsx.workbook import (
     HEADER_ROW,
+    MONTHS_ROW,
     Cell,
     Formula,
     PlanWorkbook,
@@ -46,7 +48,7 @@ def write_bridge(
         *((c, 0.0, 0.0) for c in sorted(unpaid)),
     ]
     for row, (category, *costs) in enumerate(rows, start=first):
-        sheet.put(row, 0, category.replace("_", " "))
+        sheet.put(row, 0, in_words(category))
         for column, (block, cost) in enumerate(zip(pair, costs, strict=True), start=1):
             sheet.put(row, column, Formula(_present_cost_formula(category, block, cash, rate), cost), "money")
         sheet.put(row, 3, difference_formula(a1(row, 1), a1(row, 2), costs[0] - costs[1], digits=6), "money")
@@ -59,8 +61,8 @@ def write_bridge(
 
 
 def _present_cost_formula(category: str, block: CashFlowBlock, cash: WorkbookSheet, rate: DiscountRateCells) -> str:
-    """The present cost of a category: what is paid at the start of months and at their end, each discounted."""
-    months = cash.range(MONTHS, FIRST, block.last_column)
+    """The present cost of a category: payments at the start of months and at their end, each discounted."""
+    months = cash.range(MONTHS_ROW, FIRST, block.last_column)
     parts = [
         f"SUMPRODUCT({cash.range(row, FIRST, block.last_column)}/(1+{rate.monthly})^({months}-{int(when == 'start')}))"
         for (name, when), row in block.categories.items()
@@ -70,7 +72,7 @@ def _present_cost_formula(category: str, block: CashFlowBlock, cash: WorkbookShe
 
 
 def write_unit_costs(book: PlanWorkbook, plan: Plan, costs: WorkloadCostCells) -> None:
-    """Writes the sheet, if the plan tells costs per unit."""
+    """Writes the sheet, if the plan has costs per unit."""
     if not plan.views.unit_costs:
         return
     money = plan.currency
@@ -81,14 +83,12 @@ def write_unit_costs(book: PlanWorkbook, plan: Plan, costs: WorkloadCostCells) -
         (f"present cost of each, {money}", 16, "figure"),
     )  # fmt: skip
     sheet = book.sheet("Unit economics")
-    sheet.widths([width for _, width, _ in columns])
     note = "Cost over the work done, with shares of idle hours; work is not discounted."
-    sheet.heading("Unit economics", note)
     rows = [
         _unit_cost_row(row, cost, costs.of_pairs.get((cost.strategy, cost.workload), (cost.cost, cost.present_cost)))
         for row, cost in enumerate(plan.views.unit_costs, start=HEADER_ROW + 1)
     ]
-    sheet.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
+    sheet.list("Unit economics", note, columns, rows)
 
 
 def _unit_cost_row(row: int, cost: UnitCost, both: tuple[Cell, Cell]) -> tuple[Cell, ...]:

@@ -9,31 +9,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from planner.reports._content.number_format import month_name
+from planner.reports._content.number_format import in_words, month_name
 from planner.reports._content.repricing import SUPPORT, TAX, ledger_of
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.payments_sheet import BILLED, CATEGORY, STRATEGY, WHEN, PaymentsSheet
 from planner.reports.xlsx.workbook import (
     HEADER_ROW,
+    MONTHS_ROW,
     Formula,
     WorkbookSheet,
     a1,
     column_range,
     fitting_width,
     row_range,
-    running_range,
 )
 from planner.result import Plan, Strategy
 
 TOTAL, FIRST = 2, 3
 """The column of totals and that of the first month."""
-MONTHS = HEADER_ROW + 1
-"""The row with the numbers of the months."""
 
 
 @dataclass(frozen=True, slots=True)
 class CashFlowRow:
-    """A row of the block that was written: where it stands and what it amounts to in each month."""
+    """A row of a block, with its amount in each month."""
 
     row: int
     amounts: tuple[float, ...]
@@ -41,8 +39,8 @@ class CashFlowRow:
 
 @dataclass(frozen=True, slots=True)
 class CashFlowBlock:
-    """Where a strategy's totals stand in other sheets' formulas, and their values; `start` and `end` are what it pays
-    at the start and at the end of each month."""
+    """A strategy's totals for the formulas of other sheets, and its rows; `start` and `end` are its payments at the
+    start and at the end of each month."""
 
     strategy: Strategy
     total_cost: Formula
@@ -58,25 +56,18 @@ class CashFlowBlock:
 def write(
     sheet: WorkbookSheet, plan: Plan, rate: DiscountRateCells, payments: PaymentsSheet, figures: Mapping[str, str]
 ) -> tuple[CashFlowBlock, ...]:
-    """Writes every strategy that can serve the demand and says where its totals are."""
+    """Writes every strategy that can serve the demand; the cells of its totals."""
     last_month = max([plan.months, *(row.month for s in plan.strategies for row in s.cash)])
     months = range(1, last_month + 1)
     total, width = fitting_width([s.total_cost for s in plan.strategies]), _month_width(plan)
     sheet.widths((32, 9, total, *(width for _ in months)))
     sheet.heading(f"Cash flow, {plan.currency}", "Every amount is a formula over sheet Payments. Resale is negative.")
-    sheet.header(("category", "paid at", "total", *(month_name(plan, month) for month in months)))
-    for column, text in enumerate(("month", "", "")):
-        sheet.put(HEADER_ROW + 1, column, text)
-    for month in months:
-        sheet.put(HEADER_ROW + 1, FIRST + month - 1, month, "count")
-    sheet.freeze(HEADER_ROW + 2, FIRST)
+    sheet.timeline(("category", "paid at", "total"), [month_name(plan, month) for month in months])
     row = HEADER_ROW + 3
     blocks = []
     for strategy in plan.strategies:
-        sheet.put(row, 0, strategy.name, "block")
-        sheet.put(row, 1, strategy.status.replace("_", " "), "block")
-        for column in range(2, FIRST + last_month):
-            sheet.put(row, column, None, "block")
+        sheet.put_block_title(row, strategy.name, FIRST + last_month)
+        sheet.put(row, 1, in_words(strategy.status), "block")
         if strategy.status == "infeasible":
             sheet.put(row + 1, 0, "; ".join(map(str, strategy.reasons)))
             row += 3
@@ -97,7 +88,7 @@ def _month_width(plan: Plan) -> float:
 
 def payable_categories(plan: Plan, strategy: Strategy) -> dict[str, list[str]]:
     """By time of payment the categories that a strategy may pay, as they come in its ledger; with a cloud bill the
-    support plan and the tax on it, though they be nothing yet."""
+    support plan and the tax on it, even at rates of zero."""
     ledger = ledger_of(plan)
     by_time: dict[str, dict[str, None]] = {"start": {}, "end": {}}
     billed = set()
@@ -115,13 +106,13 @@ SURCHARGES = ("cloud_support", "tax")
 
 
 def surcharge_formula(category: str, figures: Mapping[str, str]) -> str:
-    """What a billed amount is multiplied by for the support plan, or for the tax on both, as formulas write it."""
+    """The factor on a billed amount for the support plan, or for the tax on both, as a formula."""
     support, tax = figures.get(SUPPORT, "0"), figures.get(TAX, "0")
     return support if category == "cloud_support" else f"(1+{support})*{tax}"
 
 
 def bill_factor_formula(figures: Mapping[str, str]) -> str:
-    """What a billed amount is multiplied by for both, as formulas write it."""
+    """The factor on a billed amount for both, as a formula."""
     return f"(1+{figures.get(SUPPORT, '0')})*(1+{figures.get(TAX, '0')})"
 
 
@@ -141,7 +132,7 @@ class _CashFlowWriter:
         self.last = FIRST + months - 1
 
     def write(self, strategy: Strategy, categories: Mapping[str, Sequence[str]], row: int) -> tuple[CashFlowBlock, int]:
-        """The block and the row where the next may begin; the strategy's name stands in the row above."""
+        """The block and the row where the next may begin; the row above has the strategy's name."""
         named = a1(row - 1, 0, True, True)
         start = self._payment_rows(strategy, named, "start", categories["start"], row)
         end = self._payment_rows(strategy, named, "end", categories["end"], start.row + 1)
@@ -150,13 +141,14 @@ class _CashFlowWriter:
         both = [a + b for a, b in zip(start.amounts, end.amounts, strict=True)]
         formulas = [f"={a1(start.row, c)}+{a1(end.row, c)}" for c in self._month_columns()]
         total = self._formula_row(end.row + 1, "total", formulas, both, "total")
-        cumulative = self._cumulative_row(total)
-        discounted = self._discounted_row(start, end, cumulative.row + 1)
+        cumulative = total.row + 1
+        self.sheet.put_running_sums(cumulative, "cumulative", total.row, FIRST, total.amounts)
+        discounted = self._discounted_row(start, end, cumulative + 1)
         block = CashFlowBlock(
             strategy,
             Formula(f"={self.sheet.address(total.row, TOTAL)}", sum(total.amounts)),
             Formula(f"={self.sheet.address(discounted.row, TOTAL)}", sum(discounted.amounts)),
-            cumulative.row,
+            cumulative,
             self.last,
             start,
             end,
@@ -170,13 +162,13 @@ class _CashFlowWriter:
     def _payment_rows(
         self, strategy: Strategy, named: str, when: str, categories: Sequence[str], row: int
     ) -> CashFlowRow:
-        """One row for each category paid then, and their sum below; the name of the strategy stands at `named`."""
+        """One row for each category paid then, and their sum below; the cell `named` has the name of the strategy."""
         amounts: dict[str, list[float]] = {category: [0.0] * self.months for category in categories}
         for cash in strategy.cash:
             if cash.at == when:
                 amounts[cash.category][cash.month - 1] += cash.amount
         for index, (category, by_month) in enumerate(amounts.items()):
-            self.sheet.put(row + index, 0, category.replace("_", " "))
+            self.sheet.put(row + index, 0, in_words(category))
             self.sheet.put(row + index, 1, when)
             sum_of_row = Formula(f"=SUM({row_range(row + index, FIRST, self.last)})", sum(by_month))
             self.sheet.put(row + index, TOTAL, sum_of_row, "money")
@@ -189,7 +181,7 @@ class _CashFlowWriter:
         return self._formula_row(end, f"paid at the {when} of the month", formulas, sums)
 
     def _amount_formula(self, category: str, row: int, named: str, month: int) -> str:
-        """The payments of a category in a month. What comes on top of cloud bills is a share of all that is billed."""
+        """The payments of a category in a month. Surcharges on cloud bills are a share of all billed amounts."""
         paid, moment = self.payments.month(month), {STRATEGY: named, WHEN: a1(row, 1, fixed_column=True)}
         own = self.payments.sum_of(paid, {**moment, CATEGORY: a1(row, 0, fixed_column=True)})
         if category not in SURCHARGES:
@@ -197,16 +189,8 @@ class _CashFlowWriter:
         share = surcharge_formula(category, self.figures)
         return f"={own}+{share}*{self.payments.sum_of(paid, {**moment, BILLED: '1'})}"
 
-    def _cumulative_row(self, total: CashFlowRow) -> CashFlowRow:
-        """The running sum of the totals; it has no total of its own."""
-        row, values = total.row + 1, tuple(accumulate(total.amounts))
-        self.sheet.put(row, 0, "cumulative")
-        for column, value in zip(self._month_columns(), values, strict=True):
-            self.sheet.put(row, column, Formula(f"=SUM({running_range(total.row, FIRST, column)})", value), "money")
-        return CashFlowRow(row, values)
-
     def _discounted_row(self, start: CashFlowRow, end: CashFlowRow, row: int) -> CashFlowRow:
-        month = [f"{a1(HEADER_ROW + 1, c)}" for c in self._month_columns()]
+        month = [a1(MONTHS_ROW, c) for c in self._month_columns()]
         formulas = [
             f"={a1(start.row, c)}/(1+{self.rate.monthly})^({m}-1)+{a1(end.row, c)}/(1+{self.rate.monthly})^{m}"
             for c, m in zip(self._month_columns(), month, strict=True)
@@ -222,10 +206,8 @@ class _CashFlowWriter:
         self, row: int, label: str, formulas: list[str], values: list[float], style: str = "money"
     ) -> CashFlowRow:
         """A row of formulas with their values, and their sum in the column of totals."""
-        words = "total_text" if style == "total" else "text"
-        self.sheet.put(row, 0, label, words)
-        self.sheet.put(row, 1, None, words)
+        pairs = zip(formulas, values, strict=True)
+        self.sheet.put_formulas(row, label, FIRST, [Formula(formula, value) for formula, value in pairs], style)
+        self.sheet.put(row, 1, None, "total_text" if style == "total" else "text")
         self.sheet.put(row, TOTAL, Formula(f"=SUM({row_range(row, FIRST, self.last)})", sum(values)), style)
-        for column, formula, value in zip(self._month_columns(), formulas, values, strict=True):
-            self.sheet.put(row, column, Formula(formula, value), style)
         return CashFlowRow(row, tuple(values))

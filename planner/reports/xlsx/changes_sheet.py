@@ -1,7 +1,7 @@
-"""The sheet Changes: what is not as it was at the last review; there is none where no plan was compared.
+"""The sheet Changes: differences from the last review; only where a plan was compared.
 
-Then is as the last review had it. What this plan costs now is read from the sheet Cash flow; differences, and what the
-causes come to, are formulas.
+Old values are those of the last review. New costs are read from the sheet Cash flow; differences and sums of causes are
+formulas.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from planner.result.comparison import TOPIC_TITLES, Changes, ComparedValue, Cost
 WIDTHS = (17, 46, 18, 18, 18, 20, 17, 17, 62)
 TOPIC, WHAT, THEN, NOW, DIFFERENCE, UNIT, TOTAL, PRESENT, WHY = range(9)
 SMALL = 0.001
-"""Figures below this are shown with six decimals."""
+"""Values below this have six decimals."""
 MONEY = frozenset({"cost", "month"})
 NOTE = (
     "Then: the last review; now: this plan, its costs and payments as sheet Cash flow has them. Differences are "
@@ -25,7 +25,7 @@ NOTE = (
 
 
 def write(book: PlanWorkbook, plan: Plan, cash: WorkbookSheet, blocks: Sequence[CashFlowBlock]) -> None:
-    """Writes the sheet, if the plan was compared with another; `blocks` stand on the sheet `cash`."""
+    """Writes the sheet, if the plan was compared with another; `blocks` are on the sheet `cash`."""
     comparison = plan.changes
     if comparison is None:
         return
@@ -49,7 +49,7 @@ def write(book: PlanWorkbook, plan: Plan, cash: WorkbookSheet, blocks: Sequence[
 
 
 def _live_cells(plan: Plan, cash: WorkbookSheet, blocks: Sequence[CashFlowBlock]) -> dict[str, Formula]:
-    """By subject the cells of sheet Cash flow that say what it is now: costs, and payments of the recommended one."""
+    """By subject the cells of sheet Cash flow with its new value: costs, and payments of the recommended strategy."""
     cells: dict[str, Formula] = {}
     for block in blocks:
         name = block.strategy.name
@@ -64,7 +64,7 @@ def _live_cells(plan: Plan, cash: WorkbookSheet, blocks: Sequence[CashFlowBlock]
 
 
 def _put_comparison(sheet: WorkbookSheet, comparison: Changes, row: int) -> int:
-    """Which plan it is compared with, and how unlike ones were set side by side."""
+    """The other plan, and how differences of months and currencies were handled."""
     months = f"{comparison.month_names[0]}..{comparison.month_names[-1]}" if comparison.month_names else "no months"
     review_text = (
         f"The last review: plan {comparison.plan_id} of {comparison.as_of}, {months}, in {comparison.currency}."
@@ -78,23 +78,18 @@ def _put_comparison(sheet: WorkbookSheet, comparison: Changes, row: int) -> int:
 def _put_topics(
     sheet: WorkbookSheet, comparison: Changes, topics: Sequence[str], live: Mapping[str, Formula], row: int
 ) -> tuple[int, dict[str, int]]:
-    """A block for each topic that has changes: the row after them, and where each subject stands."""
+    """A block for each topic that has changes: the row after them, and the row of each subject."""
     rows: dict[str, int] = {}
     for topic, title in TOPIC_TITLES.items():
         changes = comparison.of(topic) if topic in topics else ()
         if changes:
-            row = _put_title(sheet, title, row)
+            sheet.put_block_title(row, title, len(WIDTHS))
+            row += 1
         for change in changes:
             rows[change.subject] = row
             _put_change(sheet, row, change, live.get(change.subject) if change.topic in MONEY else None)
             row += 1
     return row, rows
-
-
-def _put_title(sheet: WorkbookSheet, title: str, row: int) -> int:
-    for column in range(len(WIDTHS)):
-        sheet.put(row, column, title if column == 0 else None, "block")
-    return row + 1
 
 
 def _put_change(sheet: WorkbookSheet, row: int, change: PlanChange, now: Formula | None) -> None:
@@ -129,10 +124,11 @@ def _number_style(*values: ComparedValue) -> str:
 
 
 def _put_causes(sheet: WorkbookSheet, causes: CostAttribution, costs: dict[str, int], *, like: bool, row: int) -> int:
-    """From the cost then, change by change, to the cost now; what is left over must be nothing."""
+    """From the old cost, change by change, to the new cost; the remainder must be zero."""
     old, new = causes.strategies
-    row = _put_title(sheet, "why the recommended strategy costs more or less than it did: the changes add up", row)
-    start = row
+    title = "why the recommended strategy costs more or less than it did: the changes add up"
+    sheet.put_block_title(row, title, len(WIDTHS))
+    row = start = row + 1
     sheet.put(start, WHAT, f"{old}: cost then", "wrap")
     for column, cost, amount in zip((TOTAL, PRESENT), ("total", "present"), causes.restated, strict=True):
         there = costs.get(f"{old}: {cost} cost") if like else None

@@ -1,4 +1,4 @@
-"""The sheet Checks: what the workbook adds up to against what the plan says, and one master check over all of them."""
+"""The sheet Checks: totals of the workbook against those of the plan, and one master check over all of them."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ AS_PLANNED = f'AND({UNEDITED},{SCENARIO}="{BASE}")'
 
 @dataclass(frozen=True, slots=True)
 class CheckedTotals:
-    """What the other sheets add up to."""
+    """The totals of the other sheets."""
 
     blocks: tuple[CashFlowBlock, ...]
     cost_of_workloads: Formula | None
     """In sheet Workloads, as recommended."""
     months: Formula
     rows: Formula
-    borne: tuple[EffectiveCostTotal, ...] = ()
-    worths: tuple[NetPresentValueCell, ...] = ()
+    effective_totals: tuple[EffectiveCostTotal, ...] = ()
+    net_present_values: tuple[NetPresentValueCell, ...] = ()
     bridge: Formula | None = None
     taxes: tuple[tuple[str, Formula, float], ...] = ()
     scenarios: tuple[ScenarioComparison, ...] = ()
     sums: Mapping[str, Formula] = field(default_factory=dict)
-    """What the workloads of each strategy cost in all, by sheet Workload costs."""
+    """The cost of all workloads of each strategy, by sheet Workload costs."""
     inputs: InputCounts = field(default_factory=lambda: sum_counts(()))
 
 
@@ -81,7 +81,7 @@ def write(sheet: WorkbookSheet, plan: Plan, totals: CheckedTotals) -> Formula:
 
 
 def _mark_failures(sheet: WorkbookSheet, first: int, last: int) -> None:
-    """Green for what holds; red for what fails, or is an error."""
+    """Green for a passed check, red for a failed one or an error."""
     cell = a1(first, 5)
     good = f"AND(ISNUMBER({cell}),{cell}=0)"
     sheet.mark(first, 5, last, {"good": good, "bad": f"NOT(OR(ISBLANK({cell}),{good}))"})
@@ -119,18 +119,18 @@ def _list_checks(plan: Plan, totals: CheckedTotals) -> Iterator[WorkbookCheck]:
 
 def _view_checks(plan: Plan, totals: CheckedTotals) -> Iterator[WorkbookCheck]:
     total: dict[str, Formula] = {block.strategy.name: block.total_cost for block in totals.blocks}
-    for borne in totals.borne:
-        name = f"{borne.strategy}: effective cost adds up to the total cost"
-        yield WorkbookCheck(name, borne.total, total[borne.strategy])
-    for worth in totals.worths:
-        name = f"{worth.strategy}: net present value against cloud"
-        yield WorkbookCheck(name, worth.formula, worth.planned, holds=AS_PLANNED)
+    for effective in totals.effective_totals:
+        name = f"{effective.strategy}: effective cost adds up to the total cost"
+        yield WorkbookCheck(name, effective.total, total[effective.strategy])
+    for value in totals.net_present_values:
+        name = f"{value.strategy}: net present value against cloud"
+        yield WorkbookCheck(name, value.formula, value.planned, holds=AS_PLANNED)
     if totals.bridge is not None:
         yield WorkbookCheck(
-            "bridge: differences add up to the worth", totals.bridge, plan.recommendation.worth, holds=AS_PLANNED
+            "bridge: differences add up to the saving", totals.bridge, plan.recommendation.worth, holds=AS_PLANNED
         )
-    for name, formula, value in totals.taxes:
-        yield WorkbookCheck(f"depreciation, {name}: worth today", formula, value, holds=AS_PLANNED)
+    for name, formula, planned in totals.taxes:
+        yield WorkbookCheck(f"depreciation, {name}: present value", formula, planned, holds=AS_PLANNED)
 
 
 def _put_check(sheet: WorkbookSheet, row: int, check: WorkbookCheck) -> int:

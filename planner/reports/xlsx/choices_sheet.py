@@ -1,4 +1,4 @@
-"""The sheet Choices: what the solver decided, as inputs: every payment is one of these quantities times a rate."""
+"""The sheet Choices: the decisions of the solver, as inputs: every payment is one of these quantities times a rate."""
 
 from __future__ import annotations
 
@@ -17,37 +17,35 @@ from planner.reports.xlsx.input_states import (
     difference_condition,
     mark_states,
 )
-from planner.reports.xlsx.workbook import HEADER_ROW, Formula, WorkbookSheet, a1, cell_text, fitting_width, row_range
+from planner.reports.xlsx.workbook import MONTHS_ROW, Formula, WorkbookSheet, a1, cell_text, fitting_width, row_range
 from planner.result import Plan
 
 NOTE = (
-    "Decided by the solver and kept whatever is changed here: plan again to decide anew. Orders and commitments "
-    "stand in the month that they start, hours and data in the month of their use. Mean month: when, on average."
+    "Decisions of the solver, which no change in this workbook alters: plan again for new ones. Orders and commitments "
+    "are in the month that they start, hours and data in the month of their use. Mean month: weighted by quantity."
 )
 TOP_UP = "top-up to its least fee"
-TOP_UP_NOTE = "What tops a support plan up to its least fee is an amount as planned: it does not follow the bill."
+TOP_UP_NOTE = "The top-up of a support plan to its least fee is an amount as planned: it does not follow the bill."
 COLUMNS = (
     ("choice", 7, "count"), ("strategy", 9, "text"), ("what", 36, "wrap"), ("workload", 24, "wrap"),
     ("unit", 14, "wrap"),
 )  # fmt: skip
-TOTAL, MEAN, STATE, PLANNED, MEAN_PLANNED, BORNE_BY, COST, PRESENT = range(len(COLUMNS), len(COLUMNS) + 8)
+TOTAL, MEAN, STATE, PLANNED, MEAN_PLANNED, ALLOCATED_TO, COST, PRESENT = range(len(COLUMNS), len(COLUMNS) + 8)
 FIRST = PRESENT + 1
 STRATEGY, WORKLOAD = 1, 3
-MONTHS = HEADER_ROW + 1
-"""The row with the numbers of the months."""
-START = HEADER_ROW + 2
+START = MONTHS_ROW + 1
 ITS_OWN, BY_HOURS, BY_COST = "its workload", "workloads by hours", "workloads by other costs"
-"""Who bears what a choice costs."""
+"""The workloads that share the cost of a choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChoicesSheet:
-    """Where the quantities stand."""
+    """The cells of the quantities."""
 
     sheet: WorkbookSheet
     count: int
     labels: Mapping[str, str]
-    """What a workload is called here, by its name: no two are told alike."""
+    """The label of each workload on this sheet, by its name: all are distinct."""
 
     def column(self, column: int) -> str:
         """All choices of one column, as other sheets name them."""
@@ -59,7 +57,7 @@ class ChoicesSheet:
         return count_states(self.column(STATE))
 
     def cost(self, choice: int) -> str:
-        """What it costs, with support plan and tax."""
+        """The cell of its cost, with support plan and tax."""
         return self.sheet.address(self.row(choice), COST)
 
     def present(self, choice: int) -> str:
@@ -88,13 +86,10 @@ def write(sheet: WorkbookSheet, plan: Plan) -> ChoicesSheet:
     sheet.heading("Choices", f"{NOTE} {TOP_UP_NOTE}" if has_top_up else NOTE)
     costs = (
         "all months", "mean month", "state of the input", "all months, as planned", "mean month, as planned",
-        "borne by", f"cost, {plan.currency}", f"present cost, {plan.currency}",
+        "allocated to", f"cost, {plan.currency}", f"present cost, {plan.currency}",
     )  # fmt: skip
-    sheet.header((*(head for head, _, _ in COLUMNS), *costs, *(month_name(plan, m + 1) for m in range(months))))
-    sheet.put(MONTHS, 0, "month")
-    for month in range(months):
-        sheet.put(MONTHS, FIRST + month, month + 1, "count")
-    sheet.freeze(START, STRATEGY + 2)
+    heads = (*(head for head, _, _ in COLUMNS), *costs)
+    sheet.timeline(heads, [month_name(plan, month + 1) for month in range(months)], STRATEGY + 2)
     names = (*(workload.name for workload in plan.workloads), *(choice.workload for choice in choices))
     choice_cells = ChoicesSheet(
         sheet, len(choices), distinct_labels(("", *names, *(n for c in choices for n, _ in c.parts)))
@@ -103,7 +98,7 @@ def write(sheet: WorkbookSheet, plan: Plan) -> ChoicesSheet:
         row = choice_cells.row(number)
         cells = (number + 1, choice.strategy, choice.what, choice_cells.labels[choice.workload], choice.unit)
         sheet.put_row(row, cells, [style for _, _, style in COLUMNS])
-        sheet.put(row, BORNE_BY, ITS_OWN if choice.workload else BY_HOURS if choice.parts else BY_COST, "wrap")
+        sheet.put(row, ALLOCATED_TO, ITS_OWN if choice.workload else BY_HOURS if choice.parts else BY_COST, "wrap")
         _put_quantities(sheet, row, choice.quantity)
     if choices:
         least = 0.0 if all(quantity >= 0 for choice in choices for quantity in choice.quantity) else None
@@ -113,9 +108,9 @@ def write(sheet: WorkbookSheet, plan: Plan) -> ChoicesSheet:
 
 
 def _put_quantities(sheet: WorkbookSheet, row: int, quantity: Sequence[float]) -> None:
-    """What was decided, month by month, what it is in all, and whether it is still that."""
+    """The quantity of each month, their sum, and whether it is still as planned."""
     last = FIRST + len(quantity) - 1
-    cells, months = row_range(row, FIRST, last), row_range(MONTHS, FIRST, last, fixed_row=True)
+    cells, months = row_range(row, FIRST, last), row_range(MONTHS_ROW, FIRST, last, fixed_row=True)
     decided = math.fsum(quantity)
     mean = math.fsum(month * each for month, each in enumerate(quantity, start=1)) / decided if decided else 0.0
     now = Formula(f"=IF({a1(row, TOTAL)}=0,0,SUMPRODUCT({months},{cells})/{a1(row, TOTAL)})", mean)
@@ -131,7 +126,7 @@ def _put_quantities(sheet: WorkbookSheet, row: int, quantity: Sequence[float]) -
 
 
 def distinct_labels(names: Iterable[str]) -> dict[str, str]:
-    """What to call each: names that look alike once made plain get a number, or sums by name would mix them up."""
+    """A label for each name: names that are equal as plain text get a number, or sums by name would mix them up."""
     used_labels: set[str] = set()
     labels = {}
     for name in names:

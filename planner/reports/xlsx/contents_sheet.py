@@ -1,45 +1,45 @@
-"""The sheet Contents: every sheet of the workbook in the order that it stands in, what it tells and whether it is live.
+"""The sheet Contents: every sheet of the workbook in its order, its content and whether it is live.
 
-`SHEETS` is that order: what is decided and what it costs, then inputs and workings, then what it rests on.
+`SHEETS` is that order: decisions and costs, then inputs and workings, then sources.
 """
 
 from __future__ import annotations
 
 from planner.reports.xlsx.workbook import PlanWorkbook, WorkbookSheet
 
-LIVE, PLANNED, INPUTS, BOTH = "live", "as planned", "inputs", "live, but for what says «as planned»"
+LIVE, PLANNED, INPUTS, BOTH = "live", "as planned", "inputs", "live, except values marked «as planned»"
 NOTE = (
-    "Inputs: blue cells to change. Live: formulas that follow them, choices kept. As planned: found with the plan; "
-    "plan again to renew it."
+    "Inputs: blue cells to change. Live: formulas that follow them, with unchanged choices. As planned: computed with "
+    "the plan; plan again to renew it."
 )
 SHEETS = {
-    "Summary": ("what to do, what it costs, how sure that is, and whether the workbook adds up", BOTH),
+    "Summary": ("the recommendation, its cost and uncertainty, and whether the workbook adds up", BOTH),
     "Contents": ("this list", ""),
-    "Changes": ("what is not as it was at the last review, and why it costs more or less", BOTH),
-    "Assumptions": ("every figure that no price list holds, with range, source and date; the scenario", INPUTS),
-    "Cash flow": ("what each strategy pays in each month, by category, cumulative and discounted", LIVE),
+    "Changes": ("differences from the last review, and the causes of higher or lower cost", BOTH),
+    "Assumptions": ("every assumption with range, source and date; the scenario", INPUTS),
+    "Cash flow": ("payments of each strategy in each month, by category, cumulative and discounted", LIVE),
     "Effective cost": ("the same in the months that it serves: commitments and hardware spread over their use", LIVE),
     "Bridge": ("where the recommended strategy saves and spends against the runner-up", LIVE),
     "Owning": ("buying hardware against renting: net present value, rates of return, payback", BOTH),
-    "Depreciation": ("what the hardware saves in income tax", LIVE),
-    "Scenarios": ("all strategies as planned, at low and at high cost, and as this workbook stands", BOTH),
-    "Sensitivity": ("what one figure at a time changes, and where the answer turns", PLANNED),
+    "Depreciation": ("income tax saved by depreciation of hardware", LIVE),
+    "Scenarios": ("all strategies as planned, at low and at high cost, and in this workbook now", BOTH),
+    "Sensitivity": ("the effect of one assumption at a time, and switching values", PLANNED),
     "Break-even": ("owning one node against renting its equal: from which month, from which use", PLANNED),
-    "Workloads": ("what each workload costs, against its budget, and where it runs", LIVE),
-    "Unit economics": ("what a unit of work costs under each strategy", LIVE),
-    "Purchases": ("what to buy and commit to, by month of order", PLANNED),
+    "Workloads": ("the cost of each workload, its budget and its place", LIVE),
+    "Unit economics": ("the cost of a unit of work under each strategy", LIVE),
+    "Purchases": ("purchases and commitments, by month of order", PLANNED),
     "Bill of materials": ("the hardware to buy, with power and racks", PLANNED),
-    "Quotas": ("limits to ask the providers to raise", PLANNED),
-    "Gaps": ("what is missing or estimated, and what it ruled out", PLANNED),
+    "Quotas": ("limits that the providers have to raise", PLANNED),
+    "Gaps": ("missing and estimated inputs, and their effects", PLANNED),
     "Offers": ("the prices that payments are made of, with source and date", INPUTS),
-    "Choices": ("what the solver decided: orders, commitments, hours and data by month", INPUTS),
+    "Choices": ("decisions of the solver: orders, commitments, hours and data by month", INPUTS),
     "Payments": ("every kind of payment: quantity x rate, month by month", LIVE),
-    "Shares": ("which workload bears what part of what is bought", INPUTS),
+    "Shares": ("the share of each workload in purchases", INPUTS),
     "Workload costs": ("own use, shares and overheads of each workload under each strategy", LIVE),
-    "Demand": ("the work asked for, month by month", PLANNED),
-    "Resources": ("which workload runs on what, month by month", PLANNED),
+    "Demand": ("the requested work, month by month", PLANNED),
+    "Resources": ("the nodes of each workload, month by month", PLANNED),
     "Throughput": ("how fast each workload runs on each accelerator, and how that is known", PLANNED),
-    "Offers considered": ("every offer of the catalogue, and why what was refused was", PLANNED),
+    "Offers considered": ("every offer of the catalogue, its outcome and reasons of refusals", PLANNED),
     "As read": ("every cell of the input that was used", PLANNED),
     "Sources": ("the input, rows refused, sources of prices and assumptions with their dates", PLANNED),
     "Checks": ("whether the sheets add up, and agree with the plan", LIVE),
@@ -48,7 +48,5 @@ SHEETS = {
 
 def write(sheet: WorkbookSheet, book: PlanWorkbook) -> None:
     """Writes a row for each sheet that there is."""
-    sheet.widths((24, 92, 40))
-    sheet.heading("Contents", NOTE)
-    names = [name for name in SHEETS if name in book.sheet_names]
-    sheet.table(("sheet", "what it tells", "live or not"), ("text",) * 3, ((name, *SHEETS[name]) for name in names))
+    columns = (("sheet", 24, "text"), ("sheet content", 92, "text"), ("live or not", 40, "text"))
+    sheet.list("Contents", NOTE, columns, [(name, *SHEETS[name]) for name in SHEETS if name in book.sheet_names])

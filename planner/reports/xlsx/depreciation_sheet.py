@@ -1,4 +1,4 @@
-"""The sheet Depreciation: what the tax side of each purchase is worth, year by year; taxes and books are formulas."""
+"""The sheet Depreciation: the tax effect of each purchase, year by year; taxes and book values are formulas."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.reports._content.financial_views import METHODS
-from planner.reports._content.ledger_formulas import FormulaNode, evaluate_formula, parse_formula, spreadsheet_formula
 from planner.reports._content.number_format import plan_year_name
 from planner.reports._content.repricing import INCOME_TAX, LedgerRepricing
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.choices_sheet import ChoicesSheet
 from planner.reports.xlsx.input_states import InputCounts, count_pairs
 from planner.reports.xlsx.payments_sheet import CATEGORY, CHOICE, TOTAL, PaymentsSheet
+from planner.reports.xlsx.spreadsheet_formulas import spreadsheet_formula
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, PlanWorkbook, WorkbookSheet, a1, column_range
 from planner.result import Plan
 from planner.result.audit_trail import AuditLine
 from planner.result.financial_views import Depreciation
+from planner.result.formulas import FormulaNode, evaluate_formula, parse_formula
 
 TAX_COLUMNS = (
     ("strategy", 10, "text"), ("hardware", 34, "wrap"), ("method", 14, "text"), ("year of the plan", 18, "text"),
     ("year", 7, "count"), ("cost or price", 18, "money"), ("part of the cost", 9, "input"), ("deducted", 18, "money"),
     ("left in the books", 18, "money"), ("income tax", 10, "percent"), ("tax saved", 18, "money"),
-    ("worth today", 18, "money"), ("part as planned", 9, "figure"),
+    ("present value", 18, "money"), ("part as planned", 9, "figure"),
 )  # fmt: skip
 COST, PART, DEDUCTED, BOOKS, FRACTION, SAVED, TODAY, PLANNED = 5, 6, 7, 8, 9, 10, 11, 12
 NOTE = (
@@ -34,9 +35,9 @@ NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class TaxCells:
-    """By purchase its name, what it is worth today, and what the plan says; the parts as inputs."""
+    """By purchase its name, its present value and that of the plan; the parts as inputs."""
 
-    worths: tuple[tuple[str, Formula, float], ...]
+    present_values: tuple[tuple[str, Formula, float], ...]
     inputs: tuple[InputCounts, ...]
 
 
@@ -49,7 +50,7 @@ def write(
     payments: PaymentsSheet,
     figures: Mapping[str, str],
 ) -> TaxCells:
-    """Writes the sheet, if tax was asked for."""
+    """Writes the sheet, if tax was requested."""
     if not plan.views.depreciation:
         return TaxCells((), ())
     sheet = book.sheet("Depreciation")
@@ -78,11 +79,11 @@ class _DepreciationSchedule:
     figures: Mapping[str, str]
 
     def write(self, row: int) -> tuple[Formula, int]:
-        """What it is worth today, and the row where the next may begin."""
+        """The cell of its present value, and the row where the next may begin."""
         sheet, plan, each = self.sheet, self.plan, self.each
         first, name = row, f"{each.count} x {each.name}"
         words = ("text", "wrap", "text", "text", "count")
-        left, worth = each.cost, []
+        left, tax_values = each.cost, []
         for year in each.years:
             cells = (each.strategy, name, METHODS[each.method], plan_year_name(plan, year.year), year.year)
             sheet.put_row(row, cells, words)
@@ -100,7 +101,7 @@ class _DepreciationSchedule:
             deducted = Formula(f"={a1(first, COST, True, True)}*{a1(row, PART)}", year.deduction)
             sheet.put(row, DEDUCTED, deducted, "money")
             sheet.put(row, BOOKS, Formula(f"={before}-{a1(row, DEDUCTED)}", left), "money")
-            worth.append(self._put_tax(row, year.year, year.deduction))
+            tax_values.append(self._put_tax(row, year.year, year.deduction))
             row += 1
         sold = each.years[-1].year
         sheet.put_row(row, (each.strategy, name, "sale", plan_year_name(plan, sold), sold), words)
@@ -108,17 +109,17 @@ class _DepreciationSchedule:
         sheet.put(row, PART, None, "text")
         sheet.put(row, DEDUCTED, Formula(f"={a1(row - 1, BOOKS)}-{a1(row, COST)}", left - each.resale), "money")
         sheet.put(row, BOOKS, 0.0, "money")
-        worth.append(self._put_tax(row, sold, left - each.resale))
+        tax_values.append(self._put_tax(row, sold, left - each.resale))
         row += 1
         sheet.put(row, 0, "total", "total_text")
         for column in range(1, TODAY):
             sheet.put(row, column, None, "total")
-        sheet.put(row, TODAY, Formula(f"=SUM({column_range(TODAY, first, row - 1)})", sum(worth)), "total")
-        return Formula(f"={sheet.address(row, TODAY)}", sum(worth)), row + 2
+        sheet.put(row, TODAY, Formula(f"=SUM({column_range(TODAY, first, row - 1)})", sum(tax_values)), "total")
+        return Formula(f"={sheet.address(row, TODAY)}", sum(tax_values)), row + 2
 
     def _payment_cell(self, categories: Sequence[str], amount: float) -> Cell:
-        """What is paid for it (a sale: received) by sheet Payments, and what is borrowed; the amount itself where these
-        are not that."""
+        """Its payments (for a sale: receipts) by sheet Payments, and loans; the amount itself where these differ
+        from it."""
         ledger, each = self.again.ledger, self.each
         choice = next(
             (
@@ -132,7 +133,7 @@ class _DepreciationSchedule:
             return amount
         lines = [line for line in ledger.lines if line.choice == choice]
         is_sale = categories == ("resale",)
-        loans = [] if is_sale else [found for line in lines if (found := _loan_formula(line)) is not None]
+        loans = [] if is_sale else [loan for line in lines if (loan := _loan_formula(line)) is not None]
         paid = [a for line in lines if line.category in categories for a in self._line_amounts(line, line.rate_value)]
         quantity = math.fsum(ledger.choices[choice].quantity)
         known = math.fsum([*paid, *(quantity * evaluate_formula(loan, self.again.figures) for loan in loans)])
@@ -149,9 +150,10 @@ class _DepreciationSchedule:
         return [*self.again.ledger.amounts(line, rate, 0.0).values()]
 
     def _put_tax(self, row: int, year: int, deducted: float) -> float:
-        """The tax that a deduction saves, and what that is worth today at the live rate; its value."""
+        """Writes the tax that a deduction saves, and its present value at the live rate; that value."""
         sheet, fraction = self.sheet, self.each.tax_fraction
         saved = deducted * fraction
+        # tax is settled at the end of a year, so it is discounted by whole years
         today = saved / (1 + self.plan.discount_rate_annual) ** year
         cell = self.figures.get(INCOME_TAX)
         sheet.put(row, FRACTION, Formula(f"={cell}", fraction) if cell else fraction, "percent")
@@ -161,7 +163,7 @@ class _DepreciationSchedule:
 
 
 def _loan_formula(line: AuditLine) -> FormulaNode | None:
-    """The formula of what a loan is for, whose level payments this line is: X / PV(...)."""
+    """The formula of the principal of a loan whose level payments this line is: X / PV(...)."""
     node = parse_formula(line.rate)
     is_level = line.category == "financing" and node.text == "/" and node.sides[1].text == "PV"
     return node.sides[0] if is_level else None

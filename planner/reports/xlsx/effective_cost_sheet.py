@@ -1,6 +1,6 @@
-"""The sheet Effective cost: what each month bears, a block for each strategy, with totals to set against its cash.
+"""The sheet Effective cost: a block for each strategy, with totals to compare with its cash.
 
-Formulas over sheet Payments: what is paid in a month and belongs to it, and each month's part of what is borne evenly.
+Formulas over sheet Payments: payments that belong to the month they are paid in, and the month's share of the others.
 """
 
 from __future__ import annotations
@@ -9,11 +9,19 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from planner.reports._content.number_format import month_name
+from planner.reports._content.number_format import in_words, month_name
 from planner.reports.xlsx.cash_flow_sheet import SURCHARGES, payable_categories, surcharge_formula
-from planner.reports.xlsx.payments_sheet import BILLED, BORNE, BORNE_FROM, BORNE_TO, CATEGORY, STRATEGY, PaymentsSheet
+from planner.reports.xlsx.payments_sheet import (
+    BILLED,
+    CATEGORY,
+    MONTHLY_SHARE,
+    SPREAD_FROM,
+    SPREAD_TO,
+    STRATEGY,
+    PaymentsSheet,
+)
 from planner.reports.xlsx.workbook import (
-    HEADER_ROW,
+    MONTHS_ROW,
     Formula,
     PlanWorkbook,
     WorkbookSheet,
@@ -25,17 +33,15 @@ from planner.reports.xlsx.workbook import (
 from planner.result import Plan
 
 TOTAL, FIRST = 1, 2
-MONTHS = HEADER_ROW + 1
-"""The row with the numbers of the months."""
 NOTE = (
-    "What is committed to or owned stands evenly in the months it serves, with what is owed after the plan; the rest "
-    "as paid. Totals are formulas and are those of sheet Cash flow."
+    "Commitments and hardware are spread evenly over the months they serve, payments after the plan included; other "
+    "costs are as paid. Totals are formulas and equal those of sheet Cash flow."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class EffectiveCostTotal:
-    """Where the total of a strategy's effective cost stands."""
+    """The cell of the total of a strategy's effective cost."""
 
     strategy: str
     total: Formula
@@ -44,7 +50,7 @@ class EffectiveCostTotal:
 def write(
     book: PlanWorkbook, plan: Plan, payments: PaymentsSheet, figures: Mapping[str, str]
 ) -> tuple[EffectiveCostTotal, ...]:
-    """Writes the sheet; none where the plan does not tell effective costs."""
+    """Writes the sheet; none where the plan has no effective costs."""
     rows = plan.views.effective
     if not rows:
         return ()
@@ -53,12 +59,8 @@ def write(
     width = fitting_width(row.amount for row in rows)
     sheet.widths((32, fitting_width(s.total_cost for s in plan.strategies), *(width for _ in range(last))))
     sheet.heading(f"Effective cost, {plan.currency}", NOTE)
-    sheet.header(("category", "total", *(month_name(plan, month) for month in range(1, last + 1))))
-    sheet.put(MONTHS, 0, "month")
-    for month in range(1, last + 1):
-        sheet.put(MONTHS, FIRST + month - 1, month, "count")
-    sheet.freeze(MONTHS + 1, FIRST)
-    writer, row, totals = _EffectiveCostWriter(sheet, payments, figures), MONTHS + 2, []
+    sheet.timeline(("category", "total"), [month_name(plan, month) for month in range(1, last + 1)])
+    writer, row, totals = _EffectiveCostWriter(sheet, payments, figures), MONTHS_ROW + 2, []
     for strategy in plan.strategies:
         amounts: dict[str, list[float]] = defaultdict(lambda: [0.0] * last)
         for cost in rows:
@@ -68,7 +70,7 @@ def write(
             for category in dict.fromkeys(
                 name for names in payable_categories(plan, strategy).values() for name in names
             ):
-                amounts[category]  # one that costs nothing yet has a row too: its figures may change
+                amounts[category]  # a category at zero cost has a row too: its assumptions may change
             total, row = writer.block(strategy.name, amounts, row)
             totals.append(EffectiveCostTotal(strategy.name, total))
     return tuple(totals)
@@ -83,29 +85,26 @@ class _EffectiveCostWriter:
     figures: Mapping[str, str]
 
     def block(self, name: str, amounts: Mapping[str, list[float]], row: int) -> tuple[Formula, int]:
-        """A row for each category and their sum; where the grand total stands, and the row where the next may begin."""
+        """A row for each category and their sum; the cell of the grand total, and the row where the next may begin."""
         sheet, months = self.sheet, len(next(iter(amounts.values())))
         last = FIRST + months - 1
-        sheet.put(row, 0, name, "block")
-        for column in range(1, last + 1):
-            sheet.put(row, column, None, "block")
+        sheet.put_block_title(row, name, last + 1)
         first = row + 1
         for line, (category, by_month) in enumerate(amounts.items(), start=first):
-            sheet.put(line, 0, category.replace("_", " "))
+            sheet.put(line, 0, in_words(category))
             sheet.put(line, TOTAL, Formula(f"=SUM({row_range(line, FIRST, last)})", sum(by_month)), "money")
             for month, amount in enumerate(by_month, start=1):
                 text = self._amount_formula(category, a1(row, 0, True, True), line, month)
                 sheet.put(line, FIRST + month - 1, Formula(f"={text}", amount), "money")
         end = first + len(amounts)
-        sheet.put(end, 0, "total", "total_text")
         sums = [sum(by_month[month] for by_month in amounts.values()) for month in range(months)]
-        for column, value in enumerate(sums, start=FIRST):
-            sheet.put(end, column, Formula(f"=SUM({column_range(column, first, end - 1)})", value), "total")
+        totals = (Formula(f"=SUM({column_range(c, first, end - 1)})", value) for c, value in enumerate(sums, FIRST))
+        sheet.put_formulas(end, "total", FIRST, totals, "total")
         sheet.put(end, TOTAL, Formula(f"=SUM({row_range(end, FIRST, last)})", sum(sums)), "total")
         return Formula(f"={sheet.address(end, TOTAL)}", sum(sums)), end + 2
 
     def _amount_formula(self, category: str, named: str, row: int, month: int) -> str:
-        """What a month bears of a category; what comes on top of cloud bills is a share of all that is billed."""
+        """The effective cost of a category in a month; surcharges on cloud bills are a share of all billed amounts."""
         own = self._effective_formula({STRATEGY: named, CATEGORY: a1(row, 0, fixed_column=True)}, month)
         if category not in SURCHARGES:
             return own
@@ -113,8 +112,8 @@ class _EffectiveCostWriter:
         return f"{own}+{surcharge_formula(category, self.figures)}*({billed})"
 
     def _effective_formula(self, criteria: Mapping[int, str], month: int) -> str:
-        """Of the lines that meet the criteria: what is borne as paid, and the month's part of the others."""
-        now = a1(MONTHS, FIRST + month - 1, fixed_row=True)
-        spread = {**criteria, BORNE_FROM: f'"<="&{now}', BORNE_TO: f'">="&{now}'}
-        as_paid = self.payments.sum_of(self.payments.month(month), {**criteria, BORNE_TO: '""'})
-        return f"{as_paid}+{self.payments.sum_of(self.payments.column(BORNE), spread)}"
+        """Of the lines that meet the criteria: payments of the month itself, and its share of the spread ones."""
+        now = a1(MONTHS_ROW, FIRST + month - 1, fixed_row=True)
+        spread = {**criteria, SPREAD_FROM: f'"<="&{now}', SPREAD_TO: f'">="&{now}'}
+        as_paid = self.payments.sum_of(self.payments.month(month), {**criteria, SPREAD_TO: '""'})
+        return f"{as_paid}+{self.payments.sum_of(self.payments.column(MONTHLY_SHARE), spread)}"

@@ -1,4 +1,4 @@
-"""Whether inputs are as planned: a word beside each, and what sheet Checks counts of them.
+"""Whether inputs are as planned: a word next to each, and the counts for sheet Checks.
 
 Knows no sheet. A cell that was cleared or has a text is no number: it would count as 0, or as an error.
 """
@@ -12,9 +12,9 @@ from planner.reports.xlsx.workbook import Formula, WorkbookSheet
 
 AS_PLANNED, CHANGED, NO_NUMBER, OUTSIDE = "as planned", "changed here", "no number", "out of range"
 WITHOUT_EFFECT = "plan again"
-"""Changed, where it acts on nothing that is live."""
+"""Changed, without an effect on live cells."""
 ROUNDED = "0.000001"
-"""What a sum may round off, over its amount."""
+"""The relative rounding error of a sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def state_formula(value: str, planned: str, outside: str = "", acts: str = "") -
 
 
 def difference_condition(value: str, planned: str) -> str:
-    """Whether a number is not as planned, but for what rounds off."""
+    """Whether a number is not as planned, except for rounding errors."""
     return f"ABS({value}-{planned})>{ROUNDED}*ABS({planned})"
 
 

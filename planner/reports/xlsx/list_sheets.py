@@ -1,13 +1,20 @@
-"""The sheets that are lists as the plan has them: Resources, Purchases, Throughput, Prices and Gaps."""
+"""The sheets that are lists as the plan has them, such as Resources, Purchases, Throughput, Gaps and Quotas.
+
+Bills of materials, quotas and cells read have no sheet where they are empty.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 
-from planner.reports._content.number_format import month_name
-from planner.reports.xlsx.workbook import Cell, PlanWorkbook
+from planner.reports._content.bill_of_materials import list_materials
+from planner.reports._content.evidence import workload_field
+from planner.reports._content.number_format import in_words, month_name
+from planner.reports._content.quota_requests import missing_quota
+from planner.reports.xlsx.workbook import Cell, Column, PlanWorkbook
 from planner.result import Plan
+from pricing.quota import UNIT_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,17 +23,16 @@ class ListSheet:
 
     name: str
     note: str
-    columns: Sequence[tuple[str, float, str]]
-    rows: Iterable[Sequence[Cell]]
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
 
 
 def write(book: PlanWorkbook, plan: Plan) -> None:
     """Writes the lists, each to a sheet of its own."""
-    for one in (_resources_list(plan), _purchases_list(plan), _throughput_list(plan), _gaps_list(plan)):
-        sheet = book.sheet(one.name)
-        sheet.widths([width for _, width, _ in one.columns])
-        sheet.heading(one.name, one.note)
-        sheet.table([head for head, _, _ in one.columns], [style for _, _, style in one.columns], one.rows)
+    always = (_resources_list(plan), _purchases_list(plan), _throughput_list(plan), _gaps_list(plan))
+    sometimes = (_materials_list(plan), _quotas_list(plan), _readings_list(plan))
+    for one in (*always, *(each for each in sometimes if each.rows)):
+        book.sheet(one.name).list(one.name, one.note, one.columns, one.rows)
 
 
 UNITS = {"node": "nodes", "node_day": "days of a node", "money": "money an hour"}
@@ -52,7 +58,7 @@ def _resources_list(plan: Plan) -> ListSheet:
     ]  # fmt: skip
     return ListSheet(
         "Resources",
-        "Which workload runs on what in each month; owned and committed nodes are paid as purchases.",
+        "The nodes of each workload in each month; owned and committed nodes are paid as purchases.",
         columns,
         rows,
     )
@@ -65,7 +71,7 @@ def _purchases_list(plan: Plan) -> ListSheet:
         ("amount", 10, "figure"), ("unit", 12, "wrap"),
         ("usable from", 9, "text"), ("usable to", 9, "text"), ("term, months", 9, "count"),
         (f"upfront, {money}", 16, "money"),
-        (f"owed a month, {money}", 15, "money"), (f"present cost, {money}", 16, "money"),
+        (f"fee a month, {money}", 15, "money"), (f"present cost, {money}", 16, "money"),
     )  # fmt: skip
     rows = [
         (
@@ -77,7 +83,7 @@ def _purchases_list(plan: Plan) -> ListSheet:
     ]  # fmt: skip
     return ListSheet(
         "Purchases",
-        "What is bought or committed to, by order month; amounts are for all nodes of the row.",
+        "Purchases and commitments, by order month; amounts are for all nodes of the row.",
         columns,
         rows,
     )
@@ -90,16 +96,7 @@ def _throughput_list(plan: Plan) -> ListSheet:
         ("low", 18, "figure"), ("high", 18, "figure"), ("basis", 28, "wrap"), ("how", 50, "wrap"),
     )  # fmt: skip
     rows = [
-        (
-            t.workload,
-            t.accelerator,
-            t.gang,
-            t.units_per_hour,
-            t.low,
-            t.high,
-            t.basis.replace("_", " "),
-            t.explanation_text,
-        )
+        (t.workload, t.accelerator, t.gang, t.units_per_hour, t.low, t.high, in_words(t.basis), t.explanation_text)
         for t in plan.throughput
     ]
     return ListSheet("Throughput", "Work per hour of one gang; low and high bound 80 % of cases.", columns, rows)
@@ -110,6 +107,50 @@ def _gaps_list(plan: Plan) -> ListSheet:
         ("kind", 18, "text"), ("what is missing or estimated", 40, "wrap"), ("what follows", 70, "wrap"),
         ("workload", 28, "wrap"),
     )  # fmt: skip
-    rows = [(g.kind.replace("_", " "), g.subject, str(g.effect), g.workload) for g in plan.gaps]
-    note = "What is missing or estimated, and what it ruled out or changed. No gap was filled with a zero."
+    rows = [(in_words(g.kind), g.subject, str(g.effect), g.workload) for g in plan.gaps]
+    note = "Missing and estimated inputs, and their effects. No gap was filled with a zero."
     return ListSheet("Gaps", note, columns, rows)
+
+
+def _materials_list(plan: Plan) -> ListSheet:
+    columns = (
+        ("strategy", 9, "text"), ("ordered", 9, "text"), ("delivered", 10, "text"), ("system", 22, "wrap"),
+        ("item", 18, "wrap"), ("quantity", 9, "count"), ("unit", 8, "text"), ("accelerators", 12, "count"),
+        ("power at most, kW", 10, "figure"), ("rack units", 8, "figure"), ("racks", 8, "figure"),
+        (f"cost each, {plan.currency}", 15, "money"), (f"cost, {plan.currency}", 15, "money"), ("basis", 44, "wrap"),
+    )  # fmt: skip
+    note = (
+        "Hardware that each strategy buys. An empty cell is unknown and leaves its total empty. Costs are before any "
+        "loan or lease; the sheet Cash flow has the dates of payment."
+    )
+    rows = [(s.name, *astuple(line)) for s in plan.strategies for line in list_materials(plan, s)]
+    return ListSheet("Bill of materials", note, columns, rows)
+
+
+def _quotas_list(plan: Plan) -> ListSheet:
+    columns = (
+        ("strategy", 9, "text"), ("provider", 10, "text"), ("region", 16, "wrap"), ("quota", 26, "wrap"),
+        ("title", 40, "wrap"), ("unit", 12, "text"), ("to request", 12, "figure"), ("more", 12, "figure"),
+        ("limit", 12, "figure"), ("in use", 12, "figure"), ("runs at once", 12, "figure"), ("by", 9, "text"),
+        ("workloads", 40, "wrap"), ("as of", 11, "date"), ("source", 20, "wrap"),
+    )  # fmt: skip
+    note = "Limits above those of the account. An empty cell under «in use» is unknown and counts in no sum."
+    rows = [
+        (
+            q.strategy, q.provider, q.region, q.code, q.title, UNIT_WORDS[q.unit], q.ask_for, missing_quota(q), q.limit,
+            q.used, q.needed, month_name(plan, q.first_month), ", ".join(q.workloads), q.as_of, q.source_id,
+        )
+        for q in plan.quota_requests
+    ]  # fmt: skip
+    return ListSheet("Quotas", note, columns, rows)
+
+
+def _readings_list(plan: Plan) -> ListSheet:
+    """Every cell of the input that was used, in the words of the file and as the request has it."""
+    heads = (("workload", 46), ("field", 40), ("read at", 20), ("text read", 44), ("value in the request", 44))
+    rows = []
+    for reading in plan.inputs.readings:
+        owner = workload_field(plan, reading.path) or ("", reading.path)
+        rows.append((*owner, reading.place, reading.read, reading.value))
+    note = "Every cell that was used, and its value in the request. Refused rows and columns: sheet Sources."
+    return ListSheet("As read", note, [(head, width, "wrap") for head, width in heads], rows)

@@ -10,12 +10,12 @@ from planner.reports.xlsx.workbook import HEADER_ROW, Cell, WorkbookSheet, a1
 from planner.result import Plan
 
 PRICE, STATE = 5, 7
-NOTE = "Of a node. Blue prices are inputs: change one and every payment at it follows. What is bought stays as decided."
+NOTE = "Of a node. Blue prices are inputs: change one and every payment at it follows. Purchases stay as decided."
 COLUMNS = (
     ("name in formulas", 11, "text"), ("provider", 10, "text"), ("region", 16, "wrap"), ("instance type", 24, "wrap"),
     ("option", 18, "wrap"), ("price per hour", 14, "input"), ("currency", 9, "text"),
     ("state of the input", 12, "text"), ("as of", 12, "date"), ("source", 18, "wrap"),
-    ("what the source is", 44, "wrap"), ("how it was read", 12, "wrap"),
+    ("description of the source", 44, "wrap"), ("how it was read", 12, "wrap"),
 )  # fmt: skip
 ADJUSTED = (("list price per hour", 12, "figure"), ("currency of the list", 9, "text"), ("negotiated", 40, "wrap"))
 PLANNED = ("as planned", 14, "figure")
@@ -32,14 +32,12 @@ def write(sheet: WorkbookSheet, plan: Plan) -> tuple[dict[str, str], InputCounts
     columns, note = list(COLUMNS), NOTE
     if any(map(list_price_notes, plan.prices)):
         columns += ADJUSTED
-        beside = [(p.list_price_per_hour, p.list_currency, p.adjustment) for p in plan.prices]
-        rows = [(*row, *more) for row, more in zip(rows, beside, strict=True)]
+        list_prices = [(p.list_price_per_hour, p.list_currency, p.adjustment) for p in plan.prices]
+        rows = [(*row, *more) for row, more in zip(rows, list_prices, strict=True)]
         note = " ".join([NOTE, *(f"Converted at {rate.words}." for rate in plan.exchange_rates)])
     columns.append(PLANNED)
     rows = [(*row, price.price_per_hour) for row, price in zip(rows, plan.prices, strict=True)]
-    sheet.widths([width for _, width, _ in columns])
-    sheet.heading("Offers", note)
-    sheet.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
+    sheet.list("Offers", note, columns, rows)
     first, last = HEADER_ROW + 1, HEADER_ROW + max(len(rows), 1)
     for row in range(first, first + len(rows)):
         price = a1(row, PRICE)

@@ -1,4 +1,4 @@
-"""The sheet Owning: what buying hardware saves and spends against cloud, time by time, from the sheet Cash flow."""
+"""The sheet Owning: savings of buying hardware against cloud by month, from the sheet Cash flow."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from itertools import accumulate
 from planner.reports._content.financial_views import break_even_price_text, internal_rates_text, payback_text
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.cash_flow_sheet import FIRST as FIRST_MONTH
-from planner.reports.xlsx.cash_flow_sheet import MONTHS, CashFlowBlock
+from planner.reports.xlsx.cash_flow_sheet import CashFlowBlock
 from planner.reports.xlsx.workbook import (
     HEADER_ROW,
+    MONTHS_ROW,
     Cell,
     Formula,
     PlanWorkbook,
@@ -20,23 +21,22 @@ from planner.reports.xlsx.workbook import (
     difference_formula,
     fitting_width,
     row_range,
-    running_range,
 )
 from planner.result import Plan
 from planner.result.financial_views import OwningReturn
 
 SUM, FIRST = 1, 2
 GROWTH_MAX = 1e6
-"""Where a rate of almost -100 % makes so many of 1 in the end, discounting leaves nothing but rounding: not shown."""
+"""A rate of almost -100 % with a larger discount factor at the end leaves only rounding errors: it is left out."""
 NOTE = (
     "Amounts are formulas over sheet Cash flow: time 0 is the start of the first month, time m the end of month m and "
-    "the start of the next. Before tax. Positive: owning pays less. What says «as planned» does not follow changes."
+    "the start of the next. Before tax. Positive: owning pays less. Values marked «as planned» do not follow changes."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class NetPresentValueCell:
-    """Where the net present value of a strategy stands, and what the plan says it is."""
+    """The cell of a strategy's net present value, and the value of the plan."""
 
     strategy: str
     formula: Formula
@@ -63,8 +63,8 @@ def write(
     row, net_present_values = HEADER_ROW + 2, []
     for own in plan.views.owning:
         writer = _OwningWriter(sheet, cash, rate, times)
-        worth, row = writer.write(plan, own, by_name["cloud"], by_name[own.strategy], row)
-        net_present_values.append(NetPresentValueCell(own.strategy, worth, own.net_present_value))
+        value, row = writer.write(plan, own, by_name["cloud"], by_name[own.strategy], row)
+        net_present_values.append(NetPresentValueCell(own.strategy, value, own.net_present_value))
     return tuple(net_present_values)
 
 
@@ -87,9 +87,7 @@ class _OwningWriter:
         self, plan: Plan, own: OwningReturn, cloud: CashFlowBlock, block: CashFlowBlock, row: int
     ) -> tuple[Formula, int]:
         """The address and value of the net present value, and the row where the next block may begin."""
-        self.sheet.put(row, 0, f"{own.strategy} against cloud", "block")
-        for column in range(1, FIRST + self.times):
-            self.sheet.put(row, column, None, "block")
+        self.sheet.put_block_title(row, f"{own.strategy} against cloud", FIRST + self.times)
         paid = self._payment_row("cloud pays", cloud, row + 1)
         instead = self._payment_row(f"{own.strategy} pays", block, row + 2)
         both = zip(paid.values, instead.values, strict=True)
@@ -98,9 +96,9 @@ class _OwningWriter:
         saved = self._formula_row(
             row + 3, "saved", [one.text for one in differences], [float(one.value) for one in differences]
         )
-        self._cumulative_row("saved so far", saved, row + 4)
+        self.sheet.put_running_sums(row + 4, "saved so far", saved.row, FIRST, saved.values)
         present = self._discounted_row("saved, discounted (net present value)", saved, row + 5, None)
-        self._cumulative_row("saved so far, discounted", present, row + 6)
+        self.sheet.put_running_sums(row + 6, "saved so far, discounted", present.row, FIRST, present.values)
         row += 7
         for internal in own.internal_rates_annual:
             if (1 + internal) ** (-self.times / 12) > GROWTH_MAX:
@@ -129,22 +127,18 @@ class _OwningWriter:
         return range(FIRST, FIRST + self.times)
 
     def _payment_row(self, label: str, block: CashFlowBlock, row: int) -> _SavingsRow:
-        """What is paid at the end of a month and at the start of the next, from the sheet Cash flow."""
-        months = self.cash.range(MONTHS, FIRST_MONTH, block.last_column)
+        """Payments at the end of a month and at the start of the next, from the sheet Cash flow."""
+        months = self.cash.range(MONTHS_ROW, FIRST_MONTH, block.last_column)
         start, end = (self.cash.range(line.row, FIRST_MONTH, block.last_column) for line in (block.start, block.end))
         now = [a1(HEADER_ROW, column, fixed_row=True) for column in self._time_columns()]
         texts = [f"=SUMIFS({start},{months},{time}+1)+SUMIFS({end},{months},{time})" for time in now]
         padded = [0.0] * self.times
+        # time m holds the end of month m and the start of month m + 1, hence the shift by one
         starts, ends = (*block.start.amounts, *padded), (0.0, *block.end.amounts, *padded)
         return self._formula_row(row, label, texts, [a + b for a, b, _ in zip(starts, ends, padded, strict=False)])
 
-    def _cumulative_row(self, label: str, line: _SavingsRow, row: int) -> None:
-        self.sheet.put(row, 0, label)
-        for column, value in zip(self._time_columns(), accumulate(line.values), strict=True):
-            self.sheet.put(row, column, Formula(f"=SUM({running_range(line.row, FIRST, column)})", value), "money")
-
     def _discounted_row(self, label: str, line: _SavingsRow, row: int, internal: float | None) -> _SavingsRow:
-        """At the plan's monthly rate, which is live, or at a yearly rate that stands in the row above."""
+        """At the plan's monthly rate, which is live, or at a yearly rate in the row above."""
         if internal is None:
             factor, growth = self.rate.monthly, 1 + self.rate.monthly_value
             texts = [f"={a1(line.row, c)}/(1+{factor})^{a1(HEADER_ROW, c)}" for c in self._time_columns()]
@@ -156,9 +150,8 @@ class _OwningWriter:
         return self._formula_row(row, label, texts, [value / growth**time for time, value in enumerate(line.values)])
 
     def _formula_row(self, row: int, label: str, texts: list[str], values: list[float]) -> _SavingsRow:
-        self.sheet.put(row, 0, label)
+        pairs = zip(texts, values, strict=True)
+        self.sheet.put_formulas(row, label, FIRST, [Formula(text, value) for text, value in pairs])
         total = Formula(f"=ROUND(SUM({row_range(row, FIRST, FIRST + self.times - 1)}),2)", round(sum(values), 2) + 0.0)
         self.sheet.put(row, SUM, total, "money")
-        for column, text, value in zip(self._time_columns(), texts, values, strict=True):
-            self.sheet.put(row, column, Formula(text, value), "money")
         return _SavingsRow(row, tuple(values))

@@ -1,6 +1,6 @@
 """The sheet Payments: every payment as a quantity of sheet Choices times a rate made of Assumptions and Offers.
 
-The rates are the ledger's formulas with the cells of their figures; nothing is computed here that is not in them.
+The rates are the formulas of the audit trail with cells for names, and nothing else is computed here.
 """
 
 from __future__ import annotations
@@ -9,40 +9,56 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from planner.reports._content.number_format import month_name
+from planner.reports._content.number_format import in_words, month_name
 from planner.reports._content.repricing import LedgerRepricing, last_month
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.choices_sheet import ChoicesSheet
-from planner.reports.xlsx.formula_cells import FormulaCells
 from planner.reports.xlsx.input_states import InputCounts, count_pairs
-from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet, a1, fitting_width, row_range
+from planner.reports.xlsx.spreadsheet_formulas import spreadsheet_formula
+from planner.reports.xlsx.workbook import MONTHS_ROW, Cell, Formula, WorkbookSheet, a1, fitting_width, row_range
 from planner.result import Plan
 from planner.result.audit_trail import AuditLine, AuditTrail, discount_factor
+from planner.result.formulas import parse_formula
 
 NOTE = (
     "Amount of a month = quantity x rate x (1 + growth) ^ ((month of its prices - 1) / 12). Support plan and tax on "
-    "what is on a cloud bill (1) come on top in sheet Cash flow. Blue rates are inputs: no assumption has them."
+    "amounts of a cloud bill (1) are added in sheet Cash flow. Blue rates are inputs: no assumption has them."
 )
 COLUMNS = (
     ("strategy", 9, "text"), ("paid for", 34, "wrap"), ("workload", 22, "wrap"), ("category", 13, "text"),
     ("paid at", 7, "text"), ("choice", 7, "count"), ("on a cloud bill", 8, "flag"), ("first month", 7, "count"),
     ("last month", 7, "count"), ("month of its prices; none: each its own", 10, "count"),
-    ("borne from month", 8, "count"), ("borne to month", 8, "count"), ("unit", 13, "wrap"), ("quantity", 13, "figure"),
+    ("spread from month", 8, "count"), ("spread to month", 8, "count"), ("unit", 13, "wrap"),
+    ("quantity", 13, "figure"),
     ("rate per unit", 15, "figure"), ("rate as planned", 12, "figure"), ("growth a year", 9, "percent"),
     ("total", 16, "money"),
-    ("present cost", 16, "money"), ("borne a month", 15, "money"),
+    ("present cost", 16, "money"), ("share of a month", 15, "money"),
 )  # fmt: skip
-(STRATEGY, WHAT, WORKLOAD, CATEGORY, WHEN, CHOICE, BILLED, FROM, TO, PRICED, BORNE_FROM, BORNE_TO, UNIT, QUANTITY, RATE,
- PLANNED, GROWTH, TOTAL, PRESENT, BORNE) = range(len(COLUMNS))  # fmt: skip
+(STRATEGY, WHAT, WORKLOAD, CATEGORY, WHEN, CHOICE, BILLED, FROM, TO, PRICED, SPREAD_FROM, SPREAD_TO, UNIT, QUANTITY,
+ RATE, PLANNED, GROWTH, TOTAL, PRESENT, MONTHLY_SHARE) = range(len(COLUMNS))  # fmt: skip
 FIRST = len(COLUMNS)
-MONTHS = HEADER_ROW + 1
-"""The row with the numbers of the months."""
-START = HEADER_ROW + 2
+START = MONTHS_ROW + 1
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaCells:
+    """By name of an assumption or offer the cell of its value in use, as formulas name it."""
+
+    cells: Mapping[str, str]
+
+    def formula(self, text: str, value: float) -> Formula | float:
+        """A rate of the ledger as a formula of cells; the number itself where it names no figure."""
+        node = parse_formula(text)
+        return (
+            value
+            if node.number is not None
+            else Formula(f"={spreadsheet_formula(node, self.cells.__getitem__)}", value)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class PaymentsSheet:
-    """Where the payments stand, for sums over them."""
+    """The cells of the payments, for sums over them."""
 
     sheet: WorkbookSheet
     last: int
@@ -64,7 +80,7 @@ class PaymentsSheet:
         return f"{self.sheet.cell(START, FIRST + month - 1)}:{a1(self.last, FIRST + month - 1, fixed_row=True)}"
 
     def sum_of(self, values: str, criteria: Mapping[int, str]) -> str:
-        """SUMIFS over `values` of the lines that meet a criterion in each column told."""
+        """SUMIFS over `values` of the lines that meet a criterion in each given column."""
         conditions = "".join(f",{self.column(column)},{criterion}" for column, criterion in criteria.items())
         return f"SUMIFS({values}{conditions})"
 
@@ -83,11 +99,7 @@ def write(
     width = fitting_width(amount for each in paid for amount in each.amounts.values())
     sheet.widths((*(width for _, width, _ in COLUMNS), *(width for _ in range(months))))
     sheet.heading(f"Payments, {plan.currency}", NOTE)
-    sheet.header((*(head for head, _, _ in COLUMNS), *(month_name(plan, month + 1) for month in range(months))))
-    sheet.put(MONTHS, 0, "month")
-    for month in range(months):
-        sheet.put(MONTHS, FIRST + month, month + 1, "count")
-    sheet.freeze(START, WORKLOAD)
+    sheet.timeline([head for head, _, _ in COLUMNS], [month_name(plan, m + 1) for m in range(months)], WORKLOAD)
     writer = _PaymentsWriter(sheet, ledger, figures, rate, choices, months)
     for index, (line, each) in enumerate(zip(ledger.lines, paid, strict=True)):
         writer.write(START + index, line, each, repricing.figures)
@@ -97,7 +109,7 @@ def write(
 
 @dataclass(frozen=True, slots=True)
 class _LinePayments:
-    """What a line pays by month, in all and as present cost."""
+    """The payments of a line by month, their sum and present cost."""
 
     amounts: Mapping[int, float]
     total: float
@@ -126,7 +138,7 @@ class _PaymentsWriter:
         last = FIRST + self.months - 1
         growth: Cell = Formula(f"={self.figures.cells[line.growth]}", planned[line.growth]) if line.growth else None
         cells: tuple[Cell, ...] = (
-            chosen.strategy, chosen.what, self.choices.labels[chosen.workload], line.category.replace("_", " "),
+            chosen.strategy, chosen.what, self.choices.labels[chosen.workload], in_words(line.category),
             line.at, line.choice + 1,
             int(line.is_billed), line.first, line.last, line.priced_in, line.borne_from or None, line.borne_to or None,
             chosen.unit, Formula(f"={self.choices.total(line.choice)}", math.fsum(chosen.quantity)),
@@ -146,26 +158,27 @@ class _PaymentsWriter:
 
     def _amount_formula(self, row: int, line: AuditLine, month: int, amount: float) -> Formula:
         """One formula along the row: the month's own quantity, or the whole one in the months that it is paid."""
-        now = a1(MONTHS, FIRST + month - 1, fixed_row=True)
+        now = a1(MONTHS_ROW, FIRST + month - 1, fixed_row=True)
         here = {column: a1(row, column, fixed_column=True) for column in (FROM, TO, PRICED, QUANTITY, RATE, GROWTH)}
         quantity = self.choices.month(line.choice, month)
         if not line.by_month:
             quantity = f"IF(AND({now}>={here[FROM]},{now}<={here[TO]}),{here[QUANTITY]},0)"
         text = f"={quantity}*{here[RATE]}"
         if line.growth:
+            # without a month of its prices a payment grows to the month it is paid in
             priced = now if line.priced_in is None else here[PRICED]
             text += f"*(1+{here[GROWTH]})^(({priced}-1)/12)"
         return Formula(text, amount)
 
     def _present_cost_formula(self, row: int) -> str:
         paid = row_range(row, FIRST, FIRST + self.months - 1)
-        when = f"{a1(MONTHS, FIRST, True, True)}:{a1(MONTHS, FIRST + self.months - 1, True, True)}"
+        when = f"{a1(MONTHS_ROW, FIRST, True, True)}:{a1(MONTHS_ROW, FIRST + self.months - 1, True, True)}"
         sooner = f'IF({a1(row, WHEN, fixed_column=True)}="start",1,0)'
         return f"=SUMPRODUCT({paid}/(1+{self.rate.monthly})^({when}-{sooner}))"
 
     def _effective_formula(self, row: int, line: AuditLine, total: float) -> Formula | None:
-        """What each month from `borne from` to `borne to` bears of it."""
+        """The equal share of each month over which the line is spread."""
         if not line.borne_to:
             return None
-        text = f"={a1(row, TOTAL)}/({a1(row, BORNE_TO)}-{a1(row, BORNE_FROM)}+1)"
+        text = f"={a1(row, TOTAL)}/({a1(row, SPREAD_TO)}-{a1(row, SPREAD_FROM)}+1)"
         return Formula(text, total / (line.borne_to - line.borne_from + 1))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WIDE, TALL = 784.0, 500.0
-"""What the margins leave of a page."""
+"""The size of a page without its margins."""
 SCALE_MIN = 0.57
 """The least scale: letters of 11 points are then 6.3 high."""
 SPARSE_PAGE_SHARE, SPARSE_SCALE_MIN = 0.35, 0.55
@@ -29,11 +29,13 @@ class PrintSize:
 
 def fit_pages(page: PrintSize) -> tuple[int, int]:
     """Pages across, and down; 0 down is as many as it takes."""
+    # a character is 7 pixels with 5 of padding, a pixel 0.75 points
     points = [0.75 * (7 * width + 5) for width in page.widths]
     repeated_points = sum(points[: page.repeated])
     rest = sum(points) - repeated_points
     across = max(1, math.ceil(rest / (WIDE / SCALE_MIN - repeated_points)))
     scale = min(1.0, WIDE / max(1.0, repeated_points + rest / across))
+    # the repeated head takes its height from every page
     down = (page.height - page.head) / (TALL / scale - page.head)
     whole = math.floor(down)
     is_few = whole > 0 and 0 < down - whole <= SPARSE_PAGE_SHARE and scale * whole / down >= SPARSE_SCALE_MIN

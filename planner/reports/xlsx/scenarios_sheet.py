@@ -1,7 +1,7 @@
 """The sheet Scenarios: every strategy as planned, and with all ranged figures at their cheap or at their dear ends.
 
-What was decided stays; it is paid for again. The scenarios were computed with the plan and stay as they are; one column
-follows the workbook.
+The same decisions are priced again. The scenarios were computed with the plan and do not change; one column follows the
+workbook.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from planner.result import Plan
 COSTS = ("total cost", "present cost")
 BASE_COLUMN, NOW = 2, 7
 NOTE = (
-    "Base: as planned. Low and high cost: every figure listed below at the end of its range at which the recommended "
-    "strategy costs less, or more; the other strategies are paid under the same figures. Choices are kept: a plan made "
-    "for those figures may decide otherwise."
+    "Base: as planned. Low and high cost: every assumption below at the end of its range at which the recommended "
+    "strategy costs less, or more; the other strategies are priced with the same assumptions. Choices do not change: a "
+    "plan made for those assumptions may decide otherwise."
 )
 
 
@@ -34,7 +34,7 @@ class ScenarioResults:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioComparison:
-    """A strategy's present cost in this workbook, and what it is under the scenario that is switched on."""
+    """A strategy's present cost in this workbook, and under the active scenario."""
 
     strategy: str
     now: Formula
@@ -80,7 +80,7 @@ def _less_base(names: Sequence[str]) -> list[str]:
 
 
 def _active_scenario_cost(sheet: WorkbookSheet, row: int, base: float) -> Formula:
-    """What is stored for the scenario that is switched on in sheet Assumptions."""
+    """The stored cost of the scenario that is active in sheet Assumptions."""
     planned, low, high = (sheet.address(row, BASE_COLUMN + index) for index in range(len(SCENARIOS)))
     return Formula(f'=IF({SCENARIO}="{LOW_COST}",{low},IF({SCENARIO}="{HIGH_COST}",{high},{planned}))', base)
 
@@ -94,7 +94,7 @@ class _ScenariosWriter:
     cells: Mapping[str, str]
 
     def costs(self, row: int, words: tuple[str, str], amounts: Sequence[float], now: Formula) -> None:
-        """One cost of a strategy under every scenario, what it is now, and differences to the base."""
+        """One cost of a strategy under every scenario and now, and differences to the base."""
         base = a1(row, BASE_COLUMN, fixed_column=True)
         for column, word in enumerate(words):
             self.sheet.put(row, column, word)
@@ -108,8 +108,8 @@ class _ScenariosWriter:
     def cheapest(
         self, row: int, chosen: str | None, names: Sequence[str], costs: Mapping[str, Sequence[tuple[float, float]]]
     ) -> Formula:
-        """The strategy with the least present cost, to a cent; the recommended one where it is among several. Where it
-        stands for the workbook as it is now."""
+        """The strategy with the least present cost, to a cent; the recommended one where it is among several. The cell
+        for this workbook now."""
         order = sorted(names, key=lambda name: name != chosen)
         rows = {name: HEADER_ROW + 1 + len(COSTS) * names.index(name) + 1 for name in names}
         self.sheet.put(row, 0, "cheapest strategy", "total_text")
@@ -117,7 +117,8 @@ class _ScenariosWriter:
         for column in range(BASE_COLUMN, NOW + 2):
             self.sheet.put(row, column, None, "total_text")
         for index, column in enumerate((*range(BASE_COLUMN, BASE_COLUMN + len(SCENARIOS)), NOW)):
-            scenario = index if column != NOW else 0  # what is stored for now is the base
+            scenario = index if column != NOW else 0  # the stored value for now is the base
+            # compared to a cent, as the formula does: a smaller difference is a rounding error
             least = min(order, key=lambda name: round(costs[name][scenario][1], 2))
             cells = {name: a1(rows[name], column) for name in order}
             text = f'"{order[-1]}"'
@@ -130,7 +131,7 @@ class _ScenariosWriter:
         """The figures that a scenario moves, with their values under each and the one in use."""
         figures = self.again.recommended
         if not figures:
-            self.sheet.put(row, 0, "No figure that has a range acts on what is paid: the scenarios are alike.", "note")
+            self.sheet.put(row, 0, "No assumption with a range affects payments: the scenarios are equal.", "note")
             return
         self.sheet.header(("figure that moves", "meaning", *SCENARIOS, "unit", "", "in this workbook now"), row)
         for line, each in enumerate(figures, start=row + 1):

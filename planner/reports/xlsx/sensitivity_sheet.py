@@ -1,6 +1,6 @@
-"""The sheet Sensitivity: what each figure does to the recommended strategy's cost between the ends of its range.
+"""The sheet Sensitivity: the effect of each assumption on the recommended strategy's cost over its range.
 
-One figure moves at a time. What was decided stays and is paid for again, but where a row says that it was planned anew.
+One assumption changes at a time. The same decisions are repriced, unless a row is marked as planned again.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ COLUMNS = (
     ("how it was computed", 16, "wrap"),
 )  # fmt: skip
 AT_LOW, AT_HIGH, TO_LOW, TO_HIGH = 6, 7, 8, 9
-IMPOSSIBLE, REPRICED, REPLANNED = "impossible", "paid again", "planned anew"
+INFEASIBLE, REPRICED, REPLANNED = "impossible", "priced again", "planned again"
 NOTE = (
-    "One figure at a time, the one that moves most first. Paid again: choices kept; planned anew: decided again. "
+    "One assumption at a time, the largest effect first. Priced again: unchanged choices; planned again: new choices. "
     "Computed with the plan: these amounts do not follow changes made in this workbook."
 )
 FLIPS = (
-    ("figure", "wrap"), ("meaning", "wrap"), ("unit", "wrap"), ("looked from", "figure"), ("planned", "figure"),
-    ("looked to", "figure"), ("equal at", "figure"), ("away from the plan", "percent"), ("cheaper beyond", "text"),
+    ("figure", "wrap"), ("meaning", "wrap"), ("unit", "wrap"), ("searched from", "figure"), ("planned", "figure"),
+    ("searched to", "figure"), ("equal at", "figure"), ("away from the plan", "percent"), ("cheaper beyond", "text"),
     ("inside its range", "text"),
 )  # fmt: skip
 
@@ -88,7 +88,7 @@ def write(book: PlanWorkbook, plan: Plan, repricing: LedgerRepricing) -> None:
         row = _put_table(sheet, drivers, planned, table)
         sheet.repeat(table)
         if still:
-            sheet.put_across(row, len(COLUMNS), f"These change nothing here: {', '.join(still)}.", "wrap")
+            sheet.put_across(row, len(COLUMNS), f"Without effect here: {', '.join(still)}.", "wrap")
             row += 1
     else:
         sheet.put(row, 0, "No figure that has a range acts on this cost.", "note")
@@ -97,7 +97,7 @@ def write(book: PlanWorkbook, plan: Plan, repricing: LedgerRepricing) -> None:
 
 
 def _cost_drivers(plan: Plan, repricing: LedgerRepricing, chosen: str) -> Iterator[CostDriver]:
-    """What the ledger pays again, and of the plan's own look at risk the figures that are not among these."""
+    """Repriced assumptions, and those of the plan's risk analysis that are not among them."""
     for each in repricing.recommended:
         f = each.figure
         assert f.low is not None
@@ -120,7 +120,7 @@ def _put_table(sheet: WorkbookSheet, drivers: Sequence[CostDriver], planned: flo
     for line, each in enumerate(drivers, start=row + 1):
         known = (each.name, each.meaning, each.unit, each.low, each.value, each.high)
         costs = (each.at_low, each.at_high)
-        ends = [IMPOSSIBLE if cost is None else cost for cost in costs]
+        ends = [INFEASIBLE if cost is None else cost for cost in costs]
         changes = [
             None
             if cost is None
@@ -152,7 +152,7 @@ def _change_chart(sheet: WorkbookSheet, plan: Plan, first: int, bars: int) -> ob
         }
         for name, column, colour in (("at its low", TO_LOW, "#2E75B6"), ("at its high", TO_HIGH, "#C55A11"))
     ]
-    title = "What one figure changes, the others as planned"
+    title = "Effect of one assumption, the others as planned"
     return sheet.book.bar_chart(title, f"change of the present cost, {plan.currency}", series, bars)
 
 
@@ -161,7 +161,7 @@ def _put_flips(sheet: WorkbookSheet, plan: Plan, row: int) -> int:
     chosen, other = plan.recommendation.strategy, plan.recommendation.runner_up
     if not plan.flips or other is None:
         return row - 1
-    sheet.put(row, 0, f"Where {other} costs no more than {chosen}, both kept as they are", "title")
+    sheet.put(row, 0, f"Break-even values between {chosen} and {other}, with unchanged decisions", "title")
     crossing = [flip for flip in plan.flips if flip.at is not None]
     steady = len(plan.flips) - len(crossing)
     row += 1
@@ -171,7 +171,9 @@ def _put_flips(sheet: WorkbookSheet, plan: Plan, row: int) -> int:
             row += 1
             sheet.put_row(row, _flip_row(flip), [style for _, style in FLIPS])
         row += 1
-    words = f"{steady} {'more ' if crossing else ''}figures looked at, to a tenth and ten times, never do that."
+    words = (
+        f"{steady} {'more ' if crossing else ''}assumptions, searched from a tenth to ten times their value, have none."
+    )
     sheet.put(row, 0, words, "note")
     return row
 

@@ -1,6 +1,6 @@
 """The sheet Sources: where the request, the prices, the rates and every other figure came from, with their dates.
 
-Every refused row stands here, and how each column of a sheet was understood; what each cell became is in As read.
+Every refused row is listed, and the meaning of each column of a sheet; the sheet As read has the value of each cell.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from planner.reports._content.evidence import price_age_text
+from planner.reports._content.number_format import in_words
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet
 from planner.result import Plan
 
@@ -36,7 +37,7 @@ def write(sheet: WorkbookSheet, plan: Plan) -> Formula:
         ("plan", plan.plan_id),
         ("schema version", plan.schema_version),
         *(
-            (f"candidates, {s.name}", f"{s.candidates:,d}, of these {s.pruned:,d} pruned: proven to be outdone")
+            (f"candidates, {s.name}", f"{s.candidates:,d}, of these {s.pruned:,d} pruned: proven to be dominated")
             for s in plan.strategies
         ),
     ]
@@ -70,7 +71,7 @@ SourceTable = tuple[Sequence[str], Sequence[str], Sequence[Sequence[Cell]]]
 def _put_list(
     sheet: WorkbookSheet, row: int, heads: Sequence[str], styles: Sequence[str], rows: Sequence[Sequence[Cell]]
 ) -> int:
-    """One list with its heads from `row` on; nothing where it is empty. The row after a gap below it."""
+    """One list with its heads from `row` on; no rows where it is empty. The row after a gap below it."""
     if not rows:
         return row
     for column, head in enumerate(heads):
@@ -83,7 +84,7 @@ def _put_list(
 
 
 def _put_texts(sheet: WorkbookSheet, plan: Plan, row: int) -> int:
-    """What is told in sentences: notes of the reading and the plan's conventions; the row after a gap below them."""
+    """Sentences: notes of the reading and the plan's conventions; the row after a gap below them."""
     notes = [f"note: {note}" for note in plan.inputs.notes]
     for text in (*notes, *(f"convention: {convention}" for convention in plan.conventions)):
         sheet.put_across(row, len(WIDTHS), text, "wrap")
@@ -92,8 +93,8 @@ def _put_texts(sheet: WorkbookSheet, plan: Plan, row: int) -> int:
 
 
 def _put_rejected_rows(sheet: WorkbookSheet, row: int, rows: Sequence[tuple[int, str, str, str]]) -> int:
-    """Number, place and reason, with what was read in the wide column between them."""
-    heads = ("refused row", "place", "", "", "", "what was read", "reason")
+    """Number, place and reason, with the text that was read in the wide column between them."""
+    heads = ("refused row", "place", "", "", "", "text read", "reason")
     styles = ("count", "wrap", "text", "text", "text", "wrap", "wrap")
     placed = [(number, place, None, None, None, read, reason) for number, place, read, reason in rows]
     return _put_list(sheet, row, heads, styles, placed)
@@ -122,7 +123,7 @@ def _column_sort_key(column: str) -> tuple[str, int, str]:
 
 
 def _price_table(plan: Plan) -> SourceTable:
-    """By source: the prices used and, beside them, the offers considered whose least price is from it."""
+    """By source: the prices used, and the number of offers compared whose least price is from it."""
     used: dict[str, list[date]] = {}
     words: dict[str, str] = {}
     for price in plan.prices:
@@ -137,8 +138,8 @@ def _price_table(plan: Plan) -> SourceTable:
     for source in sorted({*used, *compared}, key=lambda source: (source not in used, source)):
         dates = used.get(source) or compared[source]
         cells = (source, len(used.get(source, ())), offers[source] or None, min(dates), max(dates))
-        rows.append((*cells, words.get(source, "only offers considered, none paid or compared"), None))
-    heads = ("source of prices", "prices used", "offers considered", "oldest", "newest", "what the source is", "")
+        rows.append((*cells, words.get(source, "only offers compared, none used"), None))
+    heads = ("source of prices", "prices used", "offers compared", "oldest", "newest", "description of the source", "")
     return heads, ("wrap", "count", "count", "date", "date", "wrap", "text"), rows
 
 
@@ -157,7 +158,7 @@ def _basis_table(plan: Plan) -> SourceTable:
     for basis in sorted({used.basis for used in plan.throughput}):
         its = [used for used in plan.throughput if used.basis == basis]
         workloads = sorted({used.workload for used in its})
-        rows.append((basis.replace("_", " "), len(its), None, None, None, ", ".join(workloads), None))
+        rows.append((in_words(basis), len(its), None, None, None, ", ".join(workloads), None))
     heads = ("basis of throughput", "throughputs", "", "", "", "for the workloads", "")
     return heads, ("wrap", "count", "text", "text", "text", "wrap", "text"), rows
 

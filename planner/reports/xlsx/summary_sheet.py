@@ -1,6 +1,6 @@
 """The sheet Summary: one page with the decision, the strategies side by side, the checks and the cumulative costs.
 
-What follows the inputs stands apart from what was found with the plan and stays.
+Live values that follow the inputs are separate from values computed with the plan.
 """
 
 from __future__ import annotations
@@ -9,29 +9,28 @@ from collections import Counter
 from collections.abc import Mapping
 
 from planner.reports._content.evidence import break_even_months, break_even_share, price_age_text
-from planner.reports._content.number_format import format_percent
+from planner.reports._content.number_format import format_percent, in_words
 from planner.reports._content.risk import nearest_flip
-from planner.reports._content.sections import headline, purchases_text
+from planner.reports._content.sections import STATUS_WORDS, headline, purchases_text
 from planner.reports.xlsx.cash_flow_sheet import FIRST, CashFlowBlock
 from planner.reports.xlsx.checks_sheet import AS_PLANNED, WRONG
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet, a1, difference_formula
-from planner.result import Plan, Strategy
+from planner.result import Plan
 
 LABEL, WIDE = 40, 31
 CHART_COLUMNS = (2, *(9 for _ in range(10)))
-"""The columns over which the chart stands, right of all else."""
+"""The columns of the chart, right of all others."""
 BREAK_EVENS_MAX = 5
 GAPS_MAX = 4
 FINE = "percent_fine"
 COMPARISON_MARK = " against plan"
-"""What a note says that holds a bill, or an estimate, against the plan."""
+"""In notes that compare a bill or an estimate with the plan."""
 COLOURS = {"cloud": ("#2E75B6", 6.0), "onprem": ("#C55A11", 3.5), "hybrid": ("#548235", 1.5)}
-"""Colour and width of each line: of those that are the same all are seen."""
+"""Colour and width of each line: equal lines stay visible on top of each other."""
 PASS, FAIL = "all checks pass", "CHECKS FAIL: see sheet Checks"
-EDITED = "checks pass, with inputs or scenario changed; choices are kept"
+EDITED = "checks pass, with inputs or scenario changed; choices are unchanged"
 NOT_RIGHT = "AN INPUT IS NO NUMBER OR OUT OF RANGE: see the states in Assumptions, Offers, Choices"
-STATUS = {"optimal": "proven optimal", "within_gap": "within the gap to the bound", "infeasible": "infeasible"}
-LIVE = "As this workbook stands (live)"
+LIVE = "In this workbook now (live)"
 PLANNED = "As planned (these do not follow changes: plan again)"
 
 Row = tuple[str, list[Cell], str]
@@ -82,13 +81,13 @@ def _strategy_rows(plan: Plan, blocks: Mapping[str, CashFlowBlock], row: int) ->
     present = [blocks[s.name].present_cost if s.name in blocks else None for s in strategies]
     total = [blocks[s.name].total_cost if s.name in blocks else None for s in strategies]
     return [
-        ("status", [STATUS[s.status] for s in strategies], "right"),
+        ("status", [STATUS_WORDS[s.status] for s in strategies], "right"),
         (f"present cost, {money}", [*present], "money"),
         (f"more than the cheapest, {money}", _above_cheapest(present, row + 1), "money"),
         (f"total cost, {money}", [*total], "money"),
         (f"mean cost a month, {money}", _monthly_means(plan, total, row + 3), "money"),
-        ("owned nodes bought", [_purchases_cell(s, owned=True) for s in strategies], "right"),
-        ("commitments", [_purchases_cell(s, owned=False) for s in strategies], "right"),
+        ("hardware purchases", [purchases_text(s, owned=True) for s in strategies], "right"),
+        ("commitments", [purchases_text(s, owned=False) for s in strategies], "right"),
         *_draw_rows(plan),
         (f"as planned: proven bound, {money}", [s.bound if s.name in blocks else None for s in strategies], "money"),
         ("as planned: gap to the bound", [s.gap_fraction if s.name in blocks else None for s in strategies], FINE),
@@ -112,7 +111,7 @@ def _monthly_means(plan: Plan, total: list[Formula | None], row: int) -> list[Ce
 
 
 def _draw_rows(plan: Plan) -> list[Row]:
-    """How often each is the cheapest, and what it costs in all but the best and the worst tenth of draws."""
+    """The share of draws in which each is the cheapest, and its cost without the best and the worst tenth."""
     if plan.risk is None:
         return []
     by_name = {each.strategy: each for each in plan.risk.strategies}
@@ -125,37 +124,33 @@ def _draw_rows(plan: Plan) -> list[Row]:
     ]
 
 
-def _purchases_cell(strategy: Strategy, *, owned: bool) -> str:
-    return purchases_text([purchase for purchase in strategy.purchases if (purchase.what == "owned") == owned])
-
-
 def _live_facts(
     plan: Plan, blocks: Mapping[str, CashFlowBlock], failed: Formula, cheapest: Formula | None
 ) -> list[Fact]:
-    """What follows the inputs."""
+    """Values that follow the inputs."""
     check, money = failed.text.removeprefix("="), plan.currency
-    told = f'IF({check}=0,IF({AS_PLANNED},"{PASS}","{EDITED}"),"{FAIL}")'
-    checks = Formula(f'=IF({WRONG}>0,"{NOT_RIGHT}",{told})', PASS if failed.value == 0 else FAIL)
+    state = f'IF({check}=0,IF({AS_PLANNED},"{PASS}","{EDITED}"),"{FAIL}")'
+    checks = Formula(f'=IF({WRONG}>0,"{NOT_RIGHT}",{state})', PASS if failed.value == 0 else FAIL)
     facts: list[Fact] = [("checks", checks, "wrap")]
     if cheapest is not None:
         there = cheapest.text.removeprefix("=")
-        told = f'{there}&": as planned it was {cheapest.value}, plan again"'
-        live = Formula(f'=IF({there}="{cheapest.value}",{there},{told})', cheapest.value)
+        changed = f'{there}&": as planned it was {cheapest.value}, plan again"'
+        live = Formula(f'=IF({there}="{cheapest.value}",{there},{changed})', cheapest.value)
         facts.append(("cheapest by present cost", live, "text"))
     advice = plan.recommendation
     if advice.strategy and advice.runner_up:
-        ours, other = blocks[advice.strategy].present_cost, blocks[advice.runner_up].present_cost
-        cells = [cost.text.removeprefix("=") for cost in (ours, other)]
-        worth = float(other.value) - float(ours.value)
+        cost, other = blocks[advice.strategy].present_cost, blocks[advice.runner_up].present_cost
+        cells = [each.text.removeprefix("=") for each in (cost, other)]
+        saving = float(other.value) - float(cost.value)
         share = (
-            difference_formula("1", f"{cells[0]}/{cells[1]}", worth / float(other.value), digits=3)
+            difference_formula("1", f"{cells[0]}/{cells[1]}", saving / float(other.value), digits=3)
             if other.value
             else None
         )
         facts += [
             (
                 f"saves on {advice.runner_up} (red: costs more), {money}",
-                Formula(f"={cells[1]}-{cells[0]}", worth),
+                Formula(f"={cells[1]}-{cells[0]}", saving),
                 "money",
             ),
             ("the same as a share", share, "percent"),
@@ -164,20 +159,20 @@ def _live_facts(
 
 
 def _planned_facts(plan: Plan) -> list[Fact]:
-    """What was found with the plan."""
-    sure = "not looked into: plan with --risk"
+    """Values computed with the plan."""
+    certainty = "not analysed: plan with --risk"
     if plan.risk is not None:
         chances = {each.strategy: each.chance_cheapest for each in plan.risk.strategies}
         chance = format_percent(chances.get(plan.recommendation.strategy or "", 0.0))
-        sure = f"the recommended strategy is the cheapest in {chance} of {plan.risk.draws:,d} draws"
-    kinds = Counter(gap.kind.replace("_", " ") for gap in plan.gaps).most_common()
+        certainty = f"the recommended strategy is the cheapest in {chance} of {plan.risk.draws:,d} draws"
+    kinds = Counter(in_words(gap.kind) for gap in plan.gaps).most_common()
     gaps = [f"{count} {kind}" for kind, count in kinds[:GAPS_MAX]]
     if len(kinds) > GAPS_MAX:
         gaps.append(f"{sum(count for _, count in kinds[GAPS_MAX:])} of other kinds")
     return [
         ("runner-up", plan.recommendation.runner_up or "none", "text"),
-        ("what would change it first", nearest_flip(plan) or "nothing that was looked at", "wrap"),
-        ("how sure that is", sure, "wrap"),
+        ("nearest switching value", nearest_flip(plan) or "none within the range searched", "wrap"),
+        ("certainty of the result", certainty, "wrap"),
         *(("against today", note, "wrap") for note in plan.inputs.notes if COMPARISON_MARK in note),
         ("date of the plan", plan.as_of, "date"),
         ("oldest price", price_age_text(plan), "text"),
@@ -188,8 +183,7 @@ def _planned_facts(plan: Plan) -> list[Fact]:
 
 def _put_facts(sheet: WorkbookSheet, row: int, columns: int, title: str, facts: list[Fact]) -> int:
     """A heading and a row for each fact; the row after the last."""
-    for column in range(columns):
-        sheet.put(row, column, title if column == 0 else None, "block")
+    sheet.put_block_title(row, title, columns)
     for label, cell, style in facts:
         row += 1
         sheet.put(row, 0, label)

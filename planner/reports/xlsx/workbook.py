@@ -1,6 +1,6 @@
-"""The workbook writer held on a short lead: styles by name, texts always as strings, formulas always with their value.
+"""A narrow interface to the workbook writer: styles by name, texts always as strings, formulas always with their value.
 
-Knows nothing of plans. Rows and columns count from 0 here, as in the writer; addresses (A1) are made by `at`.
+Knows no plan. Rows and columns count from 0 here, as in the writer; `a1` makes addresses.
 """
 
 from __future__ import annotations
@@ -15,18 +15,24 @@ from functools import lru_cache
 from itertools import accumulate
 
 import xlsxwriter
+from xlsxwriter.chart import Chart
 from xlsxwriter.utility import xl_rowcol_to_cell
 from xlsxwriter.workbook import Format, Workbook
 from xlsxwriter.worksheet import Worksheet
 
-from planner.reports._content.safe_text import plain_text
 from planner.reports.xlsx.cell_styles import STYLES
 from planner.reports.xlsx.print_layout import PrintSize, fit_pages
+from pricing.plain_text import plain_text
+
+Axis = Mapping[str, object]
+Series = Mapping[str, object]
 
 HEADER_ROW = 3
 """Every sheet has its title in row 1, a note in row 2 and its column heads in row 4."""
+MONTHS_ROW = HEADER_ROW + 1
+"""The row with the numbers of the months, on sheets with a column for each."""
 TEXT_MAX = 32_000
-"""A cell holds 32,767 characters; the writer drops a longer text without a word, so it is cut here, and says so."""
+"""A cell holds 32,767 characters; the writer drops a longer text silently, so it is cut here, with a mark."""
 
 NOTE_CHARACTERS = 190.0
 """How far a note may reach to the right."""
@@ -38,6 +44,7 @@ LINES_MAX = 27
 
 UNLIMITED = 1e15
 GRID = {"visible": True, "line": {"color": "#D9D9D9"}}
+AMOUNTS: Axis = {"num_format": "#,##0", "major_gridlines": GRID}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +56,11 @@ class Formula:
 
 
 Cell = str | float | date | Formula | None
+Column = tuple[str, float, str]
+"""Of a list: the head, the width in characters, the style of the cells."""
 
 
-class _Worksheet(Worksheet):  # type: ignore[misc]  # the writer is seen without its types
+class _Worksheet(Worksheet):  # type: ignore[misc]  # the writer has no types
     """The writer's sheet, for formulas of functions that are as old as the format: it would look into each formula for
     thirty newer ones, which takes as long as all else."""
 
@@ -77,7 +86,7 @@ class PlanWorkbook:
         self.styles: dict[str, Format] = {name: self._book.add_format(style) for name, style in STYLES.items()}
 
     def sheet(self, name: str) -> WorkbookSheet:
-        """A new sheet, set up for print; where it stands `to_bytes` is told."""
+        """A new sheet, set up for print; `to_bytes` puts the sheets in order."""
         sheet = WorkbookSheet(self, self._book.add_worksheet(name, _Worksheet), name)
         self._sheets.append(sheet)
         return sheet
@@ -88,7 +97,7 @@ class PlanWorkbook:
         return [sheet.name for sheet in self._sheets]
 
     def name(self, name: str, sheet: str, row: int, column: int) -> bool:
-        """Gives a cell a name for formulas, unless the name is taken or could be read as an address; whether it did."""
+        """Gives a cell a name for formulas, unless it is in use or could be read as an address; whether it did."""
         is_name = re.fullmatch(r"[a-z_][a-z0-9_]+", name) and not re.fullmatch(r"[a-z]{1,3}\d+|r\d*c\d*", name)
         if not is_name or name in self._names:
             return False
@@ -96,46 +105,34 @@ class PlanWorkbook:
         self._book.define_name(name, f"='{sheet}'!{xl_rowcol_to_cell(row, column, True, True)}")
         return True
 
-    def line_chart(self, title: str, axis: str, series: Iterable[dict[str, object]]) -> object:
-        """A line chart to be put on a sheet with `Sheet.chart`."""
-        chart = self._book.add_chart({"type": "line"})
-        for one in series:
-            chart.add_series(one)
-        chart.set_title({"name": title, "name_font": {"size": 12}})
-        chart.set_y_axis({"name": axis, "num_format": "#,##0", "major_gridlines": GRID})
-        chart.set_x_axis({"num_font": {"rotation": -45}})
-        chart.set_legend({"position": "bottom"})
-        chart.set_size({"width": 640, "height": 400})
-        return chart
+    def line_chart(self, title: str, axis: str, series: Iterable[Series]) -> Chart:
+        """A line chart to be put on a sheet with `WorkbookSheet.chart`."""
+        across = {"num_font": {"rotation": -45}}
+        return self._chart({"type": "line"}, title, (across, {"name": axis, **AMOUNTS}), series, (640, 400))
 
-    def bar_chart(self, title: str, axis: str, series: Iterable[dict[str, object]], bars: int) -> object:
-        """Bars that lie, the first on top; their names stand at the edge so that no bar covers them."""
-        chart = self._book.add_chart({"type": "bar"})
-        for one in series:
-            chart.add_series(one)
-        chart.set_title({"name": title, "name_font": {"size": 12}})
-        chart.set_x_axis({"name": axis, "num_format": "#,##0", "major_gridlines": GRID})
-        chart.set_y_axis({"reverse": True, "label_position": "low", "crossing": "max"})
-        chart.set_legend({"position": "bottom"})
-        chart.set_size({"width": 1400, "height": (bar_chart_rows(bars) - 1) * LINE_PIXELS})
-        return chart
+    def bar_chart(self, title: str, axis: str, series: Iterable[Series], bars: int) -> Chart:
+        """Horizontal bars, the first on top; their names are at the edge so that no bar covers them."""
+        names = {"reverse": True, "label_position": "low", "crossing": "max"}
+        size = (1400, (bar_chart_rows(bars) - 1) * LINE_PIXELS)
+        return self._chart({"type": "bar"}, title, ({"name": axis, **AMOUNTS}, names), series, size)
 
-    def scatter_chart(
-        self,
-        title: str,
-        across: Mapping[str, object],
-        beside: Mapping[str, object],
-        series: Iterable[dict[str, object]],
-    ) -> object:
+    def scatter_chart(self, title: str, across: Axis, upward: Axis, series: Iterable[Series]) -> Chart:
         """Lines to scale on both axes; half a page wide."""
-        chart = self._book.add_chart({"type": "scatter", "subtype": "straight"})
+        axes = ({**across, "min": 0}, {**upward, "min": 0, "major_gridlines": GRID})
+        return self._chart({"type": "scatter", "subtype": "straight"}, title, axes, series, (670, 400))
+
+    def _chart(
+        self, kind: Axis, title: str, axes: tuple[Axis, Axis], series: Iterable[Series], size: tuple[int, int]
+    ) -> Chart:
+        """A chart of `size` pixels; `axes` are the horizontal and the vertical one, those of bars the other way."""
+        chart = self._book.add_chart(kind)
         for one in series:
             chart.add_series(one)
         chart.set_title({"name": title, "name_font": {"size": 12}})
-        chart.set_x_axis({**across, "min": 0})
-        chart.set_y_axis({**beside, "min": 0, "major_gridlines": GRID})
+        chart.set_x_axis(axes[0])
+        chart.set_y_axis(axes[1])
         chart.set_legend({"position": "bottom"})
-        chart.set_size({"width": 670, "height": 400})
+        chart.set_size(dict(zip(("width", "height"), size, strict=True)))
         return chart
 
     def to_bytes(self, order: Sequence[str] = ()) -> bytes:
@@ -145,7 +142,7 @@ class PlanWorkbook:
         place = {name: number for number, name in enumerate(order)}
         self._book.worksheets_objs.sort(key=lambda sheet: place.get(sheet.get_name(), len(place)))
         for index, sheet in enumerate(self._book.worksheets_objs):
-            sheet.index = index  # the writer gave them as they were made; print areas are told by it
+            sheet.index = index  # the writer gave them as they were made; print areas refer to it
         self._book.close()
         return self._buffer.getvalue()
 
@@ -170,7 +167,7 @@ class WorkbookSheet:
         sheet.set_default_row(LINE_POINTS)
 
     def pages(self, across: int, down: int) -> None:
-        """How many pages the sheet takes in print; without it as many as keep it readable."""
+        """How many pages the sheet takes in print; without it as many as are needed for readable text."""
         self._pages = across, down
 
     def fit_to_pages(self) -> None:
@@ -199,14 +196,14 @@ class WorkbookSheet:
             self.put_across(1, columns, note, "long_note")
 
     def header(self, titles: Sequence[str], row: int = HEADER_ROW, *, stays: bool = True) -> None:
-        """Column heads; those in the header row stay in sight and repeat on every page, unless told otherwise."""
+        """Column heads; those in the header row stay in sight and repeat on every page (`stays`)."""
         for column, title in enumerate(titles):
             self.put(row, column, title, "header")
         if row == HEADER_ROW and stays:
             self.freeze(row + 1)
 
     def freeze(self, row: int, column: int = 0) -> None:
-        """Keeps what stands above `row` and left of `column` in sight and on every page."""
+        """Freezes the rows above `row` and the columns left of `column`, and repeats them on every page."""
         self._sheet.freeze_panes(row, column)
         self._repeated = row, column
         if row > HEADER_ROW:
@@ -219,7 +216,7 @@ class WorkbookSheet:
         self._sheet.repeat_rows(row)
 
     def put(self, row: int, column: int, value: Cell, style: str = "text") -> None:
-        """One value: text as text whatever it looks like, a formula with its value, nothing for None."""
+        """One value: text always as text, a formula with its value, blank for None."""
         chosen = self.book.styles[style]
         self._last = max(self._last, row)
         if isinstance(value, str) and "text_wrap" in STYLES[style]:
@@ -250,6 +247,7 @@ class WorkbookSheet:
 
     def _make_room(self, row: int, text: str, width: float) -> None:
         """Makes the row high enough: not every program does so by itself for a text that wraps."""
+        # letters are 15 % wider than the average digit that widths count in
         lines = min(math.ceil(1.15 * len(cell_text(text)) / width), LINES_MAX)
         if lines > self._lines.get(row, 1):
             self._lines[row] = lines
@@ -266,6 +264,38 @@ class WorkbookSheet:
             self._sheet.autofilter(HEADER_ROW, 0, row - 1, len(titles) - 1)
         return row
 
+    def list(self, title: str, note: str, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> int:
+        """A sheet that is one list, with a filter; the row after its last."""
+        self.widths([width for _, width, _ in columns])
+        self.heading(title, note)
+        return self.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
+
+    def timeline(self, heads: Sequence[str], months: Sequence[str], frozen: int | None = None) -> None:
+        """Column heads with a column for each month after them, and the months' numbers in MONTHS_ROW, which formulas
+        read; the first columns (`frozen`, else all heads) stay in sight."""
+        self.header((*heads, *months))
+        self.put(MONTHS_ROW, 0, "month")
+        for number, column in enumerate(range(len(heads), len(heads) + len(months)), start=1):
+            self.put(MONTHS_ROW, column, number, "count")
+        self.freeze(MONTHS_ROW + 1, len(heads) if frozen is None else frozen)
+
+    def put_formulas(self, row: int, label: str, first: int, formulas: Iterable[Formula], style: str = "money") -> None:
+        """A label and a formula in each column from `first` on."""
+        self.put(row, 0, label, "total_text" if style == "total" else "text")
+        for column, formula in enumerate(formulas, start=first):
+            self.put(row, column, formula, style)
+
+    def put_running_sums(self, row: int, label: str, source: int, first: int, values: Iterable[float]) -> None:
+        """The running sums of `values`, which are the row `source` from the column `first` on."""
+        sums = enumerate(accumulate(values), start=first)
+        formulas = (Formula(f"=SUM({running_range(source, first, column)})", total) for column, total in sums)
+        self.put_formulas(row, label, first, formulas)
+
+    def put_block_title(self, row: int, title: str, columns: int) -> None:
+        """A title over the rows that follow, shaded across the columns."""
+        for column in range(columns):
+            self.put(row, column, title if column == 0 else None, "block")
+
     def chart(self, row: int, chart: object, column: int = 0) -> int:
         """Puts a chart with its upper left corner into a cell; the first row below one of the usual height."""
         self._sheet.insert_chart(row, column, chart)
@@ -277,7 +307,7 @@ class WorkbookSheet:
         self._sheet.print_area(0, 0, row, column)
 
     def mark(self, row: int, column: int, last: int, rules: Mapping[str, str]) -> None:
-        """Colours the cells of a column from `row` to `last`: by style, the formula of the first cell that asks for it.
+        """Colours the cells of a column from `row` to `last`: by style, the condition for the first cell.
         Formulas see this sheet alone: older programs colour by no other."""
         for style, formula in rules.items():
             rule = {"type": "formula", "criteria": f"={formula}", "format": self.book.styles[style]}
@@ -292,7 +322,7 @@ class WorkbookSheet:
         return f"'{self.name}'!{a1(row, column, fixed_row=True)}"
 
     def restrict_to_words(self, row: int, column: int, words: Sequence[str]) -> None:
-        """Lets nothing but one of these words be put into a cell."""
+        """Restricts a cell to one of these words."""
         validation = {
             "validate": "list",
             "source": list(words),
@@ -304,8 +334,7 @@ class WorkbookSheet:
         )
 
     def numbers(self, area: tuple[int, int, int, int], least: float | None = 0.0, most: float | None = None) -> None:
-        """Lets nothing but numbers within the bounds be typed into the cells: first row and column, last row and
-        column."""
+        """Restricts cells to numbers within the bounds; `area` is first row and column, last row and column."""
         least = -UNLIMITED if least is None else least
         if most is None:
             rule, expectation = (
@@ -315,8 +344,8 @@ class WorkbookSheet:
         else:
             rule = {"criteria": "between", "minimum": least, "maximum": most}
             expectation = f"A number from {least:g} to {most:g}"
-        shown = {"error_title": "Not taken", "error_message": f"{expectation} is expected here."}
-        self._sheet.data_validation(*area, {"validate": "decimal", "ignore_blank": False, **rule, **shown})
+        error = {"error_title": "Not accepted", "error_message": f"{expectation} is expected here."}
+        self._sheet.data_validation(*area, {"validate": "decimal", "ignore_blank": False, **rule, **error})
 
     def range(self, row: int, first: int, last: int) -> str:
         """A range in one row as other sheets name it."""
@@ -328,7 +357,7 @@ class WorkbookSheet:
 
 
 def difference_formula(left: str, right: str, value: float, digits: int = 2) -> Formula:
-    """The difference of two amounts, to a cent: what a sum rounds off is nothing, and no red zero."""
+    """The difference of two amounts, to a cent: the rounding errors of sums become zero, and no red zero."""
     return Formula(f"=ROUND({left}-{right},{digits})", round(value, digits) + 0.0)
 
 
@@ -353,7 +382,7 @@ def row_range(row: int, first: int, last: int, fixed_row: bool = False) -> str:
 
 
 def running_range(row: int, first: int, column: int) -> str:
-    """The range of a row up to a column, the same formula wherever it stands: $D5:F5."""
+    """The range of a row up to a column, for a formula that can be copied along the row: $D5:F5."""
     return f"{a1(row, first, fixed_column=True)}:{a1(row, column)}"
 
 
@@ -362,9 +391,9 @@ def column_range(column: int, first: int, last: int) -> str:
     return f"{a1(first, column)}:{a1(last, column)}"
 
 
-@lru_cache(maxsize=4096)  # the same names and words stand in row after row
+@lru_cache(maxsize=4096)  # the same names and words are in row after row
 def cell_text(text: str) -> str:
-    """The text as it stands in its cell."""
+    """The text as it is stored in its cell."""
     text = plain_text(text)
     if len(text) > TEXT_MAX:
         text = f"{text[:TEXT_MAX]} ... (cut here)"

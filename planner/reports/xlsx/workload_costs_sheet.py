@@ -1,6 +1,6 @@
-"""The sheets Shares and Workload costs: what each choice costs, whose part of it is whose, and what workloads cost.
+"""The sheets Shares and Workload costs: the cost of each choice, its allocation, and the cost of each workload.
 
-A workload bears what it uses, its part of what is bought (by hours, kept as decided) and of overheads by other costs.
+The cost of a workload is its own use, its share of purchases (by hours, as planned) and of overheads (by other costs).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class WorkloadCostCells:
-    """Where the cost and the present cost of each pair stand, and the sum of costs by strategy."""
+    """The cells of cost and present cost of each pair, and of the sum of costs by strategy."""
 
     of_pairs: Mapping[Pair, tuple[Formula, Formula]] = field(default_factory=dict)
     sums: Mapping[str, Formula] = field(default_factory=dict)
@@ -36,7 +36,7 @@ FIRST = HEADER_ROW + 1
 STRATEGY, WORKLOAD = 0, 1
 PART, SHARED = 3, (4, 5)
 OWN, COST = (2, 6), (5, 9)
-"""The columns of own use; those of what is bought, of overheads and of their sum follow. Cost first, then present."""
+"""The columns of own use; those of purchases, of overheads and of their sum follow. Cost first, then present cost."""
 
 
 def write(
@@ -53,17 +53,17 @@ def write(
     kinds = repricing.ledger.choices
     if not pairs or not any(choice.workload or choice.parts for choice in kinds):
         return WorkloadCostCells()
-    own, bought, overheads = defaultdict(list), defaultdict(list), defaultdict(list)
+    own, shared, overheads = defaultdict(list), defaultdict(list), defaultdict(list)
     for choice, (cost, present) in zip(kinds, amounts, strict=True):
         if choice.workload:
             own[choice.strategy, choice.workload].append((cost, present))
         elif not choice.parts:
             overheads[choice.strategy].append((cost, present))
         for workload, part in choice.parts:
-            bought[choice.strategy, workload].append((part * cost, part * present))
+            shared[choice.strategy, workload].append((part * cost, part * present))
     shares = _put_shares(book, plan, repricing, choices, amounts)
-    borne = {pair: (_sum_amounts(own[pair]), _sum_amounts(bought[pair])) for pair in pairs}
-    writer = _WorkloadCostsWriter(book.sheet("Workload costs"), choices, shares, borne)
+    direct_costs = {pair: (_sum_amounts(own[pair]), _sum_amounts(shared[pair])) for pair in pairs}
+    writer = _WorkloadCostsWriter(book.sheet("Workload costs"), choices, shares, direct_costs)
     return writer.write(plan.currency, {name: _sum_amounts(overheads[name]) for name, _ in pairs})
 
 
@@ -75,16 +75,16 @@ def _sum_amounts(amounts: Iterable[Amounts]) -> Amounts:
 def _put_choice_costs(
     repricing: LedgerRepricing, choices: ChoicesSheet, payments: PaymentsSheet, figures: Mapping[str, str]
 ) -> list[Amounts]:
-    """Writes what each choice costs, with support plan and tax; those amounts."""
+    """Writes the cost of each choice, with support plan and tax; those amounts."""
     times = bill_factor_formula(figures)
     line_costs: list[list[Amounts]] = [[] for _ in repricing.ledger.choices]
     for line, total, present in zip(repricing.ledger.lines, payments.totals, payments.presents, strict=True):
         factor = repricing.bill_factor if line.is_billed else 1.0
         line_costs[line.choice].append((total * factor, present * factor))
     choice_costs = [_sum_amounts(amounts) for amounts in line_costs]
-    for number, worth in enumerate(choice_costs):
+    for number, costs in enumerate(choice_costs):
         row = choices.row(number)
-        for column, paid, amount in zip((of_choices.COST, of_choices.PRESENT), (TOTAL, PRESENT), worth, strict=True):
+        for column, paid, amount in zip((of_choices.COST, of_choices.PRESENT), (TOTAL, PRESENT), costs, strict=True):
             plain, billed = (
                 payments.sum_of(payments.column(paid), {CHOICE: a1(row, 0, fixed_column=True), BILLED: flag})
                 for flag in ("0", "1")
@@ -95,7 +95,7 @@ def _put_choice_costs(
 
 @dataclass(frozen=True, slots=True)
 class _SharesSheet:
-    """Where the parts of what is bought stand."""
+    """The cells of the shares of purchases."""
 
     sheet: WorkbookSheet
     last: int
@@ -107,7 +107,7 @@ class _SharesSheet:
 def _put_shares(
     book: PlanWorkbook, plan: Plan, repricing: LedgerRepricing, choices: ChoicesSheet, amounts: list[Amounts]
 ) -> _SharesSheet | None:
-    """Writes whose part of what is bought is whose; None where nothing is."""
+    """Writes the share of each workload in each purchase; None without shared purchases."""
     rows: list[tuple[Cell, ...]] = []
     for number, choice in enumerate(repricing.ledger.choices):
         cells = choices.cost(number), choices.present(number)
@@ -122,41 +122,40 @@ def _put_shares(
         return None
     sheet = book.sheet("Shares")
     columns = (
-        ("strategy", 10, "text"), ("workload", 30, "wrap"), ("what is bought", 46, "wrap"), ("part", 12, "input"),
+        ("strategy", 10, "text"), ("workload", 30, "wrap"), ("purchased item", 46, "wrap"), ("part", 12, "input"),
         (f"cost, {plan.currency}", 18, "money"), (f"present cost, {plan.currency}", 18, "money"),
     )  # fmt: skip
-    sheet.widths([width for _, width, _ in columns])
-    sheet.heading("Shares", "Parts by hours used, idle hours with them; they are kept as decided, whatever is changed.")
-    sheet.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
+    note = "Shares by hours used, idle hours included; they stay as decided, whatever is changed."
+    sheet.list("Shares", note, columns, rows)
     return _SharesSheet(sheet, HEADER_ROW + len(rows))
 
 
 @dataclass(frozen=True, slots=True)
 class _WorkloadCostsWriter:
-    """Writes the sheet Workload costs; `borne` is what each pair uses itself, and its part of what is bought."""
+    """Writes the sheet Workload costs; `direct_costs` are own use and share of purchases of each pair."""
 
     sheet: WorkbookSheet
     choices: ChoicesSheet
     shares: _SharesSheet | None
-    borne: Mapping[Pair, tuple[Amounts, Amounts]]
+    direct_costs: Mapping[Pair, tuple[Amounts, Amounts]]
 
     def write(self, money: str, overheads: Mapping[str, Amounts]) -> WorkloadCostCells:
         """A row for each pair; `overheads` of each strategy."""
         self.sheet.widths((10, 30, *(17 for _ in range(8))))
         note = "The costs of all workloads add up to those of their strategy; idle hours are in them."
         self.sheet.heading("Workload costs", note)
-        heads = ("own use", "part of what is bought", "part of overheads", "cost")
+        heads = ("own use", "share of purchases", "share of overheads", "cost")
         titles = (*(f"{head}, {money}" for head in heads), *(f"{head}, present, {money}" for head in heads))
         self.sheet.header(("strategy", "workload", *titles))
         of_all = {name: self._direct_costs(name) for name in overheads}
         cost_cells = {}
-        for row, (pair, (own, bought)) in enumerate(self.borne.items(), start=FIRST):
+        for row, (pair, (own, shared)) in enumerate(self.direct_costs.items(), start=FIRST):
             self.sheet.put(row, STRATEGY, pair[0])
             self.sheet.put(row, WORKLOAD, self.choices.labels[pair[1]], "wrap")
             cost, present = (
-                self._cost_row(row, view, (own[view], bought[view]), overheads[pair[0]][view] * part)
+                self._cost_row(row, view, (own[view], shared[view]), overheads[pair[0]][view] * part)
                 for view, part in enumerate(
-                    (own[view] + bought[view]) / all_others if all_others else 1 / count
+                    (own[view] + shared[view]) / all_others if all_others else 1 / count
                     for view, (all_others, count) in enumerate(of_all[pair[0]])
                 )
             )
@@ -164,19 +163,19 @@ class _WorkloadCostsWriter:
         return WorkloadCostCells(cost_cells, {name: self._strategy_total(name, cost_cells) for name in overheads})
 
     def _strategy_total(self, name: str, cost_cells: Mapping[Pair, tuple[Formula, Formula]]) -> Formula:
-        """What the workloads of a strategy cost in all, for sheet Checks."""
+        """The cost of all workloads of a strategy, for sheet Checks."""
         last = HEADER_ROW + len(cost_cells)
         area, strategies = self.sheet.column(COST[0], FIRST, last), self.sheet.column(STRATEGY, FIRST, last)
         costs = (float(cost.value) for (strategy, _), (cost, _) in cost_cells.items() if strategy == name)
         return Formula(f'=SUMIFS({area},{strategies},"{name}")', math.fsum(costs))
 
     def _direct_costs(self, name: str) -> list[tuple[float, int]]:
-        """What its workloads bear without overheads, as cost and as present cost, and how many they are."""
-        borne = [amounts for pair, both in self.borne.items() if pair[0] == name for amounts in both]
-        return [(each, len(borne) // 2) for each in _sum_amounts(borne)]
+        """The cost and the present cost of its workloads without overheads, and the number of workloads."""
+        both_costs = [amounts for pair, both in self.direct_costs.items() if pair[0] == name for amounts in both]
+        return [(each, len(both_costs) // 2) for each in _sum_amounts(both_costs)]
 
     def _cost_row(self, row: int, view: int, amounts: tuple[float, float], overhead: float) -> Formula:
-        """Own use, parts and their sum, as cost (view 0) or present cost; where the sum stands."""
+        """Own use, shares and their sum, as cost (view 0) or present cost; the cell of the sum."""
         first = OWN[view]
         texts = (
             self._own_use_formula(row, view),
@@ -194,7 +193,7 @@ class _WorkloadCostsWriter:
         return self._exact_sum(row, values, map(self.choices.column, (of_choices.STRATEGY, of_choices.WORKLOAD)))
 
     def _choice_costs_formula(self, row: int, view: int, criteria: Mapping[int, str]) -> str:
-        """What the choices of the row's strategy cost that meet the criteria."""
+        """The cost of the choices of the row's strategy that meet the criteria."""
         values = self.choices.column((of_choices.COST, of_choices.PRESENT)[view])
         all_criteria = {of_choices.STRATEGY: a1(row, STRATEGY, fixed_column=True), **criteria}
         pairs = "".join(f",{self.choices.column(c)},{criterion}" for c, criterion in all_criteria.items())
@@ -209,17 +208,18 @@ class _WorkloadCostsWriter:
     def _exact_sum(self, row: int, values: str, pair: Iterable[str]) -> str:
         """The sum over the row's strategy and workload. SUMIFS would take a name such as "a*" or "<1" for a rule."""
         strategies, workloads = pair
-        mine, name = (a1(row, column, fixed_column=True) for column in (STRATEGY, WORKLOAD))
-        return f"SUMPRODUCT(({strategies}={mine})*EXACT({workloads},{name})*{values})"
+        strategy, name = (a1(row, column, fixed_column=True) for column in (STRATEGY, WORKLOAD))
+        return f"SUMPRODUCT(({strategies}={strategy})*EXACT({workloads},{name})*{values})"
 
     def _overhead_formula(self, row: int, view: int) -> str:
         """The strategy's overheads by the workload's part of all other costs; in equal parts where there are none."""
-        last, mine = HEADER_ROW + len(self.borne), a1(row, STRATEGY, fixed_column=True)
+        last, strategy = HEADER_ROW + len(self.direct_costs), a1(row, STRATEGY, fixed_column=True)
         strategies = self.sheet.column(STRATEGY, FIRST, last)
         others = "+".join(
-            f"SUMIFS({self.sheet.column(column, FIRST, last)},{strategies},{mine})"
+            f"SUMIFS({self.sheet.column(column, FIRST, last)},{strategies},{strategy})"
             for column in (OWN[view], OWN[view] + 1)
         )
+        # equal parts where all other costs are zero, since 0/0 would be an error
         own = f"({a1(row, OWN[view])}+{a1(row, OWN[view] + 1)})/({others})"
-        overheads = self._choice_costs_formula(row, view, {of_choices.BORNE_BY: f'"{of_choices.BY_COST}"'})
-        return f"{overheads}*IF(({others})=0,1/COUNTIF({strategies},{mine}),{own})"
+        overheads = self._choice_costs_formula(row, view, {of_choices.ALLOCATED_TO: f'"{of_choices.BY_COST}"'})
+        return f"{overheads}*IF(({others})=0,1/COUNTIF({strategies},{strategy}),{own})"

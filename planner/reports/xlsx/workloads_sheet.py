@@ -1,4 +1,4 @@
-"""The sheets Workloads (what was asked and what each costs as recommended) and Demand (by month)."""
+"""The sheets Workloads (the request and the cost of each as recommended) and Demand (by month)."""
 
 from __future__ import annotations
 
@@ -37,9 +37,8 @@ def write(sheet: WorkbookSheet, plan: Plan, of_pairs: WorkloadCostCells) -> Form
     chosen = recommended_strategy(plan)
     costs = {cost.workload: cost for cost in chosen.workloads} if chosen else {}
     columns = _sheet_columns(plan.currency)
-    sheet.widths([width for _, width, _ in columns])
-    name = f"recommended strategy, {chosen.name}" if chosen else "no strategy is recommended"
-    sheet.heading("Workloads", f"What they cost in the {name}, shares of idle nodes with it; and as they were read.")
+    costs_note = f"Costs of the recommended strategy, {chosen.name}, with idle nodes" if chosen else "No recommendation"
+    note = f"{costs_note}; and the request as it was read."
     first = HEADER_ROW + 1
     cost_cells = of_pairs.of_pairs
     at_cost = {name: cost_cells[chosen.name, name][0] for name in costs} if chosen and cost_cells else {}
@@ -47,7 +46,7 @@ def write(sheet: WorkbookSheet, plan: Plan, of_pairs: WorkloadCostCells) -> Form
         _workload_row(w, costs.get(w.name), at_cost.get(w.name), plan.months, first + index)
         for index, w in enumerate(plan.workloads)
     ]
-    end = sheet.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
+    end = sheet.list("Workloads", note, columns, rows)
     sheet.freeze(first, 1)
     if not costs:
         return None
@@ -64,7 +63,7 @@ def write(sheet: WorkbookSheet, plan: Plan, of_pairs: WorkloadCostCells) -> Form
 def _workload_row(
     w: RequestedWorkload, cost: WorkloadCost | None, at_cost: Formula | None, months: int, row: int
 ) -> tuple[Cell, ...]:
-    """At cost, a formula where the ledger tells how that comes about; and as read."""
+    """The costs, as formulas where the plan has an audit trail, and the request."""
     accelerators, interrupted = ", ".join(w.accelerators) or "any", "yes" if w.interruptible else "no"
     read: tuple[Cell, ...] = (w.kind, accelerators, w.gang, interrupted, w.notes, w.place)
     if cost is None:
@@ -83,12 +82,12 @@ def _workload_row(
 
 
 def write_demand(sheet: WorkbookSheet, plan: Plan) -> Formula:
-    """Writes the work asked for by month; the count of months in it."""
+    """Writes the requested work by month; the count of months in it."""
     width = fitting_width((max(w.demand, default=0.0) for w in plan.workloads), decimals=0)
     total = fitting_width((sum(w.demand) for w in plan.workloads), decimals=0)
     sheet.widths((30, 16, total, *(width for _ in plan.month_names)))
     sheet.heading(
-        "Demand", "Work asked for by month, in each workload's own unit; work with a deadline stands in its last month."
+        "Demand", "Requested work by month, in each workload's own unit; work with a deadline is in its last month."
     )
     sheet.header(("workload", "unit", "total", *plan.month_names))
     sheet.freeze(HEADER_ROW + 1, 3)

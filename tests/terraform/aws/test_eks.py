@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from planner.reports.terraform.provisioning.module_catalog import ModuleMatch, load_clouds, match_module
+from planner.result.message import Message
 from pricing.catalog.price_catalog import Catalog
 
 Call = Mapping[str, Any]
@@ -87,7 +88,7 @@ def test_every_offering_has_a_node_group_or_a_reason() -> None:
             assert found.module.name == "eks_pool"
             images.add(found.arguments.get("ami_type"))
         else:
-            assert re.search("retired|UltraServers|no accelerated image", found), found
+            assert re.search("retired|UltraServers|no accelerated image", found.text), found
     assert images == {None, "AL2023_ARM_64_NVIDIA", "AL2023_x86_64_NEURON"}
 
 
@@ -98,5 +99,5 @@ def test_every_offering_has_a_node_group_or_a_reason() -> None:
 @pytest.mark.parametrize("kind", ["nodes", "kubernetes"])
 def test_what_is_gone_is_refused_with_its_successor(instance_type: str, successor: str, kind: Any) -> None:
     told = match_module(load_clouds()["aws"], instance_type, kind)
-    assert isinstance(told, str)
-    assert successor in told
+    assert isinstance(told, Message)
+    assert successor in told.text

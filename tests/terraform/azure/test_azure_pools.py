@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from planner.reports.terraform.provisioning.module_catalog import ModuleMatch, load_clouds, match_module
+from planner.result.message import Message
 from pricing.catalog.price_catalog import Catalog
 
 Check = Callable[..., Any]
@@ -180,9 +181,10 @@ def test_what_azure_would_refuse_is_refused_before(
 )
 def test_a_retired_size_is_refused_with_its_successor(kind: Any, instance_type: str, successor: str) -> None:
     reason = match_module(load_clouds()["azure"], instance_type, kind)
-    assert isinstance(reason, str)
-    assert "retired" in reason
-    assert successor in reason
+    assert isinstance(reason, Message)
+    assert reason.code == "type_retired"
+    assert reason.parameters["successor"] == successor
+    assert "retired" in reason.text
 
 
 @pytest.mark.parametrize(

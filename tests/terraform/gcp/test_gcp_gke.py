@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from planner.reports.terraform.provisioning.module_catalog import ModuleMatch, load_clouds, match_module
+from planner.result.message import Message
 from pricing.catalog.price_catalog import Catalog
 
 Plans = Callable[..., Any]
@@ -103,9 +104,9 @@ def test_every_offering_has_a_node_pool_or_a_reason() -> None:
     lost = {}
     for (provider, name), offering in Catalog.embedded().offerings.items():
         found = match_module(load_clouds()["gcp"], name, "kubernetes") if provider == "gcp" else None
-        if isinstance(found, str) and offering.status != "retired":
+        if isinstance(found, Message) and offering.status != "retired":
             lost[name] = found
-    assert not [name for name, reason in lost.items() if "no module" in reason]
+    assert not [name for name, reason in lost.items() if reason.code == "no_kubernetes_module_for_type"]
     assert {name for name in lost if not name.startswith("tpu-")} == {
         "a4x-highgpu-4g", "a4x-maxgpu-4g-metal", "ct3p-hightpu-4t", "g4-standard-6", "g4-standard-12", "g4-standard-24",
     }  # fmt: skip

@@ -1,19 +1,17 @@
-"""Where things lie that are shipped beside the code: the folders `terraform` and `openapi`. Knows nothing of plans.
-
-`shipped.hcl` writes and reads Terraform text, `shipped.pools` tells what the Terraform modules take.
-"""
+"""Facts that Terraform is written from and that need no plan: modules, HCL, purchase commands, CUDA, retired types."""
 
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[3]
 
 
 def find_shipped_folder(name: str) -> Path:
-    """The folder `name` inside the installed wheel, or at the top of the repository in a checkout.
+    """The folder `name` (terraform, openapi) inside the installed wheel, or at the top of a checkout.
 
-    Raises FileNotFoundError that names both places.
+    Raises FileNotFoundError with both places.
     """
     places = (PACKAGE / "_shipped" / name, PACKAGE.parent / name)
     for place in places:
@@ -22,3 +20,8 @@ def find_shipped_folder(name: str) -> Path:
     raise FileNotFoundError(
         f"the folder {name!r} is neither at {places[0]} nor at {places[1]}: the installation is incomplete"
     )
+
+
+def read_table(name: str) -> str:
+    """The text of a table that lies in this folder."""
+    return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")

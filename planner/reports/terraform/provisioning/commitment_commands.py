@@ -1,7 +1,7 @@
-"""How commitments are bought at their providers: console path and commands, from purchases.toml beside this.
+"""How commitments are purchased at their providers: console path and commands, from purchases.toml in this folder.
 
-Knows no plan: it is given one commitment's facts and writes them into commands. What it does not know stays a word in
-capitals, or the commitment has no command at all and says why.
+The facts of one commitment are written into its commands. An unknown fact stays a word in capitals; where no command is
+known, the note has the reason.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from math import ceil
 from shlex import quote
 from typing import Any
 
+from planner.reports.terraform.provisioning import read_table
 from pricing.catalog.price_catalog import Catalog
 from pricing.price import PurchaseOptionParts
 
@@ -24,7 +24,7 @@ CLASSES = {"": "standard", "convertible": "convertible"}
 PLAN_TYPES = {"": "Compute", "compute": "Compute", "instance": "EC2Instance"}
 INSTANCE_FAMILY = "instanceFamily"
 OPTIONS = ("monthly_billing", "upfront_option", "family_filter", "attached")
-"""Facts that are options of a command already, or nothing; every other one is quoted for a shell."""
+"""Facts that are empty or options of a command already; every other one is quoted for a shell."""
 SECONDS_A_YEAR = 31_536_000
 """AWS counts a term of one year as this many seconds."""
 
@@ -49,7 +49,7 @@ class CommitmentOrder:
 
 @dataclass(frozen=True, slots=True)
 class PurchaseInstructions:
-    """What it is called there, where it is bought by hand, and the commands that buy it; `steps` may be empty."""
+    """The provider's name for it, the path in its console, and the commands that purchase it; `steps` may be empty."""
 
     title: str
     console: str
@@ -59,7 +59,7 @@ class PurchaseInstructions:
 
 
 def describe_purchase(order: CommitmentOrder) -> PurchaseInstructions | None:
-    """How `bought` is bought; None where nothing is known of such a commitment at its provider."""
+    """How an order is placed; None for a kind of commitment without instructions at its provider."""
     template = _command_table().get(order.provider, {}).get(order.option.kind)
     if template is None:
         return None
@@ -67,10 +67,8 @@ def describe_purchase(order: CommitmentOrder) -> PurchaseInstructions | None:
     if order.provider == "gcp":
         machine = _machine_facts(order)
         if machine is None:
-            explanation = (
-                "no gcloud command is documented for this type: buy it in the console, or from the account team"
-            )
-            return PurchaseInstructions(template["title"], template["console"], (), template["source"], explanation)
+            note = "no gcloud command is documented for this type: buy it in the console, or from the account team"
+            return PurchaseInstructions(template["title"], template["console"], (), template["source"], note)
         facts |= machine
     quoted = {key: value if key in OPTIONS else quote(value) for key, value in facts.items()}
     steps = tuple(step.format(**quoted) for step in template["steps"])
@@ -109,7 +107,7 @@ def _command_facts(order: CommitmentOrder) -> dict[str, str]:
 
 
 def _machine_facts(order: CommitmentOrder) -> dict[str, str] | None:
-    """What a commitment of Compute Engine counts: the processors, memory and accelerators of all nodes together."""
+    """The units of a Compute Engine commitment: processors, memory and accelerators of all nodes together."""
     offering = Catalog.embedded().offerings.get((order.provider, order.instance_type))
     for row in _command_table()["machine"]:
         match = re.fullmatch(row["pattern"], order.instance_type)
@@ -131,6 +129,4 @@ def _machine_facts(order: CommitmentOrder) -> dict[str, str] | None:
 
 @cache
 def _command_table() -> Mapping[str, Any]:
-    return tomllib.loads(
-        resources.files("planner.reports.terraform.provisioning").joinpath("purchases.toml").read_text(encoding="utf-8")
-    )
+    return tomllib.loads(read_table("purchases.toml"))

@@ -1,6 +1,6 @@
-"""Which CUDA a container needs for an accelerator, by architecture: facts of NVIDIA's documents, in cuda.csv.
+"""The CUDA that a container needs, by the architecture of the accelerator: facts of NVIDIA's documents, in cuda.csv.
 
-Knows nothing of plans. `newest_line` of an architecture that is still supported is that of the newest driver branch
+`newest_line` of an architecture that is still supported is that of the newest driver branch
 with long-term support, so that one host image serves them all; later lines run too, on a newer driver.
 """
 
@@ -10,8 +10,10 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
+from planner.reports.terraform.provisioning import read_table
+from planner.reports.terraform.provisioning.reasons import reason
+from planner.result.message import Message
 from pricing.accelerator import accelerators
 
 
@@ -35,23 +37,24 @@ class CudaLine:
 @cache
 def load_cuda_lines() -> Mapping[str, CudaLine]:
     """Every architecture with CUDA that the table knows, by the name that it has among the accelerators."""
-    text = resources.files("planner.reports.terraform.provisioning").joinpath("cuda.csv").read_text(encoding="utf-8")
     return {
         row["architecture"]: CudaLine(**(row | {"is_ended": row["is_ended"] == "yes"}))
-        for row in csv.DictReader(text.splitlines())
+        for row in csv.DictReader(read_table("cuda.csv").splitlines())
     }
 
 
-def find_cuda_line(accelerator: str) -> CudaLine | str:
+def find_cuda_line(accelerator: str) -> CudaLine | Message:
     """The lines for a canonical accelerator, or the reason why there is none."""
     vendor_and_architecture = _by_name().get(accelerator)
     if vendor_and_architecture is None:
-        return f"{accelerator} is not in the table of accelerators, so which CUDA it needs is not known"
+        return reason("accelerator_unknown", accelerator=accelerator)
     vendor, architecture = vendor_and_architecture
     if vendor != "NVIDIA":
-        return f"{accelerator} ({vendor} {architecture}) runs no CUDA"
+        return reason("accelerator_without_cuda", accelerator=accelerator, vendor=vendor, architecture=architecture)
     line = load_cuda_lines().get(architecture)
-    return line or f"which CUDA {accelerator} ({architecture or 'of unknown architecture'}) needs is not known"
+    return line or reason(
+        "cuda_unknown", accelerator=accelerator, architecture=architecture or "of unknown architecture"
+    )
 
 
 @cache

@@ -1,5 +1,5 @@
-"""Terraform text: values written so that nothing in them is code, blocks laid out as `terraform fmt` wants them, and
-just enough reading to know what a module of ours declares. Knows no cloud.
+"""Terraform text: values written so that no part of them is code, blocks in the layout of `terraform fmt`, and a
+reader of the declarations in this product's own modules. Knows no cloud.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 TEMPLATE = re.compile(r"[$%](?=\{)")
-"""What begins a template. Written as a code: `$${` means the same, but not every reader of HCL takes it unclosed."""
+"""The start of a template, written as an escape code: `$${` means the same, but not every reader of HCL accepts it."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 BLOCK = re.compile(
     r'^(?P<kind>\w+)(?: "(?P<label>[\w-]+)")?(?: "[\w-]+")? \{\n(?P<body>.*?)^\}', re.MULTILINE | re.DOTALL
@@ -80,7 +80,7 @@ def format_expression(value: HclValue) -> str:
 
 
 def format_document(blocks: Sequence[HclBlock], comment: str = "") -> str:
-    """The text of a file; `comment` stands above it and must be ours, not a user's."""
+    """The text of a file; `comment` comes first and must not be a user's text."""
     head = [f"# {line}".rstrip() for line in comment.splitlines()]
     parts = ["\n".join(head)] if head else []
     parts += ["\n".join(_block_lines(block)) for block in blocks]
@@ -119,7 +119,7 @@ def _block_lines(block: HclBlock) -> Iterator[str]:
 
 
 def read_variables(text: str) -> dict[str, ModuleVariable]:
-    """The variables that a file of ours declares, by name. Reads the layout of `terraform fmt`, not any HCL."""
+    """The variables that a file declares, by name. Reads the layout of `terraform fmt`, not any HCL."""
     declared = {}
     for block in BLOCK.finditer(text):
         if block["kind"] != "variable":
@@ -132,5 +132,5 @@ def read_variables(text: str) -> dict[str, ModuleVariable]:
 
 
 def read_required_providers(text: str) -> dict[str, tuple[str, str]]:
-    """(source, version constraint) of each provider that a versions.tf of ours asks for, by local name."""
+    """(source, version constraint) of each provider that a versions.tf requires, by local name."""
     return {name: (source, version) for name, source, version in PROVIDER.findall(text)}

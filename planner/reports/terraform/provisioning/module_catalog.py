@@ -1,5 +1,5 @@
-"""What the Terraform modules beside the code take: which offerings, with which arguments, and what only the reader of a
-plan can fill in. Found by walking `terraform/<provider>/<module>/`; knows nothing of plans.
+"""The Terraform modules in `terraform/<provider>/<module>/`: their instance types and arguments, and the inputs that
+only the reader of a plan can fill in. Knows no plan.
 
 A folder with pool.toml is a pool of nodes, one with extra.toml an extra: a budget, a request for quota, storage.
 """
@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from planner.reports.terraform.provisioning import find_shipped_folder, hcl, retired_types
+from planner.reports.terraform.provisioning.reasons import reason
+from planner.result.message import Message
 
 Scope = Literal["plan", "region", "pool"]
 PoolKind = Literal["nodes", "kubernetes"]
 ExtraKind = Literal["budget", "quota", "storage"]
 COPIED_SUFFIXES = (".md", ".tf", ".tftpl")
-"""Suffixes of a module's files that go beside an emitted root; its TOML is for this package only."""
+"""Suffixes of the module files that are copied to an emitted root; its TOML is for this package only."""
 POOL_VARIABLES = ("name", "plan_id", "workloads", "teams", "purchase_option", "node_count")
 """Variables that every pool module has; a plan fills them in."""
 OPTIONAL_POOL_VARIABLES = ("tags", "cuda_line")
@@ -71,7 +73,7 @@ class ExclusionRule:
 
 @dataclass(frozen=True, slots=True)
 class TerraformModule:
-    """One module folder: what it declares, which arguments follow from a region, what its reader fills in."""
+    """One module folder: its declarations, the arguments that follow from a region, the inputs left to the reader."""
 
     provider: str
     name: str
@@ -82,13 +84,13 @@ class TerraformModule:
     inputs: Mapping[str, ModuleInput]
 
     def files(self) -> tuple[Path, ...]:
-        """What is copied beside a root."""
+        """The files that are copied to a root."""
         return tuple(sorted(path for path in self.folder.iterdir() if path.suffix in COPIED_SUFFIXES))
 
 
 @dataclass(frozen=True, slots=True)
 class PoolModule(TerraformModule):
-    """A pool of nodes. `purchase_options` maps what it can start to the inputs that this makes required."""
+    """A pool of nodes. `purchase_options` maps the options it can start to the inputs that each makes required."""
 
     kind: PoolKind
     purchase_options: Mapping[str, tuple[str, ...]]
@@ -98,7 +100,7 @@ class PoolModule(TerraformModule):
 
 @dataclass(frozen=True, slots=True)
 class ExtraModule(TerraformModule):
-    """What a plan needs beside its nodes."""
+    """A budget, a request for quota or storage."""
 
     kind: ExtraKind
 
@@ -143,7 +145,7 @@ def load_clouds() -> Mapping[str, CloudModules]:
     return {file.parent.name: _load_cloud(file) for file in sorted(root.glob("*/cloud.toml"))}
 
 
-def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "nodes") -> ModuleMatch | str:
+def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "nodes") -> ModuleMatch | Message:
     """The module of `kind` and the arguments for `instance_type`, or the reason why none provisions it."""
     if retirement := retired_types.retirement_reason(cloud.provider, instance_type):
         return retirement
@@ -151,7 +153,7 @@ def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "node
     for module in modules:
         for refusal in module.refusals:
             if refusal.pattern.fullmatch(instance_type):
-                return refusal.reason
+                return reason("type_excluded_by_module", explanation=refusal.reason)
     for module in modules:
         for shape in module.shapes:
             if pattern_match := shape.pattern.fullmatch(instance_type):
@@ -162,8 +164,8 @@ def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "node
                     for name, value in shape.arguments.items()
                 }
                 return ModuleMatch(module, arguments, shape.asks, shape.note)
-    module_text = "module" if kind == "nodes" else "module for Kubernetes"
-    return f"no {module_text} under terraform/{cloud.provider}/ takes this instance type"
+    code = "no_module_for_type" if kind == "nodes" else "no_kubernetes_module_for_type"
+    return reason(code, provider=cloud.provider)
 
 
 def _typed_value(value: str | bool, module: TerraformModule, name: str) -> hcl.HclValue:
@@ -221,7 +223,7 @@ def _load_extra(provider: str, file: Path) -> ExtraModule:
 
 
 def _module_fields(provider: str, file: Path, data: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of Module; `shared` are examples of inputs that a module need not declare."""
+    """The fields of a TerraformModule; `shared` are examples of inputs that a module need not declare."""
     folder = file.parent
     variables = hcl.read_variables((folder / "variables.tf").read_text(encoding="utf-8"))
     shared_inputs = {

@@ -1,7 +1,14 @@
-"""The formulas of a plan's ledger, taken apart: computed at other figures, or written in another notation.
+"""The formulas of an audit trail: their grammar, and how they are read and computed. Part of the answer.
 
-A formula may come from a file, so nothing is taken for granted: what is not of the grammar of `answer.ledger` is no
-formula. Knows no plan.
+    sum      = product {("+" | "-") product}          function = "MAX(" sum "," sum ")"
+    product  = signed {("*" | "/") signed}                     | "PV(" sum "," sum "," sum ")"
+    signed   = "-" signed | power
+    power    = operand {"^" operand}                  operand  = number | name | function | "(" sum ")"
+
+Names are those of assumptions and offers, and hours_per_month. As in mathematics, -2 ^ 2 is -4; spreadsheets give 4.
+PV(rate, periods, -1) is the annuity of one unit of money: its present value at the end of each period.
+`planner.finance.symbolic` writes this grammar with the binding strengths below. A formula may come from a file, so
+everything else is refused.
 """
 
 from __future__ import annotations
@@ -11,9 +18,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+SUM, PRODUCT, NEGATION, POWER, ATOM = 1, 2, 3, 4, 5
+"""How tightly a text binds: one that binds less tightly than its place needs stands in brackets."""
+OPERATOR_BINDING = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "^": POWER}
+FUNCTIONS = {"MAX": 2, "PV": 3}
+"""The number of arguments of each."""
 TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?)|([A-Za-z_][A-Za-z0-9_]*)|([-+*/^(),]))", re.ASCII)
-OPERATOR_BINDING = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 4}
-NEGATION_BINDING = 3
 MAX_NESTING = 50
 
 
@@ -35,9 +45,9 @@ class FormulaNode:
 
 
 def parse_formula(text: str) -> FormulaNode:
-    """The formula as a tree. Raises NoFormula.
+    """The formula as a tree. Raises FormulaSyntaxError.
 
-    >>> value(parse("2 * (rate + 1) ^ 2"), {"rate": 0.5})
+    >>> evaluate_formula(parse_formula("2 * (rate + 1) ^ 2"), {"rate": 0.5})
     4.5
     """
     reader = _FormulaReader(text)
@@ -48,50 +58,28 @@ def parse_formula(text: str) -> FormulaNode:
 
 
 def referenced_names(node: FormulaNode) -> frozenset[str]:
-    """The figures that a formula reads."""
+    """The names that a formula reads."""
     if node.is_name:
         return frozenset((node.text,))
     return frozenset().union(*map(referenced_names, node.sides))
 
 
-def evaluate_formula(node: FormulaNode, figures: Mapping[str, float]) -> float:
-    """What the formula gives. Raises KeyError for a figure that is not there."""
+def evaluate_formula(node: FormulaNode, values: Mapping[str, float]) -> float:
+    """The value of a formula. Raises KeyError for a name without a value."""
     if node.number is not None:
         return node.number
     if node.is_name:
-        return figures[node.text]
-    sides = [evaluate_formula(side, figures) for side in node.sides]
+        return values[node.text]
+    sides = [evaluate_formula(side, values) for side in node.sides]
     return _OPERATIONS[node.text, len(sides)](*sides)
 
 
-def spreadsheet_formula(node: FormulaNode, cell: Callable[[str], str]) -> str:
-    """The formula as spreadsheets write it, with `cell(name)` for each figure."""
-    if node.is_name:
-        return cell(node.text)
-    sides = [spreadsheet_formula(side, cell) for side in node.sides]
-    if not sides:
-        return node.text
-    if node.text in _FUNCTIONS:
-        return f"{node.text}({','.join(sides)})"
-    if len(sides) == 1:
-        return f"(-{_parenthesize_side(node.sides[0], sides[0], OPERATOR_BINDING['^'] + 1)})"
-    binds = OPERATOR_BINDING[node.text]
-    left, right = node.sides
-    tight = binds if node.text in "+*" else binds + 1  # a - (b - c), a / (b * c)
-    return f"{_parenthesize_side(left, sides[0], binds)}{node.text}{_parenthesize_side(right, sides[1], tight)}"
-
-
-def _parenthesize_side(side: FormulaNode, text: str, binds: int) -> str:
-    is_operation = len(side.sides) == 2 and side.text in OPERATOR_BINDING
-    return f"({text})" if is_operation and OPERATOR_BINDING[side.text] < binds else text
-
-
 def _annuity_value(rate: float, periods: float, payment: float) -> float:
-    """PV: worth now of a payment at the end of each period, with the sign turned."""
+    """PV: the present value of a payment at the end of each period, with the opposite sign."""
+    # expm1 and log1p keep the digits of a tiny rate, of which 1 - (1 + rate)^-n would lose all
     return -payment * (periods if rate == 0 else -math.expm1(-periods * math.log1p(rate)) / rate)
 
 
-_FUNCTIONS = {"MAX": 2, "PV": 3}
 _OPERATIONS: dict[tuple[str, int], Callable[..., float]] = {
     ("+", 2): lambda a, b: a + b,
     ("-", 2): lambda a, b: a - b,
@@ -106,7 +94,7 @@ _OPERATIONS: dict[tuple[str, int], Callable[..., float]] = {
 
 @dataclass(slots=True)
 class _FormulaReader:
-    """Reads by how tightly operators bind."""
+    """Reads a formula by precedence climbing: an operator takes what binds more tightly to its right."""
 
     text: str
     at: int = 0
@@ -122,7 +110,7 @@ class _FormulaReader:
             end = match.end()
 
     def expression(self, binds: int, depth: int) -> FormulaNode:
-        """What stands here up to an operator that binds no tighter than `binds`."""
+        """The expression from here to an operator that binds no tighter than `binds`."""
         if depth > MAX_NESTING:
             raise FormulaSyntaxError(self.text)
         left = self._read_operand(depth)
@@ -141,7 +129,7 @@ class _FormulaReader:
         if name:
             return FormulaNode(name)
         if sign == "-":
-            return FormulaNode("-", (self.expression(NEGATION_BINDING, depth + 1),))
+            return FormulaNode("-", (self.expression(NEGATION, depth + 1),))
         if sign == "(":
             inner = self.expression(0, depth + 1)
             self._expect_sign(")")
@@ -155,7 +143,7 @@ class _FormulaReader:
             self.at += 1
             arguments.append(self.expression(0, depth + 1))
         self._expect_sign(")")
-        if _FUNCTIONS.get(name) != len(arguments):
+        if FUNCTIONS.get(name) != len(arguments):
             raise FormulaSyntaxError(self.text)
         return FormulaNode(name, tuple(arguments))
 

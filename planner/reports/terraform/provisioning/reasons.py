@@ -1,0 +1,28 @@
+"""Reasons for a type without a module and an accelerator without CUDA, as codes with parameters, and their words.
+
+They are written into Terraform's README and need no plan, so their words are here and not in `planner.messages`.
+"""
+
+from __future__ import annotations
+
+from planner.result.message import Message
+
+REASONS = {
+    "no_modules_for_provider": "there are no modules for {provider}",
+    "purchase_option_has_no_module": "the module {module} cannot start nodes as {purchase_option}",
+    "no_module_for_type": "no module under terraform/{provider}/ takes this instance type",
+    "no_kubernetes_module_for_type": "no module for Kubernetes under terraform/{provider}/ takes this instance type",
+    "type_excluded_by_module": "{explanation}",
+    "other_nodes_have_module": "{explanation}; `planner terraform --nodes {nodes}` provisions it",
+    "family_ended": "{announcement}; its successor is {successor} ({source})",
+    "type_retired": "it is retired; its successor is {successor}",
+    "type_retired_without_successor": "it is retired; no successor is known",
+    "accelerator_unknown": "{accelerator} is not in the table of accelerators, so its CUDA is not known",
+    "accelerator_without_cuda": "{accelerator} ({vendor} {architecture}) runs no CUDA",
+    "cuda_unknown": "which CUDA {accelerator} ({architecture}) needs is not known",
+}
+
+
+def reason(code: str, /, **parameters: str) -> Message:
+    """A reason by its code, with its words."""
+    return Message(code, {**parameters}, REASONS[code].format(**parameters))

@@ -140,7 +140,7 @@ def what_moves(found, case):
     figures = [
         f for f in uncertain_assumptions.list_repriced_assumptions(known) if f.name in known and f.name not in LENGTHS
     ]
-    assert not LENGTHS & again.reads
+    assert not LENGTHS & again.read_assumptions
     for each in case.solved:
         if each.strategy.status == "infeasible":
             continue

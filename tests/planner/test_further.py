@@ -17,10 +17,10 @@ from planner.analysis.value_of_information import (
     assess_accelerators,
     value_measurements,
 )
-from planner.messages import text_of
 from planner.performance.throughput import Throughput
 from planner.pipeline import prepare_needs
 from planner.request.models import parse_request
+from planner.result.message import message
 from pricing.catalog.price_catalog import Catalog
 
 
@@ -28,7 +28,7 @@ def row(name: str, cost: float, spread: float, price: float = 10.0) -> Accelerat
     """A gang that costs `cost` a unit on nodes of its own, with a logarithmic standard deviation of `spread`."""
     rate, half = price / cost, math.exp(spread * SIGMAS_80 / 2)
     return AcceleratorAssessment(
-        name, 1, Throughput(rate, rate / half, rate * half, "predicted", ""), None, price, "somewhere", price
+        name, 1, Throughput(rate, rate / half, rate * half, "predicted", ()), None, price, "somewhere", price
     )
 
 
@@ -142,7 +142,7 @@ def test_what_does_not_fit_says_so(of_workload):
     found = of_workload(demand={"units_per_month": 1e6}, measurements=measured, memory_gib_per_accelerator=60)
     t4 = next(r for r in found if r.accelerator == "T4-16GB")
     assert not t4.usable
-    assert "less than 60 GiB" in text_of(t4.reason)
+    assert t4.reason == message("memory_too_small", needed_gib=60.0)
 
 
 def test_a_gang_shares_a_node_and_a_measurement_rents_it_whole(of_workload, priced):
@@ -188,7 +188,7 @@ def test_every_part_that_users_name_answers_or_says_why_not(of_training, name):
         told = of_training[part.name]
         assert told.reason or told.price_per_hour > 0
         if told.rate is None:
-            assert "is known for" in text_of(told.reason)
+            assert told.reason.code in {"peak_rate_unknown", "memory_bandwidth_unknown"}
         else:
             assert 0 < told.rate.low < told.rate.units_per_hour < told.rate.high
             assert told.rate.basis.startswith("predicted_")
@@ -199,7 +199,7 @@ def test_parts_without_a_data_sheet_come_last_and_say_so(of_training):
     unknown = [r for r in of_training.values() if r.rate is None]
     assert unknown[-1] is last
     assert {r.accelerator for r in unknown} >= {"K520-4GB", "FPGA-AWS-F1-VU9P"}
-    assert all("is known for" in text_of(r.reason) for r in unknown)
+    assert {r.reason.code for r in unknown} <= {"peak_rate_unknown", "memory_bandwidth_unknown"}
     assert list(of_training.values())[-len(unknown) :] == unknown
 
 

@@ -15,15 +15,15 @@ work per hour of two single accelerators.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from planner.performance.shipped_tables import read_table
 from planner.request.models import WorkFamily
 from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
-from pricing.csv_tables import format_table
+from pricing.csv_tables import format_table, read_rows
+from pricing.errors import InvalidSnapshot
 
 COEFFICIENTS = Path(__file__).parent / "data" / "coefficients.csv"
 COLUMNS = ("term", "level", "value")
@@ -108,6 +108,15 @@ def accelerator_score(
         slope = known[name, ""] + known.get((name, family), 0.0)
         total += 0.0 if value is None else slope * (value - known["centre", name])
     return total + math.fsum(known.get(level, 0.0) for level in effect_levels(accelerator, family, precision))
+
+
+def read_table(path: Path, columns: Sequence[str]) -> list[Mapping[str, str]]:
+    """The cells of every row of a shipped table by column. InvalidSnapshot with every fault of the file."""
+    faults: list[str] = []
+    rows = [row.values for row in read_rows(path, columns, faults)]
+    if faults:
+        raise InvalidSnapshot(tuple(faults))
+    return rows
 
 
 @cache

@@ -14,8 +14,7 @@ from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
 
-from planner.performance.shipped_tables import read_table
-from planner.performance.throughput.accelerator_scores import Coefficients
+from planner.performance.throughput.accelerator_scores import Coefficients, read_table
 from pricing.accelerator import Accelerator
 from pricing.csv_tables import format_table
 

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from planner.performance.parallelism import USUAL_SERVER_SIZE
-from planner.performance.shipped_tables import read_table
+from planner.performance.throughput.accelerator_scores import read_table
 from planner.request.models import WorkFamily
 from pricing.csv_tables import format_table
 

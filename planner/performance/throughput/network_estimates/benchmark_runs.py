@@ -15,7 +15,7 @@ from pathlib import Path
 
 from planner.performance.model_catalog import find_model
 from planner.performance.network_arithmetic import operations_per_token
-from planner.performance.shipped_tables import read_table
+from planner.performance.throughput.accelerator_scores import read_table
 from planner.performance.throughput.network_estimates.roofline import NetworkJob, RooflineLimit
 from planner.result.message import Message
 from pricing.accelerator import Accelerator, embedded_names

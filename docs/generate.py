@@ -225,6 +225,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "formats.md": formats,
     "options.md": purchase_options,
     "providers.md": providers,
+    "request.md": run_path(str(HERE / "request_reference.py"))["request_fields"],
 }
 
 

@@ -33,27 +33,49 @@ class Accelerator:
     """
 
     name: str
+    """Name used by this project."""
     model: str
+    """Product name."""
     vendor: str
+    """Vendor."""
     architecture: str
+    """Architecture, such as Hopper."""
     release_year: int | None
+    """Year of release; null: unknown."""
     memory_gib: float | None
+    """Memory in GiB; null: unknown."""
     memory_bandwidth_gbs: float | None
+    """Memory bandwidth in GB/s; null: unknown."""
     cores: float | None
+    """Shader or tensor cores as the vendor counts them; null: unknown."""
     fp32_tflops: float | None
+    """Dense peak at FP32 in TFLOPS; null: unknown."""
     tf32_tflops: float | None
+    """Dense peak at TF32 in TFLOPS; null: unknown."""
     fp16_tflops: float | None
+    """Dense peak at FP16 or BF16 in TFLOPS; null: unknown."""
     fp8_tflops: float | None
+    """Dense peak at FP8 in TFLOPS; null: unknown."""
     fp4_tflops: float | None
+    """Dense peak at FP4 in TFLOPS; null: unknown."""
     tdp_w: float | None
+    """Thermal design power in W; null: unknown."""
     interconnect_gbs: float | None
+    """Bandwidth between accelerators of a node in GB/s; null: unknown."""
     ecc: bool | None
+    """Whether its memory corrects errors; null: unknown."""
     device_class: str
+    """Class: datacenter, workstation or consumer."""
     counted_as: str
+    """What 1 of it is: device, die, board, module, chip or socket."""
     list_price: float | None
+    """List price at release in USD; null: unknown."""
     list_price_year: int | None
+    """Year of the list price; null: unknown."""
     source: str
+    """Source of the figures."""
     notes: str
+    """Remarks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,10 +154,15 @@ class RateUsed:
     """A rate of exchange that amounts went through: one unit of `from_currency` costs `value` of `to_currency`."""
 
     from_currency: str
+    """Currency converted from, ISO 4217."""
     to_currency: str
+    """Currency converted to, ISO 4217."""
     value: float
+    """Price of one unit of `from_currency`, in `to_currency`."""
     as_of: date
+    """Date of the rate."""
     source: str
+    """Source of the rate."""
 
     @property
     def words(self) -> str:

@@ -1,12 +1,27 @@
-"""For every test: nothing of the data folder of whoever runs them is read, and none of it written."""
+"""For every test: no data folder of whoever runs them, no verdict of the clock, any order that is asked for."""
 
 from __future__ import annotations
 
 import os
+import random
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+ALIKE = {
+    "deadline": None,  # how long an example takes says how busy the machine is
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+}
+settings.register_profile("quick", max_examples=20, **ALIKE)
+settings.register_profile("thorough", max_examples=100, **ALIKE)
+settings.load_profile("quick")  # `make slow` asks for the other; tests that count for themselves take parts of it
+
+SOLVER_TIME = 30
+"""By how much the solver's limits of time are wider here: a plan that is cut off by one depends on the machine."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -19,3 +34,34 @@ def _no_data_of_the_user() -> Iterator[None]:
         del os.environ["GPU_PLANNER_DATA"]
     else:
         os.environ["GPU_PLANNER_DATA"] = before
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _time_to_solve() -> Iterator[None]:
+    from planner.optimization import solver
+
+    plain = solver._load_solver
+
+    def patient(program: Any, *, time_limit: float, **options: Any) -> Any:
+        return plain(program, time_limit=SOLVER_TIME * time_limit, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(solver, "_load_solver", patient)
+        yield
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in an order made from a number")
+
+
+@pytest.hookimpl(tryfirst=True)  # before the marks decide which tests run
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    cases: Counter[str] = Counter()
+    for item in items:
+        if mark := item.get_closest_marker("one_in"):
+            test = item.nodeid.partition("[")[0]
+            if cases[test] % mark.args[0]:
+                item.add_marker("slow")
+            cases[test] += 1
+    if (seed := config.getoption("--shuffle")) is not None:
+        random.Random(seed).shuffle(items)

@@ -50,8 +50,8 @@ def explain_unserved_workloads(
 
 
 def explain_shortfall(name: StrategyName, setting: PlanningContext) -> tuple[Message, ...]:
-    """Why a strategy is infeasible: the limits in its way, with the least sufficient increase of each, and each workload
-    that is left with work undone."""
+    """Why a strategy is infeasible: the limits in its way, with the least sufficient increase of each, and each
+    workload that is left with work undone."""
     undone = (
         _explain_undone_work(index, fraction, setting) for index, fraction in compute_shortage(name, setting).items()
     )

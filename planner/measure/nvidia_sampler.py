@@ -33,7 +33,7 @@ def open_nvidia(environment: Mapping[str, str]) -> SamplerAccess:
 
 
 class NvidiaSampler:
-    """The NVIDIA accelerators visible to a job in `environment`; see AcceleratorSampler. NVMLError where there is none."""
+    """The NVIDIA accelerators visible to a job in `environment`; NVMLError where there is none."""
 
     def __init__(self, nvml: Any, environment: Mapping[str, str]) -> None:
         self._nvml = nvml

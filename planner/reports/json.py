@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from planner.request.errors import InputProblem, InternalError, InvalidRequest
 from planner.result import Plan
+from planner.result.field_descriptions import describe_fields
 
 MEDIA_TYPE = "application/json"
 SUFFIX = ".json"
@@ -43,6 +44,7 @@ def schema() -> dict[str, Any]:
     from planner.result import SCHEMA_VERSION
 
     plan_schema = _plan_adapter().json_schema(mode="serialization")
+    describe_fields({"Plan": plan_schema, **plan_schema["$defs"]})
     plan_schema["properties"]["schema_version"]["const"] = SCHEMA_VERSION
     identity = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

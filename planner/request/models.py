@@ -45,21 +45,26 @@ class Measurement(RequestModel):
     """How fast the workload ran on `count` accelerators: exactly one of units_per_second and units_per_hour."""
 
     accelerator: Text
+    """Name of the accelerator, as any cloud writes it."""
     count: Positive = 1
+    """Accelerators that ran together; below 1: a part of one."""
     units_per_second: Positive | None = None
+    """Work units per second; this or units_per_hour."""
     units_per_hour: Positive | None = None
-    per: Literal["device", "job"] = Field(
-        description="device: the figure is for each accelerator; job: for all of them together"
-    )
+    """Work units per hour; this or units_per_second."""
+    per: Literal["device", "job"]
+    """Meaning of the rate: device, the figure is for each accelerator; or job, for all of them together."""
     precision: Precision = "bf16"
-    scaling: Literal["weak", "strong", "time_to_train", "replicas", "stream"] = Field(
-        "weak",
-        description="at another count: weak keeps the batch per device, strong that of the job, time_to_train the job "
-        "until it is learned; replicas stand alone; a stream is one request at a time",
-    )
-    batch: Positive | None = Field(None, description="per device, for weak scaling, else of the whole job; only told")
+    """Precision of the arithmetic."""
+    scaling: Literal["weak", "strong", "time_to_train", "replicas", "stream"] = "weak"
+    """How work scales to another count: weak keeps the batch per device, strong keeps the batch of the job,
+    time_to_train trains to the same quality; replicas are independent; stream is one request at a time."""
+    batch: Positive | None = None
+    """Batch size, per device for weak scaling, otherwise of the whole job; shown, not used."""
     measured_on: Date | None = None
+    """Date of the measurement."""
     source: str = ""
+    """Where the measurement is from."""
 
     @model_validator(mode="before")
     @classmethod
@@ -93,14 +98,23 @@ class Demand(RequestModel):
     """
 
     units_per_month: MonthlyAmounts | None = None
+    """Work units done in each month: one value, a list, or values by month name."""
     total_units: Positive | None = None
+    """Work units to be done by the end of `deadline_month`."""
     deadline_month: Annotated[int, Field(ge=1, le=MONTHS_MAX)] | YearMonth | None = None
+    """Last month for `total_units`: a number from 1, or a name such as 2027-03."""
     accelerator_hours_per_month: MonthlyAmounts | None = None
+    """Accelerator-hours in each month on `accelerator`."""
     accelerator: Text | None = None
+    """Accelerator of the accelerator-hours."""
     requests_per_second: MonthlyAmounts | None = None
+    """Requests per second, as a mean over the month."""
     units_per_request: Positive = 1
+    """Work units of one request."""
     daily_shape: DailyShape = "flat"
+    """How requests are spread over the day and week."""
     growth_per_month: Annotated[float, Field(gt=-1, le=1)] = 0
+    """Monthly growth of a single value, as a fraction."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
@@ -156,65 +170,71 @@ class Workload(RequestModel):
     """One job or service. Memory is accelerator memory; `gang` accelerators work together as one job or replica."""
 
     name: Text
+    """Name, unique in the request."""
     team: str = ""
+    """Team that owns it."""
     kind: Literal["training", "batch", "inference", "interactive"] = "batch"
-    family: WorkFamily | None = Field(
-        None,
-        description="what it is to an accelerator, to carry a measurement to another; default: by kind, and training "
-        "in tokens or of a network is that of large language models",
-    )
-    unit: str = Field("", description="what is counted: tokens, samples, requests, accelerator-hours ...")
-    sweep: Sweep | None = Field(None, description="independent experiments, in place of a demand; never one gang")
-    demand: Annotated[Demand, BeforeValidator(_demand_of_sweep)] = Field(
-        default=None, validate_default=True, description="required; default: what the sweep comes to"
-    )
+    """Kind of work: training and batch may run at any hour, inference and interactive follow their daily shape."""
+    family: WorkFamily | None = None
+    """Kind of work for throughput predictions; default: by `kind`; training in tokens or of a network is
+    llm_training."""
+    unit: str = ""
+    """Work unit: tokens, samples, requests, accelerator-hours ..."""
+    sweep: Sweep | None = None
+    """Independent experiments instead of a demand; never one gang."""
+    demand: Annotated[Demand, BeforeValidator(_demand_of_sweep)] = Field(default=None, validate_default=True)
+    """Amount of work; required unless there is a sweep."""
     measurements: tuple[Measurement, ...] = ()
-    network: NeuralNetwork | None = Field(
-        None, description="the job told by its model: its memory, and without measurements its throughput too"
-    )
+    """Measured throughputs."""
+    network: NeuralNetwork | None = None
+    """The neural network of the job: gives its memory and, without measurements, its throughput."""
     memory_gib_per_accelerator: Positive | None = None
-    memory_gib_total: Positive | None = Field(None, description="accelerator memory of the whole gang")
-    gang: Annotated[Positive | None, _default_from_sweep("accelerators_each")] = Field(
-        None,
-        validate_default=True,
-        description="accelerators that work together; default: those of an experiment of the sweep, else the count "
-        "measured, else 1",
-    )
-    accelerators_per_node: Positive | None = Field(
-        None, description="accelerators that must share a node; default: the gang, at most 8"
-    )
+    """Accelerator memory needed on each accelerator, in GiB."""
+    memory_gib_total: Positive | None = None
+    """Accelerator memory needed by the whole gang, in GiB."""
+    gang: Annotated[Positive | None, _default_from_sweep("accelerators_each")] = Field(None, validate_default=True)
+    """Accelerators that work together; default: those of one experiment of the sweep, else the count measured, else
+    1."""
+    accelerators_per_node: Positive | None = None
+    """Accelerators that must share a node; default: the gang, at most 8."""
     parallel_jobs: Annotated[Annotated[int, Field(ge=1)] | None, _default_from_sweep("parallel")] = Field(
-        None,
-        validate_default=True,
-        description="gangs that may run at once; default: those of the sweep, 1 for training with a deadline, else no "
-        "limit",
+        None, validate_default=True
     )
-    accelerators: tuple[Text, ...] = Field((), description="the only accelerators allowed; empty: any")
-    substitution: bool = Field(False, description="accelerator-hours may be served by another accelerator")
+    """Gangs that may run at once; default: those of the sweep, 1 for training with a deadline, else unlimited."""
+    accelerators: tuple[Text, ...] = ()
+    """The only accelerators allowed; empty: any."""
+    substitution: bool = False
+    """Whether accelerator-hours may be served by another accelerator."""
     providers: tuple[Text, ...] = ()
+    """The only providers allowed; empty: any."""
     regions: tuple[Text, ...] = ()
-    residency: tuple[Text, ...] = Field(
-        (), description="countries (DE) or blocs (EU) where it may run; empty: anywhere"
-    )
+    """The only regions allowed; empty: any."""
+    residency: tuple[Text, ...] = ()
+    """Countries (DE) or blocs (EU) in which it may run; empty: anywhere."""
     may_be_owned: bool = True
+    """Whether it may run on owned nodes."""
     interruptible: bool = False
-    spot_fraction_max: Fraction | None = Field(
-        None, description="of the work of each month, the most that may run on spot; default: that of the limits"
-    )
-    spare_replicas: Annotated[int, Field(ge=0, le=100)] = Field(
-        0,
-        description="replicas of a service ready beyond those at work, at every hour with work (N+1 is 1)",
-    )
+    """Whether it may be interrupted, and so run on spot."""
+    spot_fraction_max: Fraction | None = None
+    """Largest fraction of a month's work on spot; default: that of the limits."""
+    spare_replicas: Annotated[int, Field(ge=0, le=100)] = 0
+    """Replicas of a service that stand ready beyond those at work, in every hour with work (N+1 is 1)."""
     checkpoint_minutes: Amount = 5
+    """Minutes between checkpoints."""
     restart_minutes: Amount = 10
+    """Minutes to restart after an interruption."""
     storage_gb: Amount = 0
+    """Stored data in GB."""
     egress_gb_per_month: Amount = 0
-    data_region: Text | None = Field(
-        None, description="provider and region where its data lives (aws us-east-1); work elsewhere moves the data"
-    )
-    transfer_gb_per_month: Amount = Field(0, description="data that moves to where the work runs, if not data_region")
+    """Data sent to the internet in GB per month."""
+    data_region: Text | None = None
+    """Provider and region where its data is (aws us-east-1); work elsewhere transfers the data."""
+    transfer_gb_per_month: Amount = 0
+    """Data in GB per month that moves to the work when it runs outside `data_region`."""
     budget_per_month: Positive | None = None
+    """Monthly budget in the currency of the plan."""
     notes: str = ""
+    """Remarks; shown, not used."""
 
     @model_validator(mode="after")
     def _check_sweep(self) -> Self:
@@ -243,18 +263,27 @@ class QuotaLine(RequestModel):
     """One limit of an account, as `planner quota` writes it: what it counts, how much it allows, how much is taken."""
 
     provider: Text
+    """Provider of the account."""
     region: Text
-    code: Text = Field(description="what the provider calls it where one asks for more")
+    """Region of the quota."""
+    code: Text
+    """The provider's code of the quota."""
     title: LongText
+    """The provider's title of the quota."""
     unit: QuotaUnit
+    """Unit of `limit` and `used`: vcpu, accelerator or node."""
     limit: Amount
-    used: Amount | None = Field(None, description="how much is taken already; null: not told")
-    types: LongText = Field(description="patterns of the instance types that count, separated by spaces")
-    kinds: Annotated[Text, AfterValidator(_require_price_kinds)] = Field(
-        description="the kinds of price that count (on_demand spot reserved ...), separated by spaces"
-    )
+    """Largest amount allowed, in `unit`."""
+    used: Amount | None = None
+    """Amount already in use, in `unit`; null: unknown."""
+    types: LongText
+    """Patterns of the instance types that count, separated by spaces."""
+    kinds: Annotated[Text, AfterValidator(_require_price_kinds)]
+    """Kinds of price that count (on_demand spot reserved ...), separated by spaces."""
     as_of: Date
+    """Date of the figures."""
     source_id: Text
+    """Identifier of their source."""
 
     @property
     def quota(self) -> Quota:
@@ -272,35 +301,49 @@ class Request(RequestModel):
     one)."""
 
     workloads: Annotated[tuple[Workload, ...], Field(min_length=1, max_length=1000)]
+    """The workloads to plan together."""
     months: Annotated[int, Field(ge=1, le=MONTHS_MAX)] = 12
+    """Length of the horizon in months."""
     as_of: Date
+    """Date of the plan; prices and rates of that day or earlier count."""
     start: YearMonth | None = None
-    currency: Currency = Field(
-        "USD", description="ISO 4217 code of the plan; all amounts of the request (budgets, assumptions) are in it"
-    )
+    """First month, such as 2026-12; default: the month after `as_of`."""
+    currency: Currency = "USD"
+    """Currency of the plan and of all amounts of the request, ISO 4217."""
     strategies: tuple[Literal["cloud", "onprem", "hybrid"], ...] = ("cloud", "onprem", "hybrid")
+    """Strategies to compare."""
     providers: tuple[Text, ...] = ()
+    """The only providers allowed; empty: any."""
     regions: tuple[Text, ...] = ()
+    """The only regions allowed; empty: any."""
     residency: tuple[Text, ...] = ()
+    """Countries or blocs in which all work must stay; empty: anywhere."""
     discount_rate_annual: Annotated[float, Field(gt=-0.5, le=1)] | None = None
+    """Annual discount rate as a fraction; default: the assumption of that name."""
     measured_only: bool = False
+    """Whether only measured throughputs count."""
     allow_estimates: bool = True
+    """Whether estimated prices count."""
     commitments_beyond_horizon: Literal["full", "pro_rata"] = "full"
+    """How commitments that end after the horizon are charged: full or pro_rata."""
     materiality_fraction: Fraction = 0.02
-    quotas: Annotated[tuple[QuotaLine, ...], Field(max_length=20_000), BeforeValidator(_require_quota_rows)] = Field(
-        (), description="limits of the accounts; a plan that needs more says what to ask for"
-    )
-    assumptions: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(
-        default_factory=dict, description="values that replace the dated defaults, by name"
-    )
-    systems: Annotated[tuple[OwnSystem, ...], Field(max_length=100)] = Field(
-        (), description="servers and workstations at your own quotes, beside those of the catalogue"
-    )
-    existing: Existing = Field(default=Existing(), description="what is owned or committed already")
-    site: Site = Field(default=Site(), description="where owned nodes stand and who looks after them")
-    finance: Finance = Field(default=Finance(), description="how owned nodes are paid for and taxed")
-    limits: PlanLimits = Field(default=PlanLimits(), description="what no strategy may pass")
-    risk: RiskRequest | None = Field(None, description="ask how sure the plan is; null: not asked")
+    """A simpler strategy is recommended if it costs at most this fraction more."""
+    quotas: Annotated[tuple[QuotaLine, ...], Field(max_length=20_000), BeforeValidator(_require_quota_rows)] = ()
+    """Limits of the accounts; a plan that exceeds them lists the increases to request."""
+    assumptions: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(default_factory=dict)
+    """Values that replace the dated defaults, by name."""
+    systems: Annotated[tuple[OwnSystem, ...], Field(max_length=100)] = ()
+    """Servers and workstations at your own quotes, in addition to those of the catalogue."""
+    existing: Existing = Existing()
+    """Nodes and commitments that you have already."""
+    site: Site = Site()
+    """Where owned nodes stand and who operates them."""
+    finance: Finance = Finance()
+    """How owned nodes are paid for and taxed."""
+    limits: PlanLimits = PlanLimits()
+    """Limits on every strategy."""
+    risk: RiskRequest | None = None
+    """Risk analysis; null: none."""
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:

@@ -32,50 +32,66 @@ class Parallelism(RequestModel):
     """How a gang shares a job: tensor x pipeline accelerators hold one copy; the rest of the gang are copies (data)."""
 
     tensor: PositiveInt = 1
+    """Accelerators among which each layer is split (tensor parallelism)."""
     pipeline: PositiveInt = 1
-    zero_stage: Annotated[int, Field(ge=0, le=3)] = Field(
-        default=0, description="what the copies share out: 1 optimizer, 2 gradients too, 3 weights too (FSDP)"
-    )
-    sequence: bool = Field(
-        default=True, description="tensor parallelism also splits along the sequence what it would leave whole"
-    )
+    """Accelerators among which the layers are divided (pipeline parallelism)."""
+    zero_stage: Annotated[int, Field(ge=0, le=3)] = 0
+    """State that data-parallel copies share: 1 the optimizer, 2 gradients too, 3 weights too (FSDP)."""
+    sequence: bool = True
+    """Whether tensor parallelism also splits activations along the sequence."""
     exchange: Literal["all_reduce", "parameter_server"] = "all_reduce"
+    """How data-parallel copies exchange gradients."""
 
 
 class NeuralNetwork(RequestModel):
     """A network and how it is run: `model`, or `parameters` and as much of its shape as is known. A shape that is
     neither given nor that of the named model is inferred from models of like size, and said so."""
 
-    model: Text | None = Field(
-        None, description="a published model (llama-2-7b; planner memory --models); gives whatever is not said here"
-    )
-    parameters: ParameterCount | None = Field(None, description="weights in all: 7e9 or 7B")
-    active_parameters: ParameterCount | None = Field(
-        None, description="weights that work on one token (mixture of experts)"
-    )
+    model: Text | None = None
+    """A published model (llama-2-7b; see planner memory --models); supplies every value not given here."""
+    parameters: ParameterCount | None = None
+    """Number of weights: 7e9 or 7B."""
+    active_parameters: ParameterCount | None = None
+    """Weights that work on one token (mixture of experts)."""
     layers: PositiveInt | None = None
+    """Number of layers."""
     hidden_size: PositiveInt | None = None
+    """Width of the hidden state."""
     attention_heads: PositiveInt | None = None
+    """Attention heads of a layer."""
     kv_heads: PositiveInt | None = None
+    """Key and value heads of a layer."""
     head_size: PositiveInt | None = None
+    """Width of one attention head."""
     feed_forward_size: PositiveInt | None = None
+    """Width of the feed-forward layer."""
     vocabulary: PositiveInt | None = None
+    """Number of tokens in the vocabulary."""
     run: Literal["pretraining", "finetuning", "lora", "inference"] = "pretraining"
+    """Kind of run."""
     precision: Literal[Precision, "int8", "int4"] = "bf16"
+    """Precision of the weights."""
     optimizer: Literal["adamw", "adamw_8bit", "adafactor", "sgd_momentum", "sgd"] = "adamw"
-    master_weights: bool = Field(True, description="the optimizer keeps an fp32 copy of weights in fewer bits")
+    """Optimizer of the training."""
+    master_weights: bool = True
+    """Whether the optimizer keeps an fp32 copy of weights of lower precision."""
     lora_rank: PositiveInt = 16
-    lora_targets: Literal["query_value", "all"] = Field("all", description="the matrices that get an adapter")
+    """Rank of the LoRA adapters."""
+    lora_targets: Literal["query_value", "all"] = "all"
+    """Matrices with a LoRA adapter."""
     sequence_length: PositiveInt = 2048
-    batch_per_device: Positive = Field(1, description="sequences at once on each copy of the network (micro-batch)")
-    checkpointing: Literal["none", "selective", "full"] = Field(
-        "selective", description="activations computed again instead of kept"
-    )
-    flash_attention: bool = Field(True, description="attention scores are never written out")
+    """Tokens of one sequence."""
+    batch_per_device: Positive = 1
+    """Sequences processed at once by each copy of the network (micro-batch)."""
+    checkpointing: Literal["none", "selective", "full"] = "selective"
+    """Activations that are recomputed instead of stored."""
+    flash_attention: bool = True
+    """Whether attention scores are computed without storing them."""
     kv_cache_precision: Literal[Precision, "int8"] = "bf16"
-    parallelism: Parallelism | None = Field(
-        None, description="default: ZeRO 3 over the gang to train, tensor parallel within 8 to infer"
-    )
+    """Precision of the key-value cache."""
+    parallelism: Parallelism | None = None
+    """How the gang splits the network; default: ZeRO 3 over the gang for training, tensor parallelism within 8
+    accelerators for inference."""
 
     @model_validator(mode="after")
     def _check_model_known(self) -> Self:

@@ -27,26 +27,23 @@ class Sweep(RequestModel):
     unless they share an accelerator."""
 
     experiments: PositiveInt | None = None
+    """Number of experiments, to be done by the end of `deadline_month`."""
     deadline_month: Annotated[int, Field(ge=1, le=MONTHS_MAX)] | YearMonth | None = None
+    """Last month for `experiments`: a number from 1, or a name such as 2027-03."""
     experiments_per_month: PositiveInt | None = None
-    units_each: Positive = Field(description="work of one experiment, in the workload's unit")
-    at_once: PositiveInt | None = Field(
-        None, description="experiments that may run at once; default: all that are due together"
-    )
-    accelerators_each: Annotated[Positive, BeforeValidator(_parse_number)] = Field(
-        1.0,
-        description="for one experiment: a whole number, or the part of one that it needs (0.25 or 1/7) to share it",
-    )
-    share: Literal["none", "time", "slice"] = Field(
-        "none",
-        description="how several sit on one accelerator: time takes turns or runs them side by side (MPS); slice gives "
-        "each a part of its own (Multi-Instance GPU, or types sold as a part)",
-    )
-    sharing_efficiency: Annotated[float, Field(gt=0, le=2)] | None = Field(
-        None,
-        description="work of all that share one accelerator in time over that of one alone on it, as measured; "
-        "published measurements lie between 0.7 and 1.3, so there is no default",
-    )
+    """Number of experiments in each month."""
+    units_each: Positive
+    """Work units of one experiment."""
+    at_once: PositiveInt | None = None
+    """Experiments that may run at once; default: all that are due together."""
+    accelerators_each: Annotated[Positive, BeforeValidator(_parse_number)] = 1.0
+    """Accelerators of one experiment: a whole number, or the part of one (0.25 or 1/7) if it shares an accelerator."""
+    share: Literal["none", "time", "slice"] = "none"
+    """How experiments share an accelerator: none, time (time-slicing or MPS) or slice (Multi-Instance GPU, or types
+    sold as a part)."""
+    sharing_efficiency: Annotated[float, Field(gt=0, le=2)] | None = None
+    """Work of all that share an accelerator in time divided by the work of one alone on it; published values are
+    0.7 to 1.3, so there is no default."""
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:

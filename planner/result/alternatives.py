@@ -43,20 +43,35 @@ class OfferOutcome:
     """
 
     provider: str
+    """Provider; empty for owned systems."""
     name: str
+    """Instance type or owned system."""
     accelerator: str
+    """Name of the accelerator."""
     accelerators_per_node: float | None
+    """Accelerators of one node; null: unknown."""
     purchase_options: str
+    """Purchase options with this outcome, separated by spaces; empty: nothing has a price."""
     outcome: Outcome
+    """Outcome: chosen, not_chosen, outdone (another costs no more for all of its work) or refused."""
     serves: int
+    """Number of workloads that it can serve."""
     regions: int
+    """Number of regions with a price."""
     price_per_hour: float | None
+    """Price of a node-hour, in the plan's currency; null: no price."""
     region: str
+    """Region of that price."""
     as_of: date | None
+    """Date of that price; null: no price."""
     source_id: str
+    """Identifier of the price's source; for owned systems the source in words."""
     against_chosen: float | None
+    """Its price per work unit divided by that of the chosen resource; null: not compared."""
     best_for: str
+    """Workload for which that ratio is lowest."""
     refusals: tuple[RefusalCount, ...]
+    """Why it cannot serve the other workloads, most frequent reason first."""
 
     @property
     def refusals_text(self) -> str:

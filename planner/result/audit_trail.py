@@ -27,18 +27,31 @@ class AuditLine:
     """
 
     choice: int
+    """Index of the decision in `choices`."""
     category: str
+    """Cost category."""
     at: Literal["start", "end"]
+    """Moment of payment: start or end of the month."""
     rate: str
+    """Formula over named assumptions and offers."""
     rate_value: float
+    """Value of the formula, in the plan's currency per unit, in prices of the first month."""
     growth: str
+    """Name of the annual growth rate; empty: none."""
     priced_in: int | None
+    """Month whose price level applies, from 1; null: that of each payment."""
     first: int
+    """First month of payment, from 1."""
     last: int
+    """Last month of payment, from 1."""
     by_month: bool
+    """Whether the quantity is that of each month rather than the sum of all."""
     is_billed: bool
+    """Whether it is on a cloud bill, so that the support plan and tax are added."""
     borne_from: int = 0
+    """First month that bears it as effective cost; 0: as paid."""
     borne_to: int = 0
+    """Last month that bears it as effective cost; 0: as paid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +64,17 @@ class AuditDecision:
     """
 
     strategy: str
+    """Strategy that decided it."""
     what: str
+    """Resource."""
     workload: str
+    """Workload; empty: shared."""
     unit: str
+    """Unit of the quantities."""
     quantity: tuple[float, ...]
+    """Quantity of each month, in `unit`."""
     parts: tuple[tuple[str, float], ...] = ()
+    """Parts of its cost that workloads bear, as pairs of name and fraction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +86,11 @@ class AuditTrail:
     """
 
     choices: tuple[AuditDecision, ...] = ()
+    """Decisions of all strategies."""
     lines: tuple[AuditLine, ...] = ()
+    """Payments as formulas of the decisions."""
     offers: tuple[str, ...] = ()
+    """Names of the prices in formulas, in the order of `prices`."""
 
     def amounts(self, line: AuditLine, rate: float, growth: float) -> Mapping[int, float]:
         """What a line pays by month, at a rate and a yearly growth that may be others than planned."""

@@ -39,12 +39,19 @@ class PlanChange:
     """
 
     topic: Topic
+    """Topic of the change."""
     subject: str
+    """The thing that changed."""
     then: ComparedValue
+    """Value in the earlier plan; null: absent."""
     now: ComparedValue
+    """Value in this plan; null: absent."""
     difference: float | None
+    """`now` - `then`, in `unit`; null: not comparable."""
     unit: str
+    """Unit of the values."""
     why: Message | None = None
+    """Source and date of the values, or why they cannot be compared."""
 
     @property
     def is_same(self) -> bool:
@@ -57,11 +64,17 @@ class CauseComponent:
     """One figure that changed, with what that adds to total and present cost."""
 
     name: str
+    """Name of the value that changed."""
     old: ComparedValue
+    """Value in the earlier plan."""
     new: ComparedValue
+    """Value in this plan."""
     unit: str
+    """Unit of the value."""
     total: float
+    """Effect on the total cost, in the plan's currency; positive: costlier."""
     present: float
+    """Effect on the present cost, in the plan's currency; positive: costlier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +82,13 @@ class CostCause:
     """One cause: what it adds to total and present cost in the new plan's currency; its parts add up to it."""
 
     cause: str
+    """Name of the cause."""
     total: float
+    """Effect on the total cost, in the plan's currency; positive: costlier."""
     present: float
+    """Effect on the present cost, in the plan's currency; positive: costlier."""
     parts: tuple[CauseComponent, ...] = ()
+    """The values behind it; their effects add up to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +98,13 @@ class CostAttribution:
     """
 
     strategies: tuple[str, str]
+    """Recommended strategy of the earlier plan, and of this one."""
     restated: tuple[float, float]
+    """Total and present cost of the earlier plan, in this plan's currency."""
     new: tuple[float, float]
+    """Total and present cost of this plan, in its currency."""
     steps: tuple[CostCause, ...]
+    """Causes in the order in which they were applied; they add up from `restated` to `new`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +116,21 @@ class Changes:
     """
 
     plan_id: str
+    """Identifier of the earlier plan."""
     as_of: date
+    """Date of the earlier plan."""
     month_names: tuple[str, ...]
+    """Months of the earlier plan."""
     currency: str
+    """Currency of the earlier plan, ISO 4217."""
     strategy: str
+    """Strategy that the earlier plan recommended."""
     changes: tuple[PlanChange, ...]
+    """Differences by topic."""
     causes: CostAttribution | None = None
+    """Causes of the cost difference; null: they cannot be separated."""
     notes: tuple[Message, ...] = ()
+    """How unlike months or currencies were compared, or why causes are missing."""
 
     def of(self, topic: Topic) -> tuple[PlanChange, ...]:
         """The changes of a topic."""

@@ -21,9 +21,13 @@ class EffectiveCost:
     """
 
     strategy: str
+    """Strategy."""
     month: int
+    """Month that bears the cost, from 1."""
     category: str
+    """Cost category."""
     amount: float
+    """Effective cost, in the plan's currency."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +41,15 @@ class BreakEvenPrice:
     """
 
     prices: Literal["hourly", "cloud"]
+    """Prices that are scaled: hourly (on demand and spot) or cloud (commitments too)."""
     multiple: float | None
+    """Multiple of today's prices at which owning and renting cost the same; null: none."""
     owning_is_cheaper: Literal["above", "below", "always", "never"]
+    """Where owning is cheaper: above, below, always or never."""
     paid_per_accelerator_hour: float | None
+    """Cost of a cloud accelerator-hour in use, in the plan's currency; null: none is used."""
     price_per_accelerator_hour: float | None
+    """That cost at the multiple, in the plan's currency; null: no multiple."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +64,19 @@ class OwningReturn:
     """
 
     strategy: str
+    """Strategy that buys hardware."""
     savings: tuple[float, ...]
+    """Cloud payments less those of the strategy, t months from the start, in the plan's currency."""
     net_present_value: float
+    """Present value of the savings, in the plan's currency."""
     internal_rates_annual: tuple[float, ...]
+    """All annual rates at which that value is 0, as fractions, rising."""
     payback_month: int | None
+    """Months until the savings so far are no longer negative; 0: never negative; null: never recovered."""
     discounted_payback_month: int | None
+    """The same for discounted savings."""
     break_even_prices: tuple[BreakEvenPrice, ...]
+    """Cloud price levels at which both cost the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +87,25 @@ class UnitCost:
     """
 
     strategy: str
+    """Strategy."""
     workload: str
+    """Name of the workload."""
     team: str
+    """Team of the workload."""
     units: float
+    """Work units done over the horizon."""
     per: float
+    """Number of work units in one `each`."""
     each: str
+    """Name of the unit of cost: million tokens, thousand requests, job ..."""
     cost: float
+    """Total cost of the workload, in the plan's currency."""
     present_cost: float
+    """Present cost of the workload, in the plan's currency."""
     cost_each: float
+    """Total cost of one `each`, in the plan's currency."""
     present_cost_each: float
+    """Present cost of one `each`, in the plan's currency."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +114,13 @@ class DepreciationYear:
     income tax that the deduction saves."""
 
     year: int
+    """Year of the plan, from 1."""
     deduction: float
+    """Depreciation deducted, in the plan's currency."""
     book_value: float
+    """Book value at the end of the year, in the plan's currency."""
     tax_saved: float
+    """Income tax saved, in the plan's currency."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +134,35 @@ class Depreciation:
     """
 
     strategy: str
+    """Strategy."""
     name: str
+    """Owned system."""
     count: int
+    """Number of nodes."""
     month: int
+    """Month of the order, from 1."""
     in_use_from: int
+    """First month of use, from 1."""
     sold_in: int
+    """Month at whose end they are sold, from 1."""
     method: Literal["straight_line", "macrs"]
+    """Depreciation method: straight_line or macrs."""
     tax_fraction: float
+    """Income tax rate as a fraction."""
     cost: float
+    """Amount paid for the hardware, in the plan's currency."""
     years: tuple[DepreciationYear, ...]
+    """Deductions by year."""
     resale: float
+    """Sale proceeds, in the plan's currency."""
     adjusted_basis: float
+    """Cost less deductions, in the plan's currency."""
     gain: float
+    """Gain of the sale: resale less adjusted basis, in the plan's currency; negative: loss."""
     tax_on_gain: float
+    """Tax on the gain, in the plan's currency; negative: saved."""
     present_value: float
+    """Present value of tax saved less tax on the gain, in the plan's currency."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +171,13 @@ class BridgeStep:
     recommended, so positive saves) add up to what the recommendation is worth."""
 
     category: str
+    """Cost category."""
     runner_up: float
+    """Present cost in the runner-up, in the plan's currency."""
     recommended: float
+    """Present cost in the recommended strategy, in the plan's currency."""
     difference: float
+    """`runner_up` - `recommended`, in the plan's currency; positive: saves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +185,12 @@ class FinancialViews:
     """The strategies seen in other ways; empty where a view was not asked for or has nothing to tell."""
 
     effective: tuple[EffectiveCost, ...] = ()
+    """Effective cost by strategy, month and category."""
     owning: tuple[OwningReturn, ...] = ()
+    """Return on owned hardware."""
     unit_costs: tuple[UnitCost, ...] = ()
+    """Unit economics by workload and strategy."""
     depreciation: tuple[Depreciation, ...] = ()
+    """Tax depreciation of purchases."""
     bridge: tuple[BridgeStep, ...] = ()
+    """Present cost from the runner-up to the recommendation by category."""

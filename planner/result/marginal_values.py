@@ -16,8 +16,14 @@ class MarginalValue:
     """
 
     kind: Literal["demand", "limit"]
+    """Kind of value: demand or limit."""
     subject: str
+    """Workload or limit."""
     unit: str
+    """Unit of `added`."""
     added: float
+    """Increase, in `unit`."""
     worth: float | None
+    """Change of the present cost, in the plan's currency; negative: saves; null: work would be left undone."""
     per_unit: float | None
+    """`worth` / `added`, in the plan's currency per unit; null: as `worth`."""

@@ -23,8 +23,11 @@ class Message:
     """
 
     code: str
+    """Name of the message."""
     parameters: dict[str, ParameterValue] = field(default_factory=dict)
+    """Values of the message by name, with units in the names."""
     text: str = ""
+    """The message in words."""
 
     def __hash__(self) -> int:
         return hash((self.code, *(f"{name}={value!r}" for name, value in self.parameters.items())))

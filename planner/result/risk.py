@@ -22,15 +22,25 @@ class SwitchingValue:
     """
 
     name: str
+    """Name of the assumption."""
     meaning: str
+    """Meaning in words."""
     unit: str
+    """Unit of the values."""
     value: float
+    """Planned value, in `unit`."""
     at: float | None
+    """Nearest value at which both strategies cost the same, in `unit`; null: none in the range searched."""
     distance_fraction: float | None
+    """`at` / `value` - 1; null: not defined."""
     searched_from: float
+    """Low end of the range searched, in `unit`."""
     searched_to: float
+    """High end of the range searched, in `unit`."""
     cheaper_beyond: str
+    """Strategy that is cheaper beyond `at`; empty: none."""
     is_inside_range: bool
+    """Whether `at` lies in the published range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +48,11 @@ class CostRange:
     """A strategy's present cost with one figure at its low and at its high; None where it is then impossible."""
 
     strategy: str
+    """Strategy."""
     at_low: float | None
+    """Present cost at the low value, in the plan's currency; null: infeasible."""
     at_high: float | None
+    """Present cost at the high value, in the plan's currency; null: infeasible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +66,25 @@ class TornadoRow:
     """
 
     name: str
+    """Name of the assumption."""
     meaning: str
+    """Meaning in words."""
     unit: str
+    """Unit of the values."""
     low: float
+    """Low value, in `unit`."""
     value: float
+    """Planned value, in `unit`."""
     high: float
+    """High value, in `unit`."""
     costs: tuple[CostRange, ...]
+    """Present cost of each strategy at both ends."""
     swing: float | None
+    """Largest change of the recommendation's advantage, in the plan's currency; null: infeasible at an end."""
     flips: bool
+    """Whether another strategy is the cheapest at an end."""
     planned_anew: bool
+    """Whether every strategy was solved again, rather than paid for at other values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +92,19 @@ class SampledFactor:
     """A figure that is drawn: triangular from `low` over `mode` (as planned) to `high`."""
 
     name: str
+    """Name of the assumption."""
     unit: str
+    """Unit of the values."""
     low: float
+    """Lowest value, in `unit`."""
     mode: float
+    """Most likely value, in `unit`, as planned."""
     high: float
+    """Highest value, in `unit`."""
     source: str
+    """Source of the range."""
     as_of: date
+    """Date of the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +112,13 @@ class Correlation:
     """How two figures move together in the draws: the correlation of a Gaussian copula, -1 to 1."""
 
     first: str
+    """Name of one assumption."""
     second: str
+    """Name of the other."""
     coefficient: float
+    """Correlation of a Gaussian copula, -1 to 1."""
     source: str
+    """Source of the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +130,23 @@ class StrategyRisk:
     """
 
     strategy: str
+    """Strategy."""
     mean: float
+    """Mean present cost over all draws, in the plan's currency."""
     standard_error: float
+    """Standard error of the mean, in the plan's currency."""
     p10: float
+    """10th percentile of the present cost, in the plan's currency."""
     p50: float
+    """Median present cost, in the plan's currency."""
     p90: float
+    """90th percentile of the present cost, in the plan's currency."""
     chance_cheapest: float
+    """Fraction of draws in which no strategy is cheaper."""
     expected_regret: float
+    """Mean excess over the cheapest strategy of each draw, in the plan's currency."""
     chance_below_cloud: float | None
+    """Fraction of draws in which it costs less than cloud; null for cloud."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +154,9 @@ class RecommendationShare:
     """In how many of the draws planned anew a strategy was recommended."""
 
     strategy: str
+    """Strategy."""
     draws: int
+    """Number of draws in which it was recommended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +167,13 @@ class ReoptimisedDraws:
     """
 
     draws: int
+    """Number of draws that were solved again."""
     recommended: tuple[RecommendationShare, ...]
+    """How often each strategy was recommended."""
     mean_regret: float
+    """Mean excess of the recommended plan over the best plan of each draw, in the plan's currency."""
     p90_regret: float
+    """90th percentile of that excess, in the plan's currency."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +185,15 @@ class DelayedPurchase:
     """
 
     strategy: str
+    """Strategy."""
     months: int
+    """Months without any order."""
     present_cost: float | None
+    """Present cost with that delay, in the plan's currency; null: infeasible."""
     difference: float | None
+    """That cost less the cost without delay, in the plan's currency; null: infeasible."""
     nodes_bought: float
+    """Owned nodes bought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +202,24 @@ class Risk:
     cloud; None where none buys any or there is no cloud. `notes` say what was held fixed and how far to trust it."""
 
     draws: int
+    """Number of draws."""
     seed: int
+    """Seed of the random numbers."""
     tornado: tuple[TornadoRow, ...]
+    """Sensitivity to each assumption."""
     without_effect: tuple[str, ...]
+    """Assumptions without any effect."""
     strategies: tuple[StrategyRisk, ...]
+    """Distribution of each strategy's cost."""
     owning_cheaper: float | None
+    """Fraction of draws in which a strategy that buys hardware is cheaper than cloud; null: not defined."""
     drawn: tuple[SampledFactor, ...]
+    """Assumptions that were drawn."""
     correlations: tuple[Correlation, ...]
+    """Correlations between them."""
     waiting: tuple[DelayedPurchase, ...]
+    """Effect of delayed purchases."""
     reoptimised: ReoptimisedDraws | None = None
+    """Draws that were solved again; null: none."""
     notes: tuple[Message, ...] = ()
+    """Values held fixed, and limits of the analysis."""

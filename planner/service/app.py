@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from planner.reports import formats
 from planner.request.errors import InputProblem, InvalidRequest
@@ -47,17 +47,24 @@ class Health(BaseModel):
     """Whether the service answers."""
 
     status: str
+    """State of the service: ok."""
     version: str
+    """Version of gpu-planner."""
 
 
 class CatalogAge(BaseModel):
     """What the catalogue covers and how old it is; `digest` names it, equal digests give equal plans."""
 
     digest: str
+    """Checksum of the catalogue; equal checksums give equal plans."""
     oldest_price: date
+    """Date of the oldest price of a current offering."""
     age_days: int
+    """Age of that price in days."""
     coverage: tuple[Coverage, ...]
-    unpriced: tuple[tuple[str, str], ...] = Field(description="provider and type without any price: gaps")
+    """Prices by provider, family and purchase option."""
+    unpriced: tuple[tuple[str, str], ...]
+    """Provider and instance type of offerings without any price."""
 
 
 def create(limits: ServiceLimits | None = None) -> FastAPI:

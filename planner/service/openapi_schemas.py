@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from fastapi import FastAPI
@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from planner.reports import formats, terraform
 from planner.request.models import Request, Workload
 from planner.result import Plan, StrategyName
+from planner.result.field_descriptions import describe_fields, field_descriptions
 from planner.service import problems
 from planner.service.plan_jobs import COMPARE_TO, COMPARE_TO_HELP, FILE_PARAMETERS, SETTINGS
 from planner.service.problems import Problem
@@ -78,7 +79,7 @@ def _format_parameter() -> dict[str, Any]:
 
 
 def _setting_parameter(name: str) -> dict[str, Any]:
-    described = SETTINGS[name].description or f"as `{name}` of the request, and wins over it"
+    described = f"{field_descriptions(Request)[name].rstrip('.')}; wins over `{name}` of the request"
     is_list = isinstance(SETTINGS[name].default, tuple)
     return _query_parameter(name, f"{described}{'; comma-separated' if is_list else ''}", {"type": "string"})
 
@@ -198,6 +199,7 @@ def install_openapi(app: FastAPI) -> None:
             described = get_openapi(
                 title=app.title, version=app.version, description=app.description, routes=app.routes
             )
+            describe_fields(described["components"]["schemas"], always_present=True)
             described["components"]["schemas"] = dict(
                 sorted({**described["components"]["schemas"], **_component_schemas()}.items())
             )
@@ -208,16 +210,16 @@ def install_openapi(app: FastAPI) -> None:
 
 
 def _component_schemas() -> dict[str, Any]:
-    described: dict[type, Mode] = {
-        Request: "validation",
-        Workload: "validation",
-        Plan: "serialization",
-        Offers: "serialization",
-        Problem: "serialization",
-    }
-    adapters: list[tuple[str, Mode, TypeAdapter[Any]]] = [
-        (kind.__name__, mode, TypeAdapter(kind)) for kind, mode in described.items()
-    ]
+    """The schema of every class that is sent or answered; what is answered has all its fields always."""
+    requests = _class_schemas((Request, Workload), "validation")
+    requests["Request"]["required"].remove("as_of")  # the service takes today where it is left out
+    requests["Workload"]["anyOf"] = [{"required": ["demand"]}, {"required": ["sweep"]}]
+    return requests | _class_schemas((Plan, Offers, Problem), "serialization")
+
+
+def _class_schemas(classes: Sequence[type], mode: Mode) -> dict[str, Any]:
+    adapters: list[tuple[str, Mode, TypeAdapter[Any]]] = [(each.__name__, mode, TypeAdapter(each)) for each in classes]
     _, definitions = TypeAdapter.json_schemas(adapters, ref_template=f"{SCHEMA}{{model}}")
     schemas: dict[str, Any] = definitions["$defs"]
+    describe_fields(schemas, always_present=mode == "serialization")
     return schemas

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,23 +25,31 @@ log = logging.getLogger("planner.service")
 class RequestProblem(BaseModel):
     """One fault of a request."""
 
-    path: str = Field(
-        description="where: a JSON path in the body as sent, a cell (Plan!C5) or line of a file, or ?name in the query"
-    )
+    path: str
+    """Place of the problem: a JSON path in the body, a cell (Plan!C5) or line of a file, or ?name in the query."""
     message: str
-    value: str = Field("", description="what was read there")
-    expected: str = Field("", description="what would be right, with the nearest valid value")
+    """The problem."""
+    value: str = ""
+    """The value as it was read."""
+    expected: str = ""
+    """What was expected, with the nearest valid value."""
 
 
 class Problem(BaseModel):
     """An RFC 9457 problem; `errors` holds every fault of the request, `id` is in the log of the service."""
 
     type: str
+    """URI of the kind of problem."""
     title: str
+    """The kind of problem in words."""
     status: int
+    """HTTP status code."""
     detail: str
+    """This problem in words."""
     errors: list[RequestProblem] = []
+    """Every problem of the input."""
     id: str = ""
+    """Identifier in the log of the service; empty unless it is an internal error."""
 
 
 class ProblemResponseError(Exception):

@@ -71,13 +71,21 @@ class Coverage:
     """What is priced: `offerings` have `prices` rows of `option`, dated `oldest` to `newest`; retired types apart."""
 
     provider: str
+    """Provider."""
     family: str
+    """Family of instance types."""
     option: str
+    """Purchase option."""
     retired: bool
+    """Whether these are retired types."""
     offerings: int
+    """Number of offerings with such a price."""
     prices: int
+    """Number of prices."""
     oldest: date
+    """Date of the oldest of them."""
     newest: date
+    """Date of the newest of them."""
 
 
 class Catalog:

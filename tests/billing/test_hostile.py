@@ -148,7 +148,6 @@ CELL = st.text(st.sampled_from("01.,-\"'\n\r;=pg5x\ud7ffé\x00"), max_size=6)
 ROW = st.lists(st.one_of(CELL, st.sampled_from(G5.split(","))), min_size=0, max_size=11)
 
 
-@settings(deadline=None, max_examples=60)
 @given(rows=st.lists(ROW, max_size=6))
 def test_whatever_the_rows_hold_it_adds_up_or_is_refused(rows, tmp_path_factory):
     path = tmp_path_factory.mktemp("any") / "bill.csv"
@@ -165,7 +164,7 @@ TYPES = ["g5.xlarge", "m5.large"]
 AMOUNT = st.integers(-(10**9), 10**9).map(lambda cents: cents / 100)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(amounts=st.lists(st.tuples(AMOUNT, AMOUNT, st.sampled_from(["USD", "EUR"]), st.sampled_from(TYPES))))
 def test_sums_are_those_of_the_rows(amounts, tmp_path_factory):
     path = tmp_path_factory.mktemp("sums") / "bill.csv"

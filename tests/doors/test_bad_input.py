@@ -142,7 +142,10 @@ def test_outputs_and_files_that_cannot_be(planner, written, job, arguments, expe
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"pue: 1.2\npue: 1.3\n", "ours.yaml line 2 column 1: the key 'pue' occurs twice; the first is at line 1 column 1"),
+        (
+            b"pue: 1.2\npue: 1.3\n",
+            "ours.yaml line 2 column 1: the key 'pue' occurs twice; the first is at line 1 column 1",
+        ),
         (b"- pue\n", "ours.yaml: no list of assumptions; expected one `name: value` a line"),
         (b"5\n", "ours.yaml line 1 column 1: no request; read 5; expected one `name: value` a line"),
         (b"pue: [\n", "ours.yaml line 2 column 1: not YAML"),

@@ -45,7 +45,7 @@ def test_the_help_names_every_option_and_says_what_it_does(planner, path):
     command = commands
     for name in path:
         command = command.get_command(click.Context(command), name)
-    for parameter in command.get_params(click.Context(command)):
+    for parameter in command.get_params(click.Context(command, **commands.context_settings)):
         if isinstance(parameter, click.Option):
             assert parameter.help, parameter.name
             assert all(name in ran.out for name in parameter.opts)

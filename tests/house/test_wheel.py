@@ -7,6 +7,7 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from email import message_from_bytes
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -50,6 +51,30 @@ def test_nothing_else_is_in_it(names):
     assert strays == []
 
 
+@pytest.mark.parametrize("package", ["planner", "pricing"])
+def test_both_packages_say_that_they_are_typed(package, names):
+    assert PurePosixPath(package, "py.typed") in names
+
+
+@pytest.mark.parametrize("name", ["LICENSE", "NOTICE"])
+def test_the_licence_is_in_it_whole(name, wheel, project, root):
+    path = f"gpu_planner-{project['project']['version']}.dist-info/licenses/{name}"
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.read(path) == (root / name).read_bytes()
+
+
+def test_its_metadata_is_that_of_the_project(wheel, project):
+    asked = project["project"]
+    with zipfile.ZipFile(wheel) as archive:
+        told = message_from_bytes(archive.read(f"gpu_planner-{asked['version']}.dist-info/METADATA"))
+    assert (told["Name"], told["Version"], told["Requires-Python"]) == ("gpu-planner", asked["version"], ">=3.11")
+    assert told["License-Expression"] == "Apache-2.0"
+    assert told["Author"] == asked["authors"][0]["name"]
+    assert set(told["Keywords"].split(",")) == set(asked["keywords"])
+    assert set(told.get_all("Classifier")) == set(asked["classifiers"])
+    assert dict(line.split(", ") for line in told.get_all("Project-URL")) == asked["urls"]
+
+
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory) -> Path:
     """The Python of an environment that has the wheel and our libraries, but not the checkout.
@@ -70,13 +95,20 @@ def installed(wheel, tmp_path_factory) -> Path:
 def planner(python: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     code = "import sys; from planner.cli import main; sys.argv[0] = 'planner'; main()"
     return subprocess.run(
-        [str(python), "-c", code, *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        [str(python), "-I", "-c", code, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
 
 def test_the_wheel_works_without_the_checkout(installed, root, tmp_path):
     where = "import planner, pricing; print(planner.__file__, pricing.__file__)"
-    found = subprocess.run([str(installed), "-c", where], cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [str(installed), "-I", "-c", where], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert all(str(root) not in path for path in found.stdout.split())
 
     assert planner(installed, tmp_path, "--version").stdout.startswith("planner, version ")

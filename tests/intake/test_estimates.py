@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.inputs.calculators.aws import parse_machines as aws_machines
@@ -301,8 +301,9 @@ def test_disks_that_a_line_names_stand_in_the_note() -> None:
     found = read(aws(line("Amazon EC2 ", 6206.5, ON_DEMAND), line("SageMaker", 276, ENDPOINT), monthly=6482.5), "x.csv")
     (note,) = [note for note in found.inputs.notes if "with accelerators cost" in note]
     assert (
-        "Disks in these lines, of each machine or of the line: 20 GB in line 8, 240 GB in line 9; for comparison: 0.08 USD" in note
-    )
+        "Disks in these lines, of each machine or of the line: 20 GB in line 8, 240 GB in line 9; "
+        "for comparison: 0.08 USD"
+    ) in note
 
 
 @pytest.mark.parametrize(
@@ -363,7 +364,6 @@ def test_any_text_has_machines_or_none(text: str) -> None:
 AWS_TEXT = aws(line("Amazon EC2 ", 6206.5, ON_DEMAND), line("Amazon EC2 ", 99.9, DAILY), monthly=6306.4)
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 20), st.binary(max_size=16)), min_size=1, max_size=4))
 def test_a_damaged_estimate_is_answered(edits: list[tuple[float, int, bytes]]) -> None:
     data = AWS_TEXT

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.inputs.file_reader import formats, read
@@ -17,7 +17,6 @@ from planner.inputs.parsed_file import ParsedFile
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ["capacity-review.xlsx", "capacity-review.csv", "finetune.yaml", "request.json"]
 EDIT = st.tuples(st.floats(0, 1), st.integers(0, 24), st.binary(max_size=24))
-SMALL = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def is_an_answer(found: ParsedFile) -> bool:
@@ -28,7 +27,6 @@ def is_an_answer(found: ParsedFile) -> bool:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@SMALL
 @given(st.lists(EDIT, min_size=1, max_size=4))
 def test_a_damaged_example_is_answered(name: str, edits: list[tuple[float, int, bytes]]) -> None:
     data = (EXAMPLES / name).read_bytes()
@@ -39,7 +37,6 @@ def test_a_damaged_example_is_answered(name: str, edits: list[tuple[float, int, 
     assert is_an_answer(read(data, "-"))
 
 
-@SMALL
 @given(
     st.binary(max_size=300), st.sampled_from(["-", *(f"x{suffix}" for each in formats() for suffix in each.suffixes)])
 )
@@ -72,7 +69,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=7), max_size=8), st.sampled_from([",", ";", "\t"]))
 def test_any_grid_is_answered(rows: list[list[str]], separator: str) -> None:
     text = "\n".join(separator.join(row) for row in rows)
@@ -100,7 +97,6 @@ ODD = [
 ]
 
 
-@SMALL
 @given(
     st.sampled_from(sorted(PARTS)), st.lists(st.tuples(st.floats(0, 1), st.sampled_from(ODD)), min_size=1, max_size=3)
 )

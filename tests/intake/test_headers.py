@@ -91,7 +91,7 @@ TABLE = [
 ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     titles=st.lists(
         st.sampled_from(["GPU capacity review", "FY27", "", "All figures per month", "Owner: finance", "2026-11-20"]),

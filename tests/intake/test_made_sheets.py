@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import xlsxwriter
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.application import process_document
@@ -56,8 +56,8 @@ FORMULAS = st.sampled_from(
 STORED = st.sampled_from(["", 0, 5, "#N/A", "x", True])
 NUMBER_FORMATS = ("0%", "[$€-407]#,##0", "mmm-yy", '"kr"0', "General")
 ENCODINGS = st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1", "utf-32"])
-ENOUGH, MANY = 40, 1_500
-QUICK = settings(max_examples=ENOUGH, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+ENOUGH, MANY = settings.default.max_examples, 1_500
+QUICK = settings(max_examples=ENOUGH)
 THOROUGH = settings(QUICK, max_examples=MANY)
 
 

@@ -178,7 +178,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(ROWS)
 def test_rows_used_and_rows_refused_are_rows_in(read_texts: Callable[..., ParsedFile], rows: list[list[Any]]) -> None:
     found = read_texts([HEADER, *rows])

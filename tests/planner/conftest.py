@@ -6,6 +6,8 @@ import csv
 import io
 import shutil
 from datetime import date
+from functools import cache, lru_cache
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -27,23 +29,29 @@ def catalog() -> Catalog:
 def priced(tmp_path_factory):
     """A catalogue with the real offerings and only these prices: (provider, region, type, option) -> price per hour."""
     root = tmp_path_factory.mktemp("catalogues")
-    made = 0
+    others = shutil.ignore_patterns("__pycache__", "*.py", "testdata", "history.csv")
+    numbers = count(1)
 
-    def make(prices: dict[tuple[str, str, str, str], float]) -> Catalog:
-        nonlocal made
-        made += 1
-        folder = root / str(made)
+    @lru_cache(maxsize=32)
+    def made(prices: tuple[tuple[tuple[str, str, str, str], float], ...]) -> Catalog:
+        folder = root / str(next(numbers))
         shutil.copytree(ROOT / "data", folder / "data")
-        shutil.copytree(ROOT / "providers", folder / "providers", ignore=shutil.ignore_patterns("__pycache__", "*.py"))
+        shutil.copytree(ROOT / "providers", folder / "providers", ignore=others)
         for path in sorted((folder / "providers").iterdir()):
-            _only(path / "prices.csv", path.name, prices)
+            _only(path / "prices.csv", path.name, dict(prices))
         return Catalog.read(folder, cache=root / "cache")
 
-    return make
+    return lambda prices: made(tuple(prices.items()))
+
+
+@cache
+def _rows(provider: str) -> list[dict[str, str]]:
+    text = (ROOT / "providers" / provider / "prices.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(io.StringIO(text)))
 
 
 def _only(path: Path, provider: str, prices: dict[tuple[str, str, str, str], float]) -> None:
-    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    rows = _rows(provider)
     wanted = {key[1:]: price for key, price in prices.items() if key[0] == provider}
     kept = []
     for key, price in wanted.items():

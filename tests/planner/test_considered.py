@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.analysis.alternatives import (
@@ -54,7 +54,7 @@ def rows_of(answer):
     ]
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=settings.default.max_examples // 10)
 @given(
     accelerators=st.lists(st.sampled_from(["L4", "H100", "T4", "A100"]), min_size=1, max_size=3),
     providers=st.sampled_from([(), ("aws",), ("gcp", "azure")]),

@@ -7,7 +7,7 @@ import random
 from datetime import date
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.application import plan
@@ -17,7 +17,7 @@ from pricing.catalog.price_catalog import NO_EXCHANGE_RATES, NO_RATE_CARD, Catal
 from pricing.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.private_prices import RateCard
 
-FEW = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=settings.default.max_examples // 8)
 seeds = st.integers(0, 10**6)
 DAY = date(2026, 11, 20)
 HEAD = (

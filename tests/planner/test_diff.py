@@ -89,6 +89,7 @@ def test_a_price_alone(cloud, hours):
     assert parts_of(cloud(job), dear, "price") == [(" ".join((*T4, "on_demand")), 0.5, 0.6, "USD an hour")]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "option", ["reserved_1y_all_upfront", "reserved_3y_no_upfront", "savings_plan_1y_compute_no_upfront"]
 )
@@ -166,6 +167,7 @@ def test_an_assumption_alone(cloud, hours):
     assert parts_of(cloud(job), new, "assumption") == [("enterprise_discount_fraction", 0.0, 0.1, "fraction")]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -342,6 +344,7 @@ def test_a_plan_of_before_is_read(cloud, hours):
     assert not any(step.parts for step in found.steps)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_steps_add_up_and_turn_round(catalog, ask, hours, seed):
     """Any two plans over the real catalogue, all strategies; back again, the difference is the same with its sign

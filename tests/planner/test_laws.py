@@ -10,7 +10,7 @@ import sys
 from datetime import date
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.application import plan
@@ -22,7 +22,7 @@ from planner.supply import onprem
 
 TYPES = {"g4dn.xlarge": 1, "g4dn.12xlarge": 4, "g5.xlarge": 1, "p4d.24xlarge": 8, "p5.48xlarge": 8}
 OPTIONS = ("on_demand", "spot", "reserved_1y_no_upfront", "reserved_1y_all_upfront", "reserved_3y_partial_upfront")
-FEW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=settings.default.max_examples // 6)
 seeds = st.integers(0, 10**6)
 
 

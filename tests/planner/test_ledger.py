@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner.pipeline
@@ -19,8 +19,8 @@ from planner.application import plan
 from planner.reports._content.repricing import SUPPORT, TAX, LedgerRepricing
 from planner.result.formulas import evaluate_formula, parse_formula, referenced_names
 
-FEW = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-MANY = settings(FEW, max_examples=300)
+FEW = settings(max_examples=settings.default.max_examples // 8)
+MANY = settings(max_examples=300)
 seeds = st.integers(0, 10**6)
 SURCHARGES = ("cloud_support", "tax")
 LENGTHS = {"loan_months"}

@@ -139,7 +139,7 @@ FOUND = 493
 
 
 @pytest.mark.parametrize(
-    "seed", [FOUND, *range(40), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40, 400))]
+    "seed", [FOUND, *range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 400))]
 )
 def test_pruning_never_changes_the_optimum(priced, ask, seed):
     chance = random.Random(seed)
@@ -153,7 +153,7 @@ def test_pruning_never_changes_the_optimum(priced, ask, seed):
     assert a.objective == pytest.approx(b.objective, rel=3e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", [*range(40), *(pytest.param(s, marks=pytest.mark.slow) for s in range(40, 300))])
+@pytest.mark.parametrize("seed", [*range(10), *(pytest.param(s, marks=pytest.mark.slow) for s in range(10, 300))])
 def test_pruning_never_changes_the_optimum_under_limits(priced, ask, seed):
     chance = random.Random(5000 + seed)
     months = chance.choice([1, 2, 4, 13])

@@ -7,7 +7,7 @@ import math
 import random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner.pipeline
@@ -24,7 +24,7 @@ from planner.reports._content.risk import risk_section
 from planner.reports.json import loads
 from planner.request.errors import InvalidRequest
 
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=settings.default.max_examples // 10)
 ON_DEMAND = {("aws", "us-east-1", "p5.48xlarge", "on_demand"): 55.04}
 MANY = {
     **ON_DEMAND,

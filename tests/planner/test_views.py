@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner.pipeline
@@ -98,7 +98,7 @@ def test_hardware_less_its_resale_is_borne_by_the_months_of_use(owned_or_rented)
     assert by_month_of(found, "onprem", "power") == pytest.approx(power)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.data())
 def test_both_views_agree_by_category_whatever_is_decided(several, data):
     """Law: for any purchases, uses and overheads the effective amounts of a category add up to its cash."""

@@ -133,7 +133,7 @@ def test_an_option_is_a_kind_or_a_full_name(catalog):
     assert {q.price.purchase_option for q in mixed} == {"on_demand", "reserved_1y_no_upfront"}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(data=st.data())
 def test_filters_are_what_they_say(catalog, data):
     everything = catalog.quotes(include_retired=True, include_parts=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
@@ -240,7 +240,7 @@ rows = st.builds(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(st.lists(rows | st.builds(UnreadableListing, st.just(0), st.just("odd")), max_size=15))
 def test_every_row_is_taken_left_or_refused(small, found):
     from dataclasses import replace

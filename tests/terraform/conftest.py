@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import runpy
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -56,20 +56,54 @@ class Checked:
         return [item["values"] for item in sorted(self.planned, key=lambda i: i["address"]) if item["type"] == kind]
 
 
-@pytest.fixture
-def tfcheck() -> Callable[..., Checked]:
+@pytest.fixture(scope="session")
+def standins() -> Iterator[Any]:
+    """The stand-in providers, started once for all tests of a worker: that costs more than most of the checks."""
     if shutil.which("terraform") is None:
         pytest.skip("terraform is not on PATH")
+    with runpy.run_path(str(TFCHECK))["Standins"]() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def tfcheck(standins: Any) -> Callable[..., Checked]:
+    """Check a folder of files, inside `root`. What was asked of the same files before is answered from memory."""
+    before: dict[str, Checked] = {}
 
     def run(folder: Path, *, plan: bool = False, root: Path | None = None) -> Checked:
-        command = [sys.executable, str(TFCHECK), "--json", str(folder)]
-        command += ["--plan"] if plan else []
-        command += ["--root", str(root)] if root else []
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-        told = json.loads(done.stdout)
-        return Checked(told["ok"], told["steps"], told.get("planned", []))
+        digest = hashlib.sha256(f"{plan} {folder.relative_to(root or folder)}".encode())
+        for path in sorted(path for path in (root or folder).rglob("*") if path.is_file()):
+            digest.update(f"\0{path.relative_to(root or folder)}\0".encode() + path.read_bytes())
+        if digest.hexdigest() not in before:
+            told = standins.check(folder, root=root, plan=plan)
+            before[digest.hexdigest()] = Checked(told["ok"], told["steps"], told.get("planned", []))
+        return before[digest.hexdigest()]
 
     return run
+
+
+@pytest.fixture(scope="session")
+def example(tfcheck: Callable[..., Checked], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Checked]:
+    """What would be made of an example such as azure/examples/spot. Those of a cloud are planned once, in one root."""
+    found: dict[str, Checked] = {}
+
+    def planned_together(cloud: str) -> Checked:
+        root = tmp_path_factory.mktemp(cloud)
+        shutil.copytree(find_shipped_folder("terraform") / cloud, root / cloud)
+        names = sorted(path.name for path in (root / cloud / "examples").iterdir())
+        calls = (f'module "{name}" {{\n  source = "./{cloud}/examples/{name}"\n}}\n' for name in names)
+        (root / "main.tf").write_text("\n".join(calls))
+        return tfcheck(root, plan=True)
+
+    def of_one(path: str) -> Checked:
+        cloud, _, name = path.split("/")
+        if cloud not in found:
+            found[cloud] = planned_together(cloud)
+        assert found[cloud].ok, found[cloud].told
+        ours = [item for item in found[cloud].planned if item["address"].startswith(f"module.{name}.")]
+        return replace(found[cloud], planned=ours)
+
+    return of_one
 
 
 def filled_in(values: str, wanted: str = "Needed") -> str:

@@ -76,7 +76,9 @@ def check(build: Any, tfcheck: Any, write: Any, tmp_path: Path) -> Checker:
     return Checker(build, tfcheck, write, tmp_path)
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    "provider", [pytest.param(name, marks=pytest.mark.slow if name == "aws" else ()) for name in PROVIDERS]
+)
 def test_a_type_of_every_family_is_accepted_under_every_option(provider: str, check: Checker) -> None:
     wanted = rows(provider, one_a_family=True)
     assert len(wanted) > 5

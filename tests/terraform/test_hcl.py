@@ -11,7 +11,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.reports.terraform.provisioning.hcl import (
@@ -41,7 +41,6 @@ def read(quoted: str) -> str:
     return ESCAPE.sub(lambda m: m[4][1:] if m[4] else PLAIN[m[3]] if m[3] else chr(int(m[1] or m[2], 16)), inside)
 
 
-@settings(deadline=None)
 @given(HOSTILE)
 def test_a_quoted_text_reads_back_as_itself(text: str) -> None:
     quoted = quote_string(text)

@@ -71,7 +71,7 @@ def hostile(name: str, team: str) -> Plan:
     )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(NAMES, NAMES)
 def test_a_hostile_name_stays_inside_quotes(name: str, team: str) -> None:
     before, after = files(hostile("w", "t")), files(hostile(name, team))
@@ -89,7 +89,7 @@ def test_a_hostile_name_stays_inside_quotes(name: str, team: str) -> None:
         assert meant(request["title"]) == clean(name)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(NAMES)
 def test_every_emitted_file_is_still_hcl(name: str) -> None:
     for path, content in files(hostile(name, name)).items():
@@ -97,7 +97,7 @@ def test_every_emitted_file_is_still_hcl(name: str) -> None:
             assert hcl2.loads(content.decode())
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(NASTY)
 def test_types_regions_and_options_of_a_plan_from_elsewhere_are_quoted_too(name: str) -> None:
     """A plan.json may come from anyone: its instance types and regions are texts as well."""

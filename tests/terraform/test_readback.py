@@ -23,7 +23,7 @@ from pricing.catalog.price_catalog import Catalog
 
 Found = Counter[tuple[str, str, str]]
 """(instance type or slice, region, how it is started) -> nodes."""
-QUICK = 3
+QUICK = 1
 PLANS = 20
 MONTHS = 3
 
@@ -185,6 +185,7 @@ def test_what_would_be_created_is_what_the_plan_rents(
     check(plan, busiest % MONTHS + 1, False, tfcheck, write, tmp_path / "other")
 
 
+@pytest.mark.slow
 def test_three_clouds_by_hand(
     plans: dict[str, Plan], tfcheck: Callable[..., Any], write: Callable[..., Path], tmp_path: Path
 ) -> None:

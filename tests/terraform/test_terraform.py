@@ -23,6 +23,10 @@ Write = Callable[..., Path]
 Check = Callable[..., Any]
 
 
+def slow(case: Any) -> Any:
+    return pytest.param(case, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_is_valid_by_itself(name: str, tfcheck: Check) -> None:
     checked = tfcheck(ROOT / name)
@@ -30,13 +34,11 @@ def test_a_module_is_valid_by_itself(name: str, tfcheck: Check) -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_can_be_planned(name: str, tfcheck: Check) -> None:
-    checked = tfcheck(ROOT / name, plan=True, root=ROOT)
-    assert checked.ok, checked.told
-    assert checked.planned
+def test_an_example_can_be_planned(name: str, example: Check) -> None:
+    assert example(name).planned
 
 
-@pytest.mark.parametrize("name", [pytest.param("aws", marks=pytest.mark.slow), "azure", "gcp_n1", "gcp_tpu", "hostile"])
+@pytest.mark.parametrize("name", ["azure", "gcp_n1", "gcp_tpu", slow("aws"), slow("hostile")])
 def test_an_emitted_root_is_valid(
     name: str, plans: dict[str, Plan], tfcheck: Check, write: Write, tmp_path: Path
 ) -> None:
@@ -47,8 +49,8 @@ def test_an_emitted_root_is_valid(
         assert checked.ok, checked.told
 
 
-@pytest.mark.parametrize("provider", ["aws", "azure", "gcp"])
-@pytest.mark.parametrize("nodes", ["vm", "kubernetes"])
+@pytest.mark.parametrize("provider", ["gcp", slow("aws"), slow("azure")])
+@pytest.mark.parametrize("nodes", ["vm", slow("kubernetes")])
 def test_a_root_with_budget_quota_and_storage_can_be_planned(
     provider: str, nodes: str, plans: dict[str, Plan], tfcheck: Check, write: Write, tmp_path: Path
 ) -> None:
@@ -66,6 +68,7 @@ def test_a_root_with_budget_quota_and_storage_can_be_planned(
     assert len(asked.planned) > len(quiet.planned) or not own
 
 
+@pytest.mark.slow
 def test_tags_carry_the_plan_the_workloads_and_the_team_within_each_clouds_rules(
     plans: dict[str, Plan], tfcheck: Check, write: Write, tmp_path: Path
 ) -> None:

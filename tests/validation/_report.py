@@ -61,12 +61,12 @@ def _example_lines(result: ReproducedExample) -> Iterator[str]:
     yield f"{example.id}: {example.title}" if example.title else example.id
     if example.source:
         yield f"  source      {example.source}"
-    for line in align_columns(HEAD, map(_leaf_row, result.leaves), right=HEAD[1:3]):
+    for line in align_columns(HEAD, map(_leaf_row, result.leaves), HEAD[1:3]):
         yield f"  {line}"
     figures = list(_flatten_values("", result.full_cost.figures))
     if figures:
         yield "  in full under this planner's conventions"
-        for line in align_columns(FULL, ((name, number(value)) for name, value in figures), right=FULL[1:])[1:]:
+        for line in align_columns(FULL, ((name, number(value)) for name, value in figures), FULL[1:])[1:]:
             yield f"    {line}"
     yield f"  in full     {result.full_cost.basis}"
     yield f"  the study   {result.leaves_out}"

@@ -17,12 +17,12 @@ from functools import cache
 from planner.performance.throughput.intervals import MEASURED, NEW, EstimateInterval, LogInterval, estimates_csv
 from planner.performance.throughput.network_estimates.benchmark_runs import FAMILIES, BenchmarkRun, public_runs
 from planner.performance.throughput.network_estimates.utilisation import predict_utilisation, runs_of_family
+from pricing.text_tables import align_columns
 from tools.throughput.errors import (
     COVERAGE_TARGET,
     ErrorSummary,
     FoldKey,
     Residual,
-    align_columns,
     cross_validate,
     group_weights,
     share_part,
@@ -79,7 +79,7 @@ def format_table(measurements: Iterable[Mapping[str, str]]) -> list[str]:
         (s.title, left_out, str(s.cases), str(s.groups), f"{s.median:.0%}", f"{s.p90:.0%}", f"{s.covered:.0%}")
         for left_out, s in error_table(measurements)
     ]
-    return list(align_columns(HEAD, rows, text_columns=2))
+    return align_columns(HEAD, rows, HEAD[2:])
 
 
 def intervals_csv(measurements: Iterable[Mapping[str, str]]) -> str:

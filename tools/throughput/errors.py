@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Generic, TypeVar
@@ -104,14 +104,3 @@ def group_weights(residuals: Sequence[Residual[Subject]], power: float) -> list[
     """Of each residual: the size of its group to minus `power`, so that large groups do not dominate an interval."""
     sizes = Counter(residual.group for residual in residuals)
     return [sizes[residual.group] ** -power for residual in residuals]
-
-
-def align_columns(head: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int = 1) -> Iterator[str]:
-    """The lines of a table: the first `text_columns` to the left, numbers to the right."""
-    wide = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
-    for row in (head, *rows):
-        cells = (
-            text.ljust(width) if place < text_columns else text.rjust(width)
-            for place, (text, width) in enumerate(zip(row, wide, strict=True))
-        )
-        yield "  ".join(cells)

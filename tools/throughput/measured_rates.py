@@ -22,12 +22,12 @@ from planner.performance.throughput import intervals
 from planner.performance.throughput.accelerator_scores import accelerator_score, missing_specification, peak_tflops
 from planner.performance.throughput.scaling import log_efficiency
 from pricing.accelerator import Accelerator, AcceleratorNames
+from pricing.text_tables import align_columns
 from tools.throughput.errors import (
     COVERAGE_TARGET,
     ErrorSummary,
     FoldKey,
     Residual,
-    align_columns,
     cross_validate,
     group_weights,
     summarise,
@@ -254,7 +254,7 @@ def _fold_lines(title: str, cases: Sequence[Case]) -> Iterator[str]:
     ):  # fmt: skip
         if residuals:
             rows = [_format_row(summary) for summary in summarise_by(residuals, attribute)]
-            yield from (f"  {text}" for text in align_columns((attribute, *HEAD), rows))
+            yield from (f"  {text}" for text in align_columns((attribute, *HEAD), rows, HEAD))
             yield ""
 
 

@@ -35,8 +35,8 @@ PRECISIONS = (
     (r"bf16|amp|fp16|f16|q[0-9]", "fp16"),
     (r"fp32", "fp32"),
 )
-"""Patterns of the precision in results, in this order; weights of 4 and 8 bits are multiplied in half precision. Results
-without one (MLPerf) count as half precision."""
+"""Patterns of the precision in results, in this order; weights of 4 and 8 bits are multiplied in half precision.
+Results without one (MLPerf) count as half precision."""
 FAMILIES: tuple[tuple[str, WorkFamily], ...] = (
     (r"decode|-tg\b", "decode"),
     (r"prefill|-pp\b", "prefill"),
@@ -183,7 +183,7 @@ def _classify_family(row: Mapping[str, str]) -> WorkFamily:
 
 
 def _classify_scaling(row: Mapping[str, str], family: WorkFamily, by_time: bool) -> Scaling:
-    """MLPerf training has a fixed job, not a fixed batch per device; its inference adds replicas; streams are single."""
+    """MLPerf training has a fixed job, not a fixed batch per device; inference adds replicas; a stream is single."""
     if family in ("decode", "prefill"):
         return "stream"
     if by_time:

@@ -181,7 +181,9 @@ def _check_columns(table: SheetTable, log: ReadingLog) -> None:
     first: dict[str, SheetColumn] = {}
     for column in table.columns:
         if column.meaning == "yearless":
-            log.add_problem(column.header, *date_problem(column.header, "not a single month with its year", EXPECTED_MONTH))
+            log.add_problem(
+                column.header, *date_problem(column.header, "not a single month with its year", EXPECTED_MONTH)
+            )
         earlier = first.setdefault(column.month or column.meaning, column)
         if earlier is column or column.meaning in SINGLE_COLUMN_MEANINGS | {"yearless"}:
             continue

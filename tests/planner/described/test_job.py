@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from planner.performance.throughput.network_estimates.intervals import MEASURED, NEW, load_intervals
 
 from planner.messages import joined_text, text_of
 from planner.performance.throughput.intervals import MEASURED, NEW, load_estimate_intervals

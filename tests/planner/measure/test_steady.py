@@ -7,7 +7,7 @@ import math
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.measure.steady_state import (
@@ -131,7 +131,6 @@ def test_nineteen_intervals_of_twenty_hold_the_truth(correlation):
     assert held / 300 >= 0.90
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.floats(0.01, 1000), min_size=2, max_size=120), st.floats(0.1, 10))
 def test_the_rate_is_between_the_least_and_the_most(rates, each):
     found = find_steady_window(sums(rates, each))
@@ -142,7 +141,6 @@ def test_the_rate_is_between_the_least_and_the_most(rates, each):
         assert 0 <= found.low <= found.rate <= found.high
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.floats(0.5, 100), min_size=5, max_size=80), st.integers(1, 6), st.integers(0, 10))
 def test_seconds_and_units_may_be_counted_otherwise(rates, shift, power):
     """Twice the units are twice the rate, and when the clock started makes no difference."""

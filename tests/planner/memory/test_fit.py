@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 from pydantic import ValidationError
 
@@ -22,7 +22,6 @@ from planner.request.neural_network import NeuralNetwork
 from planner.result.message import Message, message
 from pricing.accelerator import resolve
 
-ANY_TIME = settings(deadline=None)
 RUNS = ("pretraining", "finetuning", "lora", "inference")
 networks = some.builds(
     lambda **fields: NeuralNetwork.model_validate(fields),
@@ -44,7 +43,6 @@ def told(network: NeuralNetwork, gang: float) -> MemoryEstimate:
     return memory
 
 
-@ANY_TIME
 @given(networks, gangs)
 def test_the_band_holds_the_likely_total_and_the_parts_add_up(network, gang):
     memory = told(network, gang)
@@ -55,7 +53,6 @@ def test_the_band_holds_the_likely_total_and_the_parts_add_up(network, gang):
     assert memory.low_gib <= memory.total_gib <= memory.high_gib
 
 
-@ANY_TIME
 @given(networks, gangs)
 def test_more_work_at_once_never_needs_less(network, gang):
     least = told(network, gang).total_gib
@@ -63,7 +60,6 @@ def test_more_work_at_once_never_needs_less(network, gang):
     assert told(network.model_copy(update={"sequence_length": network.sequence_length * 2}), gang).total_gib >= least
 
 
-@ANY_TIME
 @given(networks, gangs.filter(lambda gang: gang > 1))
 def test_a_larger_gang_never_needs_more_on_each(network, gang):
     """But for the heads that cannot be shared out, which become stages: each then holds whole layers."""
@@ -71,7 +67,6 @@ def test_a_larger_gang_never_needs_more_on_each(network, gang):
         assert told(network, gang * 2).low_gib <= told(network, gang).low_gib * (1 + 1e-9)
 
 
-@ANY_TIME
 @given(networks, some.floats(1, 400), some.floats(1, 4))
 def test_more_memory_never_fits_worse(network, memory_gib, times):
     order = ("no", "tight", "yes")
@@ -79,7 +74,6 @@ def test_more_memory_never_fits_worse(network, memory_gib, times):
     assert order.index(judge_fit(memory, memory_gib * times)) >= order.index(judge_fit(memory, memory_gib))
 
 
-@ANY_TIME
 @given(networks, some.sampled_from(["A100-80GB-SXM", "H200-141GB-SXM", "T4-16GB"]))
 def test_the_smallest_gang_fits_and_half_of_it_does_not(network, name):
     part = resolve(name)

@@ -7,14 +7,14 @@ import math
 import random
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import given as for_all
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from planner.application import plan
 from planner.request.models import parse_request
 
-FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=settings.default.max_examples // 4)
 seeds = st.integers(0, 10**6)
 NEAR = 3e-6
 """Each optimum is proven within a millionth."""

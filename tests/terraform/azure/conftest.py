@@ -1,4 +1,4 @@
-"""Small roots that call the Azure modules, planned by the real terraform; the examples, planned once."""
+"""Small roots that call the Azure modules, planned by the real terraform."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ import pytest
 
 from planner.reports.terraform.provisioning import find_shipped_folder
 
-ROOT = find_shipped_folder("terraform")
-AZURE = ROOT / "azure"
+AZURE = find_shipped_folder("terraform") / "azure"
 SUBNET = "/subscriptions/0/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/gpu/subnets/nodes"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExample planner@example"
-EXAMPLES: dict[str, Any] = {}
-"""What tfcheck said of each example that a test has looked at: it says the same each time."""
 
 Check = Callable[..., Any]
 
@@ -68,15 +65,9 @@ def planned(tfcheck: Check, tmp_path: Path) -> Callable[[str], Any]:
 
 
 @pytest.fixture
-def example(tfcheck: Check) -> Callable[[str], Any]:
-    def run(name: str) -> Any:
-        if name not in EXAMPLES:
-            EXAMPLES[name] = tfcheck(AZURE / "examples" / name, plan=True, root=ROOT)
-        checked = EXAMPLES[name]
-        assert checked.ok, checked.told
-        return checked
-
-    return run
+def example(example: Callable[[str], Any]) -> Callable[[str], Any]:
+    """An example of Azure by its name alone."""
+    return lambda name: example(f"azure/examples/{name}")
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from planner.analysis.value_of_information import (
     assess_accelerators,
     value_measurements,
 )
-from planner.messages import text_of
 from planner.performance.throughput import Throughput
 from planner.pipeline import prepare_needs
 from planner.request.models import parse_request

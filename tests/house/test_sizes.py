@@ -9,7 +9,12 @@ from pathlib import Path
 FILE_LINES = 400
 FUNCTION_LINES = 50
 
-LONGER_FILES = {"planner/optimization/restriction.py": "the next engine replaces it whole"}
+LONGER_FILES = {
+    "planner/optimization/restriction.py": "the next engine replaces it whole",
+    "planner/reports/xlsx/workbook.py": "one writer of sheets and cells, in one place",
+    "planner/result/__init__.py": "fields with a description each: a table, not a procedure",
+    "pricing/search.py": "fields with a description each: a table, not a procedure",
+}
 """Files that are longer, each with its reason."""
 
 LONGER = {
@@ -18,7 +23,7 @@ LONGER = {
     "tests/planner/proof/given.py::read": "every fact of a question once, in one place: a table, not a procedure",
     "tests/terraform/conftest.py::make_plan": "a plan written out, value by value: a table, not a procedure",
     "tests/tfcheck/build_schemas.py::block": "a tool kept as it was made and tried, no part of the product",
-    "tests/tfcheck/tfcheck.py::main": "a tool kept as it was made and tried, no part of the product",
+    "tests/tfcheck/tfcheck.py::check": "a tool kept as it was made and tried, no part of the product",
 }
 """Functions that are longer than they should be, each with its reason. None of the product's may stand here."""
 

@@ -28,7 +28,7 @@ def refused(ran, written, *expected):
         assert piece in ran.err, ran.err
     assert "Traceback" not in ran.err
     assert not [name for name in written() if "plan" in name or name.startswith("tmp")]
-    number = int(ran.err.split("asked wrongly, ")[1].split()[0])
+    number = int(ran.err.split("error: ")[1].split()[0])
     assert number == len(ran.err.strip().splitlines()) - 1
 
 
@@ -162,7 +162,7 @@ def test_an_assumptions_file_that_is_none(planner, written, job, tmp_path, conte
     (tmp_path / "ours.yaml").write_bytes(content)
     ran = planner("estimate", str(job), "--assumptions", "ours.yaml", "-o", "plan.json")
     refused(ran, written, expected)
-    assert ran.err.startswith("planner: asked wrongly, 1 fault;")
+    assert ran.err.startswith("error: 1 problem in the input; no files were written")
 
 
 def test_one_output_that_cannot_be_written_keeps_the_others_from_being(planner, written, job):

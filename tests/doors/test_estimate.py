@@ -263,4 +263,4 @@ def test_ctrl_c_during_the_solve_ends_it_at_once():
         preexec_fn=heeding_ctrl_c,
     )
     assert done.returncode == 130
-    assert done.stderr == "planner: interrupted; nothing was written\n"
+    assert done.stderr == "planner: interrupted; no files were written\n"

@@ -24,7 +24,7 @@ def test_faults_are_told_with_the_rest(planner, tmp_path):
     (tmp_path / "odd.csv").write_text("Workload,GPU,GPU-hours\nA,L4,lots\n")
     ran = planner("estimate", "--explain-input", "odd.csv")
     assert ran.code == 2
-    assert "Faults (1)" in ran.out
+    assert "Problems (1)" in ran.out
     assert "line 2 column 3: text instead of a number, under 'GPU-hours'; read lots" in ran.out
 
 

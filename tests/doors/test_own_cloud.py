@@ -126,7 +126,7 @@ def test_its_faults_end_every_command_and_say_how_to_go_on(planner, tmp_path, da
     assert ran.code == 2
     lines = ran.err.splitlines()
     assert [line.strip() for line in lines if "prices.csv:" in line] == FAULTS
-    assert lines[-1] == f"  to go on without lambda: mv '{data}/providers/lambda' '{data}/lambda.aside'"
+    assert lines[-1] == f"  to continue without lambda: mv '{data}/providers/lambda' '{data}/lambda.aside'"
     assert "Traceback" not in ran.err
 
 
@@ -187,7 +187,7 @@ def test_a_check_tells_what_is_there_and_what_is_not(planner, data):
             "  16 types with 9 accelerators",
             "  272 prices: on_demand 272, of 2026-05-07",
             "  no price of block_storage, egress_internet, object_storage, transfer_inter_region",
-            "  right, and in use: no command needs to be told of it",
+            "  valid, and in use by every command",
         ]
     unknown = planner("cloud", "check", "lamda")
     assert unknown.code == 2
@@ -219,7 +219,7 @@ def test_what_is_shipped_can_be_checked(planner):
     ran = planner("cloud", "check", "gcp")
     assert ran.code == 0, ran.err
     assert ran.out.startswith("gcp: Google Cloud, ")
-    assert ran.out.endswith("right, and in use: no command needs to be told of it\n")
+    assert ran.out.endswith("valid, and in use by every command\n")
     assert planner("cloud", "check", "").code == 2
 
 

@@ -25,7 +25,7 @@ def sold() -> dict[str, types.Sold]:
 @pytest.fixture
 def known(moto, ask, sold) -> types.Sold:
     if "known" not in sold:
-        made = ask("aws", {"ec2": moto}, (REGION,), seconds=60)
+        made = ask("aws", {"ec2": moto}, (REGION,))
         sold["known"] = types.read(made, Clients(made), REGION)
     return sold["known"]
 
@@ -34,7 +34,7 @@ def known(moto, ask, sold) -> types.Sold:
 def unknown(moto, ask, sold) -> types.Sold:
     """The same region for a catalogue that knows no type at all."""
     if "unknown" not in sold:
-        made = replace(ask("aws", {"ec2": moto}, (REGION,), seconds=60), known={})
+        made = replace(ask("aws", {"ec2": moto}, (REGION,)), known={})
         sold["unknown"] = types.read(made, Clients(made), REGION)
     return sold["unknown"]
 
@@ -124,7 +124,7 @@ def test_types_that_are_sold_in_blocks(known):
 
 def test_a_type_that_no_zone_sells_is_not_offered_there(moto, ask):
     """moto describes the same types everywhere; zones are real. eu-west-3 sells no p5.48xlarge."""
-    made = ask("aws", {"ec2": moto}, ("eu-west-3",), seconds=60)
+    made = ask("aws", {"ec2": moto}, ("eu-west-3",))
     found = types.read(made, Clients(made), "eu-west-3")
     assert "p5.48xlarge" not in found.offerings
     assert "g4dn.xlarge" in found.offerings

@@ -70,13 +70,15 @@ def installed(wheel, tmp_path_factory) -> Path:
 def planner(python: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     code = "import sys; from planner.cli import main; sys.argv[0] = 'planner'; main()"
     return subprocess.run(
-        [str(python), "-c", code, *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False
-    )
+        [str(python), "-I", "-c", code, *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )  # isolated: PYTHONPATH may lead to the checkout
 
 
 def test_the_wheel_works_without_the_checkout(installed, root, tmp_path):
     where = "import planner, pricing; print(planner.__file__, pricing.__file__)"
-    found = subprocess.run([str(installed), "-c", where], cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [str(installed), "-I", "-c", where], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert all(str(root) not in path for path in found.stdout.split())
 
     assert planner(installed, tmp_path, "--version").stdout.startswith("planner, version ")

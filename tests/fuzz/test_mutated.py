@@ -19,7 +19,7 @@ PEAK_MIB = 1_400
 SECONDS = 1_500
 SHEETS, OF_SHEETS = 4_500, 250
 BILLS, OF_BILLS = 1_500, 250
-SMALL = 80
+SMALL = 16
 """Of each kind, in the tests of every day."""
 
 

@@ -52,13 +52,13 @@ def faulty(own) -> Path:
 @pytest.fixture
 def service():
     """A client of a service that was started with the data folder of this test."""
-    server = uvicorn.Server(uvicorn.Config(create(Limits(workers=1)), port=0, log_config=None, ws="none"))
+    server = uvicorn.Server(uvicorn.Config(create(Limits(workers=1, seconds=600)), port=0, log_config=None, ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started and thread.is_alive():
         time.sleep(0.01)
     with httpx.Client(
-        base_url=f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", timeout=60
+        base_url=f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", timeout=600
     ) as client:
         yield client
     server.should_exit = True

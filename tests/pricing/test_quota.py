@@ -130,7 +130,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Ask]]:
 
 def read(data: Path, provider: str = "aws", **more: object) -> tuple[quotas.Found, list[Step]]:
     steps: list[Step] = []
-    return quotas.read(provider, data, Patience(20, 0.01), DAY, steps.append, **more), steps
+    return quotas.read(provider, data, Patience(600, 0.01), DAY, steps.append, **more), steps
 
 
 def test_what_every_task_reads_is_told_in_order(account, tmp_path):

@@ -63,7 +63,7 @@ def adapter(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Ask]]:
 
 def run(data: Path, **more: object) -> tuple[refresh.Outcome, list[Step]]:
     steps: list[Step] = []
-    return refresh.refresh("aws", data, Patience(20, 0.01), DAY, steps.append, **more), steps
+    return refresh.refresh("aws", data, Patience(600, 0.01), DAY, steps.append, **more), steps
 
 
 def test_every_task_is_read_and_told(data, adapter):
@@ -138,10 +138,10 @@ def test_two_rows_that_disagree_are_both_refused_and_the_old_price_stays(data, a
 
 def test_ctrl_c_stops_every_task_and_lands_nothing(data, adapter):
     started = threading.Barrier(3)
-    patience = Patience(60, 0.01)
+    patience = Patience(600, 0.01)
 
     def waits() -> Iterator[Reading]:
-        started.wait(5)
+        started.wait(300)
         yield patience.call(lambda: (_ for _ in ()).throw(Failed("throttled", "slow down", 30.0)), lambda _: None)
 
     def pressed(step: Step) -> None:
@@ -149,7 +149,7 @@ def test_ctrl_c_stops_every_task_and_lands_nothing(data, adapter):
             raise KeyboardInterrupt
 
     def quick() -> Iterator[Reading]:
-        started.wait(5)
+        started.wait(300)
         yield price("us-east-1", 50.0)
 
     adapter(quick=quick, one=waits, two=waits)

@@ -58,7 +58,7 @@ def service():
     while not server.started and thread.is_alive():
         time.sleep(0.01)
     with httpx.Client(
-        base_url=f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", timeout=60
+        base_url=f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", timeout=600
     ) as client:
         yield client
     server.should_exit = True

@@ -62,13 +62,15 @@ class Answer:
 class Fault:
     """What happens to `times` requests that `where` picks: an answer of another kind, half of one, or none in time.
 
-    `half`: the head promises the whole body and the connection ends in the middle. `wait_s`: the answer comes late.
+    `half`: the head promises the whole body and the connection ends in the middle. `wait_s`: the answer comes late;
+    `until`: it comes once a test has set that event.
     """
 
     answer: Answer | None = None
     times: int = 1
     half: bool = False
     wait_s: float = 0.0
+    until: threading.Event | None = None
     where: Callable[[Request], bool] = lambda _: True
 
 
@@ -111,6 +113,8 @@ def _handler(cloud: Cloud) -> type[BaseHTTPRequestHandler]:
             fault = cloud.fault_for(request)
             if fault is not None and fault.wait_s:
                 time.sleep(fault.wait_s)
+            if fault is not None and fault.until is not None:
+                fault.until.wait()
             answer = fault.answer if fault is not None and fault.answer is not None else cloud.answer(request)
             data = answer.data
             self.send_response(answer.status)

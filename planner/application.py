@@ -33,6 +33,7 @@ from planner.messages import with_texts
 from planner.request.document_problems import locate_path
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.models import Request, Workload, parse_request
+from planner.request.validation import validate_currency_override
 from planner.result import InputProvenance, Plan
 from planner.supply.validation import validate_request
 from pricing.catalog.price_catalog import Catalog

@@ -128,5 +128,5 @@ def client() -> Iterator[httpx.Client]:
     """A client of a service with one worker that takes bodies of 20,000 bytes."""
     from planner.service import ServiceLimits
 
-    with serving(ServiceLimits(workers=1, body_bytes=20_000)) as client:
+    with serving(ServiceLimits(workers=1, body_bytes=20_000, seconds=600)) as client:
         yield client

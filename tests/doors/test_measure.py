@@ -313,7 +313,7 @@ def test_on_a_terminal_it_says_how_far_it_is(tmp_path):
     """And nowhere else: a pipe gets no such lines."""
     ours, theirs = pty.openpty()
     code = "import planner.measure.job_watcher as watch; watch.REPORT_S = 0.2\nfrom planner.cli import main; main()"
-    words = [PYTHON, "-c", code, "measure", "--interval", "0.05", "--name", "x", "--", "sleep", "1"]
+    words = [PYTHON, "-c", code, "measure", "--interval", "0.05", "--name", "x", "--", "sleep", "2"]
     assert subprocess.run(words, cwd=tmp_path, stderr=theirs, check=False).returncode == 0
     shown = os.read(ours, 1 << 16).decode()
     os.close(ours)

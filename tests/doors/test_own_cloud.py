@@ -52,7 +52,9 @@ def faulty(own) -> Path:
 @pytest.fixture
 def service():
     """A client of a service that was started with the data folder of this test."""
-    server = uvicorn.Server(uvicorn.Config(create(ServiceLimits(workers=1)), port=0, log_config=None, ws="none"))
+    server = uvicorn.Server(
+        uvicorn.Config(create(ServiceLimits(workers=1, seconds=600)), port=0, log_config=None, ws="none")
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started and thread.is_alive():

@@ -153,15 +153,22 @@ def recorded() -> Callable[[str, str], bytes]:
 
 @pytest.fixture
 def ask(catalog: Catalog) -> Callable[..., FetchRequest]:
-    """What a refresh of a provider would ask: ask("aws", {"ec2": url}, regions=("us-east-1",))."""
+    """What a refresh of a provider would ask: ask("aws", {"ec2": url}, regions=("us-east-1",)).
+
+    Where a test is not about time there is enough of it on any machine. `again=False`: a failure is told at once, as
+    the pause before the next attempt would be longer than the time that is left.
+    """
 
     def make(
-        provider: str, endpoints: Mapping[str, str], regions: tuple[str, ...] = (), seconds: float = 20
+        provider: str,
+        endpoints: Mapping[str, str],
+        regions: tuple[str, ...] = (),
+        seconds: float = 600,
+        again: bool = True,
     ) -> FetchRequest:
         known = {o.instance_type: o for o in catalog.offerings.values() if o.provider == provider}
-        return FetchRequest(
-            regions, TODAY, catalog.names, known, dict(endpoints), RetryBudget(seconds, first_pause_s=0.01)
-        )
+        patience = RetryBudget(seconds, first_pause_s=0.01 if again else 1e9 * seconds)
+        return FetchRequest(regions, TODAY, catalog.names, known, dict(endpoints), patience)
 
     return make
 

@@ -115,7 +115,7 @@ def test_half_a_page_is_read_again_and_never_taken_for_a_whole_one(aws, kit):
     running = aws()
     running.cloud.faults.append(kit.Fault(half=True, times=2, where=is_types))
     assert len([r for r in running.read("types") if not isinstance(r, CoveredScope)]) == 2
-    running = aws(seconds=3)
+    running = aws(seconds=False)
     running.cloud.faults.append(kit.Fault(half=True, times=999))
     assert read_failed(running).kind in {"unreachable", "server_error"}
 
@@ -186,7 +186,7 @@ def test_an_interruption_ends_every_wait(aws):
 
 
 def test_nobody_there(ask):
-    made = ask("aws", {"ec2": "http://127.0.0.1:9"}, (REGION,), seconds=4)
+    made = ask("aws", {"ec2": "http://127.0.0.1:9"}, (REGION,), again=False)
     with pytest.raises(ProviderFailure) as caught:
         next(iter(fetch.tasks(made))).read().__next__()
     assert caught.value.kind == "unreachable"
@@ -211,7 +211,7 @@ def test_no_key_of_the_reader_goes_to_an_address_of_plain_http(aws, monkeypatch)
 
 def test_without_credentials_it_says_so(ask):
     """Over https, which signs with the reader's keys: there are none here, and nothing is connected."""
-    made = ask("aws", {"ec2": "https://127.0.0.1:9"}, (REGION,), seconds=2)
+    made = ask("aws", {"ec2": "https://127.0.0.1:9"}, (REGION,))
     with pytest.raises(ProviderFailure) as caught:
         next(iter(fetch.tasks(made))).read().__next__()
     assert caught.value.kind == "no_credentials"

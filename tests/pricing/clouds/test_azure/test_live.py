@@ -131,7 +131,7 @@ def test_a_dead_management_api_does_not_hold_up_the_prices(live, world, make, ki
     told = list(next(iter(fetch.tasks(asked))).read())
     assert prices(told) == {("Standard_ND96amsr_A100_v4", "on_demand"): 32.77}
     assert "sizes could not be read (server error" in next(r.reason for r in told if isinstance(r, RejectedRow))
-    assert sum(map(at["sizes"], running.seen)) == 1  # half of the time that is left is no 3 s: it is not waited for
+    assert sum(map(at["sizes"], running.seen)) == 1  # half of the time that is left is no 300 s: it is not waited for
 
 
 def test_a_region_where_nothing_is_sold_covers_nothing(live, read):

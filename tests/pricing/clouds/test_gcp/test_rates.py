@@ -144,7 +144,7 @@ def test_a_long_feed_keeps_only_parts(read, world, make, rows, length):
     world.skus = [make.sku(noise, n) for n in range(length - len(world.skus))] + world.skus
     found = read()
     assert found.by == small.by
-    assert sum(r.rows for r in found.readings if isinstance(r, SkippedRows)) > 19_900
+    assert sum(r.rows for r in found.readings if isinstance(r, SkippedRows)) > length - 100
     assert len(found.readings) < 20
 
 

@@ -17,7 +17,7 @@ from pricing.adapters.retries import RetryBudget
 from pricing.offering import Offering
 from pricing.price import Price, PurchaseKind
 from pricing.quota import Quota
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,6 @@ class ProviderAdapter(Protocol):
 
     def sources(self, day: date) -> tuple[Source, ...]: ...
 
-    def tasks(self, ask: FetchRequest) -> Iterable[FetchTask]: ...
+    def tasks(self, request: FetchRequest) -> Iterable[FetchTask]: ...
 
-    def quota_tasks(self, ask: FetchRequest) -> Iterable[QuotaTask]: ...
+    def quota_tasks(self, request: FetchRequest) -> Iterable[QuotaTask]: ...

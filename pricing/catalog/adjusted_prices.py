@@ -29,7 +29,9 @@ from pricing.private_prices import (
     RuleScope,
     cell_specificity,
 )
-from pricing.regions_and_tiers import ServerSystem, Source, Tier
+from pricing.regions import Source
+from pricing.systems import ServerSystem
+from pricing.transfer_storage_prices import Tier
 
 
 @dataclass(frozen=True, slots=True)

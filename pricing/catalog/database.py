@@ -24,7 +24,9 @@ from pricing.csv_tables import write_atomically
 from pricing.offering import Offering
 from pricing.price import Price
 from pricing.providers import CatalogLayout, list_catalog_files
-from pricing.regions_and_tiers import Provider, Region, ServerSystem, Source, Tier
+from pricing.regions import Provider, Region, Source
+from pricing.systems import ServerSystem
+from pricing.transfer_storage_prices import Tier
 
 if TYPE_CHECKING:
     from pricing.catalog.snapshot_tables import Snapshot

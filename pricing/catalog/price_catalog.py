@@ -20,7 +20,9 @@ from pricing.offering import Offering
 from pricing.price import Price, parse_purchase_option
 from pricing.private_prices import RateCard
 from pricing.providers import CatalogLayout
-from pricing.regions_and_tiers import Provider, Region, ServerSystem, Source, Tier
+from pricing.regions import Provider, Region, Source
+from pricing.systems import ServerSystem
+from pricing.transfer_storage_prices import Tier
 
 ROOT = Path(__file__).parents[1]
 EMBEDDED_LAYOUT = CatalogLayout.of(ROOT)

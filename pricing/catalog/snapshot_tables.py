@@ -18,7 +18,9 @@ from pricing.exchange_rates import parse_currency_code
 from pricing.offering import Offering, Status
 from pricing.price import Method, Price, parse_purchase_option
 from pricing.providers import CatalogLayout
-from pricing.regions_and_tiers import TIER_ITEMS, Provider, Region, ServerSystem, Source, Tier
+from pricing.regions import Provider, Region, Source
+from pricing.systems import ServerSystem
+from pricing.transfer_storage_prices import TIER_ITEMS, Tier
 
 T = TypeVar("T")
 

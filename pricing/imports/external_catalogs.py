@@ -19,7 +19,7 @@ from pricing.imports.listings import CatalogListing, UnreadableListing
 from pricing.imports.node_matching import NodeMatcher, PricedNode
 from pricing.offering import Offering
 from pricing.price import Price, PurchaseKind, spot_level
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 from pricing.snapshots.quality_gate import MAX_RATE_FACTOR, FetchedRows, PriceKey
 
 CURRENCY = "USD"

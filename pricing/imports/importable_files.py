@@ -21,7 +21,7 @@ from pricing.errors import InvalidSnapshot
 from pricing.imports import gpuhunt, skypilot
 from pricing.imports.external_catalogs import ImportCounts, merge_listings
 from pricing.providers import CatalogLayout
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 from pricing.snapshots.publication import PublishedSnapshot, publish_snapshot
 from pricing.snapshots.quality_gate import FetchedRows
 

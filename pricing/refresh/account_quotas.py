@@ -49,8 +49,8 @@ def read_account_quotas(
         if adapter is None:
             raise ProviderFailure("no_sdk", "this provider has no adapter: write its quotas by hand")
         say(RefreshProgress(provider, "finding out what there is to read", 0, 0))
-        ask = build_fetch_request(provider, data, patience, today, regions=regions, endpoints=endpoints)
-        for task, outcome in run_tasks(provider, adapter.quota_tasks(ask), adapter.AT_ONCE, patience, say, list):
+        request = build_fetch_request(provider, data, patience, today, regions=regions, endpoints=endpoints)
+        for task, outcome in run_tasks(provider, adapter.quota_tasks(request), adapter.AT_ONCE, patience, say, list):
             if isinstance(outcome, ProviderFailure):
                 troubles.append(TaskFailure(task, outcome))
             else:

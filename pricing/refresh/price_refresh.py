@@ -100,7 +100,7 @@ def build_fetch_request(
     regions: tuple[str, ...] = (),
     endpoints: Mapping[str, str] | None = None,
 ) -> FetchRequest:
-    """What to ask of a provider, with what the snapshot in use knows of it."""
+    """What to request of a provider, with what the snapshot in use knows of it."""
     layout = data_folder.current_layout(EMBEDDED_LAYOUT, data)
     own = CatalogLayout(layout.data, ((provider, dict(layout.folders)[provider]),))
     known = {o.instance_type: o for o in read_snapshot(own).offerings}
@@ -130,9 +130,11 @@ def refresh_provider(
     try:
         with data_folder.lock_provider(provider, data):
             say(RefreshProgress(provider, "finding out what there is to read", 0, 0))
-            ask = build_fetch_request(provider, data, patience, today, regions=regions, endpoints=endpoints)
+            request = build_fetch_request(provider, data, patience, today, regions=regions, endpoints=endpoints)
             pile = ReadingBatch()
-            for task, batch in run_tasks(provider, adapter.tasks(ask), adapter.AT_ONCE, patience, say, ReadingBatch.of):
+            for task, batch in run_tasks(
+                provider, adapter.tasks(request), adapter.AT_ONCE, patience, say, ReadingBatch.of
+            ):
                 if isinstance(batch, ProviderFailure):
                     troubles.append(TaskFailure(task, batch))
                 else:

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Literal
 
 from pricing.price import Price
-from pricing.regions_and_tiers import strip_source_date
+from pricing.regions import strip_source_date
 
 ChangeKind = Literal["new", "gone", "up", "down", "same", "currency"]
 MOVE_KINDS: tuple[ChangeKind, ...] = ("up", "down")

@@ -15,7 +15,7 @@ from pricing.catalog.data_folder import StoredSnapshot
 from pricing.catalog.snapshot_tables import PRICE_COLUMNS
 from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot
-from pricing.regions_and_tiers import strip_source_date
+from pricing.regions import strip_source_date
 
 HISTORY_FILE = "history.csv"
 HISTORY_COLUMNS = (

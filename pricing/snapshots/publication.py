@@ -32,8 +32,9 @@ from pricing.errors import InvalidSnapshot, ProviderFailure
 from pricing.offering import Offering
 from pricing.price import Price
 from pricing.providers import CatalogLayout
-from pricing.regions_and_tiers import Region, Source, Tier
+from pricing.regions import Region, Source
 from pricing.snapshots.quality_gate import FetchedRows, GateResult, QuarantinedRow, apply_quality_gate
+from pricing.transfer_storage_prices import Tier
 
 Row = TypeVar("Row", Price, Offering, Region, Tier)
 QUARANTINE_FILE = "quarantine.csv"

@@ -18,7 +18,7 @@ from pricing.catalog.snapshot_tables import Snapshot
 from pricing.errors import ProviderFailure
 from pricing.offering import Offering
 from pricing.price import Price, PurchaseKind, parse_purchase_option
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 
 PriceKey = tuple[str, str, str, str]
 

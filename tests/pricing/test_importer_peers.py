@@ -26,7 +26,7 @@ from pricing.imports.importable_files import (
 )
 from pricing.imports.listings import CatalogListing, UnreadableListing
 from pricing.providers import CatalogLayout
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 from tools.importer import import_facts
 
 DAY = date(2026, 11, 20)

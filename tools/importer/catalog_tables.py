@@ -11,8 +11,8 @@ from typing import Any
 from pricing.accelerator import ACCELERATOR_COLUMNS
 from pricing.catalog import snapshot_tables
 from pricing.csv_tables import format_sorted_table, quote_toml_strings
-from pricing.regions_and_tiers import Tier
 from pricing.snapshots.price_history import HISTORY_COLUMNS, HISTORY_FILE
+from pricing.transfer_storage_prices import Tier
 from tools.importer.fact_tables import FACT_TABLES, Facts, format_accelerator_count
 from tools.importer.transfer_storage_tiers import build_tiers
 

@@ -23,7 +23,8 @@ from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot, UnknownName
 from pricing.price import parse_purchase_option
 from pricing.providers import find_provider_folders
-from pricing.regions_and_tiers import TIER_ITEMS, Source
+from pricing.regions import Source
+from pricing.transfer_storage_prices import TIER_ITEMS
 from tools.importer.transfer_storage_tiers import GB_PER_STEP_UNIT
 
 FACT_TABLES: dict[str, tuple[str, ...]] = {

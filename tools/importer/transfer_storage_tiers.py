@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from pricing.csv_tables import TableRow
-from pricing.regions_and_tiers import Tier
+from pricing.transfer_storage_prices import Tier
 from pricing.units import GB, GIB
 
 GB_PER_STEP_UNIT = {"TB": 1024.0, "TiB": 1024 * GIB / GB}

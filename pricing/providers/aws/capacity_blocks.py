@@ -35,7 +35,7 @@ class CapacityBlockOffer:
     rate: float
 
 
-def read(ask: FetchRequest, clients: AwsClients, region: str, types: Sequence[str]) -> Iterator[PriceReading]:
+def read(request: FetchRequest, clients: AwsClients, region: str, types: Sequence[str]) -> Iterator[PriceReading]:
     """The rates of every type that is on offer in the region, for one instance (or UltraServer) at a time.
 
     A type is sold in blocks in some regions only, and EC2 refuses to be asked for it in others: that costs no other.
@@ -57,7 +57,7 @@ def read(ask: FetchRequest, clients: AwsClients, region: str, types: Sequence[st
             )
             continue
         for place in sorted({offer.place for offer in offers}):
-            yield build_block_price(ask, name, [offer for offer in offers if offer.place == place])
+            yield build_block_price(request, name, [offer for offer in offers if offer.place == place])
 
 
 def _list_block_offers(clients: AwsClients, region: str, name: str) -> Iterator[Mapping[str, Any]]:
@@ -96,7 +96,7 @@ def parse_offer(entry: Mapping[str, Any], name: str, region: str) -> CapacityBlo
     return CapacityBlockOffer(place, hours, count, fee / hours / count)
 
 
-def build_block_price(ask: FetchRequest, name: str, offers: Sequence[CapacityBlockOffer]) -> Price:
+def build_block_price(request: FetchRequest, name: str, offers: Sequence[CapacityBlockOffer]) -> Price:
     """The median rate of offers in one place; the note tells how many of which lengths, and their spread."""
     option = parse_purchase_option("capacity_block")
     assert option is not None
@@ -105,4 +105,4 @@ def build_block_price(ask: FetchRequest, name: str, offers: Sequence[CapacityBlo
     note = f"median of {len(offers)} offers of {', '.join(f'{hours:.4g}' for hours in lengths)} hours"
     note += f"; min {rates[0]:g} max {rates[-1]:g}; prepaid whole"
     key = ("aws", offers[0].place, name, "capacity_block")
-    return Price(*key, *option, median(rates), "USD", ask.today, SOURCE, "listed", note)
+    return Price(*key, *option, median(rates), "USD", request.today, SOURCE, "listed", note)

@@ -62,8 +62,8 @@ def pricing_location(zone: str, region: str) -> str:
 class AwsClients:
     """Clients of one refresh. Nothing is connected, and no credential is looked for, before it is asked for."""
 
-    def __init__(self, ask: FetchRequest) -> None:
-        self._ask = ask
+    def __init__(self, request: FetchRequest) -> None:
+        self._request = request
         self._lock = Lock()
         self._session: Any = None
         self._made: dict[tuple[str, str, float], Any] = {}
@@ -95,11 +95,11 @@ class AwsClients:
                 raise ProviderFailure("server_error", f"{call}: an answer without {part}, cut short or of another form")
             return answer
 
-        return self._ask.patience.call(once, partial(classify_error, call))
+        return self._request.patience.call(once, partial(classify_error, call))
 
     def _get_client(self, service: str, region: str) -> Any:
         """Clients may be shared by threads, sessions may not."""
-        limit_s = call_limit_s(self._ask.patience.left_s)
+        limit_s = call_limit_s(self._request.patience.left_s)
         with self._lock:
             if (service, region, limit_s) not in self._made:
                 self._made[service, region, limit_s] = self._make_client(service, region, limit_s)
@@ -111,7 +111,7 @@ class AwsClients:
             from botocore.config import Config
         except ImportError as error:
             raise ProviderFailure("no_sdk", NO_SDK) from error
-        address = self._ask.endpoints.get(service)
+        address = self._request.endpoints.get(service)
         self._session = self._session or boto3.Session()
         nobody: dict[str, str] = {}
         if uses_plain_http(service, address):  # a signature there proves nothing: made-up keys, never the reader's own

@@ -43,7 +43,7 @@ class AwsRegionTypes:
             yield SkippedRows("instance types that no zone of the region sells", self.elsewhere)
 
 
-def read(ask: FetchRequest, clients: AwsClients, region: str) -> AwsRegionTypes:
+def read(request: FetchRequest, clients: AwsClients, region: str) -> AwsRegionTypes:
     """The accelerated instance types that EC2 describes in a region and sells in one of its zones."""
     zones = _count_zones(clients, region)
     offerings: dict[str, Offering] = {}
@@ -55,7 +55,7 @@ def read(ask: FetchRequest, clients: AwsClients, region: str) -> AwsRegionTypes:
             if name not in zones:
                 elsewhere += 1
                 continue
-            outcome = build_offering(ask, type_info)
+            outcome = build_offering(request, type_info)
             if isinstance(outcome, Offering):
                 offerings[name] = outcome
             else:
@@ -75,23 +75,23 @@ def _count_zones(clients: AwsClients, region: str) -> dict[str, int]:
     return zone_counts
 
 
-def build_offering(ask: FetchRequest, type_info: Mapping[str, Any]) -> Offering | RejectedRow:
+def build_offering(request: FetchRequest, type_info: Mapping[str, Any]) -> Offering | RejectedRow:
     """The offering for one entry of describe_instance_types."""
     name = type_info["InstanceType"]
     devices = _parse_devices(type_info)
     if devices is None:
         return RejectedRow(f"aws {name}", "EC2 tells no accelerator of it")
     count, spelled, memory_gib = devices
-    known = ask.known.get(name)
+    known = request.known.get(name)
     if known is not None:
         return _update_known(known, type_info, count)
-    found = _identify_accelerator(ask, spelled, memory_gib)
+    found = _identify_accelerator(request, spelled, memory_gib)
     if isinstance(found, str):
         return RejectedRow(f"aws {name}", f"{found}, as EC2 reports it")
     disk = type_info.get("InstanceStorageInfo", {}).get("TotalSizeInGB")
     return Offering(
         provider="aws",
-        family=_derive_family(ask, name),
+        family=_derive_family(request, name),
         instance_type=name,
         accelerator=found.name,
         accelerator_count=count,
@@ -141,10 +141,10 @@ def _parse_devices(type_info: Mapping[str, Any]) -> tuple[float, str, float | No
     return None
 
 
-def _identify_accelerator(ask: FetchRequest, spelled: str, memory_gib: float | None) -> Accelerator | str:
+def _identify_accelerator(request: FetchRequest, spelled: str, memory_gib: float | None) -> Accelerator | str:
     """The one accelerator of that name and memory, or what is wrong."""
     try:
-        variants = ask.names.match(spelled)
+        variants = request.names.match(spelled)
     except UnknownName:
         return f"the accelerator {spelled!r} is unknown"
     fits = [
@@ -154,7 +154,7 @@ def _identify_accelerator(ask: FetchRequest, spelled: str, memory_gib: float | N
         or v.memory_gib is None
         or math.isclose(v.memory_gib, memory_gib, rel_tol=MEMORY_TOLERANCE)
     ]
-    if len(fits) > 1 and (usual := ask.names.resolve(spelled)) in fits:
+    if len(fits) > 1 and (usual := request.names.resolve(spelled)) in fits:
         return usual  # what the clouds mean by the bare name
     if len(fits) == 1:
         return fits[0]
@@ -162,11 +162,11 @@ def _identify_accelerator(ask: FetchRequest, spelled: str, memory_gib: float | N
     return f"the accelerator {spelled!r} {size} could be {', '.join(v.name for v in fits) or 'none that is known'}"
 
 
-def _derive_family(ask: FetchRequest, name: str) -> str:
+def _derive_family(request: FetchRequest, name: str) -> str:
     """As types of the same letters and number have it: g6e is of G6, as g6 is; else Trn3 for trn3.48xlarge, DL3."""
     generation = re.match(r"[a-z]+\d+", name)
     start = generation[0] if generation else name.partition(".")[0]
-    families = {known.family for known in ask.known.values() if re.match(rf"{start}(?!\d)", known.instance_type)}
+    families = {known.family for known in request.known.values() if re.match(rf"{start}(?!\d)", known.instance_type)}
     return families.pop() if len(families) == 1 else _format_family(start)
 
 

@@ -25,14 +25,14 @@ CLASS_PREFIXES = {"P": "p", "G": "g gr", "VT": "vt", "Inf": "inf", "Trn": "trn",
 accelerators. A class with a number (P5) is that generation alone."""
 
 
-def read(ask: FetchRequest, clients: AwsClients, region: str) -> Iterator[Quota | SkippedRows | RejectedRow]:
+def read(request: FetchRequest, clients: AwsClients, region: str) -> Iterator[Quota | SkippedRows | RejectedRow]:
     """The quotas of a region that accelerated types count against."""
     for page in clients.pages("service-quotas", "list_service_quotas", region, "Quotas", ServiceCode="ec2"):
         for told in page:
-            yield parse_quota(ask, told, region)
+            yield parse_quota(request, told, region)
 
 
-def parse_quota(ask: FetchRequest, entry: Mapping[str, Any], region: str) -> Quota | SkippedRows | RejectedRow:
+def parse_quota(request: FetchRequest, entry: Mapping[str, Any], region: str) -> Quota | SkippedRows | RejectedRow:
     """The quota for one entry of the list; left out where it is about something else."""
     for pattern, kinds in QUOTA_NAME_PATTERNS:
         name_match = pattern.fullmatch(entry["QuotaName"])
@@ -44,7 +44,7 @@ def parse_quota(ask: FetchRequest, entry: Mapping[str, Any], region: str) -> Quo
             return RejectedRow(f"aws {region} {entry['QuotaCode']}", str(entry["ErrorReason"].get("ErrorMessage", "")))
         return Quota(
             "aws", region, entry["QuotaCode"], entry["QuotaName"], "vcpu", float(entry["Value"]), None, types, kinds,
-            ask.today, SOURCE,
+            request.today, SOURCE,
         )  # fmt: skip
     return SkippedRows("quotas of other things")
 

@@ -20,7 +20,7 @@ PAGE_SIZE = 1000
 
 
 def read(
-    ask: FetchRequest, clients: AwsClients, region: str, plan: str, is_ours: Callable[[str], bool]
+    request: FetchRequest, clients: AwsClients, region: str, plan: str, is_ours: Callable[[str], bool]
 ) -> Iterator[PriceReading]:
     """All rates of one type of plan in a region, for the types that are ours."""
     filters = {"region": region, "productDescription": "Linux/UNIX", "tenancy": "shared"}
@@ -38,7 +38,7 @@ def read(
     )
     for page in pages:
         for offering_rate in page:
-            yield parse_rate(ask, offering_rate, region, is_ours)
+            yield parse_rate(request, offering_rate, region, is_ours)
 
 
 def covered_scope(region: str) -> CoveredScope:
@@ -47,7 +47,7 @@ def covered_scope(region: str) -> CoveredScope:
 
 
 def parse_rate(
-    ask: FetchRequest, offering_rate: Mapping[str, Any], region: str, is_ours: Callable[[str], bool]
+    request: FetchRequest, offering_rate: Mapping[str, Any], region: str, is_ours: Callable[[str], bool]
 ) -> Price | SkippedRows | RejectedRow:
     """The price for one rate; what it is for stands in its properties."""
     properties = {entry["name"]: entry["value"] for entry in offering_rate["properties"]}
@@ -71,4 +71,4 @@ def parse_rate(
         )
     option = parse_purchase_option(key[3])
     assert option is not None
-    return Price(*key, *option, rate, "USD", ask.today, SOURCE, "listed", "")
+    return Price(*key, *option, rate, "USD", request.today, SOURCE, "listed", "")

@@ -40,8 +40,8 @@ FAILURE_KINDS: dict[int, FailureKind] = {
 class AzureClients:
     """Clients of one refresh. Nothing is connected, and no credential is looked for, before it is asked for."""
 
-    def __init__(self, ask: FetchRequest) -> None:
-        self._ask = ask
+    def __init__(self, request: FetchRequest) -> None:
+        self._request = request
         self._lock = Lock()
         self._credential: Any = None
 
@@ -60,7 +60,7 @@ class AzureClients:
         with made as client:
             while True:
                 url = f"{base}{PRICES_PATH}?{urlencode(query, quote_via=quote)}"
-                page = self.call(call, partial(_get_json, client, url), self._ask.patience)
+                page = self.call(call, partial(_get_json, client, url), self._request.patience)
                 yield _require_field(call, page, "Items", list)
                 link = _require_field(call, page, "NextPageLink", str | None)
                 if not link:
@@ -82,7 +82,7 @@ class AzureClients:
         """Every page of usage.list in a region: models of the SDK."""
         call = ApiCall("compute", "usage.list", region)
         with self._make_compute_client() as client:
-            yield from self._list_pages(call, partial(client.usage.list, region), self._ask.patience)
+            yield from self._list_pages(call, partial(client.usage.list, region), self._request.patience)
 
     def call(self, call: ApiCall, what: Callable[[dict[str, float]], T], patience: RetryBudget) -> T:
         """`what(time limits)`, tried again as patience allows."""
@@ -149,7 +149,7 @@ class AzureClients:
             return self._credential
 
     def _service_address(self, service: str) -> str:
-        address = self._ask.endpoints.get(service, ADDRESSES[service]).rstrip("/")
+        address = self._request.endpoints.get(service, ADDRESSES[service]).rstrip("/")
         parts = urlsplit(address)
         if not uses_plain_http(service, address) and (parts.scheme != "https" or not parts.hostname):
             raise ProviderFailure("denied", f"{service}: the address is no https:// address")

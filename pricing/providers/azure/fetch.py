@@ -20,7 +20,7 @@ from pricing.offering import Offering
 from pricing.providers.azure import quotas, resource_skus
 from pricing.providers.azure import retail_prices as retail
 from pricing.providers.azure.clients import ADDRESSES, AzureClients
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 
 EXTRA = "azure"
 SERVICES = tuple(sorted(ADDRESSES))
@@ -52,28 +52,28 @@ def sources(day: date) -> tuple[Source, ...]:
     )
 
 
-def tasks(ask: FetchRequest) -> Iterable[FetchTask]:
+def tasks(request: FetchRequest) -> Iterable[FetchTask]:
     """Prices of every region, then its sizes. Calls nothing."""
-    clients = AzureClients(ask)
-    shelf = resource_skus.SkuCache(ask, clients)
-    for region in _list_regions(ask):
-        yield FetchTask(f"prices in {region}", partial(_read_prices, ask, clients, shelf, region))
-    for region in _list_regions(ask):
-        yield FetchTask(f"sizes in {region}", partial(_read_sizes, ask, shelf, region))
+    clients = AzureClients(request)
+    shelf = resource_skus.SkuCache(request, clients)
+    for region in _list_regions(request):
+        yield FetchTask(f"prices in {region}", partial(_read_prices, request, clients, shelf, region))
+    for region in _list_regions(request):
+        yield FetchTask(f"sizes in {region}", partial(_read_sizes, request, shelf, region))
 
 
-def quota_tasks(ask: FetchRequest) -> Iterable[QuotaTask]:
+def quota_tasks(request: FetchRequest) -> Iterable[QuotaTask]:
     """Quotas are per region."""
-    clients = AzureClients(ask)
-    shelf = resource_skus.SkuCache(ask, clients)
-    for region in _list_regions(ask):
-        yield QuotaTask(f"quotas in {region}", partial(quotas.read, ask, clients, shelf, region))
+    clients = AzureClients(request)
+    shelf = resource_skus.SkuCache(request, clients)
+    for region in _list_regions(request):
+        yield QuotaTask(f"quotas in {region}", partial(quotas.read, request, clients, shelf, region))
 
 
-def _list_regions(ask: FetchRequest) -> tuple[str, ...]:
+def _list_regions(request: FetchRequest) -> tuple[str, ...]:
     """Those asked for, else those of regions.csv: no call lists regions without a further SDK."""
-    if ask.regions:
-        return tuple(dict.fromkeys(ask.regions))
+    if request.regions:
+        return tuple(dict.fromkeys(request.regions))
     faults: list[str] = []
     found = tuple(row.text("region") for row in read_rows(FOLDER / "regions.csv", ("region",), faults))
     if faults:
@@ -81,22 +81,22 @@ def _list_regions(ask: FetchRequest) -> tuple[str, ...]:
     return found
 
 
-def _read_sizes(ask: FetchRequest, shelf: resource_skus.SkuCache, region: str) -> Iterator[PriceReading]:
-    yield from shelf.of(region, ask.patience).readings
+def _read_sizes(request: FetchRequest, shelf: resource_skus.SkuCache, region: str) -> Iterator[PriceReading]:
+    yield from shelf.of(region, request.patience).readings
 
 
 def _read_prices(
-    ask: FetchRequest, clients: AzureClients, shelf: resource_skus.SkuCache, region: str
+    request: FetchRequest, clients: AzureClients, shelf: resource_skus.SkuCache, region: str
 ) -> Iterator[PriceReading]:
     """Prices of known types and of those found; new ones come with their offering."""
     currency = tomllib.loads((FOLDER / "provider.toml").read_text(encoding="utf-8"))["currency"]
-    known = {name.casefold(): offering for name, offering in ask.known.items()}
-    feed = retail.RetailFeed(region, currency, ask.today, frozenset(known))
+    known = {name.casefold(): offering for name, offering in request.known.items()}
+    feed = retail.RetailFeed(region, currency, request.today, frozenset(known))
     for page in clients.retail_prices(region, currency):
         yield from feed.take(page)
     if not feed.rows:
         raise ProviderFailure("changed_format", f"prices retail prices of {region}: no virtual machine is sold there")
-    new, why = _new_types(ask, shelf, feed, known)
+    new, why = _new_types(request, shelf, feed, known)
     used = set()
     for reading in feed.settle():
         if not isinstance(reading, retail.AzureRetailRate):
@@ -115,13 +115,15 @@ def _read_prices(
 
 
 def _new_types(
-    ask: FetchRequest, shelf: resource_skus.SkuCache, feed: retail.RetailFeed, known: dict[str, Offering]
+    request: FetchRequest, shelf: resource_skus.SkuCache, feed: retail.RetailFeed, known: dict[str, Offering]
 ) -> tuple[dict[str, Offering], dict[str, str]]:
     """The offerings of this region by lower-case type, if the feed names one that is not known; and by lower-case type
     why one is not among them, with "" for any other."""
     if all(name in known for name, _ in feed.kept):
         return {}, {"": ""}
-    patience = RetryBudget(min(SKU_WAIT_S, ask.patience.left_s / 2), ask.patience.first_pause_s, ask.patience.stop)
+    patience = RetryBudget(
+        min(SKU_WAIT_S, request.patience.left_s / 2), request.patience.first_pause_s, request.patience.stop
+    )
     try:
         sizes = shelf.of(feed.region, patience)
     except ProviderFailure as failed:

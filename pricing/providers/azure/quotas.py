@@ -22,10 +22,10 @@ OTHER_QUOTAS = "quotas that no type with accelerators counts against"
 
 
 def read(
-    ask: FetchRequest, clients: AzureClients, shelf: SkuCache, region: str
+    request: FetchRequest, clients: AzureClients, shelf: SkuCache, region: str
 ) -> Iterator[Quota | SkippedRows | RejectedRow]:
     """The quotas of a region; SKUs tell which sizes make a family, and which of them this account may not have."""
-    skus = shelf.of(region, ask.patience).skus
+    skus = shelf.of(region, request.patience).skus
     families: dict[str, list[Sku]] = {}
     for sku in skus:
         if not sku.family:
@@ -41,7 +41,7 @@ def read(
             seen.add(code)
             members, kinds = counted.get(code, ([], ""))
             if members:
-                yield _parse_quota(ask, region, usage, members, kinds)
+                yield _parse_quota(request, region, usage, members, kinds)
             else:
                 left += 1
     if not seen:
@@ -52,7 +52,7 @@ def read(
         yield RejectedRow(f"{PROVIDER} {region} {families[name][0].family}", "no quota of this name is told")
 
 
-def _parse_quota(ask: FetchRequest, region: str, usage: Any, members: list[Sku], kinds: str) -> Quota | RejectedRow:
+def _parse_quota(request: FetchRequest, region: str, usage: Any, members: list[Sku], kinds: str) -> Quota | RejectedRow:
     code, title = (
         _require_field(usage, region, "name", "value"),
         _require_field(usage, region, "name", "localized_value"),
@@ -64,7 +64,7 @@ def _parse_quota(ask: FetchRequest, region: str, usage: Any, members: list[Sku],
     if not_offered and kinds == ON_DEMAND_KINDS and _normalize_family(code) not in REGIONAL_USAGES:
         title = f"{title} ({'; '.join(sorted(not_offered))})"
     types = " ".join(sorted(s.name for s in members))
-    return Quota(PROVIDER, region, code, title, "vcpu", float(limit), float(used), types, kinds, ask.today, SOURCE)
+    return Quota(PROVIDER, region, code, title, "vcpu", float(limit), float(used), types, kinds, request.today, SOURCE)
 
 
 def _normalize_family(family: str) -> str:

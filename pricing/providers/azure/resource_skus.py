@@ -84,8 +84,8 @@ class AzureRegionSizes:
 class SkuCache:
     """The SKU lists of a refresh, each read once, by whichever task needs it first."""
 
-    def __init__(self, ask: FetchRequest, clients: AzureClients) -> None:
-        self._ask, self._clients = ask, clients
+    def __init__(self, request: FetchRequest, clients: AzureClients) -> None:
+        self._request, self._clients = request, clients
         self._found: dict[str, AzureRegionSizes] = {}
         self._locks: dict[str, Lock] = {}
         self._lock = Lock()
@@ -100,7 +100,7 @@ class SkuCache:
                 if self._hopeless:
                     raise ProviderFailure(self._hopeless.kind, self._hopeless.detail)
                 try:
-                    self._found[region] = _read_skus(self._ask, self._clients, region, patience)
+                    self._found[region] = _read_skus(self._request, self._clients, region, patience)
                 except ProviderFailure as failed:
                     if failed.kind in {"no_sdk", "no_credentials"}:
                         self._hopeless = failed
@@ -114,14 +114,14 @@ def accelerator_family(instance_type: str) -> str:
     return family if family in FAMILIES else ""
 
 
-def _read_skus(ask: FetchRequest, clients: AzureClients, region: str, patience: RetryBudget) -> AzureRegionSizes:
+def _read_skus(request: FetchRequest, clients: AzureClients, region: str, patience: RetryBudget) -> AzureRegionSizes:
     region_sizes, left, rows = AzureRegionSizes(), Counter[str](), 0
-    known = {name.casefold(): offering for name, offering in ask.known.items()}
+    known = {name.casefold(): offering for name, offering in request.known.items()}
     for page in clients.resource_skus(region, patience):
         for model in page:
             rows += 1
             sku = parse_sku(model, region)
-            reading = build_offering(sku, known, ask) if sku else SkippedRows(NOT_MACHINES)
+            reading = build_offering(sku, known, request) if sku else SkippedRows(NOT_MACHINES)
             if sku and (sku.number("GPUs") or sku.name.casefold() in known):
                 region_sizes.skus.append(sku)
             if isinstance(reading, SkippedRows):
@@ -164,14 +164,16 @@ def _describe_restriction(model: Any) -> str:
     return f"{getattr(model.reason_code, 'value', model.reason_code)} {where}"
 
 
-def build_offering(sku: Sku, known: Mapping[str, Offering], ask: FetchRequest) -> Offering | SkippedRows | RejectedRow:
+def build_offering(
+    sku: Sku, known: Mapping[str, Offering], request: FetchRequest
+) -> Offering | SkippedRows | RejectedRow:
     """The offering that a size makes, given those `known` by lower-case type; else why it makes none."""
     count, old = sku.number("GPUs") or 0, known.get(sku.name.casefold())
     if old is not None:
-        return _update_known(old, sku, count, ask.today)
+        return _update_known(old, sku, count, request.today)
     if "promo" in sku.name.casefold():
         return SkippedRows(PROMOTIONS)
-    return _build_new_offering(sku, count, known, ask) if count else SkippedRows(NO_ACCELERATORS)
+    return _build_new_offering(sku, count, known, request) if count else SkippedRows(NO_ACCELERATORS)
 
 
 def _update_known(old: Offering, sku: Sku, count: float, today: date) -> Offering | SkippedRows | RejectedRow:
@@ -201,14 +203,14 @@ def _update_known(old: Offering, sku: Sku, count: float, today: date) -> Offerin
 
 
 def _build_new_offering(
-    sku: Sku, count: float, known: Mapping[str, Offering], ask: FetchRequest
+    sku: Sku, count: float, known: Mapping[str, Offering], request: FetchRequest
 ) -> Offering | RejectedRow:
     family = accelerator_family(sku.name)
     if not family:
         return RejectedRow(sku.name, f"GPUs is {count:g} in none of the families {' '.join(FAMILIES)}")
     if count not in WHOLE_COUNTS:
         return RejectedRow(sku.name, f"GPUs is {count:g}, which is no number of accelerators in a node")
-    named = _accelerators_in_name(sku.name, ask)
+    named = _accelerators_in_name(sku.name, request)
     if len(named) != 1:
         names = ", ".join(sorted(a.name for a in named))
         which = f"may mean {names}" if named else "names no accelerator that is known"
@@ -228,7 +230,7 @@ def _build_new_offering(
         local_ssd_gb=local_ssd_gb,
         network_gbps=None,
         interconnect="",
-        status="retired" if sku.retired_on(ask.today) else "current",
+        status="retired" if sku.retired_on(request.today) else "current",
         successor=None,
         source_id=SOURCE,
     )
@@ -239,19 +241,19 @@ def _size_measures(sku: Sku) -> tuple[float | None, float | None, float | None]:
     return sku.number("vCPUs"), sku.number("MemoryGB"), sku.local_ssd_gb
 
 
-def _accelerators_in_name(instance_type: str, ask: FetchRequest) -> list[Accelerator]:
+def _accelerators_in_name(instance_type: str, request: FetchRequest) -> list[Accelerator]:
     """Every accelerator that a part of the name may mean: Standard_NC24ads_A100_v4 says A100, which are four."""
     accelerators: dict[str, Accelerator] = {}
     for part in instance_type.split("_")[2:]:
         if not re.fullmatch(r"v\d+", part):
-            for accelerator in _match_accelerators(part, ask):
+            for accelerator in _match_accelerators(part, request):
                 accelerators[accelerator.name] = accelerator
     return list(accelerators.values())
 
 
-def _match_accelerators(part: str, ask: FetchRequest) -> Iterator[Accelerator]:
+def _match_accelerators(part: str, request: FetchRequest) -> Iterator[Accelerator]:
     try:
-        yield from ask.names.match(part)
+        yield from request.names.match(part)
     except UnknownName:
         return
 

@@ -29,9 +29,9 @@ NO_SDK = "pip install 'gpu-planner[gcp]'"
 class GcpClients:
     """Clients of one refresh. Nothing is connected before it is asked for."""
 
-    def __init__(self, ask: FetchRequest) -> None:
-        self._ask = ask
-        self.patience = ask.patience
+    def __init__(self, request: FetchRequest) -> None:
+        self._request = request
+        self.patience = request.patience
 
     def catalog(self) -> Any:
         """billing_v1.CloudCatalogClient."""
@@ -63,12 +63,12 @@ class GcpClients:
 
         return self.patience.call(once, partial(classify_error, call))
 
-    def pages(self, call: ApiCall, method: Any, request: Any) -> Iterator[Any]:
-        """Every page of a list, each a call of its own; `request` is moved on from page to page."""
+    def pages(self, call: ApiCall, method: Any, api_request: Any) -> Iterator[Any]:
+        """Every page of a list, each a call of its own; `api_request` is moved on from page to page."""
         seen = {""}
 
         def page(timeout_s: float) -> Any:
-            return next(iter(method(request=request, retry=None, timeout=timeout_s).pages))
+            return next(iter(method(request=api_request, retry=None, timeout=timeout_s).pages))
 
         while True:
             answer = self.call(call, page)
@@ -79,13 +79,13 @@ class GcpClients:
             if token in seen:
                 raise ProviderFailure("changed_format", f"{call}: the same next_page_token came twice")
             seen.add(token)
-            request.page_token = token
+            api_request.page_token = token
 
     def _is_anonymous(self, service: str) -> bool:
-        return uses_plain_http(service, self._ask.endpoints.get(service))
+        return uses_plain_http(service, self._request.endpoints.get(service))
 
     def _make_client(self, service: str, make: Any) -> Any:
-        address = self._ask.endpoints.get(service)
+        address = self._request.endpoints.get(service)
         if self._is_anonymous(service):
             nobody = import_sdk("auth.credentials").AnonymousCredentials()
             return make(credentials=nobody, transport="rest", client_options={"api_endpoint": address})

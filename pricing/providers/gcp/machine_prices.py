@@ -38,7 +38,7 @@ class SellingRegions:
 
 
 def price_machines(
-    ask: FetchRequest, offerings: Iterable[Offering], rates: GcpPartRates, sold: SellingRegions
+    request: FetchRequest, offerings: Iterable[Offering], rates: GcpPartRates, sold: SellingRegions
 ) -> Iterator[PriceReading]:
     """Prices of every offering in every way of paying, then what was covered, by family."""
     families, left = set(), Counter[str]()
@@ -51,25 +51,30 @@ def price_machines(
         else:
             families.add(offering.family)
             for option in OPTIONS:
-                for reading in _price_offering(ask, offering, rule, option, rates, sold):
+                for reading in _price_offering(request, offering, rule, option, rates, sold):
                     if isinstance(reading, SkippedRows):
                         left[reading.reason] += reading.rows
                     else:
                         yield reading
     yield from (SkippedRows(reason, rows) for reason, rows in sorted(left.items()))
-    regions = _select_regions(ask, sold.regions | rates.regions)
+    regions = _select_regions(request, sold.regions | rates.regions)
     kinds = dict.fromkeys(kind for kind, _ in OPTIONS.values())
     yield from (
         CoveredScope(region, kind, family) for family in sorted(families) for kind in kinds for region in regions
     )
 
 
-def _select_regions(ask: FetchRequest, regions: Iterable[str]) -> list[str]:
-    return sorted(region for region in regions if not ask.regions or region in ask.regions)
+def _select_regions(request: FetchRequest, regions: Iterable[str]) -> list[str]:
+    return sorted(region for region in regions if not request.regions or region in request.regions)
 
 
 def _price_offering(
-    ask: FetchRequest, offering: Offering, rule: GcpMachineRule, option: str, rates: GcpPartRates, sold: SellingRegions
+    request: FetchRequest,
+    offering: Offering,
+    rule: GcpMachineRule,
+    option: str,
+    rates: GcpPartRates,
+    sold: SellingRegions,
 ) -> Iterator[Price | SkippedRows | RejectedRow]:
     subject = f"{offering.instance_type} {option}"
     quantities = _part_quantities(offering, rule)
@@ -82,7 +87,7 @@ def _price_offering(
         return
     accelerator = next(part.name for part, _ in quantities if part.unit == "accelerator")
     listed = rates.by.get((accelerator, option), {})
-    regions = _select_regions(ask, listed if selling is None else selling)
+    regions = _select_regions(request, listed if selling is None else selling)
     if OPTIONS[option][0] not in rule.sold:
         if rows := len(listed.keys() & set(regions)):
             yield SkippedRows(f"list prices of types that cannot be bought that way: {rule.sold_why}", rows)
@@ -96,7 +101,7 @@ def _price_offering(
             yield RejectedRow(f"{subject} {region}", trouble, key)  # what was known stays: the feed may be at fault
         else:
             bill = [(part, quantity or 0.0, rates_by_part[part.name][0]) for part, quantity in quantities]
-            yield _compute_price(ask, offering, rule, option, region, bill, checked=selling is not None)
+            yield _compute_price(request, offering, rule, option, region, bill, checked=selling is not None)
 
 
 def _part_quantities(offering: Offering, rule: GcpMachineRule) -> list[tuple[GcpBilledPart, float | None]]:
@@ -124,7 +129,7 @@ def _rate_problem(rates_by_part: Mapping[str, list[GcpPartRate]]) -> str:
 
 
 def _compute_price(
-    ask: FetchRequest,
+    request: FetchRequest,
     offering: Offering,
     rule: GcpMachineRule,
     option: str,
@@ -154,7 +159,7 @@ def _compute_price(
         shape.offering_class,
         math.fsum(quantity * rate.per_hour for _, quantity, rate in bill),
         "USD",
-        ask.today,
+        request.today,
         SOURCE,
         "listed" if alone else "derived",
         "; ".join(remark for remark in remarks if remark),

@@ -49,12 +49,12 @@ def zone_region(zone: str) -> str:
     return zone.rpartition("/")[2].rpartition("-")[0]
 
 
-def read(ask: FetchRequest, clients: GcpClients) -> GcpZoneTypes:
+def read(request: FetchRequest, clients: GcpClients) -> GcpZoneTypes:
     """All zones, page by page; only types with accelerators and the N1 shapes of known combinations are kept."""
     zone_types = GcpZoneTypes()
-    n1_zones = _read_machine_types(ask, clients, zone_types)
-    gpu_zones = _read_accelerator_types(ask, clients, zone_types)
-    for offering in ask.known.values():
+    n1_zones = _read_machine_types(request, clients, zone_types)
+    gpu_zones = _read_accelerator_types(request, clients, zone_types)
+    for offering in request.known.values():
         machine, plus, attached = offering.instance_type.partition("+")
         gpu = re.sub("^[0-9]+x", "", attached if plus else machine)
         zones = gpu_zones.get(gpu, set())
@@ -64,11 +64,11 @@ def read(ask: FetchRequest, clients: GcpClients) -> GcpZoneTypes:
     return zone_types
 
 
-def _list_pages(clients: GcpClients, client: Any, request: Any, what: str) -> Iterator[tuple[str, Any]]:
+def _list_pages(clients: GcpClients, client: Any, api_request: Any, what: str) -> Iterator[tuple[str, Any]]:
     """Every (zone, scope) of an aggregated list. A zone out of reach fails the call: else it would look unsold."""
-    call = ApiCall("compute", f"{what}.aggregatedList", f"projects/{request.project}")
+    call = ApiCall("compute", f"{what}.aggregatedList", f"projects/{api_request.project}")
     seen = False
-    for page in clients.pages(call, client.aggregated_list, request):
+    for page in clients.pages(call, client.aggregated_list, api_request):
         unreached = [zone for zone, scope in page.items.items() if scope.warning.code == "UNREACHABLE"]
         if unreached or page.unreachables:
             raise ProviderFailure(
@@ -81,25 +81,25 @@ def _list_pages(clients: GcpClients, client: Any, request: Any, what: str) -> It
         raise ProviderFailure("changed_format", f"{call}: items is empty")
 
 
-def _read_machine_types(ask: FetchRequest, clients: GcpClients, zone_types: GcpZoneTypes) -> dict[str, set[str]]:
+def _read_machine_types(request: FetchRequest, clients: GcpClients, zone_types: GcpZoneTypes) -> dict[str, set[str]]:
     """Fills offerings and regions; gives the zones of every N1 type."""
     client = clients.compute("MachineTypesClient")
-    request = import_sdk("cloud.compute_v1").AggregatedListMachineTypesRequest(
+    api_request = import_sdk("cloud.compute_v1").AggregatedListMachineTypesRequest(
         project=clients.project(), max_results=PAGE_SIZE
     )
-    attachable = {o.instance_type.partition("+")[0]: o for o in ask.known.values() if "+" in o.instance_type}
+    attachable = {o.instance_type.partition("+")[0]: o for o in request.known.values() if "+" in o.instance_type}
     n1_zones: dict[str, set[str]] = {}
-    for zone, scope in _list_pages(clients, client, request, "machineTypes"):
+    for zone, scope in _list_pages(clients, client, api_request, "machineTypes"):
         zone_types.regions.add(zone_region(zone))
         for row in scope.machine_types:
             _check_fields(row, zone)
-            if ask.regions and zone_region(zone) not in ask.regions:
+            if request.regions and zone_region(zone) not in request.regions:
                 zone_types.left["in regions that were not asked for"] += 1
             elif row.deprecated.state in REMOVED_STATES:
                 zone_types.left["machine types that can no longer be started"] += 1
             elif row.accelerators:
                 zone_types.sold.setdefault(row.name, set()).add(zone_region(zone))
-                _add_type(ask, row, zone, zone_types)
+                _add_type(request, row, zone, zone_types)
             elif row.name in attachable:
                 n1_zones.setdefault(row.name, set()).add(zone)
                 _check_shape(row, attachable[row.name], zone_types)
@@ -127,10 +127,10 @@ def _check_shape(row: Any, known: Offering, zone_types: GcpZoneTypes) -> None:
     )
 
 
-def _add_type(ask: FetchRequest, row: Any, zone: str, zone_types: GcpZoneTypes) -> None:
+def _add_type(request: FetchRequest, row: Any, zone: str, zone_types: GcpZoneTypes) -> None:
     """One type in one zone: new, known as it is, better known now, or in contradiction."""
-    before = zone_types.offerings.get(row.name) or ask.known.get(row.name)
-    read = _build_offering(ask.names, row, before)
+    before = zone_types.offerings.get(row.name) or request.known.get(row.name)
+    read = _build_offering(request.names, row, before)
     if isinstance(read, RejectedRow):
         seen_before = row.name in zone_types.refused
         zone_types.refused.setdefault(row.name, replace(read, reason=f"{read.reason} ({zone})"))
@@ -177,19 +177,21 @@ def _build_offering(names: AcceleratorNames, row: Any, known: Offering | None) -
     return known if now == known else replace(now, source_id=SOURCE)
 
 
-def _read_accelerator_types(ask: FetchRequest, clients: GcpClients, zone_types: GcpZoneTypes) -> Mapping[str, set[str]]:
+def _read_accelerator_types(
+    request: FetchRequest, clients: GcpClients, zone_types: GcpZoneTypes
+) -> Mapping[str, set[str]]:
     """Zones of every GPU that the catalogue knows as attached to a machine."""
     client = clients.compute("AcceleratorTypesClient")
-    request = import_sdk("cloud.compute_v1").AggregatedListAcceleratorTypesRequest(
+    api_request = import_sdk("cloud.compute_v1").AggregatedListAcceleratorTypesRequest(
         project=clients.project(), max_results=PAGE_SIZE
     )
-    attached = {o.instance_type for o in ask.known.values() if o.part}
+    attached = {o.instance_type for o in request.known.values() if o.part}
     zones: dict[str, set[str]] = {}
-    for zone, scope in _list_pages(clients, client, request, "acceleratorTypes"):
+    for zone, scope in _list_pages(clients, client, api_request, "acceleratorTypes"):
         for row in scope.accelerator_types:
             if not row.name:
                 raise ProviderFailure("changed_format", f"compute acceleratorTypes in {zone}: name missing")
-            wanted = row.name in attached and (not ask.regions or zone_region(zone) in ask.regions)
+            wanted = row.name in attached and (not request.regions or zone_region(zone) in request.regions)
             if wanted:
                 zones.setdefault(row.name, set()).add(zone)
             zone_types.left[

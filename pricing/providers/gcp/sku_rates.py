@@ -59,31 +59,33 @@ class GcpPartRates:
             known.append(rate)
 
 
-def compute_rates(ask: FetchRequest, clients: GcpClients) -> GcpPartRates:
+def compute_rates(request: FetchRequest, clients: GcpClients) -> GcpPartRates:
     """Rates of the service Compute Engine: machines, GPUs, local SSD, TPU v5e and later."""
-    return _read_rates(ask, clients, COMPUTE_ENGINE)
+    return _read_rates(request, clients, COMPUTE_ENGINE)
 
 
-def tpu_rates(ask: FetchRequest, clients: GcpClients) -> GcpPartRates:
+def tpu_rates(request: FetchRequest, clients: GcpClients) -> GcpPartRates:
     """Rates of the service Cloud TPU: v2 to v4. It is found by its name."""
     client = clients.catalog()
     call = ApiCall("cloudbilling", "list_services", "the catalogue")
-    request = import_sdk("cloud.billing_v1").ListServicesRequest(page_size=PAGE_SIZE)
-    for page in clients.pages(call, client.list_services, request):
+    api_request = import_sdk("cloud.billing_v1").ListServicesRequest(page_size=PAGE_SIZE)
+    for page in clients.pages(call, client.list_services, api_request):
         for service in page.services:
             if service.display_name == CLOUD_TPU:
-                return _read_rates(ask, clients, service.name)
+                return _read_rates(request, clients, service.name)
     raise ProviderFailure("changed_format", f"{call}: no service has the display_name {CLOUD_TPU!r}")
 
 
-def _read_rates(ask: FetchRequest, clients: GcpClients, service: str) -> GcpPartRates:
+def _read_rates(request: FetchRequest, clients: GcpClients, service: str) -> GcpPartRates:
     client = clients.catalog()
     call = ApiCall("cloudbilling", "list_skus", service)
-    request = import_sdk("cloud.billing_v1").ListSkusRequest(parent=service, currency_code="USD", page_size=PAGE_SIZE)
+    api_request = import_sdk("cloud.billing_v1").ListSkusRequest(
+        parent=service, currency_code="USD", page_size=PAGE_SIZE
+    )
     rates, left, unknown = GcpPartRates(), Counter[str](), set[str]()
-    for page in clients.pages(call, client.list_skus, request):
+    for page in clients.pages(call, client.list_skus, api_request):
         for sku in page.skus:
-            reading = _add_sku_rate(ask, call, sku, rates)
+            reading = _add_sku_rate(request, call, sku, rates)
             if isinstance(reading, RejectedRow) and reading.subject in unknown:
                 left["as a SKU of that name that was refused"] += 1
             elif isinstance(reading, RejectedRow):
@@ -100,7 +102,7 @@ def _read_rates(ask: FetchRequest, clients: GcpClients, service: str) -> GcpPart
     return rates
 
 
-def _add_sku_rate(ask: FetchRequest, call: ApiCall, sku: Any, rates: GcpPartRates) -> str | RejectedRow:
+def _add_sku_rate(request: FetchRequest, call: ApiCall, sku: Any, rates: GcpPartRates) -> str | RejectedRow:
     """Adds the SKU's rate; gives why it was left (USED where it was not), or the refusal."""
     description, usage_type = sku.description, sku.category.usage_type
     if missing := [
@@ -119,11 +121,11 @@ def _add_sku_rate(ask: FetchRequest, call: ApiCall, sku: Any, rates: GcpPartRate
     if usage_type not in OPTIONS[option][1]:
         return RejectedRow(_describe_sku(sku), f"described as {option}, filed under usage type {usage_type}")
     try:
-        rate = parse_rate(sku, part, datetime.combine(ask.today, time.max, UTC))
+        rate = parse_rate(sku, part, datetime.combine(request.today, time.max, UTC))
     except ValueError as wrong:
         return RejectedRow(_describe_sku(sku), str(wrong))
     for region in sku.service_regions:
-        if not ask.regions or region in ask.regions:
+        if not request.regions or region in request.regions:
             rates.add(part.name, option, region, rate)
     return USED_RATES
 

@@ -56,7 +56,7 @@ def _accelerator_table(facts: Facts) -> bytes:
 def _system_table(facts: Facts) -> bytes:
     rows: list[dict[str, Any]] = [dict(row.values) for row in facts.servers]
     for row in facts.systems:
-        curated = facts.kept_systems.get(row.text("name"))
+        curated = facts.curated_systems.get(row.text("name"))
         year = row.values["list_price_year"]
         dated = curated.values["price_as_of"] if curated else ""
         rows.append(

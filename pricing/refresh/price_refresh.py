@@ -10,12 +10,11 @@ import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 from pricing.adapters.protocol import (
     CoveredScope,
@@ -29,14 +28,16 @@ from pricing.adapters.retries import RetryBudget
 from pricing.catalog import data_folder
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
 from pricing.catalog.snapshot_tables import read_accelerator_names, read_snapshot
-from pricing.errors import ProviderFailure
+from pricing.errors import InvalidPlugin, ProviderFailure
 from pricing.offering import Offering
+from pricing.plugins import check_plugin
 from pricing.price import Price
 from pricing.providers import CatalogLayout, find_plug_in_packages
 from pricing.snapshots.publication import PublishedSnapshot, publish_under_lock
 from pricing.snapshots.quality_gate import FetchedRows, PriceKey
 
 MADE_BY = "planner prices refresh"
+ADAPTER_KIND = "provider adapter"
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 G = TypeVar("G", bound=Sized)
@@ -82,13 +83,25 @@ class NamedTask(Protocol[T_co]):
 
 
 def load_adapter(provider: str) -> ProviderAdapter | None:
-    """The `fetch` module of an embedded provider or a plug-in; None where it has none. Imports no SDK."""
-    packages = dict(find_plug_in_packages())
-    name = f"{packages.get(provider, f'pricing.providers.{provider}')}.fetch"
-    with suppress(ModuleNotFoundError):
-        if find_spec(name) is not None:
-            return cast(ProviderAdapter, importlib.import_module(name))
-    return None
+    """The `fetch` module of an embedded provider or a plug-in; None if it has none. Imports no SDK.
+
+    Raises InvalidPlugin for a module that lacks a part of ProviderAdapter, or that needs a module not installed.
+    """
+    package = dict(find_plug_in_packages()).get(provider, f"pricing.providers.{provider}")
+    name = f"{package}.fetch"
+    try:
+        if find_spec(name) is None:
+            return None
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        # Only the package itself may be absent (a user's own cloud has tables and no code); a module that the package
+        # imports and that is not installed is a defect of the plug-in, which must not pass for "no adapter".
+        if missing.name and f"{package}.".startswith(f"{missing.name}."):
+            return None
+        problem = f"it imports {missing.name}, which is not installed"
+        raise InvalidPlugin(ADAPTER_KIND, name, "", (problem,)) from missing
+    adapter: ProviderAdapter = check_plugin(module, ProviderAdapter, ADAPTER_KIND)
+    return adapter
 
 
 def build_fetch_request(

@@ -17,9 +17,9 @@ from pricing.units import HOURS_PER_YEAR
 
 SOURCE = "aws-price-list"
 FILTERS = {"operatingSystem": "Linux", "tenancy": "Shared", "capacitystatus": "Used", "preInstalledSw": "NA"}
-"""What we price, of all that a product can be; asked of the service and looked at again in each answer."""
+"""The attributes of the products that the catalogue prices; sent with the query and checked again in each answer."""
 PLAIN_OPERATION = "RunInstances"
-"""Another operation is another licence (RunInstances:0002) or a capacity block at a price of 0 (RunInstances:CB)."""
+"""Any other operation is another licence (RunInstances:0002) or a capacity block at a price of 0 (RunInstances:CB)."""
 OTHER_TYPES = "types that are not ours: without accelerators, or refused"
 OTHER_USAGES = "other licences, tenancies and usages"
 YEARS = {"1yr": 1, "3yr": 3}
@@ -28,9 +28,9 @@ Terms = Mapping[str, Mapping[str, Any]]
 
 
 def read(
-    request: FetchRequest, clients: AwsClients, region: str, is_ours: Callable[[str], bool]
+    request: FetchRequest, clients: AwsClients, region: str, is_catalogued: Callable[[str], bool]
 ) -> Iterator[PriceReading]:
-    """All prices of a region for the types that are ours, page by page."""
+    """All prices of a region for catalogued types, page by page."""
     filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in FILTERS.items()]
     filters.append({"Type": "TERM_MATCH", "Field": "regionCode", "Value": region})
     pages = clients.pages(
@@ -45,15 +45,17 @@ def read(
     )
     for page in pages:
         for text in page:
-            yield from parse_product(request, json.loads(text) if isinstance(text, str) else text, region, is_ours)
+            yield from parse_product(
+                request, json.loads(text) if isinstance(text, str) else text, region, is_catalogued
+            )
     yield CoveredScope(region, "on_demand")
     yield CoveredScope(region, "reserved")
 
 
 def parse_product(
-    request: FetchRequest, item: Mapping[str, Any], region: str, is_ours: Callable[[str], bool]
+    request: FetchRequest, item: Mapping[str, Any], region: str, is_catalogued: Callable[[str], bool]
 ) -> Iterator[PriceReading]:
-    """The prices of one product; what it is must be told, or the answer has changed."""
+    """The prices of one product; a product without its attributes means that the format has changed."""
     try:
         attributes, terms = item["product"]["attributes"], item["terms"]
         name = attributes.get("instanceType", "")
@@ -63,7 +65,7 @@ def parse_product(
         raise ProviderFailure(
             "changed_format", f"pricing get_products of {region}: a product without {missing}"
         ) from missing
-    if not is_ours(name):
+    if not is_catalogued(name):
         yield SkippedRows(OTHER_TYPES)
     elif wrong or operation != PLAIN_OPERATION or "BoxUsage" not in usage:
         yield SkippedRows(OTHER_USAGES)
@@ -95,7 +97,7 @@ def _reserved_prices(request: FetchRequest, name: str, region: str, terms: Terms
 
 
 def _terms_in_force(request: FetchRequest, terms: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Of terms for the same thing, the one whose date came last and is not to come."""
+    """The term with the latest date that is not in the future."""
     begun = [term for term in terms if term["effectiveDate"][:10] <= request.today.isoformat()]
     return sorted(begun, key=lambda term: str(term["effectiveDate"]))[-1:]
 

@@ -1,4 +1,4 @@
-"""Spot price history -> one price a region and type: the median of its zones that discount, as the catalogue has it."""
+"""Spot price history -> one price per region and type: the median of the zones below on-demand."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ TYPES_PER_CALL = 100
 def read(
     request: FetchRequest, clients: AwsClients, region: str, types: Sequence[str], on_demand: Mapping[str, float]
 ) -> Iterator[PriceReading]:
-    """The level of today, by zone the last one told; `on_demand` by type, where it is known.
+    """The latest spot price per zone, merged per region; `on_demand` prices by type, if known.
 
-    The history begins with the level in force at its start, so that it holds every zone at least once. It starts a day
-    back: where the reader is, today may have begun before it did in UTC.
+    The history begins with the price in force at its start, so it has every zone at least once. It starts a day back,
+    since the local date may be ahead of UTC.
     """
     begin = datetime.combine(request.today, time(0), UTC) - timedelta(days=1)
     for first in range(0, len(types), TYPES_PER_CALL):
@@ -55,7 +55,7 @@ def read(
 def build_spot_price(
     request: FetchRequest, region: str, name: str, zones: Sequence[float], on_demand: float | None
 ) -> Price | RejectedRow:
-    """The level of the zones below `on_demand`; the median of all where none is, or where that is unknown."""
+    """The median of the zones below `on_demand`; of all zones if none is below it or it is unknown."""
     key = ("aws", region, name, "spot")
     if min(zones) <= 0:
         return RejectedRow(" ".join(key), f"a zone has the price {min(zones):g}", key)

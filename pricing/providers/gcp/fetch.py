@@ -1,7 +1,7 @@
-"""Google Cloud, live: what a refresh reads, in tasks that fail by themselves.
+"""Google Cloud, live: the tasks of a refresh. Each can fail without the others.
 
 The prices of all regions are in one feed, so tasks are not per region. Lists that two tasks need are read once and
-shared; a task of prices goes on without the list of zones (no project, no right) and its prices say so.
+shared. Without the list of zones (no project, no permission) prices are read all the same, and their notes say so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ AT_ONCE = 4
 
 
 class GcpFeeds:
-    """What one refresh reads, each once."""
+    """The lists of one refresh, each read once."""
 
     def __init__(self, request: FetchRequest) -> None:
         clients = GcpClients(request)
@@ -34,7 +34,7 @@ class GcpFeeds:
 
 
 def sources(day: date) -> tuple[Source, ...]:
-    """Every source that a refresh on `day` may name."""
+    """Every source that the rows of a refresh on `day` may name."""
     return (
         Source(
             machine_prices.SOURCE,
@@ -58,7 +58,7 @@ def sources(day: date) -> tuple[Source, ...]:
 
 
 def tasks(request: FetchRequest) -> Iterable[FetchTask]:
-    """Machine types, TPU types, and the prices of each. Calls nothing."""
+    """Machine types, TPU types, and the prices of each. Makes no call."""
     feeds = GcpFeeds(request)
     return (
         FetchTask("machine types", lambda: feeds.machines.get().readings()),
@@ -74,10 +74,10 @@ def quota_tasks(request: FetchRequest) -> Iterable[QuotaTask]:
 
 
 def _read_gpu_prices(request: FetchRequest, feeds: GcpFeeds) -> Iterator[PriceReading]:
-    found = feeds.compute_rates.get()
-    yield from found.readings
+    rates = feeds.compute_rates.get()
+    yield from rates.readings
     yield from machine_prices.price_machines(
-        request, _select_offerings(request, feeds, tpu=False), found, _find_selling_regions(feeds)
+        request, _select_offerings(request, feeds, tpu=False), rates, _find_selling_regions(feeds)
     )
 
 
@@ -92,7 +92,7 @@ def _read_tpu_prices(request: FetchRequest, feeds: GcpFeeds) -> Iterator[PriceRe
 
 
 def _select_offerings(request: FetchRequest, feeds: GcpFeeds, *, tpu: bool) -> list[Offering]:
-    """Known and new types; one whose numbers are in doubt is left to quarantine and gets no price."""
+    """Known and new types; a rejected type gets no price."""
     offerings, refused = dict(request.known), set[str]()
     for zone_types in (feeds.machines.get_or_none(), feeds.slices.get_or_none()):
         if zone_types is not None:
@@ -108,8 +108,8 @@ def _select_offerings(request: FetchRequest, feeds: GcpFeeds, *, tpu: bool) -> l
 def _find_selling_regions(feeds: GcpFeeds) -> machine_prices.SellingRegions:
     zones, slice_zones = feeds.machines.get_or_none(), feeds.slices.get_or_none()
     tables = [
-        None if found is None else {name: frozenset(regions) for name, regions in found.sold.items()}
-        for found in (zones, slice_zones)
+        None if types is None else {name: frozenset(regions) for name, regions in types.sold.items()}
+        for types in (zones, slice_zones)
     ]
     regions = frozenset((zones.regions if zones else set()) | (slice_zones.regions if slice_zones else set()))
     return machine_prices.SellingRegions(tables[0], tables[1], regions)

@@ -17,20 +17,20 @@ from pricing.quota import Quota
 
 METRIC = re.compile("(|PREEMPTIBLE_|COMMITTED_)(NVIDIA_[A-Z0-9_]+_GPUS)")
 KINDS = {"": "on_demand committed_use", "PREEMPTIBLE_": "spot", "COMMITTED_": "committed_use"}
-"""COMMITTED_ limits what may be committed to; a node under a commitment runs on the plain quota as well."""
+"""COMMITTED_ limits the size of commitments; a node under a commitment counts against the plain quota as well."""
 TITLES = {"": "{} GPUs", "PREEMPTIBLE_": "Preemptible {} GPUs", "COMMITTED_": "Committed {} GPUs"}
 
 
 def read(request: FetchRequest, clients: GcpClients) -> Iterator[Quota | SkippedRows | RejectedRow]:
-    """The GPU quotas of every region asked for."""
+    """The GPU quotas of every requested region."""
     client = clients.compute("RegionsClient")
     api_request = import_sdk("cloud.compute_v1").ListRegionsRequest(project=clients.project(), max_results=500)
     call = ApiCall("compute", "regions.list", f"projects/{api_request.project}")
     types = types_by_metric(request)
-    left, seen = 0, False
+    left, has_items = 0, False
     for page in clients.pages(call, client.list, api_request):
         for region in page.items:
-            seen = True
+            has_items = True
             if not region.name or not region.quotas:
                 raise ProviderFailure("changed_format", f"{call}: name or quotas missing in region {region.name!r}")
             if request.regions and region.name not in request.regions:
@@ -40,7 +40,7 @@ def read(request: FetchRequest, clients: GcpClients) -> Iterator[Quota | Skipped
                 left += reading is None
                 if reading is not None:
                     yield reading
-    if not seen:
+    if not has_items:
         raise ProviderFailure("changed_format", f"{call}: items is empty")
     if left:
         yield SkippedRows("quotas that count no GPU of the catalogue", left)

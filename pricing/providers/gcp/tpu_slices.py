@@ -21,7 +21,7 @@ TPU_PREFIX = "tpu-"
 
 
 def read(request: FetchRequest, clients: GcpClients) -> GcpZoneTypes:
-    """Every slice of every zone of the regions asked for."""
+    """Every slice in every zone of the requested regions."""
     zone_types, client, project = GcpZoneTypes(), clients.tpu(), clients.project()
     for zone in _list_zones(clients, client, project):
         if request.regions and zone_region(zone) not in request.regions:
@@ -84,7 +84,7 @@ def _add_slice(request: FetchRequest, row: Any, zone: str, zone_types: GcpZoneTy
 
 
 def _count_chips(row: Any) -> float | None:
-    """The product of a topology such as 2x2x4; None where none is told."""
+    """The product of a topology such as 2x2x4; None if none is stated."""
     topologies = {config.topology for config in row.accelerator_configs if config.topology}
     products = {
         math.prod(int(n) for n in topology.split("x"))

@@ -93,7 +93,7 @@ class Alias:
 
 
 class AcceleratorNames:
-    """All accelerators and all that is written for them; a faulty table raises BadSnapshot with every fault."""
+    """All accelerators and all that is written for them; a faulty table raises InvalidSnapshot with every fault."""
 
     def __init__(self, accelerators: Iterable[Accelerator], aliases: Iterable[Alias]) -> None:
         self.by_name = {a.name: a for a in sorted(accelerators, key=lambda a: a.name)}

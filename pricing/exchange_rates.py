@@ -48,7 +48,7 @@ class ExchangeRates:
 
     @classmethod
     def read(cls, path: Path) -> ExchangeRates:
-        """The rates of a CSV table (date,from,to,rate,source); raises BadSnapshot with every fault."""
+        """The rates of a CSV table (date,from,to,rate,source); raises InvalidSnapshot with every fault."""
         faults: list[str] = []
         rates_by_key: dict[tuple[str, str, date], tuple[ExchangeRate, str]] = {}
         for row in read_rows(path, COLUMNS, faults):
@@ -70,7 +70,7 @@ class ExchangeRates:
         return blake2b(repr(sorted(map(repr, self.rates))).encode(), digest_size=8).hexdigest()
 
     def rate(self, source: str, target: str, day: date) -> ExchangeRate:
-        """The latest rate on or before `day`; raises NoRate where there is none.
+        """The latest rate on or before `day`; raises MissingExchangeRate if there is none.
 
         As listed, turned around, or through one currency that both have a rate with (then as old as the older of the
         two); of rates of one day in this order.

@@ -104,7 +104,7 @@ class RateCard:
 
     @classmethod
     def read(cls, path: Path) -> RateCard:
-        """The rules of a CSV table (`COLUMNS`); raises BadSnapshot with every fault.
+        """The rules of a CSV table (`COLUMNS`); raises InvalidSnapshot with every fault.
 
         Whether the names are known, and no two rules contradict each other, takes the catalogue: see pricing.view.
         """

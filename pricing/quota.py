@@ -62,7 +62,7 @@ def unknown_kinds(kinds: str) -> list[str]:
 
 
 def read_quota_table(path: Path) -> tuple[Quota, ...]:
-    """The quotas in a CSV table; raises BadSnapshot with every fault, each with its file and line."""
+    """The quotas in a CSV table; raises InvalidSnapshot with every fault, each with its file and line."""
     faults: list[str] = []
     quotas_by_key: dict[tuple[str, str, str], Quota] = {}
     seen: dict[tuple[str, str, str], str] = {}

@@ -47,7 +47,7 @@ def adjust_catalog(catalog: Catalog, currency: str, day: date) -> Catalog:
     """Every price, tier and system price in `currency`, at the rates of `day`, with the private prices that hold then.
 
     Gives the very catalogue where nothing would differ. What has no rate is left out; `View.left_out` tells it. Raises
-    BadSnapshot with every rule that names something unknown or contradicts another.
+    InvalidSnapshot with every rule that names something unknown or contradicts another.
     """
     if problems := check_rate_card(catalog):
         raise InvalidSnapshot(problems)

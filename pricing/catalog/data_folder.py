@@ -93,7 +93,7 @@ def newest_price_date(path: Path) -> str:
 
 @contextmanager
 def lock_provider(provider: str, data: Path) -> Iterator[None]:
-    """Keeps other processes from writing this provider's snapshots; raises Failed("busy") while another does.
+    """Keeps other processes from writing this provider's snapshots; raises ProviderFailure("busy") while another does.
 
     The lock belongs to the process: however that ends, the lock ends with it.
     """

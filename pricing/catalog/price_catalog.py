@@ -120,7 +120,7 @@ class Catalog:
     def current(cls, private_prices: Path | None = None, exchange_rates: Path | None = None) -> Catalog:
         """The catalogue as this user has it: refreshed snapshots, own clouds, private prices and exchange rates.
 
-        The two files are looked for in the data folder unless given. Raises BadSnapshot with every fault.
+        The two files are looked for in the data folder unless given. Raises InvalidSnapshot with every fault.
         """
         data = data_folder.user_data_folder()
         given = (
@@ -134,7 +134,7 @@ class Catalog:
 
     @classmethod
     def read(cls, folder: Path, cache: Path | None = None) -> Catalog:
-        """The catalogue in another folder of the same shape; raises BadSnapshot with every fault."""
+        """The catalogue in another folder of the same shape; raises InvalidSnapshot with every fault."""
         return cls(CatalogLayout.of(folder), cache)
 
     def __reduce__(self) -> tuple[Any, ...]:

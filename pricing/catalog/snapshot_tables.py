@@ -51,7 +51,7 @@ class Snapshot:
 
 
 def read_snapshot(layout: CatalogLayout) -> Snapshot:
-    """A whole catalogue; raises BadSnapshot with every fault of every file, each with its file and line."""
+    """A whole catalogue; raises InvalidSnapshot with every fault of every file, each with its file and line."""
     faults: list[str] = []
     names = _read_names(layout, faults)
     sources = _read_sources(layout, faults)
@@ -272,7 +272,7 @@ def parse_system(row: TableRow, names: AcceleratorNames | None) -> ServerSystem 
 
 
 def read_accelerator_names(layout: CatalogLayout) -> AcceleratorNames:
-    """The accelerators and aliases of a catalogue; raises BadSnapshot."""
+    """The accelerators and aliases of a catalogue; raises InvalidSnapshot."""
     return AcceleratorNames.read(layout.own("accelerators.csv"), layout.own("aliases.csv"))
 
 

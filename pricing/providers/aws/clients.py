@@ -51,7 +51,7 @@ CREDENTIAL_CODES = frozenset(
         "MissingAuthenticationToken",
     ]
 )
-"""docs.aws.amazon.com/AWSEC2/latest/APIReference/CommonErrors.html: the caller's identity is missing, unknown or expired."""
+"""docs.aws.amazon.com/AWSEC2/latest/APIReference/CommonErrors.html: the caller is unknown, or expired."""
 
 
 def pricing_location(zone: str, region: str) -> str:
@@ -92,9 +92,7 @@ class AwsClients:
         def once() -> dict[str, Any]:
             answer: dict[str, Any] = getattr(self._get_client(call.service, region), call.method)(**arguments)
             if part not in answer:
-                raise ProviderFailure(
-                    "server_error", f"{call}: an answer without {part}: cut short or changed"
-                )
+                raise ProviderFailure("server_error", f"{call}: an answer without {part}: cut short or changed")
             return answer
 
         return self._request.patience.call(once, partial(classify_error, call))

@@ -67,9 +67,7 @@ class AzureClients:
                 if link in links:
                     raise ProviderFailure("changed_format", f"{call}: the same NextPageLink came twice")
                 links.add(link)
-                query |= dict(
-                    parse_qsl(urlsplit(link).query)
-                )  # only the query: the address is that of the first page
+                query |= dict(parse_qsl(urlsplit(link).query))  # only the query: the address is that of the first page
 
     def resource_skus(self, region: str, patience: RetryBudget) -> Iterator[list[Any]]:
         """Every page of resource_skus.list in a region: models of the SDK."""
@@ -111,9 +109,7 @@ class AzureClients:
                 return
             after = urlsplit(following)
             path = base.path + after.path.removeprefix(base.path)
-            link = base._replace(
-                path=path, query=after.query
-            ).geturl()  # never another host: the call has the token
+            link = base._replace(path=path, query=after.query).geturl()  # never another host: the call has the token
             if link in links:
                 raise ProviderFailure("changed_format", f"{call}: the same nextLink came twice")
             links.add(link)

@@ -1,6 +1,6 @@
 """Exchange rates: a dated table of them, and the rate between two currencies on a day. Knows no price.
 
-A rate without a date does not exist here, and none from after the day asked for is ever used.
+Every rate has a date, and a rate dated after the requested day is never used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COLUMNS = ("date", "from", "to", "rate", "source")
 
 @dataclass(frozen=True, slots=True)
 class ExchangeRate:
-    """One unit of `source` costs `value` units of `target`, as of `day`; `reference` says who tells so."""
+    """One unit of `source` costs `value` units of `target`, as of `day`; `reference` names the source."""
 
     source: str
     target: str
@@ -36,13 +36,13 @@ class ExchangeRate:
 
     @property
     def brief(self) -> str:
-        """0.9259 EUR per USD of 2026-11-20: where it is from stands elsewhere."""
+        """0.9259 EUR per USD of 2026-11-20: without the source."""
         return f"{self.value:.10g} {self.target} per {self.source} of {self.day}"
 
 
 @dataclass(frozen=True)
 class ExchangeRates:
-    """All rates that are known; empty where nobody gave any."""
+    """All rates that are known; empty without a file."""
 
     rates: tuple[ExchangeRate, ...]
 
@@ -171,5 +171,5 @@ class RateUsed:
 
 
 def applied_rates(rates: Iterable[ExchangeRate]) -> tuple[RateUsed, ...]:
-    """The rates as an answer tells them, in the order given."""
+    """The rates in the form of answers, in the same order."""
     return tuple(RateUsed(r.source, r.target, r.value, r.day, r.reference) for r in rates)

@@ -9,9 +9,9 @@ from datetime import date
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """What holds for a whole provider; `reference_regions` gives per item the region that stands in for estimates.
+    """Facts about a provider; `reference_regions` gives per item the region used for estimates.
 
-    `not_priced` are ways of paying that it sells and that no source has a price for.
+    `not_priced` are purchase options that it sells but that no source has a price for.
     """
 
     name: str
@@ -48,5 +48,5 @@ class Source:
 
 
 def strip_source_date(source_id: str) -> str:
-    """The source without the day that a snapshot writes behind it: karp-aws.2026-07-20 is karp-aws as it is shipped."""
+    """The source without the day that a snapshot appends: karp-aws.2026-07-20 is karp-aws as it is shipped."""
     return re.sub(r"\.\d{4}-\d{2}-\d{2}(?=\+|$)", "", source_id)

@@ -10,7 +10,7 @@ from datetime import date
 class ServerSystem:
     """A server that can be owned. `price` buys one node without network, delivery or tax; None where none is known.
 
-    `sold` is whether it can still be bought new: None where no source tells it.
+    `sold` is whether it is still sold new: None if unknown.
     """
 
     name: str

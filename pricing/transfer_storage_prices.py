@@ -13,8 +13,8 @@ class Tier:
     """One step of a price per GB: applies to the part of a month's volume above `from_gb` (decimal GB).
 
     `item` is one of object_storage (per GB-month), block_storage (per GB-month), egress_internet (per GB),
-    transfer_inter_region (per GB). `kind` is the provider's own name of what is priced (gp3, hot LRS ...); `note` says
-    what the source does not cover.
+    transfer_inter_region (per GB). `kind` is the provider's own name of the product (gp3, hot LRS ...); `note` names
+    limits of the source.
     """
 
     provider: str
@@ -37,6 +37,7 @@ def tiered_cost(tiers: tuple[Tier, ...], volume_gb: float) -> float:
     if volume_gb < 0 or not tiers or tiers[0].from_gb != 0:
         raise ValueError("tiers must start at 0 and the volume must not be negative")
     cost = 0.0
+    # Each step prices only its own part of the volume: 15 TB at a step of 10 TB are 10 at the first price, 5 at the next.
     for index, tier in enumerate(tiers):
         end = tiers[index + 1].from_gb if index + 1 < len(tiers) else float("inf")
         if end <= tier.from_gb:

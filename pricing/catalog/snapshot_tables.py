@@ -1,7 +1,7 @@
 """A catalogue's files read into values, checked row by row. Knows no file outside its layout.
 
 A catalogue is a folder of shared tables (accelerators, aliases, systems, sources) and one folder a provider
-(provider.toml, offerings.csv, prices.csv, tiers.csv, regions.csv). Whoever reads one folder knows all.
+(provider.toml, offerings.csv, prices.csv, tiers.csv, regions.csv). All folders have the same layout.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ YES_NO = {"yes": True, "no": False, "": None}
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything in one catalogue folder, checked: what the compiled file is made from."""
+    """The checked content of one catalogue, from which the database is compiled."""
 
     accelerators: tuple[Accelerator, ...]
     aliases: tuple[Alias, ...]
@@ -79,7 +79,7 @@ def read_snapshot(layout: CatalogLayout) -> Snapshot:
 
 
 def read_provider_facts(folder: Path, faults: list[str]) -> dict[str, Any]:
-    """What provider.toml says; empty after its fault was noted."""
+    """The content of provider.toml; empty after a fault was recorded."""
     import tomllib
 
     try:
@@ -90,7 +90,7 @@ def read_provider_facts(folder: Path, faults: list[str]) -> dict[str, Any]:
 
 
 def joined_sources(sources: Iterable[Source], written: Iterable[str]) -> tuple[Source, ...]:
-    """One Source for every `a+b` that rows name, so that a row's source_id is always found."""
+    """One Source for every `a+b` that rows name, so that every source_id has one."""
     known = {s.source_id: s for s in sources}
     joined = []
     for source_id in sorted({w for w in written if "+" in w}):
@@ -156,7 +156,7 @@ class _ProviderFolder:
     def region(self, row: TableRow) -> Region | None:
         country = row.text("country", empty=True)
         if country and (len(country) != 2 or not country.isupper()):
-            row.fault(f"country is {country!r}, expected two capitals, or nothing where it is unknown")
+            row.fault(f"country is {country!r}, expected two capitals, or an empty cell if unknown")
         return row.build(
             Region,
             provider=self.provider,
@@ -306,11 +306,11 @@ def _read_unique_rows(
 
 
 def _reject_duplicates(pairs: Iterable[tuple[TableRow, T | None]], key: Callable[[T], object]) -> Iterator[T]:
-    seen: dict[object, str] = {}
+    first_places: dict[object, str] = {}
     for row, value in pairs:
         if value is None:
             continue
-        first = seen.setdefault(key(value), row.place)
+        first = first_places.setdefault(key(value), row.place)
         if first == row.place:
             yield value
         else:

@@ -37,7 +37,7 @@ def tiered_cost(tiers: tuple[Tier, ...], volume_gb: float) -> float:
     if volume_gb < 0 or not tiers or tiers[0].from_gb != 0:
         raise ValueError("tiers must start at 0 and the volume must not be negative")
     cost = 0.0
-    # Each step prices only its own part of the volume: 15 TB at a step of 10 TB are 10 at the first price, 5 at the next.
+    # Each step prices only its own part of the volume: 15 TB at a step of 10 TB pay the first price for 10 TB.
     for index, tier in enumerate(tiers):
         end = tiers[index + 1].from_gb if index + 1 < len(tiers) else float("inf")
         if end <= tier.from_gb:

@@ -70,7 +70,7 @@ def usable_accelerator_memory(offering: Offering, accelerator: Accelerator) -> f
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Price coverage: `offerings` have `prices` rows of `option`, dated `oldest` to `newest`; retired types separately."""
+    """Price coverage: `offerings` have `prices` rows of `option`, dated `oldest` to `newest`; separate if `retired`."""
 
     provider: str
     """Provider."""

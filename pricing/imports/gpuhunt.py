@@ -9,7 +9,7 @@ from pricing.imports.listings import CatalogListing, ListingCells, UnreadableLis
 
 TITLE = "gpuhunt catalogue"
 NAME = "gpuhunt"
-COLUMNS = (
+COLUMNS: tuple[str, ...] = (
     "instance_name", "location", "price", "cpu", "memory", "gpu_count", "gpu_name", "gpu_memory", "spot",
 )  # fmt: skip
 """Required columns. Later versions add disk_size, gpu_vendor, flags, cpu_arch and provider_data."""

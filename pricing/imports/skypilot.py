@@ -13,7 +13,16 @@ from pricing.imports.listings import CatalogListing, ListingCells, UnreadableLis
 
 TITLE = "SkyPilot catalogue"
 NAME = "skypilot"
-COLUMNS = ("InstanceType", "AcceleratorName", "AcceleratorCount", "vCPUs", "MemoryGiB", "Price", "SpotPrice", "Region")
+COLUMNS: tuple[str, ...] = (
+    "InstanceType",
+    "AcceleratorName",
+    "AcceleratorCount",
+    "vCPUs",
+    "MemoryGiB",
+    "Price",
+    "SpotPrice",
+    "Region",
+)
 """Required columns. Files of some clouds have no GpuInfo, AvailabilityZone or Arch."""
 
 

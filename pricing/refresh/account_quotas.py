@@ -63,7 +63,7 @@ def read_account_quotas(
 
 
 def _collect_quotas(
-    provider: str, readings: Iterable[Quota | SkippedRows | RejectedRow], troubles: Iterable[TaskFailure]
+    provider: str, readings: Iterable[Quota | SkippedRows | RejectedRow], failures: Iterable[TaskFailure]
 ) -> AccountQuotas:
     quotas: dict[tuple[str, str, str], Quota] = {}
     refused: list[RejectedRow] = []
@@ -82,5 +82,5 @@ def _collect_quotas(
         tuple(quota for key, quota in sorted(quotas.items()) if key not in twice),
         tuple(sorted(refused, key=lambda r: (r.subject, r.reason))),
         left,
-        tuple(troubles),
+        tuple(failures),
     )

@@ -204,7 +204,7 @@ FACT_FAULTS = [
         3,
         "tier",
         "first 10TB",
-        "facts/transfer_storage_prices.csv:3: the same step stands in",
+        "facts/transfer_storage_prices.csv:3: the same step is listed in",
     ),
     ("transfer_storage_prices.csv", 2, "tier", "over 50TB", "egress_internet of here-1 has no step from 0 on"),
 ]

@@ -1,4 +1,4 @@
-"""Checked facts -> the bytes of our tables: columns, order and spelling of every file that an import makes."""
+"""Builds the files of the catalogue from checked facts: columns, order and spelling of every table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MADE_BY = "planner prices import"
 
 
 def build_catalog_files(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, int]]:
-    """Every file to write by its path below the target, how many tier rows were used, and why the others were not."""
+    """Every file by its path below the target, the number of tier rows used, and of the others by reason."""
     files = {
         "data/accelerators.csv": _accelerator_table(facts),
         "data/sources.csv": format_sorted_table(
@@ -29,8 +29,8 @@ def build_catalog_files(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, 
         "data/systems.csv": _system_table(facts),
     }
     left: Counter[str] = Counter()
-    strangers = [row for row in facts.tiers if row.text("provider") not in facts.providers]
-    for row in strangers:
+    unknown_rows = [row for row in facts.tiers if row.text("provider") not in facts.providers]
+    for row in unknown_rows:
         row.fault(f"provider {row.values['provider']!r} has no folder with a provider.toml")
     for name, own in facts.providers.items():
         rows = [row for row in facts.tiers if row.values["provider"] == name]
@@ -140,7 +140,7 @@ def _tier_row(tier: Tier) -> dict[str, Any]:
 
 
 def _snapshot_manifest(facts: Facts, provider: str, tables: dict[str, bytes], tiers: list[Tier]) -> bytes:
-    """What the tables beside it were made from: nothing of this machine or of the time of the run."""
+    """The sources of the tables in this folder, without traces of the machine or time: same input, same bytes."""
     rows = [row for row, _ in facts.prices if row.values["provider"] == provider]
     offered = [row for row, _ in facts.offerings if row.values["provider"] == provider]
     dates = sorted({row.values["as_of"] for row in rows}) or ["", ""]

@@ -1,1 +1,1 @@
-"""What accelerators cost, where and since when. Knows nothing of plans."""
+"""Prices of accelerators by provider, region and date. Knows no plan."""

@@ -1,8 +1,8 @@
 """Accelerators: one canonical name each, their specifications, and the names that others write.
 
-Reads `data/accelerators.csv` (made by the import command) and `data/aliases.csv` (kept by hand). Knows no price and
-no instance type. A written name is matched without regard to case, spaces, dashes, underscores and a vendor in front;
-beyond that nothing is guessed: what is not listed is unknown.
+Reads `data/accelerators.csv` (made by the import command) and `data/aliases.csv` (maintained by hand). Knows no price
+and no instance type. A written name is matched without regard to case, spaces, dashes, underscores and a vendor in
+front; no further guess is made: a name that is not listed is unknown.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from pricing.errors import InvalidSnapshot, UnknownName
 
 DATA = Path(__file__).parent / "data"
 VENDORS = ("nvidia", "tesla", "geforce", "amd", "instinct", "intel", "habana", "google", "cloud", "aws", "gpu")
-"""Words that may stand in front of a name without changing what it means."""
+"""Words before a name that do not change its meaning."""
 
 SLICE_PLACEHOLDER = "{n}"
-"""Where the number stands in an alias that names a TPU slice: v3-{n}, ct5lp-hightpu-{n}t."""
+"""The place of the number in an alias for TPU slices: v3-{n}, ct5lp-hightpu-{n}t."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accelerator:
     """One accelerator as this project counts it (a die for K80 and M60 names ending in -die, a chip for TPUs).
 
-    Rates are dense peaks in TFLOPS, `memory_bandwidth_gbs` in GB/s; None is unknown, never zero. `counted_as` says
-    what 1 of it is: device, die, board, module, chip or socket.
+    Rates are dense peaks in TFLOPS, `memory_bandwidth_gbs` in GB/s; None is unknown, never zero. `counted_as` is
+    the unit of a count: device, die, board, module, chip or socket.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Accelerator:
     device_class: str
     """Class: datacenter, workstation or consumer."""
     counted_as: str
-    """What 1 of it is: device, die, board, module, chip or socket."""
+    """Unit of a count: device, die, board, module, chip or socket."""
     list_price: float | None
     """List price at release in USD; null: unknown."""
     list_price_year: int | None
@@ -82,7 +82,7 @@ class Accelerator:
 class Alias:
     """`written` is how `used_by` (aws, azure, gcp, skypilot, dstack, nvidia-smi, short ...) writes `name`.
 
-    A TPU slice has {n} where the number stands; `units_per_chip` is then what the number counts: 2 cores or 1 chip.
+    A TPU slice has {n} in place of the number; `units_per_chip` gives its unit: 2 cores or 1 chip.
     """
 
     written: str
@@ -93,7 +93,7 @@ class Alias:
 
 
 class AcceleratorNames:
-    """All accelerators and all that is written for them; a faulty table raises BadSnapshot with every fault."""
+    """All accelerators and all that is written for them; a faulty table raises InvalidSnapshot with every fault."""
 
     def __init__(self, accelerators: Iterable[Accelerator], aliases: Iterable[Alias]) -> None:
         self.by_name = {a.name: a for a in sorted(accelerators, key=lambda a: a.name)}
@@ -140,7 +140,7 @@ class AcceleratorNames:
 
     @cached_property
     def _tpu_slice_aliases(self) -> list[tuple[str, str, Alias]]:
-        """What stands before and after the number, for every alias that names a slice."""
+        """The text before and after the number, for every alias of slices."""
         split = [
             (normalize_name(a.written).partition(SLICE_PLACEHOLDER), a)
             for a in self._usable
@@ -196,14 +196,14 @@ class AcceleratorNames:
 
 
 def normalize_name(written: str) -> str:
-    """A name without case, separators and the vendor in front: what two spellings must share to be the same.
+    """A name without case, separators and leading vendor: two spellings are the same if these are equal.
 
     Between two digits a separator stays: A100-80GB is A100 80GB, but neither v3-8-8 nor A10 0 is run together.
     """
     words = [w for w in re.split(r"[\s_\-/,()]+", written.casefold()) if w]
     while len(words) > 1 and words[0] in VENDORS:
         words.pop(0)
-    return re.sub(r"(?<=\d) (?=[\d{])|( )", lambda found: "" if found[1] else "-", " ".join(words))
+    return re.sub(r"(?<=\d) (?=[\d{])|( )", lambda match: "" if match[1] else "-", " ".join(words))
 
 
 @cache
@@ -215,7 +215,7 @@ def embedded_names() -> AcceleratorNames:
 def resolve(written: str) -> Accelerator:
     """The one accelerator that `written` means: a canonical name, an alias or a TPU slice, case and separators aside.
 
-    A bare model (H100, A100) is what the clouds and SkyPilot mean by it; `siblings` gives the other variants.
+    A bare model (H100, A100) has the meaning that clouds and SkyPilot give it; `siblings` gives the other variants.
     Raises UnknownName with the nearest names; never guesses.
     """
     return embedded_names().resolve(written)

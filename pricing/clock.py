@@ -1,4 +1,4 @@
-"""The one place that asks what day it is. Only the doors may: everything below them takes dates as arguments."""
+"""The only reader of the current date. Only the command line and the service call it; all other code is given dates."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from datetime import date, datetime
 
 
 def today() -> date:
-    """The date where this machine says it is."""
+    """Today in the local time zone of this machine."""
     return datetime.now().astimezone().date()

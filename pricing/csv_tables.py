@@ -1,4 +1,4 @@
-"""Our CSV tables: strict rows in, sorted rows out; every fault with its file and line. Knows no meaning of a column."""
+"""The CSV tables: strict rows in, sorted rows out; every fault with its file and line. Knows no meaning of a column."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TableRow:
     def one_of(self, column: str, allowed: Iterable[str]) -> str:
         value = self.values[column]
         if value not in (choices := tuple(allowed)):
-            self.fault(f"{column} is {value!r}, expected one of {', '.join(c or 'nothing' for c in choices)}")
+            self.fault(f"{column} is {value!r}, expected one of {', '.join(c or 'an empty cell' for c in choices)}")
         return value
 
     def number(self, column: str) -> float | None:
@@ -82,7 +82,7 @@ class TableRow:
 
 
 def short_path(path: Path) -> str:
-    """The last two parts of a path, which tell a table: aws/prices.csv; ours.csv where that is all there is."""
+    """The last two parts of a path, which identify a table: aws/prices.csv."""
     return "/".join(path.parts[-2:])
 
 
@@ -119,7 +119,7 @@ def read_rows(path: Path, columns: Sequence[str], faults: list[str], *, optional
         if missing := [c for c in columns if c not in header]:
             faults.append(f"{place}:1: missing column {', '.join(missing)}")
             return
-        for cells in filter(None, reader):  # a blank line says nothing
+        for cells in filter(None, reader):  # skip blank lines
             if len(cells) != len(header):
                 faults.append(f"{place}:{reader.line_num}: {len(cells)} cells, expected {len(header)}")
                 continue
@@ -157,7 +157,7 @@ def format_sorted_table(
 
 
 def format_cell(value: object) -> str:
-    """A cell: numbers without needless digits, dates as ISO, yes and no, lists joined by spaces, nothing for None."""
+    """A cell: numbers without needless digits, dates as ISO, yes and no, lists joined by spaces, empty for None."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -175,7 +175,7 @@ def quote_toml_strings(values: Iterable[str]) -> list[str]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replaces the file in one step; whoever reads meanwhile sees the old or the new one, never a part."""
+    """Replaces the file in one step: readers see the old or the new content, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     try:
@@ -186,7 +186,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def find_nearest_names(written: str, known: Iterable[str], count: int = 5) -> tuple[str, ...]:
-    """The known names closest to what was written, best first; none where nothing is close."""
+    """The known names closest to the written one, best first; none if no name is close."""
     from difflib import get_close_matches
 
     spelled = {name.casefold(): name for name in known}

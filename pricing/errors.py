@@ -1,13 +1,13 @@
-"""What can go wrong with prices and names.
+"""The errors of prices and names.
 
 PricingError
-├── UnknownName        a provider, region, type or accelerator that the catalogue does not hold
+├── UnknownName        a provider, region, type or accelerator that is not in the catalogue
 ├── RetiredType        a type that can no longer be started; carries its successor
 ├── InvalidSnapshot    catalogue files that cannot be read or break a rule of the gate
 ├── MissingExchangeRate no exchange rate between two currencies on or before a date
-├── InvalidQuery       a search whose filters cannot be understood; carries every problem
-├── InvalidPlugin      a plug-in without something that its protocol demands; carries every problem
-└── ProviderFailure    a cloud could not be read; carries the kind of failure and its words
+├── InvalidQuery       a search with invalid filters; carries every problem
+├── InvalidPlugin      a plug-in that lacks a part of its protocol; carries every problem
+└── ProviderFailure    a cloud could not be read; carries the kind of failure and details
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ TRANSIENT_FAILURES = frozenset({"throttled", "unreachable", "server_error"})
 
 
 class PricingError(Exception):
-    """Anything that this package refuses; carries fields, doors make the words."""
+    """The base of all errors of this package; they carry fields, and their callers write the messages."""
 
 
 class UnknownName(PricingError):
-    """`name` is not a known `what` ("accelerator", "region" ...); `nearest` holds close names, best first."""
+    """`name` is not a known `kind` ("accelerator", "region" ...); `nearest` holds close names, best first."""
 
-    def __init__(self, what: str, name: str, nearest: tuple[str, ...] = ()) -> None:
-        self.what, self.name, self.nearest = what, name, nearest
+    def __init__(self, kind: str, name: str, nearest: tuple[str, ...] = ()) -> None:
+        self.kind, self.name, self.nearest = kind, name, nearest
         hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
-        super().__init__(f"unknown {what} {name!r}{hint}")
+        super().__init__(f"unknown {kind} {name!r}{hint}")
 
 
 class RetiredType(PricingError):
-    """`instance_type` of `provider` is retired; `successor` is what the provider points to, if known."""
+    """`instance_type` of `provider` is retired; `successor` is the replacement that the provider names, if known."""
 
     def __init__(self, provider: str, instance_type: str, successor: str | None) -> None:
         self.provider, self.instance_type, self.successor = provider, instance_type, successor
@@ -47,7 +47,7 @@ class RetiredType(PricingError):
 
 @dataclass(frozen=True, slots=True)
 class QueryProblem:
-    """One filter of a search that cannot be understood: where it was written, what was read, what was expected."""
+    """One invalid filter of a search: its place, the value, and the expected value."""
 
     place: str
     message: str
@@ -56,7 +56,7 @@ class QueryProblem:
 
 
 class InvalidQuery(PricingError):
-    """A search that cannot be made; `problems` are all that is wrong with it."""
+    """An invalid search with all its `problems`."""
 
     def __init__(self, problems: tuple[QueryProblem, ...]) -> None:
         self.problems = problems
@@ -89,9 +89,9 @@ class InvalidPlugin(PricingError):
 
 
 class ProviderFailure(PricingError):
-    """A cloud could not be read: `kind` says why, `detail` what it answered (never a secret).
+    """A cloud could not be read: `kind` gives the reason, `detail` its answer (never a secret).
 
-    `retry_after_s` is what the server asked for. `transient`: the same call may go through a little later.
+    `retry_after_s` is the wait that the server requires. A `transient` failure may succeed on a retry.
     """
 
     def __init__(self, kind: FailureKind, detail: str, retry_after_s: float | None = None) -> None:

@@ -1,6 +1,6 @@
 """Exchange rates: a dated table of them, and the rate between two currencies on a day. Knows no price.
 
-A rate without a date does not exist here, and none from after the day asked for is ever used.
+Every rate has a date, and a rate dated after the requested day is never used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COLUMNS = ("date", "from", "to", "rate", "source")
 
 @dataclass(frozen=True, slots=True)
 class ExchangeRate:
-    """One unit of `source` costs `value` units of `target`, as of `day`; `reference` says who tells so."""
+    """One unit of `source` costs `value` units of `target`, as of `day`; `reference` names the source."""
 
     source: str
     target: str
@@ -36,19 +36,19 @@ class ExchangeRate:
 
     @property
     def brief(self) -> str:
-        """0.9259 EUR per USD of 2026-11-20: where it is from stands elsewhere."""
+        """0.9259 EUR per USD of 2026-11-20: without the source."""
         return f"{self.value:.10g} {self.target} per {self.source} of {self.day}"
 
 
 @dataclass(frozen=True)
 class ExchangeRates:
-    """All rates that are known; empty where nobody gave any."""
+    """All rates that are known; empty without a file."""
 
     rates: tuple[ExchangeRate, ...]
 
     @classmethod
     def read(cls, path: Path) -> ExchangeRates:
-        """The rates of a CSV table (date,from,to,rate,source); raises BadSnapshot with every fault."""
+        """The rates of a CSV table (date,from,to,rate,source); raises InvalidSnapshot with every fault."""
         faults: list[str] = []
         rates_by_key: dict[tuple[str, str, date], tuple[ExchangeRate, str]] = {}
         for row in read_rows(path, COLUMNS, faults):
@@ -70,7 +70,7 @@ class ExchangeRates:
         return blake2b(repr(sorted(map(repr, self.rates))).encode(), digest_size=8).hexdigest()
 
     def rate(self, source: str, target: str, day: date) -> ExchangeRate:
-        """The latest rate on or before `day`; raises NoRate where there is none.
+        """The latest rate on or before `day`; raises MissingExchangeRate if there is none.
 
         As listed, turned around, or through one currency that both have a rate with (then as old as the older of the
         two); of rates of one day in this order.
@@ -171,5 +171,5 @@ class RateUsed:
 
 
 def applied_rates(rates: Iterable[ExchangeRate]) -> tuple[RateUsed, ...]:
-    """The rates as an answer tells them, in the order given."""
+    """The rates in the form of answers, in the same order."""
     return tuple(RateUsed(r.source, r.target, r.value, r.day, r.reference) for r in rates)

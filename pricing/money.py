@@ -1,4 +1,4 @@
-"""How amounts are shown. Inside, money is an unrounded float with a currency; rounding happens here, once."""
+"""Formatting of amounts. Inside, money is an unrounded float with a currency; rounding happens here, once."""
 
 from __future__ import annotations
 

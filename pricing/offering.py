@@ -1,4 +1,4 @@
-"""An offering: one instance type or slice, what one node of it gives."""
+"""An offering: one instance type or slice and the hardware of one node."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Status = Literal["current", "legacy", "retired"]
 class Offering:
     """One instance type of one provider.
 
-    `accelerator` is a canonical name. `accelerator_count` counts what that name counts (dies for K80
-    and M60, chips for TPUs) and may be a fraction (1/6 of an A10); None where no source tells it.
-    `accelerator_memory_gib` is the memory that one whole accelerator has on this type. `successor` is filled for
-    retired types where the provider names one. `source_id` may join several with + (Catalog.sources has those too).
-    `part` marks what is priced alone but runs only attached to a machine (nvidia-tesla-t4): never a node by itself.
+    `accelerator` is a canonical name. `accelerator_count` counts what that name counts (dies for K80 and M60, chips for
+    TPUs) and may be a fraction (1/6 of an A10); None if no source has it. `accelerator_memory_gib` is the memory that
+    one whole accelerator has on this type. `successor` is filled for retired types where the provider names one.
+    `source_id` may join several with + (Catalog.sources has those too). `part` marks an accelerator that is priced
+    alone but runs only attached to a machine (nvidia-tesla-t4): never a node by itself.
     """
 
     provider: str

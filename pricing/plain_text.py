@@ -1,6 +1,6 @@
 """Text from outside (names, notes, file names, sources) made harmless: for terminals, spreadsheets and build logs.
 
-Whatever prints or writes such a text passes it through here, and nothing else filters text: decision 0023.
+All output of such text passes through here, the only such filter: decision 0023.
 """
 
 from __future__ import annotations

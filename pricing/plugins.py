@@ -1,6 +1,6 @@
-"""Modules and classes found by walking a folder or an entry point, checked against the protocol that they must follow.
+"""Checks discovered modules and classes against the protocol that they must follow.
 
-A plug-in that is checked where it is found fails at once and by name, not with an AttributeError in the middle of a
+A plug-in that is checked on discovery fails at once and by name, not with an AttributeError in the middle of a
 plan.
 """
 
@@ -18,7 +18,7 @@ def check_plugin(plugin: object, protocol: type, kind: str) -> Any:
     """The plug-in itself, if it has every attribute of `protocol` with its type and every function with its parameters.
 
     `kind` says what it should be, for the error ("way of paying"). Raises InvalidPlugin naming everything that is
-    missing or wrong. What a plug-in may have beyond its protocol is not looked at.
+    missing or wrong. Further attributes of a plug-in are ignored.
     """
     if problems := tuple(_find_problems(plugin, protocol)):
         name = getattr(plugin, "__name__", type(plugin).__name__)
@@ -34,11 +34,11 @@ def _find_problems(plugin: object, protocol: type) -> Iterator[str]:
             yield f"{name} is {value!r}: expected {_type_name(expected)}"
     for name, function in _protocol_functions(protocol).items():
         parameters = list(inspect.signature(function).parameters.values())[1:]  # without self
-        wanted = f"{name}({', '.join(parameter.name for parameter in parameters)})"
+        signature = f"{name}({', '.join(parameter.name for parameter in parameters)})"
         if not hasattr(plugin, name):
-            yield f"{wanted} is missing"
+            yield f"{signature} is missing"
         elif not callable(value := getattr(plugin, name)) or not _accepts_call(value, parameters):
-            yield f"{name} cannot be called as {wanted}"
+            yield f"{name} cannot be called as {signature}"
 
 
 def _protocol_functions(protocol: type) -> dict[str, Callable[..., object]]:

@@ -1,4 +1,4 @@
-"""A price: what one node of an offering costs per hour, in a region, bought in one way."""
+"""A price: what one node of an offering costs per hour, in a region, under one purchase option."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Price:
 
     `price_per_hour` is for the whole instance, Linux, before tax and negotiated discounts. For a
     commitment it is the effective rate: (upfront + hourly x term hours) / term hours, at 8,760 hours a year.
-    `purchase_option` is the full name of the way of paying (reserved_1y_no_upfront); `kind`,
+    `purchase_option` is the full name of the purchase option (reserved_1y_no_upfront); `kind`,
     `term_months` (0 without a term), `upfront` and `offering_class` are its parts.
     """
 
@@ -48,8 +48,8 @@ class Price:
 class AdjustedPrice(Price):
     """A price that is not as listed: negotiated, or in another currency than the list's.
 
-    `list_price_per_hour` in `list_currency` is what the catalogue says, None where it lists no such price.
-    `adjustment` says in words which private price was applied, empty where only the currency differs.
+    `list_price_per_hour` in `list_currency` is the list price, None without one. `adjustment` describes the private
+    price that was applied; empty if only the currency differs.
     """
 
     list_price_per_hour: float | None = None
@@ -79,7 +79,7 @@ def parse_purchase_option(name: str) -> PurchaseOptionParts | None:
     """The parts of reserved_1y_convertible_no_upfront and its like; None for a name outside the grammar.
 
     Classes: a reservation is standard or convertible; a savings plan compute (any family and region) or instance (one
-    family in one region). `upfront` and `offering_class` stay empty where the name does not say: Azure and Google
+    family in one region). `upfront` and `offering_class` stay empty if the name omits them: Azure and Google
     Cloud rates are the same however they are paid.
     """
     parsed = re.fullmatch(_OPTION, name)
@@ -95,9 +95,10 @@ def parse_purchase_option(name: str) -> PurchaseOptionParts | None:
 
 
 def spot_level(below: Sequence[float], at_on_demand: int) -> tuple[float, str]:
-    """One price for a region from those of its zones, and what was taken: the median of the zones below on-demand.
+    """The spot price of a region, and a note: the median of the zones `below` on-demand.
 
-    A zone at the on-demand price discounts nothing and would only blur the level; `at_on_demand` counts those.
+    A zone at the on-demand price has no spare capacity. It would pull the median up although no job would run there, so
+    it is only counted (`at_on_demand`). The median, not the mean, since a single zone may be far off.
     """
     from statistics import median
 

@@ -1,9 +1,9 @@
 """Private prices: a dated card of discounts and negotiated prices. Knows no list price and no rate.
 
-A rule names what it is for: an empty cell means any, a cell with * or ? is a pattern, any other is an exact name. One
-rule decides a price: the most specific. Rules are compared column by column, in the order of `PRECEDENCE`; in a column
-an exact name beats a pattern, which beats an empty cell, and a full purchase option beats its kind. Two rules that are
-equal in every column and both match one price contradict each other.
+A rule names the prices that it applies to: an empty cell means any, a cell with * or ? is a pattern, any other is an
+exact name. One rule decides a price: the most specific. Rules are compared column by column, in the order of
+`PRECEDENCE`; in a column an exact name beats a pattern, which beats an empty cell, and a full purchase option beats its
+kind. Two rules that are equal in every column and both match one price contradict each other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAME_COLUMNS = ("provider", "family", "instance_type", "region", "purchase_optio
 COLUMNS = (*NAME_COLUMNS, "percent_off", "price_per_hour", "currency", "valid_from", "valid_to", "note")
 PRECEDENCE = ("instance_type", "family", "region", "purchase_option", "provider")
 SOURCE_ID = "private-prices"
-"""What a negotiated price names as its source."""
+"""The source id of a negotiated price."""
 PURCHASE_KINDS = get_args(PurchaseKind)
 ANY, PATTERN, IS_KIND, EXACT = range(4)
 PriceKey = tuple[str, str, str, str]
@@ -56,18 +56,18 @@ class PrivatePriceRule:
 
     @property
     def specificity(self) -> tuple[int, ...]:
-        """How exactly it says what it is for; the greater decides."""
+        """How specific its columns are, in the order of PRECEDENCE; the greatest rule decides."""
         return tuple(cell_specificity(name, getattr(self, name)) for name in PRECEDENCE)
 
     @property
     def adds(self) -> bool:
-        """Whether it is a price by itself, of one type in one region bought in one way."""
+        """Whether it is a price by itself, of one type in one region under one purchase option."""
         named = all(cell_specificity(n, getattr(self, n)) == EXACT for n in NAME_COLUMNS if n != "family")
         return named and self.price_per_hour is not None
 
     @property
     def words(self) -> str:
-        """What it does, and where it stands."""
+        """Its effect and its place."""
         if self.percent_off is not None:
             does = f"{self.percent_off:g} % off the list price"
         else:
@@ -87,7 +87,7 @@ class PrivatePriceRule:
         return all(rule.valid_to is None or first <= rule.valid_to for rule in (self, other))
 
     def matches(self, name: str, value: str) -> bool:
-        """Whether its cell `name` lets a value through; a purchase option may be told by its kind."""
+        """Whether its cell `name` lets a value through; a purchase option may be given by its kind."""
         cell = getattr(self, name)
         if cell_specificity(name, cell) == IS_KIND:
             parts = parse_purchase_option(value)
@@ -97,16 +97,17 @@ class PrivatePriceRule:
 
 @dataclass(frozen=True)
 class RateCard:
-    """The rules of one file, called `name`; empty where nobody gave one."""
+    """The rules of one file, called `name`; empty without a file."""
 
     rules: tuple[PrivatePriceRule, ...]
     name: str = ""
 
     @classmethod
     def read(cls, path: Path) -> RateCard:
-        """The rules of a CSV table (`COLUMNS`); raises BadSnapshot with every fault.
+        """The rules of a CSV table (`COLUMNS`); raises InvalidSnapshot with every fault.
 
-        Whether the names are known, and no two rules contradict each other, takes the catalogue: see pricing.view.
+        Whether the names are known, and no two rules contradict each other, takes the catalogue: see
+        pricing.catalog.adjusted_prices.
         """
         faults: list[str] = []
         rules = [rule for row in read_rows(path, COLUMNS, faults) if (rule := _parse_rule(row))]
@@ -116,7 +117,7 @@ class RateCard:
 
     @cached_property
     def digest(self) -> str:
-        """A short hash of the rules and where each stands."""
+        """A short hash of the rules with their places."""
         from hashlib import blake2b
 
         return blake2b(repr(self.rules).encode(), digest_size=8).hexdigest()
@@ -126,7 +127,7 @@ class RateCard:
         return tuple(sorted((r for r in self.rules if r.holds(day)), key=lambda r: r.specificity, reverse=True))
 
     def out_of_force(self, day: date) -> tuple[PrivatePriceRule, ...]:
-        """The rules that have ended or not begun on a day, as they stand."""
+        """The rules that have ended or not begun on a day, in the order of the file."""
         return tuple(rule for rule in self.rules if not rule.holds(day))
 
 
@@ -153,7 +154,7 @@ class CatalogNames:
 
 @dataclass(frozen=True, slots=True)
 class RuleScope:
-    """All that a rule is for, in the names of a catalogue."""
+    """The prices that a rule applies to, in the names of a catalogue."""
 
     rule: PrivatePriceRule
     offerings: frozenset[tuple[str, str]]
@@ -162,7 +163,7 @@ class RuleScope:
 
     @classmethod
     def of(cls, rule: PrivatePriceRule, known: CatalogNames) -> RuleScope:
-        """Types that nobody can rent, retired ones and parts, are out of any reach."""
+        """The scope of a rule, without types that cannot be rented (retired types and parts)."""
         provider, family, of_type, region = map(
             cell_matcher, (rule.provider, rule.family, rule.instance_type, rule.region)
         )
@@ -190,7 +191,7 @@ class RuleScope:
         return is_type and (provider, region) in self.regions and option in self.options
 
     def faults(self, known: CatalogNames) -> Iterator[str]:
-        """What its rule names that is unknown, or does not go together."""
+        """Names of the rule that are unknown or do not go together."""
         rule, has_unknown = self.rule, False
         for name in NAME_COLUMNS:
             cell = getattr(rule, name)
@@ -199,12 +200,12 @@ class RuleScope:
             )
             if is_known or (name == "purchase_option" and rule.adds):
                 continue
-            has_unknown, what = True, name.replace("_", " ")
+            has_unknown, column = True, name.replace("_", " ")
             if cell_specificity(name, cell) == PATTERN:
-                yield f"{rule.place}: {name} is {cell!r}, which fits no {what} of the catalogue"
+                yield f"{rule.place}: {name} is {cell!r}, which fits no {column} of the catalogue"
             else:
                 close = ", ".join(find_nearest_names(cell, known.names[name]))
-                yield f"{rule.place}: unknown {what} {cell!r}{f'; nearest: {close}' if close else ''}"
+                yield f"{rule.place}: unknown {column} {cell!r}{f'; nearest: {close}' if close else ''}"
         if not has_unknown and not self.offerings:
             yield f"{rule.place}: no type that can be rented has this provider, family and instance type together"
         elif not has_unknown and not {p for p, _ in self.offerings} & {p for p, _ in self.regions}:
@@ -225,7 +226,7 @@ def cell_specificity(name: str, cell: str) -> int:
 
 
 def cell_matcher(cell: str) -> Callable[[str], bool]:
-    """Whether a value is what a cell says: anything, a pattern, or the same text."""
+    """The test of a value against a cell: empty (any value), a pattern, or an exact name."""
     kind = cell_specificity("", cell)
     if kind == ANY:
         return lambda _: True
@@ -267,4 +268,4 @@ def _parse_rule(row: TableRow) -> PrivatePriceRule | None:
 def _check_percent(row: TableRow) -> None:
     value = parse_number(row.values["percent_off"])
     if value is None or not 0 <= value < 100:
-        row.fault(f"percent_off is {row.values['percent_off']!r}, expected 0 to below 100: nothing is free")
+        row.fault(f"percent_off is {row.values['percent_off']!r}, expected 0 to below 100")

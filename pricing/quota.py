@@ -1,7 +1,7 @@
 """A quota: how much of something an account may run at once, and the table that holds many. Knows no cloud and no plan.
 
-`planner quota` writes such a table, whoever has no right to read them may write one by hand; a request carries its
-rows as data.
+`planner quota` writes such a table, a user without permission to read quotas may write one by hand; a request carries
+its rows as data.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ UNIT_WORDS: dict[str, str] = {"vcpu": "vCPUs", "accelerator": "accelerators", "n
 class Quota:
     """One limit of one account in one region.
 
-    `code` is what the provider calls it where one asks for more (L-417A185B, standardNCADSA100v4Family,
-    PREEMPTIBLE_NVIDIA_H100_GPUS), `title` what a reader sees. It counts the `unit`s of every running node whose
-    instance type matches one of `types` (patterns, space separated) and that is bought as one of `kinds` (space
-    separated, as Price.kind: a node under a commitment runs on demand). `used` is None where it is not told.
+    `code` is the provider's code for quota increases (L-417A185B, standardNCADSA100v4Family,
+    PREEMPTIBLE_NVIDIA_H100_GPUS), `title` the name for readers. It counts the `unit`s of every running node whose
+    instance type matches one of `types` (patterns, space separated) and that is rented under one of `kinds` (space
+    separated, as Price.kind: a node under a commitment runs on demand). `used` is None if unknown.
     """
 
     provider: str
@@ -48,7 +48,7 @@ class Quota:
         return (self.provider, self.region, self.code)
 
     def counts(self, instance_type: str, kind: str) -> bool:
-        """Whether nodes of that type, bought in that way, count against this quota."""
+        """Whether nodes of that type, under that kind of purchase option, count against this quota."""
         return kind in self.kinds.split() and any(fnmatchcase(instance_type, p) for p in self.types.split())
 
 
@@ -57,20 +57,20 @@ KEY = ("provider", "region", "code")
 
 
 def unknown_kinds(kinds: str) -> list[str]:
-    """The words of `kinds` that are no kind of price."""
+    """The words of `kinds` that are no kind of purchase option."""
     return [word for word in kinds.split() if word not in get_args(PurchaseKind)]
 
 
 def read_quota_table(path: Path) -> tuple[Quota, ...]:
-    """The quotas in a CSV table; raises BadSnapshot with every fault, each with its file and line."""
+    """The quotas in a CSV table; raises InvalidSnapshot with every fault, each with its file and line."""
     faults: list[str] = []
     quotas_by_key: dict[tuple[str, str, str], Quota] = {}
-    seen: dict[tuple[str, str, str], str] = {}
+    first_places: dict[tuple[str, str, str], str] = {}
     for row in read_rows(path, COLUMNS, faults):
         quota = _parse_quota(row)
         if quota is None:
             continue
-        first = seen.setdefault(quota.key, row.place)
+        first = first_places.setdefault(quota.key, row.place)
         if first != row.place:
             row.fault(f"the same provider, region and code as {first}")
         quotas_by_key[quota.key] = quota
@@ -98,5 +98,5 @@ def _parse_quota(row: TableRow) -> Quota | None:
 
 
 def format_quota_table(quotas: Iterable[Quota]) -> bytes:
-    """The table that `read` reads, sorted by provider, region and code: equal quotas, equal bytes."""
+    """The table that `read_quota_table` reads, sorted by provider, region and code: equal quotas, equal bytes."""
     return format_sorted_table(COLUMNS, (asdict(quota) for quota in quotas), key=KEY)

@@ -1,7 +1,7 @@
-"""Which offerings fit, at what price: the question behind `planner offers` and `GET /offers`.
+"""Searches offerings and their prices, for `planner offers` and `GET /offers`.
 
-Stands beside the plan, not in it: it knows offerings and prices, no workloads. Filters are given as text, as the asker
-wrote them, so that both doors refuse the same things in the same words. Loads nothing heavy.
+Independent of plans: it knows offerings and prices, no workloads. Filters are parsed here from the text of the user, so
+that the command and the service reject the same input with the same message. Imports no heavy library.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class OfferRow:
 
 @dataclass(frozen=True, slots=True)
 class UnpricedOffering:
-    """An offering that would fit but has no price (`reason`), so that nobody takes its absence for an answer."""
+    """An offering that matches but has no price (`reason`), listed so that its absence does not mislead."""
 
     provider: str
     """Provider."""
@@ -99,15 +99,15 @@ class UnpricedOffering:
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """The answer: `rows` after the limit, `total` before it; `unsorted` rows lack the sort key and stand last.
+    """The result: `rows` after the limit, `total` before it; `unsorted` rows lack the sort key and come last.
 
-    Prices are in `currency`, converted at `exchange_rates`; `left_out` names those that no rate is known for.
+    Prices are in `currency`, converted at `exchange_rates`; `left_out` names currencies without a rate.
     """
 
     rows: tuple[OfferRow, ...]
-    """Offers found, up to the limit."""
+    """Matching offers, up to the limit."""
     total: int
-    """Number of offers found before the limit."""
+    """Number of matching offers before the limit."""
     unsorted: int
     """Number of rows without the sort key, which come last."""
     sort: str
@@ -140,7 +140,7 @@ SORTS: dict[str, tuple[Callable[[OfferRow], float | None], bool]] = {
     "cores": (lambda row: row.cores_per_node, True),
     "rate": (lambda row: row.tflops_per_node, True),
 }
-"""What rows can be sorted by: the key, and whether the largest comes first."""
+"""Sort keys, and whether the largest value comes first."""
 
 RATES = {
     "bf16": "fp16_tflops",
@@ -184,7 +184,7 @@ class OfferQuery:
         "currency of the prices, by the exchange rates of today", default="USD", metavar="CODE"
     )
     precision: str = _filter_field(
-        "precision whose dense peak rate is shown and sorted by", default="bf16", metavar="P", choices=RATES
+        "precision of the dense peak rate in the output and for sorting", default="bf16", metavar="P", choices=RATES
     )
     sort: str = _filter_field(
         "price keys put the lowest first, amounts the highest", default="price", metavar="KEY", choices=SORTS
@@ -199,28 +199,28 @@ FIELDS = {item.name: item for item in fields(OfferQuery)}
 def parse_query(given: Mapping[str, Sequence[str]], catalog: Catalog, place: Callable[[str], str] = str) -> OfferQuery:
     """The query in texts by field name (`{"count": ["8"]}`; lists may hold commas), or InvalidQuery with every problem.
 
-    `place` turns a field name into what the asker wrote (--count, ?count).
+    `place` turns a field name into the form of the user's input (--count, ?count).
     """
     values: dict[str, Any] = {}
-    complaints: list[QueryProblem] = []
+    problems: list[QueryProblem] = []
     for fault in check_rate_card(catalog):
         line, _, message = fault.partition(": ")
-        complaints.append(QueryProblem(line, message))
+        problems.append(QueryProblem(line, message))
     for name, texts in given.items():
         if name not in FIELDS:
-            complaints.append(QueryProblem(place(name), "unknown filter", name, _expected_names(FIELDS, name)))
+            problems.append(QueryProblem(place(name), "unknown filter", name, _expected_names(FIELDS, name)))
             continue
         parts = tuple(part.strip() for text in texts for part in text.split(",") if part.strip())
         if parts:
             values[name], faults = _parse_value(name, parts, catalog)
-            complaints += [QueryProblem(place(name), message, value, expected) for message, value, expected in faults]
-    if complaints:
-        raise InvalidQuery(tuple(complaints))
+            problems += [QueryProblem(place(name), message, value, expected) for message, value, expected in faults]
+    if problems:
+        raise InvalidQuery(tuple(problems))
     return OfferQuery(**values)
 
 
 FilterProblem = tuple[str, str, str]
-"""What is wrong, what was read, what would be right."""
+"""The problem, the input, and the expected input."""
 
 
 def _parse_value(name: str, parts: tuple[str, ...], catalog: Catalog) -> tuple[Any, list[FilterProblem]]:
@@ -245,9 +245,11 @@ def _parse_value(name: str, parts: tuple[str, ...], catalog: Catalog) -> tuple[A
 def _parse_currency(text: str, catalog: Catalog) -> tuple[str, list[FilterProblem]]:
     if not is_currency_code(text):
         return text, [("no currency code", text, "three capitals such as EUR")]
-    seen = AdjustedCatalog(catalog, text, today())
-    if seen.left_out and not seen.options:
-        return text, [(seen.left_out[0].why, text, "a currency with a rate, or a file of exchange rates that has it")]
+    adjusted = AdjustedCatalog(catalog, text, today())
+    if adjusted.left_out and not adjusted.options:
+        return text, [
+            (adjusted.left_out[0].why, text, "a currency with a rate, or a file of exchange rates that has it")
+        ]
     return text, []
 
 
@@ -270,25 +272,25 @@ def _parse_number(name: str, text: str) -> tuple[float | int | None, list[Filter
 def _parse_names(name: str, parts: tuple[str, ...], catalog: Catalog) -> tuple[tuple[str, ...], list[FilterProblem]]:
     """The canonical names that the parts mean, without repetition, and a fault for each that means none."""
     known: dict[str, Callable[[str], Iterable[str]]] = {
-        "accelerator": lambda part: [found.name for found in catalog.names.match(part)],
+        "accelerator": lambda part: [accelerator.name for accelerator in catalog.names.match(part)],
         "provider": lambda part: [catalog.check_provider(part)],
-        "region": lambda part: [found.region for found in catalog.check_region(part)],
+        "region": lambda part: [entry.region for entry in catalog.check_region(part)],
         "option": lambda part: [catalog.check_option(part)],
         "type": lambda part: [_match_type(part, catalog)],
     }
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     faults: list[FilterProblem] = []
     for part in parts:
         try:
-            found.update(dict.fromkeys(known[name](part)))
+            names.update(dict.fromkeys(known[name](part)))
         except UnknownName as error:
             faults.append(
-                (f"unknown {error.what}", part, f"nearest: {', '.join(error.nearest)}" if error.nearest else "")
+                (f"unknown {error.kind}", part, f"nearest: {', '.join(error.nearest)}" if error.nearest else "")
             )
         except RetiredType as error:
             right = f"its successor {error.successor}" if error.successor else "another type; no successor is recorded"
             faults.append((f"{error.provider} retired this type", part, right))
-    return tuple(found), faults
+    return tuple(names), faults
 
 
 def _match_type(written: str, catalog: Catalog) -> str:
@@ -301,9 +303,9 @@ def _match_type(written: str, catalog: Catalog) -> str:
 
 
 def find_offers(query: OfferQuery, catalog: Catalog, day: date | None = None) -> Offers:
-    """Every price of every current offering that fits, in the order asked for; ties by price and names.
+    """Every price of every matching current offering in the requested order; ties by price and names.
 
-    `day` (default: today) is the one whose rates of exchange and private prices count.
+    `day` (default: today) selects exchange rates and private prices.
     """
     catalog = adjust_catalog(catalog, query.currency, day or today())
     specifications = catalog.names.by_name
@@ -333,9 +335,9 @@ def find_offers(query: OfferQuery, catalog: Catalog, day: date | None = None) ->
     )
 
 
-def _conversion_details(seen: AdjustedCatalog) -> dict[str, Any]:
-    left = (f"{left.prices} prices in {left.currency}: {left.why}" for left in seen.left_out)
-    return {"exchange_rates": exchange.applied_rates(seen.rates), "left_out": tuple(left)}
+def _conversion_details(adjusted: AdjustedCatalog) -> dict[str, Any]:
+    left = (f"{left.prices} prices in {left.currency}: {left.why}" for left in adjusted.left_out)
+    return {"exchange_rates": exchange.applied_rates(adjusted.rates), "left_out": tuple(left)}
 
 
 def _matches_query(offering: Offering, accelerator: Accelerator, query: OfferQuery) -> bool:
@@ -393,8 +395,8 @@ def _build_row(quote: Quote, precision: str, catalog: Catalog) -> OfferRow:
     )
 
 
-def _find_unpriced(query: OfferQuery, catalog: Catalog, shown: set[tuple[str, str]]) -> tuple[UnpricedOffering, ...]:
-    """Offerings that fit but for their price: none at all, or none for the option and region asked for."""
+def _find_unpriced(query: OfferQuery, catalog: Catalog, priced: set[tuple[str, str]]) -> tuple[UnpricedOffering, ...]:
+    """Offerings that match but lack a price, in every region or for the requested option and region."""
     unpriced = {offering.key for offering in catalog.unpriced()}
     specifications = catalog.names.by_name
     present = {provider for provider, region in catalog.regions if not query.region or region in query.region}
@@ -403,7 +405,7 @@ def _find_unpriced(query: OfferQuery, catalog: Catalog, shown: set[tuple[str, st
     for key, offering in sorted(catalog.offerings.items()):
         specification = specifications.get(offering.accelerator)
         if (
-            key in shown
+            key in priced
             or offering.part
             or offering.status == "retired"
             or specification is None

@@ -29,8 +29,8 @@ def check_names(place: str, texts: Iterable[str], check: Callable[[str], str], f
         try:
             names.append(check(text))
         except UnknownName as unknown:
-            near = f"nearest: {', '.join(unknown.nearest)}" if unknown.nearest else f"a known {unknown.what}"
-            faults.append(InputProblem("", place, f"unknown {unknown.what}", text, near))
+            near = f"nearest: {', '.join(unknown.nearest)}" if unknown.nearest else f"a known {unknown.kind}"
+            faults.append(InputProblem("", place, f"unknown {unknown.kind}", text, near))
     return list(dict.fromkeys(names))
 
 

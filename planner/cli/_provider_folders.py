@@ -26,8 +26,8 @@ from pricing.catalog.snapshot_tables import (
 from pricing.csv_tables import find_nearest_names, quote_toml_strings
 from pricing.errors import InvalidSnapshot
 from pricing.providers import CatalogLayout, find_plug_in_folders, find_plug_in_packages, find_provider_folders
-from pricing.regions_and_tiers import TIER_ITEMS
 from pricing.text_tables import align_columns
+from pricing.transfer_storage_prices import TIER_ITEMS
 
 NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 TABLES = {

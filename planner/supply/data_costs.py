@@ -12,7 +12,7 @@ from planner.request.models import Request, Workload
 from planner.result import Gap
 from planner.result.message import message
 from pricing.catalog.price_catalog import Catalog
-from pricing.regions_and_tiers import tiered_cost
+from pricing.transfer_storage_prices import tiered_cost
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""What a provider's adapter offers, and how it calls an API with patience."""
+"""The protocol of a provider adapter, and API calls with retries."""

@@ -1,4 +1,4 @@
-"""What adapters share around a call: what it is called in messages, where it may go, what is read once for many.
+"""Shared by all adapters: the name of a call in messages, allowed addresses, and results read once for many tasks.
 
 Knows no SDK.
 """
@@ -16,15 +16,15 @@ from pricing.errors import ProviderFailure
 T = TypeVar("T")
 
 CALL_S = 30.0
-"""The longest that one call may wait to connect or for the next bytes."""
+"""The longest wait of one call to connect, or for the next bytes."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 LONGEST_DETAIL = 300
-"""Characters of a cloud's own words that a message quotes."""
+"""The characters of a cloud's own message that are quoted."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """What is called, for messages: ec2 describe_instance_types of us-east-1."""
+    """The name of a call in messages: ec2 describe_instance_types of us-east-1."""
 
     service: str
     method: str
@@ -35,7 +35,7 @@ class ApiCall:
 
 
 class SharedResult(Generic[T]):
-    """What several tasks need: read by the first that asks; its failure is everyone's failure."""
+    """A result that several tasks need. The first caller reads it; a failure is raised to every caller."""
 
     def __init__(self, read: Callable[[], T]) -> None:
         self._read, self._lock = read, Lock()
@@ -55,7 +55,7 @@ class SharedResult(Generic[T]):
             return self._value
 
     def get_or_none(self) -> T | None:
-        """None where it cannot be read; an end of all patience is passed on."""
+        """None if it cannot be read; failures that end the whole refresh are raised."""
         try:
             return self.get()
         except ProviderFailure as failed:
@@ -65,7 +65,7 @@ class SharedResult(Generic[T]):
 
 
 def uses_plain_http(service: str, address: str | None) -> bool:
-    """Whether an address is of plain HTTP, where no credential may go; Failed where it is not on this machine."""
+    """Whether an address is plain HTTP, where no credential is sent; raises ProviderFailure for another machine."""
     parts = urlsplit(address or "")
     if parts.scheme == "http" and parts.hostname not in LOOPBACK:
         raise ProviderFailure(
@@ -75,5 +75,5 @@ def uses_plain_http(service: str, address: str | None) -> bool:
 
 
 def summarize_error(error: object) -> str:
-    """What an exception says, on one line and not too long."""
+    """The text of an exception, shortened to one line."""
     return " ".join(str(error).split())[:LONGEST_DETAIL]

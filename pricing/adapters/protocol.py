@@ -1,8 +1,8 @@
-"""Between a refresh and a cloud: what a provider's `fetch.py` is asked, and what it reads. Knows no SDK.
+"""The interface between a refresh and a cloud: requests to a provider's `fetch.py`, and its readings. Knows no SDK.
 
-`pricing/providers/<name>/fetch.py` offers what `Adapter` says. It turns the answers of its cloud into our values and
-nothing else: what may enter the catalogue is judged by `pricing.snapshots.quality_gate`, where it is written by
-`pricing.refresh.price_refresh`.
+`pricing/providers/<name>/fetch.py` implements `ProviderAdapter`. It only translates the answers of its cloud:
+`pricing.snapshots.quality_gate` decides which readings enter the catalogue, `pricing.refresh.price_refresh` runs the
+tasks, `pricing.snapshots.publication` writes the snapshot.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from pricing.adapters.retries import RetryBudget
 from pricing.offering import Offering
 from pricing.price import Price, PurchaseKind
 from pricing.quota import Quota
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """What to read, and what is known already.
+    """The scope of a refresh, and the known offerings.
 
-    `regions` are the only ones to read; empty means all. `known` holds the provider's offerings by instance type, as
-    in the last snapshot: an adapter takes the accelerator of a known type from there and resolves that of a new one
-    through `names`, never by likeness. `endpoints` gives, by the adapter's own service names, another address to
-    call. Every call goes through `patience`.
+    `regions` limits it; empty means all. `known` has the provider's offerings by instance type, as in the current
+    snapshot: an adapter uses the accelerator of a known type from there and resolves that of a new type through
+    `names`, never by similarity. `endpoints` replaces addresses, by the adapter's own service names. Every call goes
+    through `patience`.
     """
 
     regions: tuple[str, ...]
@@ -40,9 +40,9 @@ class FetchRequest:
 
 @dataclass(frozen=True, slots=True)
 class CoveredScope:
-    """All prices of `kind` in `region` were read to the end, so what was known before and is not among them is gone.
+    """All prices of `kind` in `region` were read to the end: a known price that is not among them has vanished.
 
-    `family` limits that to one family of the catalogue; empty is all of them.
+    `family` limits that to one family of the catalogue; empty means all.
     """
 
     region: str
@@ -52,7 +52,7 @@ class CoveredScope:
 
 @dataclass(frozen=True, slots=True)
 class SkippedRows:
-    """Rows that are no business of ours, left out by a rule: Windows, dedicated hosts, types without accelerators."""
+    """Rows that the catalogue excludes by a rule: Windows, dedicated hosts, types without accelerators."""
 
     reason: str
     rows: int = 1
@@ -60,10 +60,10 @@ class SkippedRows:
 
 @dataclass(frozen=True, slots=True)
 class RejectedRow:
-    """A row that should be ours and cannot be taken as it is: `subject` names it, `reason` says what is wrong.
+    """A row inside the scope that cannot be used: `subject` names it, `reason` gives the problem.
 
     It goes to quarantine with both: an unknown accelerator, unit or currency, a missing field, a price of zero. `key`
-    is that of the price it would have been (Price.key), where that can be told: what was known of it then stays.
+    is the Price.key that it would have had, if that can be derived: the known price of that key then stays in use.
     """
 
     subject: str
@@ -76,10 +76,10 @@ PriceReading = Offering | Price | CoveredScope | SkippedRows | RejectedRow
 
 @dataclass(frozen=True, slots=True)
 class FetchTask:
-    """A piece of a refresh that succeeds or fails by itself: `name` tells it in progress and faults.
+    """An independent part of a refresh; `name` identifies it in progress and errors.
 
-    `read` yields readings and may run in a thread beside others. It raises `errors.Failed`; then all that it had
-    yielded is dropped, and what was known of its part stays.
+    `read` yields readings and may run in a thread. If it raises ProviderFailure, all its readings are dropped, and the
+    known prices of its part stay in use.
     """
 
     name: str
@@ -88,17 +88,17 @@ class FetchTask:
 
 @dataclass(frozen=True, slots=True)
 class QuotaTask:
-    """The same for `planner quota`."""
+    """An independent part of `planner quota`."""
 
     name: str
     read: Callable[[], Iterator[Quota | SkippedRows | RejectedRow]]
 
 
 class ProviderAdapter(Protocol):
-    """What each `fetch.py` offers. `tasks` and `quota_tasks` may call the cloud to find out what there is to read.
+    """The functions and constants of each `fetch.py`. `tasks` and `quota_tasks` may call the cloud to list the parts.
 
-    `EXTRA` is the optional dependency that brings the SDK (pip install 'gpu-planner[aws]'); SDKs are imported inside
-    functions, never at the top. `SERVICES` are the names that --endpoint takes; `AT_ONCE` how many tasks may run
+    `EXTRA` is the optional dependency with the SDK (pip install 'gpu-planner[aws]'); SDKs are imported inside
+    functions, never at the top. `SERVICES` are the names for --endpoint; `AT_ONCE` is the number of tasks that may run
     together within the limits of the API; `sources` gives every source that its rows may name, read on `day`.
     """
 
@@ -108,6 +108,6 @@ class ProviderAdapter(Protocol):
 
     def sources(self, day: date) -> tuple[Source, ...]: ...
 
-    def tasks(self, ask: FetchRequest) -> Iterable[FetchTask]: ...
+    def tasks(self, request: FetchRequest) -> Iterable[FetchTask]: ...
 
-    def quota_tasks(self, ask: FetchRequest) -> Iterable[QuotaTask]: ...
+    def quota_tasks(self, request: FetchRequest) -> Iterable[QuotaTask]: ...

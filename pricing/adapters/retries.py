@@ -1,4 +1,4 @@
-"""Calls that may fail for a while: tried again with growing pauses, inside one limit of time. Knows no SDK."""
+"""Retries of failed calls with growing pauses, within one time limit. Knows no SDK."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ LONGEST_PAUSE_S = 20.0
 
 
 class RetryBudget:
-    """The time that is left to one refresh, shared by all its threads.
+    """The time limit of one refresh, shared by all its threads.
 
-    `stop` ends every wait at once (Ctrl-C). Pauses double from `first_pause_s` and are shortened by chance (full
-    jitter), so that threads that were throttled together do not come back together; what the server asks for
-    (Retry-After) is kept to.
+    `stop` ends every wait at once (Ctrl-C). Pauses double from `first_pause_s` and are shortened at random (full
+    jitter), so that threads throttled together do not retry together. A Retry-After of the server is respected.
     """
 
     def __init__(self, seconds: float, first_pause_s: float = FIRST_PAUSE_S, stop: Event | None = None) -> None:
@@ -34,9 +33,11 @@ class RetryBudget:
         """Seconds left, never below 0."""
         return max(0.0, self._ends - time.monotonic())
 
-    def call(self, what: Callable[[], T], judge: Callable[[Exception], ProviderFailure]) -> T:
-        """The result of `what()`; `judge` says what an exception means. Raises the last Failed once it is not
-        transient or the time is up; an interruption is a Failed too."""
+    def call(self, function: Callable[[], T], classify: Callable[[Exception], ProviderFailure]) -> T:
+        """The result of `function()`; `classify` turns its exceptions into failures.
+
+        Raises the last failure if it is not transient or the time is up, and a failure of its own on interruption.
+        """
         longest = self.first_pause_s
         while True:
             if self.stop.is_set():
@@ -44,11 +45,11 @@ class RetryBudget:
             if not self.left_s:
                 raise ProviderFailure("timed_out", f"not read within {self.seconds:g} s in all")
             try:
-                return what()
-            except Exception as error:  # noqa: BLE001 - the adapter's judge knows which are which
-                failed = error if isinstance(error, ProviderFailure) else judge(error)
+                return function()
+            except Exception as error:  # noqa: BLE001 - the adapter classifies all of them
+                failed = error if isinstance(error, ProviderFailure) else classify(error)
                 cause = None if isinstance(error, ProviderFailure) else error
-            pause = failed.retry_after_s or random.uniform(0, longest)  # noqa: S311 - nothing secret
+            pause = failed.retry_after_s or random.uniform(0, longest)  # noqa: S311 - no secret
             if not failed.transient or pause >= self.left_s:
                 raise failed from cause
             self.stop.wait(pause)

@@ -1,7 +1,7 @@
-"""The catalogue as one asker sees it: negotiated prices in place of list prices, all in one currency.
+"""The catalogue of one user: negotiated prices in place of list prices, all in one currency.
 
-A discount is taken off the list price in the list's currency; what comes of it is converted at the rate of the day.
-Knows no plan. Prices are adjusted when an offering is first asked for; only their order takes all of them at once.
+A discount applies to the list price in the list currency; the result is converted at the rate of the day. Knows no
+plan. Prices are adjusted when an offering is first used; only their ranking needs all of them at once.
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ from pricing.private_prices import (
     RuleScope,
     cell_specificity,
 )
-from pricing.regions_and_tiers import ServerSystem, Source, Tier
+from pricing.regions import Source
+from pricing.systems import ServerSystem
+from pricing.transfer_storage_prices import Tier
 
 
 @dataclass(frozen=True, slots=True)
 class UnconvertedPrices:
-    """`prices` rows are in a currency that has no rate on that day (`why`), so nobody can use them."""
+    """`prices` rows are in a currency without a rate on that day (`why`) and cannot be used."""
 
     currency: str
     prices: int
@@ -44,17 +46,18 @@ class UnconvertedPrices:
 def adjust_catalog(catalog: Catalog, currency: str, day: date) -> Catalog:
     """Every price, tier and system price in `currency`, at the rates of `day`, with the private prices that hold then.
 
-    Gives the very catalogue where nothing would differ. What has no rate is left out; `View.left_out` tells it. Raises
-    BadSnapshot with every rule that names something unknown or contradicts another.
+    Gives `catalog` itself if no price would differ. Prices without a rate are excluded and counted in
+    `AdjustedCatalog.left_out`. Raises InvalidSnapshot with every rule that names something unknown or contradicts
+    another.
     """
     if problems := check_rate_card(catalog):
         raise InvalidSnapshot(problems)
-    seen = AdjustedCatalog(catalog, currency, day)
-    return seen if seen.differs else catalog
+    adjusted = AdjustedCatalog(catalog, currency, day)
+    return adjusted if adjusted.differs else catalog
 
 
 def check_rate_card(catalog: Catalog) -> tuple[str, ...]:
-    """What is wrong with the private prices beside this catalogue, each with its file and line; empty where all fit."""
+    """The problems of the private prices with this catalogue, each with its file and line."""
     if not catalog.card.rules:
         return ()
     reaches = _resolve_rules(catalog, catalog.card.rules)
@@ -74,12 +77,12 @@ def _catalog_names(catalog: Catalog) -> CatalogNames:
 
 def _find_contradictions(reaches: Iterable[RuleScope], catalog: Catalog) -> Iterator[str]:
     """Pairs of rules that are equally specific, hold on one day and match one price."""
-    alike: dict[object, list[RuleScope]] = defaultdict(list)
+    groups: dict[object, list[RuleScope]] = defaultdict(list)
     for reach in reaches:
         rule = reach.rule
         exact = tuple(cell for name in NAME_COLUMNS if cell_specificity(name, cell := getattr(rule, name)) > PATTERN)
-        alike[rule.specificity, exact].append(reach)
-    for group in alike.values():
+        groups[rule.specificity, exact].append(reach)
+    for group in groups.values():
         for one, other in combinations(group, 2):
             if one.rule.overlaps(other.rule) and (key := _find_overlap(one, other, catalog)):
                 yield f"{other.rule.place}: as specific as {one.rule.place}, and both match {' '.join(key)}"
@@ -97,14 +100,14 @@ def _find_overlap(one: RuleScope, other: RuleScope, catalog: Catalog) -> PriceKe
 
 
 class AdjustedCatalog(Catalog):
-    """A catalogue over another: same store, other prices. What it tells of coverage and age is that of the list."""
+    """A catalogue over another: same store, other prices. Its coverage and dates are those of the list prices."""
 
     def __init__(self, base: Catalog, currency: str, day: date) -> None:
         own = {
             *vars(AdjustedCatalog),
             "priced",
             "_listed",
-        }  # all else is as in the base, so what was read there is read
+        }  # all else equals the base, so its cached values are shared
         vars(self).update({name: value for name, value in vars(base).items() if name not in own})
         self.base, self.currency, self.day = base, currency, day
         self._listed = {}
@@ -118,7 +121,7 @@ class AdjustedCatalog(Catalog):
 
     @property
     def differs(self) -> bool:
-        """Whether anything here is not as in the base."""
+        """Whether any price differs from the base."""
         return bool(self._reaches) or self._rates.keys() > {self.currency} or self.currency not in self._rates
 
     @property
@@ -130,7 +133,7 @@ class AdjustedCatalog(Catalog):
 
     @cached_property
     def left_out(self) -> tuple[UnconvertedPrices, ...]:
-        """What could not be converted, by currency."""
+        """The prices that cannot be converted, by currency."""
         missing = {code: rate for code, rate in self._rates.items() if isinstance(rate, MissingExchangeRate)}
         return tuple(UnconvertedPrices(code, self._ranked_prices[1][code], str(why)) for code, why in missing.items())
 
@@ -164,12 +167,12 @@ class AdjustedCatalog(Catalog):
 
     @cached_property
     def systems(self) -> tuple[ServerSystem, ...]:
-        """As in the base; a price without a rate is unknown. `list_prices` tells what was converted."""
+        """As in the base; a price without a rate is unknown. `list_prices` describes the converted ones."""
         return tuple(self._convert_system(system) for system in self.base.systems)
 
     @cached_property
     def list_prices(self) -> dict[str, str]:
-        """By system that has another price here: what it costs where it is listed, and at which rate."""
+        """List price and exchange rate of each system whose price was converted."""
         return {
             system.name: f"{system.price:,.0f} {system.currency} at {rate.brief}"
             for system in self.base.systems
@@ -192,7 +195,7 @@ class AdjustedCatalog(Catalog):
         return self.base.sources | {SOURCE_ID: card}
 
     def tiers(self, provider: str, region: str, item: str) -> tuple[Tier, ...]:
-        """As in the base; none of the steps where one has no rate."""
+        """As in the base; no steps if one has no rate."""
         steps = self.base.tiers(provider, region, item)
         prices = [self._convert_amount(step.price_per_gb, step.currency) for step in steps]
         return tuple(
@@ -218,7 +221,7 @@ class AdjustedCatalog(Catalog):
         return None
 
     def _adjusted_amount(self, rule: PrivatePriceRule | None, list_price: float, currency: str) -> float | None:
-        """What a price is here; None where its currency has no rate."""
+        """The adjusted price; None if its currency has no rate."""
         if rule is not None and rule.price_per_hour is not None:
             return self._convert_amount(rule.price_per_hour, rule.currency)
         off = 0.0 if rule is None or rule.percent_off is None else rule.percent_off
@@ -226,7 +229,7 @@ class AdjustedCatalog(Catalog):
 
     @cached_property
     def _ranked_prices(self) -> tuple[dict[PriceKey, int], Counter[str]]:
-        """The place of every price among all that can be used, and how many cannot, by currency."""
+        """The rank of every usable price, and the number of unusable ones by currency."""
         rows = self._store.rows(
             "SELECT provider, region, instance_type, purchase_option, price_per_hour, currency FROM prices"
         )
@@ -249,7 +252,7 @@ class AdjustedCatalog(Catalog):
 
     @cached_property
     def _added_rules(self) -> dict[PriceKey, PrivatePriceRule]:
-        """The private prices of what the catalogue lists no price for."""
+        """The private prices of keys without a list price."""
         rules_by_key: dict[PriceKey, PrivatePriceRule] = {}
         for reach in self._reaches:
             rule = reach.rule
@@ -298,7 +301,7 @@ class AdjustedCatalog(Catalog):
         return _OfferingQuotes(quotes, by_option)
 
     def _adjust_price(self, price: Price, rule: PrivatePriceRule | None) -> Price:
-        """A listed price as it is here; the very price where nothing differs."""
+        """The adjusted list price; the same object if it does not differ."""
         if rule is None and price.currency == self.currency:
             return price
         amount = self._adjusted_amount(rule, price.price_per_hour, price.currency)
@@ -307,9 +310,9 @@ class AdjustedCatalog(Catalog):
         values |= {"price_per_hour": amount, "currency": self.currency}
         if rule is not None and rule.price_per_hour is not None:
             values |= {"as_of": rule.valid_from, "source_id": SOURCE_ID, "method": "listed"}
-        told = rule.words if rule else ""
+        words = rule.words if rule else ""
         return AdjustedPrice(
-            **values, list_price_per_hour=price.price_per_hour, list_currency=price.currency, adjustment=told
+            **values, list_price_per_hour=price.price_per_hour, list_currency=price.currency, adjustment=words
         )
 
     def _build_agreed_price(self, key: PriceKey, rule: PrivatePriceRule) -> Price:
@@ -335,8 +338,8 @@ class AdjustedCatalog(Catalog):
 
 
 def list_rates_used(catalog: Catalog, source: str, target: str, day: date) -> tuple[ExchangeRate, ...]:
-    """The rates that prices, and other amounts in the currency `source`, were converted to `target` at; none where all
-    is in one currency."""
+    """The rates that prices, and other amounts in the currency `source`, were converted to `target` at; empty if all
+    amounts are in one currency."""
     if source == target and not isinstance(catalog, AdjustedCatalog):
         return ()
     of_prices = catalog.rates if isinstance(catalog, AdjustedCatalog) else ()
@@ -349,6 +352,6 @@ def find_inactive_rules(
 ) -> tuple[tuple[PrivatePriceRule, int], ...]:
     """The rules that do not hold on `day` and match some of these prices, each with how many."""
     reaches = _resolve_rules(catalog, catalog.card.out_of_force(day))
-    wanted = set(keys) if reaches else set()
-    counts = ((reach.rule, sum(reach.touches(key) for key in wanted)) for reach in reaches)
+    checked_keys = set(keys) if reaches else set()
+    counts = ((reach.rule, sum(reach.touches(key) for key in checked_keys)) for reach in reaches)
     return tuple((rule, count) for rule, count in counts if count)

@@ -1,7 +1,7 @@
-"""What lies in the user's data folder: refreshed snapshots, clouds of their own, private prices, exchange rates.
+"""The user's data folder: refreshed snapshots, own clouds, private prices, exchange rates.
 
     <data>/providers/<name>/                a cloud of one's own, in the shape of pricing/providers/<name>/
-    <data>/snapshots/<provider>/<id>/       what a refresh or an import wrote: a whole provider folder, never changed
+    <data>/snapshots/<provider>/<id>/       a complete provider folder from a refresh or an import, never changed
     <data>/snapshots/<provider>/current     the id in use; replaced in one step, after all of its folder was written
     <data>/private-prices.csv               see pricing.private_prices
     <data>/exchange-rates.csv               see pricing.exchange_rates
@@ -28,8 +28,8 @@ EMBEDDED_ID = "embedded"
 
 @dataclass(frozen=True, slots=True)
 class StoredSnapshot:
-    """One snapshot of a provider: `id` is EMBEDDED or the name of its folder; `newest` the date of its newest price
-    (ISO), empty where snapshot.toml does not tell."""
+    """One snapshot of a provider: `id` is EMBEDDED_ID or the name of its folder; `newest` the date of its newest price
+    (ISO), empty if snapshot.toml has none."""
 
     provider: str
     id: str
@@ -53,18 +53,18 @@ def current_layout(embedded: CatalogLayout, data: Path) -> CatalogLayout:
     """The catalogue as this user has it: embedded, plug-ins, own clouds and current snapshots, the later wins."""
     whole = base_layout(embedded, data)
     return whole.replaced(
-        (kept.provider, kept.path) for each in whole.folders for kept in find_current_snapshot(*each, data)
+        (stored.provider, stored.path) for each in whole.folders for stored in find_current_snapshot(*each, data)
     )
 
 
 def base_layout(embedded: CatalogLayout, data: Path) -> CatalogLayout:
-    """The same without any refreshed snapshot: what a refresh of a provider falls back to."""
+    """The same without any refreshed snapshot: the fallback of every provider."""
     own = [(path.name, path) for path in find_provider_folders(data)]
     return embedded.replaced(find_plug_in_folders()).replaced(own)
 
 
 def find_current_snapshot(provider: str, fallback: Path, data: Path) -> Iterator[StoredSnapshot]:
-    """The current snapshot of a provider; nothing where there is none, or where the fallback has later prices."""
+    """The current snapshot of a provider; none if it has none, or if the fallback has later prices."""
     place = data / "snapshots" / provider
     with suppress(OSError, UnicodeDecodeError):
         name = (place / CURRENT_FILE).read_text(encoding="utf-8").strip()
@@ -75,7 +75,7 @@ def find_current_snapshot(provider: str, fallback: Path, data: Path) -> Iterator
 
 
 def list_snapshots(provider: str, fallback: Path, data: Path) -> tuple[StoredSnapshot, ...]:
-    """Every snapshot of a provider that is kept, oldest first; the fallback (embedded or own) is the first."""
+    """Every stored snapshot of a provider, oldest first; the fallback (embedded or own) is the first."""
     place = data / "snapshots" / provider
     names = sorted(path.parent.name for path in place.glob("*/snapshot.toml") if not path.parent.name.startswith("."))
     stored = [StoredSnapshot(provider, name, place / name, newest_price_date(place / name)) for name in names]
@@ -83,7 +83,7 @@ def list_snapshots(provider: str, fallback: Path, data: Path) -> tuple[StoredSna
 
 
 def newest_price_date(path: Path) -> str:
-    """The date of the newest price that a snapshot.toml tells; empty where it tells none."""
+    """The date of the newest price in a snapshot.toml; empty if it has none."""
     import tomllib
 
     with suppress(OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
@@ -93,7 +93,7 @@ def newest_price_date(path: Path) -> str:
 
 @contextmanager
 def lock_provider(provider: str, data: Path) -> Iterator[None]:
-    """Keeps other processes from writing this provider's snapshots; raises Failed("busy") while another does.
+    """Prevents other writers of this provider's snapshots; raises ProviderFailure("busy") while another does.
 
     The lock belongs to the process: however that ends, the lock ends with it.
     """

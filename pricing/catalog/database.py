@@ -1,7 +1,7 @@
 """The compiled catalogue: CSV snapshots -> one indexed SQLite file in the user's cache, keyed by the CSVs' content.
 
-Knows tables and files, not what a price means. Any number of processes may compile at once: each writes its own file
-and moves it into place. A file that is damaged is made again; where the cache cannot be written, memory serves.
+Knows tables and files, not the meaning of a price. Any number of processes may compile at once: each writes its own
+file and moves it into place. A file that is damaged is rebuilt; without a writable cache the database is in memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from pricing.csv_tables import write_atomically
 from pricing.offering import Offering
 from pricing.price import Price
 from pricing.providers import CatalogLayout, list_catalog_files
-from pricing.regions_and_tiers import Provider, Region, ServerSystem, Source, Tier
+from pricing.regions import Provider, Region, Source
+from pricing.systems import ServerSystem
+from pricing.transfer_storage_prices import Tier
 
 if TYPE_CHECKING:
     from pricing.catalog.snapshot_tables import Snapshot
@@ -75,13 +77,13 @@ class CatalogDatabase:
         self._connection = _open_compiled(self.path) or self._compile_catalog()
 
     def _find_digest(self) -> str:
-        """The files' digest, without reading them again where nothing has changed since that was last done."""
+        """The files' digest, without reading them again where no file has changed since the last time."""
         stamp = stamp_catalog(self.layout)
         note = self.cache / f"seen-{VERSION}-{crc32(str(self.layout).encode()):08x}"
         if stamp:
             with suppress(OSError, ValueError):
-                known, _, seen = note.read_text(encoding="utf-8").partition("\n")
-                if seen == stamp:
+                known, _, last_stamp = note.read_text(encoding="utf-8").partition("\n")
+                if last_stamp == stamp:
                     return known
         digest = hash_catalog(self.layout)
         if stamp and stamp == stamp_catalog(self.layout):
@@ -102,7 +104,7 @@ class CatalogDatabase:
 
     def table(self, kind: type[T]) -> list[T]:
         """All values of a kind, in the order of their file."""
-        cells = self.rows(f"SELECT {', '.join(table_columns(kind))} FROM {TABLE_NAMES[kind]} ORDER BY rowid")  # noqa: S608 - names are ours
+        cells = self.rows(f"SELECT {', '.join(table_columns(kind))} FROM {TABLE_NAMES[kind]} ORDER BY rowid")  # noqa: S608 - constant names
         return list(decode_rows(kind, cells))
 
     def _compile_catalog(self) -> sqlite3.Connection:
@@ -122,7 +124,7 @@ class CatalogDatabase:
 
 
 def cache_folder() -> Path:
-    """Where compiled catalogues are kept: XDG_CACHE_HOME or ~/.cache, below it gpu-planner."""
+    """The folder of compiled catalogues: XDG_CACHE_HOME or ~/.cache, below it gpu-planner."""
     given = os.environ.get("XDG_CACHE_HOME", "")
     if given.startswith("/"):
         return Path(given) / "gpu-planner"
@@ -132,7 +134,7 @@ def cache_folder() -> Path:
 
 
 def hash_catalog(layout: CatalogLayout) -> str:
-    """A short hash of all that a catalogue says: names and bytes of its tables; missing ones count as empty."""
+    """A short hash of a catalogue: names and bytes of its tables; missing ones count as empty."""
     from hashlib import blake2b
 
     hashed = blake2b(digest_size=8)
@@ -147,8 +149,8 @@ def hash_catalog(layout: CatalogLayout) -> str:
 
 
 def stamp_catalog(layout: CatalogLayout) -> str:
-    """Place, size, times and inode of every file and provider folder: equal stamps, equal content. Empty where that
-    cannot be told.
+    """Place, size, times and inode of every file and provider folder: equal stamps, equal content. Empty if that
+    is uncertain.
 
     A file that changed a moment ago may change again within the same tick of the clock, and one that is missing may
     come: then there is no stamp and the content is read. Any later change shows in the time of the change, which
@@ -194,7 +196,7 @@ def _price_rows(snapshot: Snapshot) -> list[tuple[object, ...]]:
 def _insert_rows(connection: sqlite3.Connection, table: str, rows: Sequence[Sequence[object]]) -> None:
     if rows:
         marks = ", ".join("?" * len(rows[0]))
-        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608 - names are ours
+        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608 - constant names
 
 
 def _encode_row(value: object) -> tuple[object, ...]:
@@ -202,7 +204,7 @@ def _encode_row(value: object) -> tuple[object, ...]:
 
 
 def _encode_cell(value: object) -> object:
-    """What stands in a table for a value; `_READ` turns it back."""
+    """The form of a value in a table; `_READ` converts it back."""
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, tuple):

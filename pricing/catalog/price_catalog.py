@@ -1,4 +1,4 @@
-"""The catalogue: reads the snapshots of all providers, embedded or the user's own, answers fast, knows its age."""
+"""The catalogue: reads the snapshots of all providers, embedded or the user's own, with fast queries."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from pricing.offering import Offering
 from pricing.price import Price, parse_purchase_option
 from pricing.private_prices import RateCard
 from pricing.providers import CatalogLayout
-from pricing.regions_and_tiers import Provider, Region, ServerSystem, Source, Tier
+from pricing.regions import Provider, Region, Source
+from pricing.systems import ServerSystem
+from pricing.transfer_storage_prices import Tier
 
 ROOT = Path(__file__).parents[1]
 EMBEDDED_LAYOUT = CatalogLayout.of(ROOT)
-"""The catalogue that is shipped."""
+"""The shipped catalogue."""
 NO_EXCHANGE_RATES = ExchangeRates(())
 NO_RATE_CARD = RateCard(())
 _PRICE = ", ".join(table_columns(Price))
@@ -33,7 +35,7 @@ _rank = attrgetter("rank")
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """An offering at a price: one answer of a query. `rank` is its place among all prices, the lowest first."""
+    """An offering at a price: one answer of a query. `rank` is its position among all prices, the lowest first."""
 
     offering: Offering
     price: Price
@@ -50,8 +52,8 @@ class _OfferingQuotes:
 
 
 def full_accelerator_memory(offering: Offering, accelerator: Accelerator) -> float | None:
-    """GiB of one whole accelerator of this type: what the provider states, else what the specification says; of a
-    processor its part of the node's."""
+    """GiB of one whole accelerator of this type: as the provider states, else as the specification has it; for a
+    CPU its share of the node's memory."""
     stated, node = offering.accelerator_memory_gib, offering.memory_gib
     if stated is None and accelerator.device_class == "cpu" and node is not None and offering.accelerator_count:
         return node / max(1.0, offering.accelerator_count)
@@ -59,7 +61,7 @@ def full_accelerator_memory(offering: Offering, accelerator: Accelerator) -> flo
 
 
 def usable_accelerator_memory(offering: Offering, accelerator: Accelerator) -> float | None:
-    """GiB that a job finds on one accelerator of this type; on a slice, its share: a sixth of an A10 with 24 has 4."""
+    """GiB available to a job on one accelerator; on a slice, its share: a sixth of an A10 with 24 has 4."""
     whole = full_accelerator_memory(offering, accelerator)
     if whole is None or offering.accelerator_count is None:
         return whole
@@ -68,7 +70,7 @@ def usable_accelerator_memory(offering: Offering, accelerator: Accelerator) -> f
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What is priced: `offerings` have `prices` rows of `option`, dated `oldest` to `newest`; retired types apart."""
+    """Price coverage: `offerings` have `prices` rows of `option`, dated `oldest` to `newest`; separate if `retired`."""
 
     provider: str
     """Provider."""
@@ -89,10 +91,10 @@ class Coverage:
 
 
 class Catalog:
-    """Everything the snapshots hold; one instance is safe to share between threads that only read.
+    """All data of the snapshots; one instance is safe to share between threads that only read.
 
     Names given to filters are canonical: use pricing.accelerator.match or the `check_*` methods first. A filter that
-    names something unknown finds nothing. Pickles as its folder: a worker process opens it again, in milliseconds.
+    names something unknown matches no price. Pickles as its folder: a worker process opens it again, in milliseconds.
     """
 
     def __init__(
@@ -111,14 +113,14 @@ class Catalog:
 
     @classmethod
     def embedded(cls) -> Catalog:
-        """The catalogue that is shipped, compiled on first use; nothing of the user's."""
+        """The shipped catalogue, compiled on first use, without the user's data."""
         return _open_catalog(EMBEDDED_LAYOUT)
 
     @classmethod
     def current(cls, private_prices: Path | None = None, exchange_rates: Path | None = None) -> Catalog:
         """The catalogue as this user has it: refreshed snapshots, own clouds, private prices and exchange rates.
 
-        The two files are looked for in the data folder unless given. Raises BadSnapshot with every fault.
+        The two files default to those in the data folder. Raises InvalidSnapshot with every fault.
         """
         data = data_folder.user_data_folder()
         given = (
@@ -132,7 +134,7 @@ class Catalog:
 
     @classmethod
     def read(cls, folder: Path, cache: Path | None = None) -> Catalog:
-        """The catalogue in another folder of the same shape; raises BadSnapshot with every fault."""
+        """The catalogue in another folder of the same shape; raises InvalidSnapshot with every fault."""
         return cls(CatalogLayout.of(folder), cache)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -197,7 +199,7 @@ class Catalog:
         return {key: tuple(sorted(steps, key=lambda t: t.from_gb)) for key, steps in steps_by_item.items()}
 
     def tiers(self, provider: str, region: str, item: str) -> tuple[Tier, ...]:
-        """Price steps in ascending order; empty where no source has them (no other region's price stands in)."""
+        """Price steps in ascending order; empty if no source has them (never from another region)."""
         return self._tiers_by_item.get((provider, region, item), ())
 
     def reference_tiers(self, provider: str, item: str) -> tuple[Tier, ...]:
@@ -220,8 +222,8 @@ class Catalog:
         """Every price of every offering that passes all filters (None passes all; options match kind or full name).
 
         Sorted by (price_per_hour, provider, region, instance_type, purchase_option). Prices of parts that only run
-        attached to a machine (`Offering.part`) are left out unless asked for. `offerings` are all that is looked at,
-        for a caller who has chosen by what the other filters do not tell.
+        attached to a machine (`Offering.part`) are left out unless requested. `offerings` limits the search to a
+        selection that the caller has made by other criteria.
         """
         matches: list[Quote] = []
         for offering in self._ordered_offerings if offerings is None else offerings:
@@ -247,12 +249,12 @@ class Catalog:
         return self._quotes_of_offering(offering).by_option
 
     def _quotes_of_offering(self, offering: Offering) -> _OfferingQuotes:
-        """Read when first asked for, then kept."""
+        """The quotes of an offering, read on first use and cached."""
         return self._listed.get(offering.key) or self._listed.setdefault(offering.key, self._read_quotes(offering))
 
     def _read_quotes(self, offering: Offering) -> _OfferingQuotes:
         number, accelerator = self._offering_numbers[offering.key], self.names.by_name[offering.accelerator]
-        rows = self._store.rows(f"SELECT rank, {_PRICE} FROM prices WHERE offering = ? ORDER BY rank", [number])  # noqa: S608 - columns are ours
+        rows = self._store.rows(f"SELECT rank, {_PRICE} FROM prices WHERE offering = ? ORDER BY rank", [number])  # noqa: S608 - constant columns
         prices = decode_rows(Price, (row[1:] for row in rows))
         quotes = tuple(Quote(offering, price, accelerator, row[0]) for row, price in zip(rows, prices, strict=True))
         by_option: dict[str, list[Quote]] = {}
@@ -277,7 +279,7 @@ class Catalog:
 
     @cached_property
     def kinds(self) -> dict[str, frozenset[str]]:
-        """By provider, the kinds of purchase option that can be rented (prices of retired types and parts aside)."""
+        """By provider, the kinds of purchase option that can be rented (without retired types and parts)."""
         rented = {self._offering_numbers[offering.key] for offering in self.priced}
         kinds_by_provider: dict[str, set[str]] = {name: set() for name in self.providers}
         for number, kind in self._store.rows("SELECT DISTINCT offering, kind FROM prices"):
@@ -296,7 +298,7 @@ class Catalog:
         return next(parse_day(row[0]) for row in rows if self._ordered_offerings[row[1]].status == "current")
 
     def coverage(self) -> tuple[Coverage, ...]:
-        """What is priced, by provider, family and purchase option."""
+        """Price coverage by provider, family and purchase option."""
         rows = self._store.rows(
             "SELECT o.provider, o.family, p.purchase_option, o.status = 'retired' AS gone, count(DISTINCT p.offering),"
             " count(*), min(p.as_of), max(p.as_of) FROM prices p JOIN offerings o ON o.rowid = p.offering + 1"
@@ -305,7 +307,7 @@ class Catalog:
         return tuple(Coverage(*(*r[:3], bool(r[3]), *r[4:6], parse_day(r[6]), parse_day(r[7]))) for r in rows)
 
     def check_provider(self, written: str) -> str:
-        """The provider's name for what was written (its title will do); raises UnknownName with the nearest."""
+        """The provider's name for a written name or title; raises UnknownName with the nearest."""
         titles = {p.title: p.name for p in self.provider_facts.values()}
         return _resolve_name("provider", written, {name: name for name in self.providers} | titles)
 
@@ -342,7 +344,7 @@ def _open_catalog(layout: CatalogLayout) -> Catalog:
 
 
 FileStamp = tuple[Path, int, int] | None
-"""A file with its size and time of change; None where there is none."""
+"""A file with its size and time of change; None without a file."""
 
 
 def _stamp_file(path: Path | None) -> FileStamp:
@@ -351,13 +353,13 @@ def _stamp_file(path: Path | None) -> FileStamp:
     try:
         file_stat = path.stat()
     except OSError:
-        return (path, 0, 0)  # whoever reads it tells what is wrong
+        return (path, 0, 0)  # reading it will report the problem
     return (path, file_stat.st_size, file_stat.st_mtime_ns)
 
 
 @lru_cache(maxsize=8)
 def _open_with_user_files(layout: CatalogLayout, card: FileStamp, exchange: FileStamp) -> Catalog:
-    """Read once for as long as no file changes: a service asks for every plan."""
+    """Cached until a file changes: the service calls this for every plan."""
     if card is None and exchange is None:
         return _open_catalog(layout)
     rates = ExchangeRates.read(exchange[0]) if exchange else NO_EXCHANGE_RATES
@@ -365,17 +367,17 @@ def _open_with_user_files(layout: CatalogLayout, card: FileStamp, exchange: File
 
 
 def _resolve_name(
-    what: str,
+    kind: str,
     written: str,
     spelled: Mapping[str, str],
-    alike: Callable[[str], str] = lambda text: text.strip().casefold(),
+    normalize: Callable[[str], str] = lambda text: text.strip().casefold(),
 ) -> str:
-    wanted = alike(written)
+    normalized = normalize(written)
     for spelling, name in spelled.items():
-        if alike(spelling) == wanted:
+        if normalize(spelling) == normalized:
             return name
     close = find_nearest_names(written, spelled)
-    raise UnknownName(what, written, tuple(dict.fromkeys(spelled[c] for c in close)))
+    raise UnknownName(kind, written, tuple(dict.fromkeys(spelled[c] for c in close)))
 
 
 def _option_spelling(text: str) -> str:

@@ -1,7 +1,7 @@
 """A catalogue's files read into values, checked row by row. Knows no file outside its layout.
 
 A catalogue is a folder of shared tables (accelerators, aliases, systems, sources) and one folder a provider
-(provider.toml, offerings.csv, prices.csv, tiers.csv, regions.csv). Whoever reads one folder knows all.
+(provider.toml, offerings.csv, prices.csv, tiers.csv, regions.csv). All folders have the same layout.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from pricing.exchange_rates import parse_currency_code
 from pricing.offering import Offering, Status
 from pricing.price import Method, Price, parse_purchase_option
 from pricing.providers import CatalogLayout
-from pricing.regions_and_tiers import TIER_ITEMS, Provider, Region, ServerSystem, Source, Tier
+from pricing.regions import Provider, Region, Source
+from pricing.systems import ServerSystem
+from pricing.transfer_storage_prices import TIER_ITEMS, Tier
 
 T = TypeVar("T")
 
@@ -35,7 +37,7 @@ YES_NO = {"yes": True, "no": False, "": None}
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything in one catalogue folder, checked: what the compiled file is made from."""
+    """The checked content of one catalogue, from which the database is compiled."""
 
     accelerators: tuple[Accelerator, ...]
     aliases: tuple[Alias, ...]
@@ -49,7 +51,7 @@ class Snapshot:
 
 
 def read_snapshot(layout: CatalogLayout) -> Snapshot:
-    """A whole catalogue; raises BadSnapshot with every fault of every file, each with its file and line."""
+    """A whole catalogue; raises InvalidSnapshot with every fault of every file, each with its file and line."""
     faults: list[str] = []
     names = _read_names(layout, faults)
     sources = _read_sources(layout, faults)
@@ -77,7 +79,7 @@ def read_snapshot(layout: CatalogLayout) -> Snapshot:
 
 
 def read_provider_facts(folder: Path, faults: list[str]) -> dict[str, Any]:
-    """What provider.toml says; empty after its fault was noted."""
+    """The content of provider.toml; empty after a fault was recorded."""
     import tomllib
 
     try:
@@ -88,7 +90,7 @@ def read_provider_facts(folder: Path, faults: list[str]) -> dict[str, Any]:
 
 
 def joined_sources(sources: Iterable[Source], written: Iterable[str]) -> tuple[Source, ...]:
-    """One Source for every `a+b` that rows name, so that a row's source_id is always found."""
+    """One Source for every `a+b` that rows name, so that every source_id has one."""
     known = {s.source_id: s for s in sources}
     joined = []
     for source_id in sorted({w for w in written if "+" in w}):
@@ -154,7 +156,7 @@ class _ProviderFolder:
     def region(self, row: TableRow) -> Region | None:
         country = row.text("country", empty=True)
         if country and (len(country) != 2 or not country.isupper()):
-            row.fault(f"country is {country!r}, expected two capitals, or nothing where it is unknown")
+            row.fault(f"country is {country!r}, expected two capitals, or an empty cell if unknown")
         return row.build(
             Region,
             provider=self.provider,
@@ -270,7 +272,7 @@ def parse_system(row: TableRow, names: AcceleratorNames | None) -> ServerSystem 
 
 
 def read_accelerator_names(layout: CatalogLayout) -> AcceleratorNames:
-    """The accelerators and aliases of a catalogue; raises BadSnapshot."""
+    """The accelerators and aliases of a catalogue; raises InvalidSnapshot."""
     return AcceleratorNames.read(layout.own("accelerators.csv"), layout.own("aliases.csv"))
 
 
@@ -304,11 +306,11 @@ def _read_unique_rows(
 
 
 def _reject_duplicates(pairs: Iterable[tuple[TableRow, T | None]], key: Callable[[T], object]) -> Iterator[T]:
-    seen: dict[object, str] = {}
+    first_places: dict[object, str] = {}
     for row, value in pairs:
         if value is None:
             continue
-        first = seen.setdefault(key(value), row.place)
+        first = first_places.setdefault(key(value), row.place)
         if first == row.place:
             yield value
         else:

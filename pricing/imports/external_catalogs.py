@@ -1,7 +1,7 @@
-"""The catalogue of another tool -> prices of ours: one row a type, region and way of paying, every row accounted for.
+"""Merges the catalogue of another tool: one price per type, region and purchase option, with every row accounted for.
 
-The files carry no date: whoever imports one says of which day it is. An import covers nothing, so nothing vanishes;
-it adds, and replaces what is not newer.
+The files carry no date, so the user states it. An import has no covered scope, so no known price vanishes: it adds
+prices, and replaces those that are not newer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pricing.imports.listings import CatalogListing, UnreadableListing
 from pricing.imports.node_matching import NodeMatcher, PricedNode
 from pricing.offering import Offering
 from pricing.price import Price, PurchaseKind, spot_level
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 from pricing.snapshots.quality_gate import MAX_RATE_FACTOR, FetchedRows, PriceKey
 
 CURRENCY = "USD"
@@ -34,7 +34,7 @@ OLDER_PRICE = "older than the price in use"
 
 @dataclass(frozen=True, slots=True)
 class ImportCounts:
-    """What became of the rows of a file: rows = taken + refused + all of left."""
+    """The outcome of the rows of a file: rows = taken + refused + all of left."""
 
     rows: int
     taken: int
@@ -44,20 +44,20 @@ class ImportCounts:
 
 @dataclass(slots=True)
 class _RowOutcomes:
-    """What became of each line: the best of what its prices came to."""
+    """The outcome of each line; of several, the best counts: imported, then rejected, then skipped."""
 
-    taken: set[int] = field(default_factory=set)
+    imported: set[int] = field(default_factory=set)
     refused: dict[tuple[str, str, PriceKey | None], set[int]] = field(default_factory=lambda: defaultdict(set))
     left: dict[int, str] = field(default_factory=dict)
 
     def counted(self, rows: int) -> ImportCounts:
-        refused = {line for lines in self.refused.values() for line in lines} - self.taken
-        better = self.taken | refused
+        refused = {line for lines in self.refused.values() for line in lines} - self.imported
+        better = self.imported | refused
         left = Counter(why for line, why in self.left.items() if line not in better)
-        return ImportCounts(rows, len(self.taken), len(refused), dict(sorted(left.items())))
+        return ImportCounts(rows, len(self.imported), len(refused), dict(sorted(left.items())))
 
     def readings(self) -> tuple[RejectedRow, ...]:
-        """Each reason once, with the number of rows and the first of them."""
+        """Each reason once, with the number of rows and the first line."""
         return tuple(
             RejectedRow(subject, f"{reason} ({_describe_lines(lines)})", key)
             for (subject, reason, key), lines in sorted(self.refused.items(), key=lambda item: min(item[1]))
@@ -72,7 +72,7 @@ def merge_listings(
     as_of: date,
     source: Source,
 ) -> tuple[FetchedRows, ImportCounts]:
-    """What a file says, ready for the gate, and what became of each of its rows. `before` is the provider's alone."""
+    """The readings of a file for the quality gate, and the outcome of its rows. `before` is the provider's snapshot."""
     everything = tuple(rows)
     fate = _RowOutcomes()
     for row in everything:
@@ -124,12 +124,12 @@ def _split_zone(row: CatalogListing, regions: set[str]) -> tuple[str, str]:
 
 
 class _ZonePriceMerger:
-    """Prices of zones become one of the region."""
+    """Merges the prices of zones into one of the region."""
 
     def __init__(self, provider: str, before: Snapshot, as_of: date, source_id: str, fate: _RowOutcomes) -> None:
         self.provider, self.as_of, self.source_id, self.fate = provider, as_of, source_id, fate
         self.known: dict[PriceKey, Price] = {p.key: p for p in before.prices}
-        self.dearest = _highest_rates(before)
+        self.highest_rates = _highest_rates(before)
         self.offerings: dict[str, Offering] = {}
         self.prices: dict[PriceKey, Price] = {}
 
@@ -149,11 +149,11 @@ class _ZonePriceMerger:
         offering, key = group[0][1].offering, self._price_key(region, group, "on_demand")
         values = sorted({node.on_demand for _, node in group if node.on_demand is not None})
         per_one = values[-1] / offering.accelerator_count if offering.accelerator_count else None
-        dearest = self.dearest.get(offering.accelerator)
+        highest = self.highest_rates.get(offering.accelerator)
         if len(values) > 1:
             self._record_rejection(key, group, f"its zones differ on demand: {', '.join(f'{v:g}' for v in values)}")
-        elif per_one and dearest and key not in self.known and per_one > MAX_RATE_FACTOR * dearest:
-            text = f"{per_one:g} per accelerator-hour, the dearest known for {offering.accelerator} is {dearest:g}"
+        elif per_one and highest and key not in self.known and per_one > MAX_RATE_FACTOR * highest:
+            text = f"{per_one:g} per accelerator-hour, the dearest known for {offering.accelerator} is {highest:g}"
             self._record_rejection(key, group, f"{text}: a stand-in for a price that is not known")
         else:
             self._record_price(key, "on_demand", values[0], group, group[0][1].parts.get("on_demand", ""))
@@ -161,7 +161,7 @@ class _ZonePriceMerger:
     def _merge_spot(
         self, region: str, group: Sequence[tuple[str, PricedNode]], on_demand: Mapping[str, float | None]
     ) -> None:
-        """The median of the zones that are below on demand: one at or above it has none to give."""
+        """The median of the zones below on-demand; a zone at or above it has no spot capacity to sell."""
         key = self._price_key(region, group, "spot")
         plain = max((v for v in on_demand.values() if v is not None), default=None)
         prices = [
@@ -188,10 +188,10 @@ class _ZonePriceMerger:
         if known and known.as_of > self.as_of:
             self.fate.left.update(dict.fromkeys(lines, OLDER_PRICE))
             return
-        self.fate.taken |= lines
+        self.fate.imported |= lines
         price = round(price, PRICE_DIGITS)
         if known and (known.as_of, known.price_per_hour) == (self.as_of, price):
-            self.prices[key] = known  # the same again: it keeps the source that it came from first
+            self.prices[key] = known  # unchanged: it retains its first source
             return
         self.prices[key] = Price(
             *key,
@@ -216,7 +216,7 @@ class _ZonePriceMerger:
 
 def _highest_rates(before: Snapshot) -> dict[str, float]:
     offerings = {o.instance_type: o for o in before.offerings}
-    return dict(sorted(_accelerator_rates(before.prices, offerings)))  # of one name the last, the dearest, stays
+    return dict(sorted(_accelerator_rates(before.prices, offerings)))  # sorted, so the highest rate of a name wins
 
 
 def _accelerator_rates(prices: Iterable[Price], offerings: Mapping[str, Offering]) -> Iterator[tuple[str, float]]:

@@ -1,30 +1,32 @@
-"""A gpuhunt catalogue (<provider>.csv) as listed rows: one row a type, place and way of paying, one price each."""
+"""Parses a gpuhunt catalogue (<provider>.csv): one row and one price per instance type, location and pricing model."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from pricing.csv_tables import TableRow
 from pricing.imports.listings import CatalogListing, ListingCells, UnreadableListing
 
 TITLE = "gpuhunt catalogue"
 NAME = "gpuhunt"
-COLUMNS = (
+COLUMNS: tuple[str, ...] = (
     "instance_name", "location", "price", "cpu", "memory", "gpu_count", "gpu_name", "gpu_memory", "spot",
 )  # fmt: skip
-"""Later versions add disk_size, gpu_vendor, flags, cpu_arch and provider_data."""
+"""Required columns. Later versions add disk_size, gpu_vendor, flags, cpu_arch and provider_data."""
 OTHER_TERMS = {
     "capacity-block": "a rate of capacity blocks, not on demand",
     "dws": "a rate of the Dynamic Workload Scheduler, not on demand",
 }
-"""Marks in `flags` of prices that are neither on demand nor spot."""
+"""Values in `flags` that mark a price as neither on-demand nor spot."""
 
 
-def provider(folder: str, file: str) -> str:  # noqa: ARG001  (every kind of file is asked the same)
-    """What the place of the file says of the provider: aws.csv."""
-    return file
+def provider_of_path(path: Path) -> str:
+    """The provider that the file name gives: aws.csv."""
+    return path.stem
 
 
-def listed(row: TableRow) -> CatalogListing | UnreadableListing:
-    """One row of the file. Its memory is in GB by name, and in fact what the clouds call GiB."""
+def parse_listing(row: TableRow) -> CatalogListing | UnreadableListing:
+    """One row of the file. Its `memory` is named GB, but its values are the GiB that the clouds state."""
     cells = ListingCells(row)
     price, spot = cells.price("price"), cells.text("spot").casefold()
     if spot not in {"true", "false"}:

@@ -1,6 +1,6 @@
-"""What a file to import is, told from its content, and what taking it in means. Nothing is written while it is judged.
+"""Detects the kind of a file to import, checks it and imports it. A check writes no file.
 
-A folder is one of fact tables. A table is known by its columns, whatever the file is called.
+A table is recognised by its columns, whatever the file name.
 """
 
 from __future__ import annotations
@@ -20,39 +20,43 @@ from pricing.csv_tables import find_nearest_names, read_rows, write_atomically
 from pricing.errors import InvalidSnapshot
 from pricing.imports import gpuhunt, skypilot
 from pricing.imports.external_catalogs import ImportCounts, merge_listings
+from pricing.imports.listings import CatalogFormat
 from pricing.providers import CatalogLayout
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 from pricing.snapshots.publication import PublishedSnapshot, publish_snapshot
 from pricing.snapshots.quality_gate import FetchedRows
 
 MADE_BY = "planner prices import"
-FACT_FOLDER, PRIVATE_PRICES, EXCHANGE_RATES = "fact tables", "private prices", "exchange rates"
-EXTERNAL_CATALOGS = {module.NAME: module for module in (skypilot, gpuhunt)}
+PRIVATE_PRICES, EXCHANGE_RATES = "private prices", "exchange rates"
+_FORMATS: tuple[CatalogFormat, ...] = (skypilot, gpuhunt)
+EXTERNAL_CATALOGS = {catalog_format.NAME: catalog_format for catalog_format in _FORMATS}
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     **{name: module.COLUMNS for name, module in EXTERNAL_CATALOGS.items()},
     PRIVATE_PRICES: private.COLUMNS,
     EXCHANGE_RATES: exchange_rates.COLUMNS,
 }
-"""By kind of table, the columns that it is known by."""
+"""The columns that identify each kind of table."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingImport:
-    """The catalogue of another tool, read and not yet written."""
+    """The catalogue of another tool, read but not yet published."""
 
     provider: str
     fetched: FetchedRows
     counted: ImportCounts
 
     def publish(self, data: Path, day: date, accept: Mapping[str, str]) -> PublishedSnapshot:
-        """Through the gate, into a snapshot; raises Failed where the gate refuses the whole."""
+        """Publishes a snapshot through the quality gate; raises ProviderFailure if the gate rejects all of it."""
         return publish_snapshot(self.provider, self.fetched, data, made_by=MADE_BY, day=day, accept=accept)
 
 
 def detect_file_kind(path: Path) -> str:
-    """FACTS, PRIVATE, EXCHANGE or the name of a tool in PEERS; raises BadSnapshot where it is none."""
+    """PRIVATE_PRICES, EXCHANGE_RATES or a name in EXTERNAL_CATALOGS; raises InvalidSnapshot for any other file."""
     if path.is_dir():
-        return FACT_FOLDER
+        raise InvalidSnapshot(
+            (f"{path}: a folder cannot be imported; for fact tables, run `python -m tools.importer {path}`",)
+        )
     header = _read_header(path)
     missing = {kind: [c for c in columns if c not in header] for kind, columns in COLUMNS.items()}
     for kind, absent in missing.items():
@@ -60,46 +64,44 @@ def detect_file_kind(path: Path) -> str:
             return kind
     near = min(missing, key=lambda kind: len(missing[kind]) / len(COLUMNS[kind]))
     if len(missing[near]) < len(COLUMNS[near]):
-        raise InvalidSnapshot((f"{path}:1: taken for {near} it lacks the column {', '.join(missing[near])}",))
+        raise InvalidSnapshot((f"{path}:1: as a file of {near}, it lacks the column {', '.join(missing[near])}",))
     known = "; ".join(f"{kind} ({','.join(columns)})" for kind, columns in COLUMNS.items())
-    raise InvalidSnapshot(
-        (f"{path}:1: no kind of file that can be imported, its columns are known as none of: {known}",)
-    )
+    raise InvalidSnapshot((f"{path}:1: this file cannot be imported: its columns match none of: {known}",))
 
 
 def detect_provider(path: Path, kind: str, layout: CatalogLayout, given: str | None) -> str:
-    """The provider that a tool's file is about: as given, else by its place; raises BadSnapshot where it is unknown."""
+    """The provider of a tool's file: `given`, else from its path; raises InvalidSnapshot if it is unknown."""
     known = [name for name, _ in layout.folders]
     place = path.absolute()
-    name = given or EXTERNAL_CATALOGS[kind].provider(place.parent.name, place.stem)
+    name = given or EXTERNAL_CATALOGS[kind].provider_of_path(place)
     if name in known:
         return name
     if given is None:
-        fault = f"{path}: whose prices these are is not told: neither --provider nor its place names a known provider"
+        fault = f"{path}: the provider is unknown: neither --provider nor the path names a known provider"
         raise InvalidSnapshot((f"{fault} ({', '.join(known)})",))
     close = find_nearest_names(name, known)
     hint = f"; nearest: {', '.join(close)}" if close else ""
-    advice = "make a cloud of your own of it first, see docs/guides/own-cloud.md"
+    advice = "add it as a cloud of your own first, see docs/guides/own-cloud.md"
     raise InvalidSnapshot((f"--provider {name}: no known provider{hint}; {advice}",))
 
 
 def read_external_catalog(
     path: Path, kind: str, provider: str, as_of: date, source_text: str, data: Path
 ) -> PendingImport:
-    """Reads and merges the file of another tool; raises BadSnapshot with every fault of the file.
+    """Reads and merges the file of another tool; raises InvalidSnapshot with every fault of the file.
 
-    `told` is what to write as its source; empty for the file's name and checksum.
+    `source_text` is recorded as its source; if empty, the file's name and checksum are.
     """
     faults: list[str] = []
     module = EXTERNAL_CATALOGS[kind]
-    rows = [module.listed(row) for row in read_rows(path, module.COLUMNS, faults)]
+    rows = [module.parse_listing(row) for row in read_rows(path, module.COLUMNS, faults)]
     if faults:
         raise InvalidSnapshot(tuple(faults))
     digest = sha256(path.read_bytes() + source_text.encode()).hexdigest()[:8]
     place = f"{path.absolute().parent.name}/{path.name}"
     reference = source_text or f"{module.TITLE} {place}, sha256 {digest}..."
     gave = "on-demand and spot prices, as that tool lists them; imported from a file"
-    source = Source(f"{kind}-{provider}-{digest}", reference, as_of, gave)  # files of one day stay told apart
+    source = Source(f"{kind}-{provider}-{digest}", reference, as_of, gave)  # the digest distinguishes files of one day
     layout = data_folder.current_layout(EMBEDDED_LAYOUT, data)
     own = CatalogLayout(layout.data, ((provider, dict(layout.folders)[provider]),))
     fetched_rows, counted = merge_listings(
@@ -109,8 +111,10 @@ def read_external_catalog(
 
 
 def check_user_file(path: Path, kind: str) -> int:
-    """How many rules or rates a file of private prices or exchange rates holds; raises BadSnapshot with every fault,
-    names that the catalogue does not know included."""
+    """The number of rules or rates in a file of private prices or exchange rates.
+
+    Raises InvalidSnapshot with every fault, including names that the catalogue does not have.
+    """
     if kind == EXCHANGE_RATES:
         return len(exchange_rates.ExchangeRates.read(path).rates)
     catalog = Catalog.current(private_prices=path)
@@ -120,7 +124,7 @@ def check_user_file(path: Path, kind: str) -> int:
 
 
 def copy_user_file(path: Path, kind: str, data: Path) -> tuple[Path, bool]:
-    """Where in the data folder the file is used from now on, and whether that changed anything."""
+    """The path in the data folder from which the file is now used, and whether its content changed."""
     target = data / (data_folder.PRIVATE_PRICES_FILE if kind == PRIVATE_PRICES else data_folder.EXCHANGE_RATES_FILE)
     content = path.read_bytes()
     changed = not target.is_file() or target.read_bytes() != content
@@ -136,6 +140,6 @@ def _read_header(path: Path) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return next(csv.reader(file), [])
     except FileNotFoundError:
-        raise InvalidSnapshot((f"{path}: there is no such file or folder",)) from None
+        raise InvalidSnapshot((f"{path}: no such file",)) from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InvalidSnapshot((f"{path}: cannot be read as a table: {error}",)) from None

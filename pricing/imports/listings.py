@@ -1,19 +1,21 @@
-"""A row of another tool's catalogue, in one shape, whatever tool it came from. Knows no provider."""
+"""The common form of a row from another tool's catalogue, and the protocol of a parser for one. Knows no provider."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 from pricing.csv_tables import TableRow, parse_number
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogListing:
-    """One row: `line` is where it stands. Empty texts and None are what the file does not say.
+    """One row, in line `line` of the file. A value that the file does not give is empty or None.
 
-    `memory_gib` and `vcpus` are the node's, `accelerator_memory_gib` that of one accelerator. A zone stands only where
-    the file lists zones. Prices are in US dollars per hour; None where the file has none, or a 0, which is none either.
-    `other_terms` says why the row is no price of ours, where the tool itself marks it so.
+    `memory_gib` and `vcpus` are those of the node, `accelerator_memory_gib` that of one accelerator. `zone` is set only
+    if the file lists zones. Prices are in US dollars per hour; None if missing or 0, which the tools write for unknown.
+    `other_terms` is the reason to skip the row if the tool marks it as neither an on-demand nor a spot price.
     """
 
     line: int
@@ -32,14 +34,14 @@ class CatalogListing:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableListing:
-    """A row that cannot be read, and why."""
+    """A row that cannot be parsed, and why."""
 
     line: int
     reason: str
 
 
 class ListingCells:
-    """The cells of one row as numbers; what is none is remembered, so that the row is told and left, never guessed."""
+    """Parses the cells of one row. Bad numbers are collected, so that the row is reported and skipped."""
 
     def __init__(self, row: TableRow) -> None:
         self.row, self.problems = row, list[str]()
@@ -48,7 +50,7 @@ class ListingCells:
         return self.row.values.get(column, "").strip()
 
     def number(self, column: str) -> float | None:
-        """None where the cell is empty or the column is missing."""
+        """None if the cell is empty or the column is missing."""
         written = self.text(column)
         number = parse_number(written) if written else None
         if written and (number is None or number < 0):
@@ -56,5 +58,20 @@ class ListingCells:
         return number
 
     def price(self, column: str) -> float | None:
-        """The same; 0 is no price: both tools write it where they know none."""
+        """A number; None for 0, which both tools write for an unknown price."""
         return self.number(column) or None
+
+
+class CatalogFormat(Protocol):
+    """The module that parses the files of one tool. `COLUMNS` are required, and identify the format.
+
+    `provider_of_path` gives the provider that the file name or folder stands for, which may be an unknown one.
+    """
+
+    NAME: str
+    TITLE: str
+    COLUMNS: tuple[str, ...]
+
+    def provider_of_path(self, path: Path) -> str: ...
+
+    def parse_listing(self, row: TableRow) -> CatalogListing | UnreadableListing: ...

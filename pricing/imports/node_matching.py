@@ -1,7 +1,7 @@
-"""Which node a listed row prices: a type that is known, a new one, or a machine and its accelerators put together.
+"""Matches listed rows to nodes: a known type, a new one, or the sum of a machine and its accelerators.
 
-What is known of a type wins over what the file says of it. The accelerator of a new type is resolved by name and
-memory, never by likeness.
+Known data of a type take precedence over the file. The accelerator of a new type is resolved by name and memory, never
+by similarity.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ NO_ACCELERATOR = SkippedRows("a type without accelerators")
 LONE_ACCELERATOR = SkippedRows("an accelerator listed alone that is no type of this catalogue")
 HOST_ONLY = SkippedRows("a machine whose accelerators the file prices nowhere in that zone")
 MEMORY_TOLERANCE = 0.12
-"""How far a stated memory may be from the specification: clouds state an L4 of 24 GiB as 22.35."""
+"""The tolerance between stated and specified memory: clouds state an L4 of 24 GiB as 22.35."""
 
 
 @dataclass(frozen=True, slots=True)
 class PricedNode:
-    """What one row, or two that belong together, say of one type; prices are None where there is none.
+    """The prices of one type from one row, or from two that belong together; None if there is none.
 
-    `lines` are the rows that it is made of. `parts` tells, by kind, of which prices a sum is made; empty for no sum.
+    `lines` are its rows. `parts` describes, by kind, the terms of a sum; empty if the price is not a sum.
     """
 
     offering: Offering
@@ -53,7 +53,7 @@ class NodeMatcher:
     ) -> None:
         self.provider, self.rows, self.offerings, self.names = provider, tuple(rows), offerings, names
         self.source_id = source_id
-        self.apart = any(not row.instance_type for row in self.rows)
+        self.has_separate_accelerators = any(not row.instance_type for row in self.rows)
         self._new: dict[str, Offering | RejectedRow] = {}
         self._meant: dict[tuple[str, float | None, float | None], tuple[Accelerator, float] | str] = {}
 
@@ -65,7 +65,7 @@ class NodeMatcher:
             alone = self._match_lone_accelerator(row)
             return _priced_node(alone, row) if alone else LONE_ACCELERATOR
         known = self.offerings.get(row.instance_type)
-        if known and self.apart and not row.accelerator:
+        if known and self.has_separate_accelerators and not row.accelerator:
             return self._join_machine(row, known)
         offering = known or self._new_type(row)
         return _priced_node(offering, row) if isinstance(offering, Offering) else offering
@@ -94,7 +94,7 @@ class NodeMatcher:
             instance_type=row.instance_type,
             accelerator=meant[0].name,
             accelerator_count=meant[1],
-            accelerator_memory_gib=None,  # the specification's: what is listed is rounded, or what a driver shows
+            accelerator_memory_gib=None,  # unknown: listed values are rounded, or what a driver reports
             vcpus=row.vcpus,
             memory_gib=row.memory_gib,
             local_ssd_gb=None,
@@ -114,7 +114,7 @@ class NodeMatcher:
         return spellings
 
     def _identify_accelerator(self, row: CatalogListing) -> tuple[Accelerator, float] | str:
-        """The accelerator and how many, in our counting; the reason where it cannot be told."""
+        """The accelerator and its count, in units of the catalogue; the reason if it cannot be identified."""
         key = (row.accelerator, row.accelerator_count, row.accelerator_memory_gib)
         if key not in self._meant:
             self._meant[key] = self._resolve_accelerator(*key)
@@ -149,7 +149,7 @@ class NodeMatcher:
         return problem
 
     def _join_machine(self, row: CatalogListing, known: Offering) -> PricedNode | SkippedRows | RejectedRow:
-        """A machine listed without its accelerators, and they listed alone in the same zone."""
+        """The sum of a machine and of its accelerators, which the file lists separately in the same zone."""
         cards = self._lone_accelerators.get((known.accelerator, known.accelerator_count, row.zone or row.region), [])
         if len({(card.on_demand, card.spot) for card in cards}) > 1:
             description = f"{known.accelerator_count:g} x {known.accelerator}"
@@ -159,11 +159,12 @@ class NodeMatcher:
         if not cards:
             return HOST_ONLY
         pairs = {"on_demand": (row.on_demand, cards[0].on_demand), "spot": (row.spot, cards[0].spot)}
+        # A sum needs both terms: a machine without the price of its accelerators would look far too cheap.
         sums = {kind: one + two for kind, (one, two) in pairs.items() if one is not None and two is not None}
-        told_parts = {
+        part_notes = {
             kind: f"machine {pairs[kind][0]:g} + accelerators {pairs[kind][1]:g}, local disks untold" for kind in sums
         }
-        return PricedNode(known, (row.line, cards[0].line), sums.get("on_demand"), sums.get("spot"), told_parts)
+        return PricedNode(known, (row.line, cards[0].line), sums.get("on_demand"), sums.get("spot"), part_notes)
 
     @cached_property
     def _lone_accelerators(self) -> dict[tuple[str, float | None, str], list[CatalogListing]]:
@@ -176,7 +177,7 @@ class NodeMatcher:
         return lone_rows
 
     def _match_lone_accelerator(self, row: CatalogListing) -> Offering | None:
-        """The type that an accelerator listed alone is: of that name, a card to attach, or a slice named alike."""
+        """The type of an accelerator in a separate row: the type of that name, an attachable card, or a TPU slice."""
         if row.accelerator in self.offerings:
             return self.offerings[row.accelerator]
         meant = self._identify_accelerator(row)

@@ -1,26 +1,37 @@
-"""A SkyPilot catalogue (catalogs/v8/<cloud>/vms.csv) as listed rows: one row a type and zone, two prices each.
+"""Parses a SkyPilot catalogue (catalogs/v8/<cloud>/vms.csv): one row with two prices per instance type and zone.
 
-For Google Cloud it prices accelerators apart, in rows without a type; `pricing.imports.external_catalogs` puts them
-together.
+For Google Cloud it prices accelerators in separate rows without an instance type; `pricing.imports.node_matching` adds
+them to their machines.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from pricing.csv_tables import TableRow
 from pricing.imports.listings import CatalogListing, ListingCells, UnreadableListing
 
 TITLE = "SkyPilot catalogue"
 NAME = "skypilot"
-COLUMNS = ("InstanceType", "AcceleratorName", "AcceleratorCount", "vCPUs", "MemoryGiB", "Price", "SpotPrice", "Region")
-"""Some clouds have no GpuInfo, AvailabilityZone or Arch."""
+COLUMNS: tuple[str, ...] = (
+    "InstanceType",
+    "AcceleratorName",
+    "AcceleratorCount",
+    "vCPUs",
+    "MemoryGiB",
+    "Price",
+    "SpotPrice",
+    "Region",
+)
+"""Required columns. Files of some clouds have no GpuInfo, AvailabilityZone or Arch."""
 
 
-def provider(folder: str, file: str) -> str:  # noqa: ARG001  (every kind of file is asked the same)
-    """What the place of the file says of the provider: aws/vms.csv."""
-    return folder
+def provider_of_path(path: Path) -> str:
+    """The provider that the folder name gives: aws/vms.csv."""
+    return path.parent.name
 
 
-def listed(row: TableRow) -> CatalogListing | UnreadableListing:
+def parse_listing(row: TableRow) -> CatalogListing | UnreadableListing:
     """One row of the file."""
     cells = ListingCells(row)
     listing = CatalogListing(
@@ -40,7 +51,7 @@ def listed(row: TableRow) -> CatalogListing | UnreadableListing:
 
 
 def _memory_gib(info: str) -> float | None:
-    """GiB of one accelerator from the Python literal in GpuInfo; None where it is anything else."""
+    """Memory of one accelerator from the Python literal in GpuInfo; None if it cannot be parsed."""
     import ast
 
     try:

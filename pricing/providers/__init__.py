@@ -1,9 +1,9 @@
-"""One folder a provider, found by walking: there is no list of providers anywhere.
+"""One folder per provider, discovered by walking: no list of providers exists.
 
-A folder holds provider.toml and regions.csv (kept by hand), offerings.csv, prices.csv, tiers.csv and snapshot.toml
-(made by the import command or by a refresh). It may hold sources.csv, accelerators.csv and aliases.csv: what the
-shared tables do not have; and history.csv: superseded prices, which no plan reads. A folder with a `fetch.py` can be
-refreshed. Whoever knows one folder knows all.
+A folder has provider.toml and regions.csv (maintained by hand), offerings.csv, prices.csv, tiers.csv and snapshot.toml
+(made by the import command or by a refresh). It may have sources.csv, accelerators.csv and aliases.csv with additions
+to the shared tables, and history.csv: superseded prices, which no plan reads. A folder with a `fetch.py` can be
+refreshed. All folders have the same layout.
 
 Installed plug-ins add folders by an entry point of the group `gpu_planner.providers`: its name is the provider's, its
 value the package that is the folder.
@@ -22,7 +22,7 @@ from pathlib import Path
 SHARED_TABLES = ("accelerators.csv", "aliases.csv", "sources.csv", "systems.csv")
 PROVIDER_TABLES = ("provider.toml", "offerings.csv", "prices.csv", "regions.csv", "tiers.csv")
 OPTIONAL_TABLES = ("accelerators.csv", "aliases.csv", "sources.csv")
-"""Tables that a folder may have of its own, beside the shared ones of the same names."""
+"""Tables that a folder may have in addition to the shared ones of the same names."""
 PLUG_IN_GROUP = "gpu_planner.providers"
 
 
@@ -39,7 +39,7 @@ class CatalogLayout:
         return cls(root / "data", tuple((path.name, path) for path in find_provider_folders(root)))
 
     def replaced(self, folders: Iterable[tuple[str, Path]]) -> CatalogLayout:
-        """The same with these folders instead of, or beside, those of the same name."""
+        """A copy with these folders added, or in place of those of the same name."""
         return CatalogLayout(self.data, tuple(sorted({**dict(self.folders), **dict(folders)}.items())))
 
     def own(self, table: str) -> Iterator[Path]:
@@ -64,7 +64,7 @@ def find_plug_in_packages() -> tuple[tuple[str, str], ...]:
 
 
 def _has_plug_ins(place: Path) -> bool:
-    """Whether a distribution in a folder of sys.path offers one; zipped ones are not looked into."""
+    """Whether a distribution in a folder of sys.path offers one; zipped ones are ignored."""
     try:
         names = [name for name in os.listdir(place) if name.endswith((".dist-info", ".egg-info"))]  # noqa: PTH208  (ten times as fast)
     except OSError:
@@ -78,13 +78,13 @@ def _has_plug_ins(place: Path) -> bool:
 
 @cache
 def find_plug_in_folders() -> tuple[tuple[str, Path], ...]:
-    """The folders of installed plug-ins, by provider; the package is found, not imported."""
+    """The folders of installed plug-ins, by provider; the package is located, not imported."""
     from importlib.util import find_spec
 
     folders = {}
     for name, package in find_plug_in_packages():
         spec = None
-        with suppress(ModuleNotFoundError):  # `planner cloud check` names it
+        with suppress(ModuleNotFoundError):  # `planner cloud check` reports it
             spec = find_spec(package)
         for place in (spec.submodule_search_locations or ()) if spec else ():
             folders[name] = Path(place)

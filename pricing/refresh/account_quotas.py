@@ -1,6 +1,6 @@
-"""Reads the quotas of an account through a provider's adapter. Knows no cloud; keeps nothing.
+"""Reads the quotas of an account through a provider's adapter. Knows no cloud; stores no file.
 
-Tasks run side by side as those of a refresh do; what one of them could not read is told, the others count.
+Tasks run concurrently, as those of a refresh; a failed task is reported and the others count.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pricing.refresh.price_refresh import RefreshProgress, TaskFailure, build_fe
 
 @dataclass(frozen=True, slots=True)
 class AccountQuotas:
-    """What could be read of one provider: `refused` should be quotas and cannot be taken as they are, `left` counts
-    those that are about other things, `troubles` are the parts that were not read."""
+    """The quotas of one provider. `refused` are rows that should be quotas but cannot be used, `left` counts quotas of
+    other resources by reason, `troubles` are the failed tasks."""
 
     provider: str
     quotas: tuple[Quota, ...]
@@ -35,33 +35,35 @@ def read_account_quotas(
     data: Path,
     patience: RetryBudget,
     today: date,
-    say: Callable[[RefreshProgress], None],
+    report: Callable[[RefreshProgress], None],
     *,
     regions: tuple[str, ...] = (),
     endpoints: Mapping[str, str] | None = None,
 ) -> AccountQuotas:
-    """The quotas of one provider. Never raises Failed: what failed is in `troubles`. An interruption stops every task
-    and passes on."""
+    """The quotas of one provider. Failures are returned in `troubles`, not raised.
+
+    An interruption stops every task and is raised.
+    """
     adapter = load_adapter(provider)
     readings: list[Quota | SkippedRows | RejectedRow] = []
-    troubles: list[TaskFailure] = []
+    failures: list[TaskFailure] = []
     try:
         if adapter is None:
             raise ProviderFailure("no_sdk", "this provider has no adapter: write its quotas by hand")
-        say(RefreshProgress(provider, "finding out what there is to read", 0, 0))
-        ask = build_fetch_request(provider, data, patience, today, regions=regions, endpoints=endpoints)
-        for task, outcome in run_tasks(provider, adapter.quota_tasks(ask), adapter.AT_ONCE, patience, say, list):
+        report(RefreshProgress(provider, "listing the parts to read", 0, 0))
+        request = build_fetch_request(provider, data, patience, today, regions=regions, endpoints=endpoints)
+        for task, outcome in run_tasks(provider, adapter.quota_tasks(request), adapter.AT_ONCE, patience, report, list):
             if isinstance(outcome, ProviderFailure):
-                troubles.append(TaskFailure(task, outcome))
+                failures.append(TaskFailure(task, outcome))
             else:
                 readings += outcome
     except ProviderFailure as failed:
-        troubles.append(TaskFailure("", failed))
-    return _collect_quotas(provider, readings, troubles)
+        failures.append(TaskFailure("", failed))
+    return _collect_quotas(provider, readings, failures)
 
 
 def _collect_quotas(
-    provider: str, readings: Iterable[Quota | SkippedRows | RejectedRow], troubles: Iterable[TaskFailure]
+    provider: str, readings: Iterable[Quota | SkippedRows | RejectedRow], failures: Iterable[TaskFailure]
 ) -> AccountQuotas:
     quotas: dict[tuple[str, str, str], Quota] = {}
     refused: list[RejectedRow] = []
@@ -74,13 +76,11 @@ def _collect_quotas(
             refused.append(reading)
         elif quotas.setdefault(reading.key, reading) != reading:
             twice.add(reading.key)
-    refused += [
-        RejectedRow(" ".join(key), "stated twice, and differently: none of them is taken") for key in sorted(twice)
-    ]
+    refused += [RejectedRow(" ".join(key), "stated twice, and differently: neither is used") for key in sorted(twice)]
     return AccountQuotas(
         provider,
         tuple(quota for key, quota in sorted(quotas.items()) if key not in twice),
         tuple(sorted(refused, key=lambda r: (r.subject, r.reason))),
         left,
-        tuple(troubles),
+        tuple(failures),
     )

@@ -1,7 +1,7 @@
-"""Runs a provider's adapter: its tasks side by side, inside one time limit, and lands what they read.
+"""Runs the tasks of a provider's adapter concurrently within one time limit, and publishes their readings.
 
-What one task could not read stays as it was known; the other tasks and the other providers land all the same. Knows
-no cloud; imports an adapter, and with it an SDK, only when that provider is refreshed.
+The known prices of a failed task stay in use; other tasks and other providers are published all the same. Knows no
+cloud; imports an adapter, and with it an SDK, only for a provider that is refreshed.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 from pricing.adapters.protocol import (
     CoveredScope,
@@ -29,14 +28,16 @@ from pricing.adapters.retries import RetryBudget
 from pricing.catalog import data_folder
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
 from pricing.catalog.snapshot_tables import read_accelerator_names, read_snapshot
-from pricing.errors import ProviderFailure
+from pricing.errors import InvalidPlugin, ProviderFailure
 from pricing.offering import Offering
+from pricing.plugins import check_plugin
 from pricing.price import Price
 from pricing.providers import CatalogLayout, find_plug_in_packages
 from pricing.snapshots.publication import PublishedSnapshot, publish_under_lock
 from pricing.snapshots.quality_gate import FetchedRows, PriceKey
 
 MADE_BY = "planner prices refresh"
+ADAPTER_KIND = "provider adapter"
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 G = TypeVar("G", bound=Sized)
@@ -44,7 +45,7 @@ G = TypeVar("G", bound=Sized)
 
 @dataclass(frozen=True, slots=True)
 class RefreshProgress:
-    """Progress: `done` of `total` tasks of `provider`; `task` has just ended with `rows`, or `failed`."""
+    """`done` of `total` tasks of `provider` have ended; `task` is the last, with `rows` or with a failure."""
 
     provider: str
     task: str
@@ -56,7 +57,7 @@ class RefreshProgress:
 
 @dataclass(frozen=True, slots=True)
 class TaskFailure:
-    """A task that could not be read, and why; what was known of its part stays."""
+    """A failed task, and why it failed; the known prices of its part stay in use."""
 
     task: str
     failed: ProviderFailure
@@ -64,7 +65,7 @@ class TaskFailure:
 
 @dataclass(frozen=True, slots=True)
 class RefreshOutcome:
-    """What a refresh of one provider came to. `landed` is None where nothing could be written."""
+    """The outcome of a refresh of one provider. `landed` is None if no snapshot could be written."""
 
     provider: str
     landed: PublishedSnapshot | None
@@ -72,7 +73,7 @@ class RefreshOutcome:
 
 
 class NamedTask(Protocol[T_co]):
-    """A Task or a QuotaTask."""
+    """A FetchTask or a QuotaTask."""
 
     @property
     def name(self) -> str: ...
@@ -82,13 +83,25 @@ class NamedTask(Protocol[T_co]):
 
 
 def load_adapter(provider: str) -> ProviderAdapter | None:
-    """The `fetch` module of an embedded provider or a plug-in; None where it has none. Imports no SDK."""
-    packages = dict(find_plug_in_packages())
-    name = f"{packages.get(provider, f'pricing.providers.{provider}')}.fetch"
-    with suppress(ModuleNotFoundError):
-        if find_spec(name) is not None:
-            return cast(ProviderAdapter, importlib.import_module(name))
-    return None
+    """The `fetch` module of an embedded provider or a plug-in; None if it has none. Imports no SDK.
+
+    Raises InvalidPlugin for a module that lacks a part of ProviderAdapter, or that needs a module not installed.
+    """
+    package = dict(find_plug_in_packages()).get(provider, f"pricing.providers.{provider}")
+    name = f"{package}.fetch"
+    try:
+        if find_spec(name) is None:
+            return None
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        # Only the package itself may be absent (a user's own cloud has tables and no code); a module that the package
+        # imports and that is not installed is a defect of the plug-in, which must not pass for "no adapter".
+        if missing.name and f"{package}.".startswith(f"{missing.name}."):
+            return None
+        problem = f"it imports {missing.name}, which is not installed"
+        raise InvalidPlugin(ADAPTER_KIND, name, "", (problem,)) from missing
+    adapter: ProviderAdapter = check_plugin(module, ProviderAdapter, ADAPTER_KIND)
+    return adapter
 
 
 def build_fetch_request(
@@ -100,7 +113,7 @@ def build_fetch_request(
     regions: tuple[str, ...] = (),
     endpoints: Mapping[str, str] | None = None,
 ) -> FetchRequest:
-    """What to ask of a provider, with what the snapshot in use knows of it."""
+    """The request to a provider's adapter, with the offerings of the snapshot in use."""
     layout = data_folder.current_layout(EMBEDDED_LAYOUT, data)
     own = CatalogLayout(layout.data, ((provider, dict(layout.folders)[provider]),))
     known = {o.instance_type: o for o in read_snapshot(own).offerings}
@@ -112,40 +125,42 @@ def refresh_provider(
     data: Path,
     patience: RetryBudget,
     today: date,
-    say: Callable[[RefreshProgress], None],
+    report: Callable[[RefreshProgress], None],
     *,
     regions: tuple[str, ...] = (),
     endpoints: Mapping[str, str] | None = None,
     accept: Mapping[str, str] | None = None,
 ) -> RefreshOutcome:
-    """Reads, judges and lands one provider. Never raises Failed: what failed is in the outcome.
+    """Reads, checks and publishes the prices of one provider. Failures are in the outcome, not raised.
 
-    An interruption stops every task, lands nothing and passes on.
+    An interruption stops every task, publishes no snapshot and is raised.
     """
     adapter = load_adapter(provider)
     if adapter is None:
         text = "this provider has no adapter: import its prices from a file"
         return RefreshOutcome(provider, None, (TaskFailure("", ProviderFailure("no_sdk", text)),))
-    troubles: list[TaskFailure] = []
+    failures: list[TaskFailure] = []
     try:
         with data_folder.lock_provider(provider, data):
-            say(RefreshProgress(provider, "finding out what there is to read", 0, 0))
-            ask = build_fetch_request(provider, data, patience, today, regions=regions, endpoints=endpoints)
-            pile = ReadingBatch()
-            for task, batch in run_tasks(provider, adapter.tasks(ask), adapter.AT_ONCE, patience, say, ReadingBatch.of):
+            report(RefreshProgress(provider, "listing the parts to read", 0, 0))
+            request = build_fetch_request(provider, data, patience, today, regions=regions, endpoints=endpoints)
+            total = ReadingBatch()
+            for task, batch in run_tasks(
+                provider, adapter.tasks(request), adapter.AT_ONCE, patience, report, ReadingBatch.of
+            ):
                 if isinstance(batch, ProviderFailure):
-                    troubles.append(TaskFailure(task, batch))
+                    failures.append(TaskFailure(task, batch))
                 else:
-                    pile.merge(batch)
-            if not pile.prices and not pile.offerings:
+                    total.merge(batch)
+            if not total.prices and not total.offerings:
                 raise ProviderFailure(
-                    troubles[0].failed.kind if troubles else "changed_format", "no price was read at all"
+                    failures[0].failed.kind if failures else "changed_format", "no price was read at all"
                 )
-            fetched = pile.fetched(adapter.sources(today))
+            fetched = total.fetched(adapter.sources(today))
             landed = publish_under_lock(provider, fetched, data, made_by=MADE_BY, day=today, accept=accept or {})
     except ProviderFailure as failed:
-        return RefreshOutcome(provider, None, (*troubles, TaskFailure("", failed)))
-    return RefreshOutcome(provider, landed, tuple(troubles))
+        return RefreshOutcome(provider, None, (*failures, TaskFailure("", failed)))
+    return RefreshOutcome(provider, landed, tuple(failures))
 
 
 def run_tasks(
@@ -153,11 +168,13 @@ def run_tasks(
     tasks: Iterable[NamedTask[T]],
     at_once: int,
     patience: RetryBudget,
-    say: Callable[[RefreshProgress], None],
+    report: Callable[[RefreshProgress], None],
     gather: Callable[[Iterator[T]], G],
 ) -> Iterator[tuple[str, G | ProviderFailure]]:
-    """Each task's name with what `gather` (list, Pile.of) makes of all that it read, or why it failed, in the order
-    in which they end."""
+    """The name of each task, in the order in which they end, with its failure or its readings.
+
+    `gather` (list, ReadingBatch.of) collects the readings inside the thread of the task.
+    """
     waiting = list(tasks)
     total, done = len(waiting), 0
     with ThreadPoolExecutor(max(1, at_once), thread_name_prefix=f"refresh-{provider}") as pool:
@@ -168,7 +185,7 @@ def run_tasks(
                 for future in sorted(ended, key=lambda f: running[f]):
                     name, outcome, done = running.pop(future), future.result(), done + 1
                     failed = outcome if isinstance(outcome, ProviderFailure) else None
-                    say(
+                    report(
                         RefreshProgress(
                             provider,
                             name,
@@ -190,13 +207,13 @@ def _run_task(task: NamedTask[T], gather: Callable[[Iterator[T]], G]) -> G | Pro
         return gather(task.read())
     except ProviderFailure as failed:
         return failed
-    except Exception as error:  # noqa: BLE001 - an answer that the adapter did not expect costs no other task
+    except Exception as error:  # noqa: BLE001 - an unexpected answer fails this task only
         return ProviderFailure("changed_format", f"{task.name}: {type(error).__name__}: {error}")
 
 
 @dataclass(slots=True)
 class ReadingBatch:
-    """What the tasks have read so far. A price that two rows state differently is refused, and none of them taken."""
+    """The readings so far. A price that two rows state differently is rejected, and neither is used."""
 
     offerings: dict[str, Offering] = field(default_factory=dict)
     prices: dict[PriceKey, Price] = field(default_factory=dict)
@@ -207,16 +224,16 @@ class ReadingBatch:
 
     @classmethod
     def of(cls, readings: Iterable[PriceReading]) -> ReadingBatch:
-        """All readings of one task, taken as they come: rows that are left out are counted, not kept."""
-        pile = cls()
-        pile.add(readings)
-        return pile
+        """All readings of one task; skipped rows are only counted, since they are the bulk of a feed."""
+        batch = cls()
+        batch.add(readings)
+        return batch
 
     def __len__(self) -> int:
         return len(self.offerings) + len(self.prices)
 
     def merge(self, other: ReadingBatch) -> None:
-        """The other's readings too."""
+        """Adds the readings of another batch."""
         self.add((*other.offerings.values(), *other.prices.values(), *other.covered, *other.refused))
         self.left.update(other.left)
         self.twice |= other.twice

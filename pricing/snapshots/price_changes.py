@@ -1,6 +1,6 @@
-"""What happened to prices between two lists of them: by key, and counted. Knows no file and no plan.
+"""Changes between two lists of prices, by key and in counts. Knows no file and no plan.
 
-Pure functions. A change is told from the old list to the new one; the other way round every change is its mirror.
+Pure functions. With the lists swapped, every change is reversed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from statistics import median
 from typing import Literal
 
 from pricing.price import Price
-from pricing.regions_and_tiers import strip_source_date
+from pricing.regions import strip_source_date
 
 ChangeKind = Literal["new", "gone", "up", "down", "same", "currency"]
 MOVE_KINDS: tuple[ChangeKind, ...] = ("up", "down")
@@ -20,7 +20,7 @@ MOVE_KINDS: tuple[ChangeKind, ...] = ("up", "down")
 
 @dataclass(frozen=True, slots=True)
 class PriceChange:
-    """One price in both lists, or in one: `before` is None where it is new, `after` where it is gone."""
+    """One price in both lists, or in one: `before` is None if it is new, `after` if it is gone."""
 
     key: tuple[str, str, str, str]
     before: Price | None
@@ -28,7 +28,7 @@ class PriceChange:
 
     @property
     def what(self) -> ChangeKind:
-        """An equal price of another date is the same; prices in two currencies cannot be compared."""
+        """The kind of change. An equal price of another date is the same; two currencies cannot be compared."""
         if self.before is None:
             return "new"
         if self.after is None:
@@ -40,7 +40,7 @@ class PriceChange:
 
     @property
     def percent(self) -> float | None:
-        """By how much the price moved, in percent of the old one; None where there are not two to compare."""
+        """The move in percent of the old price; None without two comparable prices."""
         if self.before is None or self.after is None or self.what == "currency":
             return None
         return (self.after.price_per_hour / self.before.price_per_hour - 1) * 100
@@ -80,14 +80,14 @@ def compare_prices(old: Iterable[Price], new: Iterable[Price]) -> tuple[PriceCha
     return tuple(PriceChange(key, before.get(key), after.get(key)) for key in sorted(before.keys() | after.keys()))
 
 
-def summarize_changes(found: Iterable[PriceChange]) -> tuple[PriceChangeSummary, ...]:
+def summarize_changes(changes: Iterable[PriceChange]) -> tuple[PriceChangeSummary, ...]:
     """Counts by provider and purchase option, sorted."""
-    return tuple(_summarize_groups(found))
+    return tuple(_summarize_groups(changes))
 
 
-def rank_price_moves(found: Iterable[PriceChange]) -> tuple[PriceChange, ...]:
-    """The prices that moved, the largest percentage first; a doubling stands beside a halving of its mirror."""
-    moved = [change for change in found if change.what in MOVE_KINDS]
+def rank_price_moves(changes: Iterable[PriceChange]) -> tuple[PriceChange, ...]:
+    """The prices that moved, the largest factor first; a doubling ranks with a halving."""
+    moved = [change for change in changes if change.what in MOVE_KINDS]
     return tuple(sorted(moved, key=lambda change: (-_change_factor(change), change.key)))
 
 
@@ -115,7 +115,7 @@ def _summarize_groups(price_changes: Iterable[PriceChange]) -> Iterator[PriceCha
 
 
 def _change_factor(change: PriceChange) -> float:
-    """How far a price moved, as a factor above 1: the same for a move and its mirror."""
+    """The move as a factor above 1, equal for a rise and the fall that reverses it."""
     assert change.before is not None
     assert change.after is not None
     low, high = sorted((change.before.price_per_hour, change.after.price_per_hour))

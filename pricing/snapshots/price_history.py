@@ -1,7 +1,7 @@
-"""How prices of one type moved, as far as it is kept here: every snapshot of a provider and its superseded prices.
+"""The price history of instance types, from all stored snapshots of a provider and its superseded prices.
 
 A provider folder may hold history.csv: prices that were true before those of prices.csv, each `since` the day it was
-first seen. Reads files, judges nothing: what a snapshot says was the price of that day, is.
+first observed. Reads files and checks no price: a price in a snapshot counts as that of its day.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from pricing.catalog.data_folder import StoredSnapshot
 from pricing.catalog.snapshot_tables import PRICE_COLUMNS
 from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot
-from pricing.regions_and_tiers import strip_source_date
+from pricing.regions import strip_source_date
 
 HISTORY_FILE = "history.csv"
 HISTORY_COLUMNS = (
     "region", "instance_type", "purchase_option", "price_per_hour", "currency", "since", "source_id", "note",
 )  # fmt: skip
 SUPERSEDED = "superseded"
-"""Where a price stands that no snapshot holds any more, in place of the id of one."""
+"""The snapshot id of a price that only history.csv has."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriceObservation:
-    """A price on the `day` that a source gives it; `snapshot` is the id of the one that holds it, or SUPERSEDED."""
+    """A price on the `day` that a source gives it; `snapshot` is the id of its snapshot, or SUPERSEDED."""
 
     key: tuple[str, str, str, str]
     day: str
@@ -39,9 +39,9 @@ class PriceObservation:
 
 @dataclass(frozen=True, slots=True)
 class PricePeriod:
-    """An unchanged price, seen from `first` to `last` (ISO dates, both included; it may have held for longer).
+    """An unchanged price, observed from `first` to `last` (ISO dates, inclusive; it may have been valid for longer).
 
-    `percent` is the step from the line before of the same price; None for the first, or where the currency changed.
+    `percent` is the change from the previous period; None for the first, or if the currency changed.
     """
 
     provider: str
@@ -62,7 +62,7 @@ def read_observations(
 ) -> tuple[PriceObservation, ...]:
     """Every price of these types in the snapshots and in the history of the oldest, in the order of the snapshots.
 
-    Raises BadSnapshot with every fault.
+    Raises InvalidSnapshot with every fault.
     """
     faults: list[str] = []
     observations: list[PriceObservation] = []
@@ -77,7 +77,7 @@ def read_observations(
 
 
 def build_price_periods(observations: Iterable[PriceObservation]) -> tuple[PricePeriod, ...]:
-    """The dated series of every price, by key and then by day; on one day the later snapshot stands later.
+    """The dated series of every price, by key and then by day; on one day, in the order of the snapshots.
 
     A price that did not change from one day to the next is one line.
     """

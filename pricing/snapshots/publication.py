@@ -1,7 +1,7 @@
-"""What was read of a provider becomes its snapshot in use, or nothing changes at all.
+"""Publishes the readings of a provider as its snapshot in use, in one atomic step.
 
-A snapshot is a whole provider folder of its own, written beside the others, read back as part of the whole catalogue,
-and only then named as current in one step. Whatever ends the process before that leaves the last good one in use.
+A snapshot is a complete provider folder. It is written to a new folder, read back as part of the whole catalogue, and
+only then named as current. If the process ends before that, the last good snapshot stays in use.
 """
 
 from __future__ import annotations
@@ -32,22 +32,23 @@ from pricing.errors import InvalidSnapshot, ProviderFailure
 from pricing.offering import Offering
 from pricing.price import Price
 from pricing.providers import CatalogLayout
-from pricing.regions_and_tiers import Region, Source, Tier
+from pricing.regions import Region, Source
 from pricing.snapshots.quality_gate import FetchedRows, GateResult, QuarantinedRow, apply_quality_gate
+from pricing.transfer_storage_prices import Tier
 
 Row = TypeVar("Row", Price, Offering, Region, Tier)
 QUARANTINE_FILE = "quarantine.csv"
 QUARANTINE_COLUMNS = ("subject", "reason", "price_before", "before_as_of", "price_after", "after_as_of")
 CURATED_FILES = ("provider.toml", "accelerators.csv", "aliases.csv")
-"""Copied from the snapshot before, where it has them."""
+"""Copied from the previous snapshot if it has them."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedSnapshot:
-    """The snapshot now in use, and how it differs from the one before.
+    """The snapshot now in use, and its difference from the previous one.
 
-    `id` is that of the one before where nothing `changed`. `new`, `gone` and `moved` count prices; `held` is what the
-    gate kept out, `left` what was left out by rule, by reason.
+    `id` is the previous one unless it `changed`. `new`, `gone` and `moved` count prices; `held` are the rows in
+    quarantine, `left` the number of skipped rows by reason.
     """
 
     provider: str
@@ -67,7 +68,7 @@ class PublishedSnapshot:
 def publish_snapshot(
     provider: str, fetched: FetchedRows, data: Path, *, made_by: str, day: date, accept: Mapping[str, str] | None = None
 ) -> PublishedSnapshot:
-    """Judges and writes; raises Failed and changes nothing where the gate refuses the whole, or another is at work."""
+    """Checks and writes; raises ProviderFailure, and changes no file, if the gate rejects all or the lock is in use."""
     with data_folder.lock_provider(provider, data):
         return publish_under_lock(provider, fetched, data, made_by=made_by, day=day, accept=accept or {})
 
@@ -75,41 +76,46 @@ def publish_snapshot(
 def publish_under_lock(
     provider: str, fetched: FetchedRows, data: Path, *, made_by: str, day: date, accept: Mapping[str, str]
 ) -> PublishedSnapshot:
-    """The same for a caller that holds the lock."""
+    """As `publish_snapshot`, for a caller that has the lock already."""
     base = data_folder.base_layout(EMBEDDED_LAYOUT, data)
     fallback = dict(base.folders)[provider]
     current = next(data_folder.find_current_snapshot(provider, fallback, data), None)
     folder = current.path if current else fallback
     layout = CatalogLayout(base.data, ((provider, folder),))
     before = read_snapshot(layout)
-    judged = apply_quality_gate(
+    gate_result = apply_quality_gate(
         before, fetched, read_accelerator_names(layout), accept, refreshed_before=current is not None
     )
-    tables = _snapshot_tables(before, judged, fetched)
+    tables = _snapshot_tables(before, gate_result, fetched)
     if current and not _tables_differ(folder, tables):
-        return _summarize_publication(provider, current.id, folder, before, judged, fetched, changed=False)
+        return _summarize_publication(provider, current.id, folder, before, gate_result, fetched, changed=False)
     place = data / "snapshots" / provider
     name = _next_snapshot_id(place, day)
-    facts = _snapshot_manifest(made_by, day, current.id if current else data_folder.EMBEDDED_ID, tables, judged, accept)
+    facts = _snapshot_manifest(
+        made_by, day, current.id if current else data_folder.EMBEDDED_ID, tables, gate_result, accept
+    )
     _write_snapshot(
-        place, name, {**tables, "snapshot.toml": facts, QUARANTINE_FILE: _quarantine_table(judged.held)}, folder
+        place, name, {**tables, "snapshot.toml": facts, QUARANTINE_FILE: _quarantine_table(gate_result.held)}, folder
     )
     _verify_staged_catalog(place / name, provider, data)
     write_atomically(place / data_folder.CURRENT_FILE, f"{name}\n".encode())
-    return _summarize_publication(provider, name, place / name, before, judged, fetched, changed=True)
+    return _summarize_publication(provider, name, place / name, before, gate_result, fetched, changed=True)
 
 
-def _snapshot_tables(before: Snapshot, judged: GateResult, fetched: FetchedRows) -> dict[str, bytes]:
-    """The tables of the snapshot. Every source is named after its day there (karp-aws.2026-07-20): a later version may
-    ship another of the same name, and a carried row must go on pointing at its own."""
+def _snapshot_tables(before: Snapshot, gate_result: GateResult, fetched: FetchedRows) -> dict[str, bytes]:
+    """The tables of the snapshot. Source ids get their date as suffix (karp-aws.2026-07-20).
+
+    A later version of the package may ship another source of the same name, and a price carried over from an older
+    snapshot must go on to name its own.
+    """
     sources = {s.source_id: s for s in (*before.sources, *fetched.sources) if "+" not in s.source_id}
     named = {name: _dated_source_id(source) for name, source in sources.items()}
 
     def rows(values: Iterable[Row]) -> list[Row]:
         return [replace(v, source_id="+".join(named[part] for part in v.source_id.split("+"))) for v in values]
 
-    prices, offerings = rows(judged.prices.values()), rows(judged.offerings.values())
-    regions, tiers = rows((*before.regions, *_new_regions(before, judged))), rows(before.tiers)
+    prices, offerings = rows(gate_result.prices.values()), rows(gate_result.offerings.values())
+    regions, tiers = rows((*before.regions, *_new_regions(before, gate_result))), rows(before.tiers)
     written = (row.source_id for table in (prices, offerings, regions, tiers) for row in table)
     used = {part for source_id in written for part in source_id.split("+")}
     sources_by_id = {named[name]: replace(source, source_id=named[name]) for name, source in sources.items()}
@@ -123,34 +129,34 @@ def _snapshot_tables(before: Snapshot, judged: GateResult, fetched: FetchedRows)
 
 
 def _dated_source_id(source: Source) -> str:
-    """The id with the day of the source behind it."""
+    """The id of the source with its date as suffix."""
     end = f".{source.as_of}"
     return source.source_id if source.source_id.endswith(end) else f"{source.source_id}{end}"
 
 
-def _new_regions(before: Snapshot, judged: GateResult) -> list[Region]:
-    """Regions that have prices and were not known: their country is not told, so residency rules them out."""
+def _new_regions(before: Snapshot, gate_result: GateResult) -> list[Region]:
+    """Regions that have prices and were unknown. Their country stays empty, so residency rules exclude them."""
     known = {region.region for region in before.regions}
-    new = {p.region: p for p in sorted(judged.prices.values(), key=lambda p: p.key) if p.region not in known}
+    new = {p.region: p for p in sorted(gate_result.prices.values(), key=lambda p: p.key) if p.region not in known}
     return [Region(p.provider, p.region, p.region, "", (), p.source_id) for p in new.values()]
 
 
 def _tables_differ(folder: Path, tables: Mapping[str, bytes]) -> bool:
-    """Whether a table differs from what is in use."""
+    """Whether a table differs from the snapshot in use."""
     return any(not (folder / n).is_file() or (folder / n).read_bytes() != content for n, content in tables.items())
 
 
 def _next_snapshot_id(place: Path, day: date) -> str:
-    """2026-11-21-001: names sort in the order of making."""
-    taken = [path.name for path in place.glob(f"{day}-*")]
-    return f"{day}-{max((int(name.rpartition('-')[2]) for name in taken), default=0) + 1:03d}"
+    """2026-11-21-001: ids sort by creation."""
+    ids = [path.name for path in place.glob(f"{day}-*")]
+    return f"{day}-{max((int(name.rpartition('-')[2]) for name in ids), default=0) + 1:03d}"
 
 
 def _snapshot_manifest(
-    made_by: str, day: date, base: str, tables: Mapping[str, bytes], judged: GateResult, accept: Mapping[str, str]
+    made_by: str, day: date, base: str, tables: Mapping[str, bytes], gate_result: GateResult, accept: Mapping[str, str]
 ) -> bytes:
-    dates = sorted(p.as_of.isoformat() for p in judged.prices.values()) or ["", ""]
-    used = sorted({p.source_id for p in judged.prices.values()})
+    dates = sorted(p.as_of.isoformat() for p in gate_result.prices.values()) or ["", ""]
+    used = sorted({p.source_id for p in gate_result.prices.values()})
     lines = [
         f"# Made by `{made_by}`; not to be edited.",
         f'made_by = "{made_by}"',
@@ -161,9 +167,9 @@ def _snapshot_manifest(
         f"sources = [{', '.join(quote_toml_strings(used))}]",
         "",
         "[rows]",
-        f"offerings = {len(judged.offerings)}",
-        f"prices = {len(judged.prices)}",
-        f"held = {len(judged.held)}",
+        f"offerings = {len(gate_result.offerings)}",
+        f"prices = {len(gate_result.prices)}",
+        f"held = {len(gate_result.held)}",
         "",
         "[sha256]",
         *(f'"{name}" = "{sha256(content).hexdigest()}"' for name, content in tables.items()),
@@ -190,8 +196,8 @@ def _quarantine_table(quarantined: Iterable[QuarantinedRow]) -> bytes:
 
 
 def _write_snapshot(place: Path, name: str, files: Mapping[str, bytes], folder: Path) -> None:
-    """All files under a name that nobody reads yet, on the disk, then the folder under its own name."""
-    for left_over in place.glob(".new-*"):  # of a process that was killed: the lock is ours
+    """Writes all files to a hidden folder and flushes them to disk, then renames it: readers never see a part."""
+    for left_over in place.glob(".new-*"):  # from a killed process: this process has the lock
         shutil.rmtree(left_over, ignore_errors=True)
     stage = place / f".new-{os.getpid()}"
     stage.mkdir(parents=True)
@@ -208,19 +214,26 @@ def _write_snapshot(place: Path, name: str, files: Mapping[str, bytes], folder: 
 
 
 def _verify_staged_catalog(path: Path, provider: str, data: Path) -> None:
-    """Reads the whole catalogue that would result; a snapshot that cannot be read is removed again."""
+    """Reads the whole resulting catalogue; an unreadable snapshot is removed."""
     try:
         read_snapshot(data_folder.current_layout(EMBEDDED_LAYOUT, data).replaced([(provider, path)]))
     except InvalidSnapshot as bad:
         shutil.rmtree(path, ignore_errors=True)
-        raise ProviderFailure("changed_format", f"what was read makes no catalogue: {bad.faults[0]}") from bad
+        raise ProviderFailure("changed_format", f"the readings give no valid catalogue: {bad.faults[0]}") from bad
 
 
 def _summarize_publication(
-    provider: str, name: str, path: Path, before: Snapshot, judged: GateResult, fetched: FetchedRows, *, changed: bool
+    provider: str,
+    name: str,
+    path: Path,
+    before: Snapshot,
+    gate_result: GateResult,
+    fetched: FetchedRows,
+    *,
+    changed: bool,
 ) -> PublishedSnapshot:
     known: dict[tuple[str, str, str, str], Price] = {p.key: p for p in before.prices}
-    entered = [p for key, p in judged.prices.items() if known.get(key) is not p]
+    entered = [p for key, p in gate_result.prices.items() if known.get(key) is not p]
     new = sum(p.key not in known for p in entered)
     moved = sum(p.key in known and known[p.key].price_per_hour != p.price_per_hour for p in entered)
     return PublishedSnapshot(
@@ -228,12 +241,12 @@ def _summarize_publication(
         id=name,
         path=path,
         changed=changed,
-        offerings=len(judged.offerings),
-        prices=len(judged.prices),
+        offerings=len(gate_result.offerings),
+        prices=len(gate_result.prices),
         read=len(fetched.prices),
         new=new,
         moved=moved,
-        gone=len(judged.gone),
-        held=judged.held,
+        gone=len(gate_result.gone),
+        held=gate_result.held,
         left=dict(fetched.left),
     )

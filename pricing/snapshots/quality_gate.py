@@ -1,7 +1,7 @@
-"""The gate before a snapshot is written: what was read against what was known. Knows neither clouds nor files.
+"""The quality gate before a snapshot is written: compares readings with known prices. Knows neither clouds nor files.
 
-Nothing enters that looks wrong, and nothing is lost: what fails is held back with its reason, and what was known of it
-stays. A feed that fails as a whole raises Failed("changed_format") and changes nothing.
+A suspicious row goes to quarantine with its reason, and its known price stays in use. A feed that fails as a whole
+raises ProviderFailure("changed_format").
 """
 
 from __future__ import annotations
@@ -18,27 +18,39 @@ from pricing.catalog.snapshot_tables import Snapshot
 from pricing.errors import ProviderFailure
 from pricing.offering import Offering
 from pricing.price import Price, PurchaseKind, parse_purchase_option
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 
 PriceKey = tuple[str, str, str, str]
 
 PRICE_BANDS: Mapping[str, tuple[float, float]] = {"spot": (0.1, 10.0), "capacity_block": (0.4, 2.5)}
-"""How far a price may move in one refresh, as a factor, by kind. Spot is a market; block rates follow the season."""
+"""The factor by which a price may move in one refresh, by kind.
+
+Spot prices follow a market, so only errors of magnitude (a wrong unit, cents for dollars) fall outside a factor of ten.
+Capacity block rates vary with season and length, by less.
+"""
 LIST_PRICE_BAND = (0.65, 1.5)
-"""For list prices. The largest cut since 2023, of P5 in June 2025, was to 0.56 of the price: it needs a reason."""
+"""The factor for list prices. The largest cut since 2023, of P5 in June 2025, was to 0.56: such a cut needs a reason,
+since a feed that drops a part of a price looks the same."""
 MIN_ROW_RATIO, MAX_ROW_RATIO = 0.7, 3.0
-"""Rows of one kind in what was covered, as a factor of those known there. The upper one holds between refreshes."""
+"""Rows of one kind in the covered scopes, as a factor of those known there.
+
+Below the lower limit a feed is truncated rather than prices withdrawn. The upper limit holds between refreshes only:
+the first refresh may have far more rows than the shipped snapshot.
+"""
 MAX_QUARANTINED_FRACTION = 0.5
-"""If more of the prices read than this fail, the feed has changed, not the prices."""
+"""If a larger fraction of the prices fails, the feed has changed, not the prices."""
 MIN_RATE_FACTOR, MAX_RATE_FACTOR = 0.5, 5.0
-"""Of the lowest and the highest price per accelerator-hour known for that accelerator: a new on-demand row below lacks
-a part, one above is a stand-in for a price that is unknown (700 an hour, in a catalogue of others)."""
+"""Factors of the lowest and the highest known price per accelerator-hour of the same accelerator.
+
+A new on-demand price below the range lacks a part (a GPU without its machine); one above it is a placeholder for an
+unknown price, such as the 700 an hour that some catalogues list.
+"""
 COMMITMENT_KINDS: tuple[PurchaseKind, ...] = ("reserved", "committed_use", "savings_plan")
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedRows:
-    """All that one refresh or import read of a provider."""
+    """All readings of one refresh or import of a provider."""
 
     offerings: dict[str, Offering]
     prices: dict[PriceKey, Price]
@@ -50,7 +62,7 @@ class FetchedRows:
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedRow:
-    """One row in quarantine: why, and the two prices (None where there is none); the one before stays in use."""
+    """One row in quarantine with its reason and its two prices, None if missing; `before` stays in use."""
 
     subject: str
     reason: str
@@ -60,7 +72,7 @@ class QuarantinedRow:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What may be written: all offerings and prices of the provider, old and new, by key; and what was held back."""
+    """All offerings and prices to write, old and new, by key; `held` is the quarantine, `gone` the vanished prices."""
 
     offerings: dict[str, Offering]
     prices: dict[PriceKey, Price]
@@ -76,22 +88,22 @@ def apply_quality_gate(
     *,
     refreshed_before: bool,
 ) -> GateResult:
-    """Merges what was read into what was known.
+    """Merges readings into the known offerings and prices.
 
-    `accept` maps patterns of instance types to the reason why a move past the band is right. `refreshed_before`:
-    `before` was itself made by a refresh, so that the number of rows may be compared upwards too.
+    `accept` maps patterns of instance types to the reason why a move past the band is right. `refreshed_before` says
+    that `before` is the result of a refresh, so that the number of rows is compared upwards too.
     """
     gate = _QualityGate(before, fetched, names, accept)
     gate.offerings()
     gate.prices()
     gate.remove_vanished(refreshed_before)
-    wrong, read = [held for held in gate.held if held.after is not None], len(fetched.prices)
+    wrong, read = [row for row in gate.quarantined if row.after is not None], len(fetched.prices)
     if not read and not fetched.offerings:
-        wrong, read = gate.held, len(fetched.refused)
+        wrong, read = gate.quarantined, len(fetched.refused)
     if len(wrong) > MAX_QUARANTINED_FRACTION * read:
         text = f"{len(wrong)} of {read} rows fail, the first: {wrong[0].subject}: {wrong[0].reason}"
         raise ProviderFailure("changed_format", text)
-    return GateResult(gate.all_offerings, gate.all_prices, tuple(gate.held), tuple(gate.gone))
+    return GateResult(gate.all_offerings, gate.all_prices, tuple(gate.quarantined), tuple(gate.gone))
 
 
 class _QualityGate:
@@ -103,7 +115,7 @@ class _QualityGate:
         self.known = {p.key: p for p in before.prices}
         self.all_offerings = {o.instance_type: o for o in before.offerings}
         self.all_prices = dict(self.known)
-        self.held = [QuarantinedRow(r.subject, r.reason) for r in fetched.refused]
+        self.quarantined = [QuarantinedRow(r.subject, r.reason) for r in fetched.refused]
         self.gone: list[Price] = []
         self.usual = self._accelerator_rate_ranges()
 
@@ -111,7 +123,7 @@ class _QualityGate:
         for instance_type, new in self.fetched.offerings.items():
             old = self.all_offerings.get(instance_type)
             if problem := self._offering_problem(old, new):
-                self.held.append(QuarantinedRow(f"{new.provider} {instance_type}", problem))
+                self.quarantined.append(QuarantinedRow(f"{new.provider} {instance_type}", problem))
             else:
                 self.all_offerings[instance_type] = new
 
@@ -133,7 +145,7 @@ class _QualityGate:
             if old is not None and old.as_of > new.as_of:
                 continue
             if problem := self._price_problem(old, new):
-                self.held.append(QuarantinedRow(" ".join(key), problem, old, new))
+                self.quarantined.append(QuarantinedRow(" ".join(key), problem, old, new))
             else:
                 self.all_prices[key] = new
 
@@ -145,12 +157,13 @@ class _QualityGate:
         if parse_purchase_option(new.purchase_option) is None:
             return f"the purchase option {new.purchase_option!r} is none that can be read"
         if new.instance_type not in self.all_offerings:
-            return "the instance type is unknown: no offering tells what it has"
+            return "the instance type is unknown: it has no offering"
         if any(fnmatchcase(new.instance_type, pattern) for pattern in self.accept):
             return None
         return self._move_problem(old, new) if old is not None else self._plausibility_problem(new)
 
     def _move_problem(self, old: Price, new: Price) -> str | None:
+        # Compared with the last accepted price, so that a slow drift passes and a jump needs --accept with a reason.
         low, high = PRICE_BANDS.get(new.kind, LIST_PRICE_BAND)
         factor = new.price_per_hour / old.price_per_hour
         if low <= factor <= high:
@@ -159,6 +172,8 @@ class _QualityGate:
         return f"{text}: past the band of {low - 1:+.0%} to {high - 1:+.0%} without a listed reason"
 
     def _plausibility_problem(self, new: Price) -> str | None:
+        # There is no earlier price to compare with. Prices per accelerator-hour of one model lie close together across
+        # instance types, regions and clouds, so their known range stands in for it.
         offering = self.all_offerings[new.instance_type]
         usual, count = self.usual.get(offering.accelerator), offering.accelerator_count
         if new.kind == "on_demand" and usual and count:
@@ -171,7 +186,7 @@ class _QualityGate:
         return self._commitment_problem(new)
 
     def _commitment_problem(self, new: Price) -> str | None:
-        """A commitment that costs more than none is a price of a whole term taken for one of an hour, or the like."""
+        """A commitment above the on-demand price has a wrong unit, such as a price per term read as per hour."""
         if new.kind not in COMMITMENT_KINDS:
             return None
         key = (new.provider, new.region, new.instance_type, "on_demand")
@@ -190,7 +205,7 @@ class _QualityGate:
         return {name: (min(rates), max(rates)) for name, rates in rates_by_accelerator.items()}
 
     def remove_vanished(self, refreshed_before: bool) -> None:
-        """What was known in a covered scope and was not read again is gone, unless too much is gone at once."""
+        """Removes known prices that a covered scope lacks, unless too many of a kind or a whole family vanish."""
         missing: dict[tuple[str, str], list[Price]] = defaultdict(list)
         doubtful = {refused.key for refused in self.fetched.refused}
         for key, price in self.known.items():
@@ -210,7 +225,7 @@ class _QualityGate:
                 for price in prices:
                     del self.all_prices[price.key]
                 continue
-            self.held.append(QuarantinedRow(f"{prices[0].provider} {family} {kind}", reason))
+            self.quarantined.append(QuarantinedRow(f"{prices[0].provider} {family} {kind}", reason))
 
     def _kinds_out_of_band(
         self, missing: Mapping[tuple[str, str], list[Price]], refreshed_before: bool

@@ -61,23 +61,25 @@ acme,here-1,a.large,on_demand,12,2025-01-31,src2,0ef00abbe
 """,
     "price_suspect.csv": "provider,why\nacme,stale\nacme,odd\n",
 }
-KEPT = {
-    "data/aliases.csv": "written,name,used_by,units_per_chip,source\nD2,D2-8GB-die,acme,,\nX1,X1-16GB-SXM,acme,,\n",
-    "data/successors.csv": "provider,instance_type,successor,source_id,note\nacme,b.old,a.large,guide,\n",
-    "data/kept/accelerators.csv": """\
+CURATED = {
+    "successors.csv": "provider,instance_type,successor,source_id,note\nacme,b.old,a.large,guide,\n",
+    "accelerators.csv": """\
 name,model,vendor,architecture,release_year,memory_gib,memory_bandwidth_gbs,cores,fp32_tflops,tf32_tflops,fp16_tflops,\
 fp8_tflops,fp4_tflops,tdp_w,interconnect_gbs,ecc,device_class,counted_as,list_price,list_price_year,source,notes
 Z9-4GB,Z9,Acme,,,4,,,,,,,,,,,datacenter,device,,,src1,no specification
 """,
-    "data/kept/offering_accelerators.csv": (
+    "offering_accelerators.csv": (
         "provider,written,instance_types,name,source\n"
         "acme,X1,b.*,X1-16GB-PCIe,a note\nacme,X1,c.*,X1-16GB-PCIe,a note\n"
     ),
-    "data/kept/sources.csv": "source_id,reference,as_of,gave\nguide,https://acme.example/guide,2026-01-01,targets\n",
-    "data/kept/systems.csv": "name,sold,price_as_of,source\nBox 8,yes,2020-05-14,a shop\n",
-    "data/kept/servers.csv": (
+    "sources.csv": "source_id,reference,as_of,gave\nguide,https://acme.example/guide,2026-01-01,targets\n",
+    "systems.csv": "name,sold,price_as_of,source\nBox 8,yes,2020-05-14,a shop\n",
+    "servers.csv": (
         "name,accelerator,accelerator_count,max_power_kw,rack_units,price,currency,price_as_of,source,notes,sold\n"
     ),
+}
+MAINTAINED = {
+    "data/aliases.csv": "written,name,used_by,units_per_chip,source\nD2,D2-8GB-die,acme,,\nX1,X1-16GB-SXM,acme,,\n",
     "providers/acme/regions.csv": (
         "region,name,country,blocs,source_id\nhere-1,Here,DE,EEA EU,guide\nthere-1,There,ZA,,guide\n"
     ),
@@ -127,9 +129,9 @@ def catalog(cache: Path) -> Catalog:
 
 @pytest.fixture
 def small(tmp_path: Path) -> SimpleNamespace:
-    """A provider with four offerings: `facts` and `target` folders, and `change(table, line, column, value)`."""
-    facts, target = tmp_path / "facts", tmp_path / "pricing"
-    for folder, tables in ((facts, FACTS), (target, KEPT)):
+    """A provider with four offerings: folders `facts`, `target` and `curated`; `change(table, line, column, value)`."""
+    facts, target, curated = tmp_path / "facts", tmp_path / "pricing", tmp_path / "curated"
+    for folder, tables in ((facts, FACTS), (target, MAINTAINED), (curated, CURATED)):
         for name, text in tables.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,4 +144,4 @@ def small(tmp_path: Path) -> SimpleNamespace:
         csv.writer(out, lineterminator="\n").writerows(rows)
         path.write_text(out.getvalue())
 
-    return SimpleNamespace(facts=facts, target=target, change=change)
+    return SimpleNamespace(facts=facts, target=target, curated=curated, change=change)

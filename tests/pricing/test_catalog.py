@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pricing.catalog.price_catalog import ROOT, Catalog
 from pricing.errors import InvalidSnapshot, RetiredType, UnknownName
 from pricing.price import parse_purchase_option
-from pricing.regions_and_tiers import tiered_cost
+from pricing.transfer_storage_prices import tiered_cost
 
 
 def one(catalog, **filters):

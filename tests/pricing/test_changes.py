@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pricing.price import Price
-from pricing.regions_and_tiers import strip_source_date
+from pricing.regions import strip_source_date
 from pricing.snapshots.price_changes import compare_prices, rank_price_moves, summarize_changes
 
 BASE = Price(

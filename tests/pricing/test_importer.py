@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.price_catalog import ROOT, Catalog
 from pricing.errors import InvalidSnapshot
 from pricing.offering import Offering
 from tools.importer import import_facts
@@ -19,13 +19,13 @@ def tree(folder):
 def complaints(small):
     before = tree(small.target)
     with pytest.raises(InvalidSnapshot) as caught:
-        import_facts(small.facts, small.target)
+        import_facts(small.facts, small.target, small.curated)
     assert tree(small.target) == before, "nothing is written when anything is wrong"
     return caught.value.faults
 
 
 def test_every_row_arrives_or_is_counted(small, tmp_path):
-    report = import_facts(small.facts, small.target)
+    report = import_facts(small.facts, small.target, small.curated)
     assert (report.providers, report.offerings, report.prices, report.regions) == (("acme",), 4, 5, 2)
     assert report.options == ("committed_use_1y", "on_demand", "spot")
     assert (report.accelerators, report.systems, report.superseded, report.suspect) == (4, 2, 1, 2)
@@ -72,7 +72,7 @@ def test_every_row_arrives_or_is_counted(small, tmp_path):
 
 
 def test_tiers_are_numeric_and_say_where_the_source_ends(small, tmp_path):
-    import_facts(small.facts, small.target)
+    import_facts(small.facts, small.target, small.curated)
     made = Catalog.read(small.target, tmp_path / "cache")
     # the source with more steps wins though it is older: 0 and 10 TB = 10 x 1,024 GB
     here = made.tiers("acme", "here-1", "egress_internet")
@@ -90,7 +90,7 @@ def test_tiers_are_numeric_and_say_where_the_source_ends(small, tmp_path):
 
 
 def test_a_second_run_changes_nothing_and_rows_may_come_in_any_order(small):
-    first = import_facts(small.facts, small.target)
+    first = import_facts(small.facts, small.target, small.curated)
     made = tree(small.target)
     assert set(first.changed) == {
         name for name in made if name.endswith(("offerings.csv", "prices.csv", "tiers.csv", "history.csv"))
@@ -100,16 +100,18 @@ def test_a_second_run_changes_nothing_and_rows_may_come_in_any_order(small):
         "data/systems.csv",
         "providers/acme/snapshot.toml",
     }
-    assert import_facts(small.facts, small.target).changed == ()
+    assert import_facts(small.facts, small.target, small.curated).changed == ()
     assert tree(small.target) == made
     prices = small.facts / "prices.csv"
     head, *rows = prices.read_text().splitlines(keepends=True)
     prices.write_text(head + "".join(reversed(rows)))
-    assert import_facts(small.facts, small.target).changed == ("providers/acme/snapshot.toml",), "only the facts' hash"
+    assert import_facts(small.facts, small.target, small.curated).changed == ("providers/acme/snapshot.toml",), (
+        "only the facts' hash"
+    )
 
 
 def test_superseded_prices_are_kept_apart_from_those_that_plans_use(small, tmp_path):
-    import_facts(small.facts, small.target)
+    import_facts(small.facts, small.target, small.curated)
     assert (small.target / "providers/acme/history.csv").read_text().splitlines() == [
         "region,instance_type,purchase_option,price_per_hour,currency,since,source_id,note",
         "here-1,a.large,on_demand,12,USD,2025-01-31,src2,commit 0ef00abbe",
@@ -121,21 +123,21 @@ def test_superseded_prices_are_kept_apart_from_those_that_plans_use(small, tmp_p
 def test_a_price_may_have_been_superseded_twice_but_not_on_one_day(small):
     table = small.facts / "price_history.csv"
     table.write_text(table.read_text() + "acme,here-1,a.large,on_demand,11,2025-03-31,src2,\n")
-    assert import_facts(small.facts, small.target).superseded == 2
+    assert import_facts(small.facts, small.target, small.curated).superseded == 2
     table.write_text(table.read_text() + "acme,here-1,a.large,on_demand,10,2025-03-31,src2,\n")
-    assert complaints(small) == ("facts/price_history.csv:4: the same price stands in facts/price_history.csv:3",)
+    assert complaints(small) == ("facts/price_history.csv:4: the same price is listed in facts/price_history.csv:3",)
 
 
 def test_hand_kept_files_are_never_written(small):
     kept = {name: content for name, content in tree(small.target).items() if name != "nothing"}
-    import_facts(small.facts, small.target)
+    import_facts(small.facts, small.target, small.curated)
     after = tree(small.target)
     assert {name: after[name] for name in kept} == kept
 
 
 FACT_FAULTS = [
     ("offerings.csv", 2, "accelerator", "X2", "facts/offerings.csv:2: unknown accelerator 'X2'"),
-    ("offerings.csv", 3, "instance_type", "a.large", "facts/offerings.csv:3: acme a.large stands twice"),
+    ("offerings.csv", 3, "instance_type", "a.large", "facts/offerings.csv:3: acme a.large is listed twice"),
     ("offerings.csv", 2, "accelerator_count", "0.29", "facts/offerings.csv:2: accelerator_count is '0.29'"),
     ("offerings.csv", 2, "accelerator_count", "-1", "facts/offerings.csv:2: accelerator_count is '-1'"),
     ("offerings.csv", 2, "vcpus", "many", "facts/offerings.csv:2: vcpus is 'many', expected a number"),
@@ -157,7 +159,7 @@ FACT_FAULTS = [
         3,
         "purchase_option",
         "on_demand",
-        "facts/prices.csv:3: the same price stands in facts/prices.csv:2",
+        "facts/prices.csv:3: the same price is listed in facts/prices.csv:2",
     ),
     (
         "prices.csv",
@@ -175,10 +177,10 @@ FACT_FAULTS = [
     ("price_history.csv", 2, "first_seen", "2025", "facts/price_history.csv:2: first_seen is '2025', expected a date"),
     ("price_history.csv", 2, "instance_type", "a.tiny", "facts/price_history.csv:2: instance_type 'a.tiny' is not in"),
     ("price_history.csv", 2, "source_id", "rumour", "facts/price_history.csv:2: source_id 'rumour' is not in"),
-    ("sources.csv", 3, "source_id", "src1", "facts/sources.csv:3: source 'src1' stands twice"),
+    ("sources.csv", 3, "source_id", "src1", "facts/sources.csv:3: source 'src1' is listed twice"),
     ("sources.csv", 2, "as_of", "2026-02-30", "facts/sources.csv:2: as_of is '2026-02-30', expected a date"),
     ("accelerators.csv", 2, "memory_gib", "lots", "facts/accelerators.csv:2: memory_gib is 'lots'"),
-    ("accelerators.csv", 2, "name", "Z9-4GB", "accelerators.csv: Z9-4GB stands 2 times"),
+    ("accelerators.csv", 2, "name", "Z9-4GB", "accelerators.csv: Z9-4GB is listed 2 times"),
     ("systems.csv", 2, "accelerator", "X1", "facts/systems.csv:2: accelerator 'X1' is unknown"),
     (
         "transfer_storage_prices.csv",
@@ -202,7 +204,7 @@ FACT_FAULTS = [
         3,
         "tier",
         "first 10TB",
-        "facts/transfer_storage_prices.csv:3: the same step stands in",
+        "facts/transfer_storage_prices.csv:3: the same step is listed in",
     ),
     ("transfer_storage_prices.csv", 2, "tier", "over 50TB", "egress_internet of here-1 has no step from 0 on"),
 ]
@@ -214,25 +216,29 @@ def test_a_fault_in_the_facts_is_named_with_its_place(small, table, line, column
     assert any(expected in fault for fault in complaints(small)), complaints(small)
 
 
-KEPT_FAULTS = [
+CURATED_FAULTS = [
+    ("successors.csv", 2, "successor", "a.huge", "curated/successors.csv:2: instance type 'a.huge'"),
+    ("successors.csv", 2, "source_id", "gossip", "curated/successors.csv:2: source_id 'gossip' is unknown"),
+    ("offering_accelerators.csv", 2, "name", "X3", "curated/offering_accelerators.csv:2: accelerator 'X3' is unknown"),
+]
+
+
+@pytest.mark.parametrize(("table", "line", "column", "value", "expected"), CURATED_FAULTS)
+def test_a_fault_in_a_curated_table_is_named_with_its_place(small, table, line, column, value, expected):
+    small.change(small.curated / table, line, column, value)
+    assert any(expected in fault for fault in complaints(small)), complaints(small)
+
+
+MAINTAINED_FAULTS = [
     ("data/aliases.csv", 2, "name", "D3", "'D2' names 'D3', unknown"),
     ("data/aliases.csv", 2, "written", "x1", "'X1' would mean both D2-8GB-die and X1-16GB-SXM"),
     ("data/aliases.csv", 2, "units_per_chip", "2", "data/aliases.csv:2: units_per_chip goes with {n}"),
-    ("data/successors.csv", 2, "successor", "a.huge", "data/successors.csv:2: instance type 'a.huge'"),
-    ("data/successors.csv", 2, "source_id", "gossip", "data/successors.csv:2: source_id 'gossip' is unknown"),
-    (
-        "data/kept/offering_accelerators.csv",
-        2,
-        "name",
-        "X3",
-        "kept/offering_accelerators.csv:2: accelerator 'X3' is unknown",
-    ),
     ("providers/acme/regions.csv", 2, "country", "Germany", "acme/regions.csv:2: country is 'Germany'"),
 ]
 
 
-@pytest.mark.parametrize(("table", "line", "column", "value", "expected"), KEPT_FAULTS)
-def test_a_fault_in_a_kept_file_is_named_with_its_place(small, table, line, column, value, expected):
+@pytest.mark.parametrize(("table", "line", "column", "value", "expected"), MAINTAINED_FAULTS)
+def test_a_fault_in_a_maintained_file_is_named_with_its_place(small, table, line, column, value, expected):
     small.change(small.target / table, line, column, value)
     assert any(expected in fault for fault in complaints(small)), complaints(small)
 
@@ -262,6 +268,21 @@ def test_a_file_that_cannot_be_used_is_one_clear_fault(small, spoil, expected):
 def test_what_follows_from_a_missing_table_is_not_told(small, table):
     (small.facts / table).unlink()
     assert complaints(small) == (f"facts/{table}: the file is missing",)
+
+
+def test_every_missing_table_and_column_is_reported_once(tmp_path):
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts/prices.csv").write_text("provider,price\naws,much\n")
+    before = Catalog.embedded().digest
+    with pytest.raises(InvalidSnapshot) as caught:
+        import_facts(tmp_path / "facts", ROOT)
+    missing = (
+        "accelerators", "offerings", "sources", "systems", "transfer_storage_prices", "price_history", "price_suspect",
+    )  # fmt: skip
+    columns = "region, instance_type, purchase_option, price_usd_per_hour, as_of, source_id, method, note"
+    expected = {f"facts/{name}.csv: the file is missing" for name in missing}
+    assert set(caught.value.faults) == expected | {f"facts/prices.csv:1: missing column {columns}"}
+    assert Catalog(Catalog.embedded().layout).digest == before
 
 
 def test_a_row_of_another_width_and_an_unclosed_quote_are_faults(small):

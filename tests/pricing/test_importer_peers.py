@@ -18,7 +18,6 @@ from pricing.errors import InvalidSnapshot
 from pricing.imports.external_catalogs import NO_PRICE, OLDER_PRICE, SPOT_AT_ON_DEMAND, merge_listings
 from pricing.imports.importable_files import (
     EXCHANGE_RATES,
-    FACT_FOLDER,
     PRIVATE_PRICES,
     detect_file_kind,
     detect_provider,
@@ -26,7 +25,7 @@ from pricing.imports.importable_files import (
 )
 from pricing.imports.listings import CatalogListing, UnreadableListing
 from pricing.providers import CatalogLayout
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 from tools.importer import import_facts
 
 DAY = date(2026, 11, 20)
@@ -246,7 +245,7 @@ def test_every_row_is_taken_left_or_refused(small, found):
     from dataclasses import replace
 
     if not (small.target / "data/sources.csv").is_file():
-        import_facts(small.facts, small.target)
+        import_facts(small.facts, small.target, small.curated)
     layout = CatalogLayout.of(small.target)
     numbered = [replace(row, line=line) for line, row in enumerate(found, 2)]
     source = Source("tool-acme", "a file", DAY, "prices")
@@ -272,17 +271,21 @@ KINDS = [
 def test_a_file_is_known_by_its_columns(tmp_path, header, kind):
     (tmp_path / "any name.txt").write_text(header)
     assert detect_file_kind(tmp_path / "any name.txt") == kind
-    assert detect_file_kind(tmp_path) == FACT_FOLDER
+
+
+def test_a_folder_is_refused_with_the_command_for_fact_tables(tmp_path):
+    with pytest.raises(InvalidSnapshot, match=r"run `python -m tools\.importer .*`"):
+        detect_file_kind(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (None, "there is no such file or folder"),
+        (None, "no such file"),
         (b"\xff\xfe\x00", "cannot be read as a table"),
-        (b"", "no kind of file that can be imported"),
-        (b"colour,size\n", "no kind of file that can be imported"),
-        (b"date,from,to,rate\n", "taken for exchange rates it lacks the column source"),
+        (b"", "this file cannot be imported"),
+        (b"colour,size\n", "this file cannot be imported"),
+        (b"date,from,to,rate\n", "as a file of exchange rates, it lacks the column source"),
     ],
 )
 def test_a_file_of_no_kind_is_one_clear_fault(tmp_path, content, expected):
@@ -299,10 +302,10 @@ def test_whose_prices_they_are(tmp_path):
     assert detect_provider(tmp_path / "aws/vms.csv", "skypilot", EMBEDDED_LAYOUT, None) == "aws"
     assert detect_provider(tmp_path / "catalog/azure.csv", "gpuhunt", EMBEDDED_LAYOUT, None) == "azure"
     assert detect_provider(tmp_path / "catalog/azure.csv", "gpuhunt", EMBEDDED_LAYOUT, "gcp") == "gcp"
-    with pytest.raises(InvalidSnapshot, match="neither --provider nor its place"):
+    with pytest.raises(InvalidSnapshot, match="neither --provider nor the path"):
         detect_provider(tmp_path / "catalog/vms.csv", "gpuhunt", EMBEDDED_LAYOUT, None)
     with pytest.raises(
-        InvalidSnapshot, match=r"--provider azur: no known provider; nearest: azure; make a cloud of your"
+        InvalidSnapshot, match=r"--provider azur: no known provider; nearest: azure; add it as a cloud of your"
     ):
         detect_provider(tmp_path / "x.csv", "gpuhunt", EMBEDDED_LAYOUT, "azur")
 

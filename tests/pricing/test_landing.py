@@ -17,7 +17,7 @@ from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog
 from pricing.errors import ProviderFailure
 from pricing.price import Price, parse_purchase_option
 from pricing.providers import CatalogLayout
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 from pricing.snapshots.publication import QUARANTINE_FILE, publish_snapshot
 from pricing.snapshots.quality_gate import FetchedRows
 
@@ -113,7 +113,7 @@ from datetime import date
 from pathlib import Path
 from pricing import csv_tables
 from pricing.price import Price, parse_purchase_option
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 from pricing.snapshots import publication
 from pricing.snapshots.quality_gate import FetchedRows
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pricing.regions_and_tiers import Tier, tiered_cost
+from pricing.transfer_storage_prices import Tier, tiered_cost
 
 
 def steps(*pairs):

@@ -13,7 +13,7 @@ import pytest
 from pricing import providers
 from pricing.catalog.price_catalog import ROOT
 from pricing.catalog.snapshot_tables import OFFERING_COLUMNS, PRICE_COLUMNS, REGION_COLUMNS, TIER_COLUMNS
-from pricing.regions_and_tiers import TIER_ITEMS
+from pricing.transfer_storage_prices import TIER_ITEMS
 
 FOLDERS = providers.find_provider_folders(ROOT)
 COLUMNS = {

@@ -21,7 +21,7 @@ from pricing.errors import ProviderFailure
 from pricing.price import Price, parse_purchase_option
 from pricing.refresh import price_refresh
 from pricing.refresh.price_refresh import ReadingBatch, RefreshProgress
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 
 DAY = date(2026, 11, 21)
 

@@ -28,7 +28,7 @@ def compiled(cache):
 
 @pytest.fixture
 def made(small):
-    import_facts(small.facts, small.target)
+    import_facts(small.facts, small.target, small.curated)
     return small
 
 

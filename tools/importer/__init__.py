@@ -1,8 +1,8 @@
-"""Fact tables -> our catalogue: the one command that fills `pricing/` from collected figures.
+"""Builds the catalogue in `pricing/` from a folder of fact tables.
 
-Reads a folder of fact tables and the hand-kept files of the target (provider.toml, regions.csv, aliases.csv,
-successors.csv, data/kept/). Never writes those. Everything is checked before anything is written: the catalogue that
-would result is compiled beside the old one first. Same input, same bytes.
+Reads the fact tables and the files that are maintained by hand: provider.toml, regions.csv and aliases.csv of the
+target, and the tables in `data/curated/` here. It never writes those. Everything is checked before any file is written:
+the resulting catalogue is compiled in a temporary folder first. The same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pricing.errors import InvalidSnapshot
 from pricing.providers import CatalogLayout
 from pricing.providers import list_catalog_files as catalogue_files
 from tools.importer.catalog_tables import build_catalog_files
-from tools.importer.fact_tables import Facts
+from tools.importer.fact_tables import CURATED_FOLDER, Facts
 
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import took in; `tiers_left` counts the rows of transfer and storage left out, by reason."""
+    """Counts of an import; `tiers_left` counts the skipped rows of transfer and storage prices, by reason."""
 
     providers: tuple[str, ...]
     offerings: int
@@ -43,13 +43,13 @@ class ImportReport:
     changed: tuple[str, ...]
 
 
-def import_facts(folder: Path, target: Path) -> ImportReport:
-    """Makes the catalogue in `target` from the fact tables in `folder`; a second run changes nothing.
+def import_facts(folder: Path, target: Path, curated_folder: Path = CURATED_FOLDER) -> ImportReport:
+    """Builds the catalogue in `target` from the fact tables in `folder`; a second run changes no file.
 
-    Raises BadSnapshot with every fault, each with its file and line; nothing is written then.
+    Raises InvalidSnapshot with every fault, each with its file and line, before any file is written.
     """
     faults: list[str] = []
-    facts = Facts.read(folder, target, faults)
+    facts = Facts.read(folder, target, curated_folder, faults)
     if faults:
         raise InvalidSnapshot(tuple(faults))
     files, used, left = build_catalog_files(facts)
@@ -80,7 +80,7 @@ def import_facts(folder: Path, target: Path) -> ImportReport:
 
 
 def _verify_staged_catalog(target: Path, files: dict[str, bytes]) -> Snapshot:
-    """Reads the catalogue that would result, beside the real one."""
+    """Reads the resulting catalogue from a temporary folder."""
     with TemporaryDirectory(prefix="gpu-planner-import-") as name:
         stage = Path(name)
         for source_file in catalogue_files(CatalogLayout.of(target)):
@@ -94,14 +94,14 @@ def _verify_staged_catalog(target: Path, files: dict[str, bytes]) -> Snapshot:
 
 
 def _check_row_counts(facts: Facts, snapshot: Snapshot) -> None:
-    """Rows in are rows out: no offering, price or way of paying is lost on the way."""
+    """Checks that no offering, price or purchase option was lost between the facts and the catalogue."""
     pairs = (
         ("offerings", len(facts.offerings), len(snapshot.offerings)),
         ("prices", len(facts.prices), len(snapshot.prices)),
         ("options", len(facts.options), len({(p.provider, p.purchase_option) for p in snapshot.prices})),
         ("systems", len(facts.systems) + len(facts.servers), len(snapshot.systems)),
     )
-    lost = tuple(f"{what}: {before} read, {after} written" for what, before, after in pairs if before != after)
+    lost = tuple(f"{name}: {before} read, {after} written" for name, before, after in pairs if before != after)
     if lost:
         raise InvalidSnapshot(lost)
 

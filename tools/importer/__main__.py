@@ -1,4 +1,4 @@
-"""`python -m tools.importer FOLDER`: makes the catalogue that the package ships from a folder of fact tables."""
+"""`python -m tools.importer FOLDER`: builds the catalogue that the package ships from a folder of fact tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tools.importer import ImportReport, import_facts
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.importer", description=__doc__)
-    parser.add_argument("folder", type=Path, help="the fact tables")
+    parser.add_argument("folder", type=Path, help="folder with the fact tables")
     try:
         report = import_facts(parser.parse_args().folder, ROOT)
     except InvalidSnapshot as error:
@@ -26,14 +26,14 @@ def main() -> int:
 
 
 def import_report_lines(report: ImportReport) -> Iterator[str]:
-    """What an import of fact tables took in, one figure a line."""
+    """The counts of an import of fact tables, one per line."""
     for field in fields(report):
         value = getattr(report, field.name)
         text = f"{value:,}" if isinstance(value, int) else str(value)
         if isinstance(value, tuple):
-            text = ", ".join(value) or "nothing"
+            text = ", ".join(value) or "none"
         elif isinstance(value, dict):
-            text = "; ".join(f"{count:,} {reason}" for reason, count in value.items()) or "nothing"
+            text = "; ".join(f"{count:,} {reason}" for reason, count in value.items()) or "none"
         yield f"{field.name.replace('_', ' '):12} {text}"
 
 

@@ -1,4 +1,4 @@
-"""Checked facts -> the bytes of our tables: columns, order and spelling of every file that an import makes."""
+"""Builds the files of the catalogue from checked facts: columns, order and spelling of every table."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from pricing.accelerator import ACCELERATOR_COLUMNS
 from pricing.catalog import snapshot_tables
 from pricing.csv_tables import format_sorted_table, quote_toml_strings
-from pricing.regions_and_tiers import Tier
 from pricing.snapshots.price_history import HISTORY_COLUMNS, HISTORY_FILE
+from pricing.transfer_storage_prices import Tier
 from tools.importer.fact_tables import FACT_TABLES, Facts, format_accelerator_count
 from tools.importer.transfer_storage_tiers import build_tiers
 
@@ -20,7 +20,7 @@ MADE_BY = "planner prices import"
 
 
 def build_catalog_files(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, int]]:
-    """Every file to write by its path below the target, how many tier rows were used, and why the others were not."""
+    """Every file by its path below the target, the number of tier rows used, and of the others by reason."""
     files = {
         "data/accelerators.csv": _accelerator_table(facts),
         "data/sources.csv": format_sorted_table(
@@ -29,8 +29,8 @@ def build_catalog_files(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, 
         "data/systems.csv": _system_table(facts),
     }
     left: Counter[str] = Counter()
-    strangers = [row for row in facts.tiers if row.text("provider") not in facts.providers]
-    for row in strangers:
+    unknown_rows = [row for row in facts.tiers if row.text("provider") not in facts.providers]
+    for row in unknown_rows:
         row.fault(f"provider {row.values['provider']!r} has no folder with a provider.toml")
     for name, own in facts.providers.items():
         rows = [row for row in facts.tiers if row.values["provider"] == name]
@@ -56,7 +56,7 @@ def _accelerator_table(facts: Facts) -> bytes:
 def _system_table(facts: Facts) -> bytes:
     rows: list[dict[str, Any]] = [dict(row.values) for row in facts.servers]
     for row in facts.systems:
-        curated = facts.kept_systems.get(row.text("name"))
+        curated = facts.curated_systems.get(row.text("name"))
         year = row.values["list_price_year"]
         dated = curated.values["price_as_of"] if curated else ""
         rows.append(
@@ -140,7 +140,7 @@ def _tier_row(tier: Tier) -> dict[str, Any]:
 
 
 def _snapshot_manifest(facts: Facts, provider: str, tables: dict[str, bytes], tiers: list[Tier]) -> bytes:
-    """What the tables beside it were made from: nothing of this machine or of the time of the run."""
+    """The sources of the tables in this folder, without traces of the machine or time: same input, same bytes."""
     rows = [row for row, _ in facts.prices if row.values["provider"] == provider]
     offered = [row for row, _ in facts.offerings if row.values["provider"] == provider]
     dates = sorted({row.values["as_of"] for row in rows}) or ["", ""]

@@ -1,4 +1,4 @@
-"""The fact tables and the hand-kept files of a target, read and checked together. Writes nothing."""
+"""Reads the fact tables together with the files maintained by hand, and checks them. Writes nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot, UnknownName
 from pricing.price import parse_purchase_option
 from pricing.providers import find_provider_folders
-from pricing.regions_and_tiers import TIER_ITEMS, Source
+from pricing.regions import Source
+from pricing.transfer_storage_prices import TIER_ITEMS
 from tools.importer.transfer_storage_tiers import GB_PER_STEP_UNIT
 
 FACT_TABLES: dict[str, tuple[str, ...]] = {
@@ -55,16 +56,17 @@ SUPERSEDED_TABLE = "price_history.csv"
 COUNTED_TABLES = ("price_suspect.csv",)
 """Doubtful prices: counted, never imported."""
 
+CURATED_FOLDER = Path(__file__).parent / "data" / "curated"
 CURATED_TABLES: dict[str, tuple[str, ...]] = {
     "accelerators.csv": ACCELERATOR_COLUMNS,
     "offering_accelerators.csv": ("provider", "written", "instance_types", "name", "source"),
     "servers.csv": snapshot_tables.SYSTEM_COLUMNS,
     "sources.csv": snapshot_tables.SOURCE_COLUMNS,
+    "successors.csv": ("provider", "instance_type", "successor", "source_id"),
     "systems.csv": ("name", "sold", "price_as_of", "source"),
 }
-"""Hand-kept tables. systems.csv says more of systems in the facts; servers that the facts lack stand in servers.csv."""
+"""Tables maintained by hand. systems.csv adds to the systems of the facts; servers.csv has those missing there."""
 CURATED_REGION_COLUMNS = ("region", "country")
-SUCCESSOR_COLUMNS = ("provider", "instance_type", "successor", "source_id")
 MAX_SHARE_DENOMINATOR = 8
 """The finest fraction of an accelerator that any provider rents is an eighth."""
 
@@ -74,7 +76,7 @@ _SUFFIXES = re.compile(r"-(\d+(\.\d+)?GB|SXM\d?|PCIe|NVL|die|board|SE|WS|GDDR5|I
 
 @dataclass(frozen=True)
 class Facts:
-    """All rows, each still with its place, and what the kept files say about them."""
+    """All rows, each with its file and line, and the additions from the curated tables."""
 
     folder: Path
     target: Path
@@ -85,7 +87,7 @@ class Facts:
     prices: list[tuple[TableRow, str]]
     systems: list[TableRow]
     tiers: list[TableRow]
-    kept_systems: dict[str, TableRow]
+    curated_systems: dict[str, TableRow]
     servers: list[TableRow]
     successors: dict[tuple[str, str], str]
     providers: dict[str, dict[str, Any]]
@@ -95,18 +97,18 @@ class Facts:
 
     @property
     def options(self) -> set[tuple[str, str]]:
-        """(provider, purchase option) as we name it."""
+        """Provider and purchase option, by the name that the catalogue uses."""
         return {(row.values["provider"], option) for row, option in self.prices}
 
     @classmethod
-    def read(cls, folder: Path, target: Path, faults: list[str]) -> Facts:
-        """Reads and checks; what is wrong is added to `faults`, and the value is then not to be used.
+    def read(cls, folder: Path, target: Path, curated_folder: Path, faults: list[str]) -> Facts:
+        """Reads and checks all tables. Problems are added to `faults`; the value is then unusable.
 
-        Raises BadSnapshot at once where a whole table cannot be used.
+        Raises InvalidSnapshot at once if a whole table is unusable.
         """
-        read = _read_tables(folder, target, faults)
+        read = _read_tables(folder, target, curated_folder, faults)
         tables = {name: read[folder / name] for name in (*FACT_TABLES, *COUNTED_TABLES)}
-        curated = {name: read[target / "data" / "kept" / name] for name in CURATED_TABLES}
+        curated = {name: read[curated_folder / name] for name in CURATED_TABLES}
         own = {path.name: snapshot_tables.read_provider_facts(path, faults) for path in find_provider_folders(target)}
         faults += _provider_faults(target, own)
         accelerators = _parse_accelerators(tables["accelerators.csv"], curated["accelerators.csv"], faults)
@@ -135,9 +137,9 @@ class Facts:
             prices=prices,
             systems=tables["systems.csv"],
             tiers=tables["transfer_storage_prices.csv"],
-            kept_systems={r.values["name"]: r for r in curated["systems.csv"]},
+            curated_systems={r.values["name"]: r for r in curated["systems.csv"]},
             servers=curated["servers.csv"],
-            successors=_parse_successors(read[target / "data" / "successors.csv"], types, sources),
+            successors=_parse_successors(curated["successors.csv"], types, sources),
             providers=own,
             regions=regions,
             superseded=superseded,
@@ -145,14 +147,15 @@ class Facts:
         )
 
 
-def _read_tables(folder: Path, target: Path, faults: list[str]) -> dict[Path, list[TableRow]]:
-    """The rows of every table. Raises BadSnapshot with one fault for each file that is missing or lacks a column:
-    all else that would be found follows from that."""
-    curated_folder = target / "data" / "kept"
+def _read_tables(folder: Path, target: Path, curated_folder: Path, faults: list[str]) -> dict[Path, list[TableRow]]:
+    """The rows of every table. Raises InvalidSnapshot with one fault for each file that is missing or lacks a column.
+
+    Further checks stop there: every other fault would only follow from that one.
+    """
     needed = {folder / name: columns for name, columns in FACT_TABLES.items()}
     needed |= {folder / name: () for name in COUNTED_TABLES}
     needed |= {_regions_file(target, path.name): CURATED_REGION_COLUMNS for path in find_provider_folders(target)}
-    needed |= {target / "data" / "aliases.csv": ALIAS_COLUMNS, target / "data" / "successors.csv": SUCCESSOR_COLUMNS}
+    needed |= {target / "data" / "aliases.csv": ALIAS_COLUMNS}
     needed |= {curated_folder / name: columns for name, columns in CURATED_TABLES.items()}
     tables: dict[Path, list[TableRow]] = {}
     unusable: list[str] = []
@@ -166,7 +169,7 @@ def _read_tables(folder: Path, target: Path, faults: list[str]) -> dict[Path, li
 
 
 def format_accelerator_count(row: TableRow, column: str) -> str:
-    """A count as we write it: 8, 1/6; empty where unknown. 0.167 is the sixth that the source rounded."""
+    """A count as the catalogue writes it: 8, 1/6; empty if unknown. 0.167 is a sixth that the source rounded."""
     written = row.text(column, empty=True)
     if not written:
         return ""
@@ -180,7 +183,7 @@ def format_accelerator_count(row: TableRow, column: str) -> str:
 
 
 def _provider_faults(target: Path, own: dict[str, dict[str, Any]]) -> list[str]:
-    """What an import needs of each provider.toml."""
+    """Problems of each provider.toml that the import depends on."""
     problems = [] if own else [f"{target}: no provider folder with a provider.toml"]
     for name, facts in own.items():
         place = f"{name}/provider.toml"
@@ -210,14 +213,14 @@ def _type_key(row: TableRow) -> tuple[str, str]:
 
 
 def _parse_accelerators(rows: list[TableRow], curated_rows: list[TableRow], faults: list[str]) -> list[Accelerator]:
-    ours = [_parse_accelerator(row) for row in rows] + [parse_accelerator(row) for row in curated_rows]
-    times = Counter(accelerator.name for accelerator in ours if accelerator)
+    parsed = [_parse_accelerator(row) for row in rows] + [parse_accelerator(row) for row in curated_rows]
+    times = Counter(accelerator.name for accelerator in parsed if accelerator)
     faults += [
-        f"accelerators.csv: {name} stands {n} times, in the facts or among the kept rows"
+        f"accelerators.csv: {name} is listed {n} times, in the facts or the curated rows"
         for name, n in times.items()
         if n > 1
     ]
-    return [accelerator for accelerator in ours if accelerator]
+    return [accelerator for accelerator in parsed if accelerator]
 
 
 def _parse_accelerator(row: TableRow) -> Accelerator | None:
@@ -233,9 +236,9 @@ def _parse_accelerator(row: TableRow) -> Accelerator | None:
 
 
 def _counted_as(name: str, device_class: str, notes: str) -> str:
-    for ending, what in COUNTED_AS.items():
+    for ending, unit in COUNTED_AS.items():
         if name.endswith(ending):
-            return what
+            return unit
     if notes.startswith("per module"):
         return "module"
     return {"tpu": "chip", "cpu": "socket"}.get(device_class, "device")
@@ -252,9 +255,9 @@ def _parse_sources(rows: list[TableRow], curated_rows: list[TableRow]) -> dict[s
     return sources
 
 
-def _add_source(found: dict[str, Source], row: TableRow, source: Source | None) -> None:
-    if source and found.setdefault(source.source_id, source) is not source:
-        row.fault(f"source {source.source_id!r} stands twice")
+def _add_source(sources: dict[str, Source], row: TableRow, source: Source | None) -> None:
+    if source and sources.setdefault(source.source_id, source) is not source:
+        row.fault(f"source {source.source_id!r} is listed twice")
 
 
 def _resolve_offerings(
@@ -263,27 +266,27 @@ def _resolve_offerings(
     for row in decided:
         if row.text("name") not in names.by_name:
             row.fault(f"accelerator {row.values['name']!r} is unknown")
-    resolved, seen = [], set()
+    resolved, listed_types = [], set()
     for row in rows:
         if row.text("provider") not in own:
             row.fault(f"provider {row.values['provider']!r} has no folder with a provider.toml")
-        if _type_key(row) in seen:
-            row.fault(f"{' '.join(_type_key(row))} stands twice")
-        seen.add(_type_key(row))
+        if _type_key(row) in listed_types:
+            row.fault(f"{' '.join(_type_key(row))} is listed twice")
+        listed_types.add(_type_key(row))
         format_accelerator_count(row, "accelerator_count")
         resolved.append((row, _accelerator_name(row, decided, names)))
     return resolved
 
 
 def _accelerator_name(row: TableRow, decided: list[TableRow], names: AcceleratorNames) -> str:
-    """The canonical name: by the kept row for this type where a short name could be two parts, else by the name."""
+    """The canonical name: from the curated row of this type if a short name is ambiguous, else from the name."""
     for rule in decided:
-        wanted = rule.values
-        if (wanted["provider"], wanted["written"]) == (
+        values = rule.values
+        if (values["provider"], values["written"]) == (
             row.values["provider"],
             row.values["accelerator"],
-        ) and fnmatchcase(row.values["instance_type"], wanted["instance_types"]):
-            return wanted["name"]
+        ) and fnmatchcase(row.values["instance_type"], values["instance_types"]):
+            return values["name"]
     try:
         return names.resolve(row.text("accelerator")).name
     except UnknownName as unknown:
@@ -298,10 +301,10 @@ def _resolve_prices(
     regions: dict[str, list[TableRow]],
     dated: str,
 ) -> list[tuple[TableRow, str]]:
-    """Rows of prices, each with its purchase option as we name it. Superseded ones are told apart by their day too."""
-    places = {(name, row.values["region"]) for name, found in regions.items() for row in found}
-    found: list[tuple[TableRow, str]] = []
-    seen: dict[tuple[str, ...], str] = {}
+    """Price rows with the purchase option that the catalogue uses. Superseded rows are identified by day as well."""
+    places = {(name, row.values["region"]) for name, region_rows in regions.items() for row in region_rows}
+    resolved: list[tuple[TableRow, str]] = []
+    first_places: dict[tuple[str, ...], str] = {}
     for row in rows:
         provider, written = row.text("provider"), row.text("purchase_option")
         if provider not in own:
@@ -317,10 +320,10 @@ def _resolve_prices(
         row.day(dated)
         since = (row.values[dated], row.values["source_id"]) if dated == "first_seen" else ()
         key = (*_type_key(row), row.values["region"], option, *since)
-        if seen.setdefault(key, row.place) != row.place:
-            row.fault(f"the same price stands in {seen[key]}")
-        found.append((row, option))
-    return found
+        if first_places.setdefault(key, row.place) != row.place:
+            row.fault(f"the same price is listed in {first_places[key]}")
+        resolved.append((row, option))
+    return resolved
 
 
 def _check_sources(rows: list[TableRow], column: str, sources: dict[str, Source]) -> None:

@@ -1,4 +1,4 @@
-"""Transfer and storage prices: the items and step names of the facts -> ours, as each provider.toml says."""
+"""Converts transfer and storage prices: items and step names of the facts, as mapped in each provider.toml."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from pricing.csv_tables import TableRow
-from pricing.regions_and_tiers import Tier
+from pricing.transfer_storage_prices import Tier
 from pricing.units import GB, GIB
 
 GB_PER_STEP_UNIT = {"TB": 1024.0, "TiB": 1024 * GIB / GB}
@@ -55,7 +55,7 @@ def build_tiers(
             for region_name in places:
                 steps.setdefault((region_name, rule["item"]), []).append(_TierStep(rule, row, region_name, start))
     return [
-        tier for _, found in sorted(steps.items()) for tier in _select_source_tiers(provider, facts, found, unit, left)
+        tier for _, rows in sorted(steps.items()) for tier in _select_source_tiers(provider, facts, rows, unit, left)
     ]
 
 
@@ -92,7 +92,7 @@ def _select_source_tiers(
     selected_steps = sorted(by_source[chosen], key=lambda s: s.start)
     for before, after in pairwise(selected_steps):
         if before.start == after.start:
-            after.row.fault(f"the same step stands in {before.row.place}")
+            after.row.fault(f"the same step is listed in {before.row.place}")
     if selected_steps[0].start:
         selected_steps[0].row.fault(
             f"{selected_steps[0].rule['item']} of {selected_steps[0].region} has no step from 0 on"
@@ -115,7 +115,7 @@ def _select_source_tiers(
 
 
 def _coverage_note(step: _TierStep, selected_steps: list[_TierStep], unit: float) -> str:
-    """Says where the source ends before the provider's list does."""
+    """A note if the source has fewer steps than the provider's list."""
     end = step.rule.get("last_step", 0) * unit
     if step is selected_steps[-1] and step.start < end:
         return f"the source has no price from {_next_step_gb(step, unit):g} GB on: this one goes on"

@@ -17,7 +17,7 @@ from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
 from pricing.catalog.adjusted_prices import AdjustedCatalog
 from pricing.catalog.price_catalog import Catalog
-from pricing.regions_and_tiers import ServerSystem
+from pricing.systems import ServerSystem
 
 GEFORCE_LICENCE = "https://www.nvidia.com/en-us/drivers/geforce-license/"
 """NVIDIA's licence of GeForce and Titan software does not cover data centres (read 2026-11-21)."""

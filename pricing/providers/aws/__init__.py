@@ -1,1 +1,1 @@
-"""Amazon Web Services: P, G, Trn, Inf and DL instance types. Tables beside this file; `fetch` refreshes them."""
+"""Amazon Web Services: P, G, Trn, Inf and DL instance types. The tables are in this folder; `fetch` refreshes them."""

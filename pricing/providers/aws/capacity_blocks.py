@@ -1,7 +1,7 @@
-"""Capacity Blocks for ML -> one price a region and type: upfront fee / hours / instances, the median of the offers.
+"""Capacity Blocks for ML -> one price per region and type: the median of upfront fee / hours / instances.
 
-There is no list of rates: an offer is asked for by type, number and length. What is not on offer today keeps the price
-it had, so nothing is ever said to be covered. A Local Zone (us-east-1-dfw-2a) has prices of its own and goes by its own
+AWS publishes no list of rates: offers are queried by type, number and length. A type without an offer today keeps its
+last price, so this module never reports a covered scope. A Local Zone (us-east-1-dfw-2a) has its own prices and its own
 name, as in the catalogue.
 """
 
@@ -19,15 +19,15 @@ from pricing.providers.aws.clients import AwsClients, pricing_location
 
 SOURCE = "aws-ec2-capacity-blocks"
 BLOCK_DAYS = (1, 7, 28)
-"""Lengths asked for: blocks are sold by the day up to 14, then by the week (docs.aws.amazon.com/AWSEC2/latest/
+"""Queried lengths: blocks are sold by the day up to 14, then by the week (docs.aws.amazon.com/AWSEC2/latest/
 UserGuide/ec2-capacity-blocks.html)."""
 ULTRASERVER_PREFIX = "u-"
-"""How the catalogue writes an UltraServer, and EC2 too (u-p6e-gb200x72)."""
+"""Prefix of UltraServers in the catalogue and in EC2 (u-p6e-gb200x72)."""
 
 
 @dataclass(frozen=True, slots=True)
 class CapacityBlockOffer:
-    """One block on offer in `place`, a region or a Local Zone: `rate` per instance and hour."""
+    """One offered block in `place`, a region or a Local Zone; `rate` is per instance and hour."""
 
     place: str
     hours: float
@@ -35,10 +35,10 @@ class CapacityBlockOffer:
     rate: float
 
 
-def read(ask: FetchRequest, clients: AwsClients, region: str, types: Sequence[str]) -> Iterator[PriceReading]:
-    """The rates of every type that is on offer in the region, for one instance (or UltraServer) at a time.
+def read(request: FetchRequest, clients: AwsClients, region: str, types: Sequence[str]) -> Iterator[PriceReading]:
+    """The rates of every offered type in the region, queried for one instance (or UltraServer).
 
-    A type is sold in blocks in some regions only, and EC2 refuses to be asked for it in others: that costs no other.
+    EC2 answers with an error for a type that it does not sell in blocks in this region; the other types go on.
     """
     for name in types:
         offers: list[CapacityBlockOffer] = []
@@ -57,14 +57,14 @@ def read(ask: FetchRequest, clients: AwsClients, region: str, types: Sequence[st
             )
             continue
         for place in sorted({offer.place for offer in offers}):
-            yield build_block_price(ask, name, [offer for offer in offers if offer.place == place])
+            yield build_block_price(request, name, [offer for offer in offers if offer.place == place])
 
 
 def _list_block_offers(clients: AwsClients, region: str, name: str) -> Iterator[Mapping[str, Any]]:
-    """Every block on offer of one type, of each length asked for."""
-    what: dict[str, Any] = {"InstanceType": name, "InstanceCount": 1}
+    """Every offered block of one type, for each queried length."""
+    subject: dict[str, Any] = {"InstanceType": name, "InstanceCount": 1}
     if name.startswith(ULTRASERVER_PREFIX):
-        what = {"UltraserverType": name, "UltraserverCount": 1}
+        subject = {"UltraserverType": name, "UltraserverCount": 1}
     for days in BLOCK_DAYS:
         pages = clients.pages(
             "ec2",
@@ -73,16 +73,16 @@ def _list_block_offers(clients: AwsClients, region: str, name: str) -> Iterator[
             "CapacityBlockOfferings",
             f"{name} in {region}",
             CapacityDurationHours=24 * days,
-            **what,
+            **subject,
         )
         for page in pages:
             yield from page
 
 
 def parse_offer(entry: Mapping[str, Any], name: str, region: str) -> CapacityBlockOffer | RejectedRow:
-    """Fee / hours / count; refused in another currency, or without a fee, hours or a count.
+    """Fee / hours / count; rejected in another currency, or without a fee, hours or a count.
 
-    A block that begins at once ends at the hour at which all blocks end: its minutes count beside its whole hours.
+    All blocks end at the same hour of the day. A block that begins at once therefore has minutes on top of its hours.
     """
     place = pricing_location(entry["AvailabilityZone"], region)
     key = ("aws", place, name, "capacity_block")
@@ -96,8 +96,8 @@ def parse_offer(entry: Mapping[str, Any], name: str, region: str) -> CapacityBlo
     return CapacityBlockOffer(place, hours, count, fee / hours / count)
 
 
-def build_block_price(ask: FetchRequest, name: str, offers: Sequence[CapacityBlockOffer]) -> Price:
-    """The median rate of offers in one place; the note tells how many of which lengths, and their spread."""
+def build_block_price(request: FetchRequest, name: str, offers: Sequence[CapacityBlockOffer]) -> Price:
+    """The median rate of the offers in one place; the note gives their number, lengths and spread."""
     option = parse_purchase_option("capacity_block")
     assert option is not None
     rates = sorted(offer.rate for offer in offers)
@@ -105,4 +105,4 @@ def build_block_price(ask: FetchRequest, name: str, offers: Sequence[CapacityBlo
     note = f"median of {len(offers)} offers of {', '.join(f'{hours:.4g}' for hours in lengths)} hours"
     note += f"; min {rates[0]:g} max {rates[-1]:g}; prepaid whole"
     key = ("aws", offers[0].place, name, "capacity_block")
-    return Price(*key, *option, median(rates), "USD", ask.today, SOURCE, "listed", note)
+    return Price(*key, *option, median(rates), "USD", request.today, SOURCE, "listed", note)

@@ -1,7 +1,7 @@
-"""Amazon Web Services, live: what a refresh reads, in tasks that fail by themselves.
+"""Amazon Web Services, live: the tasks of a refresh. Each can fail without the others.
 
 Each region has a task for its types, its list prices, its spot levels, its capacity blocks and its savings plans: a
-right that is missing for one of them costs no other.
+missing permission for one of them leaves the others unaffected.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pricing.adapters.protocol import FetchRequest, FetchTask, PriceReading, Quo
 from pricing.price import Price
 from pricing.providers.aws import capacity_blocks, instance_types, price_list, quotas, savings_plans, spot_prices
 from pricing.providers.aws.clients import HOME_REGION, SERVICES, AwsClients
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 
 __all__ = ["AT_ONCE", "EXTRA", "SERVICES", "quota_tasks", "sources", "tasks"]
 
 EXTRA = "aws"
 AT_ONCE = 8
-"""EC2 limits calls by account and region (docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html): a region
-is asked by one or two tasks at a time."""
+"""EC2 limits calls by account and region (docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html): one or
+two tasks at a time call the same region."""
 
 
 def sources(day: date) -> tuple[Source, ...]:
-    """Every source that a refresh on `day` may name."""
+    """Every source that the rows of a refresh on `day` may name."""
     descriptions = {
         instance_types.SOURCE: (
             "EC2 DescribeInstanceTypes, DescribeInstanceTypeOfferings",
@@ -48,11 +48,11 @@ def sources(day: date) -> tuple[Source, ...]:
     return tuple(Source(name, reference, day, gave) for name, (reference, gave) in descriptions.items())
 
 
-def tasks(ask: FetchRequest) -> Iterable[FetchTask]:
-    """Asks which regions the account has, unless they are named; then five tasks for each."""
-    clients = AwsClients(ask)
-    for region in list_regions(ask, clients):
-        place = _RegionReader(ask, clients, region)
+def tasks(request: FetchRequest) -> Iterable[FetchTask]:
+    """Five tasks per region; calls EC2 for the regions of the account unless the request names them."""
+    clients = AwsClients(request)
+    for region in list_regions(request, clients):
+        place = _RegionReader(request, clients, region)
         yield FetchTask(f"types in {region}", place.types)
         yield FetchTask(f"list prices in {region}", place.list_prices)
         yield FetchTask(f"spot in {region}", place.spot)
@@ -60,40 +60,42 @@ def tasks(ask: FetchRequest) -> Iterable[FetchTask]:
         yield FetchTask(f"savings plans in {region}", place.savings)
 
 
-def quota_tasks(ask: FetchRequest) -> Iterable[QuotaTask]:
-    """Quotas are per region."""
-    clients = AwsClients(ask)
-    for region in list_regions(ask, clients):
-        yield QuotaTask(f"quotas in {region}", partial(quotas.read, ask, clients, region))
+def quota_tasks(request: FetchRequest) -> Iterable[QuotaTask]:
+    """One task per region."""
+    clients = AwsClients(request)
+    for region in list_regions(request, clients):
+        yield QuotaTask(f"quotas in {region}", partial(quotas.read, request, clients, region))
 
 
-def list_regions(ask: FetchRequest, clients: AwsClients) -> tuple[str, ...]:
-    """Those asked for, else those that are enabled for the account."""
-    if ask.regions:
-        return tuple(dict.fromkeys(ask.regions))
+def list_regions(request: FetchRequest, clients: AwsClients) -> tuple[str, ...]:
+    """The requested regions, else those enabled for the account."""
+    if request.regions:
+        return tuple(dict.fromkeys(request.regions))
     pages = clients.pages("ec2", "describe_regions", HOME_REGION, "Regions")
-    return tuple(sorted(told["RegionName"] for page in pages for told in page))
+    return tuple(sorted(entry["RegionName"] for page in pages for entry in page))
 
 
 def sum_skipped_rows(readings: Iterable[PriceReading]) -> tuple[PriceReading, ...]:
-    """All readings, those of rows that are left out summed by reason: they are most of a list."""
-    ours: list[PriceReading] = []
+    """All readings, with skipped rows summed by reason: most rows of a price list are skipped."""
+    used: list[PriceReading] = []
     left: Counter[str] = Counter()
     for reading in readings:
         if isinstance(reading, SkippedRows):
             left[reading.reason] += reading.rows
         else:
-            ours.append(reading)
-    return (*ours, *(SkippedRows(reason, rows) for reason, rows in left.items()))
+            used.append(reading)
+    return (*used, *(SkippedRows(reason, rows) for reason, rows in left.items()))
 
 
 class _RegionReader:
-    """One region: its types and list prices are read once, for all tasks that need them."""
+    """The tasks of one region, which share one read of its types and of its list prices."""
 
-    def __init__(self, ask: FetchRequest, clients: AwsClients, region: str) -> None:
-        self._ask, self._clients, self._region = ask, clients, region
-        self._sold = SharedResult(partial(instance_types.read, ask, clients, region))
-        self._listed = SharedResult(lambda: sum_skipped_rows(price_list.read(ask, clients, region, self._is_ours)))
+    def __init__(self, request: FetchRequest, clients: AwsClients, region: str) -> None:
+        self._request, self._clients, self._region = request, clients, region
+        self._sold = SharedResult(partial(instance_types.read, request, clients, region))
+        self._listed = SharedResult(
+            lambda: sum_skipped_rows(price_list.read(request, clients, region, self._is_catalogued))
+        )
 
     def types(self) -> Iterator[PriceReading]:
         yield from self._sold.get().readings()
@@ -105,24 +107,24 @@ class _RegionReader:
         sold = self._sold.get()
         listed = self._listed.get_or_none() or ()
         plain = {p.instance_type: p.price_per_hour for p in listed if isinstance(p, Price) and p.kind == "on_demand"}
-        yield from spot_prices.read(self._ask, self._clients, self._region, sorted(sold.offerings), plain)
+        yield from spot_prices.read(self._request, self._clients, self._region, sorted(sold.offerings), plain)
 
     def blocks(self) -> Iterator[PriceReading]:
         sold = self._sold.get().blocks
-        ultra = {name for name in self._ask.known if name.startswith(capacity_blocks.ULTRASERVER_PREFIX)}
+        ultra = {name for name in self._request.known if name.startswith(capacity_blocks.ULTRASERVER_PREFIX)}
         members = {name.partition(".")[0] for name in sold}  # p6e-gb200.36xlarge is sold in u-p6e-gb200x72
         here = sorted(
             name for name in ultra if any(name.startswith(f"{capacity_blocks.ULTRASERVER_PREFIX}{m}x") for m in members)
         )
-        alone = [name for name in sold if name in self._ask.known or name in self._sold.get().offerings]
-        yield from capacity_blocks.read(self._ask, self._clients, self._region, [*alone, *here])
+        alone = [name for name in sold if name in self._request.known or name in self._sold.get().offerings]
+        yield from capacity_blocks.read(self._request, self._clients, self._region, [*alone, *here])
 
     def savings(self) -> Iterator[PriceReading]:
         for plan in savings_plans.CLASSES:
-            yield from savings_plans.read(self._ask, self._clients, self._region, plan, self._is_ours)
+            yield from savings_plans.read(self._request, self._clients, self._region, plan, self._is_catalogued)
         yield savings_plans.covered_scope(self._region)
 
-    def _is_ours(self, name: str) -> bool:
-        """A known type, or one that EC2 has just described and that was taken; refused ones are told with the types."""
+    def _is_catalogued(self, name: str) -> bool:
+        """Whether a type is known, or was accepted from EC2 in this refresh. The types task reports rejected ones."""
         sold = self._sold.get_or_none()
-        return name in self._ask.known or (sold is not None and name in sold.offerings)
+        return name in self._request.known or (sold is not None and name in sold.offerings)

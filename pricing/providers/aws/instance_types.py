@@ -1,7 +1,7 @@
 """EC2 instance types -> offerings: accelerators, fractions of one, vCPUs, memory, local disk, network.
 
-A known type keeps its accelerator and must have as many as before. That of a new one is found by the name that EC2
-reports, and by its memory where the name covers several; what is not found is refused.
+A known type keeps its accelerator and its count. The accelerator of a new type is identified by the name that EC2
+reports, and by its memory if several variants have that name; otherwise the type is rejected.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ SOURCE = "aws-ec2-types"
 TYPE_PATTERNS = ["p*", "g*", "trn*", "inf*", "dl*"]
 """Patterns of the filter instance-type. Every family of these letters has accelerators."""
 MEMORY_TOLERANCE = 0.13
-"""EC2 reports what a driver leaves of a GPU's memory: 22.35 of 24 GiB for L4 and A10G, 268.59 of 288 for B300."""
+"""EC2 reports the GPU memory that the driver leaves free: 22.35 of 24 GiB for L4 and A10G, 268.59 of 288 for B300."""
 CAPACITY_BLOCK_CLASS = "capacity-block"
 
 
 @dataclass(frozen=True, slots=True)
 class AwsRegionTypes:
-    """The accelerated types of one region: `offerings` by name, `blocks` those sold in capacity blocks, `refused` and
-    `elsewhere` how many EC2 describes and no zone of the region sells."""
+    """The accelerated types of one region: `offerings` by name, `blocks` those sold in capacity blocks, `refused` the
+    rejected ones, `elsewhere` the number that EC2 describes and no zone of the region sells."""
 
     offerings: Mapping[str, Offering]
     blocks: tuple[str, ...]
@@ -43,7 +43,7 @@ class AwsRegionTypes:
             yield SkippedRows("instance types that no zone of the region sells", self.elsewhere)
 
 
-def read(ask: FetchRequest, clients: AwsClients, region: str) -> AwsRegionTypes:
+def read(request: FetchRequest, clients: AwsClients, region: str) -> AwsRegionTypes:
     """The accelerated instance types that EC2 describes in a region and sells in one of its zones."""
     zones = _count_zones(clients, region)
     offerings: dict[str, Offering] = {}
@@ -55,7 +55,7 @@ def read(ask: FetchRequest, clients: AwsClients, region: str) -> AwsRegionTypes:
             if name not in zones:
                 elsewhere += 1
                 continue
-            outcome = build_offering(ask, type_info)
+            outcome = build_offering(request, type_info)
             if isinstance(outcome, Offering):
                 offerings[name] = outcome
             else:
@@ -75,25 +75,25 @@ def _count_zones(clients: AwsClients, region: str) -> dict[str, int]:
     return zone_counts
 
 
-def build_offering(ask: FetchRequest, type_info: Mapping[str, Any]) -> Offering | RejectedRow:
+def build_offering(request: FetchRequest, type_info: Mapping[str, Any]) -> Offering | RejectedRow:
     """The offering for one entry of describe_instance_types."""
     name = type_info["InstanceType"]
     devices = _parse_devices(type_info)
     if devices is None:
         return RejectedRow(f"aws {name}", "EC2 tells no accelerator of it")
     count, spelled, memory_gib = devices
-    known = ask.known.get(name)
+    known = request.known.get(name)
     if known is not None:
         return _update_known(known, type_info, count)
-    found = _identify_accelerator(ask, spelled, memory_gib)
-    if isinstance(found, str):
-        return RejectedRow(f"aws {name}", f"{found}, as EC2 reports it")
+    accelerator = _identify_accelerator(request, spelled, memory_gib)
+    if isinstance(accelerator, str):
+        return RejectedRow(f"aws {name}", f"{accelerator}, as EC2 reports it")
     disk = type_info.get("InstanceStorageInfo", {}).get("TotalSizeInGB")
     return Offering(
         provider="aws",
-        family=_derive_family(ask, name),
+        family=_derive_family(request, name),
         instance_type=name,
-        accelerator=found.name,
+        accelerator=accelerator.name,
         accelerator_count=count,
         accelerator_memory_gib=round(memory_gib, 2) if memory_gib else None,
         vcpus=float(type_info["VCpuInfo"]["DefaultVCpus"]),
@@ -108,7 +108,7 @@ def build_offering(ask: FetchRequest, type_info: Mapping[str, Any]) -> Offering 
 
 
 def _update_known(known: Offering, type_info: Mapping[str, Any], count: float) -> Offering | RejectedRow:
-    """The known offering, with what it lacked; refused where the count of accelerators differs."""
+    """The known offering with its gaps filled; rejected if the number of accelerators differs."""
     if known.accelerator_count is not None and not math.isclose(known.accelerator_count, count, rel_tol=1e-3):
         text = f"EC2 reports {count:g} accelerators, the catalogue has {known.accelerator_count:g}"
         return RejectedRow(f"aws {known.instance_type}", text)
@@ -125,7 +125,7 @@ def _update_known(known: Offering, type_info: Mapping[str, Any], count: float) -
 
 
 def _parse_devices(type_info: Mapping[str, Any]) -> tuple[float, str, float | None] | None:
-    """How many accelerators, what EC2 calls them, and GiB of one; a share of a GPU is a fraction."""
+    """The number of accelerators, their name in EC2, and GiB of one; a share of a GPU is a fraction."""
     for info, entries in (
         ("GpuInfo", "Gpus"),
         ("NeuronInfo", "NeuronDevices"),
@@ -141,10 +141,10 @@ def _parse_devices(type_info: Mapping[str, Any]) -> tuple[float, str, float | No
     return None
 
 
-def _identify_accelerator(ask: FetchRequest, spelled: str, memory_gib: float | None) -> Accelerator | str:
-    """The one accelerator of that name and memory, or what is wrong."""
+def _identify_accelerator(request: FetchRequest, spelled: str, memory_gib: float | None) -> Accelerator | str:
+    """The only accelerator of that name and memory, or the problem."""
     try:
-        variants = ask.names.match(spelled)
+        variants = request.names.match(spelled)
     except UnknownName:
         return f"the accelerator {spelled!r} is unknown"
     fits = [
@@ -154,19 +154,19 @@ def _identify_accelerator(ask: FetchRequest, spelled: str, memory_gib: float | N
         or v.memory_gib is None
         or math.isclose(v.memory_gib, memory_gib, rel_tol=MEMORY_TOLERANCE)
     ]
-    if len(fits) > 1 and (usual := ask.names.resolve(spelled)) in fits:
-        return usual  # what the clouds mean by the bare name
+    if len(fits) > 1 and (usual := request.names.resolve(spelled)) in fits:
+        return usual  # the variant that clouds mean by the bare name
     if len(fits) == 1:
         return fits[0]
     size = "of unknown memory" if memory_gib is None else f"with {memory_gib:.1f} GiB"
     return f"the accelerator {spelled!r} {size} could be {', '.join(v.name for v in fits) or 'none that is known'}"
 
 
-def _derive_family(ask: FetchRequest, name: str) -> str:
-    """As types of the same letters and number have it: g6e is of G6, as g6 is; else Trn3 for trn3.48xlarge, DL3."""
+def _derive_family(request: FetchRequest, name: str) -> str:
+    """The family of known types with the same letters and number (g6e belongs to G6); else Trn3 for trn3.48xlarge."""
     generation = re.match(r"[a-z]+\d+", name)
     start = generation[0] if generation else name.partition(".")[0]
-    families = {known.family for known in ask.known.values() if re.match(rf"{start}(?!\d)", known.instance_type)}
+    families = {known.family for known in request.known.values() if re.match(rf"{start}(?!\d)", known.instance_type)}
     return families.pop() if len(families) == 1 else _format_family(start)
 
 
@@ -174,8 +174,8 @@ def _format_family(start: str) -> str:
     return start.capitalize() if start.startswith(("inf", "trn")) else start.upper()
 
 
-def _network_gbps(told: Mapping[str, Any]) -> float | None:
-    """The sum of what the cards reach at most, as all rows of the catalogue have it; small sizes sustain less."""
-    cards = told.get("NetworkInfo", {}).get("NetworkCards", ())
+def _network_gbps(type_info: Mapping[str, Any]) -> float | None:
+    """The sum of the peak bandwidths of the network cards, as in the whole catalogue; small sizes sustain less."""
+    cards = type_info.get("NetworkInfo", {}).get("NetworkCards", ())
     rates = [card.get("PeakBandwidthInGbps") for card in cards]
     return float(sum(rates)) if rates and all(rates) else None

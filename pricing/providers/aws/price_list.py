@@ -17,9 +17,9 @@ from pricing.units import HOURS_PER_YEAR
 
 SOURCE = "aws-price-list"
 FILTERS = {"operatingSystem": "Linux", "tenancy": "Shared", "capacitystatus": "Used", "preInstalledSw": "NA"}
-"""What we price, of all that a product can be; asked of the service and looked at again in each answer."""
+"""The attributes of the products that the catalogue prices; sent with the query and checked again in each answer."""
 PLAIN_OPERATION = "RunInstances"
-"""Another operation is another licence (RunInstances:0002) or a capacity block at a price of 0 (RunInstances:CB)."""
+"""Any other operation is another licence (RunInstances:0002) or a capacity block at a price of 0 (RunInstances:CB)."""
 OTHER_TYPES = "types that are not ours: without accelerators, or refused"
 OTHER_USAGES = "other licences, tenancies and usages"
 YEARS = {"1yr": 1, "3yr": 3}
@@ -27,8 +27,10 @@ UPFRONTS = {"No Upfront": "no", "Partial Upfront": "partial", "All Upfront": "al
 Terms = Mapping[str, Mapping[str, Any]]
 
 
-def read(ask: FetchRequest, clients: AwsClients, region: str, is_ours: Callable[[str], bool]) -> Iterator[PriceReading]:
-    """All prices of a region for the types that are ours, page by page."""
+def read(
+    request: FetchRequest, clients: AwsClients, region: str, is_catalogued: Callable[[str], bool]
+) -> Iterator[PriceReading]:
+    """All prices of a region for catalogued types, page by page."""
     filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in FILTERS.items()]
     filters.append({"Type": "TERM_MATCH", "Field": "regionCode", "Value": region})
     pages = clients.pages(
@@ -43,15 +45,17 @@ def read(ask: FetchRequest, clients: AwsClients, region: str, is_ours: Callable[
     )
     for page in pages:
         for text in page:
-            yield from parse_product(ask, json.loads(text) if isinstance(text, str) else text, region, is_ours)
+            yield from parse_product(
+                request, json.loads(text) if isinstance(text, str) else text, region, is_catalogued
+            )
     yield CoveredScope(region, "on_demand")
     yield CoveredScope(region, "reserved")
 
 
 def parse_product(
-    ask: FetchRequest, item: Mapping[str, Any], region: str, is_ours: Callable[[str], bool]
+    request: FetchRequest, item: Mapping[str, Any], region: str, is_catalogued: Callable[[str], bool]
 ) -> Iterator[PriceReading]:
-    """The prices of one product; what it is must be told, or the answer has changed."""
+    """The prices of one product; a product without its attributes means that the format has changed."""
     try:
         attributes, terms = item["product"]["attributes"], item["terms"]
         name = attributes.get("instanceType", "")
@@ -61,21 +65,21 @@ def parse_product(
         raise ProviderFailure(
             "changed_format", f"pricing get_products of {region}: a product without {missing}"
         ) from missing
-    if not is_ours(name):
+    if not is_catalogued(name):
         yield SkippedRows(OTHER_TYPES)
     elif wrong or operation != PLAIN_OPERATION or "BoxUsage" not in usage:
         yield SkippedRows(OTHER_USAGES)
     else:
-        yield from _on_demand_prices(ask, name, region, terms.get("OnDemand", {}))
-        yield from _reserved_prices(ask, name, region, terms.get("Reserved", {}))
+        yield from _on_demand_prices(request, name, region, terms.get("OnDemand", {}))
+        yield from _reserved_prices(request, name, region, terms.get("Reserved", {}))
 
 
-def _on_demand_prices(ask: FetchRequest, name: str, region: str, terms: Terms) -> Iterator[Price | RejectedRow]:
-    for term in _terms_in_force(ask, terms.values()):
-        yield _compute_price(ask, ("aws", region, name, "on_demand"), term)
+def _on_demand_prices(request: FetchRequest, name: str, region: str, terms: Terms) -> Iterator[Price | RejectedRow]:
+    for term in _terms_in_force(request, terms.values()):
+        yield _compute_price(request, ("aws", region, name, "on_demand"), term)
 
 
-def _reserved_prices(ask: FetchRequest, name: str, region: str, terms: Terms) -> Iterator[Price | RejectedRow]:
+def _reserved_prices(request: FetchRequest, name: str, region: str, terms: Terms) -> Iterator[Price | RejectedRow]:
     by_option: dict[str, list[Mapping[str, Any]]] = {}
     for term in terms.values():
         attributes = term["termAttributes"]
@@ -88,17 +92,19 @@ def _reserved_prices(ask: FetchRequest, name: str, region: str, terms: Terms) ->
             continue
         by_option.setdefault(f"reserved_{years}y{of_class}_{upfront}_upfront", []).append(term)
     for option, option_terms in sorted(by_option.items()):
-        for term in _terms_in_force(ask, option_terms):
-            yield _compute_price(ask, ("aws", region, name, option), term)
+        for term in _terms_in_force(request, option_terms):
+            yield _compute_price(request, ("aws", region, name, option), term)
 
 
-def _terms_in_force(ask: FetchRequest, terms: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Of terms for the same thing, the one whose date came last and is not to come."""
-    begun = [term for term in terms if term["effectiveDate"][:10] <= ask.today.isoformat()]
+def _terms_in_force(request: FetchRequest, terms: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The term with the latest date that is not in the future."""
+    begun = [term for term in terms if term["effectiveDate"][:10] <= request.today.isoformat()]
     return sorted(begun, key=lambda term: str(term["effectiveDate"]))[-1:]
 
 
-def _compute_price(ask: FetchRequest, key: tuple[str, str, str, str], term: Mapping[str, Any]) -> Price | RejectedRow:
+def _compute_price(
+    request: FetchRequest, key: tuple[str, str, str, str], term: Mapping[str, Any]
+) -> Price | RejectedRow:
     """The hourly price of a term: its rate, and for a commitment its fee spread over the hours of the term."""
     option = parse_purchase_option(key[3])
     assert option is not None
@@ -120,4 +126,4 @@ def _compute_price(ask: FetchRequest, key: tuple[str, str, str, str], term: Mapp
     note = f"effective {term['effectiveDate'][:10]}"
     if fee:
         note += f"; {fee:g} upfront and {rate:g} an hour"
-    return Price(*key, *option, effective, "USD", ask.today, SOURCE, "listed", note)
+    return Price(*key, *option, effective, "USD", request.today, SOURCE, "listed", note)

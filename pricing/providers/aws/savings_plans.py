@@ -20,9 +20,9 @@ PAGE_SIZE = 1000
 
 
 def read(
-    ask: FetchRequest, clients: AwsClients, region: str, plan: str, is_ours: Callable[[str], bool]
+    request: FetchRequest, clients: AwsClients, region: str, plan: str, is_catalogued: Callable[[str], bool]
 ) -> Iterator[PriceReading]:
-    """All rates of one type of plan in a region, for the types that are ours."""
+    """All rates of one type of plan in a region, for catalogued types."""
     filters = {"region": region, "productDescription": "Linux/UNIX", "tenancy": "shared"}
     pages = clients.pages(
         "savingsplans",
@@ -38,21 +38,21 @@ def read(
     )
     for page in pages:
         for offering_rate in page:
-            yield parse_rate(ask, offering_rate, region, is_ours)
+            yield parse_rate(request, offering_rate, region, is_catalogued)
 
 
 def covered_scope(region: str) -> CoveredScope:
-    """To be said once the rates of all types of plan were read."""
+    """The scope to report once the rates of all types of plan were read."""
     return CoveredScope(region, "savings_plan")
 
 
 def parse_rate(
-    ask: FetchRequest, offering_rate: Mapping[str, Any], region: str, is_ours: Callable[[str], bool]
+    request: FetchRequest, offering_rate: Mapping[str, Any], region: str, is_catalogued: Callable[[str], bool]
 ) -> Price | SkippedRows | RejectedRow:
-    """The price for one rate; what it is for stands in its properties."""
+    """The price for one rate; its properties describe the product."""
     properties = {entry["name"]: entry["value"] for entry in offering_rate["properties"]}
     name, offering = properties["instanceType"], offering_rate["savingsPlanOffering"]
-    if not is_ours(name):
+    if not is_catalogued(name):
         return SkippedRows(OTHER_TYPES)
     # UnusedBox is an empty capacity reservation
     plain = offering_rate["operation"] == PLAIN_OPERATION and "BoxUsage" in offering_rate["usageType"]
@@ -71,4 +71,4 @@ def parse_rate(
         )
     option = parse_purchase_option(key[3])
     assert option is not None
-    return Price(*key, *option, rate, "USD", ask.today, SOURCE, "listed", "")
+    return Price(*key, *option, rate, "USD", request.today, SOURCE, "listed", "")

@@ -1,4 +1,4 @@
-"""Spot price history -> one price a region and type: the median of its zones that discount, as the catalogue has it."""
+"""Spot price history -> one price per region and type: the median of the zones below on-demand."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ TYPES_PER_CALL = 100
 
 
 def read(
-    ask: FetchRequest, clients: AwsClients, region: str, types: Sequence[str], on_demand: Mapping[str, float]
+    request: FetchRequest, clients: AwsClients, region: str, types: Sequence[str], on_demand: Mapping[str, float]
 ) -> Iterator[PriceReading]:
-    """The level of today, by zone the last one told; `on_demand` by type, where it is known.
+    """The latest spot price per zone, merged per region; `on_demand` prices by type, if known.
 
-    The history begins with the level in force at its start, so that it holds every zone at least once. It starts a day
-    back: where the reader is, today may have begun before it did in UTC.
+    The history begins with the price in force at its start, so it has every zone at least once. It starts a day back,
+    since the local date may be ahead of UTC.
     """
-    begin = datetime.combine(ask.today, time(0), UTC) - timedelta(days=1)
+    begin = datetime.combine(request.today, time(0), UTC) - timedelta(days=1)
     for first in range(0, len(types), TYPES_PER_CALL):
         levels: dict[str, dict[str, tuple[datetime, float]]] = {}
         some = list(types[first : first + TYPES_PER_CALL])
@@ -46,14 +46,16 @@ def read(
                 zones = levels.setdefault(entry["InstanceType"], {})
                 zones[zone] = max(level, zones.get(zone, level))
         for name, zones in sorted(levels.items()):
-            yield build_spot_price(ask, region, name, [per_hour for _, per_hour in zones.values()], on_demand.get(name))
+            yield build_spot_price(
+                request, region, name, [per_hour for _, per_hour in zones.values()], on_demand.get(name)
+            )
     yield CoveredScope(region, "spot")
 
 
 def build_spot_price(
-    ask: FetchRequest, region: str, name: str, zones: Sequence[float], on_demand: float | None
+    request: FetchRequest, region: str, name: str, zones: Sequence[float], on_demand: float | None
 ) -> Price | RejectedRow:
-    """The level of the zones below `on_demand`; the median of all where none is, or where that is unknown."""
+    """The median of the zones below `on_demand`; of all zones if none is below it or it is unknown."""
     key = ("aws", region, name, "spot")
     if min(zones) <= 0:
         return RejectedRow(" ".join(key), f"a zone has the price {min(zones):g}", key)
@@ -65,4 +67,4 @@ def build_spot_price(
         level, note = spot_level(below, len(zones) - len(below))
     option = parse_purchase_option("spot")
     assert option is not None
-    return Price(*key, *option, level, "USD", ask.today, SOURCE, "listed", note)
+    return Price(*key, *option, level, "USD", request.today, SOURCE, "listed", note)

@@ -1,8 +1,8 @@
-"""The SDK's clients, one call at a time: credentials, addresses, time limits, pages, and what an error means.
+"""The SDK's clients: credentials, addresses, time limits, pages, and the classification of errors.
 
-Everything that knows azure-core, azure-identity or azure-mgmt-compute is here; what the answers mean is not. The
-pipelines have no retries (`Patience` is the one that tries again), follow no redirects, write no logs and never
-register a resource provider, which the SDK's own pipeline does by itself and which is no read.
+Only this module imports azure-core, azure-identity or azure-mgmt-compute; other modules interpret the answers. The
+pipelines do not retry (`RetryBudget` does), follow no redirects and write no logs. They never register a resource
+provider, which the SDK's own pipeline does unasked and which is a write.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from pricing.adapters.api_calls import CALL_S, ApiCall, uses_plain_http
-from pricing.adapters.api_calls import summarize_error as said
+from pricing.adapters.api_calls import CALL_S, ApiCall, summarize_error, uses_plain_http
 from pricing.adapters.protocol import FetchRequest
 from pricing.adapters.retries import RetryBudget
 from pricing.errors import FailureKind, ProviderFailure
@@ -26,7 +25,7 @@ ADDRESSES = {"compute": "https://management.azure.com", "prices": "https://price
 SUBSCRIPTION = "AZURE_SUBSCRIPTION_ID"
 PRICES_PATH = "/api/retail/prices"
 PRICES_VERSION = "2023-01-01-preview"
-"""The version that tells savings plans: learn.microsoft.com/rest/api/cost-management/retail-prices."""
+"""The version that has savings plans: learn.microsoft.com/rest/api/cost-management/retail-prices."""
 NO_SDK = "pip install 'gpu-planner[azure]'"
 _IMPORTING = Lock()
 FAILURE_KINDS: dict[int, FailureKind] = {
@@ -38,20 +37,20 @@ FAILURE_KINDS: dict[int, FailureKind] = {
 
 
 class AzureClients:
-    """Clients of one refresh. Nothing is connected, and no credential is looked for, before it is asked for."""
+    """Clients of one refresh. Each connects, and looks for credentials, on first use."""
 
-    def __init__(self, ask: FetchRequest) -> None:
-        self._ask = ask
+    def __init__(self, request: FetchRequest) -> None:
+        self._request = request
         self._lock = Lock()
         self._credential: Any = None
 
     def retail_prices(self, region: str, currency: str) -> Iterator[list[dict[str, Any]]]:
-        """Every page of the public price feed for virtual machines in a region. Asks for no credential."""
+        """Every page of the public price feed for virtual machines in a region. Needs no credential."""
         call = ApiCall("prices", "retail prices", region)
         base = self._service_address("prices")
-        wanted = f"serviceName eq 'Virtual Machines' and armRegionName eq '{region}'"
-        query = {"api-version": PRICES_VERSION, "currencyCode": f"'{currency}'", "$filter": wanted}
-        seen = set()
+        filter_text = f"serviceName eq 'Virtual Machines' and armRegionName eq '{region}'"
+        query = {"api-version": PRICES_VERSION, "currencyCode": f"'{currency}'", "$filter": filter_text}
+        links = set()
         with _sdk():
             from azure.core import PipelineClient
             from azure.core.pipeline.policies import UserAgentPolicy
@@ -60,15 +59,15 @@ class AzureClients:
         with made as client:
             while True:
                 url = f"{base}{PRICES_PATH}?{urlencode(query, quote_via=quote)}"
-                page = self.call(call, partial(_get_json, client, url), self._ask.patience)
+                page = self.call(call, partial(_get_json, client, url), self._request.patience)
                 yield _require_field(call, page, "Items", list)
                 link = _require_field(call, page, "NextPageLink", str | None)
                 if not link:
                     return
-                if link in seen:
+                if link in links:
                     raise ProviderFailure("changed_format", f"{call}: the same NextPageLink came twice")
-                seen.add(link)
-                query |= dict(parse_qsl(urlsplit(link).query))  # only its query: a page lies where the first one lay
+                links.add(link)
+                query |= dict(parse_qsl(urlsplit(link).query))  # only the query: the address is that of the first page
 
     def resource_skus(self, region: str, patience: RetryBudget) -> Iterator[list[Any]]:
         """Every page of resource_skus.list in a region: models of the SDK."""
@@ -82,22 +81,22 @@ class AzureClients:
         """Every page of usage.list in a region: models of the SDK."""
         call = ApiCall("compute", "usage.list", region)
         with self._make_compute_client() as client:
-            yield from self._list_pages(call, partial(client.usage.list, region), self._ask.patience)
+            yield from self._list_pages(call, partial(client.usage.list, region), self._request.patience)
 
-    def call(self, call: ApiCall, what: Callable[[dict[str, float]], T], patience: RetryBudget) -> T:
-        """`what(time limits)`, tried again as patience allows."""
+    def call(self, call: ApiCall, function: Callable[[dict[str, float]], T], patience: RetryBudget) -> T:
+        """The result of `function(time limits)`, with retries within `patience`."""
 
         def once() -> T:
             limit_s = max(0.1, min(CALL_S, patience.left_s))
-            return what({"connection_timeout": limit_s, "read_timeout": limit_s})
+            return function({"connection_timeout": limit_s, "read_timeout": limit_s})
 
         return patience.call(once, partial(classify_error, call))
 
     def _list_pages(self, call: ApiCall, method: Callable[..., Any], patience: RetryBudget) -> Iterator[list[Any]]:
-        """Each page is a list call of its own: the SDK's pager cannot be asked again after a fault in a page."""
+        """Each page is a separate list call: the SDK's pager cannot be used again after an error in a page."""
         base = urlsplit(self._service_address("compute"))
         link: str | None = None
-        seen: set[str | None] = {None}
+        links: set[str | None] = {None}
 
         def page(limits: dict[str, float]) -> tuple[list[Any], str | None]:
             pages = method(**limits).by_page(continuation_token=link)
@@ -110,10 +109,10 @@ class AzureClients:
                 return
             after = urlsplit(following)
             path = base.path + after.path.removeprefix(base.path)
-            link = base._replace(path=path, query=after.query).geturl()  # never another host: the token goes along
-            if link in seen:
+            link = base._replace(path=path, query=after.query).geturl()  # never another host: the call has the token
+            if link in links:
                 raise ProviderFailure("changed_format", f"{call}: the same nextLink came twice")
-            seen.add(link)
+            links.add(link)
 
     def _make_compute_client(self) -> Any:
         """ComputeManagementClient; over plain HTTP without an Authorization header."""
@@ -140,7 +139,7 @@ class AzureClients:
         )
 
     def _default_credential(self) -> Any:
-        """The SDK's own chain, once for all calls: it keeps its tokens."""
+        """The SDK's own credential chain, created once, since it caches its tokens."""
         with self._lock:
             if self._credential is None:
                 with _sdk():
@@ -149,29 +148,31 @@ class AzureClients:
             return self._credential
 
     def _service_address(self, service: str) -> str:
-        address = self._ask.endpoints.get(service, ADDRESSES[service]).rstrip("/")
+        address = self._request.endpoints.get(service, ADDRESSES[service]).rstrip("/")
         parts = urlsplit(address)
         if not uses_plain_http(service, address) and (parts.scheme != "https" or not parts.hostname):
             raise ProviderFailure("denied", f"{service}: the address is no https:// address")
         return address
 
     def _make_transport(self, base: str) -> Any:
-        """Calls to this machine use no proxy and no .netrc."""
+        """A transport that uses no proxy and no .netrc for calls to this machine."""
         with _sdk():
             from azure.core.pipeline.transport import RequestsTransport
         return RequestsTransport(use_env_settings=not base.startswith("http:"))
 
 
 class _NoCredential:
-    """Stands where the SDK wants one and none may be sent."""
+    """The credential for plain HTTP, where none may be sent."""
 
     def get_token(self, *_: str, **__: Any) -> Any:
         raise ProviderFailure("denied", "no token is sent over plain http")
 
 
 class _sdk:  # noqa: N801  # reads as a statement: with _sdk(): import ...
-    """Tells a missing SDK from every other fault, and lets one thread import at a time: modules of azure-core import
-    each other in circles, in which two threads wait for each other."""
+    """Reports a missing SDK as such, and lets one thread import at a time.
+
+    Modules of azure-core import each other in cycles, in which two importing threads would deadlock.
+    """
 
     def __enter__(self) -> None:
         _IMPORTING.acquire()
@@ -183,7 +184,7 @@ class _sdk:  # noqa: N801  # reads as a statement: with _sdk(): import ...
 
 
 def _token_scopes(base: str) -> list[str]:
-    """What a token is asked for: that of the sovereign cloud whose address this is, else that of the public one."""
+    """The scopes for a token: those of the sovereign cloud with this address, else of the public cloud."""
     with _sdk():
         from azure.core import AzureClouds
         from azure.mgmt.core.tools import get_arm_endpoints
@@ -204,30 +205,30 @@ def _get_json(client: Any, url: str, limits: dict[str, float]) -> Any:
 
 
 def _require_field(call: ApiCall, answer: Any, name: str, kind: Any) -> Any:
-    """A field of an answer; Failed where it is missing or of another kind."""
+    """A field of an answer; raises ProviderFailure if it is missing or of another kind."""
     if not isinstance(answer, dict) or not isinstance(answer.get(name, ...), kind):
         raise ProviderFailure("changed_format", f"{call}: {name} is missing or of another kind")
     return answer[name]
 
 
 def classify_error(call: ApiCall, error: Exception) -> ProviderFailure:
-    """What an exception of the SDK, of its transport or of azure-identity means."""
+    """The failure that an exception of the SDK, its transport or azure-identity stands for."""
     with _sdk():
         from azure.core import exceptions as azure
-    error_body = getattr(error, "error", None)  # the body of an answer, where it has the usual form
+    error_body = getattr(error, "error", None)  # the body of an error response in the usual format
     text = (
         f"{error_body.code}: {error_body.message}"
         if error_body is not None
         else str(getattr(error, "message", "") or error)
     )
-    words = said(text)
+    words = summarize_error(text)
     late = (azure.ServiceRequestTimeoutError, azure.ServiceResponseTimeoutError)
     lost = (azure.ServiceRequestError, azure.ServiceResponseError)
     other = (azure.DecodeError, ValueError, KeyError, TypeError, AttributeError)
     meanings: tuple[tuple[Any, FailureKind, str], ...] = (
         (azure.IncompleteReadError, "unreachable", "the answer was cut"),
         (other, "changed_format", f"{type(error).__name__}: {words}"),
-        (azure.ClientAuthenticationError, "no_credentials", words),  # none found, expired, revoked
+        (azure.ClientAuthenticationError, "no_credentials", words),  # missing, expired or revoked
         (late, "unreachable", f"no answer within {CALL_S:g} s or the time left"),
         (lost, "unreachable", type(error).__name__),
     )
@@ -242,6 +243,6 @@ def classify_error(call: ApiCall, error: Exception) -> ProviderFailure:
 
 
 def _retry_after(error: Any) -> float | None:
-    """Seconds that the server asked to wait."""
+    """The wait in seconds that the server requires."""
     stated = str(getattr(error.response, "headers", {}).get("Retry-After", ""))
     return float(stated) if stated.isascii() and stated.isdecimal() else None

@@ -1,7 +1,7 @@
-"""Microsoft Azure, live: what a refresh reads, in tasks that fail by themselves.
+"""Microsoft Azure, live: the tasks of a refresh. Each can fail without the others.
 
 For each region one task reads the public price feed, which needs no account, and one the SKUs of a subscription. The
-prices come first and do not wait for the SKUs, unless the feed names a type that the catalogue does not know.
+price tasks run first and wait for the SKUs only if the feed names a type that is not in the catalogue.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from pricing.offering import Offering
 from pricing.providers.azure import quotas, resource_skus
 from pricing.providers.azure import retail_prices as retail
 from pricing.providers.azure.clients import ADDRESSES, AzureClients
-from pricing.regions_and_tiers import Source
+from pricing.regions import Source
 
 EXTRA = "azure"
 SERVICES = tuple(sorted(ADDRESSES))
 AT_ONCE = 4
-"""The price feed answers 429 to more; SKU lists are megabytes each."""
+"""The price feed throttles more; each SKU list has several megabytes."""
 FOLDER = Path(__file__).parent
 SKU_WAIT_S = 30.0
-"""The longest that prices wait for SKUs: a dead management API must not hold up the public feed."""
+"""The longest wait of prices for SKUs: an unreachable management API must not delay the public feed."""
 
 
 def sources(day: date) -> tuple[Source, ...]:
-    """Every source that a refresh on `day` may name."""
+    """Every source that the rows of a refresh on `day` may name."""
     return (
         Source(
             retail.SOURCE,
@@ -52,51 +52,51 @@ def sources(day: date) -> tuple[Source, ...]:
     )
 
 
-def tasks(ask: FetchRequest) -> Iterable[FetchTask]:
-    """Prices of every region, then its sizes. Calls nothing."""
-    clients = AzureClients(ask)
-    shelf = resource_skus.SkuCache(ask, clients)
-    for region in _list_regions(ask):
-        yield FetchTask(f"prices in {region}", partial(_read_prices, ask, clients, shelf, region))
-    for region in _list_regions(ask):
-        yield FetchTask(f"sizes in {region}", partial(_read_sizes, ask, shelf, region))
+def tasks(request: FetchRequest) -> Iterable[FetchTask]:
+    """Prices of every region, then its sizes. Makes no call."""
+    clients = AzureClients(request)
+    sku_cache = resource_skus.SkuCache(request, clients)
+    for region in _list_regions(request):
+        yield FetchTask(f"prices in {region}", partial(_read_prices, request, clients, sku_cache, region))
+    for region in _list_regions(request):
+        yield FetchTask(f"sizes in {region}", partial(_read_sizes, request, sku_cache, region))
 
 
-def quota_tasks(ask: FetchRequest) -> Iterable[QuotaTask]:
-    """Quotas are per region."""
-    clients = AzureClients(ask)
-    shelf = resource_skus.SkuCache(ask, clients)
-    for region in _list_regions(ask):
-        yield QuotaTask(f"quotas in {region}", partial(quotas.read, ask, clients, shelf, region))
+def quota_tasks(request: FetchRequest) -> Iterable[QuotaTask]:
+    """One task per region."""
+    clients = AzureClients(request)
+    sku_cache = resource_skus.SkuCache(request, clients)
+    for region in _list_regions(request):
+        yield QuotaTask(f"quotas in {region}", partial(quotas.read, request, clients, sku_cache, region))
 
 
-def _list_regions(ask: FetchRequest) -> tuple[str, ...]:
-    """Those asked for, else those of regions.csv: no call lists regions without a further SDK."""
-    if ask.regions:
-        return tuple(dict.fromkeys(ask.regions))
+def _list_regions(request: FetchRequest) -> tuple[str, ...]:
+    """The requested regions, else those of regions.csv: listing them by a call needs a further SDK."""
+    if request.regions:
+        return tuple(dict.fromkeys(request.regions))
     faults: list[str] = []
-    found = tuple(row.text("region") for row in read_rows(FOLDER / "regions.csv", ("region",), faults))
+    regions = tuple(row.text("region") for row in read_rows(FOLDER / "regions.csv", ("region",), faults))
     if faults:
         raise InvalidSnapshot(tuple(faults))
-    return found
+    return regions
 
 
-def _read_sizes(ask: FetchRequest, shelf: resource_skus.SkuCache, region: str) -> Iterator[PriceReading]:
-    yield from shelf.of(region, ask.patience).readings
+def _read_sizes(request: FetchRequest, sku_cache: resource_skus.SkuCache, region: str) -> Iterator[PriceReading]:
+    yield from sku_cache.of(region, request.patience).readings
 
 
 def _read_prices(
-    ask: FetchRequest, clients: AzureClients, shelf: resource_skus.SkuCache, region: str
+    request: FetchRequest, clients: AzureClients, sku_cache: resource_skus.SkuCache, region: str
 ) -> Iterator[PriceReading]:
-    """Prices of known types and of those found; new ones come with their offering."""
+    """Prices of known types and of new ones, which come with their offerings."""
     currency = tomllib.loads((FOLDER / "provider.toml").read_text(encoding="utf-8"))["currency"]
-    known = {name.casefold(): offering for name, offering in ask.known.items()}
-    feed = retail.RetailFeed(region, currency, ask.today, frozenset(known))
+    known = {name.casefold(): offering for name, offering in request.known.items()}
+    feed = retail.RetailFeed(region, currency, request.today, frozenset(known))
     for page in clients.retail_prices(region, currency):
         yield from feed.take(page)
     if not feed.rows:
         raise ProviderFailure("changed_format", f"prices retail prices of {region}: no virtual machine is sold there")
-    new, why = _new_types(ask, shelf, feed, known)
+    new, why = _new_types(request, sku_cache, feed, known)
     used = set()
     for reading in feed.settle():
         if not isinstance(reading, retail.AzureRetailRate):
@@ -115,19 +115,21 @@ def _read_prices(
 
 
 def _new_types(
-    ask: FetchRequest, shelf: resource_skus.SkuCache, feed: retail.RetailFeed, known: dict[str, Offering]
+    request: FetchRequest, sku_cache: resource_skus.SkuCache, feed: retail.RetailFeed, known: dict[str, Offering]
 ) -> tuple[dict[str, Offering], dict[str, str]]:
-    """The offerings of this region by lower-case type, if the feed names one that is not known; and by lower-case type
-    why one is not among them, with "" for any other."""
-    if all(name in known for name, _ in feed.kept):
+    """The offerings of this region by lower-case type, if the feed names an unknown one; and the reasons why others
+    have none, by lower-case type, with "" for all that are not listed."""
+    if all(name in known for name, _ in feed.rates_by_key):
         return {}, {"": ""}
-    patience = RetryBudget(min(SKU_WAIT_S, ask.patience.left_s / 2), ask.patience.first_pause_s, ask.patience.stop)
+    patience = RetryBudget(
+        min(SKU_WAIT_S, request.patience.left_s / 2), request.patience.first_pause_s, request.patience.stop
+    )
     try:
-        sizes = shelf.of(feed.region, patience)
+        sizes = sku_cache.of(feed.region, patience)
     except ProviderFailure as failed:
         if failed.kind == "interrupted":
             raise
         return {}, {"": f"unknown accelerator: the type is new, and sizes could not be read ({failed})"}
     refused = {r.subject.casefold(): r.reason for r in sizes.readings if isinstance(r, RejectedRow)}
-    unseen = "unknown accelerator: the type is new, and no size of this name is on the list of the region"
-    return {name.casefold(): offering for name, offering in sizes.offerings.items()}, {**refused, "": unseen}
+    unlisted = "unknown accelerator: the type is new, and no size of this name is on the list of the region"
+    return {name.casefold(): offering for name, offering in sizes.offerings.items()}, {**refused, "": unlisted}

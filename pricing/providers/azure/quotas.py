@@ -22,10 +22,10 @@ OTHER_QUOTAS = "quotas that no type with accelerators counts against"
 
 
 def read(
-    ask: FetchRequest, clients: AzureClients, shelf: SkuCache, region: str
+    request: FetchRequest, clients: AzureClients, sku_cache: SkuCache, region: str
 ) -> Iterator[Quota | SkippedRows | RejectedRow]:
-    """The quotas of a region; SKUs tell which sizes make a family, and which of them this account may not have."""
-    skus = shelf.of(region, ask.patience).skus
+    """The quotas of a region; the SKUs give the sizes of each family, and those that this account may not use."""
+    skus = sku_cache.of(region, request.patience).skus
     families: dict[str, list[Sku]] = {}
     for sku in skus:
         if not sku.family:
@@ -34,25 +34,25 @@ def read(
         families.setdefault(_normalize_family(sku.family), []).append(sku)
     counted = {code: (skus, kinds) for code, kinds in REGIONAL_USAGES.items()}
     counted |= {name: (members, ON_DEMAND_KINDS) for name, members in families.items()}
-    seen, left = set(), 0
+    listed, left = set(), 0
     for page in clients.usages(region):
         for usage in page:
             code = _normalize_family(_require_field(usage, region, "name", "value"))
-            seen.add(code)
+            listed.add(code)
             members, kinds = counted.get(code, ([], ""))
             if members:
-                yield _parse_quota(ask, region, usage, members, kinds)
+                yield _parse_quota(request, region, usage, members, kinds)
             else:
                 left += 1
-    if not seen:
+    if not listed:
         raise ProviderFailure("changed_format", f"compute usage.list of {region}: no usage at all under value")
     if left:
         yield SkippedRows(OTHER_QUOTAS, left)
-    for name in sorted(families.keys() - seen):
+    for name in sorted(families.keys() - listed):
         yield RejectedRow(f"{PROVIDER} {region} {families[name][0].family}", "no quota of this name is told")
 
 
-def _parse_quota(ask: FetchRequest, region: str, usage: Any, members: list[Sku], kinds: str) -> Quota | RejectedRow:
+def _parse_quota(request: FetchRequest, region: str, usage: Any, members: list[Sku], kinds: str) -> Quota | RejectedRow:
     code, title = (
         _require_field(usage, region, "name", "value"),
         _require_field(usage, region, "name", "localized_value"),
@@ -64,7 +64,7 @@ def _parse_quota(ask: FetchRequest, region: str, usage: Any, members: list[Sku],
     if not_offered and kinds == ON_DEMAND_KINDS and _normalize_family(code) not in REGIONAL_USAGES:
         title = f"{title} ({'; '.join(sorted(not_offered))})"
     types = " ".join(sorted(s.name for s in members))
-    return Quota(PROVIDER, region, code, title, "vcpu", float(limit), float(used), types, kinds, ask.today, SOURCE)
+    return Quota(PROVIDER, region, code, title, "vcpu", float(limit), float(used), types, kinds, request.today, SOURCE)
 
 
 def _normalize_family(family: str) -> str:
@@ -73,7 +73,7 @@ def _normalize_family(family: str) -> str:
 
 
 def _require_field(usage: Any, region: str, *path: str) -> Any:
-    """A field of a usage. Raises Failed where it is missing."""
+    """A field of a usage. Raises ProviderFailure if it is missing."""
     value = usage
     for name in path:
         value = getattr(value, name, None)

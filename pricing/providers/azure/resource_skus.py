@@ -1,7 +1,7 @@
-"""Resource SKUs -> offerings: what a size of virtual machine has, and whether its name tells the accelerator.
+"""Resource SKUs -> offerings: the hardware of each virtual machine size, with the accelerator that its name gives.
 
-The SKU list tells how many accelerators a size has (rounded up where it rents a fraction), never which ones: those of
-a known size are in the catalogue, those of a new one must stand in its name. Knows no price.
+The SKU list has the number of accelerators of a size (a fraction is rounded up), but never their model. The model of a
+known size is in the catalogue; that of a new size must be part of its name. Knows no price.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FAMILIES = ("NC", "ND", "NG", "NV")
 SHARED_FAMILIES = frozenset({"NG", "NV"})
 """Families whose sizes may have a fraction of an accelerator (NVv4, NVadsA10 v5, NGads V620, NVads V710 v5)."""
 WHOLE_COUNTS = frozenset({1, 2, 4, 8, 16})
-"""What nodes have. The list has told 12 for a size of 8 (Azure/azure-cli issue 31176): another number is refused."""
+"""Counts that nodes have. The list has once stated 12 for 8 (Azure/azure-cli issue 31176), so others are rejected."""
 NOT_MACHINES = "no virtual machines"
 PROMOTIONS = "promotional sizes"
 NO_ACCELERATORS = "types without accelerators"
@@ -42,7 +42,7 @@ MEASURE_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Sku:
-    """One size in one region. `restrictions` say why, and in which zones, this subscription may not have it."""
+    """One size in one region. `restrictions` give the reasons and zones in which this subscription may not use it."""
 
     name: str
     family: str
@@ -50,7 +50,7 @@ class Sku:
     restrictions: tuple[str, ...]
 
     def number(self, name: str) -> float | None:
-        """A capability that is a number; None where it is missing or none."""
+        """A capability that is a number; None if missing or not a number."""
         try:
             value = float(self.capabilities.get(name, ""))
         except ValueError:
@@ -59,8 +59,8 @@ class Sku:
 
     @property
     def local_ssd_gb(self) -> float | None:
-        """Temporary disk and NVMe together. MaxResourceVolumeMB counts MiB (Azure/karpenter-provider-azure says so;
-        736 GiB of NC6s_v3 are told as 753664); 0 says nothing about NVMe disks of newer sizes."""
+        """Temporary disk and NVMe together. MaxResourceVolumeMB counts MiB (see Azure/karpenter-provider-azure; the
+        736 GiB of NC6s_v3 are stated as 753664); 0 does not exclude NVMe disks on newer sizes."""
         mib = (self.number("MaxResourceVolumeMB") or 0) + (self.number("NvmeDiskSizeInMiB") or 0)
         return round(mib * MIB / GB, 3) if mib else None
 
@@ -74,7 +74,7 @@ class Sku:
 
 @dataclass(slots=True)
 class AzureRegionSizes:
-    """What a region sells: sizes with accelerators, the offerings that they make (by type), and all readings."""
+    """The sizes with accelerators of a region, their offerings by type, and all readings."""
 
     skus: list[Sku] = field(default_factory=list)
     offerings: dict[str, Offering] = field(default_factory=dict)
@@ -82,46 +82,46 @@ class AzureRegionSizes:
 
 
 class SkuCache:
-    """The SKU lists of a refresh, each read once, by whichever task needs it first."""
+    """The SKU lists of a refresh, each read once, by the first task that needs it."""
 
-    def __init__(self, ask: FetchRequest, clients: AzureClients) -> None:
-        self._ask, self._clients = ask, clients
-        self._found: dict[str, AzureRegionSizes] = {}
+    def __init__(self, request: FetchRequest, clients: AzureClients) -> None:
+        self._request, self._clients = request, clients
+        self._sizes_by_region: dict[str, AzureRegionSizes] = {}
         self._locks: dict[str, Lock] = {}
         self._lock = Lock()
-        self._hopeless: ProviderFailure | None = None
+        self._permanent_failure: ProviderFailure | None = None
 
     def of(self, region: str, patience: RetryBudget) -> AzureRegionSizes:
-        """The list of a region; a later call tries again where one failed, unless no region can be read."""
+        """The list of a region. A later call retries a failed one, unless the failure affects every region."""
         with self._lock:
             lock = self._locks.setdefault(region, Lock())
         with lock:
-            if region not in self._found:
-                if self._hopeless:
-                    raise ProviderFailure(self._hopeless.kind, self._hopeless.detail)
+            if region not in self._sizes_by_region:
+                if self._permanent_failure:
+                    raise ProviderFailure(self._permanent_failure.kind, self._permanent_failure.detail)
                 try:
-                    self._found[region] = _read_skus(self._ask, self._clients, region, patience)
+                    self._sizes_by_region[region] = _read_skus(self._request, self._clients, region, patience)
                 except ProviderFailure as failed:
                     if failed.kind in {"no_sdk", "no_credentials"}:
-                        self._hopeless = failed
+                        self._permanent_failure = failed
                     raise
-            return self._found[region]
+            return self._sizes_by_region[region]
 
 
 def accelerator_family(instance_type: str) -> str:
-    """The catalogue's family of a type by its name; empty where it is none with accelerators."""
+    """The catalogue's family of a type by its name; empty for a type without accelerators."""
     family = instance_type.casefold().removeprefix("standard_")[:2].upper()
     return family if family in FAMILIES else ""
 
 
-def _read_skus(ask: FetchRequest, clients: AzureClients, region: str, patience: RetryBudget) -> AzureRegionSizes:
+def _read_skus(request: FetchRequest, clients: AzureClients, region: str, patience: RetryBudget) -> AzureRegionSizes:
     region_sizes, left, rows = AzureRegionSizes(), Counter[str](), 0
-    known = {name.casefold(): offering for name, offering in ask.known.items()}
+    known = {name.casefold(): offering for name, offering in request.known.items()}
     for page in clients.resource_skus(region, patience):
         for model in page:
             rows += 1
             sku = parse_sku(model, region)
-            reading = build_offering(sku, known, ask) if sku else SkippedRows(NOT_MACHINES)
+            reading = build_offering(sku, known, request) if sku else SkippedRows(NOT_MACHINES)
             if sku and (sku.number("GPUs") or sku.name.casefold() in known):
                 region_sizes.skus.append(sku)
             if isinstance(reading, SkippedRows):
@@ -137,16 +137,16 @@ def _read_skus(ask: FetchRequest, clients: AzureClients, region: str, patience: 
 
 
 def parse_sku(model: Any, region: str) -> Sku | None:
-    """A model of the SDK as ours; None for disks, hosts and the like. Raises Failed for a missing field."""
+    """A Sku from a model of the SDK; None for disks, hosts and the like. Raises ProviderFailure for a missing field."""
     if _text_field(model, "resource_type", region) != "virtualMachines":
         return None
     if not model.capabilities:
         raise ProviderFailure(
             "changed_format", f"compute resource_skus.list of {region}: {model.name} has no capabilities"
         )
-    told = {str(c.name): str(c.value) for c in model.capabilities}
+    capabilities = {str(c.name): str(c.value) for c in model.capabilities}
     restrictions = tuple(_describe_restriction(r) for r in model.restrictions or ())
-    return Sku(_text_field(model, "name", region), str(model.family or ""), told, restrictions)
+    return Sku(_text_field(model, "name", region), str(model.family or ""), capabilities, restrictions)
 
 
 def _text_field(model: Any, name: str, region: str) -> str:
@@ -164,20 +164,22 @@ def _describe_restriction(model: Any) -> str:
     return f"{getattr(model.reason_code, 'value', model.reason_code)} {where}"
 
 
-def build_offering(sku: Sku, known: Mapping[str, Offering], ask: FetchRequest) -> Offering | SkippedRows | RejectedRow:
-    """The offering that a size makes, given those `known` by lower-case type; else why it makes none."""
+def build_offering(
+    sku: Sku, known: Mapping[str, Offering], request: FetchRequest
+) -> Offering | SkippedRows | RejectedRow:
+    """The offering of a size, given the `known` ones by lower-case type; else why it has none."""
     count, old = sku.number("GPUs") or 0, known.get(sku.name.casefold())
     if old is not None:
-        return _update_known(old, sku, count, ask.today)
+        return _update_known(old, sku, count, request.today)
     if "promo" in sku.name.casefold():
         return SkippedRows(PROMOTIONS)
-    return _build_new_offering(sku, count, known, ask) if count else SkippedRows(NO_ACCELERATORS)
+    return _build_new_offering(sku, count, known, request) if count else SkippedRows(NO_ACCELERATORS)
 
 
 def _update_known(old: Offering, sku: Sku, count: float, today: date) -> Offering | SkippedRows | RejectedRow:
-    """A known size keeps its accelerator and its count; a count that nobody knew is taken if it cannot be a fraction.
+    """A known size keeps its accelerator and its count; an unknown count is filled in if it cannot be a fraction.
 
-    The list rounds a fraction up: 1 agrees with 1/6, and does not tell it.
+    The list rounds fractions up, so a stated 1 agrees with a known 1/6 but does not reveal it.
     """
     if old.accelerator_count is None:
         if count and count not in WHOLE_COUNTS:
@@ -201,14 +203,14 @@ def _update_known(old: Offering, sku: Sku, count: float, today: date) -> Offerin
 
 
 def _build_new_offering(
-    sku: Sku, count: float, known: Mapping[str, Offering], ask: FetchRequest
+    sku: Sku, count: float, known: Mapping[str, Offering], request: FetchRequest
 ) -> Offering | RejectedRow:
     family = accelerator_family(sku.name)
     if not family:
         return RejectedRow(sku.name, f"GPUs is {count:g} in none of the families {' '.join(FAMILIES)}")
     if count not in WHOLE_COUNTS:
         return RejectedRow(sku.name, f"GPUs is {count:g}, which is no number of accelerators in a node")
-    named = _accelerators_in_name(sku.name, ask)
+    named = _accelerators_in_name(sku.name, request)
     if len(named) != 1:
         names = ", ".join(sorted(a.name for a in named))
         which = f"may mean {names}" if named else "names no accelerator that is known"
@@ -228,35 +230,35 @@ def _build_new_offering(
         local_ssd_gb=local_ssd_gb,
         network_gbps=None,
         interconnect="",
-        status="retired" if sku.retired_on(ask.today) else "current",
+        status="retired" if sku.retired_on(request.today) else "current",
         successor=None,
         source_id=SOURCE,
     )
 
 
 def _size_measures(sku: Sku) -> tuple[float | None, float | None, float | None]:
-    """MemoryGB counts GiB, as the documentation of every size does."""
+    """vCPUs, memory in GiB and local disk in GB. `MemoryGB` counts GiB, as the documentation of the sizes shows."""
     return sku.number("vCPUs"), sku.number("MemoryGB"), sku.local_ssd_gb
 
 
-def _accelerators_in_name(instance_type: str, ask: FetchRequest) -> list[Accelerator]:
-    """Every accelerator that a part of the name may mean: Standard_NC24ads_A100_v4 says A100, which are four."""
+def _accelerators_in_name(instance_type: str, request: FetchRequest) -> list[Accelerator]:
+    """Every accelerator that a part of the name may mean: the A100 of Standard_NC24ads_A100_v4 has four variants."""
     accelerators: dict[str, Accelerator] = {}
     for part in instance_type.split("_")[2:]:
         if not re.fullmatch(r"v\d+", part):
-            for accelerator in _match_accelerators(part, ask):
+            for accelerator in _match_accelerators(part, request):
                 accelerators[accelerator.name] = accelerator
     return list(accelerators.values())
 
 
-def _match_accelerators(part: str, ask: FetchRequest) -> Iterator[Accelerator]:
+def _match_accelerators(part: str, request: FetchRequest) -> Iterator[Accelerator]:
     try:
-        yield from ask.names.match(part)
+        yield from request.names.match(part)
     except UnknownName:
         return
 
 
 def _may_be_shared(accelerator: str, known: Mapping[str, Offering]) -> bool:
-    """Whether a known size has a fraction of it, or a count that nobody knows."""
+    """Whether a known size has a fraction of it, or an unknown count."""
     counts = [o.accelerator_count for o in known.values() if o.accelerator == accelerator]
     return any(count is None or count < 1 for count in counts)

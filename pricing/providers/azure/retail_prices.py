@@ -1,7 +1,7 @@
 """The public retail price feed -> rates per hour, and rates -> prices.
 
-One streamed pass that keeps the rows of accelerators only. Knows the feed's fields and what sets its rows apart; knows
-no SDK and, but for how their names begin, no instance types.
+Reads the feed in one pass and retains only rows of accelerators. Knows the fields of the feed; knows no SDK and, except
+for the prefixes of their names, no instance types.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pricing.units import HOURS_PER_YEAR
 
 SOURCE = "azure-retail-prices"
 KINDS: tuple[PurchaseKind, ...] = ("on_demand", "spot", "reserved", "savings_plan")
-"""What the feed prices, and so covers."""
+"""The kinds that the feed prices, and so covers."""
 EXCLUSION_RULES = (
     ("Windows, which has a licence in its price", ("productName",), r"\bwin(dows)?\b"),
     ("Cloud Services, another product", ("productName",), r"cloud ?services"),
@@ -30,7 +30,7 @@ EXCLUSION_RULES = (
     ("promotional sizes", ("armSkuName", "productName", "skuName"), r"promo"),
     ("dedicated or isolated hosts", ("productName",), r"dedicated|isolated"),
 )
-"""Why a row is none of ours: the fields that tell it apart from one that is, all else being equal, and how."""
+"""Reason, fields and pattern of rows that are excluded although their instance type is catalogued."""
 OTHER_FAMILIES = f"types outside the families {' '.join(FAMILIES)}"
 DEV_TEST = "dev/test rates, for subscribers of another product"
 VOLUME_RATES = "rates above a number of hours"
@@ -42,7 +42,7 @@ HOURLY_UNIT = "1 Hour"
 
 @dataclass(frozen=True, slots=True)
 class AzureRetailRate:
-    """One rate per hour in force. `meter` is what Azure bills it by; `how` shows the sum where one was made."""
+    """One rate per hour in force. `meter` is the Azure meter; `how` shows the calculation of a derived rate."""
 
     instance_type: str
     option: str
@@ -54,11 +54,11 @@ class AzureRetailRate:
 
 @dataclass(slots=True)
 class RetailFeed:
-    """One region's feed as it is read, in pages. `wanted` says of an armSkuName whether it is ours; `known` holds the
-    lower-case types that have prices to lose.
+    """The feed of one region, read in pages. `wanted` selects rows by armSkuName; `known` has the lower-case types
+    that have prices already.
 
-    `take` accounts for what goes at once, `settle` for the rest: every row (and every entry of a savingsPlan list)
-    becomes one rate or one row of Left or Refused.
+    `take` yields the rows that are skipped or rejected at once, `settle` all others: every row (and every entry of a
+    savingsPlan list) becomes one rate, one SkippedRows or one RejectedRow.
     """
 
     region: str
@@ -67,7 +67,7 @@ class RetailFeed:
     known: frozenset[str] = frozenset()
     wanted: Callable[[str], bool] = lambda name: bool(accelerator_family(name))
     rows: int = 0
-    kept: dict[tuple[str, str], list[AzureRetailRate]] = field(default_factory=lambda: defaultdict(list))
+    rates_by_key: dict[tuple[str, str], list[AzureRetailRate]] = field(default_factory=lambda: defaultdict(list))
     doubtful: set[tuple[str, PurchaseKind]] = field(default_factory=set)
 
     def take(self, page: Iterable[Mapping[str, Any]]) -> Iterator[SkippedRows | RejectedRow]:
@@ -81,15 +81,15 @@ class RetailFeed:
             else:
                 for reading in self._parse_rates(row):
                     if isinstance(reading, AzureRetailRate):
-                        self.kept[reading.instance_type.casefold(), reading.option].append(reading)
+                        self.rates_by_key[reading.instance_type.casefold(), reading.option].append(reading)
                     else:
                         yield reading
         yield from (SkippedRows(reason, count) for reason, count in left.items())
 
     def settle(self) -> Iterator[AzureRetailRate | SkippedRows | RejectedRow]:
-        """One rate for each type and option: the latest of a meter; two that differ are both refused."""
+        """One rate for each type and option: the latest of a meter; two that differ are both rejected."""
         settled: dict[tuple[str, str], AzureRetailRate] = {}
-        for key, rates in self.kept.items():
+        for key, rates in self.rates_by_key.items():
             latest: dict[str, AzureRetailRate] = {}
             for rate in sorted(rates, key=lambda r: (r.since, r.per_hour)):
                 latest[rate.meter] = rate
@@ -106,8 +106,7 @@ class RetailFeed:
         yield from self._without_idle_spot(settled)
 
     def covered(self) -> Iterator[CoveredScope]:
-        """All that was read without a doubt: where a row of a known type was refused, what is known of its family and
-        kind stays."""
+        """The scopes read without doubt. A rejected row of a known type excludes its family and kind."""
         for family in FAMILIES:
             yield from (
                 CoveredScope(self.region, kind, family) for kind in KINDS if (family, kind) not in self.doubtful
@@ -134,14 +133,14 @@ class RetailFeed:
         yield from (self.refuse(rate.instance_type, rate.option, reason) for rate in rates)
 
     def refuse(self, instance_type: str, option: str, reason: str) -> RejectedRow:
-        """The refusal, and the doubt that it throws on a known type's family and kind."""
+        """The rejected row; marks the family and kind of a known type as doubtful."""
         parts = parse_purchase_option(option)
         if instance_type.casefold() in self.known:
             self.doubtful |= {(accelerator_family(instance_type), kind) for kind in ((parts.kind,) if parts else KINDS)}
         return RejectedRow(f"{PROVIDER} {self.region} {instance_type} {option}".strip(), reason)
 
     def _exclusion_reason(self, row: Mapping[str, Any]) -> str:
-        """Why a row of ours is left out; empty where it is not."""
+        """Why a row is excluded; empty if it is not."""
         for reason, fields, pattern in EXCLUSION_RULES:
             if any(re.search(pattern, self._text_field(row, name), re.IGNORECASE) for name in fields):
                 return reason
@@ -175,9 +174,9 @@ class RetailFeed:
             yield self.refuse(name, "", f"its type is {kind!r}, which is not known")
 
     def _option_with_term(self, kind: str, term: str) -> str:
-        """3 Years -> savings_plan_3y; what is no term is left as it is and refused later."""
-        found = re.fullmatch(r"(\d+) years?", term, re.IGNORECASE)
-        return f"{kind}_{found[1]}y" if found else f"{kind} {term}"
+        """3 Years -> savings_plan_3y; any other text is passed through and rejected later."""
+        term_match = re.fullmatch(r"(\d+) years?", term, re.IGNORECASE)
+        return f"{kind}_{term_match[1]}y" if term_match else f"{kind} {term}"
 
     def _parse_rate(
         self, row: Mapping[str, Any], priced: Mapping[str, Any], option: str, hours: int = 1
@@ -226,9 +225,9 @@ class RetailFeed:
 
 
 def build_price(rate: AzureRetailRate, feed: RetailFeed, instance_type: str) -> Price:
-    """The catalogue's row for a rate; `instance_type` is spelled as there."""
+    """The catalogue's row for a rate; `instance_type` is spelled as in the catalogue."""
     parts = parse_purchase_option(rate.option)
-    if parts is None:  # refused before
+    if parts is None:  # rejected before
         raise ValueError(rate.option)
     return Price(
         provider=PROVIDER,

@@ -1,4 +1,4 @@
-"""What Google Cloud bills a machine by: parts, how their rates are described, and which machine has which parts.
+"""The parts that Google Cloud bills a machine by: their SKU descriptions, and the parts of each machine.
 
 Reads `parts.toml`, the only place with such names. Knows no SDK, no rate and no region.
 """
@@ -28,8 +28,8 @@ OnDemand: the description decides (skypilot fetch_gcp.py; vantage-sh scraper gcp
 
 @dataclass(frozen=True, slots=True)
 class GcpBilledPart:
-    """One rate of a machine. `unit` is what it is multiplied with (vcpu, memory_gib, accelerator, local_ssd_gib) and
-    `per` how many of those one rate is for (4 chips in a TPU v2 device)."""
+    """One rate of a machine. `unit` is the quantity it is multiplied with (vcpu, memory_gib, accelerator,
+    local_ssd_gib), `per` the number of those that one rate covers (4 chips in a TPU v2 device)."""
 
     name: str
     unit: str
@@ -39,7 +39,7 @@ class GcpBilledPart:
 
 @dataclass(frozen=True, slots=True)
 class GcpMachineRule:
-    """A rule for instance types that fit one of the patterns `types`; see parts.toml for the fields."""
+    """The rule for instance types that match one of the patterns `types`; parts.toml explains the fields."""
 
     types: tuple[str, ...]
     family: str
@@ -76,14 +76,14 @@ class GcpPartsTable:
         self._written = re.compile("|".join(f"({pattern})" for pattern, *_ in written), re.IGNORECASE)
 
     def another_product(self, description: str) -> str:
-        """Why this SKU is no plain rate whatever else it says; empty where nothing speaks against it."""
-        found = self._never.search(description)
-        return self.never[found[0].casefold()] if found else ""
+        """Why this SKU is another product than the plain machine; empty if it is not."""
+        excluded = self._never.search(description)
+        return self.never[excluded[0].casefold()] if excluded else ""
 
     def match(self, description: str) -> tuple[GcpBilledPart, str] | None:
         """The part and the purchase option that a SKU's description means; None for all else.
 
-        A description that says preemptible is never on demand, wherever it says so.
+        A description with "preemptible" anywhere is never on-demand.
         """
         matched = self._written.fullmatch(description)
         if matched is None or matched.lastindex is None or self.another_product(description):

@@ -1,7 +1,7 @@
-"""The SDK's clients, one call at a time: credentials, addresses, time limits, pages, and what an error means.
+"""The SDK's clients: credentials, addresses, time limits, pages, and the classification of errors.
 
-Everything that knows google-auth, api-core or a transport is here; what the answers mean is not. The SDK's own
-retries are off: `Patience` is the one that tries again.
+Only this module imports google-auth, api-core or a transport; other modules interpret the answers. The SDK's own
+retries are off: `RetryBudget` does all retries.
 """
 
 from __future__ import annotations
@@ -14,24 +14,23 @@ from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from pricing.adapters.api_calls import CALL_S, ApiCall, uses_plain_http
-from pricing.adapters.api_calls import summarize_error as told
+from pricing.adapters.api_calls import CALL_S, ApiCall, summarize_error, uses_plain_http
 from pricing.adapters.protocol import FetchRequest
 from pricing.errors import FailureKind, ProviderFailure
 
 T = TypeVar("T")
 
-SCOPE = "https://www.googleapis.com/auth/cloud-platform"  # what a principal may do is up to its roles; see the guide
+SCOPE = "https://www.googleapis.com/auth/cloud-platform"  # the roles of the principal limit its rights; see the guide
 IMPORT_LOCK = Lock()
 NO_SDK = "pip install 'gpu-planner[gcp]'"
 
 
 class GcpClients:
-    """Clients of one refresh. Nothing is connected before it is asked for."""
+    """Clients of one refresh. Each connects on first use."""
 
-    def __init__(self, ask: FetchRequest) -> None:
-        self._ask = ask
-        self.patience = ask.patience
+    def __init__(self, request: FetchRequest) -> None:
+        self._request = request
+        self.patience = request.patience
 
     def catalog(self) -> Any:
         """billing_v1.CloudCatalogClient."""
@@ -46,7 +45,7 @@ class GcpClients:
         return self._make_client("tpu", import_sdk("cloud.tpu_v2").TpuClient)
 
     def project(self) -> str:
-        """The project whose zones and quotas are read. Raises Failed where none is set."""
+        """The project whose zones and quotas are read. Raises ProviderFailure if none is set."""
         named = os.environ.get("GOOGLE_CLOUD_PROJECT", "")
         if not named and self._is_anonymous("compute"):
             return "loopback"
@@ -55,20 +54,20 @@ class GcpClients:
             raise ProviderFailure("no_credentials", "no project is set: name one in GOOGLE_CLOUD_PROJECT")
         return str(project)
 
-    def call(self, call: ApiCall, what: Callable[[float], T]) -> T:
-        """`what(timeout_s)`, tried again as patience allows."""
+    def call(self, call: ApiCall, function: Callable[[float], T]) -> T:
+        """The result of `function(timeout_s)`, with retries."""
 
         def once() -> T:
-            return what(max(0.1, min(CALL_S, self.patience.left_s)))
+            return function(max(0.1, min(CALL_S, self.patience.left_s)))
 
         return self.patience.call(once, partial(classify_error, call))
 
-    def pages(self, call: ApiCall, method: Any, request: Any) -> Iterator[Any]:
-        """Every page of a list, each a call of its own; `request` is moved on from page to page."""
-        seen = {""}
+    def pages(self, call: ApiCall, method: Any, api_request: Any) -> Iterator[Any]:
+        """Every page of a list, each from a separate call; `api_request` advances from page to page."""
+        tokens = {""}
 
         def page(timeout_s: float) -> Any:
-            return next(iter(method(request=request, retry=None, timeout=timeout_s).pages))
+            return next(iter(method(request=api_request, retry=None, timeout=timeout_s).pages))
 
         while True:
             answer = self.call(call, page)
@@ -76,19 +75,19 @@ class GcpClients:
             token = answer.next_page_token
             if not token:
                 return
-            if token in seen:
+            if token in tokens:
                 raise ProviderFailure("changed_format", f"{call}: the same next_page_token came twice")
-            seen.add(token)
-            request.page_token = token
+            tokens.add(token)
+            api_request.page_token = token
 
     def _is_anonymous(self, service: str) -> bool:
-        return uses_plain_http(service, self._ask.endpoints.get(service))
+        return uses_plain_http(service, self._request.endpoints.get(service))
 
     def _make_client(self, service: str, make: Any) -> Any:
-        address = self._ask.endpoints.get(service)
+        address = self._request.endpoints.get(service)
         if self._is_anonymous(service):
-            nobody = import_sdk("auth.credentials").AnonymousCredentials()
-            return make(credentials=nobody, transport="rest", client_options={"api_endpoint": address})
+            anonymous = import_sdk("auth.credentials").AnonymousCredentials()
+            return make(credentials=anonymous, transport="rest", client_options={"api_endpoint": address})
         host = urlsplit(address).netloc or address if address else None
         return make(credentials=self._default_credentials()[0], client_options={"api_endpoint": host} if host else None)
 
@@ -100,32 +99,32 @@ class GcpClients:
 
 
 def import_sdk(module: str) -> Any:
-    """google.MODULE, loaded now; Failed where the extra is not installed."""
+    """google.MODULE, imported on demand; raises ProviderFailure if the extra is not installed."""
     try:
-        with IMPORT_LOCK:  # first imports of one package from two threads can end in a deadlock
+        with IMPORT_LOCK:  # two threads that import one package first can deadlock
             return import_module(f"google.{module}")
     except ImportError as error:
         raise ProviderFailure("no_sdk", NO_SDK) from error
 
 
 def classify_error(call: ApiCall, error: Exception) -> ProviderFailure:
-    """What an exception of the SDK, of its transports or of google-auth means."""
+    """The failure that an exception of the SDK, its transports or google-auth stands for."""
     import google.auth.exceptions as auth
     from google.api_core import exceptions as api
 
-    words = told(getattr(error, "message", "") or error)
+    words = summarize_error(getattr(error, "message", "") or error)
     if isinstance(error, api.GoogleAPICallError):
         code = "" if error.code is None else f"{int(error.code)} "
         return ProviderFailure(_classify_response(error, words), f"{call}: {code}{words}", _retry_after(error))
     name = type(error).__name__
-    meanings: tuple[tuple[type[Exception], FailureKind, str], ...] = (  # the first that fits
+    meanings: tuple[tuple[type[Exception], FailureKind, str], ...] = (  # the first match counts
         (auth.TransportError, "unreachable", f"the token could not be fetched: {words}"),
-        (auth.GoogleAuthError, "no_credentials", words),  # none found, expired, revoked
+        (auth.GoogleAuthError, "no_credentials", words),  # missing, expired or revoked
         (ValueError, "changed_format", f"{name}: {words}"),  # no JSON
         (OSError, "unreachable", name),  # all of requests' errors: refused, too late, cut in the middle of a body
-        (Exception, "changed_format", f"{name}: {words}"),  # the body is not what the SDK expects
+        (Exception, "changed_format", f"{name}: {words}"),  # a body that the SDK cannot parse
     )
-    return next(ProviderFailure(kind, f"{call}: {what}") for of, kind, what in meanings if isinstance(error, of))
+    return next(ProviderFailure(kind, f"{call}: {detail}") for of, kind, detail in meanings if isinstance(error, of))
 
 
 def _classify_response(error: Any, words: str) -> FailureKind:
@@ -144,7 +143,7 @@ def _classify_response(error: Any, words: str) -> FailureKind:
 
 
 def _retry_after(error: Any) -> float | None:
-    """Seconds that the server asked to wait: Retry-After over REST, RetryInfo over gRPC."""
+    """The wait in seconds that the server requires: Retry-After over REST, RetryInfo over gRPC."""
     headers = getattr(error.response, "headers", None) or {}
     stated = str(headers.get("Retry-After", ""))
     if stated.isascii() and stated.isdecimal():

@@ -1,6 +1,6 @@
-"""Rates of parts x what a machine has of each -> its price. A part without a rate: no price, and the part is named.
+"""Machine prices: the sum of part rates times quantities. A machine with a part without rate has no price.
 
-Knows no SDK. A machine is priced only in regions that sell it, where that could be read.
+Knows no SDK. A machine is priced only in the regions that sell it, if those could be read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNIT_WORDS = {"vcpu": "vCPU", "memory_gib": "GiB", "accelerator": "", "local_ssd
 class SellingRegions:
     """Regions that sell each type: `machines` from the machine and accelerator types, `slices` from the Cloud TPU API.
 
-    None where that list could not be read: then a region sells what has rates there, and the price says so.
+    None if that list could not be read: then every region with rates counts, and the note of the price says so.
     """
 
     machines: Mapping[str, frozenset[str]] | None
@@ -38,9 +38,9 @@ class SellingRegions:
 
 
 def price_machines(
-    ask: FetchRequest, offerings: Iterable[Offering], rates: GcpPartRates, sold: SellingRegions
+    request: FetchRequest, offerings: Iterable[Offering], rates: GcpPartRates, sold: SellingRegions
 ) -> Iterator[PriceReading]:
-    """Prices of every offering in every way of paying, then what was covered, by family."""
+    """Prices of every offering under every purchase option, then the covered scopes by family."""
     families, left = set(), Counter[str]()
     for offering in sorted(offerings, key=lambda o: o.instance_type):
         rule = load_parts_table().machine(offering.instance_type)
@@ -51,25 +51,30 @@ def price_machines(
         else:
             families.add(offering.family)
             for option in OPTIONS:
-                for reading in _price_offering(ask, offering, rule, option, rates, sold):
+                for reading in _price_offering(request, offering, rule, option, rates, sold):
                     if isinstance(reading, SkippedRows):
                         left[reading.reason] += reading.rows
                     else:
                         yield reading
     yield from (SkippedRows(reason, rows) for reason, rows in sorted(left.items()))
-    regions = _select_regions(ask, sold.regions | rates.regions)
+    regions = _select_regions(request, sold.regions | rates.regions)
     kinds = dict.fromkeys(kind for kind, _ in OPTIONS.values())
     yield from (
         CoveredScope(region, kind, family) for family in sorted(families) for kind in kinds for region in regions
     )
 
 
-def _select_regions(ask: FetchRequest, regions: Iterable[str]) -> list[str]:
-    return sorted(region for region in regions if not ask.regions or region in ask.regions)
+def _select_regions(request: FetchRequest, regions: Iterable[str]) -> list[str]:
+    return sorted(region for region in regions if not request.regions or region in request.regions)
 
 
 def _price_offering(
-    ask: FetchRequest, offering: Offering, rule: GcpMachineRule, option: str, rates: GcpPartRates, sold: SellingRegions
+    request: FetchRequest,
+    offering: Offering,
+    rule: GcpMachineRule,
+    option: str,
+    rates: GcpPartRates,
+    sold: SellingRegions,
 ) -> Iterator[Price | SkippedRows | RejectedRow]:
     subject = f"{offering.instance_type} {option}"
     quantities = _part_quantities(offering, rule)
@@ -82,7 +87,7 @@ def _price_offering(
         return
     accelerator = next(part.name for part, _ in quantities if part.unit == "accelerator")
     listed = rates.by.get((accelerator, option), {})
-    regions = _select_regions(ask, listed if selling is None else selling)
+    regions = _select_regions(request, listed if selling is None else selling)
     if OPTIONS[option][0] not in rule.sold:
         if rows := len(listed.keys() & set(regions)):
             yield SkippedRows(f"list prices of types that cannot be bought that way: {rule.sold_why}", rows)
@@ -91,16 +96,16 @@ def _price_offering(
         rates_by_part = {part.name: rates.by.get((part.name, option), {}).get(region, []) for part, _ in quantities}
         if OPTIONS[option][0] == "committed_use" and not any(rates_by_part.values()):
             yield SkippedRows("commitments that are not offered: no part has a rate")
-        elif trouble := _rate_problem(rates_by_part):
+        elif problem := _rate_problem(rates_by_part):
             key = (PROVIDER, region, offering.instance_type, option)
-            yield RejectedRow(f"{subject} {region}", trouble, key)  # what was known stays: the feed may be at fault
+            yield RejectedRow(f"{subject} {region}", problem, key)  # the known price stays: the feed may be wrong
         else:
             bill = [(part, quantity or 0.0, rates_by_part[part.name][0]) for part, quantity in quantities]
-            yield _compute_price(ask, offering, rule, option, region, bill, checked=selling is not None)
+            yield _compute_price(request, offering, rule, option, region, bill, checked=selling is not None)
 
 
 def _part_quantities(offering: Offering, rule: GcpMachineRule) -> list[tuple[GcpBilledPart, float | None]]:
-    """How many units of each part's rate the machine needs; None where the offering does not tell."""
+    """The quantity of each part, in units of its rate; None if the offering does not state it."""
     has = {
         "vcpu": offering.vcpus,
         "memory_gib": offering.memory_gib,
@@ -124,7 +129,7 @@ def _rate_problem(rates_by_part: Mapping[str, list[GcpPartRate]]) -> str:
 
 
 def _compute_price(
-    ask: FetchRequest,
+    request: FetchRequest,
     offering: Offering,
     rule: GcpMachineRule,
     option: str,
@@ -135,6 +140,7 @@ def _compute_price(
 ) -> Price:
     shape = parse_purchase_option(option)
     assert shape is not None
+    # Google bills parts, so the price is a sum; the note shows each term so that it can be checked against the SKUs.
     sum_text = " + ".join(
         f"{_format_quantity(part, quantity)} x {_format_rate(rate.per_hour)} ({part.name})"
         for part, quantity, rate in bill
@@ -154,7 +160,7 @@ def _compute_price(
         shape.offering_class,
         math.fsum(quantity * rate.per_hour for _, quantity, rate in bill),
         "USD",
-        ask.today,
+        request.today,
         SOURCE,
         "listed" if alone else "derived",
         "; ".join(remark for remark in remarks if remark),
@@ -162,7 +168,7 @@ def _compute_price(
 
 
 def _format_rate(rate: float) -> str:
-    """To the billionth, as the catalogue has it, without zeros behind."""
+    """Nine decimals, the precision of the billing catalogue, without trailing zeros."""
     return f"{rate:.9f}".rstrip("0").rstrip(".")
 
 

@@ -1,7 +1,7 @@
 """Machine types and accelerator types of all zones -> offerings, and the regions that sell each.
 
 An accelerator-optimised type carries its accelerators; an N1 type is sold with a GPU in the zones that have both. TPU
-slices come from `slices.py`. Knows no price.
+slices come from `tpu_slices.py`. Knows no price.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ REMOVED_STATES = frozenset({"OBSOLETE", "DELETED"})
 
 @dataclass(slots=True)
 class GcpZoneTypes:
-    """What the zones sell. `offerings` holds new types and those that differ from what was known; `refused` the types
-    whose numbers contradict what is known; `sold` the regions of every type, N1 with GPUs and bare GPUs among them."""
+    """The types that the zones sell. `offerings` has new types and those that differ from the known ones; `refused` has
+    types whose numbers contradict the known ones; `sold` the regions of every type, including N1 with GPUs."""
 
     offerings: dict[str, Offering] = field(default_factory=dict)
     refused: dict[str, RejectedRow] = field(default_factory=dict)
@@ -49,12 +49,12 @@ def zone_region(zone: str) -> str:
     return zone.rpartition("/")[2].rpartition("-")[0]
 
 
-def read(ask: FetchRequest, clients: GcpClients) -> GcpZoneTypes:
-    """All zones, page by page; only types with accelerators and the N1 shapes of known combinations are kept."""
+def read(request: FetchRequest, clients: GcpClients) -> GcpZoneTypes:
+    """All zones, page by page; only types with accelerators and the N1 shapes of known combinations are used."""
     zone_types = GcpZoneTypes()
-    n1_zones = _read_machine_types(ask, clients, zone_types)
-    gpu_zones = _read_accelerator_types(ask, clients, zone_types)
-    for offering in ask.known.values():
+    n1_zones = _read_machine_types(request, clients, zone_types)
+    gpu_zones = _read_accelerator_types(request, clients, zone_types)
+    for offering in request.known.values():
         machine, plus, attached = offering.instance_type.partition("+")
         gpu = re.sub("^[0-9]+x", "", attached if plus else machine)
         zones = gpu_zones.get(gpu, set())
@@ -64,42 +64,42 @@ def read(ask: FetchRequest, clients: GcpClients) -> GcpZoneTypes:
     return zone_types
 
 
-def _list_pages(clients: GcpClients, client: Any, request: Any, what: str) -> Iterator[tuple[str, Any]]:
-    """Every (zone, scope) of an aggregated list. A zone out of reach fails the call: else it would look unsold."""
-    call = ApiCall("compute", f"{what}.aggregatedList", f"projects/{request.project}")
-    seen = False
-    for page in clients.pages(call, client.aggregated_list, request):
+def _list_pages(clients: GcpClients, client: Any, api_request: Any, method: str) -> Iterator[tuple[str, Any]]:
+    """Every (zone, scope) of an aggregated list. An unreachable zone fails the call: it would look empty."""
+    call = ApiCall("compute", f"{method}.aggregatedList", f"projects/{api_request.project}")
+    has_items = False
+    for page in clients.pages(call, client.aggregated_list, api_request):
         unreached = [zone for zone, scope in page.items.items() if scope.warning.code == "UNREACHABLE"]
         if unreached or page.unreachables:
             raise ProviderFailure(
                 "unreachable", f"{call}: no answer for {', '.join(sorted({*unreached, *page.unreachables}))}"
             )
         for scope_name, scope in sorted(page.items.items()):  # a protobuf map comes in any order
-            seen = True
+            has_items = True
             yield scope_name.rpartition("/")[2], scope
-    if not seen:
+    if not has_items:
         raise ProviderFailure("changed_format", f"{call}: items is empty")
 
 
-def _read_machine_types(ask: FetchRequest, clients: GcpClients, zone_types: GcpZoneTypes) -> dict[str, set[str]]:
-    """Fills offerings and regions; gives the zones of every N1 type."""
+def _read_machine_types(request: FetchRequest, clients: GcpClients, zone_types: GcpZoneTypes) -> dict[str, set[str]]:
+    """Adds offerings and regions to `zone_types`; gives the zones of every N1 type."""
     client = clients.compute("MachineTypesClient")
-    request = import_sdk("cloud.compute_v1").AggregatedListMachineTypesRequest(
+    api_request = import_sdk("cloud.compute_v1").AggregatedListMachineTypesRequest(
         project=clients.project(), max_results=PAGE_SIZE
     )
-    attachable = {o.instance_type.partition("+")[0]: o for o in ask.known.values() if "+" in o.instance_type}
+    attachable = {o.instance_type.partition("+")[0]: o for o in request.known.values() if "+" in o.instance_type}
     n1_zones: dict[str, set[str]] = {}
-    for zone, scope in _list_pages(clients, client, request, "machineTypes"):
+    for zone, scope in _list_pages(clients, client, api_request, "machineTypes"):
         zone_types.regions.add(zone_region(zone))
         for row in scope.machine_types:
             _check_fields(row, zone)
-            if ask.regions and zone_region(zone) not in ask.regions:
-                zone_types.left["in regions that were not asked for"] += 1
+            if request.regions and zone_region(zone) not in request.regions:
+                zone_types.left["in regions that were not requested"] += 1
             elif row.deprecated.state in REMOVED_STATES:
                 zone_types.left["machine types that can no longer be started"] += 1
             elif row.accelerators:
                 zone_types.sold.setdefault(row.name, set()).add(zone_region(zone))
-                _add_type(ask, row, zone, zone_types)
+                _add_type(request, row, zone, zone_types)
             elif row.name in attachable:
                 n1_zones.setdefault(row.name, set()).add(zone)
                 _check_shape(row, attachable[row.name], zone_types)
@@ -127,15 +127,15 @@ def _check_shape(row: Any, known: Offering, zone_types: GcpZoneTypes) -> None:
     )
 
 
-def _add_type(ask: FetchRequest, row: Any, zone: str, zone_types: GcpZoneTypes) -> None:
-    """One type in one zone: new, known as it is, better known now, or in contradiction."""
-    before = zone_types.offerings.get(row.name) or ask.known.get(row.name)
-    read = _build_offering(ask.names, row, before)
+def _add_type(request: FetchRequest, row: Any, zone: str, zone_types: GcpZoneTypes) -> None:
+    """Adds one type of one zone: new, unchanged, with filled gaps, or rejected as contradictory."""
+    before = zone_types.offerings.get(row.name) or request.known.get(row.name)
+    read = _build_offering(request.names, row, before)
     if isinstance(read, RejectedRow):
-        seen_before = row.name in zone_types.refused
+        is_repeated = row.name in zone_types.refused
         zone_types.refused.setdefault(row.name, replace(read, reason=f"{read.reason} ({zone})"))
         zone_types.offerings.pop(row.name, None)
-        zone_types.left["more zones of types that were refused"] += seen_before
+        zone_types.left["more zones of types that were refused"] += is_repeated
     elif row.name in zone_types.refused or read == before:
         zone_types.left["machine types known as they are"] += 1
     elif row.name in zone_types.offerings:
@@ -177,22 +177,24 @@ def _build_offering(names: AcceleratorNames, row: Any, known: Offering | None) -
     return known if now == known else replace(now, source_id=SOURCE)
 
 
-def _read_accelerator_types(ask: FetchRequest, clients: GcpClients, zone_types: GcpZoneTypes) -> Mapping[str, set[str]]:
+def _read_accelerator_types(
+    request: FetchRequest, clients: GcpClients, zone_types: GcpZoneTypes
+) -> Mapping[str, set[str]]:
     """Zones of every GPU that the catalogue knows as attached to a machine."""
     client = clients.compute("AcceleratorTypesClient")
-    request = import_sdk("cloud.compute_v1").AggregatedListAcceleratorTypesRequest(
+    api_request = import_sdk("cloud.compute_v1").AggregatedListAcceleratorTypesRequest(
         project=clients.project(), max_results=PAGE_SIZE
     )
-    attached = {o.instance_type for o in ask.known.values() if o.part}
+    attached = {o.instance_type for o in request.known.values() if o.part}
     zones: dict[str, set[str]] = {}
-    for zone, scope in _list_pages(clients, client, request, "acceleratorTypes"):
+    for zone, scope in _list_pages(clients, client, api_request, "acceleratorTypes"):
         for row in scope.accelerator_types:
             if not row.name:
                 raise ProviderFailure("changed_format", f"compute acceleratorTypes in {zone}: name missing")
-            wanted = row.name in attached and (not ask.regions or zone_region(zone) in ask.regions)
-            if wanted:
+            is_attached = row.name in attached and (not request.regions or zone_region(zone) in request.regions)
+            if is_attached:
                 zones.setdefault(row.name, set()).add(zone)
             zone_types.left[
-                "GPUs known as they are" if wanted else "accelerators that are not attached to machines"
+                "GPUs known as they are" if is_attached else "accelerators that are not attached to machines"
             ] += 1
     return zones

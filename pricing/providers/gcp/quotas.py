@@ -17,46 +17,48 @@ from pricing.quota import Quota
 
 METRIC = re.compile("(|PREEMPTIBLE_|COMMITTED_)(NVIDIA_[A-Z0-9_]+_GPUS)")
 KINDS = {"": "on_demand committed_use", "PREEMPTIBLE_": "spot", "COMMITTED_": "committed_use"}
-"""COMMITTED_ limits what may be committed to; a node under a commitment runs on the plain quota as well."""
+"""COMMITTED_ limits the size of commitments; a node under a commitment counts against the plain quota as well."""
 TITLES = {"": "{} GPUs", "PREEMPTIBLE_": "Preemptible {} GPUs", "COMMITTED_": "Committed {} GPUs"}
 
 
-def read(ask: FetchRequest, clients: GcpClients) -> Iterator[Quota | SkippedRows | RejectedRow]:
-    """The GPU quotas of every region asked for."""
+def read(request: FetchRequest, clients: GcpClients) -> Iterator[Quota | SkippedRows | RejectedRow]:
+    """The GPU quotas of every requested region."""
     client = clients.compute("RegionsClient")
-    request = import_sdk("cloud.compute_v1").ListRegionsRequest(project=clients.project(), max_results=500)
-    call = ApiCall("compute", "regions.list", f"projects/{request.project}")
-    types = types_by_metric(ask)
-    left, seen = 0, False
-    for page in clients.pages(call, client.list, request):
+    api_request = import_sdk("cloud.compute_v1").ListRegionsRequest(project=clients.project(), max_results=500)
+    call = ApiCall("compute", "regions.list", f"projects/{api_request.project}")
+    types = types_by_metric(request)
+    left, has_items = 0, False
+    for page in clients.pages(call, client.list, api_request):
         for region in page.items:
-            seen = True
+            has_items = True
             if not region.name or not region.quotas:
                 raise ProviderFailure("changed_format", f"{call}: name or quotas missing in region {region.name!r}")
-            if ask.regions and region.name not in ask.regions:
+            if request.regions and region.name not in request.regions:
                 continue
             for row in region.quotas:
-                reading = _parse_quota(ask, region.name, row, types)
+                reading = _parse_quota(request, region.name, row, types)
                 left += reading is None
                 if reading is not None:
                     yield reading
-    if not seen:
+    if not has_items:
         raise ProviderFailure("changed_format", f"{call}: items is empty")
     if left:
         yield SkippedRows("quotas that count no GPU of the catalogue", left)
 
 
-def types_by_metric(ask: FetchRequest) -> dict[str, list[str]]:
+def types_by_metric(request: FetchRequest) -> dict[str, list[str]]:
     """The known instance types that count against each plain metric."""
     types: dict[str, list[str]] = {}
-    for name in sorted(ask.known):
+    for name in sorted(request.known):
         rule = load_parts_table().machine(name)
         if rule and rule.quota:
             types.setdefault(rule.quota, []).append(name)
     return types
 
 
-def _parse_quota(ask: FetchRequest, region: str, row: Any, types: dict[str, list[str]]) -> Quota | RejectedRow | None:
+def _parse_quota(
+    request: FetchRequest, region: str, row: Any, types: dict[str, list[str]]
+) -> Quota | RejectedRow | None:
     metric = str(row.metric)
     match = METRIC.fullmatch(metric)
     if match is None or match[2].endswith("_VWS_GPUS"):  # virtual workstations are not in the catalogue
@@ -67,5 +69,5 @@ def _parse_quota(ask: FetchRequest, region: str, row: Any, types: dict[str, list
     title = TITLES[before].format(stem.removesuffix("_GPUS").replace("_", " "))
     return Quota(
         PROVIDER, region, metric, title, "accelerator", row.limit, row.usage, " ".join(types[stem]), KINDS[before],
-        ask.today, SOURCE,
+        request.today, SOURCE,
     )  # fmt: skip

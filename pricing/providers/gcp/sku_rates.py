@@ -1,6 +1,6 @@
-"""The billing catalogue -> rates of parts, by region and purchase option: one streamed pass, named parts only.
+"""The billing catalogue -> rates of parts, by region and purchase option: read in one pass, named parts only.
 
-Knows no machine: what parts are summed into is `sums.py`'s business.
+Knows no machine: `machine_prices.py` adds the parts up.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNRELATED_SKUS = "no part of a machine with accelerators"
 
 @dataclass(frozen=True, slots=True)
 class GcpPartRate:
-    """USD for one unit of a part and hour; `since` is the day from which it holds, where told."""
+    """USD for one unit of a part per hour; `since` is the first day of the rate, if stated."""
 
     per_hour: float
     sku: str
@@ -41,9 +41,9 @@ class GcpPartRate:
 
 @dataclass(slots=True)
 class GcpPartRates:
-    """What one service charges: `by[part, option][region]` lists the rates, more than one where they differ.
+    """The rates of one service: `by[part, option][region]` lists them, more than one if they differ.
 
-    `readings` account for every SKU: those used, left and refused.
+    `readings` account for every SKU: used, skipped or rejected.
     """
 
     by: dict[tuple[str, str], dict[str, list[GcpPartRate]]] = field(default_factory=dict)
@@ -59,31 +59,33 @@ class GcpPartRates:
             known.append(rate)
 
 
-def compute_rates(ask: FetchRequest, clients: GcpClients) -> GcpPartRates:
+def compute_rates(request: FetchRequest, clients: GcpClients) -> GcpPartRates:
     """Rates of the service Compute Engine: machines, GPUs, local SSD, TPU v5e and later."""
-    return _read_rates(ask, clients, COMPUTE_ENGINE)
+    return _read_rates(request, clients, COMPUTE_ENGINE)
 
 
-def tpu_rates(ask: FetchRequest, clients: GcpClients) -> GcpPartRates:
-    """Rates of the service Cloud TPU: v2 to v4. It is found by its name."""
+def tpu_rates(request: FetchRequest, clients: GcpClients) -> GcpPartRates:
+    """Rates of the service Cloud TPU: v2 to v4. The service is looked up by its display name."""
     client = clients.catalog()
     call = ApiCall("cloudbilling", "list_services", "the catalogue")
-    request = import_sdk("cloud.billing_v1").ListServicesRequest(page_size=PAGE_SIZE)
-    for page in clients.pages(call, client.list_services, request):
+    api_request = import_sdk("cloud.billing_v1").ListServicesRequest(page_size=PAGE_SIZE)
+    for page in clients.pages(call, client.list_services, api_request):
         for service in page.services:
             if service.display_name == CLOUD_TPU:
-                return _read_rates(ask, clients, service.name)
+                return _read_rates(request, clients, service.name)
     raise ProviderFailure("changed_format", f"{call}: no service has the display_name {CLOUD_TPU!r}")
 
 
-def _read_rates(ask: FetchRequest, clients: GcpClients, service: str) -> GcpPartRates:
+def _read_rates(request: FetchRequest, clients: GcpClients, service: str) -> GcpPartRates:
     client = clients.catalog()
     call = ApiCall("cloudbilling", "list_skus", service)
-    request = import_sdk("cloud.billing_v1").ListSkusRequest(parent=service, currency_code="USD", page_size=PAGE_SIZE)
+    api_request = import_sdk("cloud.billing_v1").ListSkusRequest(
+        parent=service, currency_code="USD", page_size=PAGE_SIZE
+    )
     rates, left, unknown = GcpPartRates(), Counter[str](), set[str]()
-    for page in clients.pages(call, client.list_skus, request):
+    for page in clients.pages(call, client.list_skus, api_request):
         for sku in page.skus:
-            reading = _add_sku_rate(ask, call, sku, rates)
+            reading = _add_sku_rate(request, call, sku, rates)
             if isinstance(reading, RejectedRow) and reading.subject in unknown:
                 left["as a SKU of that name that was refused"] += 1
             elif isinstance(reading, RejectedRow):
@@ -100,8 +102,8 @@ def _read_rates(ask: FetchRequest, clients: GcpClients, service: str) -> GcpPart
     return rates
 
 
-def _add_sku_rate(ask: FetchRequest, call: ApiCall, sku: Any, rates: GcpPartRates) -> str | RejectedRow:
-    """Adds the SKU's rate; gives why it was left (USED where it was not), or the refusal."""
+def _add_sku_rate(request: FetchRequest, call: ApiCall, sku: Any, rates: GcpPartRates) -> str | RejectedRow:
+    """Adds the rate of the SKU; gives the reason for the count (USED_RATES if added), or the rejection."""
     description, usage_type = sku.description, sku.category.usage_type
     if missing := [
         name for name, value in (("description", description), ("category.usage_type", usage_type)) if not value
@@ -119,17 +121,17 @@ def _add_sku_rate(ask: FetchRequest, call: ApiCall, sku: Any, rates: GcpPartRate
     if usage_type not in OPTIONS[option][1]:
         return RejectedRow(_describe_sku(sku), f"described as {option}, filed under usage type {usage_type}")
     try:
-        rate = parse_rate(sku, part, datetime.combine(ask.today, time.max, UTC))
+        rate = parse_rate(sku, part, datetime.combine(request.today, time.max, UTC))
     except ValueError as wrong:
         return RejectedRow(_describe_sku(sku), str(wrong))
     for region in sku.service_regions:
-        if not ask.regions or region in ask.regions:
+        if not request.regions or region in request.regions:
             rates.add(part.name, option, region, rate)
     return USED_RATES
 
 
 def parse_rate(sku: Any, part: GcpBilledPart, by: datetime) -> GcpPartRate:
-    """The SKU's rate in force at `by`. Raises ValueError that says what is wrong with it."""
+    """The SKU's rate in force at `by`. Raises ValueError with the problem."""
     if wrong := [r for r in sku.service_regions if not re.fullmatch("[a-z]+-[a-z]+[0-9]+", r)]:
         raise ValueError(f"service_regions names {', '.join(wrong)}, expected regions such as us-central1")
     if not sku.service_regions:
@@ -160,7 +162,7 @@ def _parse_usd(money: Any) -> float:
 
 
 def _classify_unnamed(sku: Any) -> str | RejectedRow:
-    """An accelerator that no part is named after must not vanish; anything else is no business of ours."""
+    """Rejects an accelerator SKU that no part is named after, so that it is reported; skips all others."""
     if sku.category.resource_group not in ACCELERATOR_GROUPS:
         return UNRELATED_SKUS
     stem = re.split(" (?:running|attached|in) ", sku.description.removeprefix("Commitment v1: "))[0]

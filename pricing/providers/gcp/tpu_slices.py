@@ -20,50 +20,50 @@ TPU_PREFIX = "tpu-"
 """The catalogue writes tpu-v5litepod-8 for the accelerator type v5litepod-8."""
 
 
-def read(ask: FetchRequest, clients: GcpClients) -> GcpZoneTypes:
-    """Every slice of every zone of the regions asked for."""
+def read(request: FetchRequest, clients: GcpClients) -> GcpZoneTypes:
+    """Every slice in every zone of the requested regions."""
     zone_types, client, project = GcpZoneTypes(), clients.tpu(), clients.project()
     for zone in _list_zones(clients, client, project):
-        if ask.regions and zone_region(zone) not in ask.regions:
+        if request.regions and zone_region(zone) not in request.regions:
             continue
         zone_types.regions.add(zone_region(zone))
         parent = f"projects/{project}/locations/{zone}"
-        request = import_sdk("cloud.tpu_v2").ListAcceleratorTypesRequest(parent=parent, page_size=PAGE_SIZE)
+        api_request = import_sdk("cloud.tpu_v2").ListAcceleratorTypesRequest(parent=parent, page_size=PAGE_SIZE)
         call = ApiCall("tpu", "list_accelerator_types", zone)
-        for page in clients.pages(call, client.list_accelerator_types, request):
+        for page in clients.pages(call, client.list_accelerator_types, api_request):
             for row in page.accelerator_types:
                 if not row.type_:
                     raise ProviderFailure("changed_format", f"{call}: type missing in {row.name!r}")
-                _add_slice(ask, row, zone, zone_types)
+                _add_slice(request, row, zone, zone_types)
     return zone_types
 
 
 def _list_zones(clients: GcpClients, client: Any, project: str) -> list[str]:
     call = ApiCall("tpu", "list_locations", f"projects/{project}")
     zones: list[str] = []
-    request = import_sdk("cloud.location.locations_pb2").ListLocationsRequest(
+    api_request = import_sdk("cloud.location.locations_pb2").ListLocationsRequest(
         name=f"projects/{project}", page_size=PAGE_SIZE
     )
     while True:
-        answer = clients.call(call, lambda s: client.list_locations(request=request, retry=None, timeout=s))
+        answer = clients.call(call, lambda s: client.list_locations(request=api_request, retry=None, timeout=s))
         zones += [location.location_id for location in answer.locations]
-        if not answer.next_page_token or answer.next_page_token == request.page_token:
+        if not answer.next_page_token or answer.next_page_token == api_request.page_token:
             break
-        request.page_token = answer.next_page_token
+        api_request.page_token = answer.next_page_token
     if not zones or not all(zones):
         raise ProviderFailure("changed_format", f"{call}: locations or their locationId are missing")
     return sorted(zones)
 
 
-def _add_slice(ask: FetchRequest, row: Any, zone: str, zone_types: GcpZoneTypes) -> None:
+def _add_slice(request: FetchRequest, row: Any, zone: str, zone_types: GcpZoneTypes) -> None:
     name = TPU_PREFIX + row.type_
     zone_types.sold.setdefault(name, set()).add(zone_region(zone))
     if name in zone_types.refused:
         zone_types.left["more zones of types that were refused"] += 1
         return
-    known = ask.known.get(name) or zone_types.offerings.get(name)
+    known = request.known.get(name) or zone_types.offerings.get(name)
     try:
-        chip, chips = ask.names.tpu_slice(name)
+        chip, chips = request.names.tpu_slice(name)
     except UnknownName as unknown:
         zone_types.refused[name] = RejectedRow(name, str(unknown))
         return
@@ -84,7 +84,7 @@ def _add_slice(ask: FetchRequest, row: Any, zone: str, zone_types: GcpZoneTypes)
 
 
 def _count_chips(row: Any) -> float | None:
-    """The product of a topology such as 2x2x4; None where none is told."""
+    """The product of a topology such as 2x2x4; None if none is stated."""
     topologies = {config.topology for config in row.accelerator_configs if config.topology}
     products = {
         math.prod(int(n) for n in topology.split("x"))

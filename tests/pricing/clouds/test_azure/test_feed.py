@@ -237,7 +237,7 @@ def test_a_long_feed_keeps_accelerator_rows_only(make):
             left[told.reason] += told.rows
     assert feed.rows == 20_000
     assert left == {retail_prices.OTHER_FAMILIES: 19_980}
-    assert sum(map(len, feed.kept.values())) == 20
+    assert sum(map(len, feed.rates_by_key.values())) == 20
 
 
 CHANGES = st.fixed_dictionaries(

@@ -115,7 +115,7 @@ def test_regions_narrow_what_is_read(read):
     found = read(regions=("us-east1",))
     assert "a2-highgpu-1g" not in found.sold
     assert found.sold["nvidia-tesla-t4"] == {"us-east1"}
-    assert lefts(found)["in regions that were not asked for"] == 13
+    assert lefts(found)["in regions that were not requested"] == 13
 
 
 @pytest.mark.parametrize("field", ["name", "guestCpus", "memoryMb"])

@@ -1,0 +1,52 @@
+"""Providers, their regions, and the sources that price rows name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Facts about a provider; `reference_regions` gives per item the region used for estimates.
+
+    `not_priced` are purchase options that it sells but that no source has a price for.
+    """
+
+    name: str
+    title: str
+    home_page: str
+    currency: str
+    billing_increment_seconds: int
+    billing_minimum_seconds: int
+    terraform_module: str
+    reference_regions: dict[str, str]
+    not_priced: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A provider's region; `country` is ISO 3166-1 alpha-2 in capitals, `blocs` such as EU, EEA, GOV (may be empty)."""
+
+    provider: str
+    region: str
+    name: str
+    country: str
+    blocs: tuple[str, ...]
+    source_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where rows with this `source_id` came from; `reference` is a repository, file and commit or a page."""
+
+    source_id: str
+    reference: str
+    as_of: date
+    gave: str
+
+
+def strip_source_date(source_id: str) -> str:
+    """The source without the day that a snapshot appends: karp-aws.2026-07-20 is karp-aws as it is shipped."""
+    return re.sub(r"\.\d{4}-\d{2}-\d{2}(?=\+|$)", "", source_id)

@@ -67,8 +67,7 @@ def test_bounds_widen_for_the_group_that_is_asked(runs):
     assert (interval.low, interval.high) == (3, 97)
 
 
-def test_the_guide_shows_the_table_and_the_intervals_as_they_are(measurements, rows, monkeypatch):
-    monkeypatch.setattr("planner.described.__main__.error_table", lambda _: rows)  # it takes seconds
+def test_the_guide_shows_the_table_and_the_intervals_as_they_are(measurements):
     guide = GUIDE.read_text(encoding="utf-8")
     assert "\n".join(format_table(measurements)) in guide
     for row in load_estimate_intervals().values():

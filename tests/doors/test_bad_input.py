@@ -147,10 +147,10 @@ def test_outputs_and_files_that_cannot_be(planner, written, job, arguments, expe
             "ours.yaml line 2 column 1: the key 'pue' occurs twice; the first is at line 1 column 1",
         ),
         (b"- pue\n", "ours.yaml: no list of assumptions; expected one `name: value` a line"),
-        (b"5\n", "ours.yaml line 1 column 1: no request; read 5; expected one `name: value` a line"),
+        (b"5\n", "ours.yaml line 1 column 1: not a request; read 5; expected one `name: value` a line"),
         (b"pue: [\n", "ours.yaml line 2 column 1: not YAML"),
         (b"", "ours.yaml: the document is empty; expected one `name: value` a line"),
-        (b"\xff", "ours.yaml: no text: byte 0 is not UTF-8"),
+        (b"\xff", "ours.yaml: not text: byte 0 is not UTF-8"),
         (
             b"a: &a [x, x, x, x, x, x, x, x, x, x]\n"
             + b"".join(b"%c: &%c [%s]\n" % (c, c, b", ".join([b"*%c" % (c - 1)] * 10)) for c in b"bcdefgh"),

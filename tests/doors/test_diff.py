@@ -124,7 +124,11 @@ def test_every_fault_of_both_files_is_told(planner, plans, tmp_path):
             assert ran.err.count(f"  {name}: ") == pair.count(name)
             assert words in ran.err
             assert "Traceback" not in ran.err
-    assert planner("diff", "missing.json", "text.json").err.splitlines()[0].endswith("2 problems in the input; no files were written")
+    assert (
+        planner("diff", "missing.json", "text.json")
+        .err.splitlines()[0]
+        .endswith("2 problems in the input; no files were written")
+    )
 
 
 def test_plans_that_are_impossible_or_lack_the_strategy(planner, plans, impossible, tmp_path):

@@ -68,9 +68,7 @@ def test_workloads_against_their_own_budgets(plan):
 
 def test_budgets_that_nobody_states_are_no_pass(plan):
     silent = replace(plan, workloads=tuple(replace(each, budget_per_month=None) for each in plan.workloads))
-    assert find_gate_failures(silent, Gates(workloads=True)) == [
-        "no workload has a budget to compare with"
-    ]
+    assert find_gate_failures(silent, Gates(workloads=True)) == ["no workload has a budget to compare with"]
 
 
 def test_every_price_that_is_too_old_is_named_with_its_source(plan):

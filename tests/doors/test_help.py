@@ -94,7 +94,11 @@ def test_nothing_heavy_is_loaded(arguments, allowed):
     loaded = {name.partition(".")[0] for name in modules}
     assert loaded & (HEAVY - allowed) == set()
     if not allowed:
-        assert {name for name in modules if name.startswith("pricing")} == {"pricing", "pricing.errors", "pricing.plugins"}
+        assert {name for name in modules if name.startswith("pricing")} == {
+            "pricing",
+            "pricing.errors",
+            "pricing.plugins",
+        }
 
 
 def test_version(planner):

@@ -54,7 +54,7 @@ def test_csv_is_one_row_for_each_month_and_kind_and_safe_to_open(planner, tmp_pa
 
 def test_a_tag_of_ones_own(planner, bill):
     ran = planner("usage", "--tag", "TEAM", bill)
-    assert "workload (team; as asked)" in ran.out
+    assert "workload (team; as requested)" in ran.out
     assert "research" in ran.out
 
 
@@ -104,7 +104,7 @@ def test_a_plan_goes_on_from_the_bill(planner, bill):
     assert demand["pretraining"][1] == pytest.approx(13520 / 2208 * 730 * 1.03)
     notes = plan["inputs"]["notes"]
     assert any(note.startswith("commitment ri-0a1b2c3d is taken over: 1 x p4d.24xlarge us-east-1") for note in notes)
-    assert notes[-1].startswith("as today against plan, over 2 months in USD")
+    assert notes[-1].startswith("present spend against plan, over 2 months in USD")
 
 
 @pytest.mark.parametrize(

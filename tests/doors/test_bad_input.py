@@ -120,7 +120,7 @@ def test_faults_of_options_file_and_names_come_in_one_answer(planner, written, t
         "line 3 column 3: text instead of a number",
         "line 4 column 2: unknown accelerator; read H1000",
     )
-    assert "15 faults" not in ran.err
+    assert "15 problems" not in ran.err
     assert ran.err.count("\n  ") == 10
 
 
@@ -128,9 +128,9 @@ def test_faults_of_options_file_and_names_come_in_one_answer(planner, written, t
     ("arguments", "expected"),
     [
         (("--format", "jsn"), "--format: unknown format; read jsn; expected one of csv, focus, infracost, json"),
-        (("--format", "json", "-o", "plan.xlsx"), "--format: nothing is written in this format"),
+        (("--format", "json", "-o", "plan.xlsx"), "--format: no output has this format"),
         (("-o", "plan.xlsx", "-o", "./plan.xlsx"), "-o ./plan.xlsx: named twice"),
-        (("-o", "plan"), "-o plan: the name does not say which format"),
+        (("-o", "plan"), "-o plan: no known suffix"),
         (("-o", "/proc/nowhere/plan.json"), "-o /proc/nowhere/plan.json: cannot be written"),
         (("--assumptions", "nofile.yaml"), "--assumptions nofile.yaml: cannot be read"),
     ],

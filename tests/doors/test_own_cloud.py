@@ -185,7 +185,7 @@ def test_a_check_tells_what_is_there_and_what_is_not(planner, data):
         assert ran.code == 0, ran.err
         assert ran.out.splitlines() == [
             f"lambda: Lambda, {data}/providers/lambda",
-            "  17 regions; 6 without a country, which no residency rule finds",
+            "  17 regions; 6 without a country, which residency rules exclude",
             "  16 types with 9 accelerators",
             "  272 prices: on_demand 272, of 2026-05-07",
             "  no price of block_storage, egress_internet, object_storage, transfer_inter_region",
@@ -199,7 +199,7 @@ def test_a_check_tells_what_is_there_and_what_is_not(planner, data):
 def test_a_folder_elsewhere_can_be_checked(planner, data):
     ran = planner("cloud", "check", str(EXAMPLE))
     assert ran.code == 0, ran.err
-    assert ran.out.splitlines()[-1] == f"  right; to use it, copy it to {data}/providers/lambda"
+    assert ran.out.splitlines()[-1] == f"  valid; to use it, copy it to {data}/providers/lambda"
     assert planner("cloud", "check").out.startswith("no cloud of your own in ")
 
 
@@ -211,7 +211,7 @@ def test_a_folder_that_no_command_takes_for_a_provider_is_told(planner, own, dat
     ran = planner("cloud", "check")
     assert ran.code == 2
     (fault,) = ran.err.splitlines()[1:]
-    assert fault == "  lambda/provider.toml: the file is missing, so no command takes the folder for a provider's"
+    assert fault == "  lambda/provider.toml: the file is missing, so every command ignores the folder"
     by_name = planner("cloud", "check", "lambda")
     assert by_name.code == 2
     assert "lambda/provider.toml: cannot be read" in by_name.err

@@ -358,7 +358,7 @@ def test_a_provider_without_an_adapter_cannot_be_refreshed(planner, data):
     (folder / "provider.toml").write_text(facts)
     ran = planner("prices", "refresh", "--provider", "mine")
     assert ran.code == 2
-    assert "--provider: it has no adapter to refresh it; read mine" in ran.err
+    assert "--provider: has no adapter to refresh it; read mine" in ran.err
     (mine,) = json.loads(planner("prices", "status", "--json", "--provider", "mine").out)["in_use"]
     assert (mine["snapshot"], mine["prices"] > 0) == ("own", True)
     assert dict(EMBEDDED_LAYOUT.folders).keys() == {path.name for path in find_provider_folders(ROOT)}

@@ -63,7 +63,7 @@ def test_every_fault_at_once(planner, tmp_path, bill):
     ran = planner("usage", "sheet.csv", "missing.csv", bill, bill)
     assert ran.code == 2
     assert ran.out == ""
-    assert "3 faults" in ran.err
+    assert "3 problems" in ran.err
     assert "sheet.csv: no bill" in ran.err
     assert "missing.csv: cannot be read" in ran.err
     assert "named twice" in ran.err

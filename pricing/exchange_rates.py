@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -67,7 +67,7 @@ class ExchangeRates:
         """A short hash of the rates, whatever their order."""
         from hashlib import blake2b
 
-        return blake2b(repr(sorted(map(repr, self.rates))).encode(), digest_size=8).hexdigest()
+        return blake2b(repr(sorted(map(repr, map(astuple, self.rates)))).encode(), digest_size=8).hexdigest()
 
     def rate(self, source: str, target: str, day: date) -> ExchangeRate:
         """The latest rate on or before `day`; raises MissingExchangeRate if there is none.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -120,7 +120,7 @@ class RateCard:
         """A short hash of the rules with their places."""
         from hashlib import blake2b
 
-        return blake2b(repr(self.rules).encode(), digest_size=8).hexdigest()
+        return blake2b(repr(tuple(map(astuple, self.rules))).encode(), digest_size=8).hexdigest()
 
     def in_force(self, day: date) -> tuple[PrivatePriceRule, ...]:
         """The rules that hold on a day, the most specific first."""

@@ -1,0 +1,68 @@
+"""docs/guides/add-something.md, followed to the letter in a copy of the repository."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GUIDE = ROOT / "docs" / "guides" / "add-something.md"
+COPIED = ("planner", "pricing", "terraform", "openapi", "tests", "tools", "examples", "docs")
+JOB = "name: scoring\ndemand: {accelerator_hours_per_month: 730, accelerator: L4}\n"
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory) -> Path:
+    """The repository with every file of the guide written, and its commands run."""
+    folder = tmp_path_factory.mktemp("copy")
+    for name in COPIED:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    guide = GUIDE.read_text(encoding="utf-8")
+    for path, code in re.findall(r"```python (\S+)\n(.*?)```", guide, re.DOTALL):
+        (folder / path).write_text(code, encoding="utf-8")
+    for commands in re.findall(r"```sh\n(.*?)```", guide, re.DOTALL):
+        subprocess.run(["bash", "-e"], input=commands, cwd=folder, text=True, check=True)
+    (folder / "job.yaml").write_text(JOB, encoding="utf-8")
+    return folder
+
+
+def run(folder: Path, *arguments: str) -> str:
+    """What Python prints, run on the copy; its errors fail the test."""
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def planner(folder: Path, *arguments: str) -> str:
+    return run(folder, "-c", "from planner.cli import main; main()", *arguments)
+
+
+def test_the_purchase_option_is_found(copy):
+    code = "from planner.supply.purchase_options import load_purchase_options as f; print(f()['queued'].TITLE)"
+    assert run(copy, "-c", code) == "queued capacity\n"
+
+
+def test_the_format_is_written(copy):
+    printed = planner(copy, "estimate", "--as-of", "2026-11-21", "--months", "1", "--format", "tsv", "job.yaml")
+    assert printed.splitlines()[0] == "strategy\tmonth\tcategory\tamount"
+    assert re.search(r"^cloud\t1\ton_demand\t\d+\.\d\d$", printed, re.MULTILINE)
+
+
+def test_the_command_runs(copy):
+    assert "us-east-1" in planner(copy, "regions", "aws").splitlines()
+    assert "List the regions of a provider." in planner(copy, "--help")
+
+
+@pytest.mark.slow
+def test_the_shared_tests_pass(copy):
+    files = ("tests/house/test_walks.py", "tests/planner/test_every_option.py", "tests/reports/test_every_format.py")
+    run(copy, "-m", "pytest", "-q", "-n", "0", "-m", "not slow", "-k", "queued or tsv or walk or kind", *files)

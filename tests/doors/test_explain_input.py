@@ -82,4 +82,4 @@ def test_an_estimate_is_held_against_the_plan(planner, tmp_path):
     assert (
         "cash over 2 months in USD: the accelerator lines of the estimate cost 10,000, the recommended plan" in words
     )  # 2 x 5,000
-    assert "an AWS price-calculator export: 1 line with accelerators cost 5,000.00 USD a month there" in words
+    assert "an AWS price-calculator export: 1 line with accelerators cost 5,000.00 USD" in words

@@ -133,7 +133,7 @@ def zipped(**parts: str) -> bytes:
         (b'{"schema_version": "2"}', "is a plan of schema version 2"),
         (b'{"schema_version": "1"}', "is no plan"),
         (b"PK\x03\x04 and nothing else", "damaged workbook"),
-        (zipped(a="b"), "no Excel workbook"),
+        (zipped(a="b"), "not an Excel workbook"),
     ],
 )
 def test_a_bad_last_review(planner, asked, tmp_path, data, words):

@@ -223,7 +223,7 @@ def test_a_form_has_one_file(client):
 @pytest.mark.parametrize("sent", ["", "--x\r\ncontent-disposition: form-data; name=file; filename=a\r\n\r\nGPU"])
 def test_a_form_that_is_cut_off_is_told_as_such(client, sent):
     answer = client.post("/plan", content=sent, headers={"content-type": "multipart/form-data; boundary=x"})
-    assert "cut off" in faults(answer, 400)["form"]["message"]
+    assert "truncated" in faults(answer, 400)["form"]["message"]
 
 
 @pytest.mark.parametrize("announced", [True, False])

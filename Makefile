@@ -6,6 +6,8 @@ STAMP := $(VENV)/.ready
 CHECKOV := .venv-checkov/.ready
 JOBS ?= 2
 
+unexport PYTHONDONTWRITEBYTECODE # compiled files spare every program that a test starts most of its start
+
 .PHONY: setup demo test check fix slow bench docs lock clean
 
 setup: $(STAMP)
@@ -28,10 +30,12 @@ demo: $(STAMP)
 	  -o out/plan.xlsx -o out/plan.json -o out/terraform/
 
 test: $(STAMP) check
-	$(BIN)/pytest -n $(JOBS) -m 'not slow and not live' -rs
+	$(BIN)/pytest -n $(JOBS) --dist loadfile -m 'not slow and not live' -rs
 
-slow: $(STAMP) $(CHECKOV)
-	$(BIN)/pytest -n $(JOBS) -m slow -rs
+slow: $(STAMP) $(CHECKOV) # every test, with all examples; then what none of them runs
+	@mkdir -p out
+	$(BIN)/pytest -n $(JOBS) -m 'not live' --hypothesis-profile thorough --cov --cov-report= -rs
+	$(BIN)/python tests/uncovered.py
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

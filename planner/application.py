@@ -1,7 +1,7 @@
-"""A file that somebody hands over, with what they say beside it -> a request, and its plan: one path for every door.
+"""From a document or a file to a plan: the one entry of the command line and of the service.
 
-Whatever the file is, it is read apart. Knows neither terminals nor HTTP: `place` tells how the asker wrote a setting
-("--dates", "?dates"), so that its faults are found there.
+Files are read in a sandbox. A `place` function formats the name of a setting as its caller wrote it ("--dates",
+"?dates"), for the places of problems.
 """
 
 from __future__ import annotations
@@ -33,20 +33,24 @@ from planner.messages import with_texts
 from planner.request.document_problems import locate_path
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.models import Request, Workload, parse_request
+from planner.request.validation import validate_currency_override
 from planner.result import InputProvenance, Plan
 from planner.supply.validation import validate_request
 from pricing.catalog.price_catalog import Catalog
+from pricing.clock import today
 
 Place = Callable[[str], str]
 T = TypeVar("T")
 EXPECTATION_PREFIX = "Input should be "
-"""How pydantic begins to say what it expects."""
+"""The beginning of pydantic's messages on unexpected values."""
+MERGED_FIELDS = ("assumptions", "risk")
+"""Mappings of a document whose entries settings override one by one."""
 PLACEHOLDER_WORKLOAD = {"name": "-", "demand": {"units_per_month": 1}}
 
 
 @dataclass(frozen=True, slots=True)
 class BillForecastOptions:
-    """How a bill is to be carried on, as it was typed; None and False where nothing is said."""
+    """The options that extrapolate a bill into a request, as typed."""
 
     growth: str | None = None
     tag: str | None = None
@@ -66,9 +70,9 @@ def parse_column_choices(
     columns: Mapping[str, str] = NO_COLUMNS,
     order: str = "",
 ) -> tuple[SheetOptions, list[InputProblem]]:
-    """What "Title=field" texts and an order of dates say of sheets, and their faults.
+    """Sheet options from "Title=field" texts and a date order, and the problems of both.
 
-    They win over `columns` and `order`, those of a mapping file.
+    They override `columns` and `order`, which come from a mapping file.
     """
     fields_by_title, required = dict(columns), dict[str, str]()
     faults: list[InputProblem] = []
@@ -92,15 +96,15 @@ def read_bill(
     name: str,
     catalog: Catalog,
     choices: SheetOptions,
-    onward: BillForecastOptions,
+    bill_options: BillForecastOptions,
     place: Place,
     *,
     progress: Progress | None = None,
     seconds: float | None = None,
 ) -> tuple[ParsedFile, list[InputProblem]]:
-    """The request in a billing export, of any size, and the faults of what is said of it."""
-    forward, faults = _parse_projection(onward, place)
-    source = build_request_from_bills([path], catalog, forward, names=[name], progress=progress, seconds=seconds)
+    """The request in a billing export of any size, and the problems of the options."""
+    projection, faults = _parse_projection(bill_options, place)
+    source = build_request_from_bills([path], catalog, projection, names=[name], progress=progress, seconds=seconds)
     return source, faults + _find_inapplicable_columns(source, choices, place)
 
 
@@ -109,18 +113,18 @@ def read_document(
     name: str,
     catalog: Catalog,
     choices: SheetOptions,
-    onward: BillForecastOptions,
+    bill_options: BillForecastOptions,
     place: Place,
     *,
     seconds: float = SECONDS,
 ) -> tuple[ParsedFile, list[InputProblem]]:
-    """The request in a file of any format, and the faults of what is said of it that do not fit such a file."""
-    forward, faults = _parse_projection(onward, place)
-    options = replace(choices, catalog=choices.catalog or catalog, projection=forward)
+    """The request in a file of any format, and the problems of options that are invalid or do not apply to it."""
+    projection, faults = _parse_projection(bill_options, place)
+    options = replace(choices, catalog=choices.catalog or catalog, projection=projection)
     source = read_isolated(data, name, options, seconds=seconds)
     if source.inputs.format == "billing":
         return source, faults + _find_inapplicable_columns(source, choices, place)
-    return source, find_inapplicable_options(source, choices, onward, place)
+    return source, find_inapplicable_options(source, choices, bill_options, place)
 
 
 def plan_input(
@@ -129,27 +133,47 @@ def plan_input(
     catalog: Catalog,
     complaints: Sequence[InputProblem] = (),
     places: Mapping[str, str] | None = None,
+    *,
+    last_review: Plan | ReviewRecord | None = None,
 ) -> Plan:
-    """The plan of `document`, which is that of `source` with what was said over it, held against what is paid now.
+    """The plan of `document`, the one of `source` with settings merged into it (`merge_settings`).
 
-    Raises InvalidRequest with all faults: `complaints`, those of `source` and those found now.
+    It has the savings against the current spend of a bill and the changes since `last_review`. Raises InvalidRequest
+    with all problems: `complaints`, those of `source` and those of the document.
     """
-    everywhere = {**source.places, **(places or {})}
+    all_places = {**source.places, **(places or {})}
     faults = (*complaints, *source.complaints)
-    return add_savings_note(
-        plan_document(document, catalog, inputs=source.inputs, complaints=faults, places=everywhere), source
-    )
+    new_plan = plan_document(document, catalog, inputs=source.inputs, complaints=faults, places=all_places)
+    new_plan = add_savings_note(new_plan, source)
+    return new_plan if last_review is None else with_changes(new_plan, last_review)
+
+
+def merge_settings(
+    document: Mapping[str, Any], settings: Mapping[str, Any], place: Place
+) -> tuple[dict[str, Any], list[InputProblem]]:
+    """The document with `settings` over it, dated today by default, and a problem if they change its currency.
+
+    `assumptions` and `risk` are merged by name; any other setting replaces the field of the document.
+    """
+    merged = {"as_of": today().isoformat(), **document, **settings}
+    for field in MERGED_FIELDS:
+        original, override = document.get(field), settings.get(field)
+        if isinstance(original, Mapping) and isinstance(override, Mapping):
+            merged[field] = {**original, **override}
+    return merged, [*validate_currency_override(document, settings, place("currency"))]
 
 
 def find_inapplicable_options(
-    source: ParsedFile, choices: SheetOptions, onward: BillForecastOptions, place: Place
+    source: ParsedFile, choices: SheetOptions, bill_options: BillForecastOptions, place: Place
 ) -> list[InputProblem]:
-    """A complaint for each thing said of a file that is no bill, and that only a bill, or a sheet, could follow."""
+    """A problem for each option that applies only to bills, or only to sheets, if the file is neither."""
     name = source.inputs.name
-    options = {"growth": onward.growth, "tag": onward.tag, "substitution": onward.substitution}
-    expected = "a billing export; sheets and requests say this themselves"
+    options = {"growth": bill_options.growth, "tag": bill_options.tag, "substitution": bill_options.substitution}
+    expected = "a billing export; sheets and requests have fields for this"
     faults = [
-        InputProblem("", place(key), f"{name} is no billing export", value if isinstance(value, str) else "", expected)
+        InputProblem(
+            "", place(key), f"{name} is not a billing export", value if isinstance(value, str) else "", expected
+        )
         for key, value in options.items()
         if value
     ]
@@ -157,7 +181,7 @@ def find_inapplicable_options(
 
 
 def _find_inapplicable_columns(source: ParsedFile, choices: SheetOptions, place: Place) -> list[InputProblem]:
-    """A complaint for each thing said of columns and dates, where the file is none of columns to choose."""
+    """A problem for each option on columns or dates, if the format has no columns to choose."""
     if source.inputs.format not in {each.name for each in formats() if not each.is_sheet}:
         return []
     option_places = [*choices.required.values()]
@@ -165,35 +189,40 @@ def _find_inapplicable_columns(source: ParsedFile, choices: SheetOptions, place:
         option_places.append(place("mapping"))
     elif choices.dates:
         option_places.append(place("dates"))
-    return [InputProblem("", at, f"{source.inputs.name} is no sheet", "", "a sheet") for at in option_places]
+    return [InputProblem("", at, f"{source.inputs.name} is not a sheet", "", "a sheet") for at in option_places]
 
 
-def _parse_projection(onward: BillForecastOptions, place: Place) -> tuple[UsageProjection, list[InputProblem]]:
-    growth, faults = _parse_growth_rate(onward.growth, place("growth"))
-    return UsageProjection(growth, onward.tag or "", onward.substitution), faults
+def _parse_projection(bill_options: BillForecastOptions, place: Place) -> tuple[UsageProjection, list[InputProblem]]:
+    growth, faults = _parse_growth_rate(bill_options.growth, place("growth"))
+    return UsageProjection(growth, bill_options.tag or "", bill_options.substitution), faults
 
 
 def _parse_growth_rate(text: str | None, place: str) -> tuple[float, list[InputProblem]]:
-    """0.03 and 3% as 0.03; a complaint for what is no rate."""
+    """0.03 for "0.03" and "3%", with a problem for other texts."""
     if text is None:
         return 0.0, []
-    number = text.strip().removesuffix("%")
-    try:
-        rate = float(number) / (100 if number != text.strip() else 1)
-    except ValueError:
-        rate = -1.0
-    if not -1 < rate <= 1:
-        return 0.0, [InputProblem("", place, "no rate of growth a month", text, "such as 0.03 or 3%, up to 100%")]
+    rate = parse_fraction(text)
+    if rate is None or not -1 < rate <= 1:
+        return 0.0, [InputProblem("", place, "not a monthly growth rate", text, "such as 0.03 or 3%, up to 100%")]
     return rate, []
 
 
+def parse_fraction(text: str) -> float | None:
+    """0.03 for "0.03" and for "3%"; None if the text is not a number."""
+    number = text.strip().removesuffix("%")
+    try:
+        return float(number) / (100 if number != text.strip() else 1)
+    except ValueError:
+        return None
+
+
 def plan(request: Request, catalog: Catalog, inputs: InputProvenance = pipeline.DOCUMENT_INPUT) -> Plan:
-    """The plan for `request`, every message of it with its words. InvalidRequest as `planner.pipeline.plan`."""
+    """The plan for `request`, with the text of every message. Raises InvalidRequest as `planner.pipeline.plan`."""
     return with_texts(pipeline.plan(request, catalog, inputs))
 
 
 def with_changes(new_plan: Plan, last: Plan | ReviewRecord) -> Plan:
-    """The plan with what changed since the last review, every message with its words."""
+    """The plan with its changes since the last review, with the text of every message."""
     return with_texts(replace(new_plan, changes=list_changes(last, new_plan)))
 
 
@@ -205,9 +234,9 @@ def plan_document(
     complaints: Sequence[InputProblem] = (),
     places: Mapping[str, str] | None = None,
 ) -> Plan:
-    """The plan for `document`, or InvalidRequest with every fault of form and of name, each with its place.
+    """The plan for `document`; InvalidRequest with every problem of form and every unknown name, each with its place.
 
-    `complaints` were found while reading; `places` maps JSON paths to what the asker sees.
+    `complaints` were found while reading; `places` maps JSON paths to places of the original input (cells, lines).
     """
     return process_document(
         document, catalog, lambda r: plan(r, catalog, inputs or InputProvenance("", "", "")), complaints, places
@@ -221,7 +250,7 @@ def process_document(
     complaints: Sequence[InputProblem] = (),
     places: Mapping[str, str] | None = None,
 ) -> T:
-    """What `answer` says to the request in `document`; faults as in `ask`."""
+    """The result of `answer` for the request in `document`; InvalidRequest as in `plan_document`."""
     places = places or {}
     try:
         request = parse_request(document, complaints, places)
@@ -235,39 +264,39 @@ def process_document(
 
 
 def _with_places(complaints: Iterable[InputProblem], places: Mapping[str, str]) -> tuple[InputProblem, ...]:
-    """The complaints with the asker's places instead of bare paths."""
+    """The problems with places of the original input instead of JSON paths."""
     return tuple(
         c if c.place not in ("", c.path) else replace(c, place=locate_path(c.path, places)) for c in complaints
     )
 
 
 def _merge_alternatives(complaints: Sequence[InputProblem]) -> tuple[InputProblem, ...]:
-    """One complaint for each value: a field that takes several forms is refused once for each of them."""
+    """One problem per value: pydantic reports a field that accepts several types once for each of them."""
     merged: dict[tuple[str, ...], InputProblem] = {}
     for each in complaints:
         if each.path == "workloads" and any(other.path.startswith("workloads[") for other in complaints):
-            continue  # "at least 1 item, not 0": what is wrong with the items is told already
+            continue  # "at least 1 item, not 0": the problems of the items are in the list
         if not each.message.startswith(EXPECTATION_PREFIX):
             merged[each.path, each.place, each.value, each.message] = each
             continue
         key = (each.path, each.place, each.value)
         earlier = f"{merged[key].expected}, or " if key in merged else ""
-        wanted = (
+        expected = (
             each.message.removeprefix(EXPECTATION_PREFIX)
             .replace("tuple", "list")
             .replace("dictionary", "mapping")
             .partition(" or instance of ")[0]
         )
-        merged[key] = replace(each, message="not valid", expected=earlier + wanted)
+        merged[key] = replace(each, message="not valid", expected=earlier + expected)
     return tuple(merged.values())
 
 
 def _find_unknown_names(
     document: Mapping[str, Any], problems: Sequence[InputProblem], catalog: Catalog
 ) -> list[InputProblem]:
-    """Unknown names in a document whose form is faulty too, so that one answer tells both.
+    """Unknown names in a document whose form is invalid too, so that one error lists both.
 
-    Only what is well-formed is looked at; a complaint that has no value may be owed to what was left out.
+    Only its valid fields are checked. A problem without a value is dropped: it may be due to the fields left out.
     """
     faulty = {complaint.path for complaint in problems}
     settings = _valid_fields(document, "", Request.model_fields.keys() - {"workloads", "assumptions"}, faulty)
@@ -275,15 +304,15 @@ def _find_unknown_names(
     if isinstance(values, Mapping):
         settings["assumptions"] = _valid_fields(values, "assumptions.", values.keys(), faulty)
     base = Request.model_validate({"as_of": date.min, **settings, "workloads": [PLACEHOLDER_WORKLOAD]})
-    given = document.get("workloads")
-    items = given if isinstance(given, list | tuple) else ()
+    listed = document.get("workloads")
+    items = listed if isinstance(listed, list | tuple) else ()
     workloads = tuple(_valid_workload(item, f"workloads[{index}]", faulty) for index, item in enumerate(items))
     unknown = validate_request(base.model_copy(update={"workloads": workloads}), catalog)
     return [complaint for complaint in unknown if complaint.value and complaint.path not in faulty]
 
 
 def _valid_workload(item: object, path: str, faulty: set[str]) -> Workload:
-    """The workload without its faulty fields, so that it keeps its index; a stand-in where nothing can be kept."""
+    """The workload without its invalid fields; a placeholder, for the sake of the indices, if none is valid."""
     fields = item if isinstance(item, Mapping) else {}
     try:
         return Workload.model_validate(
@@ -294,7 +323,7 @@ def _valid_workload(item: object, path: str, faulty: set[str]) -> Workload:
 
 
 def _valid_fields(fields: Mapping[str, Any], prefix: str, known: Collection[str], faulty: set[str]) -> dict[str, Any]:
-    """The known fields at and below whose path no fault was told."""
+    """The known fields without a problem at or below their path."""
     return {
         name: value for name, value in fields.items() if name in known and not _is_affected(f"{prefix}{name}", faulty)
     }
@@ -305,5 +334,5 @@ def _is_affected(path: str, faulty: set[str]) -> bool:
 
 
 def read_review(data: bytes) -> ReviewRecord:
-    """What the last review decided, from its workbook; ValueError with the reason where it is none of ours."""
+    """The decisions of the last review, from its workbook; ValueError with the reason if planner did not write it."""
     return read_review_workbook(read_visible_sheets(data))

@@ -1,4 +1,5 @@
-"""The command line: parses, asks, prints. Every module of this folder without a leading underscore is one command.
+"""The command line: parses options, calls the application, prints. Every module here without a leading underscore is a
+command.
 
 Commands are imported when they are named (all of them for the help, so none imports anything heavy at its top).
 """
@@ -9,6 +10,7 @@ import gc
 import importlib
 import os
 import sys
+from typing import Protocol
 
 import click
 
@@ -18,52 +20,62 @@ CYCLE_SEARCH_AFTER = 50_000
 """New objects after which Python searches for cycles; its own default is 700."""
 
 
+class CommandModule(Protocol):
+    """The module of a command."""
+
+    command: click.Command
+
+
 class Commands(click.Group):
-    """The commands found by walking this package; each module offers `command`."""
+    """The command modules of this package, loaded by name; each has a `command`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
-        # Listing the folder is what pkgutil would do; importing that costs a tenth of the whole start.
+        # pkgutil lists the folder in the same way, but its import takes a tenth of the start-up time.
         names = {name.removesuffix(".py") for name in os.listdir(__path__[0]) if name.endswith(".py")}  # noqa: PTH208  (pathlib: the same)
         return sorted(name for name in names if not name.startswith("_"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        command = importlib.import_module(f"{__name__}.{cmd_name}").command
-        return command if isinstance(command, click.Command) else None
+        from pricing.plugins import check_plugin
+
+        module: CommandModule = check_plugin(
+            importlib.import_module(f"{__name__}.{cmd_name}"), CommandModule, "command"
+        )
+        return module.command
 
 
 @click.group(cls=Commands, context_settings=CONTEXT)
 @click.version_option(package_name="gpu-planner", prog_name="planner")
 def commands() -> None:
-    """Plan GPU capacity over months: what to rent, commit to or buy, where, and what it will cost.
+    """Plan GPU capacity over months: which accelerators to rent, commit to or buy, where, and at which cost.
 
     \b
     Examples:
-      planner estimate review.xlsx                        the plan for a spreadsheet of workloads
-      planner estimate --months 24 job.yaml -o plan.xlsx  the same over two years, as a workbook too
-      planner offers --accelerator H100 --count 8         what can be rented, and for how much
-      planner serve                                       the same as a service: POST /plan
+      planner estimate review.xlsx                        plan the workloads of a spreadsheet
+      planner estimate --months 24 job.yaml -o plan.xlsx  plan two years, and write a workbook too
+      planner offers --accelerator H100 --count 8         list offerings with their prices
+      planner serve                                       plan over HTTP: POST /plan
 
     \b
     Exit codes:
-      0  a plan (or the answer asked for)
-      1  a bug of this program; it says where the details are
-      2  asked wrongly: every fault with its place, nothing written
-      3  no plan is possible: the reasons, and what would have to give
-      4  a provider could not be read in full: which part and why; what was known of it stays in use
-      5  a gate failed (planner estimate)
-    124  a measured job stalled and was ended; a job that fails keeps its own code (planner measure)
+      0  success
+      1  internal error: a bug in planner; the message names a log file
+      2  invalid input: every problem is listed with its place, and no files are written
+      3  no feasible plan: the report has the reasons and the limits to relax
+      4  a provider could not be read in full: the previous data stays in use
+      5  a budget or price-age gate failed (planner estimate)
+    124  a measured job stalled and was stopped; a job that fails passes on its own exit code (planner measure)
     130  interrupted
     """
 
 
 def main() -> None:
     """The entry point `planner`."""
-    # Modules and rows are made by the ten thousand and stay: searching them for cycles is a tenth of a short run.
+    # Tens of thousands of modules and rows live until exit: collecting cycles among them takes a tenth of a short run.
     gc.set_threshold(CYCLE_SEARCH_AFTER)
     from planner.cli._exit_codes import run
 
     code = run(sys.argv[1:])
-    gc.freeze()  # nor is there anything to gain from searching them once more at the end
+    gc.freeze()  # the collection at exit would search them once more in vain
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""What the `planner prices` commands share: names in their options, each checked, every fault told at once."""
+"""Options that several commands share: names of the catalogue, endpoints and reasons, with every problem listed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def split_names(texts: Iterable[str]) -> list[str]:
 
 
 def check_names(place: str, texts: Iterable[str], check: Callable[[str], str], faults: list[InputProblem]) -> list[str]:
-    """Each as the catalogue writes it; what it does not know is a fault with the nearest that it does."""
+    """The names in the spelling of the catalogue; an unknown name is a problem that lists the nearest known names."""
     names = []
     for text in split_names(texts):
         try:
@@ -35,14 +35,14 @@ def check_names(place: str, texts: Iterable[str], check: Callable[[str], str], f
 
 
 def select_providers(catalog: Catalog, texts: Sequence[str], faults: list[InputProblem]) -> list[str]:
-    """The providers named, all where none is."""
+    """The named providers, or all of them."""
     return check_names("--provider", texts, catalog.check_provider, faults) or list(catalog.providers)
 
 
 def match_types(
     catalog: Catalog, written: str, among: Sequence[str], faults: list[InputProblem]
 ) -> list[tuple[str, str]]:
-    """Every (provider, instance type) of that name, retired ones too."""
+    """Every (provider, instance type) with that name, including retired types."""
     matches: list[tuple[str, str]] = []
     near: list[str] = []
     for provider in among:
@@ -62,8 +62,8 @@ def match_types(
 def regions_by_provider(
     catalog: Catalog, texts: Sequence[str], among: Sequence[str], faults: list[InputProblem]
 ) -> dict[str, tuple[str, ...]]:
-    """The regions to read of each provider. A name that the catalogue does not know is taken as it is where only one
-    provider is asked for: it may be new."""
+    """The regions to read of each provider. An unknown name is passed on if only one provider is
+    selected: it may be a new region."""
     by_provider: dict[str, list[str]] = {}
     for text in split_names(texts):
         try:
@@ -78,7 +78,9 @@ def regions_by_provider(
             )
             continue
         if not known:
-            faults.append(InputProblem("", "--regions", "no region of the providers asked for", text, ", ".join(among)))
+            faults.append(
+                InputProblem("", "--regions", "not a region of the selected providers", text, ", ".join(among))
+            )
         for region in known:
             by_provider.setdefault(region.provider, []).append(region.region)
     return {name: tuple(dict.fromkeys(regions)) for name, regions in by_provider.items()}
@@ -107,7 +109,7 @@ def parse_endpoints(
 
 
 def parse_reasons(texts: Iterable[str], faults: list[InputProblem]) -> dict[str, str]:
-    """By pattern of instance types, why a price may move past the band: "p5.*=price cut of June 2025"."""
+    """Reasons to accept large price changes, by pattern of instance types: "p5.*=price cut of June 2025"."""
     by_pattern: dict[str, str] = {}
     for text in texts:
         pattern, _, reason = text.partition("=")

@@ -1,4 +1,4 @@
-"""Behind `planner prices status`: which prices are in use, how old they are, what they cover and what they lack."""
+"""Behind `planner prices status`: the prices in use, with their age, coverage and gaps."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ COMMITMENTS = ("reserved", "committed_use", "savings_plan")
 
 @dataclass(frozen=True, slots=True)
 class SnapshotInUse:
-    """The prices of one provider that plans use. `snapshot` is embedded, own (a cloud of one's own), plug-in or an id.
+    """The prices of one provider that plans use. `snapshot` is embedded, own (a folder of the user), plug-in or an id.
 
-    `quarantined` rows were held back when it was made; `quarantine` lists them, empty where none were.
+    `quarantined` counts the rows rejected when it was made; `quarantine` is the file that lists them, or empty.
     """
 
     provider: str
@@ -40,7 +40,7 @@ class SnapshotInUse:
 
 @dataclass(frozen=True, slots=True)
 class OptionCoverage:
-    """What is priced of one provider, purchase option and, where asked for, family; retired types aside."""
+    """Priced types of one provider, purchase option and, with --by family, family; without retired types."""
 
     provider: str
     family: str
@@ -53,7 +53,7 @@ class OptionCoverage:
 
 @dataclass(frozen=True, slots=True)
 class CatalogGap:
-    """What no price is known for, or cannot be had here: `what` is the kind of gap."""
+    """A type without a price, or a refresh that is not installed; `what` is the kind of gap."""
 
     what: str
     provider: str
@@ -63,7 +63,7 @@ class CatalogGap:
 
 @dataclass(frozen=True, slots=True)
 class CatalogStatus:
-    """All that is told; `retired` counts types that are never planned."""
+    """The whole report; `retired` counts types that are never planned."""
 
     catalogue: str
     data_folder: str
@@ -78,7 +78,7 @@ class CatalogStatus:
 def describe_catalog(
     catalog: Catalog, data: Path, today: date, providers: Collection[str], by_family: bool
 ) -> CatalogStatus:
-    """What the catalogue holds of these providers."""
+    """The status of the catalogue for these providers."""
     coverage = [line for line in catalog.coverage() if line.provider in providers]
     current = [line for line in coverage if not line.retired]
     return CatalogStatus(
@@ -105,8 +105,8 @@ def _snapshot_in_use(catalog: Catalog, provider: str, data: Path, today: date) -
     )
     place = path / "snapshot.toml"
     facts = tomllib.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
-    mine = [line for line in catalog.coverage() if line.provider == provider]
-    oldest, newest = min((c.oldest for c in mine), default=None), max((c.newest for c in mine), default=None)
+    coverage = [line for line in catalog.coverage() if line.provider == provider]
+    oldest, newest = min((c.oldest for c in coverage), default=None), max((c.newest for c in coverage), default=None)
     listed = path / "quarantine.csv"
     quarantined_rows = _count_rows(listed)
     return SnapshotInUse(
@@ -118,7 +118,7 @@ def _snapshot_in_use(catalog: Catalog, provider: str, data: Path, today: date) -
         days_oldest=(today - oldest).days if oldest else None,
         days_newest=(today - newest).days if newest else None,
         types=sum(o.provider == provider for o in catalog.offerings.values()),
-        prices=sum(line.prices for line in mine),
+        prices=sum(line.prices for line in coverage),
         quarantined=quarantined_rows,
         quarantine=str(listed) if quarantined_rows else "",
     )
@@ -219,7 +219,7 @@ def as_json(report: CatalogStatus) -> str:
 
 
 def as_text(report: CatalogStatus) -> str:
-    """In use, coverage, then what is missing."""
+    """Snapshots in use, coverage, gaps."""
     return "\n".join([f"catalogue {report.catalogue}", "", *_in_use_lines(report), "", *_coverage_lines(report)]) + "\n"
 
 
@@ -265,8 +265,8 @@ def _coverage_lines(report: CatalogStatus) -> Iterator[str]:
     ]
     yield from align_columns(head, rows, ("types", "prices"))
     yield ""
-    yield f"{report.retired:,} retired types are kept for their names and never planned"
-    for what, grouped in groupby(report.gaps, lambda gap: gap.what):
+    yield f"{report.retired:,} retired types are known by name but never planned"
+    for kind, grouped in groupby(report.gaps, lambda gap: gap.what):
         gaps = list(grouped)
-        yield f"{len(gaps):,} gap{'' if len(gaps) == 1 else 's'}: {what}"
+        yield f"{len(gaps):,} gap{'' if len(gaps) == 1 else 's'}: {kind}"
         yield from (f"  {gap.provider} {gap.subject} ({gap.detail})" for gap in gaps)

@@ -1,4 +1,4 @@
-"""What ends a command early, as words and an exit code. Loaded only when something does."""
+"""Errors that end a command, as messages on standard error and exit codes. Imported only when an error occurs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from pricing.plain_text import log_safe_text, plain_text
 
 
 def report_error(error: BaseException, arguments: Sequence[str]) -> int:
-    """The exit code for `error`, once it is told on standard error."""
-    return next(tell(error, arguments) for kind, tell in ERROR_REPORTERS if isinstance(error, kind))
+    """Print `error` on standard error and return its exit code."""
+    return next(report(error, arguments) for kind, report in ERROR_REPORTERS if isinstance(error, kind))
 
 
 def report_problems(complaints: Sequence[object]) -> int:
-    """Tell every fault on standard error, one a line."""
+    """Print every problem of the input on standard error, one per line."""
     number = len(complaints)
-    click.echo(f"planner: asked wrongly, {number} fault{'s' if number > 1 else ''}; nothing was written", err=True)
+    click.echo(f"error: {number} problem{'s' if number > 1 else ''} in the input; no files were written", err=True)
     for complaint in complaints:
         click.echo(f"  {log_safe_text(plain_text(str(complaint)))}", err=True)
     return INVALID_INPUT
@@ -49,24 +49,24 @@ def _show_usage(error: BaseException, _: Sequence[str]) -> int:
 
 
 def _report_interruption(*_: object) -> int:
-    click.echo("planner: interrupted; nothing half-written is left", err=True)
+    click.echo("planner: interrupted; no partial files were left", err=True)
     return INTERRUPTED
 
 
 def _close_broken_pipe(*_: object) -> int:
-    # What is still buffered must not fail again when Python closes standard output.
+    # Buffered output must not fail a second time when Python closes standard output at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return BROKEN_PIPE
 
 
 def _report_internal_error(error: BaseException, arguments: Sequence[str]) -> int:
-    """Tell a bug by an id; its details go to a file of the user's own that the message names."""
+    """Print the id of an internal error; its traceback goes to a temporary file that the message names."""
     handle, name = tempfile.mkstemp(prefix="planner-", suffix=".log")
     with os.fdopen(handle, "w", encoding="utf-8") as log:
         details = "".join(traceback.format_exception(error))
         log.write(f"planner {' '.join(arguments)}\npython {sys.version}\n\n{details}")
     identity = Path(name).stem.removeprefix("planner-")
-    click.echo(f"planner: a bug of ours, not a fault of yours (id {identity})", err=True)
+    click.echo(f"internal error (id {identity}): this is a bug in planner", err=True)
     click.echo(f"  details for a bug report: {name}", err=True)
     return INTERNAL_ERROR
 
@@ -80,4 +80,4 @@ ERROR_REPORTERS: tuple[tuple[type[BaseException], Callable[[BaseException, Seque
     (BrokenPipeError, _close_broken_pipe),
     (Exception, _report_internal_error),
 )
-"""The first kind that fits decides."""
+"""The first matching kind applies."""

@@ -1,4 +1,4 @@
-"""Behind `planner estimate`: options and a file become a document, a plan of it, and the outputs asked for."""
+"""Behind `planner estimate`: turns options and a file into a request, plans it and writes the outputs."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from typing import Any
 
 import click
 
-from planner.application import DEFAULT_FORECAST, BillForecastOptions, plan_input
+from planner.analysis.comparison import ReviewRecord
+from planner.application import DEFAULT_FORECAST, BillForecastOptions, parse_fraction, plan_input
 from planner.cli._exit_codes import DONE, INFEASIBLE, INTERRUPTED
 from planner.cli._input_explanation import DEFAULT_READING, FileReadingOptions
+from planner.cli._input_problems import option_flag, unreadable_file
 from planner.cli._input_source import read_source
 from planner.cli._offer_listings import open_catalog
 from planner.cli._plan_gates import GATE_OPTIONS, parse_gates, report_gate_failures
 from planner.cli._plan_outputs import choose_outputs, refuse_binary_to_terminal, write_plan
 from planner.cli._quota_tables import read_quota_rows
-from planner.cli._request_files import STANDARD_INPUT, expand_document, unreadable_file
+from planner.cli._request_files import STANDARD_INPUT, expand_document
 from planner.request.errors import InputProblem
-from planner.request.validation import validate_currency_override
 from planner.result import Plan
 
 OptionValue = str | bool | tuple[str, ...] | None
 PriceFiles = tuple[str | None, str | None]
 Settings = tuple[dict[str, Any], dict[str, str], list[InputProblem]]
 FIELDS = {"discount_rate": "discount_rate_annual"}
-"""Options whose field in the request has another name."""
+"""Options whose request field has another name."""
 SETUP = ("systems", "existing", "site", "finance", "limits")
 """The parts of a request that a setup file may hold."""
 RISK = frozenset({"risk", "seed", "draws", "reoptimise"})
-"""Options that ask how sure the plan is; each sets a part of the request's `risk`."""
+"""Options of the risk analysis; each sets a field of `risk` in the request."""
 
 
 def estimate(
@@ -46,10 +47,10 @@ def estimate(
     bills: BillForecastOptions = DEFAULT_FORECAST,
     compare_to: str | None = None,
 ) -> int:
-    """The exit code, once the plan of `file` is printed and written; InvalidRequest with every fault of all of it.
+    """Plan `file`, write the outputs and return the exit code; InvalidRequest with every problem of all inputs.
 
-    `money` are the files of private prices and exchange rates, None for those of the data folder; `reading` is what is
-    said of the file beside it, `bills` how a billing export is carried on, `compare_to` the file of the last review.
+    `money` are the files of private prices and exchange rates, None for those of the data folder; `reading` are the
+    options of columns and dates, `bills` those of billing exports, `compare_to` is the file of the last review.
     """
     outputs, faults = choose_outputs(format_name, paths)
     gates, wrong = parse_gates(options)
@@ -57,23 +58,21 @@ def estimate(
         {name: value for name, value in options.items() if name not in GATE_OPTIONS}
     )
     complaints = [*faults, *refuse_binary_to_terminal(outputs), *more, *wrong]
-    compared = _load_comparison(compare_to, complaints)
-    plan = compared(plan_file(file, settings, places, complaints, money, reading, bills))
+    last = _read_last_review(compare_to, complaints)
+    plan = plan_file(file, settings, places, complaints, money, reading, bills, last)
     _report_progress("writing")
     for line in write_plan(plan, outputs):
         click.echo(line, err=True)
     return INFEASIBLE if plan.status == "infeasible" else report_gate_failures(plan, gates) or DONE
 
 
-def _load_comparison(old: str | None, complaints: list[InputProblem]) -> Callable[[Plan], Plan]:
-    """Puts into a plan what changed since the last review in the file `old`; its faults are added to `complaints`."""
-    if old is None:
-        return lambda plan: plan
-    from planner.application import with_changes
+def _read_last_review(path: str | None, complaints: list[InputProblem]) -> Plan | ReviewRecord | None:
+    """The last review in a file; its problems are added to `complaints`."""
+    if path is None:
+        return None
     from planner.cli._plan_comparison import read_last_review
 
-    last = read_last_review(old, complaints)
-    return lambda plan: plan if last is None else with_changes(plan, last)
+    return read_last_review(path, complaints)
 
 
 def plan_file(
@@ -84,8 +83,11 @@ def plan_file(
     money: PriceFiles,
     reading: FileReadingOptions = DEFAULT_READING,
     bills: BillForecastOptions = DEFAULT_FORECAST,
+    last: Plan | ReviewRecord | None = None,
 ) -> Plan:
-    """The plan of `file` with `settings`, the place of each, and what is wrong already; `money` as in `estimate`."""
+    """The plan of `file` with `settings`, compared with the review `last`; `complaints` are problems found before.
+
+    `places` has the option of each setting; `money` is as in `estimate`."""
     _report_progress(f"reading {'standard input' if file == STANDARD_INPUT else file}")
     catalog, faults = open_catalog(*money)
     choices, mapping_problems = reading.choices(catalog)
@@ -93,42 +95,36 @@ def plan_file(
     complaints = [*complaints, *unfit]
     mapping_problems += reading.save(source) if not source.complaints else ()
     document, unread = expand_document(source.document, settings, file)
-    stated = source.document.get("assumptions")
-    if isinstance(stated, dict):
-        document["assumptions"] = {**stated, **settings.get("assumptions", {})}
-    if "risk" in settings and isinstance(file_risk := source.document.get("risk"), dict):
-        document["risk"] = {**file_risk, **settings["risk"]}
-    complaints = [*complaints, *validate_currency_override(source.document, settings, "--currency")]
     if faults:
-        document.pop("currency", None)  # whether it has a rate cannot be told
+        document.pop("currency", None)  # whether it has an exchange rate is unknown
     workloads = document.get("workloads") or ()
-    sure = ", and how sure the plan is" if document.get("risk") is not None else ""
-    _report_progress(f"planning {len(workloads)} workload{'s' if len(workloads) != 1 else ''}{sure}")
+    with_risk = " with a risk analysis" if document.get("risk") is not None else ""
+    _report_progress(f"planning {len(workloads)} workload{'s' if len(workloads) != 1 else ''}{with_risk}")
     wrong = (*complaints, *mapping_problems, *faults, *unread)
-    return _run_interruptibly(lambda: plan_input(source, document, catalog, wrong, places))
+    return _run_interruptibly(lambda: plan_input(source, document, catalog, wrong, places, last_review=last))
 
 
 def _run_interruptibly(work: Callable[[], Plan]) -> Plan:
-    """What `work` gives. Ctrl-C ends the program at once, though the solver would not hear of it before it is done."""
+    """The result of `work`, in a thread: Ctrl-C then ends the program at once, which the solver alone would not."""
     with ThreadPoolExecutor(1) as threads:
         future = threads.submit(work)
         try:
             return future.result()
         except KeyboardInterrupt:
-            # Nothing is written yet. The solver cannot be stopped, so the usual way out would wait for it.
-            click.echo("planner: interrupted; nothing was written", err=True)
+            # No file is written yet. The solver cannot be stopped, and a normal exit would wait for its thread.
+            click.echo("planner: interrupted; no files were written", err=True)
             os._exit(INTERRUPTED)
 
 
 def _parse_settings(options: Mapping[str, OptionValue]) -> Settings:
-    """What the options put into the request, the place of each, and faults. Texts are judged with the request."""
+    """The request fields that the options set, their places, and problems. Texts are validated with the request."""
     settings: dict[str, Any] = {}
     places: dict[str, str] = {}
     complaints: list[InputProblem] = []
     for option, value in options.items():
         if not value:
             continue
-        field, place = FIELDS.get(option, option), f"--{option.replace('_', '-')}"
+        field, place = FIELDS.get(option, option), option_flag(option)
         if option == "assumptions":
             settings[field], more, faults = _read_assumptions(str(value))
             places |= more
@@ -157,12 +153,9 @@ def _parse_settings(options: Mapping[str, OptionValue]) -> Settings:
 
 
 def _parse_rate(text: str) -> float | str:
-    """8% as 0.08; a text that is no percentage stays as it is, for the request to judge."""
-    number = text.strip().removesuffix("%")
-    try:
-        return float(number) / 100 if number != text.strip() else text
-    except ValueError:
-        return text
+    """8% as 0.08; other texts are unchanged, for validation with the request."""
+    rate = parse_fraction(text) if "%" in text else None
+    return text if rate is None else rate
 
 
 def _read_assumptions(path: str) -> Settings:
@@ -171,7 +164,7 @@ def _read_assumptions(path: str) -> Settings:
 
 
 def _read_setup(path: str) -> Settings:
-    """What is owned, what could be bought, where and how, and limits: parts of a request for a sheet without them."""
+    """The parts of a request that a spreadsheet cannot express: existing hardware, quotes, site, finance and limits."""
     expected = f"some of {', '.join(SETUP)}"
     document, places, faults = _read_mapping(path, "setup", "", expected)
     for name in sorted(set(document) - set(SETUP)):
@@ -192,7 +185,7 @@ def _read_mapping(path: str, option: str, prefix: str, expected: str) -> Setting
         replace(fault, place=fault.place if fault.place.startswith(path) else f"{path} {fault.place}")
         for fault in source.complaints
     ]
-    if "workloads" in source.document:  # nothing could be read, or it is a request or a list
+    if "workloads" in source.document:  # unreadable, or a request or a list
         faults = faults or [InputProblem("", path, f"no list of {option}" if prefix else f"no {option}")]
         return {}, {}, [replace(fault, path=option, expected=expected) for fault in faults]
     places = {f"{prefix}{name}": f"{path} {place}" for name, place in source.places.items()}

@@ -1,4 +1,4 @@
-"""Runs a command and gives its exit code; no traceback ever reaches a user."""
+"""Runs a command and returns its exit code; errors are printed without a traceback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = commands.main(args=list(arguments), prog_name="planner", standalone_mode=False)
         sys.stdout.flush()
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (the last line of defence: a bug is told by an id)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  (last resort: an internal error is reported by its id)
         from planner.cli._error_reporting import report_error
 
         return report_error(error, arguments)

@@ -1,7 +1,4 @@
-"""Behind `planner estimate`'s options about its file: what they say of columns, and how a file was understood.
-
-Plans nothing; knows tables only as `planner.inputs` tells them.
-"""
+"""Behind `planner estimate --explain-input`, --map, --mapping and --save-mapping: the meaning of columns."""
 
 from __future__ import annotations
 
@@ -14,7 +11,8 @@ import click
 
 from planner.application import DEFAULT_FORECAST, BillForecastOptions, parse_column_choices
 from planner.cli._exit_codes import DONE, INVALID_INPUT
-from planner.cli._input_source import option_flag, read_source
+from planner.cli._input_problems import option_flag, unreadable_file, unwritable_file
+from planner.cli._input_source import read_source
 from planner.cli._offer_listings import open_catalog
 from planner.inputs.parsed_file import ParsedFile
 from planner.inputs.sheet_options import (
@@ -33,7 +31,7 @@ from pricing.text_tables import align_columns
 
 TEXT_MAX = 80
 aligned = partial(align_columns, width_max=70, indent="  ")
-"""Tables of which only the last column takes the room that it needs."""
+"""Tables whose columns have a maximal width, except for the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +44,13 @@ class FileReadingOptions:
     dates: str | None = None
 
     def choices(self, catalog: Catalog | None = None) -> tuple[SheetOptions, tuple[InputProblem, ...]]:
-        """What the options and the mapping file say together; options win. Faults of all of them."""
+        """The options merged over the mapping file, and the problems of both."""
         columns, order, faults = _read_mapping_file(self.mapping) if self.mapping else ({}, "", [])
         choices, wrong = parse_column_choices(self.maps, self.dates, option_flag, catalog, columns=columns, order=order)
         return choices, (*faults, *wrong)
 
     def save(self, source: ParsedFile) -> tuple[InputProblem, ...]:
-        """Writes the mapping file that was asked for; a complaint where that fails."""
+        """Write the file of --save-mapping; a problem if that fails."""
         if not self.save_mapping:
             return ()
         from pricing.csv_tables import write_atomically
@@ -61,21 +59,20 @@ class FileReadingOptions:
         try:
             write_atomically(Path(self.save_mapping), mapping_text(source, dates).encode())
         except OSError as error:
-            place = f"--save-mapping {self.save_mapping}"
-            return (InputProblem("", place, f"cannot be written: {error.strerror or error}"),)
+            return (unwritable_file(f"--save-mapping {self.save_mapping}", error),)
         return ()
 
 
 DEFAULT_READING = FileReadingOptions()
 
 
-def explain(file: str, reading: FileReadingOptions, onward: BillForecastOptions = DEFAULT_FORECAST) -> int:
-    """Prints how `file` is understood; the exit code says whether it could be planned as far as reading goes."""
+def explain(file: str, reading: FileReadingOptions, bills: BillForecastOptions = DEFAULT_FORECAST) -> int:
+    """Print how `file` is read; the exit code is 2 if it has problems."""
     catalog = open_catalog(None, None)[0]
     choices, faults = reading.choices(catalog)
     if faults:
         raise InvalidRequest(faults)
-    source, unfit = read_source(file, catalog, choices, onward)
+    source, unfit = read_source(file, catalog, choices, bills)
     if unfit:
         raise InvalidRequest(tuple(unfit))
     click.echo(explanation_text(source), nl=False)
@@ -85,7 +82,7 @@ def explain(file: str, reading: FileReadingOptions, onward: BillForecastOptions 
 
 
 def explanation_text(source: ParsedFile) -> str:
-    """How a file was understood: columns, rows used, rows left out, notes and faults."""
+    """How a file was read: columns, rows used, rows left out, notes and problems."""
     inputs = source.inputs
     lines = [f"{inputs.name}: {inputs.format or 'not read'}, sha256 {inputs.sha256[:12]}", ""]
     for table in source.tables:
@@ -104,7 +101,7 @@ def explanation_text(source: ParsedFile) -> str:
         lines += ["Left out", "", *aligned(("row", "reason", "read"), left), ""]
     lines += ["Notes", "", *(f"- {plain_text(note)}" for note in inputs.notes), ""] if inputs.notes else []
     if source.complaints:
-        lines += [f"Faults ({len(source.complaints)}): a plan needs them put right", ""]
+        lines += [f"Problems ({len(source.complaints)}), to be corrected before planning", ""]
         lines += [f"- {plain_text(str(complaint))}" for complaint in source.complaints] + [""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -120,7 +117,7 @@ def mapping_text(source: ParsedFile, dates: str) -> str:
             if field in FIELDS or month_field(field):
                 columns.setdefault(column.title, field)
     document: dict[str, Any] = {"columns": columns} | ({"dates": dates} if dates else {})
-    head = f"# What the columns of {plain_text(source.inputs.name)} are; read with --mapping.\n"
+    head = f"# The meaning of the columns of {plain_text(source.inputs.name)}, for --mapping.\n"
     return head + yaml.safe_dump(document, allow_unicode=True, sort_keys=False)
 
 
@@ -132,11 +129,11 @@ def _read_mapping_file(path: str) -> tuple[dict[str, str], str, list[InputProble
     try:
         source = yaml.read(Path(path).read_bytes(), path)
     except OSError as error:
-        return {}, "", [InputProblem("", place, f"cannot be read: {error.strerror or error}")]
+        return {}, "", [unreadable_file(place, error)]
     document = source.document
     columns, dates = document.get("columns"), document.get("dates", "")
     if "workloads" in document or not isinstance(columns, dict) or set(document) - {"columns", "dates"}:
-        expected = "columns: with 'Column title: field' beneath it, and dates: dmy or mdy"
+        expected = "columns: with lines 'Column title: field', and dates: dmy or mdy"
         return {}, "", [*source.complaints, InputProblem("", place, "no mapping of columns", "", expected)]
     named = [
         (str(title), str(name), f"{path} {source.places.get(f'columns.{title}', '')}")
@@ -151,7 +148,7 @@ def _read_mapping_file(path: str) -> tuple[dict[str, str], str, list[InputProble
 
 
 def _workload_rows(source: ParsedFile) -> list[tuple[str, str]]:
-    """Where each workload stood, and what its row became."""
+    """The place of each workload and the fields read from its row."""
     rows = []
     for index, workload in enumerate(source.document.get("workloads") or ()):
         if not isinstance(workload, dict) or not isinstance(workload.get("demand"), dict):
@@ -173,8 +170,8 @@ def _format_value(value: object) -> str:
         return f"{value:,.6g}"
     if isinstance(value, dict):
         text = ", ".join(f"{key} {_format_value(item)}" for key, item in value.items() if item)
-        nothing = sum(not item for item in value.values())
-        return text + (f" (0 in {nothing} other months)" if nothing else "")
+        zero_months = sum(not item for item in value.values())
+        return text + (f" (0 in {zero_months} other months)" if zero_months else "")
     if isinstance(value, list):
         return ", ".join(_format_value(item) for item in value)
     return str(value)

@@ -1,6 +1,6 @@
-"""Behind `planner measure`: what was asked is checked, the job watched, the file written, and all told in a few lines.
+"""Behind `planner measure`: checks the options, watches the job, writes the file and prints a summary.
 
-Everything of ours goes to standard error: standard output is the job's.
+The summary goes to standard error: standard output belongs to the job.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from pricing.plain_text import plain_line
 STALLED, SIGNALLED = 124, 128
 SUFFIX = ".measured.json"
 DESCRIPTION_OPTIONS = ("unit", "scope", "scaling", "precision", "batch", "count", "accelerator", "total_units")
-SHOWN = 3
-"""Notes and findings beside the first; all stand in the file."""
+SUMMARY_MAX = 3
+"""Notes and findings that are printed; the file has all."""
 
 
 def measure(command: tuple[str, ...], output: str | None, options: Mapping[str, Any]) -> int:
@@ -48,7 +48,7 @@ def measure(command: tuple[str, ...], output: str | None, options: Mapping[str, 
     job = _build_job(command, options, _find_problems(command, path, options))
     opened = _open_accelerators(os.environ)
     if not opened.accelerators.devices():
-        print_to_stderr(f"no accelerator that can be read, so the CPU is measured ({'; '.join(opened.notes)})")
+        print_to_stderr(f"no readable accelerator, so the CPU is measured ({'; '.join(opened.notes)})")
     try:
         report = partial(_report_progress, description.unit) if sys.stderr.isatty() else None
         watched = watch_job(job, opened.accelerators, os.environ, print_to_stderr, report)
@@ -66,12 +66,12 @@ def measure(command: tuple[str, ...], output: str | None, options: Mapping[str, 
 
 
 def print_to_stderr(line: str) -> None:
-    """One line on standard error, without anything that could steer a terminal."""
+    """Print one line on standard error, without control characters."""
     click.echo(f"planner: {plain_line(line)}", err=True)
 
 
 def _report_progress(unit: str, seconds: float, series: WorkSeries) -> None:
-    """How far it is, for who looks at a terminal."""
+    """Print the progress of the job on a terminal."""
     done = series.points[-1][1] - series.points[0][1] if series.points else 0.0
     print_to_stderr(f"{seconds:.0f} s, {done:,.10g} {unit} since the first report")
 
@@ -85,7 +85,7 @@ def _default_name(command: Sequence[str]) -> str:
 
 
 def _find_problems(command: tuple[str, ...], path: Path, options: Mapping[str, Any]) -> list[InputProblem]:
-    """What is wrong with what was asked, told before anything runs."""
+    """Problems of the options, found before the job starts."""
     faults = []
     if not PROC.joinpath("self/stat").exists():
         faults.append(InputProblem("", "planner measure", "needs Linux: it reads /proc"))
@@ -104,7 +104,7 @@ def _find_problems(command: tuple[str, ...], path: Path, options: Mapping[str, A
             InputProblem("", "--progress", "two ways of reading work", "--pattern and --progress", "one of them")
         )
     if options["end_stalled"] and options["stall"] is None:
-        faults.append(InputProblem("", "--end-stalled", "after how long?", "", "--stall SECONDS"))
+        faults.append(InputProblem("", "--end-stalled", "needs a time", "", "--stall SECONDS"))
     return faults
 
 
@@ -129,7 +129,7 @@ def _build_job(command: tuple[str, ...], options: Mapping[str, Any], faults: lis
 
 
 def _open_accelerators(environment: Mapping[str, str]) -> SamplerAccess:
-    """The first library that lists an accelerator; else nobody, with what each said."""
+    """The first library that lists an accelerator; else none, with the notes of each."""
     notes: list[str] = []
     for open_one in (open_nvidia, open_amd):
         opened = open_one(environment)
@@ -141,7 +141,7 @@ def _open_accelerators(environment: Mapping[str, str]) -> SamplerAccess:
 
 
 def _write_measurement(path: Path, data: bytes) -> None:
-    """In one step; where that fails after all, beside the temporary files, so that nothing is lost."""
+    """Write the file atomically; if that fails, into the temporary folder, so that the measurement is not lost."""
     from pricing.csv_tables import write_atomically
 
     try:
@@ -151,7 +151,7 @@ def _write_measurement(path: Path, data: bytes) -> None:
         handle, fallback = tempfile.mkstemp(prefix="planner-", suffix=SUFFIX)
         with os.fdopen(handle, "wb") as out:
             out.write(data)
-        print_to_stderr(f"{path} cannot be written ({error.strerror or error}); kept in {fallback}")
+        print_to_stderr(f"{path} cannot be written ({error.strerror or error}); saved as {fallback}")
 
 
 def _exit_code(measured: measurement_file.JobMeasurement, options: Mapping[str, Any]) -> int:
@@ -162,12 +162,12 @@ def _exit_code(measured: measurement_file.JobMeasurement, options: Mapping[str, 
         return SIGNALLED + watched.interrupted_by
     if watched.status == "failed":
         return watched.returned if watched.returned > 0 else SIGNALLED - watched.returned
-    nothing = not watched.series.points and (options["pattern"] or options["progress"])
-    return INVALID_INPUT if nothing else DONE
+    without_work = not watched.series.points and (options["pattern"] or options["progress"])
+    return INVALID_INPUT if without_work else DONE
 
 
-def summary_lines(measured: measurement_file.JobMeasurement, told_before: Sequence[str]) -> Iterator[str]:
-    """What a reader wants to know at once."""
+def summary_lines(measured: measurement_file.JobMeasurement, already_printed: Sequence[str]) -> Iterator[str]:
+    """The summary of a measurement."""
     watched, description, steady = measured.watched, measured.description, measured.steady
     yield f"job {description.name}: {watched.status}{_describe_ending(watched)}, {watched.end - watched.start:.1f} s"
     if isinstance(steady, Message):
@@ -184,10 +184,10 @@ def summary_lines(measured: measurement_file.JobMeasurement, told_before: Sequen
             f"  {description.total_units:,.10g} {description.unit} take "
             f"{_format_duration(total[0])}{_format_interval(total[1], total[2])}"
         )
-    for number, finding in enumerate(measured.findings[:SHOWN]):
-        shown = ", ".join(f"{name} {value:.3g}" for name, value in finding.evidence.items())
-        yield f"{'  also:' if number else 'limit:'} {finding.limit}: {text_of(finding.because)} ({shown})"
-    for note in [note for note in measured.notes if note not in told_before][:SHOWN]:
+    for number, finding in enumerate(measured.findings[:SUMMARY_MAX]):
+        evidence = ", ".join(f"{name} {value:.3g}" for name, value in finding.evidence.items())
+        yield f"{'  also:' if number else 'limit:'} {finding.limit}: {text_of(finding.because)} ({evidence})"
+    for note in [note for note in measured.notes if note not in already_printed][:SUMMARY_MAX]:
         yield f"note: {note if isinstance(note, str) else text_of(note)}"
 
 
@@ -212,7 +212,7 @@ def _describe_rate(measured: measurement_file.JobMeasurement) -> str:
 def _explain_missing_rate(watched: JobObservation) -> Iterator[str]:
     if watched.lines is None:
         if not watched.series.points:
-            yield "  it never called planner.measure.progress, and neither --pattern nor --progress says where to look"
+            yield "  it never called planner.measure.progress, and neither --pattern nor --progress was given"
         return
     if not watched.lines.matched:
         yield f"  --pattern matched none of its lines; the first {len(watched.lines.first)} of them:"

@@ -1,6 +1,6 @@
-"""Measurements that a request names by their file: `measurements: [{file: job.measured.json}]`.
+"""Measurements that a request refers to by file: `measurements: [{file: job.measured.json}]`.
 
-Files are read by commands only, from beside the request that names them; a service never reads what a caller names.
+Only commands read them, relative to the folder of the request. The service never opens a path from a request.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from planner.cli._input_problems import unreadable_file
 from planner.request.errors import InputProblem, InvalidRequest
 
 FILE_FIELD = "file"
 
 
 def expand_measurements(document: Mapping[str, Any], file: str) -> tuple[dict[str, Any], list[InputProblem]]:
-    """The document with what its measurement files say in their place, and a complaint for each that says nothing.
+    """The document with the contents of its measurement files, and a problem for each that cannot be read.
 
-    What stands beside `file` in the request goes before what the file says. `file` is the request's own name.
+    Fields next to `file` in the request override those of the file. `file` is the path of the request.
     """
     complaints: list[InputProblem] = []
     workloads = document.get("workloads")
@@ -55,8 +56,6 @@ def _read_measurement(
         complaints += [replace(each, path=f"{path}.{FILE_FIELD}") for each in error.complaints]
         return None
     except OSError as error:
-        complaints.append(
-            InputProblem(f"{path}.{FILE_FIELD}", str(place), f"cannot be read: {error.strerror or error}")
-        )
+        complaints.append(unreadable_file(str(place), error, f"{path}.{FILE_FIELD}"))
         return None
     return {**contents, **{name: value for name, value in stated.items() if name != FILE_FIELD}}

@@ -1,4 +1,4 @@
-"""Behind `planner memory`: networks from options or a file, judged on every accelerator, as text or JSON."""
+"""Behind `planner memory`: memory of networks from options or a file on every accelerator, as text or JSON."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner.cli._catalog_options import split_names as parts_of
 from planner.cli._exit_codes import DONE
+from planner.cli._input_problems import option_flag
 from planner.cli._request_files import read_bytes
 from planner.cli._tables import json_text, print_text
 from planner.messages import joined_text, text_of, with_texts
@@ -27,13 +28,13 @@ FIELDS = {"sequence": "sequence_length", "batch": "batch_per_device", "zero": "z
 """Options whose field has another name."""
 SPLIT = ("tensor", "pipeline", "zero_stage")
 PARTS = ("weights", "gradients", "optimizer", "activations", "kv_cache", "overhead")
-HEAD = ("accelerator", "GiB", "fits on", "perhaps on", "GiB on each", "low", "high", "")
+HEAD = ("accelerator", "GiB", "fits on", "may fit on", "GiB on each", "low", "high", "")
 RIGHT = HEAD[1:-1]
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkRequest:
-    """One network, what it is called, and the count that its parts are shown for."""
+    """A network, its name, and the number of accelerators that the components are printed for."""
 
     name: str
     network: NeuralNetwork
@@ -41,11 +42,11 @@ class NetworkRequest:
 
 
 def _collect_networks(file: str, options: Mapping[str, str | None], faults: list[InputProblem]) -> list[NetworkRequest]:
-    """The networks asked for, by a file or by options; faults are added."""
+    """The networks of the file or of the options; problems are added to `faults`."""
     given = {FIELDS.get(name, name): text for name, text in options.items() if text is not None}
     if file and given:
-        names = ", ".join(sorted(_option_flag(field) for field in given))
-        faults.append(InputProblem("", names, "a file says this for each workload", file, "one of the two"))
+        names = ", ".join(sorted(_field_flag(field) for field in given))
+        faults.append(InputProblem("", names, "cannot be combined with a file", file, "one of the two"))
     if file:
         return _read_networks(file, faults)
     count = _parse_count(given.pop("count", None), "--count", faults)
@@ -54,10 +55,10 @@ def _collect_networks(file: str, options: Mapping[str, str | None], faults: list
     return [NetworkRequest(network.model or "model", network, count)] if network else []
 
 
-def _option_flag(field: str) -> str:
+def _field_flag(field: str) -> str:
     field = field.rpartition(".")[2]
     names = {value: key for key, value in FIELDS.items()}
-    return f"--{names.get(field, field).replace('_', '-')}" if field else "--model"
+    return option_flag(names.get(field, field)) if field else "--model"
 
 
 def _parse_count(value: object, place: str, faults: list[InputProblem]) -> float:
@@ -74,7 +75,7 @@ def _parse_count(value: object, place: str, faults: list[InputProblem]) -> float
 def _parse_network(
     document: Any, path: str, places: Mapping[str, str] | None, faults: list[InputProblem]
 ) -> NeuralNetwork | None:
-    """The network; its faults are added, at the options that said it where it has no path."""
+    """The network; its problems are added to `faults`, placed at the options if it has no path."""
     from pydantic import ValidationError
 
     from planner.performance.model_catalog import describe_unknown_model
@@ -85,7 +86,7 @@ def _parse_network(
     unknown_model = describe_unknown_model(model) if isinstance(model, str) and model else ""
     if unknown_model:
         full = f"{path}.model" if path else "model"
-        place = locate_path(full, places or {}) if path else _option_flag("model")
+        place = locate_path(full, places or {}) if path else _field_flag("model")
         faults.append(InputProblem(full, place, unknown_model, repr(model)))
     try:
         network = NeuralNetwork.model_validate(document)
@@ -93,10 +94,10 @@ def _parse_network(
         for item in error.errors(include_url=False):
             field = ".".join(part for part in item["loc"] if isinstance(part, str) and part.isidentifier())
             value = item.get("input")
-            shown = "" if isinstance(value, dict | list) or value is None else repr(value)[:80]
+            value_text = "" if isinstance(value, dict | list) or value is None else repr(value)[:80]
             full = f"{path}.{field}" if field else path
-            place = locate_path(full, places or {}) if path else _option_flag(field)
-            faults.append(InputProblem(full, place, item["msg"].removeprefix("Value error, "), shown))
+            place = locate_path(full, places or {}) if path else _field_flag(field)
+            faults.append(InputProblem(full, place, item["msg"].removeprefix("Value error, "), value_text))
         return None
     return None if unknown_model else network
 
@@ -108,7 +109,7 @@ def _read_networks(file: str, faults: list[InputProblem]) -> list[NetworkRequest
     try:
         source = read(read_bytes(file), file)
     except InvalidRequest as error:
-        faults += error.complaints  # told with the faults of the options
+        faults += error.complaints  # reported together with those of the options
         return []
     faults += source.complaints
     workloads = source.document.get("workloads")
@@ -127,13 +128,15 @@ def _read_networks(file: str, faults: list[InputProblem]) -> list[NetworkRequest
     return networks
 
 
-def report_memory(file: str, options: Mapping[str, str | None], wanted: Sequence[str], format_name: str) -> int:
-    """The exit code, once every network is judged and shown; InvalidRequest with every fault."""
+def report_memory(
+    file: str, options: Mapping[str, str | None], accelerator_names: Sequence[str], format_name: str
+) -> int:
+    """Print every network and return the exit code; InvalidRequest with every problem."""
     from planner.performance.memory import estimate_memory, smallest_gang
 
     faults: list[InputProblem] = []
     networks = _collect_networks(file, options, faults)
-    accelerators = _select_accelerators(wanted, faults)
+    accelerators = _select_accelerators(accelerator_names, faults)
     if faults:
         raise InvalidRequest(tuple(faults))
     blocks: list[str] = []
@@ -149,19 +152,19 @@ def report_memory(file: str, options: Mapping[str, str | None], wanted: Sequence
     return DONE
 
 
-def _select_accelerators(wanted: Sequence[str], faults: list[InputProblem]) -> list[Accelerator]:
-    """Those asked for, else all that are known, by name."""
+def _select_accelerators(accelerator_names: Sequence[str], faults: list[InputProblem]) -> list[Accelerator]:
+    """The named accelerators, or all of them."""
     from pricing.catalog.price_catalog import Catalog
 
     names = Catalog.current().names
     selected: dict[str, Accelerator] = {}
-    for text in parts_of(wanted):
+    for text in parts_of(accelerator_names):
         try:
             selected |= {part.name: part for part in names.match(text)}
         except UnknownName as unknown:
             near = f"nearest: {', '.join(unknown.nearest)}" if unknown.nearest else "a known accelerator"
             faults.append(InputProblem("", "--accelerator", "unknown accelerator", text, near))
-    return list((selected if wanted else names.by_name).values())
+    return list((selected if accelerator_names else names.by_name).values())
 
 
 def _memory_document(

@@ -1,4 +1,4 @@
-"""Behind `planner offers`: its options, made from the fields of a query, and what it prints."""
+"""Behind `planner offers`: its options, built from the fields of a query, and its output."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from planner.cli._input_problems import option_flag
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.offer_query import parse_offer_query
 from pricing.catalog import data_folder
@@ -24,7 +25,7 @@ from pricing.text_tables import align_columns
 
 @cache
 def filter_options() -> tuple[click.Option, ...]:
-    """One option for each field of a query; values stay text, so that all are judged together."""
+    """One option for each field of a query; values stay text, so that all problems are found together."""
     return tuple(_build_option(name) for name in FIELDS)
 
 
@@ -32,32 +33,28 @@ def _build_option(name: str) -> click.Option:
     item = FIELDS[name]
     help_text = item.metadata["help"][0].upper() + item.metadata["help"][1:]
     if item.default is False:
-        return click.Option([_option_flag(name)], is_flag=True, help=f"{help_text}.")
+        return click.Option([option_flag(name)], is_flag=True, help=f"{help_text}.")
     if item.metadata["choices"]:
         help_text = f"{help_text}: {', '.join(item.metadata['choices'])}"
     help_text += "." if item.default in ((), None) else f".  [default: {item.default}]"
-    return click.Option([_option_flag(name)], multiple=True, metavar=item.metadata["metavar"], help=help_text)
-
-
-def _option_flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+    return click.Option([option_flag(name)], multiple=True, metavar=item.metadata["metavar"], help=help_text)
 
 
 def search_offers(texts: Mapping[str, Sequence[str]], money: tuple[str | None, str | None]) -> Offers:
-    """What the options ask for; InvalidRequest with every fault of theirs, and of the files of prices and rates."""
+    """The offers that match the options; InvalidRequest with every problem of them and of the price files."""
     catalog, faults = open_catalog(*money)
     if not faults:
-        return find_offers(parse_offer_query(texts, catalog, _option_flag), catalog)
+        return find_offers(parse_offer_query(texts, catalog, option_flag), catalog)
     try:
-        parse_offer_query({name: text for name, text in texts.items() if name != "currency"}, catalog, _option_flag)
+        parse_offer_query({name: text for name, text in texts.items() if name != "currency"}, catalog, option_flag)
     except InvalidRequest as error:
         faults = (*faults, *error.complaints)
     raise InvalidRequest(faults)
 
 
 def open_catalog(private_prices: str | None, exchange_rates: str | None) -> tuple[Catalog, tuple[InputProblem, ...]]:
-    """The catalogue with these files, or those of the data folder; faulty ones are left out and told in full."""
-    card, rates = (Path(given) if given else None for given in (private_prices, exchange_rates))
+    """The catalogue with these files, or those of the data folder; invalid ones are left out, with their problems."""
+    card, rates = (Path(path) if path else None for path in (private_prices, exchange_rates))
     try:
         return Catalog.current(card, rates), ()
     except InvalidSnapshot as bad:
@@ -107,7 +104,7 @@ def offers_as_csv(offers: Offers) -> str:
 
 
 def offers_as_table(offers: Offers) -> str:
-    """The rows for a reader, then what the table does not show."""
+    """The rows as a table, then notes and gaps."""
     precision = offers.rows[0].precision if offers.rows else ""
     sign = "$" if offers.currency == "USD" else offers.currency
     head = ("provider", "region", "type", "accelerator", "count", "option", f"{sign}/h", f"{sign}/acc-h", "mem GiB",
@@ -140,7 +137,7 @@ def _format_number(value: float | None, digits: int) -> str:
 
 
 def count_text(count: float | None) -> str:
-    """8, 1/6 or ? where no source tells it."""
+    """8, 1/6, or ? if unknown."""
     if count is None:
         return "?"
     if count.is_integer():
@@ -151,14 +148,14 @@ def count_text(count: float | None) -> str:
 
 
 def _note_lines(offers: Offers) -> Sequence[str]:
-    shown = len(offers.rows)
+    listed = len(offers.rows)
     notes = [
-        f"{shown} of {offers.total} prices, by {offers.sort}"
-        if shown < offers.total
-        else f"{shown} prices, by {offers.sort}"
+        f"{listed} of {offers.total} prices, by {offers.sort}"
+        if listed < offers.total
+        else f"{listed} prices, by {offers.sort}"
     ]
     if offers.unsorted:
-        notes.append(f"{offers.unsorted} lack what they are sorted by and stand last")
+        notes.append(f"{offers.unsorted} have no value of the sort key and are last")
     by_reason: dict[str, list[str]] = {}
     for gap in offers.gaps:
         by_reason.setdefault(gap.reason, []).append(

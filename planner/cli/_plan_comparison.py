@@ -1,4 +1,4 @@
-"""Behind `planner diff`: two files become two plans, and their difference a table that adds up to the cent."""
+"""Behind `planner diff`: compares two plans in a table of causes that adds up to the cent."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from planner.analysis.comparison import (
 )
 from planner.application import read_review
 from planner.cli._exit_codes import DONE
+from planner.cli._input_problems import unreadable_file
 from planner.cli._tables import json_text, print_text
 from planner.inputs.file_reader import MEMORY_BYTES
 from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
@@ -33,18 +34,18 @@ from pricing.plain_text import plain_text
 from pricing.text_tables import align_columns
 
 LISTED_MAX = 10
-"""Changes and gaps shown of a kind; --json has all."""
+"""Changes and gaps printed of each kind; --json has all."""
 SECONDS = 120.0
-"""For the workbook of a review."""
+"""Time limit for reading the workbook of a review."""
 EXPECTED_LAST = (
-    "the plan of the last review, kept with `planner estimate -o plan.json`, or its workbook (`-o plan.xlsx`)"
+    "the plan of the last review as JSON (`planner estimate -o plan.json`), or its workbook (`-o plan.xlsx`)"
 )
 EXPECTED = "a plan as JSON, as `planner estimate -o plan.json` writes it"
 CostPair = tuple[float, float]
 
 
 def show_diff(old: str, new: str, strategy: str | None, as_json: bool) -> int:
-    """Prints why `new` costs what `old` did not; InvalidRequest with every fault of both."""
+    """Print the cost difference between two plans by cause; InvalidRequest with every problem of both."""
     problems: list[InputProblem] = []
     before, after = (read_plan(path, problems) for path in (old, new))
     of_old, of_new = (_select_strategy(plan, path, strategy, problems) for plan, path in ((before, old), (after, new)))
@@ -56,7 +57,7 @@ def show_diff(old: str, new: str, strategy: str | None, as_json: bool) -> int:
         expected = f"plans in one currency, or one that was converted from {before.currency}"
         raise InvalidRequest((InputProblem("", new, str(error), after.currency, expected),)) from None
     except ArithmeticError as error:
-        message = f"figures that nothing can be computed with: {error}"
+        message = f"values out of range: {error}"
         raise InvalidRequest((InputProblem("", f"{old}, {new}", message),)) from None
     print_text(
         json_text(dataclasses.asdict(parted)) if as_json else "\n".join(_difference_lines(parted, before, after)) + "\n"
@@ -65,13 +66,13 @@ def show_diff(old: str, new: str, strategy: str | None, as_json: bool) -> int:
 
 
 def read_plan(path: str, problems: list[InputProblem]) -> Plan | None:
-    """The plan that a JSON file holds; None with the faults added to `found` where it holds none."""
+    """The plan in a JSON file; None, with the problems added to `problems`, if there is none."""
     data = _read_bytes(path, problems)
     return None if data is None else _parse_plan(data, path, problems, EXPECTED)
 
 
 def read_last_review(path: str, problems: list[InputProblem]) -> Plan | ReviewRecord | None:
-    """The last review: its plan as JSON, or what its workbook tells of it; None with the faults added to `found`."""
+    """The last review, from its plan as JSON or its workbook; None, with the problems added, if it cannot be read."""
     data = _read_bytes(path, problems)
     if data is None:
         return None
@@ -82,15 +83,15 @@ def read_last_review(path: str, problems: list[InputProblem]) -> Plan | ReviewRe
         return None
     possible = [strategy for strategy in plan.strategies if strategy.status != "infeasible"]
     if not possible:
-        message = "is infeasible: it has no costs to set against those of another plan"
-        problems.append(InputProblem("", path, message, expected="a plan that is possible"))
+        message = "is infeasible: it has no costs to compare"
+        problems.append(InputProblem("", path, message, expected="a feasible plan"))
         return None
     try:
         of_plan = dict.fromkeys(
             _locate_in_file(fault, path) for strategy in possible for fault in find_plan_problems(plan, strategy)
         )
     except ArithmeticError as error:
-        of_plan = {InputProblem("", path, f"has figures that nothing can be computed with: {error}"): None}
+        of_plan = {InputProblem("", path, f"has values out of range: {error}"): None}
     problems += of_plan
     return None if of_plan else plan
 
@@ -111,7 +112,7 @@ def _read_bytes(path: str, problems: list[InputProblem]) -> bytes | None:
     try:
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
-        problems.append(InputProblem("", path, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
+        problems.append(unreadable_file(path, error))
     return None
 
 
@@ -120,15 +121,15 @@ def _parse_plan(data: bytes, path: str, problems: list[InputProblem], expected: 
         version = _read_schema_version(data)
         if version != SCHEMA_VERSION:
             message = f"is a plan of schema version {version}" if version else "is no plan"
-            wanted = f"version {SCHEMA_VERSION}, {expected}"
-            problems.append(InputProblem("schema_version", path, message, expected=wanted))
+            current = f"version {SCHEMA_VERSION}, {expected}"
+            problems.append(InputProblem("schema_version", path, message, expected=current))
             return None
         return loads(data)
     except (ValueError, RecursionError) as error:
         problems.append(InputProblem("", path, f"is no JSON: {plain_text(str(error))}", expected=expected))
     except InvalidRequest as error:
         first = error.complaints[0]
-        more = f" (and {len(error.complaints) - 1} more faults)" if len(error.complaints) > 1 else ""
+        more = f" (and {len(error.complaints) - 1} more problems)" if len(error.complaints) > 1 else ""
         problems.append(
             InputProblem(first.path, path, f"is no plan: {plain_text(str(first))}{more}", expected=expected)
         )
@@ -146,15 +147,15 @@ def _read_schema_version(data: bytes) -> str:
     return plain_text(version)[:20] if isinstance(version, str) else ""
 
 
-def _select_strategy(plan: Plan | None, path: str, wanted: str | None, problems: list[InputProblem]) -> str:
-    """The strategy of a plan that is compared; a fault where it has none of that name that is possible."""
+def _select_strategy(plan: Plan | None, path: str, strategy: str | None, problems: list[InputProblem]) -> str:
+    """The name of the strategy to compare; a problem is added if the plan has no feasible one of that name."""
     if plan is None:
         return ""
-    name = wanted or plan.recommendation.strategy
+    name = strategy or plan.recommendation.strategy
     possible = {s.name: s for s in plan.strategies if s.status != "infeasible"}
     if name is None or name not in possible:
-        message = f"has no strategy {name} that is possible" if name else "is infeasible: it recommends no strategy"
-        expected = f"one of {', '.join(possible)}" if possible else "a plan that is possible"
+        message = f"has no strategy {name} that is feasible" if name else "is infeasible: it recommends no strategy"
+        expected = f"one of {', '.join(possible)}" if possible else "a feasible plan"
         problems.append(InputProblem("", path, message, expected=expected))
         return ""
     of_plan = find_plan_problems(plan, possible[name])
@@ -163,15 +164,15 @@ def _select_strategy(plan: Plan | None, path: str, wanted: str | None, problems:
 
 
 def _difference_lines(parted: CostComparison, old: Plan, new: Plan) -> list[str]:
-    """Who is compared, the causes, what stands behind each, and gaps that only one of the plans has."""
+    """The plans compared, the causes with their changes, and the gaps that only one of the plans has."""
     lines = [_plan_heading("old", old, parted.strategies[0]), _plan_heading("new", new, parted.strategies[1])]
     advice = [plan.recommendation.strategy or "none" for plan in (old, new)]
     if advice[0] != advice[1]:
         lines.append(f"the recommendation changed from {advice[0]} to {advice[1]}")
     if old.start != new.start:
-        lines.append(f"the first month of the old plan, {old.start}, is set against that of the new one, {new.start}")
+        lines.append(f"the first month of the old plan, {old.start}, is compared with that of the new one, {new.start}")
     if parted.is_same and not (parted.new_gaps or parted.gone_gaps):
-        return [*lines, "", "nothing changed"]
+        return [*lines, "", "no changes"]
     rows, parts = _cause_table(parted)
     titles = (parted.currencies[1], "total cost", "present cost")
     lines += ["", *align_columns(titles, rows, titles[1:])]
@@ -191,11 +192,12 @@ def _plan_heading(word: str, plan: Plan, strategy: str) -> str:
 
 
 RoundedChange = tuple[CauseComponent, CostPair]
-"""A change with what it adds, rounded."""
+"""A change with its rounded cost."""
 
 
 def _cause_table(parted: CostComparison) -> tuple[list[tuple[str, ...]], dict[str, list[RoundedChange]]]:
-    """The table of causes and the changes behind each, in cents that add up: each is what the rounded sum moves by."""
+    """The table of causes and the changes behind each, in cents that add up: each is the difference of two
+    rounded running sums."""
     sums, whole = list(parted.restated), [round(amount, 2) for amount in parted.restated]
     rows: list[tuple[str, ...]] = [("old plan", *(format_amount(amount) for amount in whole))]
     parts: dict[str, list[RoundedChange]] = {}

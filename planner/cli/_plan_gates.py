@@ -1,5 +1,5 @@
-"""Gates of a pipeline: does a plan keep to a budget, and are its prices recent enough? Judges a plan that is made; it
-changes nothing in it and reads nothing else. A gate that cannot be judged is not passed.
+"""Gates for a pipeline: limits on the cost of a finished plan and on the age of its prices. A gate that cannot be
+evaluated fails.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ WORKLOADS = "workloads"
 PER_MONTH = "/month"
 EXPECTED = f"an amount such as 250000, an amount each month such as 20000{PER_MONTH}, or {WORKLOADS}"
 HALF_A_CENT = 0.005
-"""What is over by less is not: amounts are shown to the cent, and a budget is set by what was shown."""
+"""Smaller excesses pass: amounts are printed to the cent, and budgets are set from printed amounts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """What a plan must keep to: most in all and in any month, in its currency; the budgets that workloads state; the
-    age in days that no price may pass."""
+    """Limits of a plan: total and monthly amounts in its currency, whether the budgets of workloads apply, and the
+    maximal age of a price in days."""
 
     totals: tuple[float, ...] = ()
     monthly: tuple[float, ...] = ()
@@ -38,7 +38,7 @@ class Gates:
 
 
 GATE_OPTIONS = ("fail_over_budget", "max_price_age")
-"""The options that are gates: a plan is the same with and without them."""
+"""The options that are gates; they do not change the plan."""
 
 
 def parse_gates(options: Mapping[str, object]) -> tuple[Gates, list[InputProblem]]:
@@ -66,7 +66,7 @@ def _parse_amount(text: str) -> float | None:
 
 
 def find_gate_failures(plan: Plan, gates: Gates) -> list[str]:
-    """A sentence for everything that is over a budget or too old; none where the plan passes or recommends nothing."""
+    """One sentence per exceeded budget and per source of old prices; none if the plan recommends no strategy."""
     name = plan.recommendation.strategy
     if name is None:
         return []
@@ -79,7 +79,7 @@ def find_gate_failures(plan: Plan, gates: Gates) -> list[str]:
 
 
 def _totals_over_budget(plan: Plan, gates: Gates, chosen: Strategy) -> Iterator[str]:
-    """The whole plan and its months, in cash: what is asked for then."""
+    """Total and monthly limits, compared with cash payments."""
     for budget in gates.totals:
         if _is_over(chosen.total_cost, budget):
             subject = f"{chosen.name} costs {_format_money(plan, chosen.total_cost)} over {plan.months} months"
@@ -107,7 +107,7 @@ def _workloads_over_budget(plan: Plan, gates: Gates, chosen: Strategy) -> Iterat
         return
     budgets = {each.name: each.budget_per_month for each in plan.workloads if each.budget_per_month is not None}
     if not budgets:
-        yield "no workload states a budget: nothing to hold the plan against"
+        yield "no workload has a budget to compare with"
     for each in chosen.workloads:
         budget, mean = budgets.get(each.workload), each.cost / plan.months
         if budget is not None and _is_over(mean, budget):
@@ -150,12 +150,12 @@ def _format_money(plan: Plan, amount: float) -> str:
 
 
 def report_gate_failures(plan: Plan, gates: Gates) -> int | None:
-    """Tell every fault on standard error; the exit code, None where the plan passes."""
+    """Print every failed gate on standard error; the exit code, or None if the plan passes."""
     failures = find_gate_failures(plan, gates)
     if not failures:
         return None
     number = len(failures)
-    click.echo(f"planner: the plan is made, but has {number} fault{'s' if number > 1 else ''} at its gates", err=True)
+    click.echo(f"error: the plan was written, but {number} gate{'s' if number > 1 else ''} failed", err=True)
     for fault in failures:
         click.echo(f"  {log_safe_text(fault)}", err=True)
     return GATE_FAILED

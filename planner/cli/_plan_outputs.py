@@ -1,4 +1,4 @@
-"""Where a plan goes: which format each output has, and writing all of them or none."""
+"""The outputs of a plan: their formats, and writing either all of them or none."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from planner.cli._input_problems import unwritable_file
 from planner.reports import folder_format, formats, load
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result import Plan
@@ -29,9 +30,9 @@ class Output:
 def choose_outputs(
     format_name: str | None, paths: Sequence[str]
 ) -> tuple[tuple[Output, ...], tuple[InputProblem, ...]]:
-    """The outputs that `--format` and `-o` mean, and what is wrong with them.
+    """The outputs that `--format` and `-o` mean, and the problems of the two options.
 
-    Standard output is always one: in `format_name` when it is the only one or named by "-", else as text.
+    Standard output is always among them: in `format_name` if it is the only one or named by "-", else as text.
     """
     known = tuple(formats())
     complaints = []
@@ -48,7 +49,7 @@ def choose_outputs(
         complaints += [output] if isinstance(output, InputProblem) else []
     if not complaints and format_name not in {None, *(output.format for output in outputs)}:
         formats_by_path = ", ".join(f"{output.path} ({output.format})" for output in outputs if output.path)
-        message = f"nothing is written in this format: the suffix decides for {formats_by_path}"
+        message = f"no output has this format: the suffix decides for {formats_by_path}"
         expected = f"no --format, or -o NAME{load(str(format_name)).SUFFIX}"
         complaints.append(InputProblem("", "--format", message, str(format_name), expected))
     return tuple(outputs), (*complaints, *_find_repeated_paths(files))
@@ -57,14 +58,14 @@ def choose_outputs(
 def _parse_output(path: str, format_name: str | None, by_suffix: Mapping[str, str]) -> Output | InputProblem:
     folders = [name for name in by_suffix.values() if folder_format(name)]
     if path.endswith(("/", os.sep)) or Path(path).is_dir():
-        wanted = format_name if format_name in folders else None
-        return Output(path, wanted or folders[0], folder=True)
+        folder_name = format_name if format_name in folders else None
+        return Output(path, folder_name or folders[0], folder=True)
     if fitting := [suffix for suffix in by_suffix if path.lower().endswith(suffix)]:
         return Output(path, by_suffix[max(fitting, key=len)])  # plan.focus.csv is .focus.csv, though it is .csv too
     if format_name is not None:
         return Output(path, format_name, folder=format_name in folders)
     expected = f"a suffix of {', '.join(sorted(by_suffix))}, a folder/ for {', '.join(folders)}, or --format"
-    return InputProblem("", f"-o {path}", "the name does not say which format is wanted", Path(path).name, expected)
+    return InputProblem("", f"-o {path}", "no known suffix", Path(path).name, expected)
 
 
 def _find_repeated_paths(files: Sequence[str]) -> list[InputProblem]:
@@ -92,13 +93,13 @@ def refuse_binary_to_terminal(outputs: Sequence[Output]) -> tuple[InputProblem, 
 def write_plan(plan: Plan, outputs: Sequence[Output]) -> list[str]:
     """Write all outputs or none, standard output last; gives one line for each file or folder written.
 
-    Raises InvalidRequest, with nothing written, where a place cannot be written to.
+    Raises InvalidRequest, before any file is replaced, if a path cannot be written.
     """
     return write_outputs([(output, _render_output(plan, output)) for output in outputs])
 
 
 def write_outputs(rendered: Sequence[tuple[Output, Mapping[str, bytes]]]) -> list[str]:
-    """As `deliver`, of outputs that are rendered already: the files of a folder by path, or one file by ""."""
+    """As `write_plan`, for rendered outputs: the files of a folder by path, or one file by ""."""
     staged: list[tuple[Path, Path]] = []
     messages = []
     try:
@@ -125,12 +126,12 @@ def _render_output(plan: Plan, output: Output) -> dict[str, bytes]:
 
 
 def _stage_files(output: Output, files: Mapping[str, bytes]) -> list[tuple[Path, Path]]:
-    """Write beside each target under a temporary name: what is renamed later is whole, and on the same file system."""
+    """Write each file under a temporary name in the folder of its target: on one file system a rename is atomic."""
     import tempfile
 
     root = Path(output.path)
     if output.folder and (strangers := _foreign_files(root, files)):
-        message = "holds files that are not of this plan and that would be read along with it"
+        message = "has Terraform files of another plan, which would be applied too"
         raise InvalidRequest((InputProblem("", f"-o {output.path}", message, ", ".join(strangers), "an empty folder"),))
     staged: list[tuple[Path, Path]] = []
     try:
@@ -145,16 +146,13 @@ def _stage_files(output: Output, files: Mapping[str, bytes]) -> list[tuple[Path,
         for temporary, _ in staged:
             temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            reason = error.strerror or str(error)
-            raise InvalidRequest(
-                (InputProblem("", f"-o {output.path}", "cannot be written", reason, "a writable path"),)
-            ) from None
+            raise InvalidRequest((unwritable_file(f"-o {output.path}", error),)) from None
         raise
     return staged
 
 
 def _foreign_files(root: Path, files: Mapping[str, bytes]) -> list[str]:
-    """Terraform files beside ours: what is left of an older plan would be applied together with the new one."""
+    """Other Terraform files in the folder: leftovers of an older plan would be applied together with the new one."""
     roots = (path.relative_to(root).as_posix() for pattern in ("*.tf", "*/*.tf") for path in root.glob(pattern))
     present = sorted(roots)
     return [name for name in present if name not in files]
@@ -167,7 +165,7 @@ def _current_umask() -> int:
 
 
 def _print_bytes(data: bytes) -> None:
-    """Bytes as they are: a report is UTF-8 whatever the terminal's locale says."""
+    """Print bytes unchanged: a report is UTF-8, independent of the locale."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""Behind `planner prices diff` and `history`: which price lists are meant, and what is printed of them."""
+"""Behind `planner prices diff` and `history`: resolves the names of price lists and prints their differences."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CURRENT, PREVIOUS = "current", "previous"
 
 @dataclass(frozen=True, slots=True)
 class ComparedPriceList:
-    """One of the two lists: for each provider the folder and what to call it; `data` has the shared tables."""
+    """One of the two lists: name and folder by provider; `data` has the shared tables."""
 
     data: Path
     folders: dict[str, tuple[str, Path]]
@@ -39,7 +39,7 @@ class ComparedPriceList:
 
 @dataclass(frozen=True, slots=True)
 class PriceListDifference:
-    """What happened between two lists, of the providers that both have; the others are named."""
+    """The changes between two lists, for the providers that both have; the others are in `not_compared`."""
 
     old: dict[str, str]
     new: dict[str, str]
@@ -49,7 +49,7 @@ class PriceListDifference:
 
 
 def compare_price_lists(old: str, new: str, providers: Collection[str], data: Path) -> PriceListDifference:
-    """Compares; InvalidRequest with every fault of the two names, BadSnapshot with those of their files."""
+    """Compares; InvalidRequest with every fault of the two names, InvalidSnapshot with those of their files."""
     faults: list[InputProblem] = []
     sides = [_resolve_price_list(name, text, providers, data, faults) for name, text in (("OLD", old), ("NEW", new))]
     if faults:
@@ -90,10 +90,10 @@ def _resolve_price_list(
             if one := _match_snapshot(name, text, available, used, faults):
                 matched[provider] = (one.id, one.path)
     if not matched and not faults:
-        wanted = f"embedded, current, previous, a folder, or an id: {', '.join(dict.fromkeys(known))}"
+        expected = f"embedded, current, previous, a folder, or an id: {', '.join(dict.fromkeys(known))}"
         close = find_nearest_names(text, known)
         faults.append(
-            InputProblem("", name, "no price list", text, wanted + (f"; nearest: {close[0]}" if close else ""))
+            InputProblem("", name, "no price list", text, expected + (f"; nearest: {close[0]}" if close else ""))
             if text != PREVIOUS
             else InputProblem("", name, "there is none before the one in use", text, "a refresh or an import first")
         )
@@ -221,9 +221,9 @@ def price_history(
     series: list[PricePeriod] = []
     base = dict(data_folder.base_layout(EMBEDDED_LAYOUT, data).folders)
     for provider in dict.fromkeys(name for name, _ in types):
-        wanted = {instance_type for name, instance_type in types if name == provider}
+        instance_types = {instance_type for name, instance_type in types if name == provider}
         series += build_price_periods(
-            read_observations(data_folder.list_snapshots(provider, base[provider], data), wanted)
+            read_observations(data_folder.list_snapshots(provider, base[provider], data), instance_types)
         )
     return tuple(
         line
@@ -253,7 +253,7 @@ def history_json(series: Sequence[PricePeriod]) -> str:
 
 
 def history_text(series: Sequence[PricePeriod]) -> str:
-    """One line for each time that a price held, the regions and options apart."""
+    """One line per period of a constant price, by region and option."""
     return "\n".join(_history_lines(series)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Behind `planner prices import`: every file is judged before any of them changes something."""
+"""Behind `planner prices import`: all files are checked before any of them is imported."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from planner.cli._exit_codes import DONE, NOT_REFRESHED
+from planner.cli._price_refresh import snapshot_lines
 from pricing.catalog import data_folder
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
 from pricing.errors import InvalidSnapshot, ProviderFailure
@@ -23,15 +24,11 @@ from pricing.imports.importable_files import (
     detect_provider,
     read_external_catalog,
 )
-from pricing.snapshots.publication import QUARANTINE_FILE, PublishedSnapshot
-
-SHOWN = 5
-"""Rows in quarantine that are printed; all are in the file that is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriceImportOptions:
-    """What the options say of the files; empty where they say nothing. `as_of` is an ISO date, `accept` as of land."""
+    """The options of an import; `as_of` is an ISO date, `accept` maps patterns of types to reasons."""
 
     provider: str | None
     as_of: str | None
@@ -40,13 +37,13 @@ class PriceImportOptions:
 
 
 def import_files(paths: Sequence[Path], about: PriceImportOptions, today: date) -> int:
-    """The exit code, once all files are taken in; BadSnapshot with every fault of all of them, nothing written then."""
+    """Import all files and return the exit code; InvalidSnapshot with the problems of all, before any is imported."""
     data = data_folder.user_data_folder()
     faults: list[str] = []
     kinds = {path: _detect_kind(path, faults) for path in dict.fromkeys(paths)}
     as_of = _parse_day(about.as_of, today, faults)
     if about.as_of is None and (undated := [str(path) for path, kind in kinds.items() if kind in EXTERNAL_CATALOGS]):
-        faults.append(f"--as-of: missing; {', '.join(undated)} carries no date: say of which day its prices are")
+        faults.append(f"--as-of: missing; {', '.join(undated)} carries no date: give the date of its prices")
     pending = {
         path: _read_pending(path, kind, about, as_of, data, faults)
         for path, kind in kinds.items()
@@ -65,7 +62,7 @@ def import_files(paths: Sequence[Path], about: PriceImportOptions, today: date) 
             codes.append(_land_prices(path, prices, about, data, today))
         else:
             target, changed = copy_user_file(path, kind, data)
-            state = "in use from now on" if changed else "nothing changed"
+            state = "now in use" if changed else "unchanged"
             _print_lines([f"{path}: {kind}, {counts[path]:,} rows, {state}: {target}"])
     return max(codes)
 
@@ -85,7 +82,7 @@ def _parse_day(written: str | None, today: date, faults: list[str]) -> date:
         faults.append(f"--as-of {written}: expected a date such as 2026-07-20")
         return today
     if day > today:
-        faults.append(f"--as-of {written}: a day to come; today is {today}")
+        faults.append(f"--as-of {written}: in the future; today is {today}")
     return day
 
 
@@ -112,29 +109,16 @@ def _check_own_file(path: Path, kind: str, faults: list[str]) -> int:
 def _land_prices(path: Path, pending: PendingImport, about: PriceImportOptions, data: Path, today: date) -> int:
     counted = pending.counted
     left = sum(counted.left.values())
-    _print_lines(
-        [f"{path}: {counted.rows:,} rows = {counted.taken:,} taken + {left:,} left + {counted.refused:,} refused"]
-    )
-    _print_lines(f"  {rows:,} left: {reason}" for reason, rows in counted.left.items())
+    summary = f"{counted.taken:,} imported + {left:,} left out + {counted.refused:,} rejected"
+    _print_lines([f"{path}: {counted.rows:,} rows = {summary}"])
     _report_progress(f"checking {len(pending.fetched.prices):,} prices")
     try:
         landed = pending.publish(data, today, about.accept)
     except ProviderFailure as failed:
-        click.echo(f"planner: {pending.provider}: not imported, what was in use stays: {failed}", err=True)
+        click.echo(f"planner: {pending.provider}: not imported, the previous snapshot stays in use: {failed}", err=True)
         return NOT_REFRESHED
-    _print_lines(_landing_lines(landed))
+    _print_lines(snapshot_lines(landed))
     return DONE
-
-
-def _landing_lines(landed: PublishedSnapshot) -> Iterator[str]:
-    state = "" if landed.changed else " (nothing changed)"
-    yield f"{landed.provider}: {landed.id}{state}, {landed.offerings:,} types, {landed.prices:,} prices"
-    yield f"  {landed.read:,} prices of the file: {landed.new:,} new, {landed.moved:,} moved"
-    if landed.held:
-        yield f"  {len(landed.held):,} in quarantine, what was known of them stays: {landed.path / QUARANTINE_FILE}"
-        yield from (f"    {held.subject}: {held.reason}" for held in landed.held[:SHOWN])
-        if len(landed.held) > SHOWN:
-            yield f"    and {len(landed.held) - SHOWN:,} more"
 
 
 def _print_lines(lines: Iterator[str] | Sequence[str]) -> None:

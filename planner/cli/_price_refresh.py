@@ -1,9 +1,9 @@
-"""Behind `planner prices refresh`: reads the clouds, lands what passes the gate, tells the rest."""
+"""Behind `planner prices refresh`: reads prices from the clouds, publishes snapshots and prints the results."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
@@ -15,15 +15,15 @@ from pricing.errors import ProviderFailure
 from pricing.refresh.price_refresh import RefreshOutcome, RefreshProgress, TaskFailure, refresh_provider
 from pricing.snapshots.publication import QUARANTINE_FILE, PublishedSnapshot
 
-SHOWN = 5
-"""Rows of a list that are printed; the rest is counted, and is in the file named beside it."""
+PRINTED_MAX = 5
+"""Rows of a list that are printed; the rest is counted and in the file named with it."""
 ADVICE = {
     "no_sdk": "",
     "no_credentials": "see docs/guides/access-{provider}.md",
     "denied": "see docs/guides/access-{provider}.md for the rights it needs",
     "throttled": "try again later, or with fewer --regions",
     "timed_out": "give it more --time-limit, or fewer --regions",
-    "changed_format": "the service answers in another form than this version knows; nothing of it was taken",
+    "changed_format": "the answer has an unknown format and was discarded; a newer planner may read it",
 }
 
 
@@ -34,7 +34,7 @@ def refresh_all(
     accept: Mapping[str, str],
     time_limit_s: float,
 ) -> int:
-    """The exit code, once every provider is told; one after the other, each with its own limit of time."""
+    """Refresh the providers one after the other, each with its own time limit; the exit code."""
     data = data_folder.user_data_folder()
     code = DONE
     for provider in providers:
@@ -54,7 +54,7 @@ def refresh_all(
 
 
 def report_progress(step: RefreshProgress) -> None:
-    """One line a step on standard error, none where that is no terminal."""
+    """Print one line per step on standard error, if it is a terminal."""
     if not sys.stderr.isatty():
         return
     count = f"{step.done}/{step.total} " if step.total else ""
@@ -63,37 +63,36 @@ def report_progress(step: RefreshProgress) -> None:
 
 
 def report_outcome(outcome: RefreshOutcome) -> None:
-    """What is in use now on standard output; what failed, and what follows from it, on standard error."""
+    """Print the snapshot in use on standard output, and failures with advice on standard error."""
     if outcome.landed is None:
         click.echo(f"{outcome.provider}: not refreshed, the last good snapshot stays in use")
     else:
-        _print_landing(outcome.landed)
+        for line in snapshot_lines(outcome.landed):
+            click.echo(line)
     if outcome.troubles:
         number = len(outcome.troubles)
         click.echo(f"planner: {outcome.provider}: {number} part{'s' if number > 1 else ''} not read", err=True)
-    for trouble in outcome.troubles:
-        click.echo(f"  {describe_failure(outcome.provider, trouble)}", err=True)
+    for failure in outcome.troubles:
+        click.echo(f"  {describe_failure(outcome.provider, failure)}", err=True)
 
 
-def _print_landing(landed: PublishedSnapshot) -> None:
-    state = "" if landed.changed else " (nothing changed)"
-    click.echo(f"{landed.provider}: {landed.id}{state}, {landed.offerings:,} types, {landed.prices:,} prices")
-    click.echo(f"  {landed.read:,} prices read: {landed.new:,} new, {landed.moved:,} moved, {landed.gone:,} gone")
-    for reason, rows in sorted(landed.left.items()):
-        click.echo(f"  {rows:,} rows left out: {reason}")
-    if landed.held:
-        click.echo(
-            f"  {len(landed.held):,} in quarantine, what was known of them stays: {landed.path / QUARANTINE_FILE}"
-        )
-        for row in landed.held[:SHOWN]:
-            click.echo(f"    {row.subject}: {row.reason}")
-        if len(landed.held) > SHOWN:
-            click.echo(f"    and {len(landed.held) - SHOWN:,} more")
+def snapshot_lines(snapshot: PublishedSnapshot) -> Iterator[str]:
+    """A published snapshot with its changes, the rows left out and the beginning of its quarantine."""
+    state = "" if snapshot.changed else " (unchanged)"
+    gone = f", {snapshot.gone:,} gone" if snapshot.gone else ""
+    yield f"{snapshot.provider}: {snapshot.id}{state}, {snapshot.offerings:,} types, {snapshot.prices:,} prices"
+    yield f"  {snapshot.read:,} prices read: {snapshot.new:,} new, {snapshot.moved:,} moved{gone}"
+    yield from (f"  {rows:,} rows left out: {reason}" for reason, rows in sorted(snapshot.left.items()))
+    if rejected := snapshot.held:
+        yield f"  {len(rejected):,} in quarantine, their previous prices stay in use: {snapshot.path / QUARANTINE_FILE}"
+        yield from (f"    {row.subject}: {row.reason}" for row in rejected[:PRINTED_MAX])
+        if len(rejected) > PRINTED_MAX:
+            yield f"    and {len(rejected) - PRINTED_MAX:,} more"
 
 
-def describe_failure(provider: str, trouble: TaskFailure) -> str:
-    """What could not be read, why, and what helps."""
-    failed: ProviderFailure = trouble.failed
+def describe_failure(provider: str, failure: TaskFailure) -> str:
+    """One line on a failed part: its name, the reason, and advice."""
+    failed: ProviderFailure = failure.failed
     advice = ADVICE.get(failed.kind, "").format(provider=provider)
-    where = f"{trouble.task}: " if trouble.task and not failed.detail.startswith(trouble.task) else ""
+    where = f"{failure.task}: " if failure.task and not failed.detail.startswith(failure.task) else ""
     return f"{where}{failed}{f' ({advice})' if advice else ''}"

@@ -1,4 +1,4 @@
-"""Behind `planner cloud`: a folder of one's own prices is begun, judged and found; and set aside where it is faulty."""
+"""Behind `planner cloud`: creates, checks and lists the price folders of the user's own clouds."""
 
 from __future__ import annotations
 
@@ -39,64 +39,64 @@ TABLES = {
 }
 PROVIDER = """\
 name = {name}
-title = {title} # what a reader sees
-home_page = "" # where its prices can be looked up
-currency = {currency} # of its price list; other than USD takes exchange rates, see docs/guides/own-cloud.md
-billing_increment_seconds = 1 # how finely use is billed ...
-billing_minimum_seconds = 0 # ... and what is billed at least
-terraform_module = "" # none: a plan says that these nodes are left out of the Terraform
+title = {title} # in reports
+home_page = "" # page of its price list
+currency = {currency} # of its price list; other than USD needs exchange rates, see docs/guides/own-cloud.md
+billing_increment_seconds = 1 # granularity of billing
+billing_minimum_seconds = 0 # minimal billed time
+terraform_module = "" # empty: its nodes are left out of the Terraform, with a note
 
-[reference_regions] # where an estimate looks when a region has no price of its own; always labelled as an estimate
+[reference_regions] # regions whose prices stand in for missing ones, labelled as estimates
 # egress_internet = "here-1"
 """
 README = """\
 # {title}
 
-Prices of a cloud that the planner does not ship. Fill the tables in, then: planner cloud check {name}
+Prices of a cloud that the package lacks. Fill in the tables, then run: planner cloud check {name}
 
-An empty cell is an unknown figure, never a zero; dates are 2026-11-21; every row names a source.
-The tables are strict: no comments, no column renamed.
+An empty cell is an unknown value, not zero; dates have the form 2026-11-21; every row refers to a source.
+The tables allow no comments and no renamed columns.
 
 {columns}
 """
 TABLE_NOTES = {
     "offerings.csv": (
-        "one line an instance type: what one node gives. accelerator is a canonical name (planner offers shows them;"
-        " one that is missing goes into an accelerators.csv of this folder); status is current, legacy or retired;"
+        "one line per instance type, with the resources of one node. accelerator is a canonical name (see planner"
+        " offers; add a missing one in an accelerators.csv of this folder); status is current, legacy or retired;"
         " part is no."
     ),
     "prices.csv": (
-        "one line a region, type and purchase option. purchase_option: on_demand, spot, reserved_1y,"
+        "one line per region, type and purchase option. purchase_option: on_demand, spot, reserved_1y,"
         " reserved_3y_no_upfront, committed_use_1y ...; price_per_hour is for the whole node, Linux, before tax, of a"
-        " commitment the effective rate over its term; method is listed (a source states it) or derived (note says"
-        " from what)."
+        " commitment the effective rate over its term; method is listed (published by the source) or derived (as"
+        " described in note)."
     ),
     "regions.csv": (
-        "one line a region. country is two capitals such as DE, empty where unknown: no residency rule finds it"
-        " then; blocs such as EU EEA, separated by spaces."
+        "one line per region. country is two capitals such as DE, empty if unknown: residency rules then exclude it;"
+        " blocs such as EU EEA, separated by spaces."
     ),
-    "sources.csv": "what each source_id stands for: a page, a quote, a contract; as_of is the day it was read.",
+    "sources.csv": "the page, quote or contract of each source_id; as_of is the day it was read.",
     "tiers.csv": (
         "storage and egress per GB, by step from from_gb (the first is 0). item is one of "
-        f"{', '.join(TIER_ITEMS)}; may stay"
-        " without rows: work that moves or keeps data is then not priced here."
+        f"{', '.join(TIER_ITEMS)}; the table may"
+        " be empty: workloads with stored or transferred data are then not priced here."
     ),
 }
-"""What is to be said of each table, in the README of a new folder."""
+"""The description of each table in the README of a new folder."""
 
 
 def create_folder(name: str, title: str, currency: str) -> int:
-    """Writes an empty folder of the right shape into the data folder; never into one that is there."""
+    """Create a folder of empty tables in the data folder; an existing folder is a problem."""
     data = data_folder.user_data_folder()
     target = data / "providers" / name
     existing = dict(EMBEDDED_LAYOUT.replaced(find_plug_in_folders()).folders)
     faults = []
     if not NAME.fullmatch(name):
-        faults.append(InputProblem("", "NAME", "no name of a provider", name, "small letters, digits and dashes"))
+        faults.append(InputProblem("", "NAME", "no name of a provider", name, "lower-case letters, digits and dashes"))
     elif target.exists():
-        faults.append(InputProblem("", "NAME", f"{target} is there already", name, "another name"))
+        faults.append(InputProblem("", "NAME", f"{target} already exists", name, "another name"))
     elif name in existing:
-        faults.append(InputProblem("", "NAME", "that provider is there already", name, "another name"))
+        faults.append(InputProblem("", "NAME", "that provider already exists", name, "another name"))
     if not re.fullmatch(r"[A-Z]{3}", currency):
         faults.append(InputProblem("", "--currency", "no currency", currency, "a code of three capitals such as EUR"))
     if faults:
@@ -106,12 +106,12 @@ def create_folder(name: str, title: str, currency: str) -> int:
     except OSError as error:
         text = f"{target} cannot be written"
         raise InvalidRequest((InputProblem("", "NAME", text, error.strerror or str(error)),)) from None
-    click.echo(f"{target}: fill in its tables as its README.md says, then: planner cloud check {name}")
+    click.echo(f"{target}: fill in its tables (see its README.md), then run: planner cloud check {name}")
     return DONE
 
 
 def _write_tables(target: Path, name: str, title: str, currency: str) -> None:
-    """All files in a folder beside the others, then that folder in its place."""
+    """Write all files into a temporary folder, then rename it."""
     from tempfile import TemporaryDirectory
 
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -119,8 +119,8 @@ def _write_tables(target: Path, name: str, title: str, currency: str) -> None:
         f"- {table}: {TABLE_NOTES[table]}\n  Columns: {', '.join(columns)}." for table, columns in TABLES.items()
     )
     named, titled, in_currency = quote_toml_strings((name, title, currency))
-    with TemporaryDirectory(dir=target.parent.parent, prefix=".new-") as beside:
-        folder = Path(beside) / name
+    with TemporaryDirectory(dir=target.parent.parent, prefix=".new-") as temporary:
+        folder = Path(temporary) / name
         folder.mkdir()
         text = PROVIDER.format(name=named, title=titled, currency=in_currency)
         (folder / "provider.toml").write_text(text, encoding="utf-8")
@@ -131,7 +131,8 @@ def _write_tables(target: Path, name: str, title: str, currency: str) -> None:
 
 
 def check_folders(provider: str | None) -> int:
-    """Reads one provider, or all own clouds and plug-ins, alone and beside the others; BadSnapshot with every fault."""
+    """Read one provider, or all own clouds and plug-ins, first alone and then with all others; InvalidSnapshot with
+    every problem."""
     data = data_folder.user_data_folder()
     folders = _added_providers(data) if provider is None else [_resolve_folder(provider, data)]
     faults = [] if provider is not None else _find_ignored_providers(data)
@@ -145,7 +146,7 @@ def check_folders(provider: str | None) -> int:
         try:
             read_snapshot(
                 data_folder.current_layout(EMBEDDED_LAYOUT, data).replaced(folders)
-            )  # two clouds may not mean different things by one name
+            )  # two clouds may not give one name different meanings
         except InvalidSnapshot as bad:
             faults += bad.faults
     if faults:
@@ -155,38 +156,38 @@ def check_folders(provider: str | None) -> int:
         for line in describe_folder(snapshot, path, in_use=path in in_use):
             click.echo(line)
     if not folders:
-        click.echo(f"no cloud of your own in {data / 'providers'}: begin one with planner cloud new NAME")
+        click.echo(f"no cloud of your own in {data / 'providers'}: create one with planner cloud new NAME")
     return DONE
 
 
 def _added_providers(data: Path) -> list[tuple[str, Path]]:
-    """Own clouds and plug-ins, by name: what is in use beside the embedded providers, or instead of one."""
+    """Own clouds and plug-ins, by name: the providers that add to the embedded ones or replace one."""
     return sorted({**dict(find_plug_in_folders()), **{path.name: path for path in find_provider_folders(data)}}.items())
 
 
 def _find_ignored_providers(data: Path) -> list[str]:
-    """What was meant to be a provider and is none to any command: told here, since nothing else would."""
-    text = "provider.toml: the file is missing, so no command takes the folder for a provider's"
+    """Folders and plug-ins that every command ignores as incomplete; only this check reports them."""
+    text = "provider.toml: the file is missing, so every command ignores the folder"
     faults = [f"{name}/{text}" for name in _folders_without_provider_file(data)]
     return faults + [
-        f"{name}: the plug-in names the package {package}, which is not there"
+        f"{name}: the plug-in refers to the package {package}, which is not installed"
         for name, package in _plug_ins_without_package()
     ]
 
 
 def _folders_without_provider_file(data: Path) -> dict[str, Path]:
-    """Folders beside the own clouds that have no provider.toml, by name."""
+    """Provider folders without a provider.toml, by name."""
     there = sorted(path for path in (data / "providers").glob("[!.]*") if path.is_dir())
     return {path.name: path for path in there if not (path / "provider.toml").is_file()}
 
 
 def _plug_ins_without_package() -> list[tuple[str, str]]:
-    """Plug-ins whose package is not found, with its name."""
+    """Plug-ins whose package is not installed, with its name."""
     return [(name, package) for name, package in find_plug_in_packages() if name not in dict(find_plug_in_folders())]
 
 
 def _resolve_folder(provider: str, data: Path) -> tuple[str, Path]:
-    """The folder that a name or a path means, by the name of its provider."""
+    """Provider name and folder for a name or a path."""
     path = Path(provider)
     known = {**dict(data_folder.base_layout(EMBEDDED_LAYOUT, data).folders), **_folders_without_provider_file(data)}
     if provider in known and not path.is_dir():
@@ -202,11 +203,11 @@ def _resolve_folder(provider: str, data: Path) -> tuple[str, Path]:
 
 
 def describe_folder(snapshot: Snapshot, path: Path, *, in_use: bool) -> Iterator[str]:
-    """What a folder that is right holds, and what it lacks."""
+    """The contents and gaps of a valid folder."""
     (provider,) = snapshot.providers
     yield f"{provider.name}: {provider.title}, {path}"
     nowhere = sum(not region.country for region in snapshot.regions)
-    without = f"; {nowhere} without a country, which no residency rule finds" if nowhere else ""
+    without = f"; {nowhere} without a country, which residency rules exclude" if nowhere else ""
     yield f"  {_format_count(len(snapshot.regions), 'region')}{without}"
     parts = len({offering.accelerator for offering in snapshot.offerings})
     yield f"  {_format_count(len(snapshot.offerings), 'type')} with {_format_count(parts, 'accelerator')}"
@@ -217,9 +218,9 @@ def describe_folder(snapshot: Snapshot, path: Path, *, in_use: bool) -> Iterator
     yield f"  {_format_count(len(snapshot.prices), 'price')}{f': {listed}' if listed else ''}{span}"
     yield from _describe_gaps(snapshot)
     if in_use:
-        yield "  right, and in use: no command needs to be told of it"
+        yield "  valid, and in use by every command"
     else:
-        yield f"  right; to use it, copy it to {data_folder.user_data_folder() / 'providers' / provider.name}"
+        yield f"  valid; to use it, copy it to {data_folder.user_data_folder() / 'providers' / provider.name}"
 
 
 def _describe_gaps(snapshot: Snapshot) -> Iterator[str]:
@@ -238,12 +239,12 @@ def _describe_gaps(snapshot: Snapshot) -> Iterator[str]:
         yield f"  in {', '.join(foreign)}: plans in another currency need an exchange rate"
 
 
-def _format_count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _format_count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def list_providers() -> int:
-    """Every provider: where it comes from, where it lies, whether it can be refreshed."""
+    """Print every provider with its origin, its folder, and whether it can be refreshed."""
     from pricing.refresh.price_refresh import load_adapter
 
     data = data_folder.user_data_folder()
@@ -252,10 +253,12 @@ def list_providers() -> int:
     for name, path in data_folder.base_layout(EMBEDDED_LAYOUT, data).folders:
         origin = "own" if name in own else "plug-in" if name in plugged else data_folder.EMBEDDED_ID
         title = str(read_provider_facts(path, []).get("title", "?"))
-        kept = next((kept.id for kept in data_folder.find_current_snapshot(name, path, data)), "")
-        rows.append((name, title, origin, kept or "-", "yes" if load_adapter(name) else "import only", str(path)))
+        snapshot_id = next((each.id for each in data_folder.find_current_snapshot(name, path, data)), "")
+        rows.append(
+            (name, title, origin, snapshot_id or "-", "yes" if load_adapter(name) else "import only", str(path))
+        )
     rows += [
-        (name, "?", "plug-in", "-", "no", f"no package {package} is there")
+        (name, "?", "plug-in", "-", "no", f"the package {package} is not installed")
         for name, package in _plug_ins_without_package()
     ]
     for line in align_columns(("provider", "title", "origin", "snapshot in use", "refresh", "folder"), rows):
@@ -264,12 +267,12 @@ def list_providers() -> int:
 
 
 def suggest_removal(faults: Iterable[str]) -> Iterator[str]:
-    """For each own cloud or plug-in that has a fault, how to go on without it."""
+    """For each own cloud or plug-in that has a problem, a command that disables it."""
     data = data_folder.user_data_folder()
     concerned = {fault.partition("/")[0] for fault in faults}
     for path in find_provider_folders(data):
         if path.name in concerned:
-            yield f"  to go on without {path.name}: mv '{path}' '{data / path.name}.aside'"
+            yield f"  to continue without {path.name}: mv '{path}' '{data / path.name}.aside'"
     for name, path in find_plug_in_folders():
         if path.name in concerned:
-            yield f"  to go on without {name}: uninstall the plug-in that brings {path}"
+            yield f"  to continue without {name}: uninstall the plug-in that provides {path}"

@@ -1,9 +1,10 @@
-"""Behind `planner quota`, and behind the table of quotas that a request names."""
+"""Behind `planner quota`, and the quota tables that requests refer to."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner.cli._exit_codes import DONE, NOT_REFRESHED
+from planner.cli._input_problems import unwritable_file
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.clock import today
 from pricing.csv_tables import short_path
@@ -21,24 +23,24 @@ if TYPE_CHECKING:
     from pricing.refresh.account_quotas import AccountQuotas
 
 STANDARD_OUTPUT = "-"
-SHOWN = 5
+PRINTED_MAX = 5
 """Rows of a list that are printed; the rest is counted."""
 
 
 def read_quota_rows(path: Path) -> tuple[list[dict[str, Any]], list[InputProblem]]:
-    """The quotas of a table as a request writes them down, or what is wrong with the table."""
+    """The quotas of a table in the form of a request, or the problems of the table."""
     from pricing import quota
 
     try:
         return [{**asdict(row), "as_of": row.as_of.isoformat()} for row in quota.read_quota_table(path)], []
     except InvalidSnapshot as bad:
-        short = short_path(path)  # how a table calls itself; here it is called as it was written
+        short = short_path(path)  # as the table names itself; the problem names the path as given
         parts = (fault.removeprefix(short).partition(": ") for fault in bad.faults)
         return [], [InputProblem("quotas", f"{path}{line}", message) for line, _, message in parts]
 
 
 def expand_quotas(document: dict[str, Any], file: str) -> tuple[dict[str, Any], list[InputProblem]]:
-    """The document with the rows of the table that it names instead of its path, which is seen from `file`."""
+    """The document with the rows of its quota table in place of the path, which is relative to `file`."""
     path = document.get("quotas")
     if not isinstance(path, str):
         return document, []
@@ -53,7 +55,7 @@ def read_quotas(
     time_limit_s: float,
     output: str,
 ) -> int:
-    """The exit code, once the quotas of every provider that could be read are written."""
+    """Write the quotas of every readable provider and return the exit code."""
     from planner.cli._price_refresh import report_progress
     from pricing import quota
     from pricing.adapters.retries import RetryBudget
@@ -90,37 +92,32 @@ def _write_quotas(table: bytes, output: str) -> None:
     try:
         write_atomically(Path(output), table)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InvalidRequest(
-            (InputProblem("", f"-o {output}", "cannot be written", reason, "a writable path"),)
-        ) from None
+        raise InvalidRequest((unwritable_file(f"-o {output}", error),)) from None
 
 
 def _report_quotas(result: AccountQuotas, output: str) -> None:
-    """What was read and what was not, on standard error: the table may be on standard output."""
+    """Print the result for one provider on standard error: the table may be on standard output."""
     from planner.cli._price_refresh import describe_failure
 
-    def say(text: str) -> None:
-        click.echo(text, err=True)
-
+    echo = partial(click.echo, err=True)
     where = "" if output == STANDARD_OUTPUT else f", in {output}"
     if result.quotas:
-        say(f"{result.provider}: {_describe_counts(result.quotas)}{where}")
+        echo(f"{result.provider}: {_describe_counts(result.quotas)}{where}")
     elif not result.troubles:
-        say(f"{result.provider}: no quota of types with accelerators")
+        echo(f"{result.provider}: no quota of types with accelerators")
     for reason, rows in sorted(result.left.items()):
-        say(f"  {rows:,} left out: {reason}")
+        echo(f"  {rows:,} left out: {reason}")
     if result.refused:
-        say(f"  {len(result.refused):,} not taken:")
-        for refused in result.refused[:SHOWN]:
-            say(f"    {refused.subject}: {refused.reason}")
-        if len(result.refused) > SHOWN:
-            say(f"    and {len(result.refused) - SHOWN:,} more")
+        echo(f"  {len(result.refused):,} rejected:")
+        for refused in result.refused[:PRINTED_MAX]:
+            echo(f"    {refused.subject}: {refused.reason}")
+        if len(result.refused) > PRINTED_MAX:
+            echo(f"    and {len(result.refused) - PRINTED_MAX:,} more")
     if result.troubles:
         number = len(result.troubles)
-        say(f"planner: {result.provider}: {number} part{'s' * (number > 1)} of its quotas not read")
-    for trouble in result.troubles:
-        say(f"  {describe_failure(result.provider, trouble)}")
+        echo(f"planner: {result.provider}: {number} part{'s' * (number > 1)} of its quotas not read")
+    for failure in result.troubles:
+        echo(f"  {describe_failure(result.provider, failure)}")
 
 
 def _describe_counts(quotas: Sequence[Quota]) -> str:
@@ -129,7 +126,7 @@ def _describe_counts(quotas: Sequence[Quota]) -> str:
 
 
 def refuse_folder(output: str) -> list[InputProblem]:
-    """A complaint where the output cannot be a file: told before any cloud is asked."""
+    """A problem if the output is a folder, found before any cloud is called."""
     if output != STANDARD_OUTPUT and Path(output).is_dir():
         return [InputProblem("", f"-o {output}", "is a folder", output, "the name of a CSV file")]
     return []

@@ -1,4 +1,4 @@
-"""Rows as text for a reader, as CSV or as JSON: one set of figures, three ways to print it."""
+"""Output of rows as text, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planner.request.errors import InputProblem, InvalidRequest
 
 
 def one_format(as_json: bool, as_csv: bool) -> str:
-    """json, csv or text; InvalidRequest where both are asked for."""
+    """json, csv or text; InvalidRequest if both options are given."""
     if as_json and as_csv:
         raise InvalidRequest((InputProblem("", "--csv", "two formats", "--json --csv", "one of them"),))
     return "json" if as_json else "csv" if as_csv else "text"
@@ -29,14 +29,14 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def json_text(value: object) -> str:
-    """Dates and paths as text."""
+    """Indented JSON, with dates and paths as text."""
     import json
 
     return json.dumps(value, indent=2, default=str, ensure_ascii=False) + "\n"
 
 
 def print_text(text: str) -> None:
-    """Prints as UTF-8, whatever the terminal's locale says."""
+    """Print as UTF-8, independent of the locale."""
     sys.stdout.buffer.write(text.encode())
     sys.stdout.buffer.flush()
 
@@ -47,5 +47,5 @@ def format_days(number: int) -> str:
 
 
 def format_percent(value: float | None) -> str:
-    """+12.5%; empty where there is none."""
+    """+12.5%; empty for None."""
     return "" if value is None else f"{value:+,.1f}%"

@@ -1,6 +1,6 @@
-"""Behind `planner template`: a workbook with the columns that the intake reads, lists to choose from, and an example.
+"""Behind `planner template`: a workbook with the columns of the spreadsheet reader, drop-down lists and an example.
 
-Every header is one that `planner.inputs` understands by its words; a test reads the workbook back.
+A test reads the workbook back with `planner.inputs`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from planner.cli._exit_codes import DONE
+from planner.cli._input_problems import unwritable_file
 from planner.inputs.cell_grid import column_letters
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog.price_catalog import Catalog
@@ -29,12 +30,11 @@ HEADER_ROW = 4
 CREATED = datetime(2026, 1, 1)  # noqa: DTZ001  (equal input gives equal bytes; workbooks know no zones)
 LIST_SHEET = "Lists"
 YES_NO = ("yes", "no")
-SHAPES = ("flat", "business hours", "day and evening")
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateColumn:
-    """A column of the template: its note, the example's value, and what may be chosen or must be a number."""
+    """A column of the template: title, note, example value, and the values that cells accept."""
 
     title: str
     note: str
@@ -51,11 +51,13 @@ def _number_column(title: str, note: str, example: float | str = "") -> Template
 def template_columns(accelerators: tuple[str, ...]) -> tuple[TemplateColumn, ...]:
     """The columns, in their order."""
     return (
-        TemplateColumn("Workload", "A name of its own. Required.", "(example) Support chat model"),
-        TemplateColumn("Team", "Who asks for it.", "Support"),
-        TemplateColumn("Kind", "What it is.", "training", ("training", "batch", "inference", "interactive")),
-        TemplateColumn("GPU", "The accelerator that hours or a measurement are on.", "H100-80GB-SXM", accelerators),
-        _number_column("GPUs", "How many work together or run at once.", 8),
+        TemplateColumn("Workload", "A unique name. Required.", "(example) Support chat model"),
+        TemplateColumn("Team", "The team that requests it.", "Support"),
+        TemplateColumn("Kind", "The kind of work.", "training", ("training", "batch", "inference", "interactive")),
+        TemplateColumn(
+            "GPU", "The accelerator that the hours or the measurement refer to.", "H100-80GB-SXM", accelerators
+        ),
+        _number_column("GPUs", "Number of GPUs that run at once.", 8),
         _number_column("Hours / month (per GPU)", "Demand, one way: hours of each GPU; 730 is around the clock.", 200),
         _number_column("GPU-hours / month", "Demand, another way: hours of all GPUs together."),
         TemplateColumn(
@@ -68,26 +70,28 @@ def template_columns(accelerators: tuple[str, ...]) -> tuple[TemplateColumn, ...
             "Traffic pattern", "How requests spread over the day.", "", ("flat", "business hours", "day and evening")
         ),
         TemplateColumn("Measured throughput", "A rate with its unit, such as 10,643 tokens/s."),
-        TemplateColumn("Throughput per", "What the throughput is of.", "", ("per GPU", "whole job")),
+        TemplateColumn(
+            "Throughput per", "Whether the throughput is of one GPU or of the whole job.", "", ("per GPU", "whole job")
+        ),
         TemplateColumn("Source", "Where the throughput was measured."),
-        TemplateColumn("Interruptible?", "May it run on spot and be interrupted?", "yes", YES_NO),
+        TemplateColumn("Interruptible?", "Whether it may run on spot capacity.", "yes", YES_NO),
         _number_column("Checkpoint (min)", "Minutes between checkpoints.", 20),
         _number_column("GPUs per job", "GPUs of one job, where several jobs share the GPUs."),
-        _number_column("Memory per GPU (GB)", "Accelerator memory that it needs.", 70),
-        TemplateColumn("May be owned", "May it run on hardware of your own?", "", YES_NO),
+        _number_column("Memory per GPU (GB)", "Accelerator memory required per GPU.", 70),
+        TemplateColumn("May be owned", "Whether it may run on owned hardware.", "", YES_NO),
         TemplateColumn("Data location", "Countries (DE) or blocs (EU) where it may run; empty: anywhere."),
         TemplateColumn("Provider", "The only clouds allowed; empty: any."),
         TemplateColumn("Region", "The only regions allowed; empty: any."),
-        _number_column("Storage (GB)", "Data kept beside it.", 4000),
+        _number_column("Storage (GB)", "Stored data.", 4000),
         _number_column("Egress (GB / month)", "Data that leaves the cloud."),
         TemplateColumn("Growth / month", "Growth of the demand each month.", "", is_number=True, number_format="0.0%"),
-        _number_column("Budget (USD / month)", "The most it may cost in a month."),
-        TemplateColumn("Notes", "For the reader.", "Left out when the file is read; write over it or leave it."),
+        _number_column("Budget (USD / month)", "Budget per month."),
+        TemplateColumn("Notes", "Free text.", "This example row is ignored; overwrite it or leave it."),
     )
 
 
 def write_template(path: str, start: str | None, months: str | None, *, force: bool) -> int:
-    """The exit code, once the workbook is written."""
+    """Write the workbook and return the exit code."""
     faults: list[InputProblem] = []
     number = int(months) if months and months.isdigit() else 0
     if months and (not months.isdigit() or number > MONTHS_MAX):
@@ -98,15 +102,13 @@ def write_template(path: str, start: str | None, months: str | None, *, force: b
     if target.suffix.casefold() != ".xlsx":
         faults.append(InputProblem("", "-o", "not a workbook", path, "a name that ends in .xlsx"))
     if target.exists() and not force:
-        faults.append(
-            InputProblem("", "-o", "the file is there already", path, "another name, or --force to replace it")
-        )
+        faults.append(InputProblem("", "-o", "the file already exists", path, "another name, or --force to replace it"))
     if faults:
         raise InvalidRequest(tuple(faults))
     try:
         write_atomically(target, build_workbook(tuple(_month_dates(start, number))))
     except OSError as error:
-        raise InvalidRequest((InputProblem("", path, f"cannot be written: {error.strerror or error}"),)) from None
+        raise InvalidRequest((unwritable_file(path, error),)) from None
     click.echo(f"wrote {path}: fill in the sheet Plan, then run planner estimate {path}", err=True)
     return DONE
 
@@ -123,25 +125,25 @@ def build_workbook(months: tuple[date, ...] = ()) -> bytes:
     book.set_properties({"title": "GPU workloads to plan", "created": CREATED})
     plan, assumptions = book.add_worksheet("Plan"), book.add_worksheet("Assumptions")
     guide, lists = book.add_worksheet("How to fill in"), book.add_worksheet(LIST_SHEET)
-    wanted = template_columns(accelerators)
-    _plan_sheet(book, plan, lists, wanted, months)
+    columns = template_columns(accelerators)
+    _plan_sheet(book, plan, lists, columns, months)
     _assumption_sheet(book, assumptions)
-    _guide_sheet(book, guide, wanted, months)
+    _guide_sheet(book, guide, columns, months)
     book.close()
     return target.getvalue()
 
 
 def _plan_sheet(
-    book: Any, sheet: Any, lists: Any, wanted: tuple[TemplateColumn, ...], months: tuple[date, ...]
+    book: Any, sheet: Any, lists: Any, columns: tuple[TemplateColumn, ...], months: tuple[date, ...]
 ) -> None:
     head = book.add_format({"bold": True, "bg_color": "#1F3864", "font_color": "white", "text_wrap": True, "border": 1})
     quiet = {"italic": True, "font_color": "#7F7F7F", "bg_color": "#F2F2F2"}
     text = book.add_format({"font_color": "#595959"})
     sheet.write_string(0, 0, "GPU workloads to plan", book.add_format({"bold": True, "font_size": 14}))
     sheet.write_string(
-        1, 0, "One row a workload: a name, and one kind of demand. Grey row: an example, left out.", text
+        1, 0, "One row per workload: a name, and one kind of demand. The grey row is an example and is ignored.", text
     )
-    for index, column in enumerate(wanted):
+    for index, column in enumerate(columns):
         entry = book.add_format({"font_color": "#0000FF", "num_format": column.number_format or "General"})
         longest = max(len(column.title), len(str(column.example)), *(len(choice) for choice in column.choices or ("",)))
         sheet.set_column(index, index, max(11, min(36, longest + 2)), entry)
@@ -158,10 +160,11 @@ def _plan_sheet(
     )
     if months:
         note = "Demand by month, another way: GPU-hours of all GPUs together."
-        sheet.write_string(HEADER_ROW - 2, len(wanted), "GPU-hours", book.add_format({"bold": True}))
+        sheet.write_string(HEADER_ROW - 2, len(columns), "GPU-hours", book.add_format({"bold": True}))
         for offset, month in enumerate(months):
-            sheet.write_datetime(HEADER_ROW - 1, len(wanted) + offset, datetime(month.year, month.month, 1), head_month)  # noqa: DTZ001  (workbooks know no zones)
-        sheet.write_comment(HEADER_ROW - 1, len(wanted), note)
+            first_day = datetime(month.year, month.month, 1)  # noqa: DTZ001  (workbooks know no zones)
+            sheet.write_datetime(HEADER_ROW - 1, len(columns) + offset, first_day, head_month)
+        sheet.write_comment(HEADER_ROW - 1, len(columns), note)
     sheet.set_row(HEADER_ROW - 1, 34)
     sheet.freeze_panes(HEADER_ROW, 1)
     sheet.set_landscape()
@@ -172,7 +175,7 @@ def _plan_sheet(
 
 
 def _validation_rule(lists: Any, index: int, column: TemplateColumn) -> dict[str, Any] | None:
-    """What a cell of the column accepts; the choices stand on a sheet of their own, since some are many."""
+    """The validation rule of a column; long lists of choices are on a separate sheet."""
     if column.choices:
         lists.write_string(0, index, column.title)
         for row, choice in enumerate(column.choices, start=1):
@@ -207,7 +210,7 @@ def _assumption_sheet(book: Any, sheet: Any) -> None:
     sheet.freeze_panes(1, 0)
 
 
-def _guide_sheet(book: Any, sheet: Any, wanted: Iterable[TemplateColumn], months: tuple[date, ...]) -> None:
+def _guide_sheet(book: Any, sheet: Any, columns: Iterable[TemplateColumn], months: tuple[date, ...]) -> None:
     bold = book.add_format({"bold": True})
     wrap = book.add_format({"text_wrap": True, "valign": "top"})
     sheet.set_column(0, 0, 26)
@@ -215,16 +218,16 @@ def _guide_sheet(book: Any, sheet: Any, wanted: Iterable[TemplateColumn], months
     lines = [
         (
             "What to do",
-            "One row a workload on the sheet Plan. A column may stay empty or be deleted.",
+            "One row per workload on the sheet Plan. A column may stay empty or be deleted.",
         ),
         ("Demand", "Exactly one kind in a row: GPUs with hours, GPU-hours, work, total work, requests, or months."),
-        ("Totals, notes", "May stand beneath the rows; they are left out, and totals are checked."),
+        ("Totals, notes", "Allowed below the rows; they are not planned, and totals are checked."),
         ("Assumptions", "Names as `planner estimate` prints them (electricity_price_per_kwh), each with a value."),
-        ("Check it", "planner estimate --explain-input FILE shows how every column and row is understood."),
+        ("Check it", "planner estimate --explain-input FILE prints how every column and row is read."),
     ]
     if months:
-        lines.append(("Months", "GPU-hours by month; every month of the plan needs a figure, a dash is zero."))
-    for row, (title, text) in enumerate([*lines, ("", ""), *((c.title, c.note) for c in wanted)]):
+        lines.append(("Months", "GPU-hours by month; every month of the plan needs a number; a dash is zero."))
+    for row, (title, text) in enumerate([*lines, ("", ""), *((c.title, c.note) for c in columns)]):
         sheet.write_string(row, 0, title, bold)
         sheet.write_string(row, 1, text, wrap)
 

@@ -1,4 +1,4 @@
-"""Behind `planner terraform`: a file becomes a plan, and the plan a folder of Terraform."""
+"""Behind `planner terraform`: writes the Terraform of a plan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMAT = "terraform"
 
 
 def write_terraform(file: str, path: str, strategy: str | None, nodes: str) -> int:
-    """The exit code, once the Terraform of the plan in `file` is written; InvalidRequest with every fault."""
+    """Write the Terraform of the plan in `file` and return the exit code; InvalidRequest with every problem."""
     faults: list[InputProblem] = []
     plan = _load_plan(file, faults)
     faults += find_option_problems(plan, strategy, nodes)
@@ -36,14 +36,14 @@ def write_terraform(file: str, path: str, strategy: str | None, nodes: str) -> i
 
 
 def _load_plan(file: str, faults: list[InputProblem]) -> Plan | None:
-    """The plan that `file` is, or the plan of the workloads in it."""
+    """The plan in `file`, or a new plan of the workloads in it."""
     if _is_plan(file):
         return read_plan(file, faults)
     return plan_file(file, {}, {}, (), (None, None))
 
 
 def _is_plan(file: str) -> bool:
-    """Whether the file says that it is a plan; what cannot be read at all is told by whoever plans it."""
+    """Whether the file is a plan as JSON; the planner reports a file that cannot be read."""
     try:
         document = json.loads(Path(file).read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Behind `planner throughput`: workloads on every accelerator, and what to measure next, as text, JSON or CSV."""
+"""Behind `planner throughput`: throughput on every accelerator and the next measurements, as text, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = (
     "where", "cost_per_million_units", "cost_per_million_units_low", "cost_per_million_units_high", "measure_cost",
     "measure_where", "measure_instead_of", "measure_chance", "measure_saving", "measure_saving_good",
 )  # fmt: skip
-"""Of the CSV; a measurement stands in the row of its accelerator and gang."""
+"""Columns of the CSV; a measurement is in the row of its accelerator and gang."""
 NEXT_MAX = 3
 MILLION = 1e6
 SECONDS = 3600.0
@@ -34,7 +34,7 @@ SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class ThroughputSelection:
-    """What the options narrow the answer to; each text may hold several names with commas."""
+    """The selected workloads, accelerators and gang sizes; each text may be a comma-separated list."""
 
     workloads: tuple[str, ...]
     accelerators: tuple[str, ...]
@@ -44,7 +44,7 @@ class ThroughputSelection:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadThroughput:
-    """One workload with its rows, and what is worth measuring, the most worth first; prices in `currency`."""
+    """One workload with its rows and further measurements, the most valuable first; prices in `currency`."""
 
     need: WorkloadDemand
     rows: list[AcceleratorAssessment]
@@ -52,32 +52,32 @@ class WorkloadThroughput:
     currency: str
 
 
-def report_throughput(file: str, options: Mapping[str, Any], wanted: ThroughputSelection, format_name: str) -> int:
-    """Prints the table of every workload asked for; InvalidRequest with every fault."""
+def report_throughput(file: str, options: Mapping[str, Any], selection: ThroughputSelection, format_name: str) -> int:
+    """Print the table of every selected workload; InvalidRequest with every problem."""
     from planner.cli._offer_listings import open_catalog
 
     faults: list[InputProblem] = []
-    counts = [count for text in parts_of(wanted.counts) if (count := _parse_count(text, faults))]
+    counts = [count for text in parts_of(selection.counts) if (count := _parse_count(text, faults))]
     if not file:
         faults.append(InputProblem("", "FILE", "no file of workloads", "", "a request, a sheet, or --errors"))
         raise InvalidRequest(tuple(faults))
     listed, more = open_catalog(options["private_prices"], options["exchange_rates"])
     faults += more
-    named = _select_accelerators(wanted.accelerators, listed, faults)
+    named = _select_accelerators(selection.accelerators, listed, faults)
     request, catalog, needs = _read_needs(file, options, listed, faults)
-    chosen = _select_workloads(needs, parts_of(wanted.workloads), faults)
+    chosen = _select_workloads(needs, parts_of(selection.workloads), faults)
     if faults:
         raise InvalidRequest(tuple(faults))
     results = [_assess_workload(request, need, catalog, named, counts) for need in chosen]
-    print_text(FORMATS[format_name](results, wanted.everything))
+    print_text(FORMATS[format_name](results, selection.everything))
     return DONE
 
 
 def _assess_workload(
     request: Request, need: WorkloadDemand, catalog: Catalog, named: Collection[str], counts: Sequence[float]
 ) -> WorkloadThroughput:
-    """At the gang of the request and at each count asked for. What is named narrows what is told, never the choice
-    that a measurement may change."""
+    """Rows at the gang of the request and at each of `counts`. `named` filters the output only: a measurement may
+    change the choice among all accelerators."""
     from planner.analysis.value_of_information import assess_accelerators, sort_by_cost, value_measurements
 
     rows_by_gang: dict[tuple[str, float], AcceleratorAssessment] = {}
@@ -100,7 +100,7 @@ def _assess_workload(
 def _read_needs(
     file: str, options: Mapping[str, Any], listed: Catalog, faults: Sequence[InputProblem]
 ) -> tuple[Request, Catalog, Sequence[WorkloadDemand]]:
-    """The request of a file as `planner estimate` would plan it, and the work of each workload."""
+    """The request of a file as `planner estimate` plans it, its catalogue, and the demand of each workload."""
     from planner.application import process_document
     from planner.cli._request_files import expand_document, read_bytes
     from planner.inputs.file_reader import read_isolated as read
@@ -146,8 +146,8 @@ def _select_workloads(
     expected = f"one of {', '.join(need.workload.name for need in needs)}"
     strangers = [name for name in names if name.casefold() not in known]
     faults.extend(InputProblem("", "--workload", "no such workload", name, expected) for name in strangers)
-    wanted = dict.fromkeys(name.casefold() for name in names)
-    return [known[name] for name in wanted if name in known] if names else list(needs)
+    selected = dict.fromkeys(name.casefold() for name in names)
+    return [known[name] for name in selected if name in known] if names else list(needs)
 
 
 def _as_text(results: Sequence[WorkloadThroughput], everything: bool) -> str:
@@ -218,7 +218,7 @@ def _reason_cells(row: AcceleratorAssessment) -> tuple[str, ...]:
 def _next_measurement_lines(further: Sequence[MeasurementValue], currency: str) -> Iterator[str]:
     worthwhile = [one for one in further if one.saving > one.cost][:NEXT_MAX]
     if not worthwhile:
-        yield "nothing: no measurement is likely to save more than an hour of its rent"
+        yield "none: no measurement is likely to save more than its cost, one hour of rent"
     for one in worthwhile:
         yield (
             f"{one.row.gang:g} x {one.row.accelerator} for an hour, {one.cost:,.2f} {currency} "
@@ -228,7 +228,7 @@ def _next_measurement_lines(further: Sequence[MeasurementValue], currency: str) 
 
 
 def _format_number(value: float) -> str:
-    """Three digits that matter."""
+    """Three significant digits."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
@@ -296,4 +296,4 @@ FORMATS: Mapping[str, Callable[[Sequence[WorkloadThroughput], bool], str]] = {
     "json": _as_json,
     "csv": _as_csv,
 }
-"""JSON and CSV tell every accelerator, whether --all or not."""
+"""JSON and CSV always have every accelerator."""

@@ -1,4 +1,4 @@
-"""Behind `planner usage`: reads bills, shows the baseline. What it prints are sums that `planner.inputs.bills` made."""
+"""Behind `planner usage`: reads billing exports and prints the sums of `planner.inputs.bills`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.cli._exit_codes import DONE
+from planner.cli._input_problems import unreadable_file
 from planner.cli._tables import csv_text, json_text, print_text
 from planner.inputs.bills import Bill, NotABill, read
 from planner.inputs.bills.bill import BilledUsageLine
@@ -23,7 +24,7 @@ from pricing.plain_text import log_safe_text, spreadsheet_text
 from pricing.plain_text import plain_text as clean
 from pricing.text_tables import align_columns
 
-UNSPECIFIED = "not told"
+UNSPECIFIED = "not in the bill"
 NUMBERS = ("rows", "hours", "unused", "billed", "effective", "nodes", "fee/month", "cost/month")
 VIEWS: tuple[tuple[str, Callable[[Usage, BilledUsageLine], str]], ...] = (
     ("month", lambda _, line: line.month),
@@ -33,17 +34,17 @@ VIEWS: tuple[tuple[str, Callable[[Usage, BilledUsageLine], str]], ...] = (
     ("type", lambda _, line: " ".join(part for part in (line.instance_type, line.accelerator) if part)),
     ("option", lambda _, line: line.purchase_option),
 )
-"""What the text is told by, and what the columns of the CSV begin with."""
+"""The groupings of the text output, in the order of the first columns of the CSV."""
 KINDS = {
     "used": "used",
     "commitment": "commitment fees, unused",
     "upfront": "paid upfront",
-    "beside": "beside the nodes",
+    "beside": "in addition to nodes",
 }
 
 
 def report_usage(files: Sequence[str], tag: str, form: str) -> int:
-    """The exit code, once the bills are told; InvalidRequest with every fault of all of them."""
+    """Print the sums of the bills and return the exit code; InvalidRequest with every problem of all of them."""
     bills = _read_bills(files)
     try:
         baseline = combine_bills(bills, tag)
@@ -56,34 +57,34 @@ def report_usage(files: Sequence[str], tag: str, form: str) -> int:
 
 def _read_bills(files: Sequence[str]) -> list[Bill]:
     catalog, bills, faults = Catalog.current(), list[Bill](), list[InputProblem]()
-    seen: set[Path] = set()
+    paths: set[Path] = set()
     for file in files:
         try:
-            if (path := Path(file).resolve()) in seen:
+            if (path := Path(file).resolve()) in paths:
                 faults.append(InputProblem("", file, "named twice", expected="each file once"))
                 continue
-            seen.add(path)
+            paths.add(path)
             bills.append(read(Path(file), catalog, name=file, progress=progress_printer(file)))
         except NotABill as fault:
             expected = "a FOCUS, AWS CUR, Azure, Google Cloud or Oracle billing export"
             faults.append(InputProblem("", file, f"no bill: {fault}", expected=expected))
         except OSError as error:
-            faults.append(InputProblem("", file, f"cannot be read: {error.strerror or error}"))
+            faults.append(unreadable_file(file, error))
     if faults:
         raise InvalidRequest(tuple(faults))
     return bills
 
 
 def progress_printer(file: str) -> Callable[[float], None] | None:
-    """Tells on a terminal how far a file is read; nothing elsewhere."""
+    """A function that prints reading progress on a terminal; None elsewhere."""
     if not sys.stderr.isatty():
         return None
 
-    def tell(fraction: float) -> None:
+    def show_progress(fraction: float) -> None:
         sys.stderr.write(f"\rreading {clean(file)} ... {fraction:4.0%}" + ("\n" if fraction >= 1 else ""))
         sys.stderr.flush()
 
-    return tell
+    return show_progress
 
 
 def _as_text(baseline: Usage) -> str:
@@ -101,7 +102,7 @@ def _file_lines(baseline: Usage) -> Iterator[str]:
         yield f"{clean(bill.name)}: {bill.export}, {clean(bill.recognised_by)}"
         yield (
             f"  {bill.rows_in:,} row{'s' * (bill.rows_in != 1)} = {bill.rows_used:,} of accelerators "
-            f"+ {bill.rows_apart:,} of all else + {bill.rows_refused:,} refused; {days}"
+            f"+ {bill.rows_apart:,} of other spend + {bill.rows_refused:,} rejected; {days}"
         )
         for each in bill.totals:
             own = sum_lines([line for line in bill.lines if line.currency == each.currency])
@@ -111,11 +112,11 @@ def _file_lines(baseline: Usage) -> Iterator[str]:
             ):
                 if whole is not None:
                     accelerator_cost = (
-                        f"{format_money(part)} of accelerators" if part is not None else "accelerators not told"
+                        f"{format_money(part)} of accelerators" if part is not None else "accelerators not in the bill"
                     )
                     yield (
                         f"  {view} {format_amount(whole)} {_format_currency(each.currency)}: "
-                        f"{accelerator_cost}, the rest apart"
+                        f"{accelerator_cost}, the rest is other spend"
                     )
     yield ""
 
@@ -130,7 +131,7 @@ def _baseline_lines(baseline: Usage, currency: str) -> Iterator[str]:
     )
     yield (
         f"  {format_hours(whole.hours_paid)} accelerator-hours paid = {format_hours(whole.hours_used)} used + "
-        f"{format_hours(whole.hours_unused)} of commitments that nothing used"
+        f"{format_hours(whole.hours_unused)} of unused commitments"
     )
     yield ""
     for title, name in VIEWS:
@@ -181,7 +182,7 @@ def _commitment_lines(commitment_list: Sequence[Commitment]) -> Iterator[str]:
     yield from (f"  {line}" for line in align_columns(head, rows, NUMBERS))
     for each in commitment_list:
         if each.unknown:
-            yield f"  {clean(each.identity)}: the bill does not tell {'; '.join(map(clean, each.unknown))}"
+            yield f"  {clean(each.identity)}: the bill does not state {'; '.join(map(clean, each.unknown))}"
     yield ""
 
 
@@ -189,7 +190,7 @@ def _other_spend_lines(baseline: Usage) -> Iterator[str]:
     parts = [(bill, each) for bill in baseline.bills for each in bill.apart]
     if not parts:
         return
-    yield "Apart"
+    yield "Other spend"
     rows = [
         (
             f"{each.why}{f': {clean(each.name)[:90]}' if each.name else ''}",
@@ -201,7 +202,7 @@ def _other_spend_lines(baseline: Usage) -> Iterator[str]:
         for _, each in parts
     ]
     yield from (
-        f"  {line}" for line in align_columns(("what", "currency", "rows", "billed", "effective"), rows, NUMBERS)
+        f"  {line}" for line in align_columns(("category", "currency", "rows", "billed", "effective"), rows, NUMBERS)
     )
     yield ""
 
@@ -211,7 +212,7 @@ def _rejected_row_lines(baseline: Usage) -> Iterator[str]:
         for each in bill.refused:
             examples = f" ({', '.join(map(clean, each.examples))})" if each.examples else ""
             rows = f"{each.rows:,} row{'s' * (each.rows != 1)}"
-            yield f"Refused in {clean(bill.name)}: {rows}, {clean(each.reason)}{examples}"
+            yield f"Rejected in {clean(bill.name)}: {rows}, {clean(each.reason)}{examples}"
 
 
 def _note_lines(baseline: Usage) -> Iterator[str]:
@@ -219,11 +220,11 @@ def _note_lines(baseline: Usage) -> Iterator[str]:
         for note in bill.notes:
             yield f"Note on {clean(bill.name)}: {note}"
     full = ", ".join(baseline.full_months) or "none"
-    yield f"Full months, from which `planner estimate` goes on: {full}"
+    yield f"Full months, the baseline of `planner estimate`: {full}"
 
 
 def _as_csv(baseline: Usage) -> str:
-    """One row for each set of names, with the workload; texts of the bill are safe to open in a spreadsheet."""
+    """One row for each set of names, with the workload; texts from the bill are escaped for spreadsheets."""
     names = ("month", "workload", "account", "provider", "region", "instance_type", "accelerator", "purchase_option",
              "commitment", "kind", "currency")  # fmt: skip
     sums = ("rows", "hours_used", "hours_unused", "billed", "effective")
@@ -278,7 +279,7 @@ def _sum_document(each: UsageSum) -> dict[str, Any]:
 
 
 def _format_currency(code: str) -> str:
-    return code or "(currency not told)"
+    return code or "(currency not in the bill)"
 
 
 def format_money(amount: float | None) -> str:

@@ -1,13 +1,13 @@
-"""`planner cloud`: clouds of one's own, beside those that are shipped."""
+"""`planner cloud`: your own clouds, in addition to those of the package."""
 
 from __future__ import annotations
 
 import click
 
 
-@click.group(short_help="Clouds of your own: begin one, check it, list them.")
+@click.group(short_help="Add your own clouds: create one, check it, list them.")
 def command() -> None:
-    """A cloud that is not shipped is a folder of tables in your data folder; it is in use as soon as it lies there.
+    """Manage price tables of clouds that the package lacks: folders in your data folder, in use once they are there.
 
     \b
     Examples:
@@ -17,35 +17,35 @@ def command() -> None:
     """
 
 
-@command.command("new", short_help="Begin a folder for a provider.")
+@command.command("new", short_help="Create a folder for a provider.")
 @click.argument("name", metavar="NAME")
-@click.option("--title", default="", metavar="TEXT", help="What a reader sees.  [default: NAME]")
-@click.option("--currency", default="USD", show_default=True, metavar="CODE", help="Of its price list.")
+@click.option("--title", default="", metavar="TEXT", help="Title in reports.  [default: NAME]")
+@click.option("--currency", default="USD", show_default=True, metavar="CODE", help="Currency of its price list.")
 def new(name: str, title: str, currency: str) -> int:
-    """Write empty tables for the provider NAME, and a README.md that says what goes into each column.
+    """Write empty tables for the provider NAME, and a README.md that describes each column.
 
-    What is there is never overwritten.
+    Existing files are never overwritten.
     """
     from planner.cli._provider_folders import create_folder
 
     return create_folder(name, title, currency)
 
 
-@command.command("check", short_help="Tell what is wrong with a provider's folder, or what it holds.")
-@click.argument("asked", metavar="[NAME|FOLDER]", required=False)
-def check(asked: str | None) -> int:
+@command.command("check", short_help="List the problems of a provider's folder, or its contents.")
+@click.argument("provider", metavar="[NAME|FOLDER]", required=False)
+def check(provider: str | None) -> int:
     """Read a provider by its name, a folder anywhere, or all own clouds and plug-ins.
 
-    Every fault is told with its file and line, and exit code 2; else what the folder holds and what it lacks.
+    Print every problem with its file and line and exit with 2; or print what the folder contains and lacks.
     """
     from planner.cli._provider_folders import check_folders
 
-    return check_folders(asked)
+    return check_folders(provider)
 
 
-@command.command("list", short_help="Every provider and where it comes from.")
+@command.command("list", short_help="List every provider and its origin.")
 def list_command() -> int:
-    """List every provider: embedded, plug-in or own, the snapshot in use, and where its tables lie."""
+    """List every provider with its origin (embedded, plug-in or own), snapshot in use and folder."""
     from planner.cli._provider_folders import list_providers
 
     return list_providers()

@@ -1,4 +1,4 @@
-"""`planner doctor`: whether this installation can do its work."""
+"""`planner doctor`: checks the installation."""
 
 from __future__ import annotations
 
@@ -11,24 +11,20 @@ PACKAGES = ("planner", "pricing")
 
 @click.command(short_help="Check this installation.")
 def command() -> int:
-    """Tell what runs here: Python, versions, who owns the import names, the catalogue, Terraform.
+    """Print the versions of Python and libraries, the owners of the import names, the catalogue and Terraform.
 
-    Exits 1 if something that plans need is broken; Terraform may be absent.
+    Exits with 1 if anything that planning needs is broken; Terraform is optional.
     """
-    problems = [*_check_python(), *_check_owners(), *_check_libraries(), *_check_catalog()]
+    click.echo(f"python       {sys.version.split()[0]} at {sys.executable}")
+    problems = [*_check_owners(), *_check_libraries(), *_check_catalog()]
     _check_terraform()
     for problem in problems:
         click.echo(f"problem: {problem}", err=True)
     return 1 if problems else 0
 
 
-def _check_python() -> list[str]:
-    click.echo(f"python       {sys.version.split()[0]} at {sys.executable}")
-    return []
-
-
 def _check_owners() -> list[str]:
-    """Both import names belong to older projects on the public index too: whose are they here?"""
+    """Other distributions on the public index also install packages of these names."""
     from importlib import import_module
     from importlib.metadata import packages_distributions, version
 
@@ -81,4 +77,4 @@ def _check_catalog() -> list[str]:
 def _check_terraform() -> None:
     from shutil import which
 
-    click.echo(f"terraform    {which('terraform') or 'not found (needed to provision a plan, not to make one)'}")
+    click.echo(f"terraform    {which('terraform') or 'not installed (needed to provision a plan, not to compute one)'}")

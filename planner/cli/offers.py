@@ -1,4 +1,4 @@
-"""`planner offers`: what can be rented, and for how much."""
+"""`planner offers`: the offerings of the catalogue with their prices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planner.cli.estimate import CARD_HELP, RATES_HELP
 
 
 class OfferFilterCommand(click.Command):
-    """A command whose further options are the fields of a query, made when they are first needed."""
+    """A command with one option per field of an offer query, built on first use."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         from planner.cli._offer_listings import filter_options
@@ -18,23 +18,23 @@ class OfferFilterCommand(click.Command):
         return [*filter_options(), *super().get_params(ctx)]
 
 
-@click.command(cls=OfferFilterCommand, short_help="List what can be rented, with price, source and date.")
+@click.command(cls=OfferFilterCommand, short_help="List offerings with price, source and date.")
 @click.option("--exchange-rates", metavar="FILE", help=f"{RATES_HELP}  [default: the data folder's]")
 @click.option("--private-prices", metavar="FILE", help=f"{CARD_HELP}  [default: the data folder's]")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: all figures, sources and gaps.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one line for each price.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: all values, sources and gaps.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one line per price.")
 def command(
     as_json: bool,
     as_csv: bool,
     exchange_rates: str | None,
     private_prices: str | None,
-    **given: bool | tuple[str, ...],
+    **filters: bool | tuple[str, ...],
 ) -> None:
-    """List every offering that fits, at every price known for it, with source and date.
+    """List every matching offering at each of its known prices, with source and date.
 
-    Names may be repeated or comma-separated (any of them). Figures per node count all its accelerators; a slice is a
-    fraction (1/6 of an A10). Rows that lack the sort key stand last and are counted. Offerings that fit but have no
-    price are named below as gaps: they are not free, and their absence is no answer.
+    Options with names may be repeated or take comma-separated names (any of them). Values per node count all its
+    accelerators; a slice is a fraction (1/6 of an A10). Rows without the sort key are last and are counted. Matching
+    offerings without a known price are listed below the table as gaps: they are not free.
 
     \b
     Examples:
@@ -48,7 +48,7 @@ def command(
 
     if as_json and as_csv:
         raise InvalidRequest((InputProblem("", "--csv", "two formats", "--json --csv", "one of them"),))
-    texts = {name: ("true",) if isinstance(value, bool) else value for name, value in given.items() if value}
+    texts = {name: ("true",) if isinstance(value, bool) else value for name, value in filters.items() if value}
     show = (
         _offer_listings.offers_as_json
         if as_json

@@ -1,23 +1,23 @@
-"""`planner prices`: what is in use and how old it is, what changed, and new prices from clouds and files."""
+"""`planner prices`: the prices in use and their age, price changes, and new prices from clouds and files."""
 
 from __future__ import annotations
 
 import click
 
 PROVIDER = click.option("--provider", multiple=True, metavar="NAME", help="Only this provider; repeat or use commas.")
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON: all figures.")
-CSV = click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one line a row.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON: all values.")
+CSV = click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one line per row.")
 ACCEPT = click.option(
     "--accept",
     multiple=True,
     metavar="PATTERN=REASON",
-    help="Let prices of these types move past the band, for this reason.",
+    help="Accept price changes beyond the plausibility limit for these types, with a reason.",
 )
 
 
-@click.group(short_help="Refresh, import and compare prices; tell how old they are and what they cover.")
+@click.group(short_help="Refresh, import and compare prices; show their age and coverage.")
 def command() -> None:
-    """Tell which prices plans use, bring newer ones, and show what changed.
+    """Show the prices that plans use, refresh or import newer ones, and compare them.
 
     \b
     Examples:
@@ -29,21 +29,21 @@ def command() -> None:
     """
 
 
-@command.command("status", short_help="What the catalogue covers and how old it is.")
+@command.command("status", short_help="Show the coverage and age of the catalogue.")
 @PROVIDER
 @click.option("--by", type=click.Choice(["option", "family"]), default="option", show_default=True, help="Grouping.")
 @JSON
 @CSV
 def status(provider: tuple[str, ...], by: str, as_json: bool, as_csv: bool) -> int:
-    """The snapshot in use of each provider with its age, what it covers, and the gaps: what no price is known for.
+    """Show the snapshot in use of each provider with its age and coverage, and the gaps: types without a known price.
 
-    The CSV holds the coverage, the JSON everything.
+    CSV has the coverage, JSON everything.
     """
     from planner.cli._catalog_options import raise_problems, select_providers
     from planner.cli._exit_codes import DONE
     from planner.cli._tables import one_format, print_text
 
-    wanted = one_format(as_json, as_csv)
+    format_name = one_format(as_json, as_csv)
 
     from planner.cli import _catalog_status
     from planner.request.errors import InputProblem
@@ -56,25 +56,25 @@ def status(provider: tuple[str, ...], by: str, as_json: bool, as_csv: bool) -> i
     raise_problems(faults)
     report = _catalog_status.describe_catalog(catalog, data_folder.user_data_folder(), today(), among, by == "family")
     print_text(
-        {"json": _catalog_status.as_json, "csv": _catalog_status.as_csv, "text": _catalog_status.as_text}[wanted](
+        {"json": _catalog_status.as_json, "csv": _catalog_status.as_csv, "text": _catalog_status.as_text}[format_name](
             report
         )
     )
     return DONE
 
 
-@command.command("diff", short_help="What changed between two price lists, and by how much.")
+@command.command("diff", short_help="Compare two price lists.")
 @click.argument("old")
 @click.argument("new")
 @PROVIDER
-@click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Movers that are shown.")
+@click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="Price changes to print.")
 @JSON
 @CSV
 def diff(old: str, new: str, provider: tuple[str, ...], limit: int, as_json: bool, as_csv: bool) -> int:
-    """Compare the price lists OLD and NEW: row by row, by key.
+    """Compare the price lists OLD and NEW row by row.
 
-    Each is embedded (what is shipped), current (in use), previous (the one before it), the id of a snapshot or the
-    beginning of one, or a folder. An equal price of another date is the same. JSON and CSV hold every row.
+    Each is embedded (the prices of the package), current (in use), previous (the one before it), the id of a snapshot
+    or its beginning, or a folder. An equal price with another date is unchanged. JSON and CSV have every row.
 
     \b
     Examples:
@@ -85,7 +85,7 @@ def diff(old: str, new: str, provider: tuple[str, ...], limit: int, as_json: boo
     from planner.cli._exit_codes import DONE
     from planner.cli._tables import one_format, print_text
 
-    wanted = one_format(as_json, as_csv)
+    format_name = one_format(as_json, as_csv)
 
     from planner.cli import _price_changes
     from planner.request.errors import InputProblem
@@ -96,12 +96,12 @@ def diff(old: str, new: str, provider: tuple[str, ...], limit: int, as_json: boo
     among = select_providers(Catalog.current(), provider, faults)
     raise_problems(faults)
     comparison = _price_changes.compare_price_lists(old, new, among, data_folder.user_data_folder())
-    as_text = {"json": _price_changes.difference_json, "csv": _price_changes.difference_csv}.get(wanted)
+    as_text = {"json": _price_changes.difference_json, "csv": _price_changes.difference_csv}.get(format_name)
     print_text(as_text(comparison) if as_text else _price_changes.difference_text(comparison, limit))
     return DONE
 
 
-@command.command("history", short_help="How the prices of one type moved.")
+@command.command("history", short_help="Show the price history of one instance type.")
 @click.argument("type", metavar="TYPE")
 @PROVIDER
 @click.option("--region", multiple=True, metavar="NAME", help="Only this region; repeat or use commas.")
@@ -116,9 +116,9 @@ def history(
     as_json: bool,
     as_csv: bool,
 ) -> int:
-    """The dated prices of instance type TYPE, from every snapshot kept here and from superseded prices.
+    """Show the dated prices of instance type TYPE, from every stored snapshot and from superseded prices.
 
-    A price that did not change is one line, from the first to the last day it was seen.
+    A price that did not change is one line, from the first to the last day it was observed.
 
     \b
     Examples:
@@ -128,7 +128,7 @@ def history(
     from planner.cli._exit_codes import DONE
     from planner.cli._tables import one_format, print_text
 
-    wanted = one_format(as_json, as_csv)
+    format_name = one_format(as_json, as_csv)
 
     from planner.cli import _price_changes
     from planner.request.errors import InputProblem
@@ -144,30 +144,32 @@ def history(
     series = _price_changes.price_history(named, regions, options, data_folder.user_data_folder())
     print_text(
         {"json": _price_changes.history_json, "csv": _price_changes.history_csv, "text": _price_changes.history_text}[
-            wanted
+            format_name
         ](series)
     )
     return DONE
 
 
-@command.command("import", short_help="Take in prices from files.")
+@command.command("import", short_help="Import prices from files.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--provider", metavar="NAME", help="Whose prices a SkyPilot or gpuhunt file holds, if not in its path.")
-@click.option("--as-of", metavar="DATE", help="Of which day its prices are; the file carries none.")
-@click.option("--source", metavar="TEXT", default="", help="Where it came from; written beside each price.")
+@click.option(
+    "--provider", metavar="NAME", help="Provider of a SkyPilot or gpuhunt file, if its path does not name it."
+)
+@click.option("--as-of", metavar="DATE", help="Date of the prices in a SkyPilot or gpuhunt file.")
+@click.option("--source", metavar="TEXT", default="", help="Origin of the file, recorded with each price.")
 @ACCEPT
 def import_(
     files: tuple[str, ...], provider: str | None, as_of: str | None, source: str, accept: tuple[str, ...]
 ) -> int:
-    """Take in each FILE; what it is, is told from its content.
+    """Import each FILE. Its kind is detected from its content.
 
     \b
-      SkyPilot catalogue  catalogs/v8/<cloud>/vms.csv: on demand and spot, into a new snapshot
-      gpuhunt catalogue   <provider>.csv: the same
-      private prices      a rate card of your own, used by every plan from then on
-      exchange rates      dated rates, the same
+      SkyPilot catalogue  catalogs/v8/<cloud>/vms.csv: on-demand and spot prices, as a new snapshot
+      gpuhunt catalogue   <provider>.csv: likewise
+      private prices      your rate card, used by every plan from then on
+      exchange rates      dated rates, likewise
 
-    All files are read and judged first; one fault and nothing is written. Importing a file again changes nothing.
+    All files are checked first: a problem in any of them stops the import. Importing a file twice has no effect.
 
     \b
     Examples:
@@ -190,7 +192,7 @@ def import_(
     return import_files([Path(file) for file in files], PriceImportOptions(provider, as_of, source, accepted), today())
 
 
-@command.command("refresh", short_help="Read the live prices of the clouds.")
+@command.command("refresh", short_help="Read current prices from the clouds.")
 @PROVIDER
 @click.option("--regions", multiple=True, metavar="LIST", help="Only these regions; repeat or use commas.")
 @click.option("--endpoint", multiple=True, metavar="PROVIDER.SERVICE=URL", help="Call a service at another address.")
@@ -206,7 +208,7 @@ def refresh(
 ) -> int:
     """Read offerings and prices with the credentials of this machine, check them, and write a new snapshot.
 
-    Whatever fails leaves what was in use; the other providers land all the same. Exit code 4 names what failed.
+    Where a provider fails, its previous snapshot stays in use; the others are still updated. Exit code 4: some failed.
 
     \b
     Examples:
@@ -227,13 +229,15 @@ def refresh(
         expected = f"one of {', '.join(filter(load_adapter, catalog.providers))}, or an import"
         for name in among:
             if name not in services:
-                faults.append(InputProblem("", "--provider", "it has no adapter to refresh it", name, expected))
-    wanted = _catalog_options.regions_by_provider(catalog, regions, list(services), faults)
+                faults.append(InputProblem("", "--provider", "has no adapter to refresh it", name, expected))
+    regions_to_read = _catalog_options.regions_by_provider(catalog, regions, list(services), faults)
     called = _catalog_options.parse_endpoints(endpoint, services, faults)
     accepted = _catalog_options.parse_reasons(accept, faults)
     if regions and provider and not faults:
         listed = ", ".join(_catalog_options.split_names(regions))
-        faults += [InputProblem("", "--regions", f"none of {name}", listed) for name in services if name not in wanted]
+        faults += [
+            InputProblem("", "--regions", f"none of {name}", listed) for name in services if name not in regions_to_read
+        ]
     _catalog_options.raise_problems(faults)
-    selected = [name for name in services if name in wanted or not regions]
-    return refresh_all(selected, wanted, called, accepted, time_limit)
+    selected = [name for name in services if name in regions_to_read or not regions]
+    return refresh_all(selected, regions_to_read, called, accepted, time_limit)

@@ -1,24 +1,24 @@
-"""`planner quota`: how much of each type the accounts may run, as a table that a request can name."""
+"""`planner quota`: the quotas of the accounts, as a table that a request can refer to."""
 
 from __future__ import annotations
 
 import click
 
 
-@click.command(short_help="Read the quotas of your accounts, for plans to be held against.")
-@click.option("--provider", multiple=True, metavar="LIST", help="Only these; repeat or use commas.")
+@click.command(short_help="Read the quotas of your accounts, for plans to respect.")
+@click.option("--provider", multiple=True, metavar="LIST", help="Only these providers; repeat or use commas.")
 @click.option("--regions", multiple=True, metavar="LIST", help="Only these regions; repeat or use commas.")
 @click.option("--endpoint", multiple=True, metavar="PROVIDER.SERVICE=URL", help="Call a service at another address.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=300, show_default=True,
               metavar="SECONDS", help="For each provider, waits and retries included.")  # fmt: skip
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where the table goes.  [default: standard output]")
+@click.option("-o", "--output", default="-", metavar="FILE", help="File to write.  [default: standard output]")
 def command(
     provider: tuple[str, ...], regions: tuple[str, ...], endpoint: tuple[str, ...], time_limit: float, output: str
 ) -> int:
-    """Read quotas with the credentials of this machine and write them as CSV: one line for each limit.
+    """Read quotas with the credentials of this machine and write them as CSV: one line per quota.
 
-    A plan then tells which quota to ask for, where, how much and by which month. What cannot be read is named, with
-    exit code 4; the quotas of the others are written all the same.
+    A plan then lists the quota increases to request: where, how much and by which month. Parts that cannot be read are
+    listed, with exit code 4; the other quotas are still written.
 
     \b
     Examples:
@@ -39,11 +39,11 @@ def command(
         expected = f"one of {', '.join(name for name in catalog.providers if load_adapter(name))}, or a table by hand"
         faults += [InputProblem("", "--provider", "has no adapter that reads quotas", name, expected)
                    for name in among if name not in services]  # fmt: skip
-    wanted = _catalog_options.regions_by_provider(catalog, regions, list(services), faults)
+    regions_to_read = _catalog_options.regions_by_provider(catalog, regions, list(services), faults)
     called = _catalog_options.parse_endpoints(endpoint, services, faults)
     if regions and provider and not faults:
         faults += [InputProblem("", "--regions", f"none of {name}", ", ".join(_catalog_options.split_names(regions)))
-                   for name in services if name not in wanted]  # fmt: skip
+                   for name in services if name not in regions_to_read]  # fmt: skip
     _catalog_options.raise_problems(faults)
-    selected = [name for name in services if name in wanted or not regions]
-    return read_quotas(selected, wanted, called, time_limit, output)
+    selected = [name for name in services if name in regions_to_read or not regions]
+    return read_quotas(selected, regions_to_read, called, time_limit, output)

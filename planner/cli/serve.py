@@ -6,14 +6,23 @@ import click
 
 
 @click.command(short_help="Serve plans and offers over HTTP.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; there is no login.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
-@click.option("--workers", type=click.IntRange(1, 256), help="Plans worked on at once.  [default: one for each core]")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on. There is no authentication."
+)
+@click.option(
+    "--port",
+    default=8000,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 picks a free one.",
+)
+@click.option("--workers", type=click.IntRange(1, 256), help="Plans computed in parallel.  [default: one per CPU core]")
 def command(host: str, port: int, workers: int | None) -> None:
     """Answer POST /plan, GET /offers, /accelerators, /catalog and /healthz until interrupted.
 
-    The service keeps nothing and needs no network: it plans on the catalogue that is shipped. It listens on this
-    machine only unless --host says otherwise; put it behind something that knows your users before you open it.
+    The service stores nothing on disk. It holds the last 64 plans in memory, for ?compare_to= and for Terraform. It
+    needs no network: it plans with the prices on this machine. It listens on the loopback interface unless --host is
+    set; put an authenticating proxy in front of it before you expose it.
 
     \b
     Examples:
@@ -27,6 +36,6 @@ def command(host: str, port: int, workers: int | None) -> None:
     from planner.service import ServiceLimits, create
     from pricing.catalog.price_catalog import Catalog
 
-    Catalog.current()  # tables that cannot be read are told now, not to whoever asks first
+    Catalog.current()  # unreadable tables fail here instead of at the first request
     app = create(ServiceLimits(workers=workers) if workers else ServiceLimits())
     uvicorn.run(app, host=host, port=port, log_level="info", timeout_graceful_shutdown=5)

@@ -8,20 +8,22 @@ import click
 @click.command(short_help="Write Terraform that provisions a plan.")
 @click.argument("plan", metavar="PLAN")
 @click.option("-o", "--output", "path", required=True, metavar="DIR", help="Folder to write, or a .zip.")
-@click.option("--strategy", metavar="NAME", help="Of cloud, onprem, hybrid.  [default: what the plan recommends]")
+@click.option(
+    "--strategy", metavar="NAME", help="Strategy of the plan: cloud, onprem or hybrid.  [default: the recommended one]"
+)
 @click.option(
     "--nodes",
     metavar="KIND",
     default="vm",
-    help="vm: machines of their own; kubernetes: node pools of clusters that are there.  [default: vm]",
+    help="vm: virtual machines; kubernetes: node pools of existing clusters.  [default: vm]",
 )
 def command(plan: str, path: str, strategy: str | None, nodes: str) -> int:
-    """Write one Terraform root module a provider for what PLAN rents, with everything the plan knows filled in.
+    """Write one Terraform root module per provider for the capacity that PLAN rents, filled in from the plan.
 
     PLAN is a plan as JSON (`planner estimate -o plan.json`, or an answer of POST /plan), or any file that
-    `planner estimate` plans. DIR/README.md says what each part is, what it costs, what you must fill in, and in which
-    month what is to be applied or destroyed. Commitments and hardware are lists beside it: nothing that binds you for
-    longer is bought by default. The same plan gives the same bytes.
+    `planner estimate` reads. DIR/README.md describes each module, its cost, the variables you must set, and the month
+    in which to apply or destroy it. Commitments and hardware purchases are listed in separate files and are never made
+    by default. Equal plans give equal bytes.
 
     \b
     Examples:
@@ -29,8 +31,8 @@ def command(plan: str, path: str, strategy: str | None, nodes: str) -> int:
       planner terraform --strategy hybrid --nodes kubernetes plan.json -o infra
 
     \b
-    Exit codes: 0 written; 2 asked wrongly (every fault with its place, nothing written);
-    3 no plan is possible (the reasons are written); 1 a bug; 130 interrupted.
+    Exit codes: 0 written; 2 invalid input (every problem with its place, no files written);
+    3 no feasible plan (the reasons are written); 1 internal error; 130 interrupted.
     """
     from planner.cli._terraform_files import write_terraform
 

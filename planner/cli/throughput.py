@@ -1,4 +1,4 @@
-"""`planner throughput`: how fast a workload would be on every accelerator, and what to measure next."""
+"""`planner throughput`: the throughput of workloads on every accelerator, and the most valuable next measurements."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ import click
 from planner.cli.estimate import CARD_HELP, RATES_HELP
 
 
-@click.command(short_help="Tell how fast a job would be on every accelerator, how sure that is, what to measure next.")
+@click.command(short_help="Estimate throughput on every accelerator, with intervals, and what to measure next.")
 @click.argument("file", default="", metavar="[FILE]")
 @click.option("--workload", "workloads", metavar="LIST", multiple=True, help="Only these; repeat or use commas.")
 @click.option("--accelerator", "accelerators", metavar="LIST", multiple=True, help="Only these; repeat or use commas.")
 @click.option(
-    "--count", "counts", metavar="LIST", multiple=True, help="Gangs of so many besides the one stated or measured."
+    "--count",
+    "counts",
+    metavar="LIST",
+    multiple=True,
+    help="Also estimate gangs of these sizes, besides the stated or measured one.",
 )
 @click.option("--providers", metavar="LIST", multiple=True, help="The only providers to rent from.  [default: all]")
 @click.option("--regions", metavar="LIST", multiple=True, help="The only regions to rent in.  [default: all]")
@@ -22,10 +26,10 @@ from planner.cli.estimate import CARD_HELP, RATES_HELP
     "--all",
     "everything",
     is_flag=True,
-    help="Also what cannot be rented or used, each with the reason (JSON and CSV always).",
+    help="Also list accelerators that cannot be rented or used, with the reason (JSON and CSV always do).",
 )
 @click.option("--format", "format_name", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True,
-              help="How it is printed.")  # fmt: skip
+              help="Output format.")  # fmt: skip
 def command(
     file: str,
     workloads: tuple[str, ...],
@@ -36,11 +40,11 @@ def command(
     everything: bool,
     **options: tuple[str, ...] | str | None,
 ) -> int:
-    """Tell, for each workload of FILE, the throughput on every accelerator with its 80 % interval, where it comes from,
-    and the cheapest price by the hour; and which further measurement is worth most.
+    """Print, for each workload of FILE, the throughput on every accelerator with its 80 % interval and its basis, the
+    lowest hourly price, and the further measurements that have the highest expected value.
 
-    A measurement is worth what it could save over the plan's work if it changed the choice of accelerator, less an hour
-    of rent of whole nodes.
+    The value of a measurement is the expected saving over the work of the plan, should it change the choice of
+    accelerator, less one hour of rent of whole nodes.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`planner usage`: billing exports -> the accelerators in use, what they cost, what was paid for and not used."""
+"""`planner usage`: billing exports -> the accelerators in use, their cost, and unused commitments."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import click
 @click.command(short_help="Read billing exports: the accelerators in use and what they cost.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--tag", metavar="KEY", help="The tag that tells workloads apart.  [default: the usual one that fits best]"
+    "--tag", metavar="KEY", help="Tag whose values name the workloads.  [default: the best match of the usual ones]"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one row for each month and kind of usage as CSV.")
 def command(files: tuple[str, ...], tag: str | None, *, as_json: bool, as_csv: bool) -> int:
-    """Tell what accelerators a billing export has, by month, workload, account, region, type and way of paying.
+    """Sum the accelerators of billing exports by month, workload, account, region, type and purchase option.
 
-    FILE is a FOCUS, AWS CUR, Azure, Google Cloud or Oracle export: CSV (also .gz), Parquet or JSON lines; which one it
-    is, its columns tell. Several are read together, such as the parts or the months of one export. Every row is used,
-    told apart with its sum, or refused with its reason. Billed (cash) and effective (amortised) cost are two views of
-    one spend and are never added; nor are currencies.
+    FILE is a FOCUS, AWS CUR, Azure, Google Cloud or Oracle export: CSV (also .gz), Parquet or JSON lines, recognised by
+    its columns. Several files are read together, such as the parts or the months of one export. Every row is counted:
+    as accelerator usage, as other spend with its sum, or as rejected with the reason. Billed (cash) and effective
+    (amortised) cost are two views of the same spend and are never added; nor are currencies.
 
     \b
     Examples:
@@ -28,7 +28,7 @@ def command(files: tuple[str, ...], tag: str | None, *, as_json: bool, as_csv: b
       planner estimate --months 12 --growth 0.03 focus-2026-10.csv
 
     \b
-    Exit codes: 0 read (also where it has no accelerators); 2 no bill, or asked wrongly (every fault with its place).
+    Exit codes: 0 read (even if it has no accelerators); 2 not a billing export, or invalid input (every problem).
     """
     from planner.cli._tables import one_format
     from planner.cli._usage_report import report_usage

@@ -1,4 +1,4 @@
-"""`planner version`: which program this is."""
+"""`planner version`: the version of the program."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ OPERATORS = "operators"
 SUPPORT_PLAN = "cloud support plan"
 EXISTING_SUFFIX = " (existing)"
 """After the name of what was owned or committed to before the plan, wherever a plan names it."""
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 """Of the plan as JSON."""
 StrategyName = Literal["cloud", "onprem", "hybrid"]
 Status = Literal["optimal", "within_gap", "infeasible"]

@@ -1,4 +1,7 @@
-"""The HTTP door: parses, has worker processes plan, answers. It keeps nothing and knows no user."""
+"""The HTTP service: parses requests, plans in worker processes and answers.
+
+Nothing is stored on disk; the last plans stay in memory (`PlanCache`). There is no authentication.
+"""
 
 from planner.service.app import create
 from planner.service.worker_pool import ServiceLimits

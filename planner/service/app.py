@@ -1,4 +1,4 @@
-"""The routes: who asks what, and which answer that is. Nothing is computed here but offers, which are quick."""
+"""The HTTP routes. Plans are computed by worker processes; only offers, which are fast, are computed here."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Health(BaseModel):
 
 
 class CatalogAge(BaseModel):
-    """What the catalogue covers and how old it is; `digest` names it, equal digests give equal plans."""
+    """Coverage and age of the catalogue; equal digests give equal plans."""
 
     digest: str
     """Checksum of the catalogue; equal checksums give equal plans."""
@@ -69,13 +69,13 @@ class CatalogAge(BaseModel):
 
 
 def create(limits: ServiceLimits | None = None) -> FastAPI:
-    """The service; its workers start with the first plan and end with it."""
+    """The service; its workers start with the first plan and end with the service."""
     limits = limits or ServiceLimits()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.pool = WorkerPool(limits, warm_up)
-        app.state.kept = PlanCache(limits.plans_kept)
+        app.state.plans = PlanCache(limits.plans_kept)
         yield
         app.state.pool.close()
 
@@ -104,11 +104,10 @@ async def plan(request: Request) -> Response:
     """Plan one workload, a list of workloads, a whole request, a spreadsheet or a bill.
 
     A file is the body itself, by its media type and name (?name=review.xlsx, or Content-Disposition), or the one file
-    of a form, in its field `file`. The query may hold settings of a request (?months=24), which win over the body, and
-    what is to be said of a sheet or a bill (?map=, ?dates=, ?growth=, ?tag=, ?substitution=); ?compare_to= is the
-    plan_id of an answer before, to tell what changed since. An infeasible demand is an answer: 200 with `status`
-    infeasible and the reasons. The report is the one that ?format= names, else the best of the Accept header, else
-    JSON.
+    of a form, in its field `file`. The query may have settings of a request (?months=24), which override the body, and
+    options for a sheet or a bill (?map=, ?dates=, ?growth=, ?tag=, ?substitution=). ?compare_to= is the plan_id of an
+    earlier answer, to report the changes since. An infeasible demand is a valid request: 200 with `status` infeasible
+    and the reasons. The format of the report is ?format=, else the best match of the Accept header, else JSON.
     """
     query = _query_lists(request)
     format_name = _negotiate_format(query, request.headers.get("accept") or "*/*")
@@ -117,12 +116,12 @@ async def plan(request: Request) -> Response:
     body = await read_upload(request, limits, query.pop("name", [""])[-1])
     answer = await _run_in_worker(request, run_plan_job, body, query, format_name, last)
     if isinstance(answer, RenderedPlan):
-        request.app.state.kept.add(answer.plan_id, answer.kept)
+        request.app.state.plans.add(answer.plan_id, answer.compressed_plan)
     return _to_response(answer)
 
 
 async def terraform(request: Request, plan_id: str) -> Response:
-    """Terraform that provisions a plan answered before, as a zip: one root module a provider, and a README over all.
+    """Terraform that provisions an earlier plan, as a zip: one root module per provider, and a README.
 
     The plan is one of the last that POST /plan answered. ?strategy= is one of its strategies (default: the one it
     recommends), ?nodes= vm (default) or kubernetes.
@@ -142,25 +141,25 @@ async def terraform(request: Request, plan_id: str) -> Response:
 
 
 def _cached_plan(request: Request, plan_id: str) -> bytes | None:
-    """A plan answered before; Stop where it is none of those that are kept. None where none is named."""
-    document: bytes | None = request.app.state.kept.get(plan_id)
+    """A plan of the cache, None for an empty id; ProblemResponseError if the cache does not have it."""
+    document: bytes | None = request.app.state.plans.get(plan_id)
     if plan_id and document is None:
         limits: ServiceLimits = request.app.state.limits
-        detail = f"The last {limits.plans_kept} plans are kept while the service runs; post the request again."
+        detail = f"Only the last {limits.plans_kept} plans are in memory; post the request again."
         raise ProblemResponseError(problems.problem_response(404, "no-such-plan", "No such plan", detail))
     return document
 
 
 async def _run_in_worker(request: Request, work: Callable[..., JobAnswer], *arguments: object) -> JobAnswer:
-    """What a worker answers; Stop with a problem where none is free or it takes too long."""
+    """The answer of a worker; ProblemResponseError if the queue is full or the time limit has passed."""
     limits: ServiceLimits = request.app.state.limits
     try:
         answer: JobAnswer = await request.app.state.pool.run(work, *arguments)
     except BusyError:
-        detail = "As many plans wait as may; try again in a few seconds."
+        detail = "The queue is full; try again in a few seconds."
         raise ProblemResponseError(problems.problem_response(503, "busy", "Busy", detail)) from None
     except TooLongError:
-        detail = f"No plan was proven in {limits.seconds:g} seconds; ask for fewer workloads, months or regions."
+        detail = f"No plan was proven optimal in {limits.seconds:g} seconds; reduce workloads, months or regions."
         raise ProblemResponseError(problems.problem_response(504, "too-long", "Too long", detail)) from None
     return answer
 
@@ -176,10 +175,10 @@ def _to_response(answer: JobAnswer) -> Response:
 
 
 def offers(request: Request) -> Response:
-    """Every offering that fits, at every price known for it, with source and date; gaps by name."""
+    """Every matching offering at each of its known prices, with source and date; offerings without a price as gaps."""
     opened = Catalog.current()
     if wrong := check_rate_card(opened):
-        raise InvalidSnapshot(wrong)  # the card is the service's own: no fault of who asks
+        raise InvalidSnapshot(wrong)  # the rate card belongs to the service: not a problem of the request
     result = find_offers(parse_offer_query(_query_lists(request), opened, lambda name: f"?{name}"), opened)
     return Response(_offers_adapter().dump_json(result), media_type="application/json")
 
@@ -190,7 +189,7 @@ def accelerators() -> tuple[Accelerator, ...]:
 
 
 def catalog() -> CatalogAge:
-    """What the catalogue covers and how old it is."""
+    """Coverage and age of the catalogue."""
     opened = Catalog.current()
     oldest = opened.oldest()
     return CatalogAge(
@@ -217,25 +216,25 @@ def _query_lists(request: Request) -> dict[str, list[str]]:
 
 
 def _negotiate_format(query: dict[str, list[str]], accept: str) -> str:
-    """The report asked for by ?format=, which is taken out of the query, or by the Accept header.
+    """The report format of ?format=, which is removed from the query, or of the Accept header.
 
-    A format that there is none of stays in the query, to be told with whatever else is wrong with the request.
+    An unknown format stays in the query, to be reported with the other problems of the request.
     """
     if query.get(FORMAT):
         (format_name, *others) = query[FORMAT]
         return query.pop(FORMAT)[0] if format_name in formats() and not others else DEFAULT
     by_media_type = openapi_schemas.media_types()
-    for wanted in _by_preference(accept):
-        kind, _, sub = wanted.partition("/")
+    for media_range in _by_preference(accept):
+        kind, _, sub = media_range.partition("/")
         for media_type, name in by_media_type.items():
-            if wanted in ("*/*", media_type) or (sub == "*" and media_type.startswith(f"{kind}/")):
+            if media_range in ("*/*", media_type) or (sub == "*" and media_type.startswith(f"{kind}/")):
                 return name
-    detail = f"There are {', '.join(by_media_type)}."
+    detail = f"Available media types: {', '.join(by_media_type)}."
     raise ProblemResponseError(problems.problem_response(406, "not-acceptable", "No such report", detail))
 
 
 def _by_preference(accept: str) -> list[str]:
-    """The media ranges of an Accept header, the most wanted first; those of quality 0 are left out."""
+    """The media ranges of an Accept header, the most preferred first; those of quality 0 are left out."""
     ranges = []
     for part in accept.split(","):
         media_range, *parameters = (piece.strip().lower() for piece in part.split(";"))

@@ -1,6 +1,6 @@
 """Makes openapi/: the document, and the answers to its examples.
 
-`python -m planner.service.openapi` writes them, `--check` only tells which are out of date; a folder may follow.
+`python -m planner.service.openapi` writes them, `--check` only lists those that are out of date; a folder may follow.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def render_document() -> bytes:
 
 
 def answer_example(request: bytes) -> bytes:
-    """What POST /plan answers to a body, without a service around it; RuntimeError for a bug."""
+    """The answer of POST /plan to a body, computed without a service; RuntimeError for an internal error."""
     result = run_plan_job(Upload(request), {name: [text] for name, text in QUERY.items()}, "json")
     if isinstance(result, CrashedJob):
         raise RuntimeError(result.details)
@@ -47,7 +47,7 @@ def build_files(folder: Path) -> dict[Path, bytes]:
 
 def main(arguments: Sequence[str]) -> int:
     """0, or 1 where `--check` finds a file that is not as it would be written."""
-    os.environ["GPU_PLANNER_DATA"] = os.devnull  # what is committed is planned with what is shipped
+    os.environ["GPU_PLANNER_DATA"] = os.devnull  # committed answers use the prices of the package
     folders = [argument for argument in arguments if argument != "--check"]
     files = build_files(Path(folders[0] if folders else "openapi"))
     stale = [path for path, content in files.items() if not path.is_file() or path.read_bytes() != content]

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says beyond the routes: request and answer schemas, parameters, examples."""
+"""The parts of the OpenAPI document beyond the routes: schemas of requests and answers, parameters, examples."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from planner.service.uploads import FIELD, FORM, JSON, SUFFIXES
 from pricing.search import FIELDS
 from pricing.search.results import Offers
 
-DESCRIPTION = """Plans GPU capacity over months: what to rent, commit to or buy, where, at what cost.
+DESCRIPTION = """Plans GPU capacity over months: which accelerators to rent, commit to or buy, where, at which cost.
 
-Every figure carries its source and date; what is missing is a gap in the answer, never a zero. The same request on the
-same catalogue gives the same bytes. Private prices and exchange rates are those of the service's own data folder; a
-request names a currency, never a file. Errors are RFC 9457 problems that name every fault with its place at once.
-Requests and their answers stand in examples/ beside this document; they are its tests. They are sent to
-/plan?as_of=2026-11-21, so that the answers stay the same whatever day it is."""
+Every price and assumption has its source and date; missing data is listed as a gap in the answer and never counted as
+zero. The same request on the same catalogue gives the same bytes. Private prices and exchange rates come from the data
+folder of the service; a request can set a currency, but no file. Errors are RFC 9457 problems that list every problem
+of the request with its place. Example requests and answers are in the folder examples/ of this document and serve as
+its tests. They are sent to /plan?as_of=2026-11-21, so that the answers do not depend on the current date."""
 
 Mode = Literal["validation", "serialization"]
 STRATEGIES = get_args(StrategyName)
 SCHEMA = "#/components/schemas/"
 EXAMPLES = {
-    "measured": "one measured workload: what it costs on anything it can run on",
-    "portfolio": "several teams' workloads, planned together",
-    "bad": "a request with several faults: all are named at once",
-    "infeasible": "a demand that nothing can serve: the reasons, and what would have to give",
+    "measured": "one measured workload, and its cost on every suitable accelerator",
+    "portfolio": "workloads of several teams, planned together",
+    "bad": "a request with several problems, all listed at once",
+    "infeasible": "a demand without a feasible plan: the reasons, and the limits to relax",
 }
 """The request and answer pairs in examples/: NAME.request.json, posted with QUERY, and NAME.answer.json."""
 QUERY = {"as_of": "2026-11-21"}
@@ -52,14 +52,14 @@ def media_types() -> dict[str, str]:
     return names
 
 
-def _problem_responses(**told: str) -> dict[int | str, dict[str, Any]]:
+def _problem_responses(**descriptions: str) -> dict[int | str, dict[str, Any]]:
     """Responses in the form of a problem: status_415="why"."""
     return {
         int(status.removeprefix("status_")): {
             "description": why,
             "content": {problems.MEDIA_TYPE: {"schema": {"$ref": f"{SCHEMA}Problem"}}},
         }
-        for status, why in told.items()
+        for status, why in descriptions.items()
     }
 
 
@@ -114,18 +114,18 @@ def _plan_responses() -> dict[int | str, dict[str, Any]]:
         }
     }
     responses = _problem_responses(
-        status_400="the body is no JSON, or no form",
-        status_404="`compare_to` names no plan that is kept",
+        status_400="the body is not valid JSON, or not a valid form",
+        status_404="`compare_to` is not the plan_id of a plan in memory",
         status_406="no report has an acceptable media type",
         status_413="the body is too large",
-        status_415="the body is declared to be something that is not taken",
-        status_422="the request, or the file, cannot be planned; `errors` names every fault with its place",
-        status_500="a bug; `id` is in the log",
-        status_503="as many plans wait as may, or the tables of prices cannot be read",
+        status_415="the media type of the body is not supported",
+        status_422="the request, or the file, cannot be planned; `errors` lists every problem with its place",
+        status_500="internal error; `id` is in the log of the service",
+        status_503="the queue is full, or the price tables cannot be read",
         status_504="no plan was proven in time",
     )
     responses[422]["content"][problems.MEDIA_TYPE]["examples"] = _example_references("answer", refused=True)
-    return {200: {"description": "The plan; `status` tells whether there is one.", "content": content}, **responses}
+    return {200: {"description": "The plan; `status` is infeasible if there is none.", "content": content}, **responses}
 
 
 PLAN: dict[str, Any] = {
@@ -163,7 +163,7 @@ TERRAFORM: dict[str, Any] = {
         **_problem_responses(
             status_404="the plan is not among the last that were answered",
             status_422="unknown names or values; `errors` names every one",
-            status_500="a bug; `id` is in the log",
+            status_500="internal error; `id` is in the log of the service",
             status_503="as many plans wait as may",
             status_504="it took too long",
         ),
@@ -211,9 +211,9 @@ def install_openapi(app: FastAPI) -> None:
 
 
 def _component_schemas() -> dict[str, Any]:
-    """The schema of every class that is sent or answered; what is answered has all its fields always."""
+    """The schemas of all classes in requests and answers; answers always have all their fields."""
     requests = _class_schemas((Request, Workload), "validation")
-    requests["Request"]["required"].remove("as_of")  # the service takes today where it is left out
+    requests["Request"]["required"].remove("as_of")  # the default is the current date
     requests["Workload"]["anyOf"] = [{"required": ["demand"]}, {"required": ["sweep"]}]
     return requests | _class_schemas((Plan, Offers, Problem), "serialization")
 

@@ -1,4 +1,4 @@
-"""One POST /plan, from the bytes that were sent to the answer's; runs in a worker process. Knows no HTTP."""
+"""The jobs of worker processes: from the bytes of a request to the bytes of its answer, without HTTP."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pydantic import BaseModel
 from planner.application import (
     BillForecastOptions,
     find_inapplicable_options,
+    merge_settings,
     parse_column_choices,
     plan_input,
     read_document,
-    with_changes,
 )
 from planner.inputs.formats import json
 from planner.inputs.parsed_file import ParsedFile
@@ -27,53 +27,51 @@ from planner.reports import formats, load, terraform
 from planner.reports.json import loads
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.models import Request
-from planner.request.validation import validate_currency_override
 from planner.service.uploads import Upload
 from pricing.catalog.adjusted_prices import check_rate_card
 from pricing.catalog.price_catalog import Catalog
-from pricing.clock import today
 from pricing.errors import InvalidSnapshot
 
 
 def _is_text(kind: Any) -> bool:
-    """Whether a value of this type can be written as a text, or as several: no mapping, and nothing with fields."""
-    whole = get_origin(kind) or kind
-    return not (isinstance(whole, type) and issubclass(whole, BaseModel | dict)) and all(map(_is_text, get_args(kind)))
+    """Whether a value of this type can be written as one or several texts: no mapping and no model."""
+    container = get_origin(kind) or kind
+    return not (isinstance(container, type) and issubclass(container, BaseModel | dict)) and all(
+        map(_is_text, get_args(kind))
+    )
 
 
 SETTINGS = {name: item for name, item in Request.model_fields.items() if _is_text(item.annotation)}
-"""The fields of a request that may stand in the query too; lists are comma-separated there."""
+"""The fields of a request that the query may set too; lists are comma-separated there."""
 MAP = "map"
 FILE_PARAMETERS: Mapping[str, str] = {
-    "name": "name of the file; its suffix tells the format. Wins over the Content-Disposition header",
-    MAP: "of a sheet: what a column is, as Title=field; may be repeated",
-    "dates": "of a sheet: the order in dates such as 3/4/2027, dmy or mdy",
-    "growth": "of a bill: growth of its hours each month, as 0.03 or 3%",
-    "tag": "of a bill: the tag that tells its workloads apart",
-    "substitution": "of a bill: true lets other accelerators do its work",
+    "name": "name of the file, whose suffix gives its format; overrides the Content-Disposition header",
+    MAP: "for a sheet: the meaning of a column, as Title=field; may be repeated",
+    "dates": "for a sheet: the order of dates such as 3/4/2027, dmy or mdy",
+    "growth": "for a bill: monthly growth of its hours, as 0.03 or 3%",
+    "tag": "for a bill: the tag whose values name the workloads",
+    "substitution": "for a bill: true allows other accelerators for its workloads",
 }
-"""What the query may say of a file."""
+"""Query parameters for a file."""
 COMPARE_TO, FORMAT = "compare_to", "format"
-"""What the query may say of the answer."""
-COMPARE_TO_HELP = (
-    "plan_id of an answer before, one of the last that the service keeps: `changes` then tells what changed since"
-)
+"""Query parameters for the answer."""
+COMPARE_TO_HELP = "plan_id of one of the last plans, which are in memory: `changes` then lists the changes since"
 YES_OR_NO = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedPlan:
-    """The plan in the format asked for, and what to keep of it: its id and itself as compressed JSON."""
+    """The plan in the requested format; for the cache, its id and itself as compressed JSON."""
 
     data: bytes
     media_type: str
     plan_id: str = ""
-    kept: bytes = b""
+    compressed_plan: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedRequest:
-    """What is wrong with the request; each `path` leads into the body as sent, or is ?name in the query."""
+    """The problems of the request; each `path` is a place in the body as sent, or ?name in the query."""
 
     complaints: tuple[InputProblem, ...]
     readable: bool = True
@@ -81,20 +79,20 @@ class RejectedRequest:
 
 @dataclass(frozen=True, slots=True)
 class CrashedJob:
-    """A bug, for the log."""
+    """The traceback of an internal error, for the log."""
 
     details: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadablePrices:
-    """The catalogue cannot be read: what is wrong with which of its files."""
+    """The problems of a catalogue that cannot be read, with its files."""
 
     faults: tuple[str, ...]
 
 
 def warm_up() -> None:
-    """Read the whole catalogue, so that no plan of a worker need; one that cannot be read is told by `solve`."""
+    """Read the whole catalogue before the first plan; `run_plan_job` reports one that cannot be read."""
     with suppress(InvalidSnapshot):
         catalog = Catalog.current()
         for offering in catalog.priced:
@@ -104,9 +102,9 @@ def warm_up() -> None:
 def run_plan_job(
     upload: Upload, query: Mapping[str, Sequence[str]], format_name: str, last: bytes | None = None
 ) -> RenderedPlan | RejectedRequest | UnreadablePrices | CrashedJob:
-    """The plan for what was sent: a request, a workload or a list of workloads, or a file. `query` wins over it.
+    """The plan for an upload: a request, a workload, a list of workloads, or a file. `query` overrides it.
 
-    `last` is a plan that `solve` gave to keep, to tell what changed since.
+    `last` is a `compressed_plan` of an earlier answer, to list the changes since.
     """
     try:
         return _plan_upload(upload, query, format_name, last)
@@ -114,7 +112,7 @@ def run_plan_job(
         return RejectedRequest(error.complaints)
     except InvalidSnapshot as bad:
         return UnreadablePrices(bad.faults)
-    except Exception:  # noqa: BLE001  (a worker answers whatever happens; the door makes it a 500 with an id)
+    except Exception:  # noqa: BLE001  (a worker always answers; the route makes it a 500 with an id)
         return CrashedJob(traceback.format_exc())
 
 
@@ -125,24 +123,23 @@ def _plan_upload(
         return RejectedRequest(as_json.complaints, readable=False)
     catalog = Catalog.current()
     if wrong := check_rate_card(catalog):
-        raise InvalidSnapshot(wrong)  # the card is the service's own: no fault of who asks
+        raise InvalidSnapshot(wrong)  # the rate card belongs to the service: not a problem of the request
     settings, faults = _parse_settings(query)
     choices, unfit = parse_column_choices(query.get(MAP, ()), _last_value(query, "dates"), _query_place, catalog)
-    onward, unclear = _parse_bill_options(query)
+    bill_options, unclear = _parse_bill_options(query)
     faults += [*unfit, *unclear]
     if upload.is_file:
-        source, unfit = read_document(upload.data, upload.name, catalog, choices, onward, _query_place)
+        source, unfit = read_document(upload.data, upload.name, catalog, choices, bill_options, _query_place)
     else:
-        source, unfit = as_json, find_inapplicable_options(as_json, choices, onward, _query_place)
-    faults += [*unfit, *validate_currency_override(source.document, settings, _query_place("currency"))]
-    document = {"as_of": today().isoformat(), **source.document, **settings}
+        source, unfit = as_json, find_inapplicable_options(as_json, choices, bill_options, _query_place)
+    document, conflicts = merge_settings(source.document, settings, _query_place)
+    places = {name: _query_place(name) for name in settings}
+    last_review = None if last is None else loads(zlib.decompress(last))
     try:
-        plan = plan_input(source, document, catalog, faults, {name: _query_place(name) for name in settings})
+        plan = plan_input(source, document, catalog, [*faults, *unfit, *conflicts], places, last_review=last_review)
     except InvalidRequest as error:
         as_sent = _locate_in_file if upload.is_file else partial(_locate_in_json, _wrapping_path(upload.data, source))
         return RejectedRequest(tuple(as_sent(complaint) for complaint in error.complaints))
-    if last is not None:
-        plan = with_changes(plan, loads(zlib.decompress(last)))
     report = load(format_name)
     data = report.render(plan)
     whole = data if format_name == "json" else load("json").render(plan)
@@ -150,7 +147,7 @@ def _plan_upload(
 
 
 def run_terraform_job(document: bytes, strategy: str | None, nodes: str) -> RenderedPlan | RejectedRequest | CrashedJob:
-    """The Terraform of a plan that `solve` gave to keep, zipped."""
+    """The Terraform of a `compressed_plan`, zipped."""
     try:
         plan = loads(zlib.decompress(document))
         if faults := terraform.find_option_problems(plan, strategy, nodes):
@@ -158,7 +155,7 @@ def run_terraform_job(document: bytes, strategy: str | None, nodes: str) -> Rend
                 tuple(replace(fault, path=f"?{fault.path}", place=f"?{fault.path}") for fault in faults)
             )
         return RenderedPlan(terraform.zip_files(terraform.files(plan, strategy, nodes)), terraform.MEDIA_TYPE)
-    except Exception:  # noqa: BLE001  (as in `solve`)
+    except Exception:  # noqa: BLE001  (as in `run_plan_job`)
         return CrashedJob(traceback.format_exc())
 
 
@@ -167,7 +164,7 @@ def _is_unreadable(source: ParsedFile) -> bool:
 
 
 def _wrapping_path(body: bytes, source: ParsedFile) -> str:
-    """What the paths in the request start with that the sender of one workload, or of a list of them, did not write."""
+    """The part of JSON paths that the body lacks because it is one workload, or a list of workloads."""
     if body.lstrip()[:1] == b"[":
         return "workloads"
     return "workloads[0]" if "workloads" in source.document and "workloads" not in source.places else ""
@@ -179,7 +176,7 @@ def _locate_in_json(wrapping: str, complaint: InputProblem) -> InputProblem:
 
 
 def _locate_in_file(complaint: InputProblem) -> InputProblem:
-    """Where the sender sees it: the sheet and the cell, the line, or the parameter (an option's name on a command)."""
+    """The problem with its place in the file (cell or line) or query (the parameter of an option)."""
     place = complaint.place or complaint.path
     place = _query_place(place.removeprefix("--")) if place.startswith("--") else place
     return replace(complaint, path=place, place=place)
@@ -194,7 +191,7 @@ def _last_value(query: Mapping[str, Sequence[str]], name: str) -> str | None:
 
 
 def _parse_bill_options(query: Mapping[str, Sequence[str]]) -> tuple[BillForecastOptions, list[InputProblem]]:
-    """How a bill is to be carried on."""
+    """The options that extrapolate a bill, and their problems."""
     substitution, faults = _last_value(query, "substitution") or "false", list[InputProblem]()
     if substitution not in YES_OR_NO:
         faults.append(InputProblem("", _query_place("substitution"), "not valid", substitution, "true or false"))
@@ -213,7 +210,7 @@ def _parse_settings(query: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any],
     known = (*SETTINGS, *FILE_PARAMETERS, COMPARE_TO, FORMAT)
     for name, texts in query.items():
         if len(texts) > 1 and not _is_list(name):
-            faults.append(InputProblem("", _query_place(name), "said more than once", ", ".join(texts), "one value"))
+            faults.append(InputProblem("", _query_place(name), "given more than once", ", ".join(texts), "one value"))
             continue
         if name in FILE_PARAMETERS:
             continue

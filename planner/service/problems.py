@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem details; a bug is an id here and a traceback in the log."""
+"""Errors as RFC 9457 problem details; an internal error has an id here and its traceback in the log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger("planner.service")
 
 
 class RequestProblem(BaseModel):
-    """One fault of a request."""
+    """One problem of a request."""
 
     path: str
     """Place of the problem: a JSON path in the body, a cell (Plan!C5) or line of a file, or ?name in the query."""
@@ -32,11 +32,11 @@ class RequestProblem(BaseModel):
     value: str = ""
     """The value as it was read."""
     expected: str = ""
-    """What was expected, with the nearest valid value."""
+    """The expected values, with the nearest valid one."""
 
 
 class Problem(BaseModel):
-    """An RFC 9457 problem; `errors` holds every fault of the request, `id` is in the log of the service."""
+    """An RFC 9457 problem; `errors` has every problem of the request, `id` is in the log of the service."""
 
     type: str
     """URI of the kind of problem."""
@@ -82,32 +82,36 @@ def problem_response(
 
 def invalid_request_response(complaints: Sequence[InputProblem], *, readable: bool = True) -> Response:
     """422 for a request that cannot be planned, 400 for one that cannot be read."""
-    detail = f"{len(complaints)} fault{'s' if len(complaints) != 1 else ''}"
+    detail = f"{len(complaints)} problem{'s' if len(complaints) != 1 else ''}"
     if readable:
         return problem_response(422, "invalid-request", "The request is not valid", detail, errors=complaints)
     return problem_response(400, "unreadable", "The request cannot be read", detail, errors=complaints)
 
 
 def unreadable_prices_response(bad: InvalidSnapshot) -> Response:
-    """503 while tables of prices on this machine are faulty: no fault of whoever asks."""
+    """503 while price tables on this machine are invalid, which is not a problem of the request."""
     parts = [fault.partition(": ") for fault in bad.faults]
     faults = [InputProblem("", place, message) for place, _, message in parts]
     return problem_response(
-        503, "unreadable-prices", "Prices cannot be read", "Tables of the service are faulty.", errors=faults
+        503, "unreadable-prices", "Prices cannot be read", "Price tables of the service are invalid.", errors=faults
     )
 
 
 def internal_error_response(details: str) -> Response:
     """500 with an id; `details` go to the log under it."""
     identity = secrets.token_hex(6)
-    log.error("bug %s\n%s", identity, details)
+    log.error("internal error %s\n%s", identity, details)
     return problem_response(
-        500, "bug", "A bug of the service", "The details are in its log under this id.", identity=identity
+        500,
+        "bug",
+        "Internal error",
+        "This is a bug in planner; the log of the service has the details under this id.",
+        identity=identity,
     )
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """Have every error of `app` answered as a problem."""
+    """Answer every error of `app` with a problem."""
 
     @app.exception_handler(HTTPException)
     def http(_: Request, error: HTTPException) -> Response:
@@ -130,14 +134,14 @@ def install_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(ClientDisconnect)
     def gone(_: Request, __: ClientDisconnect) -> Response:
         return problem_response(
-            400, "cut-off", "Cut off", "The body ended before all of it was sent."
-        )  # if anybody hears it
+            400, "cut-off", "Cut off", "The body ended before it was complete."
+        )  # the client has gone, but the log of the server has the status
 
     app.add_middleware(InternalErrorMiddleware)
 
 
 class InternalErrorMiddleware:
-    """Answers with a problem where the service itself fails, so that the connection and the next request survive it."""
+    """Answers internal errors with a problem, so that the connection survives for the next request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

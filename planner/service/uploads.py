@@ -1,6 +1,6 @@
-"""What POST /plan is sent: bytes within their limit, the name they go by, and whether they are a file or JSON.
+"""The body of POST /plan: its bytes within their limit, its file name, and whether it is a file or JSON.
 
-Reads HTTP, no file: what is in one is found out in a worker.
+The contents of a file are read in a worker.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ SUFFIXES: Mapping[str, str] = {
     "text/plain": "",
     "application/octet-stream": "",
 }
-"""Media types of files, with the suffix that each stands for; of those without one the name or the content tells.
+"""Media types of files, with their suffixes; without one, the name or the content decides.
 
 Browsers on Windows declare CSV as application/vnd.ms-excel.
 """
 NAME_MAX = 200
 FORM_BYTES = 1 << 16
-"""What a form has around its file."""
+"""Allowance for the parts of a form around its file."""
 PARTS_MAX = 16
-EXPECTED = f"one file in the field {FIELD!r}, as curl -F {FIELD}=@review.xlsx sends it; settings stand in the query"
+EXPECTED = f"one file in the field {FIELD!r}, as curl -F {FIELD}=@review.xlsx sends it; settings belong in the query"
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """The bytes, and the name of the file that they are, or of the request in JSON."""
+    """The bytes of a file or of a JSON request, and its name."""
 
     data: bytes
     name: str = "request"
@@ -63,7 +63,8 @@ class Upload:
 
 
 async def read_upload(request: Request, limits: ServiceLimits, name: str = "") -> Upload:
-    """The body of a request; Stop where it is too large or of a kind that is not taken. `name` wins over its own."""
+    """The body of a request; ProblemResponseError if it is too large or of an unsupported type. `name` overrides its
+    own."""
     declared = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
     if declared == JSON or declared.endswith("+json"):
         return Upload(await _read_body(request, limits.body_bytes, "request"), name or "request")
@@ -77,15 +78,15 @@ async def read_upload(request: Request, limits: ServiceLimits, name: str = "") -
         f"The body is declared as {declared[:NAME_MAX]}. Send a request as {JSON}, "
         f"a file as {', '.join(SUFFIXES)} or in a form: {EXPECTED}."
     )
-    raise ProblemResponseError(problems.problem_response(415, "media-type", "Not taken", detail))
+    raise ProblemResponseError(problems.problem_response(415, "media-type", "Unsupported media type", detail))
 
 
-async def _read_body(request: Request, limit: int, what: str) -> bytes:
-    return b"".join([part async for part in _stream_within_limit(request, limit, _too_large(what, limit))])
+async def _read_body(request: Request, limit: int, kind: str) -> bytes:
+    return b"".join([part async for part in _stream_within_limit(request, limit, _too_large(kind, limit))])
 
 
 async def _stream_within_limit(request: Request, limit: int, refusal: Response) -> AsyncGenerator[bytes, None]:
-    """The body piece by piece; Stop as soon as it is known to be larger than `limit`, announced or not."""
+    """The body in chunks; ProblemResponseError as soon as it exceeds `limit`, by its header or its size."""
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced[:20]) > limit:
         raise ProblemResponseError(refusal)
@@ -121,7 +122,7 @@ async def _select_form_file(form: FormData, limit: int, name: str) -> Upload:
         InputProblem(
             "",
             f"form field {key[:NAME_MAX]}",
-            "no file: it has no filename" if key == FIELD else "not a part that is taken",
+            "not a file: it has no filename" if key == FIELD else "unknown part",
             "",
             EXPECTED,
         )
@@ -129,7 +130,7 @@ async def _select_form_file(form: FormData, limit: int, name: str) -> Upload:
         if key != FIELD or not isinstance(value, UploadFile)
     ]
     if not form:
-        fault = InputProblem("", "form", "no whole part in it: it is empty, or cut off", "", EXPECTED)
+        fault = InputProblem("", "form", "empty or truncated", "", EXPECTED)
         raise ProblemResponseError(problems.invalid_request_response((fault,), readable=False))
     if len(files) > 1:
         faults.append(InputProblem("", "form", f"{len(files)} files", "", EXPECTED))
@@ -142,18 +143,18 @@ async def _select_form_file(form: FormData, limit: int, name: str) -> Upload:
     return Upload(await file.read(), own or "request", is_file=True)
 
 
-def _too_large(what: str, limit: int) -> Response:
-    return problems.problem_response(413, "too-large", "Too large", f"A {what} may have {limit:,} bytes.")
+def _too_large(kind: str, limit: int) -> Response:
+    return problems.problem_response(413, "too-large", "Too large", f"The limit for a {kind} is {limit:,} bytes.")
 
 
 def _disposition_filename(disposition: str) -> str:
-    """The file name in a Content-Disposition header, in either of its two ways to write one."""
+    """The file name in a Content-Disposition header, in either of its two notations."""
     header = Message()
     header["content-disposition"] = disposition
     return header.get_filename() or ""
 
 
 def _clean_filename(name: str) -> str:
-    """The last part of a path of any system, without signs that cannot be shown."""
+    """The last part of a path of any system, without control characters."""
     last = PureWindowsPath(name).name  # which takes both slashes for separators
     return plain_line(last)[:NAME_MAX]

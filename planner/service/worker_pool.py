@@ -1,7 +1,7 @@
-"""Worker processes that plan, so that the event loop never does; knows nothing of plans or HTTP.
+"""A pool of worker processes for long computations, so that the event loop stays responsive.
 
-Workers are started when first needed and stay warm. One that runs past the time limit or dies is replaced, alone: the
-others do not notice, nor does a worker notice that its client has gone.
+Workers start on first use and stay warm. Only a worker that exceeds the time limit or dies is replaced. A worker
+finishes its call even if the client has disconnected.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class ServiceLimits:
-    """What one service takes on: plans at once, waiting and kept, seconds for one, bytes of a request and a file."""
+    """Limits of a service: parallel, queued and cached plans, seconds per plan, bytes of a request and of a file."""
 
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     waiting: int = 64
@@ -38,7 +38,7 @@ class ServiceLimits:
 
 
 class BusyError(Exception):
-    """As many requests wait as may."""
+    """The queue is full."""
 
 
 class TooLongError(Exception):
@@ -61,7 +61,8 @@ class WorkerPool:
         self._threads = ThreadPoolExecutor(limits.workers, "wait-for-worker")
 
     async def run(self, function: Callable[..., Result], *arguments: object) -> Result:
-        """`function(*arguments)` in a worker, all picklable. Raises BusyError, TooLongError or DiedError."""
+        """`function(*arguments)` in a worker, all picklable. Raises BusyError, TooLongError or
+        WorkerDiedError."""
         if self._waiting >= self._limits.waiting:
             raise BusyError
         self._waiting += 1
@@ -70,8 +71,9 @@ class WorkerPool:
         finally:
             self._waiting -= 1
         call = asyncio.ensure_future(self._call_worker(worker, function, arguments))
-        call.add_done_callback(lambda done: done.cancelled() or done.exception())  # told, even if nobody waits any more
-        # Shielded: a client that gives up must not hand a worker back that is still at work.
+        # Retrieves the exception even if no client waits: asyncio logs unretrieved ones.
+        call.add_done_callback(lambda done: done.cancelled() or done.exception())
+        # Shielded: a client that disconnects must not return a busy worker to the pool.
         return await asyncio.shield(call)
 
     async def _call_worker(
@@ -117,19 +119,19 @@ class _Worker:
         return result
 
     def _start_process(self) -> Connection:
-        """Its temporary files are in a folder of its own, which goes with it: one that is killed leaves none."""
+        """Start the process with its own temporary folder, which is deleted with it even if it is killed."""
         context = multiprocessing.get_context("spawn")
         with self._lock:
             if self._closed:
                 raise WorkerDiedError
-            ours, theirs = context.Pipe()
+            parent_end, child_end = context.Pipe()
             self._folder = tempfile.TemporaryDirectory(prefix="planner-serve-", ignore_cleanup_errors=True)
-            arguments = (theirs, self._warm_up, self._folder.name)
+            arguments = (child_end, self._warm_up, self._folder.name)
             self._process = context.Process(target=_serve_calls, args=arguments, daemon=True)
             self._process.start()
-            theirs.close()
-            self._connection = ours
-            return ours
+            child_end.close()
+            self._connection = parent_end
+            return parent_end
 
     def end(self, *, for_good: bool = False) -> None:
         """End the process, busy or not; the next call starts another unless it was for good."""
@@ -146,11 +148,11 @@ class _Worker:
 
 
 def _serve_calls(connection: Connection, warm_up: Callable[[], object], folder: str) -> None:
-    """The life of a worker: calls in, results out, until the other end closes."""
+    """Receive calls and send results until the other end closes."""
     os.environ["TMPDIR"] = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the service, which then ends its workers
     warm_up()
-    gc.freeze()  # the catalogue stays for good: no search for cycles need look at it again
+    gc.freeze()  # the catalogue lives until exit: the garbage collector need not scan it
     with contextlib.suppress(EOFError, ConnectionError):
         while True:
             function, arguments = connection.recv()

@@ -116,7 +116,7 @@ def serving(limits: ServiceLimits) -> Iterator[httpx.Client]:
         time.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=600) as client:
             yield client
     finally:
         server.should_exit = True
@@ -128,5 +128,5 @@ def client() -> Iterator[httpx.Client]:
     """A client of a service with one worker that takes bodies of 20,000 bytes."""
     from planner.service import ServiceLimits
 
-    with serving(ServiceLimits(workers=1, body_bytes=20_000)) as client:
+    with serving(ServiceLimits(workers=1, body_bytes=20_000, seconds=600)) as client:
         yield client

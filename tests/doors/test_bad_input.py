@@ -28,7 +28,7 @@ def refused(ran, written, *expected):
         assert piece in ran.err, ran.err
     assert "Traceback" not in ran.err
     assert not [name for name in written() if "plan" in name or name.startswith("tmp")]
-    number = int(ran.err.split("asked wrongly, ")[1].split()[0])
+    number = int(ran.err.split("error: ")[1].split()[0])
     assert number == len(ran.err.strip().splitlines()) - 1
 
 
@@ -120,7 +120,7 @@ def test_faults_of_options_file_and_names_come_in_one_answer(planner, written, t
         "line 3 column 3: text instead of a number",
         "line 4 column 2: unknown accelerator; read H1000",
     )
-    assert "15 faults" not in ran.err
+    assert "15 problems" not in ran.err
     assert ran.err.count("\n  ") == 10
 
 
@@ -128,9 +128,9 @@ def test_faults_of_options_file_and_names_come_in_one_answer(planner, written, t
     ("arguments", "expected"),
     [
         (("--format", "jsn"), "--format: unknown format; read jsn; expected one of csv, focus, infracost, json"),
-        (("--format", "json", "-o", "plan.xlsx"), "--format: nothing is written in this format"),
+        (("--format", "json", "-o", "plan.xlsx"), "--format: no output has this format"),
         (("-o", "plan.xlsx", "-o", "./plan.xlsx"), "-o ./plan.xlsx: named twice"),
-        (("-o", "plan"), "-o plan: the name does not say which format"),
+        (("-o", "plan"), "-o plan: no known suffix"),
         (("-o", "/proc/nowhere/plan.json"), "-o /proc/nowhere/plan.json: cannot be written"),
         (("--assumptions", "nofile.yaml"), "--assumptions nofile.yaml: cannot be read"),
     ],
@@ -162,7 +162,7 @@ def test_an_assumptions_file_that_is_none(planner, written, job, tmp_path, conte
     (tmp_path / "ours.yaml").write_bytes(content)
     ran = planner("estimate", str(job), "--assumptions", "ours.yaml", "-o", "plan.json")
     refused(ran, written, expected)
-    assert ran.err.startswith("planner: asked wrongly, 1 fault;")
+    assert ran.err.startswith("error: 1 problem in the input; no files were written")
 
 
 def test_one_output_that_cannot_be_written_keeps_the_others_from_being(planner, written, job):

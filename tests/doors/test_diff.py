@@ -42,7 +42,7 @@ def changed(tmp_path, source: str, target: str, change) -> str:
 def test_a_plan_against_itself(planner, plans):
     ran = planner("diff", plans("a"), "a.json")
     assert ran.code == 0
-    assert ran.out.splitlines()[-1] == "nothing changed"
+    assert ran.out.splitlines()[-1] == "no changes"
     assert ran.err == ""
 
 
@@ -124,7 +124,11 @@ def test_every_fault_of_both_files_is_told(planner, plans, tmp_path):
             assert ran.err.count(f"  {name}: ") == pair.count(name)
             assert words in ran.err
             assert "Traceback" not in ran.err
-    assert planner("diff", "missing.json", "text.json").err.splitlines()[0].endswith("2 faults; nothing was written")
+    assert (
+        planner("diff", "missing.json", "text.json")
+        .err.splitlines()[0]
+        .endswith("2 problems in the input; no files were written")
+    )
 
 
 def test_plans_that_are_impossible_or_lack_the_strategy(planner, plans, impossible, tmp_path):
@@ -137,7 +141,7 @@ def test_plans_that_are_impossible_or_lack_the_strategy(planner, plans, impossib
     assert planner("diff", "bad.json", "bad.json").err.count("is infeasible") == 2
     ran = planner("diff", good, good, "--strategy", "onprem")
     assert ran.code == 2
-    assert ran.err.count("good.json: has no strategy onprem that is possible; expected one of cloud") == 2
+    assert ran.err.count("good.json: has no strategy onprem that is feasible; expected one of cloud") == 2
 
 
 @pytest.mark.parametrize(
@@ -146,7 +150,7 @@ def test_plans_that_are_impossible_or_lack_the_strategy(planner, plans, impossib
         (lambda d: d["strategies"][0].update(total_cost=1.0), "strategies[0].total_cost: is 1.00, but the payments"),
         (lambda d: d["strategies"][0]["cash"][0].update(month=99), "no month of the plan: 99"),
         (lambda d: d["strategies"][0]["uses"][0].update(workload="x\x1b[31m"), "no workload of the plan: x"),
-        (lambda d: d["strategies"][0]["uses"][0].update(purchase_option="barter"), "no way of paying: barter"),
+        (lambda d: d["strategies"][0]["uses"][0].update(purchase_option="barter"), "no purchase option: barter"),
         (lambda d: d.update(month_names=[]), "2 months with 0 names"),
         (lambda d: d["workloads"][0].update(demand=[1.0]), "workloads[0].demand: 1 months"),
         (lambda d: d.update(discount_rate_annual=-1.0), "no rate: -1.0"),

@@ -24,7 +24,7 @@ def test_faults_are_told_with_the_rest(planner, tmp_path):
     (tmp_path / "odd.csv").write_text("Workload,GPU,GPU-hours\nA,L4,lots\n")
     ran = planner("estimate", "--explain-input", "odd.csv")
     assert ran.code == 2
-    assert "Faults (1)" in ran.out
+    assert "Problems (1)" in ran.out
     assert "line 2 column 3: text instead of a number, under 'GPU-hours'; read lots" in ran.out
 
 
@@ -48,7 +48,7 @@ def test_wrong_choices_are_all_told_with_the_nearest(planner, tmp_path):
     ran = planner("estimate", "--explain-input", "odd.csv", *choices)
     assert ran.code == 2
     assert ran.out == ""
-    assert "5 faults" in ran.err
+    assert "5 problems" in ran.err
     assert "--map Boards=gpu: no such field for the column 'Boards'; read gpu; expected one of gpus" in ran.err
     assert "bad.yaml line 2 column" in ran.err
     assert "expected one of name" in ran.err

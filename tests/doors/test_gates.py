@@ -68,9 +68,7 @@ def test_workloads_against_their_own_budgets(plan):
 
 def test_budgets_that_nobody_states_are_no_pass(plan):
     silent = replace(plan, workloads=tuple(replace(each, budget_per_month=None) for each in plan.workloads))
-    assert find_gate_failures(silent, Gates(workloads=True)) == [
-        "no workload states a budget: nothing to hold the plan against"
-    ]
+    assert find_gate_failures(silent, Gates(workloads=True)) == ["no workload has a budget to compare with"]
 
 
 def test_every_price_that_is_too_old_is_named_with_its_source(plan):
@@ -151,7 +149,7 @@ def test_bad_limits_are_told_with_every_other_fault(planner, job, written):
     done = planner("estimate", str(job), "--fail-over-budget", "a lot", "--max-price-age", "old", "--months", "none",
                    "-o", "plan.json")  # fmt: skip
     assert done.code == 2
-    assert "3 faults" in done.err
+    assert "3 problems" in done.err
     for told in ("--fail-over-budget", "a lot", "--max-price-age", "--months"):
         assert told in done.err
     assert written() == before

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import types
 from collections.abc import Iterator
 
 import click
@@ -13,6 +14,7 @@ import pytest
 
 from planner.cli import commands
 from planner.reports import formats
+from pricing.errors import InvalidPlugin
 from pricing.search import FIELDS
 
 HEAVY = {"numpy", "highspy", "pydantic", "fastapi", "openpyxl", "xlsxwriter", "yaml", "python_calamine", "sqlite3"}
@@ -94,7 +96,17 @@ def test_nothing_heavy_is_loaded(arguments, allowed):
     loaded = {name.partition(".")[0] for name in modules}
     assert loaded & (HEAVY - allowed) == set()
     if not allowed:
-        assert "pricing" not in loaded
+        assert {name for name in modules if name.startswith("pricing")} == {
+            "pricing",
+            "pricing.errors",
+            "pricing.plugins",
+        }
+
+
+def test_a_command_module_is_checked_when_it_is_loaded(monkeypatch):
+    monkeypatch.setitem(sys.modules, "planner.cli.version", types.ModuleType("planner.cli.version"))
+    with pytest.raises(InvalidPlugin, match="command is missing"):
+        commands.get_command(click.Context(commands), "version")
 
 
 def test_version(planner):

@@ -77,7 +77,7 @@ def test_a_job_that_keeps_a_count_in_a_file(measure, tmp_path):
     code = "import time, pathlib\nfor n in range(30): time.sleep(0.05); pathlib.Path('done').write_text(f'{n * 7}\\n')"
     ran = measure("--progress", "done", "-o", "own.json", "--", PYTHON, "-c", code)
     assert ran.code == 0, ran.err
-    assert kept(tmp_path / "own.json")["job"]["reports_of_progress"] >= 10
+    assert kept(tmp_path / "own.json")["job"]["reports_of_progress"] >= 3
 
 
 def test_streams_stay_apart_and_bytes_stay_bytes(measure):
@@ -115,19 +115,19 @@ def test_a_job_that_is_killed(measure, tmp_path):
     assert found["steady"]["end_seconds"] > 0.5
 
 
-HANGS = STEPS + "signal = __import__('signal'); signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+HANGS = STEPS + "signal = __import__('signal'); signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
 
 
 def test_a_job_that_hangs_is_ended_where_asked(measure, tmp_path):
-    told = ("--pattern", PATTERN, "--stall", "0.6", "--end-stalled", "--grace", "0.3", "-o", "own.json")
+    told = ("--pattern", PATTERN, "--stall", "4", "--end-stalled", "--grace", "0.3", "-o", "own.json")
     ran = measure(*told, "--", PYTHON, "-c", HANGS, "30")
     assert ran.code == 124
-    assert "no output and no progress for 0.6 s" in ran.err
+    assert "no output and no progress for 4 s" in ran.err
     found = kept(tmp_path / "own.json")
     assert found["status"] == "stalled"
     assert found["job"]["reports_of_progress"] == 30
     (stall,) = found["job"]["stalls"]
-    assert stall[1] - stall[0] >= 0.6
+    assert stall[1] - stall[0] >= 4
     assert found["steady"]["end_seconds"] <= stall[0] + 0.01  # the hang is no part of the rate
 
 
@@ -141,7 +141,7 @@ def test_a_stall_is_told_and_not_ended_unless_asked(measure, tmp_path):
 
 
 def test_after_so_many_seconds_it_is_ended(measure, tmp_path):
-    ran = measure("--seconds", "1", "-o", "own.json", "--", PYTHON, "-c", "import time; time.sleep(60)")
+    ran = measure("--seconds", "1", "-o", "own.json", "--", PYTHON, "-c", "import time; time.sleep(600)")
     assert ran.code == 0, ran.err
     found = kept(tmp_path / "own.json")
     assert found["status"] == "ended"
@@ -174,8 +174,8 @@ def started(tmp_path: Path, code: str, *told: str) -> tuple[subprocess.Popen, in
     return running, int((tmp_path / "pid").read_text())
 
 
-WAITS = "print('ready', flush=True)\ntime.sleep(60)"
-STUBBORN = "signal.signal(signal.SIGINT, signal.SIG_IGN)\n" + WAITS
+WAITS = "print('ready', flush=True)\ntime.sleep(600)"
+STUBBORN = "signal.signal(signal.SIGINT, lambda *_: print('heard', flush=True))\n" + WAITS
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -183,7 +183,7 @@ def test_an_interrupt_reaches_the_job_and_what_was_measured_is_kept(tmp_path, nu
     running, pid = started(tmp_path, WAITS)
     time.sleep(0.3)
     running.send_signal(number)
-    _, err = running.communicate(timeout=30)
+    _, err = running.communicate(timeout=300)
     assert running.returncode == 128 + number, err
     assert not alive(pid)
     assert b"Traceback" not in err.partition(b"planner:")[2].partition(b"KeyboardInterrupt")[2]
@@ -196,10 +196,10 @@ def test_an_interrupt_reaches_the_job_and_what_was_measured_is_kept(tmp_path, nu
 def test_a_second_interrupt_kills(tmp_path):
     running, pid = started(tmp_path, STUBBORN)
     running.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    assert running.stdout.readline() == b"heard\n"
     assert running.poll() is None
     running.send_signal(signal.SIGINT)
-    running.communicate(timeout=30)
+    running.communicate(timeout=300)
     assert running.returncode == 130
     assert not alive(pid)
     assert kept(tmp_path / "own.json")["job"]["exit_code"] == -9
@@ -210,11 +210,11 @@ def test_ranks_in_sessions_of_their_own_are_ended_too(tmp_path):
     code = f"""
 import subprocess, sys
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-rank = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+rank = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
 pathlib.Path("rank").write_text(str(rank.pid))
 {WAITS}"""
-    running, pid = started(tmp_path, code, "--seconds", "1.5", "--grace", "0.3")
-    running.communicate(timeout=30)
+    running, pid = started(tmp_path, code, "--seconds", "5", "--grace", "0.3")
+    running.communicate(timeout=300)
     assert running.returncode == 0
     assert not alive(pid)
     assert not alive(int((tmp_path / "rank").read_text()))
@@ -225,7 +225,7 @@ def test_other_signals_are_the_jobs(tmp_path):
     code = "signal.signal(signal.SIGUSR1, lambda *_: os._exit(33))\n" + WAITS
     running, _ = started(tmp_path, code)
     running.send_signal(signal.SIGUSR1)
-    running.communicate(timeout=30)
+    running.communicate(timeout=300)
     assert running.returncode == 33
 
 
@@ -235,7 +235,7 @@ def test_a_reader_that_leaves_ends_the_job_as_it_would_have(tmp_path):
     running.stdout.readline()
     running.stdout.close()
     err = running.stderr.read()
-    running.wait(timeout=30)
+    running.wait(timeout=300)
     running.stderr.close()
     assert b"BrokenPipeError" in err  # the job's own, as without us
     assert running.returncode in {1, 120, 128 + signal.SIGPIPE}
@@ -243,7 +243,7 @@ def test_a_reader_that_leaves_ends_the_job_as_it_would_have(tmp_path):
 
 
 def test_a_process_left_behind_does_not_hold_us(measure):
-    left = "import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']).pid)"
+    left = "import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']).pid)"
     ran = measure("--pattern", r"(?P<units>\d+)", "--", PYTHON, "-c", left)
     assert ran.code == 0
     assert alive(int(ran.out))  # it holds the pipe still, and it is the job's to leave it
@@ -313,7 +313,7 @@ def test_on_a_terminal_it_says_how_far_it_is(tmp_path):
     """And nowhere else: a pipe gets no such lines."""
     ours, theirs = pty.openpty()
     code = "import planner.measure.job_watcher as watch; watch.REPORT_S = 0.2\nfrom planner.cli import main; main()"
-    words = [PYTHON, "-c", code, "measure", "--interval", "0.05", "--name", "x", "--", "sleep", "1"]
+    words = [PYTHON, "-c", code, "measure", "--interval", "0.05", "--name", "x", "--", "sleep", "2"]
     assert subprocess.run(words, cwd=tmp_path, stderr=theirs, check=False).returncode == 0
     shown = os.read(ours, 1 << 16).decode()
     os.close(ours)

@@ -79,7 +79,7 @@ def test_every_fault_of_options_at_once(planner):
     assert done.out == ""
     for place in ("--model", "--run", "--sequence", "--tensor", "--precision", "--count", "--accelerator"):
         assert f"\n  {place}: " in done.err
-    assert "7 faults" in done.err
+    assert "7 problems" in done.err
     assert "nearest: llama-2-7b," in done.err
 
 
@@ -89,13 +89,13 @@ def test_every_fault_of_a_file_with_its_line(planner, file):
     assert done.code == 2
     for place in ("line 4 column 11", "line 6 column", "line 11 column"):
         assert f"\n  {place}" in done.err
-    assert "4 faults" in done.err
+    assert "4 problems" in done.err
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
     ((), "--model: give a published model, or parameters"),
     (("missing.yaml",), "missing.yaml: cannot be read"),
-    (("--model", "gpt2", "missing.yaml"), "--model: a file says this for each workload"),
+    (("--model", "gpt2", "missing.yaml"), "--model: cannot be combined with a file"),
     (("--model", "gpt2", "--run", "finetuning", "--precision", "int4"), "weights in int4 are not trained"),
 ])  # fmt: skip
 def test_asked_wrongly(planner, arguments, words):

@@ -52,13 +52,15 @@ def faulty(own) -> Path:
 @pytest.fixture
 def service():
     """A client of a service that was started with the data folder of this test."""
-    server = uvicorn.Server(uvicorn.Config(create(ServiceLimits(workers=1)), port=0, log_config=None, ws="none"))
+    server = uvicorn.Server(
+        uvicorn.Config(create(ServiceLimits(workers=1, seconds=600)), port=0, log_config=None, ws="none")
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started and thread.is_alive():
         time.sleep(0.01)
     with httpx.Client(
-        base_url=f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", timeout=60
+        base_url=f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", timeout=600
     ) as client:
         yield client
     server.should_exit = True
@@ -126,7 +128,7 @@ def test_its_faults_end_every_command_and_say_how_to_go_on(planner, tmp_path, da
     assert ran.code == 2
     lines = ran.err.splitlines()
     assert [line.strip() for line in lines if "prices.csv:" in line] == FAULTS
-    assert lines[-1] == f"  to go on without lambda: mv '{data}/providers/lambda' '{data}/lambda.aside'"
+    assert lines[-1] == f"  to continue without lambda: mv '{data}/providers/lambda' '{data}/lambda.aside'"
     assert "Traceback" not in ran.err
 
 
@@ -183,11 +185,11 @@ def test_a_check_tells_what_is_there_and_what_is_not(planner, data):
         assert ran.code == 0, ran.err
         assert ran.out.splitlines() == [
             f"lambda: Lambda, {data}/providers/lambda",
-            "  17 regions; 6 without a country, which no residency rule finds",
+            "  17 regions; 6 without a country, which residency rules exclude",
             "  16 types with 9 accelerators",
             "  272 prices: on_demand 272, of 2026-05-07",
             "  no price of block_storage, egress_internet, object_storage, transfer_inter_region",
-            "  right, and in use: no command needs to be told of it",
+            "  valid, and in use by every command",
         ]
     unknown = planner("cloud", "check", "lamda")
     assert unknown.code == 2
@@ -197,7 +199,7 @@ def test_a_check_tells_what_is_there_and_what_is_not(planner, data):
 def test_a_folder_elsewhere_can_be_checked(planner, data):
     ran = planner("cloud", "check", str(EXAMPLE))
     assert ran.code == 0, ran.err
-    assert ran.out.splitlines()[-1] == f"  right; to use it, copy it to {data}/providers/lambda"
+    assert ran.out.splitlines()[-1] == f"  valid; to use it, copy it to {data}/providers/lambda"
     assert planner("cloud", "check").out.startswith("no cloud of your own in ")
 
 
@@ -209,7 +211,7 @@ def test_a_folder_that_no_command_takes_for_a_provider_is_told(planner, own, dat
     ran = planner("cloud", "check")
     assert ran.code == 2
     (fault,) = ran.err.splitlines()[1:]
-    assert fault == "  lambda/provider.toml: the file is missing, so no command takes the folder for a provider's"
+    assert fault == "  lambda/provider.toml: the file is missing, so every command ignores the folder"
     by_name = planner("cloud", "check", "lambda")
     assert by_name.code == 2
     assert "lambda/provider.toml: cannot be read" in by_name.err
@@ -219,7 +221,7 @@ def test_what_is_shipped_can_be_checked(planner):
     ran = planner("cloud", "check", "gcp")
     assert ran.code == 0, ran.err
     assert ran.out.startswith("gcp: Google Cloud, ")
-    assert ran.out.endswith("right, and in use: no command needs to be told of it\n")
+    assert ran.out.endswith("valid, and in use by every command\n")
     assert planner("cloud", "check", "").code == 2
 
 

@@ -61,6 +61,7 @@ def test_results_come_back_from_another_process():
     assert worker != os.getpid()
 
 
+@pytest.mark.slow
 def test_a_worker_stays_and_is_used_again():
     async def work(pool):
         return [await pool.run(process) for _ in range(3)]
@@ -68,6 +69,7 @@ def test_a_worker_stays_and_is_used_again():
     assert len(set(in_pool(ServiceLimits(workers=4, seconds=600), work))) == 1
 
 
+@pytest.mark.slow
 def test_a_worker_past_its_time_is_replaced():
     async def work(pool):
         with pytest.raises(TooLongError):
@@ -78,6 +80,7 @@ def test_a_worker_past_its_time_is_replaced():
     assert in_pool(ServiceLimits(workers=1, seconds=0.2), work) == 2
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_replaced():
     async def work(pool):
         first = await pool.run(process)

@@ -189,11 +189,11 @@ def test_names_that_history_does_not_know_are_told_at_once(planner):
 def test_an_import_lands_tells_its_rows_and_changes_nothing_again(planner, data):
     ran = planner("prices", "import", "aws/vms.csv", "--as-of", "2026-11-20", "--source", "our mirror of 20 November")
     assert ran.code == 0, ran.err
-    assert "aws/vms.csv: 2 rows = 2 taken + 0 left + 0 refused" in ran.out
+    assert "aws/vms.csv: 2 rows = 2 imported + 0 left out + 0 rejected" in ran.out
     before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
     assert any(b"our mirror of 20 November" in content for content in before.values())
     again = planner("prices", "import", "aws/vms.csv", "--as-of", "2026-11-20")  # whatever it says of its source
-    assert "(nothing changed)" in again.out
+    assert "(unchanged)" in again.out
     assert {path: path.read_bytes() for path in data.rglob("*") if path.is_file()} == before
     (quote,) = Catalog.current().quotes(instance_types=["g6.24xlarge"], regions=["us-east-1"], options=["on_demand"])
     assert (quote.price.price_per_hour, quote.price.as_of) == (6.0, date(2026, 11, 20))
@@ -221,9 +221,9 @@ def test_private_prices_and_exchange_rates_are_checked_and_kept(planner, tmp_pat
     (tmp_path / "fx.csv").write_text(RATES + "2026-11-20,EUR,USD,1.08,a bank\n")
     ran = planner("prices", "import", "ours.csv", "fx.csv")
     assert ran.code == 0, ran.err
-    assert f"ours.csv: private prices, 1 rows, in use from now on: {data / 'private-prices.csv'}" in ran.out
-    assert f"fx.csv: exchange rates, 1 rows, in use from now on: {data / 'exchange-rates.csv'}" in ran.out
-    assert planner("prices", "import", "ours.csv", "fx.csv").out.count("nothing changed") == 2
+    assert f"ours.csv: private prices, 1 rows, now in use: {data / 'private-prices.csv'}" in ran.out
+    assert f"fx.csv: exchange rates, 1 rows, now in use: {data / 'exchange-rates.csv'}" in ran.out
+    assert planner("prices", "import", "ours.csv", "fx.csv").out.count("unchanged") == 2
     found = json.loads(planner("prices", "status", "--json").out)
     assert (found["private_prices"], found["exchange_rates"]) == (1, 1)
 
@@ -291,7 +291,7 @@ def test_a_file_that_fails_as_a_whole_changes_nothing(planner, vms, data):
     vms.write_text(HEAD + "".join(f"g{n}.x,L99,4,96,384,,6.0,,us-east-1,b\n" for n in range(8, 20)))
     ran = planner("prices", "import", "aws/vms.csv", "--as-of", "2026-11-20")
     assert ran.code == 4
-    assert "not imported, what was in use stays: changed format: 12 of 12 rows fail" in ran.err
+    assert "not imported, the previous snapshot stays in use: changed format: 12 of 12 rows fail" in ran.err
     assert not list((data / "snapshots/aws").glob("2*"))
 
 
@@ -358,7 +358,7 @@ def test_a_provider_without_an_adapter_cannot_be_refreshed(planner, data):
     (folder / "provider.toml").write_text(facts)
     ran = planner("prices", "refresh", "--provider", "mine")
     assert ran.code == 2
-    assert "--provider: it has no adapter to refresh it; read mine" in ran.err
+    assert "--provider: has no adapter to refresh it; read mine" in ran.err
     (mine,) = json.loads(planner("prices", "status", "--json", "--provider", "mine").out)["in_use"]
     assert (mine["snapshot"], mine["prices"] > 0) == ("own", True)
     assert dict(EMBEDDED_LAYOUT.folders).keys() == {path.name for path in find_provider_folders(ROOT)}

@@ -189,7 +189,7 @@ def test_a_client_that_leaves_is_no_bug(client, caplog):
         connection.shutdown(socket.SHUT_WR)
         assert connection.recv(100) == b""
     assert client.get("/healthz").json()["status"] == "ok"
-    assert "bug" not in caplog.text
+    assert "internal error" not in caplog.text
 
 
 def test_a_bug_is_an_id_and_the_rest_is_in_the_log(client, monkeypatch, caplog):
@@ -200,7 +200,7 @@ def test_a_bug_is_an_id_and_the_rest_is_in_the_log(client, monkeypatch, caplog):
     document = problem(client.get("/offers"), 500)
     assert re.fullmatch(r"[0-9a-f]{12}", document["id"])
     assert "secret" not in json.dumps(document)
-    assert f"bug {document['id']}" in caplog.text
+    assert f"internal error {document['id']}" in caplog.text
     assert "a secret detail" in caplog.text
 
 
@@ -243,7 +243,7 @@ def test_a_real_server_on_the_loopback(repository):
         text=True,
     )
     try:
-        for _ in range(200):
+        for _ in range(3000):
             try:
                 httpx.get(f"http://127.0.0.1:{port}/healthz")
                 break
@@ -255,11 +255,11 @@ def test_a_real_server_on_the_loopback(repository):
             params={"as_of": "2026-11-21"},
             content=request,
             headers={"content-type": "application/json"},
-            timeout=60,
+            timeout=600,
         )
         assert answer.content == (repository / "openapi/examples/measured.answer.json").read_bytes()
     finally:
         server.terminate()
-        out, _ = server.communicate(timeout=30)
+        out, _ = server.communicate(timeout=300)
     assert "Uvicorn running on http://127.0.0.1" in out
     assert "Traceback" not in out

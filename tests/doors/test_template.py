@@ -77,7 +77,7 @@ def test_months_lists_and_equal_bytes(planner, tmp_path):
     sheet = openpyxl.load_workbook(tmp_path / "a.xlsx")["Plan"]
     lists = [rule for rule in sheet.data_validations.dataValidation if rule.type == "list"]
     assert len(lists) == 6  # kind, GPU, traffic pattern, throughput per, interruptible, may be owned
-    assert sheet["A4"].comment.text == "A name of its own. Required."
+    assert sheet["A4"].comment.text == "A unique name. Required."
 
 
 def test_a_file_that_is_there_stays(planner, tmp_path):
@@ -93,5 +93,5 @@ def test_a_file_that_is_there_stays(planner, tmp_path):
 def test_wrong_options(planner, written, arguments):
     ran = planner("template", "-o", "review.csv", *arguments)
     assert ran.code == 2
-    assert "2 faults" in ran.err
+    assert "2 problems" in ran.err
     assert written() == []

@@ -60,7 +60,7 @@ def test_values_of_ones_own_outlive_a_later_plan(planner, plan, tmp_path):
 def test_everything_wrong_is_told_at_once(planner, plan, tmp_path):
     ran = planner("terraform", plan, "-o", "infra", "--strategy", "cheap", "--nodes", "pods")
     assert ran.code == 2
-    assert "2 faults" in ran.err
+    assert "2 problems" in ran.err
     assert "--strategy: no strategy of the plan that is possible; read cheap" in ran.err
     assert "--nodes: unknown kind of nodes; read pods; expected one of vm, kubernetes" in ran.err
     assert not (tmp_path / "infra").exists()

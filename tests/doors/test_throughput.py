@@ -42,7 +42,7 @@ def test_a_table_for_each_workload_and_what_to_measure_next(planner, job):
     assert "more cannot be rented or used" in first
     assert "only hours are given, no measurement" in second
     assert "definition" in second
-    assert "nothing: no measurement" in second
+    assert "none: no measurement" in second
 
 
 def test_all_names_the_reason_of_every_other(planner, job):

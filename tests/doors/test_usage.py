@@ -22,7 +22,7 @@ def test_the_baseline_adds_up_in_every_table(planner, bill):
     ran = planner("usage", bill)
     assert (ran.code, ran.err) == (0, "")
     # 32 rows of the file: 10 of p4d.24xlarge, 6 of g5.xlarge, 3 of g6.xlarge; 13 of all else
-    assert "32 rows = 19 of accelerators + 13 of all else + 0 refused" in ran.out
+    assert "32 rows = 19 of accelerators + 13 of other spend + 0 rejected" in ran.out
     totals = [line.split() for line in ran.out.splitlines() if line.strip().startswith("total ")]
     # 60,000 upfront + 2,208 h x 6.85 of fees + 4,536 h x 1.006 + 900 h x 0.39; amortised 2,208 h x 13.699315 + the same
     assert [line[1:] for line in totals] == [["19", "18,956.00", "4,144.00", "80,039.02", "35,162.30"]] * 7
@@ -63,7 +63,7 @@ def test_every_fault_at_once(planner, tmp_path, bill):
     ran = planner("usage", "sheet.csv", "missing.csv", bill, bill)
     assert ran.code == 2
     assert ran.out == ""
-    assert "3 faults" in ran.err
+    assert "3 problems" in ran.err
     assert "sheet.csv: no bill" in ran.err
     assert "missing.csv: cannot be read" in ran.err
     assert "named twice" in ran.err
@@ -109,7 +109,7 @@ def test_a_plan_goes_on_from_the_bill(planner, bill):
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [(["--growth", "lots"], "no rate of growth"), (["--growth", "300%"], "no rate of growth"),
+    [(["--growth", "lots"], "not a monthly growth rate"), (["--growth", "300%"], "not a monthly growth rate"),
      (["--tag", "nothing"], "no row of accelerators has this tag")],
 )  # fmt: skip
 def test_options_of_a_bill_are_judged(planner, bill, written, options, words):
@@ -122,4 +122,4 @@ def test_options_of_a_bill_are_judged(planner, bill, written, options, words):
 def test_options_of_a_bill_are_for_bills(planner, job):
     ran = planner("estimate", "--growth", "0.03", "--tag", "team", "--substitution", str(job))
     assert ran.code == 2
-    assert ran.err.count("is no billing export") == 3
+    assert ran.err.count("is not a billing export") == 3

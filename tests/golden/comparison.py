@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
+from tests.golden.normalized import NUMERIC
+
 RELATIVE = 1e-9
 NOISE = 1e-9
 """Two numbers below this are both zero: the rest of a sum that should be."""
@@ -49,6 +51,8 @@ def is_equal(was: Any, now: Any) -> bool:
         if math.isnan(was) or math.isnan(now):
             return math.isnan(was) and math.isnan(now)
         return math.isclose(was, now, rel_tol=RELATIVE) or max(abs(was), abs(now)) < NOISE
+    if isinstance(was, str) and isinstance(now, str) and NUMERIC.fullmatch(was) and NUMERIC.fullmatch(now):
+        return was == now or is_equal(float(was), float(now))
     return type(was) is type(now) and bool(was == now)
 
 

@@ -65,7 +65,7 @@ def normal_json(value: Any) -> Any:
     if isinstance(value, list):
         return [normal_json(each) for each in value]
     if isinstance(value, str):
-        return normal_number(float(value)) if DECIMAL.fullmatch(value) else normal_text(value)
+        return f"{float(value):.{DIGITS}g}" if DECIMAL.fullmatch(value) else normal_text(value)
     return normal_number(value) if isinstance(value, float) else value
 
 

@@ -16,7 +16,8 @@ LONG = 160
 
 
 def lines(found: Sequence[Difference], shown: int = SHOWN) -> Iterator[str]:
-    """The first differences, then how many there are in each place."""
+    """The first differences, those of JSON before all others, then how many there are in each place."""
+    found = sorted(found, key=lambda each: ".json/" not in each.path)
     for difference in found[:shown]:
         yield difference.path
         yield f"  was {shortened(difference.was)}"

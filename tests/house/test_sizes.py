@@ -6,10 +6,17 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 FILE_LINES = 400
 FUNCTION_LINES = 50
 
-LONGER_FILES = {"planner/optimization/restriction.py": "the next engine replaces it whole"}
+LONGER_FILES = {
+    "planner/optimization/restriction.py": "the next engine replaces it whole",
+    "planner/reports/xlsx/workbook.py": "one writer of sheets and cells, in one place",
+    "planner/result/__init__.py": "fields with a description each: a table, not a procedure",
+    "pricing/search.py": "fields with a description each: a table, not a procedure",
+}
 """Files that are longer, each with its reason."""
 
 LONGER = {
@@ -18,9 +25,16 @@ LONGER = {
     "tests/planner/proof/given.py::read": "every fact of a question once, in one place: a table, not a procedure",
     "tests/terraform/conftest.py::make_plan": "a plan written out, value by value: a table, not a procedure",
     "tests/tfcheck/build_schemas.py::block": "a tool kept as it was made and tried, no part of the product",
-    "tests/tfcheck/tfcheck.py::main": "a tool kept as it was made and tried, no part of the product",
+    "tests/tfcheck/tfcheck.py::check": "a tool kept as it was made and tried, no part of the product",
 }
 """Functions that are longer than they should be, each with its reason. None of the product's may stand here."""
+
+
+@pytest.fixture(scope="module")
+def long(parsed) -> set[str]:
+    """Every function that is longer than most may be."""
+    return {f"{path}::{node.name}" for path, tree in parsed.items() for node in functions(tree)
+            if lines(node) > FUNCTION_LINES}  # fmt: skip
 
 
 def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -35,20 +49,16 @@ def is_product(path: Path) -> bool:
     return path.parts[0] in ("planner", "pricing")
 
 
-def test_no_file_is_long(parsed, root):
-    counts = {path: len((root / path).read_bytes().splitlines()) for path in parsed}
+def test_no_file_is_long(files, root):
+    counts = {path: len((root / path).read_bytes().splitlines()) for path in files if path.suffix == ".py"}
     assert {str(path) for path, count in counts.items() if count > FILE_LINES} - LONGER_FILES.keys() == set()
 
 
-def test_no_function_is_long(parsed):
-    found = {f"{path}::{node.name}" for path, tree in parsed.items() for node in functions(tree)
-             if lines(node) > FUNCTION_LINES}  # fmt: skip
-    assert found - LONGER.keys() == set()
+def test_no_function_is_long(long):
+    assert long - LONGER.keys() == set()
 
 
-def test_every_exception_is_still_needed(parsed):
-    long = {f"{path}::{node.name}" for path, tree in parsed.items() for node in functions(tree)
-            if lines(node) > FUNCTION_LINES}  # fmt: skip
+def test_every_exception_is_still_needed(long):
     assert LONGER.keys() - long == set()
     assert not any(is_product(Path(name)) for name in LONGER)
 

@@ -119,7 +119,7 @@ def test_no_sdk_is_loaded_by_an_adapter_until_it_reads():
     assert not [name for name in loaded if name.startswith(("google.cloud", "google.auth"))]
 
 
-@pytest.mark.parametrize("name", ["options", "reports", "intake", "cli"])
+@pytest.mark.parametrize("name", ["supply.purchase_options", "reports", "inputs.formats", "cli"])
 def test_every_module_of_a_walk_says_what_it_is(name: str):
     package = import_module(f"planner.{name}")
     modules: list[ModuleType] = [

@@ -28,7 +28,7 @@ def test_of_a_file_without_columns(name: str, choices: SheetOptions, place: str)
     _, (fault,) = read_document(
         data, name, Catalog.embedded(), choices, BillForecastOptions(), lambda setting: f"--{setting}"
     )
-    assert (fault.place, fault.message, fault.expected) == (place, f"{name} is no sheet", "a sheet")
+    assert (fault.place, fault.message, fault.expected) == (place, f"{name} is not a sheet", "a sheet")
 
 
 @pytest.mark.parametrize("field", ["gpus", "name", "ignore"])

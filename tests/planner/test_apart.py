@@ -11,17 +11,29 @@ import sys
 import time
 from operator import mul
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 import pytest
 
 from planner.inputs.file_reader import SMALL_TEXT, read, read_isolated
 from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
 
-WIDE = SandboxLimits(2**30, 30)
+WIDE = SandboxLimits(2**30, 600)
 """The work is by name in the other process, so it is built into Python."""
 WAITS = "import os, time, pathlib; pathlib.Path({path!r}).write_text(str(os.getpid())); time.sleep(600)"
 ASKS = """from planner.inputs.sandbox import SandboxLimits, run_isolated
 run_isolated(exec, {code!r}, bounds=SandboxLimits(2**30, {seconds}))"""
+ASKS_AND_WAITS = """
+import sys
+from planner.inputs.sandbox import SandboxLimits, run_isolated
+module = sys.modules[run_isolated.__module__]
+class Answers(module.SimpleQueue):
+    def get(self, timeout):
+        return super().get()
+module.SimpleQueue = Answers
+run_isolated(exec, {code!r}, bounds=SandboxLimits(2**30, 0.1))
+"""
+"""The work may use 0.1 s; its caller waits for as long as it takes, a slow start too."""
 SPINS = "import os, re, pathlib; pathlib.Path({path!r}).write_text(str(os.getpid())); re.match('(a+)+b', 'a' * 64)"
 """Never gives way to another thread, as a library of C that is at work."""
 
@@ -35,7 +47,7 @@ def lives(process: int) -> bool:
 
 
 def until(condition) -> bool:
-    for _ in range(600):
+    for _ in range(6000):
         if condition():
             return True
         time.sleep(0.05)
@@ -87,7 +99,7 @@ def test_a_reader_that_ends_is_told_in_one_line(work, argument, words, tmp_path,
 
 def test_its_memory_is_bounded():
     with pytest.raises(SandboxFailure, match=r"not read in 0.25 GiB of memory"):
-        run_isolated(mul, b"x", 2**30, bounds=SandboxLimits(2**28, 30))
+        run_isolated(mul, b"x", 2**30, bounds=SandboxLimits(2**28, 600))
 
 
 def test_its_time_is_bounded_also_where_no_thread_runs():
@@ -102,7 +114,7 @@ import os
 from planner.inputs.sandbox import SandboxFailure, SandboxLimits, run_isolated
 def tried(*work):
     try:
-        run_isolated(*work, bounds=SandboxLimits(2**30, 30))
+        run_isolated(*work, bounds=SandboxLimits(2**30, 600))
     except (SandboxFailure, TypeError):
         pass
 tried(abs, 1)
@@ -129,18 +141,18 @@ def test_it_ends_with_whoever_asked(how, code, tmp_path):
     asker = subprocess.Popen([sys.executable, "-c", asks], stderr=subprocess.DEVNULL, start_new_session=True)
     assert until(lambda: path.is_file() and path.read_text())
     os.killpg(asker.pid, how)  # as Ctrl-C does: all of the terminal's processes hear it
-    assert asker.wait(30) == code
+    assert asker.wait(300) == code
     assert until(lambda: not lives(int(path.read_text())))
 
 
 def test_one_that_cannot_hear_that_its_asker_is_gone_ends_by_itself(tmp_path):
     path = tmp_path / "pid"
-    asks = ASKS.format(code=SPINS.format(path=str(path)), seconds=0.1)
+    asks = ASKS_AND_WAITS.format(code=SPINS.format(path=str(path)))
     around = {**os.environ, "TMPDIR": str(tmp_path)}  # nobody is left to take the folder away
     asker = subprocess.Popen([sys.executable, "-c", asks], stderr=subprocess.DEVNULL, env=around)
     assert until(lambda: path.is_file() and path.read_text())
     asker.kill()
-    asker.wait(30)
+    asker.wait(300)
     assert until(lambda: not lives(int(path.read_text())))
 
 
@@ -164,7 +176,7 @@ def test_a_sheet_is_read_apart_as_it_is_read_here():
 def test_a_small_text_cannot_fill_the_process_that_reads_it(sign, name):
     """Read apart here, since it would be the test that ends."""
     small = (sign * SMALL_TEXT)[: SMALL_TEXT - 1]
-    assert run_isolated(read, b"[" + small, name, bounds=SandboxLimits(2**28, 30)).complaints
+    assert run_isolated(read, b"[" + small, name, bounds=SandboxLimits(2**28, 600)).complaints
 
 
 def test_a_sheet_that_takes_too_long_is_one_complaint():
@@ -176,10 +188,18 @@ LEAVES = "import tempfile, pathlib, time; where = tempfile.mkdtemp(); pathlib.Pa
 
 
 @pytest.mark.parametrize("then", ["pass", "time.sleep(600)", "raise ValueError"])
-def test_what_it_leaves_in_temporary_files_goes_with_it(tmp_path, then):
+def test_what_it_leaves_in_temporary_files_goes_with_it(tmp_path, monkeypatch, then):
     told = tmp_path / "where"
+
+    class TooLateOnceTold(SimpleQueue):
+        def get(self, timeout):
+            assert until(lambda: told.is_file() and told.read_text()), timeout
+            raise Empty
+
+    if "sleep" in then:
+        monkeypatch.setattr("planner.inputs.sandbox.SimpleQueue", TooLateOnceTold)
     with contextlib.suppress(SandboxFailure, ValueError):
-        run_isolated(exec, LEAVES.format(path=str(told), then=then), bounds=SandboxLimits(2**30, 1))
+        run_isolated(exec, LEAVES.format(path=str(told), then=then), bounds=WIDE)
     left = Path(told.read_text())
     assert left.parent.name.startswith("planner-read-")
     assert not left.parent.exists()

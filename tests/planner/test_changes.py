@@ -247,6 +247,7 @@ def edited(data: bytes, edit) -> bytes:
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_a_workbook_is_read_as_it_was_saved_or_refused(cloud, hours):
     data = workbook(cloud(hours("T4", 1000)))
 

@@ -52,7 +52,7 @@ def instance(priced, ask):
         from planner.finance.cashflow import Terms
         from planner.optimization.dominance import full_choice_set
         from planner.optimization.solution import PlanningContext
-        from planner.request.models import assumptions as figures
+        from planner.request import assumptions as figures
         from planner.supply.candidates import build_market
         from planner.supply.onprem import buyable_nodes
         from planner.workloads.demand import compute_demands

@@ -223,7 +223,7 @@ def test_the_commands_know_a_plug_in(plug_in, tmp_path):
     listed = planner("cloud", "list").splitlines()
     assert [line.split()[:3] for line in listed if line.startswith("lambda")] == [["lambda", "Lambda", "plug-in"]]
     for checked in (planner("cloud", "check"), planner("cloud", "check", "lambda")):
-        assert checked.splitlines()[-1] == "  right, and in use: no command needs to be told of it"
+        assert checked.splitlines()[-1] == "  valid, and in use by every command"
     status = json.loads(planner("prices", "status", "--provider", "lambda", "--json"))
     assert [(each["snapshot"], each["types"], each["prices"]) for each in status["in_use"]] == [("plug-in", 16, 272)]
     offers = json.loads(planner("offers", "--provider", "lambda", "--accelerator", "GH200", "--json"))

@@ -133,7 +133,7 @@ def read(
     data: Path, provider: str = "aws", **more: object
 ) -> tuple[account_quotas.AccountQuotas, list[RefreshProgress]]:
     steps: list[RefreshProgress] = []
-    return account_quotas.read_account_quotas(provider, data, RetryBudget(20, 0.01), DAY, steps.append, **more), steps
+    return account_quotas.read_account_quotas(provider, data, RetryBudget(600, 0.01), DAY, steps.append, **more), steps
 
 
 def test_what_every_task_reads_is_told_in_order(account, tmp_path):

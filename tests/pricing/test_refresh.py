@@ -64,7 +64,7 @@ def adapter(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[FetchRequest]
 
 def run(data: Path, **more: object) -> tuple[price_refresh.RefreshOutcome, list[RefreshProgress]]:
     steps: list[RefreshProgress] = []
-    return price_refresh.refresh_provider("aws", data, RetryBudget(20, 0.01), DAY, steps.append, **more), steps
+    return price_refresh.refresh_provider("aws", data, RetryBudget(600, 0.01), DAY, steps.append, **more), steps
 
 
 def test_every_task_is_read_and_told(data, adapter):
@@ -141,10 +141,10 @@ def test_two_rows_that_disagree_are_both_refused_and_the_old_price_stays(data, a
 
 def test_ctrl_c_stops_every_task_and_lands_nothing(data, adapter):
     started = threading.Barrier(3)
-    patience = RetryBudget(60, 0.01)
+    patience = RetryBudget(600, 0.01)
 
     def waits() -> Iterator[PriceReading]:
-        started.wait(5)
+        started.wait(300)
         yield patience.call(
             lambda: (_ for _ in ()).throw(ProviderFailure("throttled", "slow down", 30.0)), lambda _: None
         )
@@ -154,7 +154,7 @@ def test_ctrl_c_stops_every_task_and_lands_nothing(data, adapter):
             raise KeyboardInterrupt
 
     def quick() -> Iterator[PriceReading]:
-        started.wait(5)
+        started.wait(300)
         yield price("us-east-1", 50.0)
 
     adapter(quick=quick, one=waits, two=waits)

@@ -261,7 +261,7 @@ def small():
         bridge=build_cost_bridge(advice, (cloud, hybrid), MONTHLY),
     )
     return Plan(
-        schema_version="1",
+        schema_version="2",
         plan_id="0123456789abcdef",
         status="optimal",
         as_of=date(2026, 11, 21),

@@ -18,8 +18,8 @@ import openpyxl
 import pytest
 from python_calamine import CalamineWorkbook
 
-sys.setrecursionlimit(20_000)  # a running sum of months asks for the month before, and so on
-
+DEEP = 20_000
+"""A running sum of months asks for the month before, and so on."""
 TOKEN = re.compile(
     r"\s*(?:(?P<text>\"(?:[^\"]|\"\")*\")"
     r"|(?P<ref>(?:'[^']+'!)?\$?[A-Z]{1,3}\$?\d+(?::\$?[A-Z]{1,3}\$?\d+)?)(?![A-Za-z_0-9(])"
@@ -129,7 +129,12 @@ class Sheets:
         return sheet.strip("'"), cell
 
     def compute(self, text, sheet=""):
-        found = self._of(Formula(text).tree(), sheet)
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(before, DEEP))
+        try:
+            found = self._of(Formula(text).tree(), sheet)
+        finally:
+            sys.setrecursionlimit(before)
         return 0 if found is None else found
 
     def _of(self, node, sheet):

@@ -20,6 +20,8 @@ from pricing.catalog.price_catalog import Catalog
 from pricing.private_prices import PrivatePriceRule, RateCard
 
 NAMES = ("one job", "owned on a loan", "committed", "service in euros", "owned on a lease")
+EVERY_DAY = "owned on a loan"
+CASES = [name if name == EVERY_DAY else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
 CENT = 0.01
 
 
@@ -147,7 +149,7 @@ def checks_pass(values: dict) -> bool:
     return next(row[5] for row in values["Checks"] if str(row[0]).startswith("checks failed")) == 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_the_workbook_says_what_the_plan_says(made, name, sheets):
     found = made(name)
     values = sheets.stored(found.data)
@@ -158,7 +160,7 @@ def test_the_workbook_says_what_the_plan_says(made, name, sheets):
         assert kept == (pytest.approx(value, rel=1e-9, abs=CENT) if isinstance(value, int | float) else value), text
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_moved_inputs_say_what_a_plan_made_anew_says(made, name, sheets):
     found = made(name)
     assert [replace(c, quantity=()) for c in _plain(found.anew)] == [
@@ -192,7 +194,7 @@ def _plain(found: Plan):
 
 
 @pytest.mark.parametrize("scenario", [LOW_COST, HIGH_COST])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_the_switch_pays_the_plan_again(made, name, scenario):
     found = made(name)
     values = found.with_inputs({found.book.named("scenario"): scenario})

@@ -295,6 +295,7 @@ def test_the_same_plan_gives_the_same_bytes(plan: Plan) -> None:
         assert {name: archive.read(name) for name in archive.namelist()} == files(plan)
 
 
+@pytest.mark.slow
 def test_the_same_bytes_in_another_process_with_another_hash_seed(plans: dict[str, Plan]) -> None:
     script = (
         "import hashlib, runpy, sys; made = runpy.run_path(sys.argv[1]);"

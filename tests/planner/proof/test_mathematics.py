@@ -21,7 +21,7 @@ def costs(priced, given, mathematics, prices, asked, name) -> tuple[float, float
     return math.inf if found.status == "infeasible" else found.present_cost, least
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_the_other_formulation_agrees_on_small_questions(priced, given, mathematics, instances, seed):
     """Without quotas, spare replicas and operators hired one by one, which brute force covers."""

@@ -62,13 +62,15 @@ class Answer:
 class Fault:
     """What happens to `times` requests that `where` picks: an answer of another kind, half of one, or none in time.
 
-    `half`: the head promises the whole body and the connection ends in the middle. `wait_s`: the answer comes late.
+    `half`: the head promises the whole body and the connection ends in the middle. `wait_s`: the answer comes late;
+    `until`: it comes once a test has set that event.
     """
 
     answer: Answer | None = None
     times: int = 1
     half: bool = False
     wait_s: float = 0.0
+    until: threading.Event | None = None
     where: Callable[[Request], bool] = lambda _: True
 
 
@@ -111,6 +113,8 @@ def _handler(cloud: Cloud) -> type[BaseHTTPRequestHandler]:
             fault = cloud.fault_for(request)
             if fault is not None and fault.wait_s:
                 time.sleep(fault.wait_s)
+            if fault is not None and fault.until is not None:
+                fault.until.wait()
             answer = fault.answer if fault is not None and fault.answer is not None else cloud.answer(request)
             data = answer.data
             self.send_response(answer.status)
@@ -149,15 +153,22 @@ def recorded() -> Callable[[str, str], bytes]:
 
 @pytest.fixture
 def ask(catalog: Catalog) -> Callable[..., FetchRequest]:
-    """What a refresh of a provider would ask: ask("aws", {"ec2": url}, regions=("us-east-1",))."""
+    """What a refresh of a provider would ask: ask("aws", {"ec2": url}, regions=("us-east-1",)).
+
+    Where a test is not about time there is enough of it on any machine. `again=False`: a failure is told at once, as
+    the pause before the next attempt would be longer than the time that is left.
+    """
 
     def make(
-        provider: str, endpoints: Mapping[str, str], regions: tuple[str, ...] = (), seconds: float = 20
+        provider: str,
+        endpoints: Mapping[str, str],
+        regions: tuple[str, ...] = (),
+        seconds: float = 600,
+        again: bool = True,
     ) -> FetchRequest:
         known = {o.instance_type: o for o in catalog.offerings.values() if o.provider == provider}
-        return FetchRequest(
-            regions, TODAY, catalog.names, known, dict(endpoints), RetryBudget(seconds, first_pause_s=0.01)
-        )
+        patience = RetryBudget(seconds, first_pause_s=0.01 if again else 1e9 * seconds)
+        return FetchRequest(regions, TODAY, catalog.names, known, dict(endpoints), patience)
 
     return make
 

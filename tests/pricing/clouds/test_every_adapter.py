@@ -52,7 +52,7 @@ def test_plain_http_to_elsewhere_is_refused_before_anything_is_sent(name, ask):
     adapter = ADAPTERS[name]
     endpoints = dict.fromkeys(adapter.SERVICES, "http://prices.example")
     region = next(r for p, r in Catalog.embedded().regions if p == name)
-    for task in adapter.tasks(ask(name, endpoints, (region,), seconds=2)):
+    for task in adapter.tasks(ask(name, endpoints, (region,))):
         with pytest.raises(ProviderFailure, match="plain http"):
             list(task.read())
 

@@ -115,21 +115,21 @@ def test_half_a_page_is_read_again_and_never_taken_for_a_whole_one(aws, kit):
     running = aws()
     running.cloud.faults.append(kit.Fault(half=True, times=2, where=is_types))
     assert len([r for r in running.read("types") if not isinstance(r, CoveredScope)]) == 2
-    running = aws(seconds=3)
+    running = aws(seconds=False)
     running.cloud.faults.append(kit.Fault(half=True, times=999))
     assert read_failed(running).kind in {"unreachable", "server_error"}
 
 
 def test_half_of_a_later_page_drops_the_whole_task(aws, account, kit):
     account.products = [account.products[0], account.products[0]]
-    running = aws(seconds=3)
+    running = aws(again=False)
     second = kit.Fault(half=True, times=999, where=lambda r: b'"NextToken"' in r.body)
     running.cloud.faults.append(second)
     assert read_failed(running, "list prices").kind in {"unreachable", "server_error"}
 
 
 def test_an_answer_that_is_no_answer(aws, kit):
-    running = aws(seconds=3)
+    running = aws(again=False)
     running.cloud.faults.append(
         kit.Fault(kit.Answer("<html>busy</html>", 500, {"Content-Type": "text/html"}), times=999)
     )
@@ -153,10 +153,10 @@ def test_the_same_page_for_ever_is_told(aws, kit):
 
 def test_a_call_that_takes_too_long_and_a_limit_for_all(aws, kit):
     running = aws(seconds=0.6)
-    running.cloud.faults.append(kit.Fault(wait_s=1.5, times=999, where=is_types))
+    running.cloud.faults.append(kit.Fault(wait_s=90, times=999, where=is_types))
     begun = time.monotonic()
     assert read_failed(running).kind in {"unreachable", "timed_out"}
-    assert time.monotonic() - begun < 9
+    assert time.monotonic() - begun < 60
 
 
 def test_no_call_may_take_longer_than_is_left():
@@ -168,14 +168,14 @@ def test_no_call_may_take_longer_than_is_left():
 
 
 def test_the_limit_of_a_call_follows_the_time_that_is_left(aws, kit):
-    """The first answer takes 2 of 4 seconds; the second never comes, and is waited for no longer than was left."""
+    """The first answer takes 2 of 4 seconds; the second takes 90, and is waited for no longer than was left."""
     running = aws(seconds=4)
     first = kit.Fault(wait_s=2, where=lambda r: b"DescribeInstanceTypeOfferings" in r.body)
-    never = kit.Fault(wait_s=8, times=9, where=is_types)
+    never = kit.Fault(wait_s=90, times=9, where=is_types)
     running.cloud.faults += [first, never]
     begun = time.monotonic()
     assert read_failed(running).kind in {"unreachable", "timed_out"}
-    assert time.monotonic() - begun < 9
+    assert time.monotonic() - begun < 60
 
 
 def test_an_interruption_ends_every_wait(aws):
@@ -186,7 +186,7 @@ def test_an_interruption_ends_every_wait(aws):
 
 
 def test_nobody_there(ask):
-    made = ask("aws", {"ec2": "http://127.0.0.1:9"}, (REGION,), seconds=4)
+    made = ask("aws", {"ec2": "http://127.0.0.1:9"}, (REGION,), again=False)
     with pytest.raises(ProviderFailure) as caught:
         next(iter(fetch.tasks(made))).read().__next__()
     assert caught.value.kind == "unreachable"
@@ -211,7 +211,7 @@ def test_no_key_of_the_reader_goes_to_an_address_of_plain_http(aws, monkeypatch)
 
 def test_without_credentials_it_says_so(ask):
     """Over https, which signs with the reader's keys: there are none here, and nothing is connected."""
-    made = ask("aws", {"ec2": "https://127.0.0.1:9"}, (REGION,), seconds=2)
+    made = ask("aws", {"ec2": "https://127.0.0.1:9"}, (REGION,))
     with pytest.raises(ProviderFailure) as caught:
         next(iter(fetch.tasks(made))).read().__next__()
     assert caught.value.kind == "no_credentials"

@@ -163,8 +163,8 @@ def live(world, cloud, ask, monkeypatch):
     """live(regions) -> (the running cloud, the ask of a refresh); a subscription is set."""
     monkeypatch.setenv("AZURE_SUBSCRIPTION_ID", SUBSCRIPTION)
 
-    def start(*regions, seconds=20):
+    def start(*regions, **how):
         running = cloud(world.answer)
-        return running, ask("azure", {"prices": running.url, "compute": running.url}, regions, seconds)
+        return running, ask("azure", {"prices": running.url, "compute": running.url}, regions, **how)
 
     return start

@@ -65,7 +65,7 @@ def test_a_fault_that_passes_loses_nothing(live, kit, service, status, headers, 
     ],
 )
 def test_a_fault_that_stays_is_named(live, kit, service, body, status, kind, words, read, at):
-    running, asked = live("eastus2", seconds=0.4)
+    running, asked = live("eastus2", again=False)
     running.faults = [kit.Fault(kit.Answer(body, status), times=10**6, where=at[service])]
     found = read(asked)
     failed = found[f"{service} in eastus2"]
@@ -78,7 +78,7 @@ def test_a_fault_that_stays_is_named(live, kit, service, body, status, kind, wor
 
 @SERVICES
 def test_half_an_answer_throughout(live, kit, service, read, at):
-    running, asked = live("eastus2", seconds=0.4)
+    running, asked = live("eastus2", again=False)
     running.faults = [kit.Fault(times=10**6, half=True, where=at[service])]
     assert read(asked)[f"{service} in eastus2"].kind in {"unreachable", "timed_out"}
 
@@ -94,8 +94,8 @@ def test_half_of_a_later_page_loses_no_row(live, kit, read):
 def test_an_answer_that_comes_late_is_asked_for_again(live, kit, service, monkeypatch, read, at):
     running, asked = live("eastus2")
     plain = read(asked)[f"{service} in eastus2"]
-    monkeypatch.setattr(clients, "CALL_S", 0.2)
-    running.faults = [kit.Fault(wait_s=0.6, where=at[service])]
+    monkeypatch.setattr(clients, "CALL_S", 2.0)
+    running.faults = [kit.Fault(wait_s=5.0, where=at[service])]
     assert read(asked)[f"{service} in eastus2"] == plain
 
 
@@ -117,7 +117,7 @@ def test_a_long_wait_that_the_server_asks_for_is_not_begun(live, kit, service, r
 
 def test_an_interruption_ends_every_wait(live, kit, world, make, read, at):
     world.rows.append(make.row(armSkuName=NEW))
-    running, asked = live("eastus", seconds=60)
+    running, asked = live("eastus")
     running.faults = [kit.Fault(kit.Answer(THROTTLED, 429, {"Retry-After": "5"}), times=10**6, where=at["sizes"])]
     timer = Timer(0.2, asked.patience.stop.set)
     timer.start()

@@ -129,7 +129,7 @@ def test_a_missing_field_is_a_changed_format(read, world, field):
 def test_a_zone_that_does_not_answer_is_no_empty_zone(cloud, ask, kit):
     scopes = {"zones/us-central1-a": {"warning": {"code": "UNREACHABLE"}}}
     running = cloud(lambda _: kit.Answer({"items": scopes}))
-    asked_of = ask("gcp", {"compute": running.url}, seconds=0.3)
+    asked_of = ask("gcp", {"compute": running.url}, again=False)
     with pytest.raises(ProviderFailure) as failed:
         machine_types.read(asked_of, GcpClients(asked_of))
     assert failed.value.kind == "unreachable"

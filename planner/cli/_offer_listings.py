@@ -18,7 +18,8 @@ from pricing.catalog.price_catalog import Catalog
 from pricing.errors import InvalidSnapshot
 from pricing.exchange_rates import ExchangeRates
 from pricing.private_prices import RateCard
-from pricing.search import FIELDS, OfferRow, Offers, find_offers
+from pricing.search import FIELDS, find_offers
+from pricing.search.results import OfferRow, Offers
 from pricing.text_tables import align_columns
 
 

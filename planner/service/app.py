@@ -37,7 +37,8 @@ from pricing.catalog.adjusted_prices import check_rate_card
 from pricing.catalog.price_catalog import Catalog, Coverage
 from pricing.clock import today
 from pricing.errors import InvalidSnapshot
-from pricing.search import Offers, find_offers
+from pricing.search import find_offers
+from pricing.search.results import Offers
 
 DEFAULT = "json"
 JobAnswer = RenderedPlan | RejectedRequest | UnreadablePrices | CrashedJob

@@ -17,7 +17,8 @@ from planner.service import problems
 from planner.service.plan_jobs import COMPARE_TO, COMPARE_TO_HELP, FILE_PARAMETERS, SETTINGS
 from planner.service.problems import Problem
 from planner.service.uploads import FIELD, FORM, JSON, SUFFIXES
-from pricing.search import FIELDS, Offers
+from pricing.search import FIELDS
+from pricing.search.results import Offers
 
 DESCRIPTION = """Plans GPU capacity over months: which accelerators to rent, commit to or buy, where, at which cost.
 

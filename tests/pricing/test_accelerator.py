@@ -83,7 +83,7 @@ def test_what_others_write_is_understood(written, name):
 def test_what_is_unknown_stays_unknown_and_says_what_is_near(written, among_nearest):
     with pytest.raises(UnknownName) as caught:
         resolve(written)
-    assert caught.value.what == "accelerator"
+    assert caught.value.kind == "accelerator"
     assert caught.value.name == written
     assert len(caught.value.nearest) <= 5
     if among_nearest:

@@ -225,7 +225,7 @@ def test_checks_accept_what_people_write(catalog):
 def test_unknown_names_say_what_is_near(catalog, check, what, nearest):
     with pytest.raises(UnknownName) as caught:
         check(catalog)
-    assert caught.value.what == what
+    assert caught.value.kind == what
     assert nearest is None or nearest in caught.value.nearest
 
 

@@ -226,7 +226,7 @@ def test_an_https_endpoint_keeps_the_default_transport(ask, monkeypatch):
     made = {}
     proxied = GcpClients(ask("gcp", {"cloudbilling": "https://proxy.example.org"}))
     monkeypatch.setattr(proxied, "_default_credentials", lambda: ("credentials", "p"))
-    proxied._client("cloudbilling", lambda **how: made.update(how))
+    proxied._make_client("cloudbilling", lambda **how: made.update(how))
     assert made == {"credentials": "credentials", "client_options": {"api_endpoint": "proxy.example.org"}}
 
 

@@ -80,7 +80,7 @@ def test_another_count_is_refused_with_both_numbers_and_gets_no_price(asked, rea
     four = [{"guestAcceleratorType": "nvidia-h100-80gb", "guestAcceleratorCount": 4}]
     world.zones[ZONE] = [make.machine("a3-highgpu-8g", accelerators=four), make.machine("a2-highgpu-1g")]
     found = readings(asked()[0], "machine types")
-    assert RejectedRow("a3-highgpu-8g", "4 accelerators, known with 8 (us-central1-a)") in found["Refused"]
+    assert RejectedRow("a3-highgpu-8g", "4 accelerators, known with 8 (us-central1-a)") in found["RejectedRow"]
     priced = {p.instance_type for p in readings(asked()[0], "prices of machines with GPUs")["Price"]}
     assert "a3-highgpu-8g" not in priced
     assert "a2-highgpu-1g" in priced

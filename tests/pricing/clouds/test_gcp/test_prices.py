@@ -97,7 +97,7 @@ def test_a_commitment_has_its_term_and_a_bare_gpu_is_listed(found):
 
 def test_a_type_that_cannot_be_bought_on_demand_has_no_such_price(found):
     """Google lists rates for A4 and small A3 on demand, and sells them by reservation, flex-start or as spot only."""
-    left = {reading.reason: reading.rows for reading in found["Left"]}
+    left = {reading.reason: reading.rows for reading in found["SkippedRows"]}
     assert left["list prices of types that cannot be bought that way: sold by reservation, flex-start or as spot"] == 1
     assert left["list prices of types that cannot be bought that way: sold as spot or flex-start only"] == 1
     commitment = by_key(found["Price"])["us-central1", "a4-highgpu-8g", "committed_use_1y"]
@@ -106,7 +106,7 @@ def test_a_type_that_cannot_be_bought_on_demand_has_no_such_price(found):
 
 def test_a_missing_part_gives_no_price_and_is_named(found):
     """The A2 Ultra has no GPU rate here; its vCPU, memory and SSD would make a tempting 1.14 USD an hour."""
-    refused = {r.subject: r.reason for r in found["Refused"]}
+    refused = {r.subject: r.reason for r in found["RejectedRow"]}
     assert refused["a2-ultragpu-1g on_demand us-central1"] == "no rate for A100 80GB GPU"
     assert refused["a3-highgpu-8g committed_use_1y us-central1"] == (
         "no rate for A3 vCPU and A3 memory and H100 80GB GPU"
@@ -120,15 +120,15 @@ def test_bundled_local_ssd_is_never_forgotten(asked, readings, world):
     world.skus = [s for s in world.skus if not s["description"].startswith("SSD backed Local Storage")]
     found = readings(asked()[0], GPU)
     assert ("us-central1", "a3-highgpu-8g", "on_demand") not in by_key(found["Price"])
-    [refused] = [r for r in found["Refused"] if r.subject == "a3-highgpu-8g on_demand us-central1"]
+    [refused] = [r for r in found["RejectedRow"] if r.subject == "a3-highgpu-8g on_demand us-central1"]
     assert refused.reason == "no rate for local SSD"
     assert refused.key == ("gcp", "us-central1", "a3-highgpu-8g", "on_demand")  # the price of before stays
 
 
 def test_a_commitment_without_any_rate_is_not_offered(found):
     """Local SSD, A100 and A2 have 1-year rates here and no 3-year ones."""
-    assert "commitments that are not offered: no part has a rate" in {r.reason for r in found["Left"]}
-    assert not [r for r in found["Refused"] if r.subject.startswith("a2-highgpu-1g committed_use_3y")]
+    assert "commitments that are not offered: no part has a rate" in {r.reason for r in found["SkippedRows"]}
+    assert not [r for r in found["RejectedRow"] if r.subject.startswith("a2-highgpu-1g committed_use_3y")]
 
 
 @pytest.mark.parametrize(
@@ -185,11 +185,11 @@ def test_without_the_list_of_zones_prices_go_on_and_say_so(asked, readings, kit)
 def test_regions_narrow_what_is_read(asked, readings):
     found = readings(asked(regions=("us-east5",))[0], TPU)
     assert {p.region for p in found["Price"]} == {"us-east5"}
-    assert {c.region for c in found["Covered"]} == {"us-east5"}
+    assert {c.region for c in found["CoveredScope"]} == {"us-east5"}
 
 
 def test_what_was_read_to_the_end_is_said_by_region_kind_and_family(found):
-    covered = set(found["Covered"])
+    covered = set(found["CoveredScope"])
     assert CoveredScope("asia-east1", "spot", "A2") in covered  # a region that sells nothing is known to sell nothing
     assert CoveredScope("us-central1", "committed_use", "N1+GPU") in covered
     assert not [c for c in covered if c.family in {"TPU", "A4X"}]
@@ -198,10 +198,10 @@ def test_what_was_read_to_the_end_is_said_by_region_kind_and_family(found):
 def test_every_sku_is_used_left_or_refused(found, world):
     skus = sum(
         r.rows
-        for r in found["Left"]
+        for r in found["SkippedRows"]
         if not r.reason.startswith(("list prices", "retired", "ways of paying", "commitments"))
     )
-    assert skus + sum(r.subject.startswith("SKU") for r in found["Refused"]) == len(world.skus)
+    assert skus + sum(r.subject.startswith("SKU") for r in found["RejectedRow"]) == len(world.skus)
 
 
 def test_the_recorded_catalogue_of_2023(asked, readings, world, replayed):

@@ -116,7 +116,7 @@ def test_a_usage_type_that_contradicts_the_description_is_refused(read, world, m
 def test_two_rates_for_one_part_give_no_price(asked, readings, world, make, rows):
     world.skus.append(make.sku({**rows[H100], "usd": "4.2"}, 778))
     found = readings(asked()[0], "prices of machines with GPUs")
-    assert {r.subject: r.reason for r in found["Refused"]}["a3-highgpu-8g on_demand us-central1"] == (
+    assert {r.subject: r.reason for r in found["RejectedRow"]}["a3-highgpu-8g on_demand us-central1"] == (
         "more than one rate for H100 80GB GPU: 9.796550569 (SKU 0014), 4.2 (SKU 0778)"
     )
 

@@ -1,0 +1,107 @@
+"""The results of a search of offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from pricing import exchange_rates as exchange
+
+
+@dataclass(frozen=True, slots=True)
+class OfferRow:
+    """One offering at one price; per-node figures count all its accelerators, None is unknown."""
+
+    provider: str
+    """Provider."""
+    region: str
+    """Region."""
+    instance_type: str
+    """Instance type."""
+    accelerator: str
+    """Name of the accelerator."""
+    accelerator_count: float | None
+    """Accelerators of one node; null: unknown."""
+    purchase_option: str
+    """Purchase option as the catalogue spells it."""
+    price_per_hour: float
+    """Price of a node-hour, in `currency`."""
+    currency: str
+    """Currency of the price, ISO 4217."""
+    price_per_accelerator_hour: float | None
+    """Price of an accelerator-hour, in `currency`; null: count unknown."""
+    accelerator_memory_gib: float | None
+    """Memory of one accelerator in GiB; null: unknown."""
+    memory_gib_per_node: float | None
+    """Accelerator memory of a node in GiB; null: unknown."""
+    memory_bandwidth_gbs_per_node: float | None
+    """Accelerator memory bandwidth of a node in GB/s; null: unknown."""
+    cores_per_node: float | None
+    """Accelerator cores of a node; null: unknown."""
+    precision: str
+    """Precision of `tflops_per_node`."""
+    tflops_per_node: float | None
+    """Dense peak throughput of a node in TFLOPS at `precision`; null: unknown."""
+    vcpus: float | None
+    """Virtual processors of a node; null: unknown."""
+    host_memory_gib: float | None
+    """Host memory of a node in GiB; null: unknown."""
+    status: str
+    """Availability: current, preview or retired."""
+    as_of: date
+    """Date of the price."""
+    source_id: str
+    """Identifier of the price's source."""
+    source: str
+    """The source in words."""
+    method: str
+    """How the price came about: listed, or estimated by a named rule."""
+    list_price_per_hour: float | None = None
+    """List price of a node-hour before adjustment, in `list_currency`; null: the price is as listed."""
+    list_currency: str = ""
+    """Currency of the list price; empty: the price is as listed."""
+    adjustment: str = ""
+    """Negotiated price that was applied; empty: none."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnpricedOffering:
+    """An offering that matches but has no price (`reason`), listed so that its absence does not mislead."""
+
+    provider: str
+    """Provider."""
+    instance_type: str
+    """Instance type."""
+    accelerator: str
+    """Name of the accelerator."""
+    accelerator_count: float | None
+    """Accelerators of one node; null: unknown."""
+    reason: str
+    """Why it has no price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """The result: `rows` after the limit, `total` before it; `unsorted` rows lack the sort key and come last.
+
+    Prices are in `currency`, converted at `exchange_rates`; `left_out` names currencies without a rate.
+    """
+
+    rows: tuple[OfferRow, ...]
+    """Matching offers, up to the limit."""
+    total: int
+    """Number of matching offers before the limit."""
+    unsorted: int
+    """Number of rows without the sort key, which come last."""
+    sort: str
+    """Sort key."""
+    gaps: tuple[UnpricedOffering, ...]
+    """Offerings that fit but have no price."""
+    catalog_digest: str
+    """Checksum of the catalogue."""
+    currency: str = "USD"
+    """Currency of all prices, ISO 4217."""
+    exchange_rates: tuple[exchange.RateUsed, ...] = ()
+    """Exchange rates in use."""
+    left_out: tuple[str, ...] = ()
+    """Currencies without an exchange rate, whose prices are left out."""

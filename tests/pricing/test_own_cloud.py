@@ -211,7 +211,9 @@ def test_a_plug_in_without_its_package_is_told(tmp_path):
         installed, main = tmp_path / "installed", "from planner.cli import main; main()"
         return with_plug_in(installed, tmp_path / "data", "-c", main, *arguments, code=code)
 
-    assert "acme: the plug-in refers to the package acme_prices, which is not installed" in planner("cloud", "check", code=2)
+    assert "acme: the plug-in refers to the package acme_prices, which is not installed" in planner(
+        "cloud", "check", code=2
+    )
     (line,) = [line.split(maxsplit=5) for line in planner("cloud", "list").splitlines() if line.startswith("acme")]
     assert line == ["acme", "?", "plug-in", "-", "no", "the package acme_prices is not installed"]
 

@@ -257,7 +257,7 @@ BILL_HEAD = b"BilledCost,EffectiveCost,ChargeCategory,BillingCurrency,ChargePeri
 HOSTILE = {
     "bomb.xlsx": (BOMB, "it unpacks to"),
     "bomb.ods": (ods(head=" " * 30_000_000), "it unpacks to"),
-    "far.xlsx": (FAR, "a cell as far out as"),
+    "far.xlsx": (FAR, "a cell in column 16,384"),
     "entities.xlsx": (with_parts(xlsx(), {}, b"<worksheet ", ENTITIES), "document type"),
     "entities.ods": (ods(head='<!DOCTYPE x [<!ENTITY a "b">]>'), "document type"),
     "password.xlsx": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(9_000), "password"),

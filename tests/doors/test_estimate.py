@@ -248,11 +248,17 @@ def test_ctrl_c_is_exit_code_130_and_leaves_nothing(tmp_path):
 
 
 def test_ctrl_c_during_the_solve_ends_it_at_once():
-    # The solver would run on for minutes before Python hears of the signal; a sleeping thread stands for it.
+    # The solver would run on for minutes before Python hears of the signal; a sleeping thread stands for it. It sends
+    # the signal once it is waited for.
     code = (
-        "import os, signal, time\n"
+        "import os, signal, sys, threading, time\n"
         "from planner.cli._estimate_settings import _run_interruptibly\n"
-        "_run_interruptibly(lambda: (os.kill(os.getpid(), signal.SIGINT), time.sleep(3600)))\n"
+        "def solve():\n"
+        "    frame = lambda: sys._current_frames()[threading.main_thread().ident]\n"
+        "    while [(at := frame()).f_code.co_name, at.f_back.f_code.co_name] != ['wait', 'result']: time.sleep(0.01)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(3600)\n"
+        "_run_interruptibly(solve)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

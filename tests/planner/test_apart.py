@@ -138,7 +138,12 @@ def test_nothing_stays_open_and_no_process_is_left():
 def test_it_ends_with_whoever_asked(how, code, tmp_path):
     path = tmp_path / "pid"
     asks = ASKS.format(code=WAITS.format(path=str(path)), seconds=None)
-    asker = subprocess.Popen([sys.executable, "-c", asks], stderr=subprocess.DEVNULL, start_new_session=True)
+    asker = subprocess.Popen(
+        [sys.executable, "-c", asks],
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  a runner may ignore it
+    )
     assert until(lambda: path.is_file() and path.read_text())
     os.killpg(asker.pid, how)  # as Ctrl-C does: all of the terminal's processes hear it
     assert asker.wait(300) == code

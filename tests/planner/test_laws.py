@@ -221,6 +221,7 @@ def test_payments_of_owned_nodes_are_in_proportion_to_their_number(seed, month, 
     assert [p.amount * count for p in one] == pytest.approx([p.amount for p in many])
 
 
+@pytest.mark.slow
 def test_equal_input_gives_equal_bytes_in_another_process():
     """Whatever the order in which it goes through sets of texts."""
     script = (

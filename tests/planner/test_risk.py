@@ -291,7 +291,7 @@ def test_draws_planned_anew_know_at_least_as_much(priced, owning):
 
 
 def test_the_report_says_what_a_reader_needs(priced, owning):
-    found = plan(owning(36, risk={"draws": 100, "reoptimise": 1, "waits": [0, 3]}), priced(ON_DEMAND))
+    found = plan(owning(12, risk={"draws": 100, "reoptimise": 1, "waits": [0, 3]}), priced(ON_DEMAND))
     section = risk_section(found)
     text = repr(section)
     for words in ("becomes cheaper where", "P90", "planned again", "Regret", "seed 0", "after 3 months"):

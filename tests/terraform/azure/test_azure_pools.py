@@ -153,7 +153,9 @@ WRONG: list[tuple[dict[str, str], str]] = [
 ]
 
 
-@pytest.mark.parametrize("cases", [ILL_FITTING, WRONG], ids=["ill_fitting", "wrong"])
+@pytest.mark.parametrize(
+    "cases", [pytest.param(ILL_FITTING, marks=pytest.mark.slow), WRONG], ids=["ill_fitting", "wrong"]
+)
 def test_what_azure_would_refuse_is_refused_before(
     cases: list[tuple[dict[str, str], str]], planned: Check, gpu_pool: Check, told: Check
 ) -> None:

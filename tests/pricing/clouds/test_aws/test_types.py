@@ -39,6 +39,7 @@ def unknown(moto, ask, sold) -> instance_types.AwsRegionTypes:
     return sold["unknown"]
 
 
+@pytest.mark.slow
 def test_every_accelerated_type_of_the_region_is_known_and_agrees(known, catalog):
     assert len(known.offerings) >= 70
     assert known.refused == ()

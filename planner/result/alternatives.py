@@ -19,7 +19,9 @@ class RefusalCount:
     """A reason why something cannot serve, and the number of workloads that it holds for."""
 
     reason: Message
+    """Why workloads cannot run on it."""
     workloads: int
+    """Number of workloads with this reason."""
 
 
 @dataclass(frozen=True, slots=True)

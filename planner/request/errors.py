@@ -1,7 +1,7 @@
 """What can go wrong on the way from a question to a plan.
 
 PlannerError
-├── InvalidRequest     asked wrongly: every complaint at once, each with its place     (exit code 2, HTTP 422)
+├── InvalidRequest     problems of the input: all at once, each with its place     (exit code 2, HTTP 422)
 └── Defect             a plan that does not replay: a bug of ours                       (exit code 1, HTTP 500)
 
 A plan that cannot exist is no error: it is a Plan with `status` infeasible (exit code 3, HTTP 200).

@@ -100,10 +100,10 @@ def test_every_fault_of_both_files_is_told(planner, plans, tmp_path):
     (tmp_path / "none.json").write_text("{}")
     (tmp_path / "text.json").write_text("no json at all")
     (tmp_path / "list.json").write_text("[1]")
-    (tmp_path / "nan.json").write_text('{"schema_version": "1", "months": NaN}')
+    (tmp_path / "nan.json").write_text('{"schema_version": "2", "months": NaN}')
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "deep.json").write_text("[" * 100_000)
-    changed(tmp_path, good, "later.json", lambda d: d.update(schema_version="2"))
+    changed(tmp_path, good, "later.json", lambda d: d.update(schema_version="3"))
     changed(tmp_path, good, "short.json", lambda d: d.pop("strategies") and None)
     expected = {
         "missing.json": "cannot be read",
@@ -114,7 +114,7 @@ def test_every_fault_of_both_files_is_told(planner, plans, tmp_path):
         "nan.json": "NaN is no number",
         "bytes.json": "is no JSON",
         "deep.json": "is no JSON",
-        "later.json": "is a plan of schema version 2",
+        "later.json": "is a plan of schema version 3",
         "short.json": "strategies",
     }
     for name, words in expected.items():

@@ -271,8 +271,8 @@ def test_the_file_before_is_kept_until_the_new_one_is_whole(measure, tmp_path):
 def test_a_folder_that_went_away_loses_nothing(measure, tmp_path):
     (tmp_path / "sub").mkdir()
     ran = measure("-o", "sub/own.json", "--", PYTHON, "-c", "import os; os.rmdir('sub'); open('sub', 'w').close()")
-    assert "kept in" in ran.err
-    path = Path(ran.err.partition("kept in ")[2].split()[0])
+    assert "saved as" in ran.err
+    path = Path(ran.err.partition("saved as ")[2].split()[0])
     assert kept(path)["status"] == "complete"
 
 
@@ -291,7 +291,7 @@ def test_no_driver_is_one_line_and_no_traceback(measure):
         pytest.skip("this machine has one")
     ran = measure("--", PYTHON, "-c", "pass")
     assert ran.code == 0
-    assert "no accelerator that can be read, so the CPU is measured (NVIDIA: " in ran.err
+    assert "no readable accelerator, so the CPU is measured (NVIDIA: " in ran.err
     assert "Traceback" not in ran.err
 
 

@@ -68,7 +68,7 @@ def test_everything_wrong_is_told_at_once(planner, plan, tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [('{"schema_version": "0"}', "is a plan of schema version 0"), ('{"schema_version": "1"}', "is no plan")],
+    [('{"schema_version": "0"}', "is a plan of schema version 0"), ('{"schema_version": "2"}', "is no plan")],
 )
 def test_what_is_no_plan_is_refused(planner, tmp_path, content, told):
     (tmp_path / "plan.json").write_text(content)

@@ -129,7 +129,7 @@ def test_what_no_command_buys_says_so(plans: dict[str, Plan]) -> None:
     assert row["command"] == ""
     assert "no gcloud command is documented for this type" in text
     text, (row,) = listed(plans["gcp_gpu"], commitment("oci", "eu", "BM.GPU.H100.8", "reserved_1y"))
-    assert "not known here: ask the provider" in text
+    assert "No instructions are known for this commitment: ask the provider" in text
 
 
 @pytest.mark.parametrize("name", ["x; rm -rf ~", "$(reboot)", "a'b", "`id`", "a\nb"])

@@ -115,7 +115,7 @@ def test_half_a_page_is_read_again_and_never_taken_for_a_whole_one(aws, kit):
     running = aws()
     running.cloud.faults.append(kit.Fault(half=True, times=2, where=is_types))
     assert len([r for r in running.read("types") if not isinstance(r, CoveredScope)]) == 2
-    running = aws(seconds=False)
+    running = aws(again=False)
     running.cloud.faults.append(kit.Fault(half=True, times=999))
     assert read_failed(running).kind in {"unreachable", "server_error"}
 

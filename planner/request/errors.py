@@ -1,8 +1,8 @@
 """What can go wrong on the way from a question to a plan.
 
 PlannerError
-├── InvalidRequest     problems of the input: all at once, each with its place     (exit code 2, HTTP 422)
-└── Defect             a plan that does not replay: a bug of ours                       (exit code 1, HTTP 500)
+├── InvalidRequest     problems of the input: all at once, each with its place         (exit code 2, HTTP 422)
+└── InternalError      a plan that does not replay: a bug of this program          (exit code 1, HTTP 500)
 
 A plan that cannot exist is no error: it is a Plan with `status` infeasible (exit code 3, HTTP 200).
 """

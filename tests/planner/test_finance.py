@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from planner.analysis.financial_views.ownership_return import find_payback_month
 from planner.finance import time_value
+from planner.finance.cashflow import Payment, Terms
+from planner.supply.payments import add_support_and_tax
 from tests.validation import _formulas
 from tests.validation._formulas import SavingsPlanUse, rent_of_capital, savings_plan_bill, value_after_years
 
@@ -256,3 +258,22 @@ def test_a_bill_adds_up(usage, commitment):
 def test_more_commitment_never_leaves_more_on_demand(usage, less, more):
     small, large = (savings_plan_bill(usage, c) for c in sorted((less, more)))
     assert large.on_demand <= small.on_demand + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("periods", "first"),
+    [(0.0, 1), (1.0, 1), (1.01, 2), (3.0, 3), (3.01, None), (0.1 + 0.2, 1), (3 * (1 + 1e-15), 3), (None, None)],
+)
+def test_the_first_month_of_a_break_even_at_both_ends(periods, first):
+    """By the end of month 1 one period is over, by the end of the last month (3) three are."""
+    assert time_value.first_whole_period(periods, 3) == first
+
+
+def test_tax_is_due_on_the_support_plan_too():
+    """100 a month, support 5 %, tax 20 %: 100 + 5 + 20 % of 105 = 126; not 125, as if both were on the 100."""
+    terms = Terms(12, 730, 0.0, 0.0, 0.5, True, cloud_support_fraction=0.05, cloud_tax_fraction=0.2)
+    rows = add_support_and_tax([Payment(1, "end", "on_demand", 100.0)], terms)
+    assert [(row.category, row.amount) for row in rows] == [
+        ("on_demand", 100.0), ("cloud_support", 5.0), ("tax", pytest.approx(21.0)),
+    ]  # fmt: skip
+    assert terms.bill_factor == pytest.approx(1.26)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import tempfile
@@ -48,6 +49,12 @@ def _time_to_solve() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(solver, "_load_solver", patient)
         yield
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: searching it for cycles, again and again, would be a tenth of the whole run."""
+    gc.freeze()
+    gc.set_threshold(50_000)  # as the program itself has it
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,7 +15,6 @@ LONGER_FILES = {
     "planner/optimization/restriction.py": "the next engine replaces it whole",
     "planner/reports/xlsx/workbook.py": "one writer of sheets and cells, in one place",
     "planner/result/__init__.py": "fields with a description each: a table, not a procedure",
-    "pricing/search.py": "fields with a description each: a table, not a procedure",
 }
 """Files that are longer, each with its reason."""
 

@@ -21,6 +21,8 @@ settings.register_profile("quick", max_examples=12, **ALIKE)
 settings.register_profile("thorough", max_examples=100, **ALIKE)
 settings.load_profile("quick")  # `make slow` asks for the other; tests that count for themselves take parts of it
 
+gc.set_threshold(50_000)  # as the program itself has it
+
 SOLVER_TIME = 30
 """By how much the solver's limits of time are wider here: a plan that is cut off by one depends on the machine."""
 
@@ -52,9 +54,8 @@ def _time_to_solve() -> Iterator[None]:
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded by now stays: searching it for cycles, again and again, would be a tenth of the whole run."""
+    """What is loaded by now stays: there is nothing to gain from searching it for cycles again and again."""
     gc.freeze()
-    gc.set_threshold(50_000)  # as the program itself has it
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -282,7 +282,7 @@ def test_what_limits_a_cpu_job(measure, tmp_path, repository):
     assert measure("-o", "b.json", "--", PYTHON, str(folder / "input_starved.py"), "--seconds", "2").code == 0
     first, second = (kept(tmp_path / name)["diagnosis"][0]["limit"] for name in ("a.json", "b.json"))
     if not any(Path("/dev").glob("nvidia*")):  # what limits them on a GPU is another question
-        assert second == "waits"
+        assert second in {"waits", "input_starved"}  # the latter where others keep the disk busy
         assert first in {"cpu_bound", "cpu_contended"}  # the latter where others keep the machine busy
 
 

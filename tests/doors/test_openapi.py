@@ -19,7 +19,9 @@ def test_the_committed_document_is_current(client, document):
     assert client.get("/openapi.json").json() == document, "run python -m planner.service.openapi"
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize(  # `make check` answers all of them, too
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "portfolio" else ()) for name in EXAMPLES]
+)
 def test_the_committed_answer_is_the_answer(client, repository, name):
     request = (repository / f"openapi/examples/{name}.request.json").read_bytes()
     answer = client.post("/plan", content=request, params=QUERY, headers={"content-type": "application/json"})

@@ -107,10 +107,11 @@ FILES = {
     "job.yaml": YAML.encode(),
     "job.json": b'[{"name": "a", "demand": {"accelerator_hours_per_month": 730, "accelerator": "L4"}}]',
 }  # fmt: skip
+DEAR = {"review.xlsx", "review.ods", "large.csv"}
 TYPES = {suffix: media_type for media_type, suffix in reversed(SUFFIXES.items()) if suffix}
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in DEAR else ()) for name in FILES])
 def test_the_plan_of_a_file_is_that_of_the_command(client, planner, tmp_path, name):
     data = FILES[name]
     (tmp_path / name).write_bytes(data)

@@ -32,6 +32,8 @@ RUN.remove(ROOT / "docs" / "guides" / "add-something.md")  # test_add_something.
 BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<file>\S+))?\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 DEMO = "make demo"
+DEAR = {"measure.md"}
+"""Guides whose jobs keep a processor busy for seconds."""
 SAME = 2e-3
 """How far a number may be from the one shown: plans are proven to 1e-6, their parts may move between equals."""
 
@@ -118,7 +120,9 @@ def follow(found: Iterable[Step], shell, folder: Path) -> None:
             )
 
 
-@pytest.mark.parametrize("path", RUN, ids=name)
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=pytest.mark.slow if path.name in DEAR else ()) for path in RUN], ids=name
+)
 def test_commands_print_what_the_document_shows(path, shell, tmp_path):
     follow((step for step in steps(path) if step.line != DEMO), shell, tmp_path)
 

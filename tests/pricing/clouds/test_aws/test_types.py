@@ -48,6 +48,7 @@ def test_every_accelerated_type_of_the_region_is_known_and_agrees(known, catalog
         assert offering.accelerator_count == catalog.offerings["aws", name].accelerator_count
 
 
+@pytest.mark.slow
 def test_named_alone_each_type_gets_the_accelerator_that_the_catalogue_has(known, unknown, catalog):
     """66 types or more resolve from EC2's own words to what was collected independently; two are refused, none lost."""
     assert {r.subject.removeprefix("aws ") for r in unknown.refused} == WITHOUT_A_NAME

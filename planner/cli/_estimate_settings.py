@@ -147,15 +147,15 @@ def _parse_settings(options: Mapping[str, OptionValue]) -> Settings:
         elif isinstance(value, tuple):
             settings[field] = [part.strip() for text in value for part in text.split(",") if part.strip()]
         else:
-            settings[field] = _parse_rate(str(value)) if option == "discount_rate" else value
+            settings[field] = _read_percentage(str(value)) if option == "discount_rate" else value
         places[field] = place
     return settings, places, complaints
 
 
-def _parse_rate(text: str) -> float | str:
+def _read_percentage(text: str) -> str:
     """8% as 0.08; other texts are unchanged, for validation with the request."""
     rate = parse_fraction(text) if "%" in text else None
-    return text if rate is None else rate
+    return text if rate is None else f"{rate!r}"
 
 
 def _read_assumptions(path: str) -> Settings:

@@ -51,6 +51,13 @@ class CoveredScope:
 
 
 @dataclass(frozen=True, slots=True)
+class UnidentifiedAccelerator:
+    """Why the accelerator of a row is not identified."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class SkippedRows:
     """Rows that the catalogue excludes by a rule: Windows, dedicated hosts, types without accelerators."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pricing.accelerator import Accelerator, AcceleratorNames
-from pricing.adapters.protocol import RejectedRow, SkippedRows
+from pricing.adapters.protocol import RejectedRow, SkippedRows, UnidentifiedAccelerator
 from pricing.errors import UnknownName
 from pricing.imports.listings import CatalogListing
 from pricing.offering import Offering
@@ -55,7 +55,9 @@ class NodeMatcher:
         self.source_id = source_id
         self.has_separate_accelerators = any(not row.instance_type for row in self.rows)
         self._new: dict[str, Offering | RejectedRow] = {}
-        self._meant: dict[tuple[str, float | None, float | None], tuple[Accelerator, float] | str] = {}
+        self._meant: dict[
+            tuple[str, float | None, float | None], tuple[Accelerator, float] | UnidentifiedAccelerator
+        ] = {}
 
     def of(self, row: CatalogListing) -> PricedNode | SkippedRows | RejectedRow:
         """The node of a row, or why there is none."""
@@ -86,8 +88,8 @@ class NodeMatcher:
                 subject, f"it is listed with several accelerators, {spellings}: which it has is not told"
             )
         meant = self._identify_accelerator(row)
-        if isinstance(meant, str):
-            return RejectedRow(subject, meant)
+        if isinstance(meant, UnidentifiedAccelerator):
+            return RejectedRow(subject, meant.reason)
         return Offering(
             provider=self.provider,
             family=_derive_family(row.instance_type, {offering.family for offering in self.offerings.values()}),
@@ -113,8 +115,8 @@ class NodeMatcher:
             spellings[row.instance_type].add((row.accelerator, row.accelerator_count or None))
         return spellings
 
-    def _identify_accelerator(self, row: CatalogListing) -> tuple[Accelerator, float] | str:
-        """The accelerator and its count, in units of the catalogue; the reason if it cannot be identified."""
+    def _identify_accelerator(self, row: CatalogListing) -> tuple[Accelerator, float] | UnidentifiedAccelerator:
+        """The accelerator and its count, in units of the catalogue."""
         key = (row.accelerator, row.accelerator_count, row.accelerator_memory_gib)
         if key not in self._meant:
             self._meant[key] = self._resolve_accelerator(*key)
@@ -122,7 +124,7 @@ class NodeMatcher:
 
     def _resolve_accelerator(
         self, name: str, count: float | None, memory_gib: float | None
-    ) -> tuple[Accelerator, float] | str:
+    ) -> tuple[Accelerator, float] | UnidentifiedAccelerator:
         try:
             chip, chips = self.names.tpu_slice(name)
         except UnknownName:
@@ -130,7 +132,7 @@ class NodeMatcher:
         else:
             return chip, chips * (count or 1)
         if not count:
-            return f"{name} without a count of accelerators"
+            return UnidentifiedAccelerator(f"{name} without a count of accelerators")
         written = [name] if memory_gib is None else [name, f"{name}-{memory_gib:.0f}GB"]
         problem = ""
         for spelling in written:
@@ -146,7 +148,7 @@ class NodeMatcher:
             problem = (
                 f"{name} is {accelerator.name} of {accelerator.memory_gib:g} GiB here, the file says {memory_gib:g} GiB"
             )
-        return problem
+        return UnidentifiedAccelerator(problem)
 
     def _join_machine(self, row: CatalogListing, known: Offering) -> PricedNode | SkippedRows | RejectedRow:
         """The sum of a machine and of its accelerators, which the file lists separately in the same zone."""
@@ -171,8 +173,10 @@ class NodeMatcher:
         """Rows of accelerators alone by name, count and zone."""
         lone_rows: dict[tuple[str, float | None, str], list[CatalogListing]] = defaultdict(list)
         for row in self.rows:
-            meant = self._identify_accelerator(row) if not row.instance_type and row.accelerator else ""
-            if not isinstance(meant, str):
+            if row.instance_type or not row.accelerator:
+                continue
+            meant = self._identify_accelerator(row)
+            if not isinstance(meant, UnidentifiedAccelerator):
                 lone_rows[meant[0].name, meant[1], row.zone or row.region].append(row)
         return lone_rows
 
@@ -181,7 +185,7 @@ class NodeMatcher:
         if row.accelerator in self.offerings:
             return self.offerings[row.accelerator]
         meant = self._identify_accelerator(row)
-        if isinstance(meant, str):
+        if isinstance(meant, UnidentifiedAccelerator):
             return None
         same = [o for o in self.offerings.values() if (o.accelerator, o.accelerator_count) == (meant[0].name, meant[1])]
         if meant[0].device_class != "tpu":

@@ -5,6 +5,7 @@ import re
 
 from planner.reports.markdown import render as markdown
 from planner.reports.text import render
+from planner.result.marginal_values import MarginalValue
 
 
 def shown(plan):
@@ -171,3 +172,19 @@ def test_there_are_no_sections_for_what_a_plan_does_not_tell(impossible_plan):
     text = shown(impossible_plan)
     for title in ("From runner-up", "Owning against", "Unit economics", "Depreciation"):
         assert f"\n{title}" not in text
+
+
+def test_marginal_costs_are_figures_that_can_be_read(small_plan):
+    """A saving by a share of work is as large as it is, and what the solver's tolerance leaves is none."""
+    rows = (
+        MarginalValue("limit", "share on spot", "of the work", 0.05, -3502.6, -70051.9),
+        MarginalValue("limit", "opex_per_year year 1", "a year", 200_000.0, -6.4e-10, -3.2e-15),
+        MarginalValue("demand", "train", "samples", 216_000.0, 299.2, 299.2 / 216_000),
+    )
+    plan = dataclasses.replace(small_plan, margins=rows)
+    lines = section(shown(plan), "Marginal cost")[-3:]
+    assert [re.split(r" {2,}", line.strip()) for line in lines] == [
+        ["share on spot: of the work", "0.05", "-3,503", "-70,052"],
+        ["opex_per_year year 1: a year", "200,000", "-", "-"],
+        ["train: samples", "216,000", "299", "1.385 per thousand samples"],
+    ]

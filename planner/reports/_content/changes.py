@@ -27,6 +27,7 @@ from planner.result.comparison import (
     PlanChange,
     Topic,
 )
+from pricing.exchange_rates import is_currency_code
 from pricing.plain_text import plain_text
 
 NO_OTHER_CHANGES = "No other changes."
@@ -187,8 +188,15 @@ def _signed_value(difference: float) -> str:
 
 
 def part_text(part: CauseComponent) -> str:
-    """A cause of the difference with its old and its new value."""
-    old, new = (_value_text(figure) for figure in (part.old, part.new))
+    """A cause of the difference with its old and its new value.
+
+    >>> part_text(CauseComponent("commitment kept", -1e-12, 14000.0, "USD", 14000.0, 13777.68))
+    'commitment kept: 0 -> 14,000 USD'
+    """
+    # what remains of a sum of payments that cancel is below a cent
+    is_money = is_currency_code(part.unit)
+    figures = (round(each, 2) if is_money and isinstance(each, float) else each for each in (part.old, part.new))
+    old, new = (_value_text(figure) for figure in figures)
     if part.old is None:
         return plain_text(f"{part.name}: new, {new} {part.unit}")
     if part.new is None:

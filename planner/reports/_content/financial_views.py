@@ -181,4 +181,11 @@ def _marginal_row(row: MarginalValue) -> tuple[str, ...]:
     subject = f"{row.subject}: {row.unit}"
     if row.worth is None or row.per_unit is None:
         return (subject, format_quantity(row.added), "cannot be served" if row.kind == "demand" else NO_VALUE, NO_VALUE)
-    return (subject, format_quantity(row.added), format_money(row.worth), format_unit_cost(row.per_unit, row.unit))
+    worth = format_money(row.worth)
+    if worth == NO_VALUE:  # the solver's tolerance: a rate of it would be noise
+        each = NO_VALUE
+    elif row.kind == "demand":
+        each = format_unit_cost(row.per_unit, row.unit)
+    else:
+        each = format_number(row.per_unit)  # of the limit's unit, which the subject names
+    return (subject, format_quantity(row.added), worth, each)

@@ -62,7 +62,7 @@ def format_number(value: float, digits: int = 4) -> str:
     >>> [format_number(each) for each in (2920.0, 0.000123456, 12.3456, 1234567.0)]
     ['2,920', '0.0001235', '12.35', '1,234,567']
     """
-    if value == 0:
+    if abs(value) < 1e-12:  # beyond the decimals shown
         return "0"
     # the position of the first significant digit decides how many decimals show `digits` of them
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
@@ -102,9 +102,12 @@ def format_unit_cost(cost_per_unit: float, unit: str) -> str:
 
 
 def unit_cost_scale(cost_per_unit: float) -> tuple[float, str]:
-    """How many units to quote a cost for, and the word for it: 1, 1,000 or a million, so that a cent is reached."""
+    """How many units to quote a cost for, and the word for it: 1, 1,000 or a million, so that a cent is reached.
+
+    A saving, which is negative, is quoted as a cost of its size is.
+    """
     for scale, word in ((1.0, ""), (1e3, "thousand ")):
-        if cost_per_unit * scale >= 0.01:
+        if abs(cost_per_unit) * scale >= 0.01:
             return scale, word
     return 1e6, "million "
 

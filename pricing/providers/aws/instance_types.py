@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pricing.accelerator import Accelerator
-from pricing.adapters.protocol import FetchRequest, RejectedRow, SkippedRows
+from pricing.adapters.protocol import FetchRequest, RejectedRow, SkippedRows, UnidentifiedAccelerator
 from pricing.errors import UnknownName
 from pricing.offering import Offering
 from pricing.providers.aws.clients import AwsClients
@@ -86,8 +86,8 @@ def build_offering(request: FetchRequest, type_info: Mapping[str, Any]) -> Offer
     if known is not None:
         return _update_known(known, type_info, count)
     accelerator = _identify_accelerator(request, spelled, memory_gib)
-    if isinstance(accelerator, str):
-        return RejectedRow(f"aws {name}", f"{accelerator}, as EC2 reports it")
+    if isinstance(accelerator, UnidentifiedAccelerator):
+        return RejectedRow(f"aws {name}", f"{accelerator.reason}, as EC2 reports it")
     disk = type_info.get("InstanceStorageInfo", {}).get("TotalSizeInGB")
     return Offering(
         provider="aws",
@@ -141,12 +141,14 @@ def _parse_devices(type_info: Mapping[str, Any]) -> tuple[float, str, float | No
     return None
 
 
-def _identify_accelerator(request: FetchRequest, spelled: str, memory_gib: float | None) -> Accelerator | str:
-    """The only accelerator of that name and memory, or the problem."""
+def _identify_accelerator(
+    request: FetchRequest, spelled: str, memory_gib: float | None
+) -> Accelerator | UnidentifiedAccelerator:
+    """The only accelerator of that name and memory."""
     try:
         variants = request.names.match(spelled)
     except UnknownName:
-        return f"the accelerator {spelled!r} is unknown"
+        return UnidentifiedAccelerator(f"the accelerator {spelled!r} is unknown")
     fits = [
         v
         for v in variants
@@ -159,7 +161,8 @@ def _identify_accelerator(request: FetchRequest, spelled: str, memory_gib: float
     if len(fits) == 1:
         return fits[0]
     size = "of unknown memory" if memory_gib is None else f"with {memory_gib:.1f} GiB"
-    return f"the accelerator {spelled!r} {size} could be {', '.join(v.name for v in fits) or 'none that is known'}"
+    candidates = ", ".join(v.name for v in fits) or "none that is known"
+    return UnidentifiedAccelerator(f"the accelerator {spelled!r} {size} could be {candidates}")
 
 
 def _derive_family(request: FetchRequest, name: str) -> str:

@@ -26,8 +26,8 @@ PAGE_SIZE = 5000
 HOURS_OF = {"h": 1.0, "GiBy.h": 1.0, "GiBy.mo": HOURS_PER_MONTH}
 """Hours that a usage unit of the feed lasts."""
 ACCELERATOR_GROUPS = frozenset({"GPU", "TPU"})
-USED_RATES = "rates of parts, summed into the prices of machines"
-UNRELATED_SKUS = "no part of a machine with accelerators"
+USED_RATES = SkippedRows("rates of parts, summed into the prices of machines")
+UNRELATED_SKUS = SkippedRows("no part of a machine with accelerators")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,14 @@ def _read_rates(request: FetchRequest, clients: GcpClients, service: str) -> Gcp
     for page in clients.pages(call, client.list_skus, api_request):
         for sku in page.skus:
             reading = _add_sku_rate(request, call, sku, rates)
-            if isinstance(reading, RejectedRow) and reading.subject in unknown:
+            if isinstance(reading, SkippedRows):
+                left[reading.reason] += 1
+            elif reading.subject in unknown:
                 left["as a SKU of that name that was refused"] += 1
-            elif isinstance(reading, RejectedRow):
+            else:
                 unknown.add(reading.subject)
                 rates.readings.append(reading)
-            else:
-                left[reading] += 1
-    if not left[USED_RATES]:
+    if not left[USED_RATES.reason]:
         first = next((f"; first: {r.subject}: {r.reason}" for r in rates.readings if isinstance(r, RejectedRow)), "")
         raise ProviderFailure(
             "changed_format", f"{call}: no rate of any part among {left.total() + len(unknown)} SKUs{first}"
@@ -102,8 +102,8 @@ def _read_rates(request: FetchRequest, clients: GcpClients, service: str) -> Gcp
     return rates
 
 
-def _add_sku_rate(request: FetchRequest, call: ApiCall, sku: Any, rates: GcpPartRates) -> str | RejectedRow:
-    """Adds the rate of the SKU; gives the reason for the count (USED_RATES if added), or the rejection."""
+def _add_sku_rate(request: FetchRequest, call: ApiCall, sku: Any, rates: GcpPartRates) -> SkippedRows | RejectedRow:
+    """Adds the rate of the SKU; gives what it counts as (USED_RATES if added), or the rejection."""
     description, usage_type = sku.description, sku.category.usage_type
     if missing := [
         name for name, value in (("description", description), ("category.usage_type", usage_type)) if not value
@@ -113,7 +113,7 @@ def _add_sku_rate(request: FetchRequest, call: ApiCall, sku: Any, rates: GcpPart
         )
     table = load_parts_table()
     if reason := table.another_product(description):
-        return reason
+        return SkippedRows(reason)
     meaning = table.match(description)
     if meaning is None:
         return _classify_unnamed(sku)
@@ -161,7 +161,7 @@ def _parse_usd(money: Any) -> float:
     return amount
 
 
-def _classify_unnamed(sku: Any) -> str | RejectedRow:
+def _classify_unnamed(sku: Any) -> SkippedRows | RejectedRow:
     """Rejects an accelerator SKU that no part is named after, so that it is reported; skips all others."""
     if sku.category.resource_group not in ACCELERATOR_GROUPS:
         return UNRELATED_SKUS

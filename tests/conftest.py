@@ -27,6 +27,10 @@ SOLVER_TIME = 30
 """By how much the solver's limits of time are wider here: a plan that is cut off by one depends on the machine."""
 
 
+TOGETHER = ("tests/doors/", "tests/house/", "tests/terraform/")
+"""Folders whose files go to one worker: they share a service, parsed sources, providers that stand in for real ones."""
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_data_of_the_user() -> Iterator[None]:
     before = os.environ.get("GPU_PLANNER_DATA")
@@ -73,3 +77,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             cases[test] += 1
     if (seed := config.getoption("--shuffle")) is not None:
         random.Random(seed).shuffle(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `--dist loadfile` some folders are one file."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFileOrFolder(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
+
+    return ByFileOrFolder(config, log)

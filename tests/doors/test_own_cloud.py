@@ -138,6 +138,7 @@ def test_to_set_it_aside_is_enough(planner, faulty, data):
     assert planner("offers", "--limit", "1").code == 0
 
 
+@pytest.mark.slow
 def test_faults_that_come_while_it_is_served_are_no_bug(service, own):
     assert service.get("/offers", params={"provider": "lambda", "limit": 1}).status_code == 200
     shutil.copytree(own, own.with_name("copy"))  # two folders of one name in provider.toml

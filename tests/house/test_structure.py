@@ -23,8 +23,8 @@ def structure() -> SimpleNamespace:
 
 
 @pytest.fixture(scope="module")
-def trees(structure):
-    return structure.sources()
+def trees(structure, parsed):
+    return {module: parsed[path.relative_to(structure.ROOT)] for module, path in structure.paths().items()}
 
 
 @pytest.fixture(scope="module")

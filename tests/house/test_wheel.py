@@ -99,11 +99,12 @@ def planner(python: Path, folder: Path, *arguments: str) -> subprocess.Completed
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 
 
+@pytest.mark.slow
 def test_the_wheel_works_without_the_checkout(installed, root, tmp_path):
     where = "import planner, pricing; print(planner.__file__, pricing.__file__)"
     found = subprocess.run(

@@ -34,6 +34,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 def test_a_node_group_starts_what_was_asked_for(plans: Plans) -> None:
     checked = plans("eks_pool", CALLS)
     groups = checked.by_call("aws_eks_node_group")

@@ -27,8 +27,8 @@ SOLVER_TIME = 30
 """By how much the solver's limits of time are wider here: a plan that is cut off by one depends on the machine."""
 
 
-TOGETHER = ("tests/doors/", "tests/house/", "tests/terraform/")
-"""Folders whose files go to one worker: they share a service, parsed sources, providers that stand in for real ones."""
+TOGETHER = ("tests/doors/", "tests/house/", "tests/pricing/clouds/", "tests/reports/", "tests/terraform/")
+"""Folders whose files go to one worker: they share a service, parsed sources, SDKs, plans, stand-ins of providers."""
 
 
 @pytest.fixture(scope="session", autouse=True)

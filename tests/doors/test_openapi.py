@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -80,6 +81,7 @@ def test_the_answer_has_the_fields_of_the_schema(document, repository):
 def test_a_stale_file_is_told(repository, tmp_path, capsys, monkeypatch):
     import shutil
 
+    monkeypatch.setenv("GPU_PLANNER_DATA", os.devnull)  # `main` sets it for its process: here for this test
     monkeypatch.setattr("planner.service.openapi.EXAMPLES", {"bad": EXAMPLES["bad"]})  # refused: nothing is planned
     shutil.copytree(repository / "openapi", tmp_path / "openapi")
     (tmp_path / "openapi/examples/bad.answer.json").write_text("{}")

@@ -234,6 +234,7 @@ def test_nothing_is_loaded_from_elsewhere(client):
     assert client.get("/redoc").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_real_server_on_the_loopback(repository):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -223,6 +223,7 @@ def test_generated_pages_are_up_to_date():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_stale_page_is_told_by_name(tmp_path, monkeypatch, capsys):
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
     generate = importlib.util.module_from_spec(spec)

@@ -172,6 +172,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
     pytest.fail("it did not begin within 300 s")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
 def test_a_refresh_that_is_ended_in_the_middle_leaves_the_last_good_snapshot(
     refresh, aws, account, kit, data, sent, code

@@ -91,6 +91,7 @@ def test_it_is_planned_with_and_the_terraform_says_what_it_leaves_out(planner, t
     assert not list((tmp_path / "terraform").rglob("*.tf"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own")
 def test_it_is_served(service):
     rows = service.get("/offers", params={"provider": "lambda", "accelerator": "GH200"}).json()["rows"]

@@ -295,6 +295,7 @@ def test_draws_planned_anew_know_at_least_as_much(priced, owning):
     assert found.waiting == ()
 
 
+@pytest.mark.slow
 def test_the_report_says_what_a_reader_needs(priced, owning):
     found = plan(owning(12, risk={"draws": 100, "reoptimise": 1, "waits": [0, 3]}), priced(ON_DEMAND))
     section = risk_section(found)

@@ -49,6 +49,7 @@ def test_an_emitted_root_is_valid(
         assert checked.ok, checked.told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", ["gcp", slow("aws"), slow("azure")])
 @pytest.mark.parametrize("nodes", ["vm", slow("kubernetes")])
 def test_a_root_with_budget_quota_and_storage_can_be_planned(

@@ -114,6 +114,7 @@ def test_drift_by_hand():
     assert drift_of([100.0, 101.0] * 5) is None
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("correlation", [0.0, 0.6])
 def test_nineteen_intervals_of_twenty_hold_the_truth(correlation):
     """300 runs of 400 rates around 100, independent and correlated from one to the next: coverage of the 95 % interval

@@ -188,6 +188,7 @@ def test_a_schedule_sets_the_month_that_has_begun_and_plans_the_coming_ones(plan
     assert {(a["min_size"], a["max_size"]) for a in actions} == {(-1, -1)}
 
 
+@pytest.mark.slow
 def test_spot_is_a_share_above_an_on_demand_base(plans: Plans) -> None:
     spot: Call = {"instance_type": "g6.xlarge", "purchase_option": "spot", "on_demand_base_count": 1}
     checked = plans(

@@ -65,6 +65,7 @@ def test_references_as_steps():
     assert relative("=E7", 9, 6) != relative("=E7", 9, 7)
 
 
+@pytest.mark.one_in(3)
 def test_one_formula_along_a_row(plan, workbook):
     """Of the columns of months or times."""
     _, book = workbook

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from planner.inputs.cell_grid import Cell, GridRow, InputSheet
+from planner.inputs.cell_grid import Cell, GridRow
 from planner.inputs.parsed_file import CalculatorEstimate, TableInterpretation
-from planner.inputs.sheet_options import SheetOptions
 from planner.request.errors import InputProblem
 from planner.result import InputReading, RefusedRow
 
@@ -105,7 +103,3 @@ def _format_value(value: object) -> str:
 
 def _shorten_text(text: str) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
-
-
-SheetReader = Callable[[InputSheet, FileContents, ReadingLog, SheetOptions], bool]
-"""Reads a sheet of a special layout into the contents; False where the sheet has another layout."""

@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from planner.inputs.documents.node_tree import DEPTH_MAX, DocumentNode, build_request, document_text
+from planner.inputs.document_tree import DEPTH_MAX, DocumentNode, build_request, document_text
 from planner.inputs.parsed_file import ParsedFile, UnreadableFile, reject_file
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.text_encoding import binary_kind

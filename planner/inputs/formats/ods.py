@@ -45,7 +45,7 @@ def claims(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
     """The workloads of all visible sheets; places are cells ("Plan!C5")."""
-    from planner.inputs.sheet_files import read_sheets
+    from planner.inputs.spreadsheet.sheet_reader import read_sheets
 
     if not claims(data):
         kind = binary_kind(data) or "text (if it is CSV, its name must end in .csv)"

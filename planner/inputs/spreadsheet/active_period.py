@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.inputs.cell_grid import Cell
-from planner.inputs.notation.dates import date_problem
-from planner.inputs.notation.months import last_finished_month, parse_month
+from planner.inputs.notation.dates import date_problem, last_finished_month, parse_month
 from planner.inputs.notation.units import normalize_text
 from planner.inputs.spreadsheet.row_values import WorkloadRow
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from planner.inputs.cell_grid import Cell, GridRow
-from planner.inputs.notation.dates import is_ambiguous_date
+from planner.inputs.notation.dates import is_ambiguous_date, is_yearless, parse_month, parse_month_number
 from planner.inputs.notation.header_terms import MAY_BE_PRICED, MEANINGS, PRICED
-from planner.inputs.notation.months import is_yearless, parse_month, parse_month_number
 from planner.inputs.notation.numbers import parse_currency
 from planner.inputs.notation.units import Metric, normalize_text, parse_metric, parse_rate_seconds, parse_work_unit
 from planner.inputs.sheet_options import IGNORE, NO_SHEET_OPTIONS, SheetOptions, month_field

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from planner.inputs.cell_grid import HEADER_SEARCH_ROWS, Cell, GridRow, InputSheet
-from planner.inputs.notation.months import is_yearless, parse_month, parse_month_number
+from planner.inputs.notation.dates import is_yearless, parse_month, parse_month_number
 from planner.inputs.notation.units import normalize_text
 from planner.inputs.sheet_options import SheetOptions
 from planner.inputs.spreadsheet.column_meanings import NAME_RANK, SheetColumn, is_year, match_columns, match_meaning

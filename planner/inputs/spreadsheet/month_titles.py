@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
-from planner.inputs.notation.months import parse_month_name, parse_quarter
+from planner.inputs.notation.dates import parse_month_name, parse_quarter
 from planner.inputs.notation.numbers import AmbiguousNumber, parse_quantity
 from planner.inputs.notation.units import Metric, parse_metric
 from planner.inputs.spreadsheet.column_meanings import SheetColumn

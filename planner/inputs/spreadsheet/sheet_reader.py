@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from planner.inputs.calculators.export_reader import read_calculator_sheet
 from planner.inputs.cell_grid import InputSheet
 from planner.inputs.notation.dates import EXPECTED_MONTH, date_problem, resolve_dates
 from planner.inputs.parsed_file import ParsedFile, digest, placeholder_request
-from planner.inputs.reading_log import FileContents, ReadingLog, RowKind, SheetReader
+from planner.inputs.reading_log import FileContents, ReadingLog, RowKind
 from planner.inputs.sheet_options import SheetOptions
 from planner.inputs.spreadsheet.assumptions_sheet import is_assumptions_sheet, read_assumptions
 from planner.inputs.spreadsheet.column_meanings import SINGLE_COLUMN_MEANINGS, SheetColumn
@@ -28,15 +29,12 @@ from planner.result import InputProvenance
 
 
 def read_sheets(
-    data: bytes,
-    name: str,
-    format_name: str,
-    sheets: Sequence[InputSheet],
-    notes: Sequence[str],
-    options: SheetOptions,
-    special_layouts: Sequence[SheetReader],
+    data: bytes, name: str, format_name: str, sheets: Sequence[InputSheet], notes: Sequence[str], options: SheetOptions
 ) -> ParsedFile:
-    """The request of all sheets of a file together; `special_layouts` are tried before the general reader."""
+    """The request of all sheets of a file together: exports of price calculators by their layout, others by headers.
+
+    `notes` are those of the file as a whole.
+    """
     log, contents = ReadingLog(), FileContents()
     for note in notes:
         log.note(note)
@@ -47,7 +45,7 @@ def read_sheets(
             log.note(note)
         if is_assumptions_sheet(sheet) and not sheet.hidden:
             contents.assumptions |= read_assumptions(sheet, log)
-        elif sheet.hidden or not any(read(sheet, contents, log, options) for read in special_layouts):
+        elif sheet.hidden or not read_calculator_sheet(sheet, contents, log, options):
             tables += _read_sheet(sheet, contents, log, name, options)
     check_mapped_columns(contents.tables, options, log)
     if not contents.workloads and not log.complaints:

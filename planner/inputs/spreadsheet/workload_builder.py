@@ -7,9 +7,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from planner.inputs.notation.dates import date_problem, is_ambiguous_date
+from planner.inputs.notation.dates import date_problem, is_ambiguous_date, last_finished_month
 from planner.inputs.notation.header_terms import KINDS
-from planner.inputs.notation.months import last_finished_month
 from planner.inputs.notation.numbers import KRONE, KRONES
 from planner.inputs.notation.units import (
     PER_MONTH,

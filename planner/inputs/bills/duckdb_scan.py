@@ -11,7 +11,7 @@ import json
 import tempfile
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,13 +27,12 @@ from planner.inputs.bills.export_detection import (
 )
 from planner.inputs.bills.exports import Fields
 from planner.inputs.bills.sql_quoting import quote_text, select
+from planner.inputs.sandbox import Progress
 
 MEMORY = "1GB"
 EXAMPLES = 3
 TEXT_SEPARATOR = "\x1f"
 """Between the texts of a group."""
-Progress = Callable[[float], None]
-"""Called with the fraction of the file read so far."""
 
 
 FAULT_SQL = """CASE WHEN cost IS NULL THEN 'no cost'

@@ -17,11 +17,12 @@ def header_key(header: str) -> str:
     An English name in brackets takes precedence over the translated one before it.
     """
     bracketed = _BRACKETED.search(header)
-    inner = _fold_alphanumeric(bracketed[1]) if bracketed else ""
-    return inner if len(inner) > 2 else _fold_alphanumeric(_BRACKETED.sub("", header))
+    inner = fold_alphanumeric(bracketed[1]) if bracketed else ""
+    return inner if len(inner) > 2 else fold_alphanumeric(_BRACKETED.sub("", header))
 
 
-def _fold_alphanumeric(text: str) -> str:
+def fold_alphanumeric(text: str) -> str:
+    """A header or a tag without case and separators."""
     return "".join(c for c in text.casefold() if c.isalnum())
 
 

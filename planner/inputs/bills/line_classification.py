@@ -68,7 +68,7 @@ def build_bill(table: DetectedExport, scan: BillScan, finder: AcceleratorMatcher
         if group.commitment and group.details:
             details[group.commitment].add(json.dumps(group.details, sort_keys=True))
     return Bill(
-        name, table.export.title, table.recognised_by, scan.rows_in, lines, excluded, tuple(refused),
+        name, table.export.TITLE, table.recognised_by, scan.rows_in, lines, excluded, tuple(refused),
         totals=_currency_totals(dated, view),
         days=frozenset(day.isoformat() for group in dated if group.charge in ("usage", "unused")
                        for day in (days[group.day], _last_day(group, days[group.day]))),

@@ -38,6 +38,11 @@ class Cell:
         return f"{value:.15g}"
 
     @property
+    def quoted(self) -> str:
+        """The text with its place, for notes: 'GPU hours' (Plan!C1)."""
+        return f"{self.text!r} ({self.place})"
+
+    @property
     def is_blank(self) -> bool:
         value = self.value
         return not self.fault and (value is None or (isinstance(value, str) and not value.strip()))

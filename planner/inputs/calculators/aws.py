@@ -44,19 +44,11 @@ LabelPairs = tuple[tuple[str, str], ...]
 
 def column_role(header: str) -> str:
     """The role of a column."""
-    names = {
-        "service": "service",
-        "region": "region",
-        "description": "name",
-        "configuration summary": "text",
-        "monthly": "monthly",
-        "upfront": "upfront",
-        "currency": "currency",
-    }
-    return names.get(header, "")
+    names = {"description": "name", "configuration summary": "text"}
+    return names.get(header, header if header in ("service", "region", "monthly", "upfront", "currency") else "")
 
 
-def parse_machines(text: str, _service: str) -> tuple[EstimatedMachines, ...]:
+def parse_machines(text: str) -> tuple[EstimatedMachines, ...]:
     """The machines with accelerators in a configuration; each type of a cluster has its own number."""
     types = list(dict.fromkeys(match[1].casefold() for match in _TYPE.finditer(text)))
     if not types:
@@ -204,7 +196,6 @@ LAYOUT = CalculatorLayout(
     calculator="an AWS price-calculator export",
     provider="aws",
     roles=column_role,
-    needed=frozenset({"service", "text", "monthly"}),
     machines=parse_machines,
     spelled=str.casefold,
     disks_gb=disks_gb,

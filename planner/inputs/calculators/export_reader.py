@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from pricing.offering import Offering
 
 LAYOUTS = (aws.LAYOUT, azure.LAYOUT)
+REQUIRED_ROLES = frozenset({"service", "text", "monthly"})
+"""The roles of columns by which an export is recognised."""
 NAMED_MAX = 12
 _TOTAL = re.compile(r"(?:(?P<annual>annual|yearly)|monthly|estimated|grand)? ?totals?:?", re.IGNORECASE)
 ROLES = {
@@ -82,7 +84,7 @@ def find_export(sheet: InputSheet) -> CalculatorExport | None:
             for index, word in enumerate(words):
                 if word and (role := layout.roles(word)):
                     columns.setdefault(role, index)
-            if layout.needed <= columns.keys():
+            if columns.keys() >= REQUIRED_ROLES:
                 return CalculatorExport(layout, sheet, at, columns)
     return None
 
@@ -144,7 +146,7 @@ def _read_line(lines: _EstimateTally, row: GridRow) -> None:
         ledger.add_problem(cost if cost.fault else text, "the cell has an error", "a value")
         return
     service = export.cell(row, "service").text or next(c.text for c in row.cells if not c.is_blank)
-    machines = export.layout.machines(text.text, service)
+    machines = export.layout.machines(text.text)
     amount = parse_amount(cost, lines.decimal)
     if amount is None:
         if machines:
@@ -167,7 +169,7 @@ def _read_line(lines: _EstimateTally, row: GridRow) -> None:
         lines.upfront.append((upfront[0], next((m.term_months for m in machines if m.term_months), 0)))
     for each in machines:
         _add_workload(lines, row, each)
-    if disks_gb := export.layout.disks_gb(text.text):
+    if export.layout.disks_gb and (disks_gb := export.layout.disks_gb(text.text)):
         lines.disks.append(f"{disks_gb:,.15g} GB in {row.place}")
     if "windows" in text.text.casefold():
         ledger.note(f"{text.place} estimates Windows: licences are not part of the plan")

@@ -181,9 +181,9 @@ def _note_period(line: WorkloadRow, number: CellNumber, metric: Metric, *, is_by
     """Adds a note where an amount is read as per month, or spread over a year."""
     header = number.column.header
     if not metric.period and not is_by_run:
-        line.ledger.note(f"{header.text!r} ({header.place}) names no period: read as per month")
+        line.ledger.note(f"{header.quoted} names no period: read as per month")
     elif is_yearly(number.column.words):
-        line.ledger.note(f"{header.text!r} ({header.place}) is per year: a twelfth of it each month")
+        line.ledger.note(f"{header.quoted} is per year: a twelfth of it each month")
 
 
 def _read_node_hours(line: WorkloadRow, hardware: Hardware) -> DemandStatement | None:
@@ -234,16 +234,14 @@ def _read_hours_share(line: WorkloadRow, hours: float) -> tuple[float, Cell | No
     if column is None or line.cell("utilisation") is None:
         return 1.0, None
     if _CHIP_UTILISATION.search(column.words) and not _HOURS_SHARE.search(column.words):
-        line.ledger.note(
-            f"{column.header.text!r} ({column.header.place}) is the utilisation of the chip: the hours stay as they are"
-        )
+        line.ledger.note(f"{column.header.quoted} is the utilisation of the chip: the hours stay as they are")
         return 1.0, None
     share = line.fraction("utilisation")
     if share is None:
         return None
     is_named = bool(_HOURS_SHARE.search(column.words))
     if not is_named and hours >= 0.98 * HOURS_PER_MONTH:
-        line.ledger.note(f"{column.header.text!r} ({column.header.place}) is read as a share of the hours")
+        line.ledger.note(f"{column.header.quoted} is read as a share of the hours")
     if not is_named and hours < 0.98 * HOURS_PER_MONTH:
         message = "ambiguous: a share of the hours, or the utilisation of the chip"
         line.ledger.add_problem(

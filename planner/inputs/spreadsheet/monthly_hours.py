@@ -61,7 +61,7 @@ def read_monthly_hours(line: WorkloadRow) -> MonthlyHours | None:
     hours, metric = scaled
     hours = number.value * metric.scale * factor[0] if factor[1] else hours
     if not metric.period and not factor[1]:
-        line.ledger.note(f"{column.header.text!r} ({column.header.place}) names no period: read as hours per month")
+        line.ledger.note(f"{column.header.quoted} names no period: read as hours per month")
     if hours > HOURS_PER_MONTH_MAX:
         message = f"{hours:,.15g} hours a month exceed the hours of a month"
         line.ledger.add_problem(cell, message, "hours of one GPU; name the column GPU-hours if it adds up all GPUs")
@@ -91,8 +91,7 @@ def repetitions_per_month(
         )
     for meaning in ("days", "runs"):
         if line.cell(meaning) is not None and (other := line.table.column(meaning)) is not None:
-            place = other.header.place
-            line.ledger.note(f"{other.header.text!r} ({place}) is not used: the hours have a period of their own")
+            line.ledger.note(f"{other.header.quoted} is not used: the hours have a period of their own")
     return metric.factor, ()
 
 
@@ -170,9 +169,7 @@ def _full_month_share(line: WorkloadRow) -> MonthlyHours | None:
         return None
     if any(line.cell(each) is not None for each in ("accelerator_hours", "node_hours", "units_per_month", "amount")):
         return None
-    line.ledger.note(
-        f"{column.header.text!r} ({column.header.place}) is a share of the {HOURS_PER_MONTH:g} hours a month"
-    )
+    line.ledger.note(f"{column.header.quoted} is a share of the {HOURS_PER_MONTH:g} hours a month")
     return MonthlyHours(HOURS_PER_MONTH, cell)
 
 

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from planner.inputs.cell_grid import Cell, GridRow
 from planner.inputs.notation.languages import NO, YES
@@ -61,6 +61,11 @@ class WorkloadRow:
                 if cell.fault or cell.text.casefold() not in BLANK_WORDS:
                     filled[meaning] = cell
         object.__setattr__(self, "filled", filled)
+
+    def record(self, key: str, cell: Cell, value: object, shown: object = None) -> dict[str, Any]:
+        """The field of the workload with its value, recorded as read from `cell`; `shown` is the value for people."""
+        self.ledger.read(f"{self.path}.{key}", cell, value if shown is None else shown)
+        return {key.rpartition(".")[2]: value}
 
     def cell(self, meaning: str) -> Cell | None:
         """The cell under the column of that meaning; None where the column is missing or the cell is blank."""

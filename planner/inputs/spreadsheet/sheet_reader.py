@@ -109,7 +109,7 @@ def _read_table(table: SheetTable, contents: FileContents, log: ReadingLog, file
         log.add_problem(cell, message, expected)
     totals, naming = Totals(table), find_duplicate_names(table)
     if naming.header is not None:
-        log.note(f"rows of one name are distinguished by {naming.header.text!r} ({naming.header.place})")
+        log.note(f"rows of one name are distinguished by {naming.header.quoted}")
     idle: set[str] = set()
     """Places of the rows without demand: their further months are rejected with them."""
     for each in table.rows:
@@ -184,7 +184,7 @@ def _check_columns(table: SheetTable, log: ReadingLog) -> None:
         if earlier is column or column.meaning in SINGLE_COLUMN_MEANINGS | {"yearless"}:
             continue
         if columns_agree(table, earlier, column):
-            same = f"{column.header.text!r} ({column.header.place}) states the same as {earlier.header.text!r}"
+            same = f"{column.header.quoted} states the same as {earlier.header.text!r}"
             log.note(f"{same}: one was read")
         else:
             message = f"means the same as {earlier.header.text!r} in {earlier.header.place}"

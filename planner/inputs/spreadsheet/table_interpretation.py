@@ -106,7 +106,7 @@ def unused_column_notes(table: SheetTable) -> Iterator[str]:
     """A note for each unused column, and for each of its cells that suggests not to plan the row."""
     places = {cell.place: index for index, cell in enumerate(table.header.cells)}
     for cell in table.passed_over:
-        yield f"column {cell.text!r} ({cell.place}) is not used"
+        yield f"column {cell.quoted} is not used"
         index = places.get(cell.place, -1)
         for row in table.workload_rows if index >= 0 else ():
             status = row.cell(index)

@@ -175,8 +175,7 @@ def match_meaning(words: str) -> str:
 
 @cache
 def _meaning_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Each meaning with its patterns combined."""
-    return tuple((meaning, re.compile("|".join(f"(?:{each})" for each in each_of))) for meaning, each_of in MEANINGS)
+    return tuple((meaning, re.compile(pattern)) for meaning, pattern in MEANINGS)
 
 
 def parse_rate(column: SheetColumn) -> tuple[str, float | None]:

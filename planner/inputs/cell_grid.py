@@ -70,8 +70,7 @@ class GridRow:
     @property
     def shown(self) -> str:
         """The row in short, for a list of rejected rows."""
-        text = " | ".join(cell.text or cell.fault for cell in self.cells if not cell.is_blank)
-        return text if len(text) <= 120 else text[:117] + "..."
+        return shorten_text(" | ".join(cell.text or cell.fault for cell in self.cells if not cell.is_blank), 120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +81,10 @@ class InputSheet:
     rows: tuple[GridRow, ...]
     hidden: bool = False
     notes: tuple[str, ...] = ()
+
+
+def shorten_text(text: str, characters: int) -> str:
+    return text if len(text) <= characters else text[: characters - 3] + "..."
 
 
 @lru_cache(maxsize=1 << 14)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from planner.inputs.cell_grid import Cell, GridRow
+from planner.inputs.cell_grid import Cell, GridRow, shorten_text
 from planner.inputs.parsed_file import CalculatorEstimate, TableInterpretation
 from planner.request.errors import InputProblem
 from planner.result import InputReading, RefusedRow
@@ -63,9 +63,8 @@ class ReadingLog:
         self.readings.append(InputReading(path, cell.place, cell.text, _format_value(value)))
 
     def add_problem(self, cell: Cell, message: str, expected: str = "", path: str = "") -> None:
-        self.complaints.append(
-            InputProblem(path, cell.place, message, _shorten_text(cell.fault or cell.text), expected)
-        )
+        written = shorten_text(cell.fault or cell.text, 80)
+        self.complaints.append(InputProblem(path, cell.place, message, written, expected))
 
     def checkpoint(self) -> tuple[int, int]:
         """The position so far, for `roll_back`."""
@@ -99,7 +98,3 @@ def _format_value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.15g}" if isinstance(value, float) else str(value)
-
-
-def _shorten_text(text: str) -> str:
-    return text if len(text) <= 80 else text[:77] + "..."

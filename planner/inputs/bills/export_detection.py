@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from planner.inputs.bills.export_columns import NULLS, Columns
+from planner.inputs.bills.export_columns import NULLS, Columns, quote_name, quote_text, select
 from planner.inputs.bills.exports import ExportModule, recognise_export
-from planner.inputs.bills.sql_quoting import quote_name, quote_text, select
 from planner.inputs.text_encoding import COMMON_SEPARATORS
 
 HEAD_BYTES = 1_000_000

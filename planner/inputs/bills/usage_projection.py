@@ -160,10 +160,11 @@ def _build_workloads(
         title = " ".join((tag if many[tag] == 1 else f"{tag} on {accelerator}").split())[:NAME_MAX] or "(no name)"
         name = unique_name(title, used_names)
         used_names.add(name.casefold())
+        rows = sum(line.rows for line in lines)
         readings.append(
             InputReading(
                 f"workloads[{len(workloads)}].demand.accelerator_hours_per_month",
-                _describe_rows(usage, lines),
+                f"{', '.join(bill.name for bill in usage.bills)}: {rows:,} row{'s' * (rows != 1)}",
                 f"{hours:,.2f} accelerator-hours in {', '.join(months)}",
                 f"{hours * scale:.6g}",
             )
@@ -194,11 +195,6 @@ def _build_workload(
     if forward.substitution:
         workload["substitution"] = True
     return workload
-
-
-def _describe_rows(usage: Usage, lines: list[BilledUsageLine]) -> str:
-    rows = sum(line.rows for line in lines)
-    return f"{', '.join(bill.name for bill in usage.bills)}: {rows:,} row{'s' * (rows != 1)}"
 
 
 def _measure_present_spend(

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from datetime import date
 
-from planner.inputs.cell_grid import Cell, GridRow, InputSheet
+from planner.inputs.cell_grid import Cell, InputSheet
 from planner.inputs.notation.languages import translate_months
 
 EXPECTED_DATE_FORMAT = "2027-04-03, or --dates dmy (day first) or --dates mdy (month first)"
@@ -43,7 +43,8 @@ def resolve_dates(sheet: InputSheet, order: str) -> InputSheet:
     texts = (cell.value for row in sheet.rows for cell in row.cells if isinstance(cell.value, str))
     if not any(_EITHER_ORDER.fullmatch(text.strip()) for text in texts if len(text) < TEXT_MAX):
         return sheet
-    return replace(sheet, rows=tuple(_resolve_row(row, order) for row in sheet.rows))
+    rows = (replace(row, cells=tuple(_resolve_cell(cell, order) for cell in row.cells)) for row in sheet.rows)
+    return replace(sheet, rows=tuple(rows))
 
 
 def possible_dates(text: str) -> tuple[date, ...]:
@@ -67,10 +68,6 @@ def date_problem(cell: Cell, message: str = "", expected: str = "") -> tuple[str
         return message, expected
     dates = " or ".join(f"{each.day} {each:%B %Y}" for each in possible_dates(cell.text))
     return f"ambiguous: {dates}", EXPECTED_DATE_FORMAT
-
-
-def _resolve_row(row: GridRow, order: str) -> GridRow:
-    return replace(row, cells=tuple(_resolve_cell(cell, order) for cell in row.cells))
 
 
 def _resolve_cell(cell: Cell, order: str) -> Cell:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
+from functools import lru_cache
 from importlib import resources
 
 from planner.inputs.notation.units import ACCELERATOR, SPANS, WORK
@@ -37,8 +38,9 @@ PRICED = (
 MAY_BE_PRICED = frozenset({"budget", "team", "notes", "source", "name", "residency", "provider", "region", "kind"})
 """Meanings that a header with such a word may have nevertheless."""
 
-SHARE_OF_HOURS = r"share|of (?:the )?(?:hours|time|month)|uptime|duty|busy|active"
+SHARE_OF_HOURS = re.compile(r"share|of (?:the )?(?:hours|time|month)|uptime|duty|busy|active")
 """Words of a utilisation that lowers the hours beside it."""
+PEAK = re.compile(r"\b(?:peak|max(?:imum)?|p9\d)\b")
 KINDS = (
     ("batch", r"batch|offline|embed|\beval|scoring|\betl\b|render|simulation|processing"),
     ("interactive", r"interactive|notebook|jupyter|workstation|desktop|development|\bdev\b|exploration"),
@@ -46,6 +48,12 @@ KINDS = (
     ("inference", r"inferenc|serving|\bserve|online|endpoint|real ?time|\bapi\b|chat"),
 )
 """The kinds of workloads, as patterns over normalized texts."""
+
+
+@lru_cache(maxsize=4096)
+def match_kind(words: str) -> str:
+    """The kind of workload that a normalized text names, else empty."""
+    return next((kind for kind, pattern in KINDS if re.search(pattern, words)), "")
 
 
 def _load_meanings() -> tuple[tuple[str, str], ...]:

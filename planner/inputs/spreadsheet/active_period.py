@@ -101,7 +101,7 @@ def _read_duration(line: WorkloadRow, cell: Cell) -> int | None:
     number = line.number("duration")
     if number is None:
         return None
-    unit = normalize_text(number.quantity.unit) or number.column.words
+    unit = number.unit_words or number.column.words
     if not re.search(r"\b(?:months?|mos?)\b", unit) or not number.value.is_integer() or not 1 <= number.value <= 600:
         line.ledger.add_problem(cell, "not a number of months", "full months: a column Duration (months)")
         return None

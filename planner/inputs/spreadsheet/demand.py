@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from planner.inputs.cell_grid import Cell
-from planner.inputs.notation.header_terms import SHARE_OF_HOURS
 from planner.inputs.notation.units import Metric, is_yearly, parse_metric
 from planner.inputs.spreadsheet.active_period import read_active_period
 from planner.inputs.spreadsheet.column_meanings import REQUIRED_DEMAND, SheetColumn
@@ -27,7 +26,6 @@ _DEMAND_KEYS = {
     "units": "units_per_month",
     "requests_per_second": "requests_per_second",
 }
-_HOURS_SHARE = re.compile(SHARE_OF_HOURS)
 _CHIP_UTILISATION = re.compile(r"\b(?:gpu|sm|compute|mfu|memory|tensor|accelerator|chip|tpu)\b")
 
 
@@ -115,7 +113,7 @@ def _read_requests(line: WorkloadRow) -> DemandStatement | None:
     number = line.number("requests_per_second")
     if number is None:
         return None
-    if re.search(r"\b(?:peak|max(?:imum)?|p9\d)\b", number.column.words):
+    if number.column.is_peak:
         message = "a peak is not a demand; demand is the mean of the month, and a daily shape adds the peaks"
         line.ledger.add_problem(number.cell, message, "a column with mean requests per second")
         return None
@@ -233,16 +231,16 @@ def _read_hours_share(line: WorkloadRow, hours: float) -> tuple[float, Cell | No
     column = line.table.column("utilisation")
     if column is None or line.cell("utilisation") is None:
         return 1.0, None
-    if _CHIP_UTILISATION.search(column.words) and not _HOURS_SHARE.search(column.words):
+    if _CHIP_UTILISATION.search(column.words) and not column.is_share_of_hours:
         line.ledger.note(f"{column.header.quoted} is the utilisation of the chip: the hours stay as they are")
         return 1.0, None
     share = line.fraction("utilisation")
     if share is None:
         return None
-    is_named = bool(_HOURS_SHARE.search(column.words))
-    if not is_named and hours >= 0.98 * HOURS_PER_MONTH:
+    is_full_month = hours >= 0.98 * HOURS_PER_MONTH
+    if not column.is_share_of_hours and is_full_month:
         line.ledger.note(f"{column.header.quoted} is read as a share of the hours")
-    if not is_named and hours < 0.98 * HOURS_PER_MONTH:
+    if not column.is_share_of_hours and not is_full_month:
         message = "ambiguous: a share of the hours, or the utilisation of the chip"
         line.ledger.add_problem(
             share[1], message, f"the header 'Utilisation (% of hours)' or 'GPU utilisation', not {column.header.text!r}"

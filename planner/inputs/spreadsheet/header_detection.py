@@ -40,7 +40,7 @@ def find_header(sheet: InputSheet, start: int, options: SheetOptions) -> Header 
         return first
     best, best_score = None, 1
     for index in range(start, min(len(sheet.rows), start + HEADER_SEARCH_ROWS)):
-        score = header_score(sheet.rows[index], options)
+        score, _ = _rank_header(sheet.rows[index], options)
         if score > best_score:
             best, best_score = _single_row_header(sheet, index), score
         if index > start and (row := _join_rows(sheet.rows[index - 1], sheet.rows[index])) is not None:
@@ -71,11 +71,6 @@ def _first_of_several_headers(sheet: InputSheet, start: int, options: SheetOptio
 
 def _has_values(row: GridRow) -> bool:
     return any((cell.is_number and not is_year(cell)) or cell.text[:1].isdigit() for cell in row.cells)
-
-
-def header_score(row: GridRow, options: SheetOptions) -> int:
-    """The number of meanings in a header; 0 where the row is none."""
-    return 0 if _has_numbers(row) else _score_columns(row, match_columns(row, None, options))
 
 
 def _has_numbers(row: GridRow) -> bool:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from planner.inputs.cell_grid import Cell
-from planner.inputs.notation.header_terms import RUN, SHARE_OF_HOURS
-from planner.inputs.notation.units import PER_MONTH, Metric, adjust_metric, normalize_text, parse_period
+from planner.inputs.notation.header_terms import RUN
+from planner.inputs.notation.units import PER_MONTH, Metric, adjust_metric, parse_period
 from planner.inputs.spreadsheet.column_meanings import SheetColumn
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
 from pricing.units import HOURS_PER_MONTH
@@ -114,7 +114,7 @@ def _read_repetitions(
     line: WorkloadRow, cell: Cell, meaning: str, one: str, message: str, expected: str
 ) -> tuple[float, tuple[tuple[Cell, str], ...]] | None:
     number = line.number(meaning)
-    period = (parse_period(normalize_text(number.quantity.unit)) or parse_period(number.column.words)) if number else ""
+    period = number.stated(parse_period) if number else ""
     most = DAYS_IN.get(period, math.inf) if meaning == "days" else math.inf
     if number is None or not period or number.value > most:
         line.ledger.add_problem(number.cell if number else cell, message, expected)
@@ -165,7 +165,7 @@ def _is_in_hours(words: str) -> bool:
 def _full_month_share(line: WorkloadRow) -> MonthlyHours | None:
     """All hours of a month, for a row with a share of the hours and without hours."""
     column, cell = line.table.column("utilisation"), line.cell("utilisation")
-    if column is None or cell is None or line.table.column("hours") or not re.search(SHARE_OF_HOURS, column.words):
+    if column is None or cell is None or line.table.column("hours") or not column.is_share_of_hours:
         return None
     if any(line.cell(each) is not None for each in ("accelerator_hours", "node_hours", "units_per_month", "amount")):
         return None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from planner.inputs.cell_grid import Cell, GridRow
 from planner.inputs.notation.languages import NO, YES
 from planner.inputs.notation.numbers import AmbiguousNumber, Quantity, parse_format_currency, parse_quantity
+from planner.inputs.notation.units import normalize_text
 from planner.inputs.reading_log import ReadingLog
 from planner.inputs.spreadsheet.column_meanings import SheetColumn
 from planner.inputs.spreadsheet.table_detection import SheetTable
@@ -18,6 +20,7 @@ from planner.inputs.spreadsheet.table_detection import SheetTable
 if TYPE_CHECKING:
     from pricing.catalog.price_catalog import Catalog
 
+T = TypeVar("T")
 BLANK_WORDS = frozenset({"", "-", "–", "—", "n/a", "na", "n.a.", "none", "null", "nil"})
 _CLOCK_FORMAT = re.compile(r"(?:\[h+\]|\bh{1,2}):m", re.IGNORECASE)
 """A number format of times: the stored number is a fraction of a day."""
@@ -37,6 +40,15 @@ class CellNumber:
     @property
     def value(self) -> float:
         return self.quantity.value
+
+    @property
+    def unit_words(self) -> str:
+        """The unit in the cell, normalized."""
+        return normalize_text(self.quantity.unit)
+
+    def stated(self, parse: Callable[[str], T]) -> T:
+        """What `parse` finds in the unit in the cell, else in the header."""
+        return parse(self.unit_words) or parse(self.column.words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from planner.inputs.notation.units import (
     parse_rate_seconds,
     parse_work_unit,
 )
-from planner.inputs.spreadsheet.column_meanings import parse_rate
 from planner.inputs.spreadsheet.hardware import Hardware
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
 
@@ -71,9 +70,9 @@ def read_measurement(line: WorkloadRow, hardware: Hardware, source: str) -> tupl
 
 def _read_rate(line: WorkloadRow, number: CellNumber) -> tuple[str, float, float] | None:
     """The unit, the seconds of its period, and the magnitude of the number."""
-    unit, seconds = parse_rate(number.column)
+    unit, seconds = parse_work_unit(number.column.words), parse_rate_seconds(number.column.words)
     scale = parse_header_magnitude(number.column.words, number.column.header.text)
-    text = normalize_text(number.quantity.unit)
+    text = number.unit_words
     row_unit = normalize_text(line.text("unit"))
     if text:
         scale = parse_magnitude(text) or scale
@@ -93,7 +92,7 @@ def _read_rate_basis(line: WorkloadRow, number: CellNumber, hardware: Hardware) 
     """device or job, by the cell, the column Per or the header; for one accelerator both are the same."""
     row_basis = line.text("per")
     basis = (
-        parse_rate_basis(normalize_text(number.quantity.unit))
+        parse_rate_basis(number.unit_words)
         or parse_rate_basis(normalize_text(row_basis))
         or parse_rate_basis(number.column.words)
     )

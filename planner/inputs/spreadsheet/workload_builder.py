@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from planner.inputs.notation.dates import date_problem, is_ambiguous_date, last_finished_month
-from planner.inputs.notation.header_terms import KINDS
+from planner.inputs.notation.header_terms import match_kind
 from planner.inputs.notation.numbers import KRONE, KRONES
 from planner.inputs.notation.units import (
     PER_MONTH,
@@ -91,12 +90,6 @@ def _read_kind(line: WorkloadRow, stated: DemandStatement | None) -> str:
     where = "is inference, since it is stated in requests per second" if kind == "inference" else "is batch"
     line.ledger.note(f"a workload without a kind {where}")
     return kind
-
-
-@lru_cache(maxsize=4096)
-def match_kind(words: str) -> str:
-    """The kind of workload that a normalized text names, else empty."""
-    return next((kind for kind, pattern in KINDS if re.search(pattern, words)), "")
 
 
 def _build_demand(
@@ -192,17 +185,16 @@ def _read_daily_shape(line: WorkloadRow, stated: DemandStatement) -> dict[str, A
 
 
 def _read_growth(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
-    column = line.table.column("growth")
     rate = line.fraction("growth")
-    if column is None or rate is None or rate[0] == 0:
+    number = line.number("growth") if rate else None
+    if rate is None or number is None or rate[0] == 0:
         return {}
     if not isinstance(stated.value, float) or stated.key == "total_units":
         line.ledger.note(f"{rate[1].place} is not used: growth belongs to a single value per month")
         return {}
-    number = line.number("growth")
-    period = (parse_period(normalize_text(number.quantity.unit)) if number else "") or parse_period(column.words)
-    if not period and not re.search(r"\bmom\b", column.words):
-        line.ledger.note(f"{column.header.quoted} names no period: read as growth per month")
+    period = number.stated(parse_period)
+    if not period and not re.search(r"\bmom\b", number.column.words):
+        line.ledger.note(f"{number.column.header.quoted} names no period: read as growth per month")
     per_month = PER_MONTH.get(period, 1.0)
     value = rate[0] if per_month == 1 else (1 + rate[0]) ** per_month - 1
     return line.record("demand.growth_per_month", rate[1], value)
@@ -238,7 +230,7 @@ def _read_memory(line: WorkloadRow, hardware: Hardware) -> dict[str, Any]:
     number = line.number("memory")
     if number is None:
         return {}
-    size = parse_byte_unit(normalize_text(number.quantity.unit)) or parse_byte_unit(number.column.words)
+    size = number.stated(parse_byte_unit)
     basis = parse_rate_basis(number.column.words) or (
         "device" if re.match(r"(?:gpu|accelerator|tpu) (?:memory|vram)", number.column.words) else ""
     )
@@ -283,7 +275,7 @@ def _read_amounts(line: WorkloadRow) -> dict[str, Any]:
 
 
 def _convert_minutes(line: WorkloadRow, number: CellNumber) -> float | None:
-    minutes = parse_minute_unit(normalize_text(number.quantity.unit)) or parse_minute_unit(number.column.words)
+    minutes = number.stated(parse_minute_unit)
     if minutes is None:
         expected = "minutes, seconds or hours in the header"
         line.ledger.add_problem(number.cell, f"{number.column.header.text!r} has no unit", expected)
@@ -292,7 +284,7 @@ def _convert_minutes(line: WorkloadRow, number: CellNumber) -> float | None:
 
 
 def _convert_gigabytes(line: WorkloadRow, number: CellNumber) -> float | None:
-    size = parse_byte_unit(normalize_text(number.quantity.unit)) or parse_byte_unit(number.column.words)
+    size = number.stated(parse_byte_unit)
     if size is None:
         expected = "GB or TB in the header or the cell"
         line.ledger.add_problem(number.cell, f"{number.column.header.text!r} has no unit", expected)
@@ -319,7 +311,7 @@ def _convert_money_per_month(line: WorkloadRow, number: CellNumber) -> float | N
     if not stated:
         header = number.column.header
         line.ledger.note(f"{header.quoted} names no currency: read as in the currency of the plan")
-    unit = normalize_text(number.quantity.unit)
+    unit = number.unit_words
     word = re.sub(r"(?:per |/|an? )?\b(?:day|week|month|mo|quarter|year|yr|annum|monthly|yearly|annually)\b", "", unit)
     scale = parse_money_factor(word.strip()) if unit else parse_header_money_factor(number.column.words)
     if scale is None:
@@ -336,7 +328,7 @@ def _convert_money_per_month(line: WorkloadRow, number: CellNumber) -> float | N
 
 
 def _times_per_month(line: WorkloadRow, number: CellNumber) -> float:
-    period = parse_period(normalize_text(number.quantity.unit)) or parse_period(number.column.words)
+    period = number.stated(parse_period)
     if not period and re.search(r"\btotal\b", number.column.words):
         line.ledger.add_problem(
             number.cell, f"{number.column.header.text!r} has no period", "per month or per year in the header"

@@ -275,21 +275,23 @@ def _read_amounts(line: WorkloadRow) -> dict[str, Any]:
 
 
 def _convert_minutes(line: WorkloadRow, number: CellNumber) -> float | None:
-    minutes = number.stated(parse_minute_unit)
-    if minutes is None:
-        expected = "minutes, seconds or hours in the header"
-        line.ledger.add_problem(number.cell, f"{number.column.header.text!r} has no unit", expected)
-        return None
-    return number.value * minutes
+    return _convert_unit(line, number, parse_minute_unit, "minutes, seconds or hours in the header")
 
 
 def _convert_gigabytes(line: WorkloadRow, number: CellNumber) -> float | None:
-    size = number.stated(parse_byte_unit)
-    if size is None:
-        expected = "GB or TB in the header or the cell"
+    size_bytes = _convert_unit(line, number, parse_byte_unit, "GB or TB in the header or the cell")
+    return None if size_bytes is None else size_bytes / GB
+
+
+def _convert_unit(
+    line: WorkloadRow, number: CellNumber, parse: Callable[[str], float | None], expected: str
+) -> float | None:
+    """The number in the base unit of `parse`; None after a problem."""
+    factor = number.stated(parse)
+    if factor is None:
         line.ledger.add_problem(number.cell, f"{number.column.header.text!r} has no unit", expected)
         return None
-    return number.value * size / GB
+    return number.value * factor
 
 
 def _convert_gigabytes_per_month(line: WorkloadRow, number: CellNumber) -> float | None:

@@ -1,4 +1,4 @@
-"""The record of reading a file: values with their cells, problems, rejected rows and notes."""
+"""The record of reading a file: its workloads, values with their cells, problems, rejected rows and notes."""
 
 from __future__ import annotations
 
@@ -34,20 +34,15 @@ class RowKind(Enum):
 
 
 @dataclass(slots=True)
-class FileContents:
-    """The workloads and assumptions of a file so far; `places` are those of the workloads' names, in lower case."""
+class ReadingLog:
+    """The record of one file so far. `names` are the places of the workloads' names, in lower case; notes are unique,
+    in the order of their first occurrence."""
 
     workloads: list[dict[str, Any]] = field(default_factory=list)
     assumptions: dict[str, float] = field(default_factory=dict)
-    places: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
     tables: list[TableInterpretation] = field(default_factory=list)
     estimated: list[CalculatorEstimate] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class ReadingLog:
-    """The record of one file. Notes are unique, in the order of their first occurrence."""
-
     readings: list[InputReading] = field(default_factory=list)
     places: dict[str, str] = field(default_factory=dict)
     complaints: list[InputProblem] = field(default_factory=list)

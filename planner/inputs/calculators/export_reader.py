@@ -22,7 +22,7 @@ from planner.inputs.catalog_regions import find_region
 from planner.inputs.cell_grid import HEADER_SEARCH_ROWS, Cell, GridRow, InputSheet
 from planner.inputs.notation.numbers import parse_currency
 from planner.inputs.parsed_file import CalculatorEstimate, ColumnInterpretation, TableInterpretation, unique_name
-from planner.inputs.reading_log import FileContents, ReadingLog, RowKind
+from planner.inputs.reading_log import ReadingLog, RowKind
 from planner.inputs.sheet_options import IGNORE, SheetOptions, normalize_title
 from planner.request.errors import InputProblem
 from pricing.errors import UnknownName
@@ -54,7 +54,6 @@ class _EstimateTally:
     export: CalculatorExport
     catalog: Catalog
     ledger: ReadingLog
-    contents: FileContents
     uses_region: bool
     decimal: str
     currency: str
@@ -65,13 +64,13 @@ class _EstimateTally:
     disks: list[str] = field(default_factory=list)
 
 
-def read_calculator_sheet(sheet: InputSheet, contents: FileContents, ledger: ReadingLog, options: SheetOptions) -> bool:
+def read_calculator_sheet(sheet: InputSheet, ledger: ReadingLog, options: SheetOptions) -> bool:
     """Reads a sheet that is a price calculator's export; False for any other."""
     export = find_export(sheet)
     if export is None:
         return False
-    contents.estimated.append(_read_export(export, contents, ledger, options))
-    contents.tables.append(_interpret_columns(export, options))
+    ledger.estimated.append(_read_export(export, ledger, options))
+    ledger.tables.append(_interpret_columns(export, options))
     return True
 
 
@@ -89,17 +88,13 @@ def find_export(sheet: InputSheet) -> CalculatorExport | None:
     return None
 
 
-def _read_export(
-    export: CalculatorExport, contents: FileContents, ledger: ReadingLog, options: SheetOptions
-) -> CalculatorEstimate:
-    """Adds the demand of an export to the contents; gives its estimated cost."""
+def _read_export(export: CalculatorExport, ledger: ReadingLog, options: SheetOptions) -> CalculatorEstimate:
+    """Adds the demand of an export to the record; gives its estimated cost."""
     from pricing.catalog.price_catalog import Catalog
 
     catalog = options.catalog or Catalog.embedded()
     uses_region = options.field_of(export.cell(export.header, "region").text) != IGNORE
-    lines = _EstimateTally(
-        export, catalog, ledger, contents, uses_region, detect_export_decimal(export), _find_currency(export)
-    )
+    lines = _EstimateTally(export, catalog, ledger, uses_region, detect_export_decimal(export), _find_currency(export))
     problem_count = len(ledger.complaints)
     totals: list[tuple[Cell, bool]] = []
     for row in export.sheet.rows[export.at + 1 :]:
@@ -195,11 +190,11 @@ def _add_workload(lines: _EstimateTally, row: GridRow, machines: EstimatedMachin
         ledger.add_problem(cell, message, "hours a month, or a sheet of GPU-hours")
         return
     each, hours = offering.accelerator_count, machines.hours * offering.accelerator_count
-    path = f"workloads[{len(lines.contents.workloads)}]"
+    path = f"workloads[{len(ledger.workloads)}]"
     name_cell = export.cell(row, "name")
     region = export.cell(row, "region")
-    name = unique_name(name_cell.text or machines.instance_type, lines.contents.places, row.place)
-    lines.contents.places[name.casefold()] = row.place
+    name = unique_name(name_cell.text or machines.instance_type, ledger.names, row.place)
+    ledger.names[name.casefold()] = row.place
     ledger.places[path] = row.place
     ledger.read(f"{path}.name", name_cell if name_cell.text else cell, name)
     machine = f"{each:g} {offering.accelerator} in a {offering.instance_type}"
@@ -221,7 +216,7 @@ def _add_workload(lines: _EstimateTally, row: GridRow, machines: EstimatedMachin
     if machines.egress_gb_per_month:
         workload["egress_gb_per_month"] = machines.egress_gb_per_month
         ledger.read(f"{path}.egress_gb_per_month", cell, machines.egress_gb_per_month)
-    lines.contents.workloads.append(workload)
+    ledger.workloads.append(workload)
 
 
 def _find_offering(lines: _EstimateTally, machines: EstimatedMachines, cell: Cell) -> Offering | None:
@@ -288,7 +283,7 @@ def _add_export_notes(lines: _EstimateTally, estimated: CalculatorEstimate, *, h
     )
     if named:
         lines.ledger.note(f"not planned: {others} in the estimate ({'; '.join(named)})")
-    if lines.uses_region and any(workload.get("regions") for workload in lines.contents.workloads):
+    if lines.uses_region and any(workload.get("regions") for workload in lines.ledger.workloads):
         title = lines.export.cell(lines.export.header, "region").text
         lines.ledger.note(
             f"each line stays with its provider and region; with --map '{title}={IGNORE}' it may run anywhere"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from calendar import monthrange
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 from planner.inputs.bills.bill import BilledUsageLine
 from planner.inputs.bills.usage import Usage, UsageSum, hours_in_month, sum_lines
 from planner.inputs.catalog_regions import find_region
+from planner.inputs.notation.dates import last_full_month
 from planner.inputs.parsed_file import SunkCommitment
 from pricing.catalog.price_catalog import Catalog
 from pricing.price import parse_purchase_option
@@ -149,10 +149,7 @@ def _last_month(details: Details) -> str:
     until = [day for each in details if (day := _parse_day(each.get("until")))]
     if not until:
         return ""
-    last = max(until)
-    if last.day == monthrange(last.year, last.month)[1]:
-        return last.isoformat()[:7]
-    return f"{last.year - (last.month == 1):04d}-{(last.month - 2) % 12 + 1:02d}"
+    return last_full_month(max(until).year, max(until).month, max(until).day)
 
 
 def _parse_day(text: str | None) -> date | None:

@@ -101,19 +101,25 @@ def parse_month(cell: Cell) -> str:
 
 def last_finished_month(cell: Cell) -> str:
     """The last month that ends by a deadline: a month alone is that month, a day within a month the one before."""
-    month = parse_month(cell)
-    if not month or not isinstance(cell.value, date):
-        day = re.fullmatch(r"20\d\d-\d\d-(\d\d)(?:[ T]00:00:00)?", cell.text)
-        return _month_finished_by(month, int(day.group(1))) if month and day else month
-    return _month_finished_by(month, cell.value.day)
-
-
-def _month_finished_by(month: str, day: int) -> str:
-    year, number = (int(part) for part in month.split("-"))
-    if day in (1, calendar.monthrange(year, number)[1]):
-        # Sheets store a bare month as its first day.
+    month, day = parse_month(cell), written_day(cell)
+    if not month or day is None or day == 1:  # sheets store a bare month as its first day
         return month
-    return f"{year - (number == 1)}-{(number - 2) % 12 + 1:02d}"
+    return last_full_month(int(month[:4]), int(month[5:]), day)
+
+
+def written_day(cell: Cell) -> int | None:
+    """The day of the month in a date; None for a month alone."""
+    if isinstance(cell.value, date):
+        return cell.value.day
+    day = re.fullmatch(r"20\d\d-\d\d-(\d\d)(?:[ T]00:00:00)?", cell.text)
+    return int(day[1]) if day else None
+
+
+def last_full_month(year: int, month: int, day: int) -> str:
+    """The last month that is over at the end of a day."""
+    is_over = day == calendar.monthrange(year, month)[1]
+    index = year * 12 + month - (1 if is_over else 2)
+    return f"{index // 12:04d}-{index % 12 + 1:02d}"
 
 
 def parse_month_number(cell: Cell) -> int:

@@ -44,6 +44,11 @@ class DemandStatement:
         return not any(values) if not isinstance(values, float) else values == 0
 
 
+def _build_hours_demand(value: float, *cells: tuple[Cell, str]) -> DemandStatement:
+    """A demand of accelerator-hours a month."""
+    return DemandStatement(_DEMAND_KEYS["accelerator_hours"], value, "", cells)
+
+
 def read_demand(line: WorkloadRow, hardware: Hardware, problem_count: int) -> DemandStatement | None:
     """The demand of a row; None after a problem. `problem_count` is the number of problems before the row."""
     hours = read_monthly_hours(line)
@@ -170,9 +175,7 @@ def _read_accelerator_hours(
         )
         return None
     _note_period(line, number, metric, is_by_run=bool(factor[1]))
-    return DemandStatement(
-        _DEMAND_KEYS["accelerator_hours"], value, "", ((number.cell, f"{value:.15g} accelerator-hours"), *factor[1])
-    )
+    return _build_hours_demand(value, (number.cell, f"{value:.15g} accelerator-hours"), *factor[1])
 
 
 def _note_period(line: WorkloadRow, number: CellNumber, metric: Metric, *, is_by_run: bool = False) -> None:
@@ -197,8 +200,7 @@ def _read_node_hours(line: WorkloadRow, hardware: Hardware) -> DemandStatement |
         return None
     _note_period(line, number, scaled[1])
     each = () if hardware.each_cell is None else ((hardware.each_cell, f"{hardware.each:g} each"),)
-    cells = ((number.cell, f"{scaled[0]:.15g} node-hours"), *each)
-    return DemandStatement(_DEMAND_KEYS["accelerator_hours"], scaled[0] * hardware.each, "", cells)
+    return _build_hours_demand(scaled[0] * hardware.each, (number.cell, f"{scaled[0]:.15g} node-hours"), *each)
 
 
 def _multiply_hours(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None) -> DemandStatement | None:
@@ -216,14 +218,13 @@ def _multiply_hours(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours |
     if share is None:
         return None
     fraction, fraction_cell = share
-    cells = [
+    return _build_hours_demand(
+        hardware.count * hours.value * fraction,
         (hardware.count_cell, f"{hardware.count:g} accelerators"),
         (hours.cell, f"{hours.value:.15g} hours per month"),
-    ]
-    cells += hours.by
-    if fraction_cell is not None:
-        cells.append((fraction_cell, f"{fraction:g} of the hours"))
-    return DemandStatement(_DEMAND_KEYS["accelerator_hours"], hardware.count * hours.value * fraction, "", tuple(cells))
+        *hours.by,
+        *([] if fraction_cell is None else [(fraction_cell, f"{fraction:g} of the hours")]),
+    )
 
 
 def _read_hours_share(line: WorkloadRow, hours: float) -> tuple[float, Cell | None] | None:
@@ -331,12 +332,8 @@ def _read_amount_column(line: WorkloadRow, hardware: Hardware, hours: MonthlyHou
                 number.cell, "a number of GPUs is not an amount of work", "a column Hours per month, or GPU-hours"
             )
             return None
-        return DemandStatement(
-            _DEMAND_KEYS["accelerator_hours"],
-            number.value * hours.value,
-            "",
-            ((number.cell, f"{number.value:g} accelerators"), (hours.cell, "hours")),
-        )
+        gpus = (number.cell, f"{number.value:g} accelerators")
+        return _build_hours_demand(number.value * hours.value, gpus, (hours.cell, "hours"))
     is_total = metric.kind == "units" and not metric.period and line.cell("deadline") is not None
     return _build_statement(line, number, metric, "total_units" if is_total else _DEMAND_KEYS[metric.kind])
 

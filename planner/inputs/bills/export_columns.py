@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 NULLS = ("", "NULL", "null", "None", "none", "N/A", "<NA>", "\\N")
 _BRACKETED = re.compile(r"\(([^()]+)\)\s*$")
@@ -49,7 +50,7 @@ def fold_alphanumeric(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Columns:
     """The columns of one file; methods give SQL expressions. `comma`: the file has decimal commas.
 
@@ -58,13 +59,11 @@ class Columns:
 
     names: tuple[str, ...]
     comma: bool = False
-    by_key: dict[str, str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        names_by_key: dict[str, str] = {}
-        for name in self.names:
-            names_by_key.setdefault(header_key(name), name)
-        object.__setattr__(self, "by_key", names_by_key)
+    @cached_property
+    def by_key(self) -> dict[str, str]:
+        """The first column of each key."""
+        return {header_key(name): name for name in reversed(self.names)}
 
     def has(self, *keys: str) -> bool:
         """Whether all of these columns exist."""

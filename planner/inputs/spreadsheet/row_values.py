@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from planner.inputs.cell_grid import Cell, GridRow
@@ -51,7 +52,7 @@ class CellNumber:
         return parse(self.unit_words) or parse(self.column.words)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WorkloadRow:
     """A row that is a workload: number `index` of the request."""
 
@@ -60,19 +61,18 @@ class WorkloadRow:
     index: int
     ledger: ReadingLog
     catalog: Catalog | None = None
-    path: str = field(init=False)
-    filled: dict[str, Cell] = field(init=False)
-    """The cells that are not blank, by meaning."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "path", f"workloads[{self.index}]")
-        cells, filled = self.row.cells, {}
-        for meaning, column in self.table.by_meaning.items():
-            if column.index < len(cells):
-                cell = cells[column.index]
-                if cell.fault or cell.text.casefold() not in BLANK_WORDS:
-                    filled[meaning] = cell
-        object.__setattr__(self, "filled", filled)
+    @property
+    def path(self) -> str:
+        return f"workloads[{self.index}]"
+
+    @cached_property
+    def filled(self) -> dict[str, Cell]:
+        """The cells that are not blank, by meaning."""
+        cells = {meaning: self.row.cell(column.index) for meaning, column in self.table.by_meaning.items()}
+        return {
+            meaning: cell for meaning, cell in cells.items() if cell.fault or cell.text.casefold() not in BLANK_WORDS
+        }
 
     def record(self, key: str, cell: Cell, value: object, shown: object = None) -> dict[str, Any]:
         """The field of the workload with its value, recorded as read from `cell`; `shown` is the value for people."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
 from planner.inputs.notation.header_terms import match_kind
@@ -57,11 +58,11 @@ class ClassifiedRow:
     first_place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SheetTable:
     """A header with the rows beneath it. `decimals` is the decimal separator by column index, where it is certain.
 
-    `faults` are cells with a message and the expected value; `in_percent` are columns of shares with a number above 1.
+    `faults` are cells with a message and the expected value.
     """
 
     sheet: InputSheet
@@ -71,20 +72,19 @@ class SheetTable:
     rows: tuple[ClassifiedRow, ...]
     decimals: dict[int, str]
     faults: tuple[tuple[Cell, str, str], ...] = ()
-    by_meaning: dict[str, SheetColumn] = field(init=False)
-    in_percent: frozenset[int] = field(init=False)
 
-    def __post_init__(self) -> None:
-        first: dict[str, SheetColumn] = {}
-        for column in self.columns:
-            first.setdefault(column.meaning, column)
-        object.__setattr__(self, "by_meaning", first)
-        shares = (first[meaning].index for meaning in SHARE_MEANINGS if meaning in first)
-        object.__setattr__(
-            self, "in_percent", frozenset(index for index in shares if _is_in_percent(self.workload_rows, index))
-        )
+    @cached_property
+    def by_meaning(self) -> dict[str, SheetColumn]:
+        """The first column of each meaning."""
+        return {column.meaning: column for column in reversed(self.columns)}
 
-    @property
+    @cached_property
+    def in_percent(self) -> frozenset[int]:
+        """The columns of shares with a number above 1."""
+        shares = (self.by_meaning[meaning].index for meaning in SHARE_MEANINGS if meaning in self.by_meaning)
+        return frozenset(index for index in shares if _is_in_percent(self.workload_rows, index))
+
+    @cached_property
     def workload_rows(self) -> tuple[GridRow, ...]:
         return tuple(each.row for each in self.rows if each.kind is RowKind.WORKLOAD)
 

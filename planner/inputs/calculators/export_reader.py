@@ -77,12 +77,10 @@ def read_calculator_sheet(sheet: InputSheet, ledger: ReadingLog, options: SheetO
 def find_export(sheet: InputSheet) -> CalculatorExport | None:
     """The export in a sheet; None for any other sheet."""
     for at, row in enumerate(sheet.rows[:HEADER_SEARCH_ROWS]):
-        words = [" ".join(cell.text.casefold().split()) for cell in row.cells]
+        titles = [normalize_title(cell.text) for cell in row.cells]
         for layout in LAYOUTS:
-            columns: dict[str, int] = {}
-            for index, word in enumerate(words):
-                if word and (role := layout.roles(word)):
-                    columns.setdefault(role, index)
+            roles = [(layout.roles(title), index) for index, title in enumerate(titles)]
+            columns = {role: index for role, index in reversed(roles) if role}
             if columns.keys() >= REQUIRED_ROLES:
                 return CalculatorExport(layout, sheet, at, columns)
     return None

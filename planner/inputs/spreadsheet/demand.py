@@ -156,7 +156,7 @@ def _read_accelerator_hours(
     product = _multiply_hours(line, hardware, hours)
     if number is None:
         return product
-    factor = repetitions_per_month(line, number.column, number.cell, scaled[1], number.value) if scaled else None
+    factor = repetitions_per_month(line, number, scaled[1]) if scaled else None
     if scaled is None or factor is None:
         return None
     value, metric = (number.value * scaled[1].scale * factor[0], scaled[1]) if factor[1] else scaled

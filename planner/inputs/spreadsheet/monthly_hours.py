@@ -33,6 +33,8 @@ _PLAN = re.compile(
 _OF_A_RUN = re.compile(rf"(?: per |/)(?:training )?{RUN}\b")
 _OF_A_PERSON = re.compile(r"(?: per |/)(?:user|person|student|seat|developer|engineer|researcher|head)\b")
 _PER = re.compile(r"(?: per |/)\w+")
+Repetitions = tuple[float, tuple[tuple[Cell, str], ...]]
+"""A number a month, and the cells that it was read from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def read_monthly_hours(line: WorkloadRow) -> MonthlyHours | None:
         return None
     number = line.number_in(column, cell)
     scaled = scale_amount(line, number, column.metric or Metric("hours")) if number else None
-    factor = repetitions_per_month(line, column, cell, scaled[1], number.value) if number and scaled else None
+    factor = repetitions_per_month(line, number, scaled[1]) if number and scaled else None
     if number is None or scaled is None or factor is None:
         return None
     hours, metric = scaled
@@ -69,58 +71,48 @@ def read_monthly_hours(line: WorkloadRow) -> MonthlyHours | None:
     return MonthlyHours(hours, cell, factor[1])
 
 
-def repetitions_per_month(
-    line: WorkloadRow, column: SheetColumn, cell: Cell, metric: Metric, value: float
-) -> tuple[float, tuple[tuple[Cell, str], ...]] | None:
+def repetitions_per_month(line: WorkloadRow, hours: CellNumber, metric: Metric) -> Repetitions | None:
     """The repetitions a month of the hours of a run, or of a day in a row with days; None after a problem.
 
     Without cells where the period of the column alone decides.
     """
-    of_a_run = bool(_OF_A_RUN.search(column.words)) and not metric.period
-    problem = _find_ambiguity(line, column, metric, value, of_a_run=of_a_run)
+    of_a_run = bool(_OF_A_RUN.search(hours.column.words)) and not metric.period
+    problem = _find_ambiguity(line, hours, metric, of_a_run=of_a_run)
     if problem is not None:
-        line.ledger.add_problem(cell, *problem)
+        line.ledger.add_problem(hours.cell, *problem)
         return None
     if of_a_run:
-        return _read_repetitions(
-            line, cell, "runs", "run", "hours of one run without the number of runs a month", "a column Runs per month"
-        )
+        return _read_repetitions(line, hours.cell, "runs", "hours of one run without the number of runs a month")
     if metric.period == "day" and line.cell("days") is not None:
-        return _read_repetitions(
-            line, cell, "days", "day", "hours a day without the number of days a month", "a column Days per month"
-        )
+        return _read_repetitions(line, hours.cell, "days", "hours a day without the number of days a month")
     for meaning in ("days", "runs"):
         if line.cell(meaning) is not None and (other := line.table.column(meaning)) is not None:
             line.ledger.note(f"{other.header.quoted} is not used: the hours have a period of their own")
     return metric.factor, ()
 
 
-def _find_ambiguity(
-    line: WorkloadRow, column: SheetColumn, metric: Metric, value: float, *, of_a_run: bool
-) -> tuple[str, str] | None:
+def _find_ambiguity(line: WorkloadRow, hours: CellNumber, metric: Metric, *, of_a_run: bool) -> tuple[str, str] | None:
     """The message and the expectation for ambiguous hours; None for clear ones."""
-    if _OF_A_PERSON.search(column.words):
+    if _OF_A_PERSON.search(hours.column.words):
         return "hours of one person without the number of people", "GPU-hours / month, of all people together"
-    if not metric.period and value <= 24 and line.cell("days") is not None:
+    if not metric.period and hours.value <= 24 and line.cell("days") is not None:
         return "ambiguous: hours a day or a month", "a column Hours / day, or Hours / month"
     if not metric.period and not of_a_run and line.cell("runs") is not None:
         return "ambiguous: hours of a run or of a month", "a column Hours per run, or Hours / month"
-    if metric.period == "day" and value > 24 and metric.kind == "hours" and line.cell("days") is not None:
-        return f"{value:g} hours a day exceed the hours of a day", "24 at most"
+    if metric.period == "day" and hours.value > 24 and metric.kind == "hours" and line.cell("days") is not None:
+        return f"{hours.value:g} hours a day exceed the hours of a day", "24 at most"
     return None
 
 
-def _read_repetitions(
-    line: WorkloadRow, cell: Cell, meaning: str, one: str, message: str, expected: str
-) -> tuple[float, tuple[tuple[Cell, str], ...]] | None:
+def _read_repetitions(line: WorkloadRow, hours_cell: Cell, meaning: str, problem: str) -> Repetitions | None:
+    """The number of days or runs a month, in the column of that meaning; the problem where there is none."""
     number = line.number(meaning)
     period = number.stated(parse_period) if number else ""
     most = DAYS_IN.get(period, math.inf) if meaning == "days" else math.inf
     if number is None or not period or number.value > most:
-        line.ledger.add_problem(number.cell if number else cell, message, expected)
+        line.ledger.add_problem(number.cell if number else hours_cell, problem, f"a column {meaning.title()} per month")
         return None
-    times = number.value * PER_MONTH[period]
-    return times, ((number.cell, f"{number.value:g} {one}s a {period}"),)
+    return number.value * PER_MONTH[period], ((number.cell, f"{number.value:g} {meaning} a {period}"),)
 
 
 def _parse_schedule(text: str) -> float | None:

@@ -26,7 +26,8 @@ TERMS = {
     "period": r"(?:day|week|wk|month|mo|mth|quarter|year|yr)",
     "machine": r"(?:instance|machine|vm|node|server|host)",
     "at_work": r"(?:work(?:ing)? |business |active |run(?:ning)? |usage |use )",
-    "not_of_accelerators": r"v?cpu|core|man|person|people|staff|engineer|engineering|support",  # whose hours are others
+    # Processors and people, whose hours are not those of accelerators:
+    "not_of_accelerators": r"v?cpu|core|man|person|people|staff|engineer|engineering|support",
 }
 """Parts of patterns, as {name} in column_meanings.csv."""
 

@@ -130,14 +130,8 @@ def explain_missing_workloads(name: str, tables: Sequence[SheetTable], sheets: S
     if best is None:
         expected = f"a row of column headers: {REQUIRED_NAME} and {REQUIRED_DEMAND}"
         return InputProblem("", name, f"{message}; no row is a header", "", expected)
-    missing = [
-        text
-        for is_missing, text in (
-            ("name" not in best.meanings, REQUIRED_NAME),
-            (not best.has_demand_columns, REQUIRED_DEMAND),
-        )
-        if is_missing
-    ]
+    missing = [] if "name" in best.meanings else [REQUIRED_NAME]
+    missing += [] if best.has_demand_columns else [REQUIRED_DEMAND]
     message = f"{message}; required columns are missing in this header"
     return InputProblem("", best.header.place, message, best.header.shown, "; and ".join(missing))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.inputs.cell_grid import Cell
-from planner.inputs.notation.dates import date_problem, last_finished_month, parse_month, written_day
+from planner.inputs.notation.dates import date_problem, parse_month, written_day
 from planner.inputs.notation.units import normalize_text
 from planner.inputs.spreadsheet.row_values import WorkloadRow
 
@@ -66,12 +66,6 @@ def read_active_period(line: WorkloadRow) -> ActivePeriod | None:
         line.ledger.add_problem(cells[-1][0], "ends before it starts", f"a day after {first}")
         return None
     return ActivePeriod(first, last, tuple(cells))
-
-
-def deadline_from_end(line: WorkloadRow) -> str:
-    """The last full month up to a row's End, as a deadline; empty where there is none."""
-    cell = line.cell("end")
-    return last_finished_month(cell) if cell is not None else ""
 
 
 def _read_day(line: WorkloadRow, meaning: str, cells: list[tuple[Cell, str]]) -> date | None:

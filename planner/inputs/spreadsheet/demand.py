@@ -309,10 +309,9 @@ def _read_month_value(line: WorkloadRow, column: SheetColumn, metric: Metric) ->
     if cell.text in ("-", "–", "—"):
         return 0.0
     number = line.number_in(column, cell)
-    scaled = scale_amount(line, number, metric) if number else None
-    if scaled is None:
+    if number is None or (scaled := scale_amount(line, number, metric)) is None:
         return None
-    return scaled[0] if metric.kind != "accelerators" else number.value if number else None
+    return number.value if metric.kind == "accelerators" else scaled[0]
 
 
 def _read_amount_column(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None) -> DemandStatement | None:

@@ -20,7 +20,6 @@ from planner.inputs.notation.units import (
     parse_rate_basis,
 )
 from planner.inputs.parsed_file import PLACEHOLDER_DEMAND
-from planner.inputs.spreadsheet.active_period import deadline_from_end
 from planner.inputs.spreadsheet.demand import DemandStatement, read_demand, record_demand
 from planner.inputs.spreadsheet.hardware import Hardware, read_hardware, split_hardware_text
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
@@ -148,10 +147,8 @@ def _read_deadline(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]
         if cell is not None:
             line.ledger.note(f"{cell.place} is not used: a deadline belongs to total work, not to work per month")
         return {}
-    month, source_cell = (
-        (last_finished_month(cell), cell) if cell is not None else (deadline_from_end(line), line.cell("end"))
-    )
-    if month and source_cell is not None:
+    source_cell = cell if cell is not None else line.cell("end")
+    if source_cell is not None and (month := last_finished_month(source_cell)):
         return line.record(key, source_cell, month, f"by the end of {month}")
     if cell is None:
         line.ledger.add_problem(

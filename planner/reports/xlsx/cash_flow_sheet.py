@@ -5,7 +5,7 @@ Amounts are sums over sheet Payments; the support plan and the tax of cloud bill
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -151,7 +151,6 @@ def _put_block(
         for cash in strategy.cash:
             if cash.at == when:
                 amounts[cash.category][cash.month - 1] += cash.amount
-
         sums = put_categories(sheet, row, columns, amounts, amount_formula)
         for line in range(row, row + len(categories)):
             sheet.put(line, 1, when)
@@ -162,18 +161,18 @@ def _put_block(
     both = [Formula(f"={a1(start.row, c)}+{a1(end.row, c)}", a + b) for c, a, b in pairs]
     total = sheet.put_series(row, "total", FIRST, both, "total")
     sheet.put_running_sums(row + 1, "cumulative", row, FIRST, total.amounts)
-    factor, growth = f"(1+{rate.monthly})", 1 + rate.monthly_value
-    discounted_cells = [
-        Formula(
-            f"={a1(start.row, c)}/{factor}^({a1(MONTHS_ROW, c)}-1)+{a1(end.row, c)}/{factor}^{a1(MONTHS_ROW, c)}",
-            a / growth ** (month - 1) + b / growth**month,
-        )
-        for month, (c, a, b) in enumerate(pairs, start=1)
-    ]
-    discounted = sheet.put_series(row + 2, "discounted (present cost)", FIRST, discounted_cells)
+    discounted = sheet.put_series(row + 2, "discounted (present cost)", FIRST, _discounted_formulas(start, end, rate))
     for each, style in ((start, "text"), (end, "text"), (total, "total_text"), (discounted, "text")):
         sheet.put(each.row, 1, None, style)
     total_cost, present_cost = (
         Formula(f"={sheet.address(each.row, FIRST - 1)}", sum(each.amounts)) for each in (total, discounted)
     )
     return CashFlowBlock(strategy, total_cost, present_cost, row + 1, columns[-1], start, end, rows)
+
+
+def _discounted_formulas(start: MonthlyRow, end: MonthlyRow, rate: DiscountRateCells) -> Iterator[Formula]:
+    factor, growth = f"(1+{rate.monthly})", 1 + rate.monthly_value
+    for month, amounts in enumerate(zip(start.amounts, end.amounts, strict=True), start=1):
+        at_start, at_end, number = (a1(row, FIRST + month - 1) for row in (start.row, end.row, MONTHS_ROW))
+        value = amounts[0] / growth ** (month - 1) + amounts[1] / growth**month
+        yield Formula(f"={at_start}/{factor}^({number}-1)+{at_end}/{factor}^{number}", value)

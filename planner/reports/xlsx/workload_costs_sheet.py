@@ -94,7 +94,7 @@ def _put_shares(
     """Writes the share of each workload in each purchase; None without shared purchases."""
     rows: list[tuple[Cell, ...]] = []
     for number, choice in enumerate(repricing.ledger.choices):
-        cells = choices.cost(number), choices.present(number)
+        cells = [choices.sheet.address(choices.row(number), c) for c in (of_choices.COST, of_choices.PRESENT)]
         for workload, part in choice.parts:
             part_cell, pairs = a1(FIRST + len(rows), PART), zip(cells, amounts[number], strict=True)
             costs = (Formula(f"={part_cell}*{cell}", part * amount) for cell, amount in pairs)

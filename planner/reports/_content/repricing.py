@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from planner.result import Assumption, Plan
 from planner.result.audit_trail import AuditDecision, AuditLine, AuditTrail
@@ -18,12 +18,8 @@ if TYPE_CHECKING:
     from numpy import bool_, float64
     from numpy.typing import NDArray
 
-DISCOUNT, SUPPORT, TAX, HOURS = (
-    "discount_rate_annual",
-    "cloud_support_fraction",
-    "cloud_tax_fraction",
-    "hours_per_month",
-)
+DISCOUNT, HOURS = "discount_rate_annual", "hours_per_month"
+SUPPORT, TAX = "cloud_support_fraction", "cloud_tax_fraction"
 INCOME_TAX = "income_tax_fraction"
 BASE, LOW_COST, HIGH_COST = "base", "low cost", "high cost"
 SCENARIOS = (BASE, LOW_COST, HIGH_COST)
@@ -35,25 +31,21 @@ def ledger_of(plan: Plan) -> AuditTrail:
     """The plan's ledger; for a plan that has none, its cash: decided amounts at a rate of 1."""
     if plan.ledger.lines or not any(strategy.cash for strategy in plan.strategies):
         return plan.ledger
-    choices: dict[tuple[str, str, str, str], list[float]] = {}
+    choices: dict[tuple[str, str, str, Literal["start", "end"]], list[float]] = {}
     last = last_month(plan)
     for strategy in plan.strategies:
         for row in strategy.cash:
             key = strategy.name, row.what, row.category, row.at
             choices.setdefault(key, [0.0] * last)[row.month - 1] += row.amount
-    lines = [
-        AuditLine(
-            number, category, "start" if at == "start" else "end", "1", 1.0, "", None, 1, len(amounts), True, False
-        )
-        for number, ((_, _, category, at), amounts) in enumerate(choices.items())
-    ]
-    made = [
+    lines = tuple(
+        AuditLine(number, category, at, "1", 1.0, "", None, 1, last, True, False)
+        for number, (_, _, category, at) in enumerate(choices)
+    )
+    made = tuple(
         AuditDecision(name, title, "", plan.currency, tuple(amounts))
         for (name, title, _, _), amounts in choices.items()
-    ]
-    return AuditTrail(
-        tuple(made), tuple(lines), tuple(f"offer_{number}" for number, _ in enumerate(plan.prices, start=1))
     )
+    return AuditTrail(made, lines, tuple(f"offer_{number}" for number, _ in enumerate(plan.prices, start=1)))
 
 
 def last_month(plan: Plan) -> int:
@@ -127,11 +119,7 @@ class LedgerRepricing:
         import numpy as np
 
         lines, months = self.ledger.lines, last_month(self.plan)
-        quantity, years, time = (
-            np.zeros((len(lines), months)),
-            np.zeros((len(lines), months)),
-            np.zeros((len(lines), months)),
-        )
+        quantity, years, time = (np.zeros((len(lines), months)) for _ in range(3))
         for row, line in enumerate(lines):
             for month, amount in self.ledger.amounts(line, 1.0, 0.0).items():
                 quantity[row, month - 1] = amount
@@ -177,11 +165,9 @@ class LedgerRepricing:
 
     def moves(self, scenario: str) -> dict[str, float]:
         """Every figure with a range that matters, at the end that makes the recommended strategy cheap, or dear."""
-        return (
-            {}
-            if scenario == BASE
-            else {each.figure.name: each.value_in_scenario(scenario) for each in self.recommended}
-        )
+        if scenario == BASE:
+            return {}
+        return {each.figure.name: each.value_in_scenario(scenario) for each in self.recommended}
 
     def ends(self, name: str) -> tuple[AssumptionRange, ...]:
         """Every figure with a range that moves the present cost of a strategy, the one that moves it most first."""
@@ -195,7 +181,6 @@ class LedgerRepricing:
             ends = min(low, planned), max(high, planned)
             at_low, at_high = (self.costs(name, {figure.name: end})[1] for end in ends)
             if at_low != at_high:
-                ranges.append(
-                    AssumptionRange(replace(figure, value=planned, low=ends[0], high=ends[1]), at_low, at_high)
-                )
+                widened = replace(figure, value=planned, low=ends[0], high=ends[1])
+                ranges.append(AssumptionRange(widened, at_low, at_high))
         return tuple(sorted(ranges, key=lambda each: (-abs(each.at_high - each.at_low), each.figure.name)))

@@ -34,7 +34,7 @@ def choose_outputs(
 
     Standard output is always among them: in `format_name` if it is the only one or named by "-", else as text.
     """
-    known = tuple(formats())
+    known = formats()
     complaints = []
     if format_name is not None and format_name not in known:
         close = find_nearest_names(format_name, known)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
+from planner.cli._catalog_options import parse_reasons, select_adapters
 from planner.cli._exit_codes import DONE, NOT_REFRESHED
+from planner.request.errors import InputProblem
 from pricing.adapters.retries import RetryBudget
 from pricing.catalog import data_folder
 from pricing.clock import today
@@ -28,13 +30,18 @@ ADVICE = {
 
 
 def refresh_all(
-    providers: Sequence[str],
-    regions: Mapping[str, tuple[str, ...]],
-    endpoints: Mapping[str, Mapping[str, str]],
-    accept: Mapping[str, str],
+    provider_names: Sequence[str],
+    region_names: Sequence[str],
+    endpoint: Sequence[str],
+    accept: Sequence[str],
     time_limit_s: float,
 ) -> int:
     """Refresh the providers one after the other, each with its own time limit; the exit code."""
+    wrong = list[InputProblem]()
+    accepted = parse_reasons(accept, wrong)
+    providers, regions, endpoints = select_adapters(
+        provider_names, region_names, endpoint, ("has no adapter to refresh it", "an import"), after=wrong
+    )
     data = data_folder.user_data_folder()
     code = DONE
     for provider in providers:
@@ -46,7 +53,7 @@ def refresh_all(
             report_progress,
             regions=regions.get(provider, ()),
             endpoints=endpoints.get(provider, {}),
-            accept=accept,
+            accept=accepted,
         )
         report_outcome(outcome)
         code = NOT_REFRESHED if outcome.troubles else code

@@ -133,7 +133,7 @@ class ModuleMatch:
 
     module: PoolModule
     arguments: Mapping[str, hcl.HclValue]
-    asks: Sequence[str]
+    asks: tuple[str, ...]
     note: str
 
 
@@ -160,7 +160,7 @@ def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "node
                 for name, value in shape.arguments.items():
                     filled = value.format(**pattern_match.groupdict()) if isinstance(value, str) else value
                     arguments[name] = int(filled) if module.variables[name].type == "number" else filled
-                return ModuleMatch(module, arguments, shape.asks, shape.note)
+                return ModuleMatch(module, arguments, tuple(shape.asks), shape.note)
     code = "no_module_for_type" if kind == "nodes" else "no_kubernetes_module_for_type"
     return reason(code, provider=cloud.provider)
 

@@ -11,6 +11,8 @@ from pricing.errors import UnknownName
 if TYPE_CHECKING:
     from pricing.catalog.price_catalog import Catalog
 
+ACCELERATORS_MAX = 1_000_000
+
 
 def raise_problems(faults: Sequence[InputProblem]) -> None:
     if faults:
@@ -36,6 +38,18 @@ def check_names(place: str, texts: Iterable[str], check: Callable[[str], str], f
 def suggest_names(unknown: UnknownName) -> str:
     """The nearest known names, else the kind of name that is expected."""
     return f"nearest: {', '.join(unknown.nearest)}" if unknown.nearest else f"a known {unknown.kind}"
+
+
+def parse_count(text: str, place: str, expected: str, faults: list[InputProblem]) -> float | None:
+    """A number of accelerators; None, and a problem, for a text that is none."""
+    try:
+        count = float(text)
+    except ValueError:
+        count = 0.0
+    if 0 < count <= ACCELERATORS_MAX:
+        return count
+    faults.append(InputProblem("", place, "no number of accelerators", text, expected))
+    return None
 
 
 def select_providers(catalog: Catalog, texts: Sequence[str], faults: list[InputProblem]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner.cli._catalog_options import split_names as parts_of
+from planner.cli._catalog_options import parse_count, split_names
 from planner.cli._exit_codes import DONE
 from planner.cli._tables import print_report
 from planner.messages import joined_text, text_of, with_texts
@@ -57,7 +57,8 @@ def report_throughput(file: str, options: Mapping[str, Any], selection: Throughp
     from planner.cli._offer_listings import open_catalog
 
     faults: list[InputProblem] = []
-    counts = [count for text in parts_of(selection.counts) if (count := _parse_count(text, faults))]
+    texts = split_names(selection.counts)
+    counts = [count for text in texts if (count := parse_count(text, "--count", "more than 0", faults))]
     if not file:
         faults.append(InputProblem("", "FILE", "no file of workloads", "", "a request, a sheet, or --errors"))
         raise InvalidRequest(tuple(faults))
@@ -65,7 +66,7 @@ def report_throughput(file: str, options: Mapping[str, Any], selection: Throughp
     faults += more
     named = _select_accelerators(selection.accelerators, listed, faults)
     request, catalog, needs = _read_needs(file, options, listed, faults)
-    chosen = _select_workloads(needs, parts_of(selection.workloads), faults)
+    chosen = _select_workloads(needs, split_names(selection.workloads), faults)
     if faults:
         raise InvalidRequest(tuple(faults))
     results = [_assess_workload(request, need, catalog, named, counts) for need in chosen]
@@ -108,7 +109,7 @@ def _read_needs(
     from planner.inputs.file_reader import read_isolated as read
     from planner.pipeline import prepare_needs
 
-    settings = {name: parts_of(options[name]) for name in ("providers", "regions") if options[name]}
+    settings = {name: split_names(options[name]) for name in ("providers", "regions") if options[name]}
     source = read(read_bytes(file, faults), file)
     document, unread = expand_document(source.document, settings, file)
     complaints = (*unread, *source.complaints)
@@ -119,20 +120,9 @@ def _read_needs(
         raise InvalidRequest((*faults, *error.complaints)) from None
 
 
-def _parse_count(text: str, faults: list[InputProblem]) -> float | None:
-    try:
-        count = float(text)
-    except ValueError:
-        count = 0.0
-    if 0 < count <= MILLION:
-        return count
-    faults.append(InputProblem("", "--count", "no number of accelerators", text, "more than 0"))
-    return None
-
-
 def _select_accelerators(texts: Sequence[str], catalog: Catalog, faults: list[InputProblem]) -> tuple[str, ...]:
     selected: list[str] = []
-    for text in parts_of(texts):
+    for text in split_names(texts):
         try:
             selected += [part.name for part in catalog.names.match(text)]
         except UnknownName as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -39,40 +39,14 @@ class ComparedPriceList:
     folders: dict[str, tuple[str, Path]]
 
 
-@dataclass(frozen=True, slots=True)
-class PriceListDifference:
-    """The changes between two lists, for the providers that both have; the others are in `not_compared`."""
-
-    old: dict[str, str]
-    new: dict[str, str]
-    not_compared: tuple[str, ...]
-    tallies: tuple[PriceChangeSummary, ...]
-    changes: tuple[PriceChange, ...]
-
-
 def show_differences(old: str, new: str, provider: Sequence[str], limit: int, format_name: str) -> int:
     """Print the differences of two price lists, `limit` of them as text, and return the exit code."""
     faults = list[InputProblem]()
     among = select_providers(Catalog.current(), provider, faults)
     raise_problems(faults)
-    comparison = _compare_price_lists(old, new, among, data_folder.user_data_folder())
-    records = map(_change_record, comparison.changes)
-    document = {field.name: getattr(comparison, field.name) for field in fields(comparison)}
-    print_report(
-        format_name,
-        _difference_lines(comparison, limit),
-        CHANGE_COLUMNS,
-        records,
-        lambda: document | {"tallies": [asdict(tally) for tally in comparison.tallies], "changes": [*records]},
-    )
-    return DONE
-
-
-def _compare_price_lists(old: str, new: str, providers: Collection[str], data: Path) -> PriceListDifference:
-    """InvalidRequest with every fault of the two names, InvalidSnapshot with those of their files."""
-    faults: list[InputProblem] = []
     before, after = (
-        _resolve_price_list(name, text, providers, data, faults) for name, text in (("OLD", old), ("NEW", new))
+        _resolve_price_list(name, text, among, data_folder.user_data_folder(), faults)
+        for name, text in (("OLD", old), ("NEW", new))
     )
     raise_problems(faults)
     both = sorted(before.folders.keys() & after.folders.keys())
@@ -83,14 +57,24 @@ def _compare_price_lists(old: str, new: str, providers: Collection[str], data: P
         read_snapshot(CatalogLayout(side.data, tuple((name, side.folders[name][1]) for name in both))).prices
         for side in (before, after)
     )
-    price_changes = compare_prices(prices_before, prices_after)
-    return PriceListDifference(
-        old={name: before.folders[name][0] for name in both},
-        new={name: after.folders[name][0] for name in both},
-        not_compared=tuple(sorted(before.folders.keys() ^ after.folders.keys())),
-        tallies=summarize_changes(price_changes),
-        changes=price_changes,
+    changes = compare_prices(prices_before, prices_after)
+    tallies, records = summarize_changes(changes), map(_change_record, changes)
+    names = {
+        "old": {name: before.folders[name][0] for name in both},
+        "new": {name: after.folders[name][0] for name in both},
+    }
+    others = sorted(before.folders.keys() ^ after.folders.keys())
+    lines = (
+        *(f"{name}: {names['old'][name]} -> {names['new'][name]}" for name in both),
+        *(f"{name}: in one of the two only, not compared" for name in others),
+        "",
+        *_tally_lines(tallies),
+        "",
+        *_mover_lines(rank_price_moves(changes), limit),
     )
+    counts = {"not_compared": others, "tallies": [asdict(tally) for tally in tallies]}
+    print_report(format_name, lines, CHANGE_COLUMNS, records, lambda: names | counts | {"changes": [*records]})
+    return DONE
 
 
 def _resolve_price_list(
@@ -182,22 +166,20 @@ def _change_record(change: PriceChange) -> dict[str, Any]:
     }
 
 
-def _difference_lines(comparison: PriceListDifference, limit: int) -> Iterator[str]:
-    """Counts by provider and option, then the largest movers."""
-    yield from (f"{name}: {comparison.old[name]} -> {comparison.new[name]}" for name in comparison.old)
-    yield from (f"{name}: in one of the two only, not compared" for name in comparison.not_compared)
+def _tally_lines(tallies: Iterable[PriceChangeSummary]) -> list[str]:
+    """Counts by provider and option."""
     numbers = ("new", "gone", "up", "down", "same", "median", "largest")
     rows = []
-    for t in comparison.tallies:
+    for t in tallies:
         remarks = [f"{t.told_otherwise:,} from another source"] if t.told_otherwise else []
         remarks += [f"{t.currency:,} in another currency"] if t.currency else []
         counts = (f"{count:,}" for count in (t.new, t.gone, t.up, t.down, t.same))
         percents = format_percent(t.median_percent), format_percent(t.largest_percent)
         rows.append((t.provider, t.option, *counts, *percents, ", ".join(remarks)))
-    yield ""
-    yield from align_columns(("provider", "purchase option", *numbers, ""), rows, numbers)
-    moved = rank_price_moves(comparison.changes)
-    yield ""
+    return align_columns(("provider", "purchase option", *numbers, ""), rows, numbers)
+
+
+def _mover_lines(moved: Sequence[PriceChange], limit: int) -> Iterator[str]:
     yield f"{len(moved):,} prices moved" + (f", the {limit:,} largest:" if len(moved) > limit else "")
     head = ("provider", "region", "type", "purchase option", "before", "after", "change", "as of", "source")
     yield from align_columns(head, map(_mover_row, moved[:limit]), ("before", "after", "change"))[0 if moved else 1 :]

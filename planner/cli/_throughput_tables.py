@@ -33,16 +33,6 @@ SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class ThroughputSelection:
-    """The selected workloads, accelerators and gang sizes; each text may be a comma-separated list."""
-
-    workloads: tuple[str, ...]
-    accelerators: tuple[str, ...]
-    counts: tuple[str, ...]
-    everything: bool
-
-
-@dataclass(frozen=True, slots=True)
 class WorkloadThroughput:
     """One workload with its rows and further measurements, the most valuable first; prices in `currency`."""
 
@@ -52,25 +42,35 @@ class WorkloadThroughput:
     currency: str
 
 
-def report_throughput(file: str, options: Mapping[str, Any], selection: ThroughputSelection, format_name: str) -> int:
-    """Print the table of every selected workload; InvalidRequest with every problem."""
+def report_throughput(
+    file: str,
+    workload_names: Sequence[str],
+    accelerator_names: Sequence[str],
+    gang_sizes: Sequence[str],
+    options: Mapping[str, Any],
+    format_name: str,
+    *,
+    everything: bool,
+) -> int:
+    """Print the table of every selected workload; InvalidRequest with every problem. Each name or size may be a
+    comma-separated list."""
     from planner.cli._offer_listings import open_catalog
 
     faults: list[InputProblem] = []
-    texts = split_names(selection.counts)
+    texts = split_names(gang_sizes)
     counts = [count for text in texts if (count := parse_count(text, "--count", "more than 0", faults))]
     if not file:
         faults.append(InputProblem("", "FILE", "no file of workloads", "", "a request, a sheet, or --errors"))
         raise InvalidRequest(tuple(faults))
     listed, more = open_catalog(options["private_prices"], options["exchange_rates"])
     faults += more
-    named = _select_accelerators(selection.accelerators, listed, faults)
+    named = _select_accelerators(accelerator_names, listed, faults)
     request, catalog, needs = _read_needs(file, options, listed, faults)
-    chosen = _select_workloads(needs, split_names(selection.workloads), faults)
+    chosen = _select_workloads(needs, split_names(workload_names), faults)
     if faults:
         raise InvalidRequest(tuple(faults))
     results = [_assess_workload(request, need, catalog, named, counts) for need in chosen]
-    lines = (line for one in results for line in _workload_lines(one, selection.everything))
+    lines = (line for one in results for line in _workload_lines(one, everything))
     records = (record for one in results for record in _csv_rows(one))
     print_report(format_name, lines, COLUMNS, records, lambda: [_workload_document(one) for one in results])
     return DONE

@@ -128,13 +128,9 @@ def _commitment_charges(
 ) -> Iterator[Charge]:
     """Payments for commitments, at no effective cost, and the uses and unused parts, which share all effective cost."""
     yield from _payment_charges(cash, (COMMITMENT,), pools)
-    by_pool: dict[str, list[Use]] = {pool: [] for pool in pools.at(month, owned=False)}
-    for use in uses:
-        if use.what != "owned" and use.purchase_option not in HOURLY_OPTIONS:
-            by_pool.setdefault(pools.pool_of_use(use), []).append(use)
     pool_charges: list[Charge] = []
     weights: list[float] = []
-    for pool, own in by_pool.items():
+    for pool, own in _uses_by_pool(month, uses, pools, owned=False).items():
         left, first = pools.left(month, pool, own), pools.first(pool)
         takes = [pools.drawn_quantity(use) for use in own]
         rows = [replace(_use_charge(u, COMMITMENT, pool=pool), committed=t) for u, t in zip(own, takes, strict=True)]
@@ -145,6 +141,15 @@ def _commitment_charges(
         pool_charges += rows
         weights += split_by_weight(pools.monthly_effective_cost(month, pool), takes)
     yield from _assign_effective_cost(pool_charges, month, COMMITMENT, effective_costs, weights)
+
+
+def _uses_by_pool(month: int, uses: Sequence[Use], pools: PurchasePools, *, owned: bool) -> dict[str, list[Use]]:
+    """The uses that draw on each pool of owned nodes, or of commitments; also pools without any in the month."""
+    by_pool: dict[str, list[Use]] = {pool: [] for pool in pools.at(month, owned=owned)}
+    for use in uses:
+        if (use.what == "owned") == owned and use.purchase_option not in HOURLY_OPTIONS:
+            by_pool.setdefault(pools.pool_of_use(use), []).append(use)
+    return by_pool
 
 
 def _payment_charges(cash: Iterable[CashRow], categories: Sequence[str], pools: PurchasePools) -> Iterator[Charge]:
@@ -164,13 +169,9 @@ def _owned_charges(
 ) -> Iterator[Charge]:
     """Payments for owned nodes, at no effective cost, and their uses, which share it all, idle hours included."""
     yield from _payment_charges(cash, CAPITAL, pools)
-    by_pool: dict[str, list[Use]] = {pool: [] for pool in pools.at(month, owned=True)}
-    for use in uses:
-        if use.what == "owned":
-            by_pool.setdefault(pools.pool_of_use(use), []).append(use)
     pool_charges: list[Charge] = []
     weights: list[float] = []
-    for pool, own in by_pool.items():
+    for pool, own in _uses_by_pool(month, uses, pools, owned=True).items():
         idle = Charge(month, "running", "hardware", pool, line=pools.first(pool), pool=pool, provider=OWN_SITE)
         pool_charges += [_use_charge(use, "hardware", pool=pool) for use in own] or [idle]
         weights += split_by_weight(pools.monthly_effective_cost(month, pool), [use.node_hours for use in own] or [1.0])

@@ -53,13 +53,6 @@ def last_month(plan: Plan) -> int:
     return max([plan.months, *(row.month for strategy in plan.strategies for row in strategy.cash)])
 
 
-def assumption_values(plan: Plan) -> dict[str, float]:
-    """Every figure that a formula may name, as planned."""
-    values = {each.name: each.value for each in plan.assumptions}
-    values |= {name: price.price_per_hour for name, price in zip(ledger_of(plan).offers, plan.prices, strict=True)}
-    return {**values, DISCOUNT: plan.discount_rate_annual, HOURS: plan.hours_per_month}
-
-
 def _bill_factor(figures: Mapping[str, float]) -> float:
     return (1 + figures.get(SUPPORT, 0.0)) * (1 + figures.get(TAX, 0.0))
 
@@ -99,7 +92,11 @@ class LedgerRepricing:
 
     @cached_property
     def figures(self) -> dict[str, float]:
-        return assumption_values(self.plan)
+        """Every figure that a formula may name, as planned."""
+        plan = self.plan
+        values = {each.name: each.value for each in plan.assumptions}
+        values |= {name: price.price_per_hour for name, price in zip(self.ledger.offers, plan.prices, strict=True)}
+        return {**values, DISCOUNT: plan.discount_rate_annual, HOURS: plan.hours_per_month}
 
     @cached_property
     def _rate_formulas(self) -> dict[str, FormulaNode]:
@@ -157,29 +154,26 @@ class LedgerRepricing:
         present = amounts * monthly ** -time[own]
         return round(float(amounts.sum()), AMOUNT_DECIMALS), round(float(present.sum()), AMOUNT_DECIMALS)
 
-    @cached_property
-    def recommended(self) -> tuple[AssumptionRange, ...]:
-        """The assumptions that change the present cost of the recommended strategy; none where no plan is feasible."""
-        chosen = self.plan.recommendation.strategy
-        return self.ends(chosen) if chosen else ()
-
     def moves(self, scenario: str) -> dict[str, float]:
         """Every figure with a range that matters, at the end that makes the recommended strategy cheap, or dear."""
         if scenario == BASE:
             return {}
         return {each.figure.name: each.value_in_scenario(scenario) for each in self.recommended}
 
-    def ends(self, name: str) -> tuple[AssumptionRange, ...]:
-        """Every figure with a range that moves the present cost of a strategy, the one that moves it most first."""
+    @cached_property
+    def recommended(self) -> tuple[AssumptionRange, ...]:
+        """Every figure with a range that changes the present cost of the recommended strategy, the one that changes it
+        most first; none where no plan is feasible."""
+        chosen = self.plan.recommendation.strategy
         ranges = []
-        for figure in self.plan.assumptions:
+        for figure in self.plan.assumptions if chosen else ():
             low, high = figure.low, figure.high
-            if low is None or high is None or figure.name not in self.read_assumptions:
+            if chosen is None or low is None or high is None or figure.name not in self.read_assumptions:
                 continue
             planned = self.figures[figure.name]
             # a planned value outside its published range widens the range, or the plan would not lie in it
             ends = min(low, planned), max(high, planned)
-            at_low, at_high = (self.costs(name, {figure.name: end})[1] for end in ends)
+            at_low, at_high = (self.costs(chosen, {figure.name: end})[1] for end in ends)
             if at_low != at_high:
                 widened = replace(figure, value=planned, low=ends[0], high=ends[1])
                 ranges.append(AssumptionRange(widened, at_low, at_high))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 
@@ -11,15 +10,10 @@ from planner.reports._content.bill_of_materials import list_materials
 from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
 from planner.reports._content.number_format import format_money, month_name, month_range_name
 from planner.reports.terraform.node_pools import slug
-from planner.reports.terraform.provisioning.commitment_commands import (
-    CommitmentOrder,
-    PurchaseInstructions,
-    describe_purchase,
-)
+from planner.reports.terraform.provisioning.commitment_commands import PurchaseInstructions, find_instructions
 from planner.result import Plan, Purchase, Strategy, describe_amount
 from pricing.csv_tables import format_table
 from pricing.plain_text import plain_text, spreadsheet_text
-from pricing.price import parse_purchase_option
 
 Cell = str | float | None
 COLUMNS = (
@@ -39,23 +33,12 @@ def commitment_entries(plan: Plan, strategy: Strategy) -> tuple[CommitmentEntry,
     """The commitments that the strategy buys, in the order of their months."""
     commitments = [item for item in strategy.purchases if item.what == "commitment"]
     commitments.sort(key=lambda item: (item.month, item.provider, item.region, item.name, item.purchase_option))
-    return tuple((item, _purchase_instructions(plan, item)) for item in commitments)
-
-
-def _purchase_instructions(plan: Plan, item: Purchase) -> PurchaseInstructions | None:
-    option = parse_purchase_option(item.purchase_option)
-    if option is None:
-        return None
-    month = month_name(plan, item.month)
-    year, number = (int(part) for part in month.split("-"))
-    name = f"gp-{slug(item.name, '-')[:24].strip('-')}-{month}"
-    return describe_purchase(
-        CommitmentOrder(
-            name, item.provider, item.region, item.name, option, item.count, round(item.accelerators_per_node),
-            item.money_per_hour, item.upfront, plan.currency, f"{month}-01",
-            f"{month}-{calendar.monthrange(year, number)[1]:02d}",
-        )
-    )  # fmt: skip
+    entries = []
+    for item in commitments:
+        month = month_name(plan, item.month)
+        name = f"gp-{slug(item.name, '-')[:24].strip('-')}-{month}"
+        entries.append((item, find_instructions(item, name, month, plan.currency)))
+    return tuple(entries)
 
 
 def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> str:

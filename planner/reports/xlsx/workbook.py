@@ -21,7 +21,7 @@ from xlsxwriter.workbook import Format, Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from planner.reports.xlsx.cell_styles import STYLES
-from planner.reports.xlsx.print_layout import PrintSize, fit_pages
+from planner.reports.xlsx.print_layout import fit_pages
 from pricing.plain_text import plain_text
 
 Axis = Mapping[str, object]
@@ -183,7 +183,7 @@ class WorkbookSheet:
         rows, columns = self._repeated
         head = sum(self._row_points(row) for row in range(HEADER_ROW, rows))
         height = sum(self._row_points(row) for row in range(self._last + 1))
-        self._sheet.fit_to_pages(*(self._pages or fit_pages(PrintSize(self._widths, columns, height, head))))
+        self._sheet.fit_to_pages(*(self._pages or fit_pages(self._widths, columns, height, head)))
 
     def _row_points(self, row: int) -> float:
         return LINE_POINTS * self._lines.get(row, 1)

@@ -10,12 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import click
-
+from planner.cli._tables import print_error
 from planner.reports._content.number_format import format_percent, month_name
 from planner.request.errors import InputProblem
 from planner.result import Plan, PriceUsed, Strategy
-from pricing.plain_text import log_safe_text, plain_text
+from pricing.plain_text import plain_text
 
 GATE_FAILED = 5
 """The exit code where a gate is not passed."""
@@ -137,7 +136,5 @@ def report_gate_failures(plan: Plan, gates: Gates) -> int | None:
     if not failures:
         return None
     number = len(failures)
-    click.echo(f"error: the plan was written, but {number} gate{'s' if number > 1 else ''} failed", err=True)
-    for fault in failures:
-        click.echo(f"  {log_safe_text(fault)}", err=True)
+    print_error(f"the plan was written, but {number} gate{'s' if number > 1 else ''} failed", failures)
     return GATE_FAILED

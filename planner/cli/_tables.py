@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from planner.request.errors import InputProblem, InvalidRequest
+from pricing.plain_text import log_safe_text
 
 
 def one_format(as_json: bool, as_csv: bool) -> str:
@@ -66,6 +67,13 @@ def print_progress(text: str) -> None:
     """Print what is being done on standard error, if it is a terminal."""
     if sys.stderr.isatty():
         click.echo(f"{text} ...", err=True)
+
+
+def print_error(head: str, lines: Iterable[str]) -> None:
+    """Print an error on standard error, with its lines below."""
+    click.echo(f"error: {head}", err=True)
+    for line in lines:
+        click.echo(f"  {log_safe_text(line)}", err=True)
 
 
 def format_count(number: int, noun: str) -> str:

@@ -49,11 +49,6 @@ class RootModule:
     calls: tuple[ModuleCall, ...]
     extras: ProviderExtras
 
-    @property
-    def provider_names(self) -> tuple[str, ...]:
-        """The Terraform providers that its modules require."""
-        return tuple(sorted({name for call in self.calls for name in call.module.required_providers}))
-
 
 @dataclass(frozen=True, slots=True)
 class RootInput:

@@ -19,11 +19,11 @@ from planner.reports._content.financial_views import (
     owning_section,
     unit_economics_section,
 )
-from planner.reports._content.quota_requests import quota_sections
 from planner.reports._content.risk import risk_section
 from planner.reports._content.sections import (
     Section,
     purchases_section,
+    quota_section,
     recommendation_section,
     recommended_strategy,
     strategies_section,
@@ -52,7 +52,7 @@ def evidence_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
             unit_economics_section(plan),
         ]
     sections += [
-        *quota_sections(plan),
+        quota_section(plan),
         owning_section(plan),
         break_even_section(plan),
         depreciation_section(plan),

@@ -22,8 +22,9 @@ from planner.reports._content.number_format import (
     month_range_name,
 )
 from planner.reports._content.usage_periods import group_usage
-from planner.result import Plan, Purchase, Strategy, Use, WorkloadCost, describe_amount
+from planner.result import Plan, Purchase, QuotaRequest, Strategy, Use, WorkloadCost, describe_amount
 from pricing.plain_text import plain_text
+from pricing.quota import UNIT_WORDS
 
 LISTED_MAX = 5
 STATUS_WORDS = {"optimal": "proven optimal", "within_gap": "within the gap", "infeasible": "infeasible"}
@@ -273,3 +274,35 @@ def _budget_text(budget: float | None, cost_per_month: float) -> str:
         return NO_VALUE
     over = cost_per_month / budget - 1
     return f"OVER by {format_percent(over)} of {format_money(budget)}" if over > 0 else f"within {format_money(budget)}"
+
+
+def quota_section(plan: Plan) -> Section | None:
+    """Quota requests of the recommended strategy; None where no strategy exceeds a quota."""
+    if not plan.quota_requests:
+        return None
+    own = [request for request in plan.quota_requests if request.strategy == plan.recommendation.strategy]
+    rows = [_quota_row(plan, request) for request in own]
+    titles = ("where", "quota", "unit", "to request", "more", "limit", "in use", "runs", "by", "title and purpose")
+    facts = ["A provider may refuse: request early. The plan does not take quotas into account."]
+    others = len(plan.quota_requests) - len(own)
+    if others:
+        facts.append(f"Requests of the other strategies: {others:,d}; json and xlsx have them.")
+    if not rows:
+        return Section("Quotas to request", (make_bullets(["None for the recommended strategy.", *facts]),))
+    table = make_table(titles, rows, (3, 4, 5, 6, 7), has_prose=True)
+    return Section("Quotas to request", (table, make_bullets(facts)))
+
+
+def _quota_row(plan: Plan, request: QuotaRequest) -> tuple[str, ...]:
+    return (
+        f"{request.provider} {request.region}",
+        request.code,
+        UNIT_WORDS[request.unit],
+        format_number(request.ask_for),
+        format_number(request.ask_for - request.limit),
+        format_number(request.limit),
+        "unknown" if request.used is None else format_number(request.used),
+        format_number(request.needed),
+        month_name(plan, request.first_month),
+        f"{request.title}, as of {request.as_of}; for {', '.join(request.workloads) or 'nodes committed to'}",
+    )

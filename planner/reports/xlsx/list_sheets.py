@@ -11,7 +11,6 @@ from dataclasses import astuple
 from planner.reports._content.bill_of_materials import list_materials
 from planner.reports._content.evidence import workload_field
 from planner.reports._content.number_format import in_words, month_name
-from planner.reports._content.quota_requests import missing_quota
 from planner.reports.xlsx.workbook import Cell, Column, PlanWorkbook
 from planner.result import Plan
 from pricing.quota import UNIT_WORDS
@@ -120,8 +119,8 @@ def _quotas_list(plan: Plan) -> SheetList:
     note = "Limits above those of the account. An empty cell under «in use» is unknown and counts in no sum."
     rows = [
         (
-            q.strategy, q.provider, q.region, q.code, q.title, UNIT_WORDS[q.unit], q.ask_for, missing_quota(q), q.limit,
-            q.used, q.needed, month_name(plan, q.first_month), ", ".join(q.workloads), q.as_of, q.source_id,
+            q.strategy, q.provider, q.region, q.code, q.title, UNIT_WORDS[q.unit], q.ask_for, q.ask_for - q.limit,
+            q.limit, q.used, q.needed, month_name(plan, q.first_month), ", ".join(q.workloads), q.as_of, q.source_id,
         )
         for q in plan.quota_requests
     ]  # fmt: skip

@@ -42,9 +42,9 @@ def estimate(
     paths: Sequence[str],
     options: Mapping[str, OptionValue],
     money: PriceFiles,
-    reading: FileReadingOptions = DEFAULT_READING,
-    bills: BillForecastOptions = DEFAULT_FORECAST,
-    compare_to: str | None = None,
+    reading: FileReadingOptions,
+    bills: BillForecastOptions,
+    compare_to: str | None,
 ) -> int:
     """Plan `file`, write the outputs and return the exit code; InvalidRequest with every problem of all inputs.
 

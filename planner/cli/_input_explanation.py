@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from planner.application import (
-    DEFAULT_FORECAST,
     BillForecastOptions,
     parse_column_choices,
     read_bill,
@@ -91,7 +90,7 @@ def read_source(
     return read_document(read_bytes(file, complaints), file, catalog, choices, bills, option_flag, seconds=SECONDS)
 
 
-def explain(file: str, reading: FileReadingOptions, bills: BillForecastOptions = DEFAULT_FORECAST) -> int:
+def explain(file: str, reading: FileReadingOptions, bills: BillForecastOptions) -> int:
     """Print how `file` is read; the exit code is 2 if it has problems."""
     catalog = open_catalog(None, None)[0]
     choices, faults = reading.choices(catalog)

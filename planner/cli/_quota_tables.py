@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pricing.refresh.account_quotas import AccountQuotas
 
 STANDARD_OUTPUT = "-"
-PRINTED_MAX = 5
-"""Rows of a list that are printed; the rest is counted."""
 
 
 def read_quota_rows(path: Path) -> tuple[list[dict[str, Any]], list[InputProblem]]:
@@ -103,7 +101,7 @@ def _write_quotas(table: bytes, output: str) -> None:
 
 def _report_quotas(result: AccountQuotas, output: str) -> None:
     """Print the result for one provider on standard error: the table may be on standard output."""
-    from planner.cli._price_refresh import describe_failure
+    from planner.cli._price_refresh import rejected_lines, report_failures
 
     echo = partial(click.echo, err=True)
     where = "" if output == STANDARD_OUTPUT else f", in {output}"
@@ -117,12 +115,6 @@ def _report_quotas(result: AccountQuotas, output: str) -> None:
         echo(f"  {rows:,} left out: {reason}")
     if result.refused:
         echo(f"  {len(result.refused):,} rejected:")
-        for refused in result.refused[:PRINTED_MAX]:
-            echo(f"    {refused.subject}: {refused.reason}")
-        if len(result.refused) > PRINTED_MAX:
-            echo(f"    and {len(result.refused) - PRINTED_MAX:,} more")
-    if result.troubles:
-        number = len(result.troubles)
-        echo(f"planner: {result.provider}: {number} part{'s' * (number > 1)} of its quotas not read")
-    for failure in result.troubles:
-        echo(f"  {describe_failure(result.provider, failure)}")
+        for line in rejected_lines(result.refused):
+            echo(line)
+    report_failures(result.provider, result.troubles, " of its quotas")

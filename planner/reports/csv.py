@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping
 
 from planner.reports._content.evidence import list_price_notes
 from planner.reports._content.number_format import month_name
-from planner.reports._content.purchase_pools import EXISTING_MARK, payment_title
-from planner.result import CashRow, Plan, Purchase, Strategy, Use
+from planner.reports._content.purchase_pools import payment_title
+from planner.result import EXISTING_SUFFIX, CashRow, Plan, Purchase, Strategy, Use
 from planner.result.financial_views import Depreciation, OwningReturn
 from pricing.plain_text import spreadsheet_text
 
@@ -160,7 +160,7 @@ def _use_row(line: Use) -> Row:
 
 def _cash_row(line: CashRow, known: Mapping[str, Purchase | Use]) -> Row:
     """A payment, with the resource that its title names; by its title where that is none of the strategy's."""
-    resource = known.get(line.what.removesuffix(EXISTING_MARK).rstrip())
+    resource = known.get(line.what.removesuffix(EXISTING_SUFFIX))
     resource_columns: Row = {"name": line.what} if resource is None else _resource_columns(resource)
     return resource_columns | {"kind": "cash", "at": line.at, "category": line.category, "amount": line.amount}
 

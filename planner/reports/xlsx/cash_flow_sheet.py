@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from planner.reports._content.charges import SURCHARGES
 from planner.reports._content.number_format import in_words, month_name
 from planner.reports._content.repricing import SUPPORT, TAX, last_month, ledger_of
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
@@ -27,7 +28,6 @@ from planner.result import Plan, Strategy
 
 FIRST = 3
 """The column of the first month; that of the totals is before it."""
-SURCHARGES = ("cloud_support", "tax")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from planner.result import Plan, QuotaRequest
 
 ValidationRule = tuple[str, str]
 PREFIX_MAX = 6
-"""With the 33 characters of Rented.resource_name and a hyphen: 40, the longest name that every module takes."""
+"""With the 33 characters of RentedNodes.resource_name and a hyphen: 40, the longest name that every module takes."""
 NO_DEFAULT = RawExpression("")
 QUOTA_HCL = "list(object({ region = string, code = string, title = string, unit = string, value = number }))"
 TFVARS_HEADER = """Written by gpu-planner: variables known from the plan are filled in, the others are commented out

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from planner.reports._content.changes import MONEY
 from planner.reports.xlsx.cash_flow_sheet import FIRST, CashFlowBlock
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, PlanWorkbook, WorkbookSheet, a1, column_range
 from planner.result import Plan
@@ -17,7 +18,6 @@ WIDTHS = (17, 46, 18, 18, 18, 20, 17, 17, 62)
 TOPIC, WHAT, THEN, NOW, DIFFERENCE, UNIT, TOTAL, PRESENT, WHY = range(9)
 SMALL = 0.001
 """Values below this have six decimals."""
-MONEY = frozenset({"cost", "month"})
 NOTE = (
     "Then: the last review; now: this plan, its costs and payments as sheet Cash flow has them. Differences are "
     "formulas, empty where units or currencies are unlike."

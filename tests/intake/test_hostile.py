@@ -42,7 +42,7 @@ TOLD = {
     "brackets without end in YAML": "nested too deep",
     "dashes without end in YAML": "nested too deep",
     "a number of 1,000,000 digits": "a number of too many digits",
-    "a gzip bomb that is no bill": "this is a gzip archive, not a sheet or a request",
+    "a gzip bomb that is no bill": "the file is a gzip archive, not a sheet or a request",
     "a gzip bomb that is a bill": "no usage of a known accelerator",
 }
 """What is said of those that are refused, in the first complaint."""

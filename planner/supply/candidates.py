@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Literal
 
 from planner.performance import goodput
@@ -22,6 +23,7 @@ from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
 from planner.supply.onprem import OwnedNode
 from planner.supply.purchase_options import CommitmentUnit, load_purchase_options
+from planner.supply.sale import plan_start, sale_refusal
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import Placement, PlacementSearch, find_placements, parallel_limit
 from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_memory
@@ -156,6 +158,10 @@ class _MarketBuilder:
     candidates: list[Candidate] = field(default_factory=list)
     gaps: dict[Gap, None] = field(default_factory=dict)
     sold: dict[tuple[str, str], tuple[Quote, ...]] = field(default_factory=dict)
+    start: date = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start = plan_start(self.request)
 
     @property
     def surroundings(self) -> DataCostLookup:
@@ -228,6 +234,11 @@ def is_allowed(quote: Quote, request: Request) -> bool:
     )
 
 
+def is_offered(quote: Quote, request: Request, start: date) -> bool:
+    """Whether a price is allowed and can be bought so at the start of the plan."""
+    return is_allowed(quote, request) and sale_refusal(quote, start) is None
+
+
 def round_up_to_gangs(nodes: float, nodes_per_gang: int, tolerance: float) -> float:
     """The nodes of the whole gangs that `nodes` are part of; `tolerance` is the part of a gang that counts as rounding.
 
@@ -251,12 +262,23 @@ def gang_type(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str,
 def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offering: Offering) -> None:
     part, workload = build.catalog.names.by_name[offering.accelerator], search.need.workload
     gang_fits = find_placements(
-        search.seat, part, offering.accelerator_count, usable_accelerator_memory(offering, part), offering.network_gbps
+        search.seat,
+        part,
+        offering.accelerator_count,
+        usable_accelerator_memory(offering, part),
+        build.catalog.fabric(offering),
     )
     if isinstance(gang_fits, Message):
         search.refused[offering.key] = gang_fits
         return
-    here = [quote for quote in build.allowed(offering) if may_run(build.catalog, build.request, workload, quote)]
+    here = []
+    for quote in build.allowed(offering):
+        if may_run(build.catalog, build.request, workload, quote):
+            unsold = sale_refusal(quote, build.start)
+            if unsold is None:
+                here.append(quote)
+            else:
+                search.refused[quote.price.key] = unsold
     if not here:
         search.refused[offering.key] = NOT_SOLD
         return
@@ -299,7 +321,11 @@ def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, r
         return
     offering, part = quote.offering, build.catalog.names.by_name[quote.offering.accelerator]
     gang_fits = find_placements(
-        search.seat, part, offering.accelerator_count, usable_accelerator_memory(offering, part), offering.network_gbps
+        search.seat,
+        part,
+        offering.accelerator_count,
+        usable_accelerator_memory(offering, part),
+        build.catalog.fabric(offering),
     )
     around = _data_costs_at(build, search, quote)
     if isinstance(gang_fits, Message) or around is None:

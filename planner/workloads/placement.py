@@ -29,6 +29,7 @@ from planner.workloads.eligibility import (
 from planner.workloads.gangs import limit_by_parallelism
 from planner.workloads.gpu_sharing import AcceleratorShare, assign_share, share_throughput, throughput_in_share
 from pricing.accelerator import Accelerator, AcceleratorNames
+from pricing.fabric import Fabric
 
 GANG_GROWTH = (1, 2, 4, 8, 16, 32, 64)
 """Multiples of a node tried for one job that may grow to meet its deadline."""
@@ -69,11 +70,11 @@ def find_placements(
     part: Accelerator,
     per_node: float | None,
     memory_gib: float | None,
-    network_gbps: float | None = None,
+    fabric: Fabric | None = None,
 ) -> list[Placement] | Message:
     """The placements of the workload's gang on nodes of `per_node` accelerators, or the reason why there is none.
 
-    `network_gbps` is that of a node to others; None where it is unknown.
+    `fabric` joins the nodes of a rented type; None for nodes whose owner joins them.
     """
     workload, rates = search.need.workload, search.rates
     least = _eligibility_problem(search, part) or _minimum_gang(search, part)
@@ -94,10 +95,17 @@ def find_placements(
             rate = rates[part.name, gang] = _gang_throughput(search, part, gang)
         if isinstance(rate, Message):
             return rate
-        node = GangLinks(per_node, part.interconnect_gbs, network_gbps)
+        nodes = max(1, math.ceil(gang / per_node - 1e-9))
+        if fabric is not None and workload.fabric == "joined" and not fabric.joins(nodes):
+            if placements:
+                break  # larger gangs are not joined either
+            joined = fabric.nodes_joined or 1
+            return message("nodes_not_joined", nodes=nodes, joined=joined, rdma=fabric.rdma or None, holding=None)
+        between = fabric and (fabric.rdma_gbps or fabric.network_gbps)
+        node = GangLinks(per_node, part.interconnect_gbs, between)
         rate = limit_by_parallelism(workload, search.names, rate, part, gang, node)
         per = _busy_gangs(workload, max(1, math.floor(per_node / gang + 1e-9)))
-        placements.append(Placement(gang, max(1, math.ceil(gang / per_node - 1e-9)), per, rate))
+        placements.append(Placement(gang, nodes, per, rate))
     return placements
 
 

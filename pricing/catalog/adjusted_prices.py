@@ -293,7 +293,11 @@ class AdjustedCatalog(Catalog):
             key: rule for key, rule in self._added_rules.items() if (key[0], key[2]) == offering.key and key in ranks
         }
         prices += [self._build_agreed_price(key, rule) for key, rule in added.items()]
-        unsorted_quotes = [Quote(offering, price, accelerator, ranks[price.key]) for price in prices]
+        unsorted_quotes = [
+            # a price that was agreed and that no list has is sold to the one who agreed it
+            Quote(offering, price, accelerator, ranks[price.key], None if price.key in added else self.sale_term(price))
+            for price in prices
+        ]
         quotes = tuple(sorted(unsorted_quotes, key=lambda quote: quote.rank))
         by_option: dict[str, list[Quote]] = {}
         for quote in quotes:

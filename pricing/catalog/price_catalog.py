@@ -16,11 +16,13 @@ from pricing.catalog.database import CatalogDatabase, decode_rows, parse_day, ta
 from pricing.csv_tables import find_nearest_names
 from pricing.errors import RetiredType, UnknownName
 from pricing.exchange_rates import ExchangeRates
+from pricing.fabric import Fabric, unknown_fabric
 from pricing.offering import Offering
 from pricing.price import Price, parse_purchase_option
 from pricing.private_prices import RateCard
 from pricing.providers import CatalogLayout
 from pricing.regions import Provider, Region, Source
+from pricing.sale import SaleTerm, find_sale_term
 from pricing.systems import ServerSystem
 from pricing.transfer_storage_prices import Tier
 
@@ -35,12 +37,14 @@ _rank = attrgetter("rank")
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """An offering at a price: one answer of a query. `rank` is its position among all prices, the lowest first."""
+    """An offering at a price: one answer of a query. `rank` is its position among all prices, the lowest first; `sale`
+    is how it is sold, None where no source says it."""
 
     offering: Offering
     price: Price
     accelerator: Accelerator
     rank: int
+    sale: SaleTerm | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +186,29 @@ class Catalog:
         return {s.source_id: s for s in self._store.table(Source)}
 
     @cached_property
+    def _fabrics(self) -> dict[tuple[str, str], Fabric]:
+        return {fabric.key: fabric for fabric in self._store.table(Fabric)}
+
+    def fabric(self, offering: Offering) -> Fabric:
+        """How the nodes of a type are joined; where no source says it, they are taken to stand alone."""
+        return self._fabrics.get(offering.key) or unknown_fabric(*offering.key, offering.network_gbps)
+
+    @cached_property
+    def _sale_terms(self) -> dict[tuple[str, str], tuple[SaleTerm, ...]]:
+        terms: dict[tuple[str, str], list[SaleTerm]] = {}
+        for term in self._store.table(SaleTerm):
+            terms.setdefault((term.provider, term.instance_type), []).append(term)
+        return {key: tuple(its) for key, its in terms.items()}
+
+    def sale_terms(self, provider: str, instance_type: str) -> tuple[SaleTerm, ...]:
+        """How a type is sold, by way of paying and place; empty where no source says it."""
+        return self._sale_terms.get((provider, instance_type), ())
+
+    def sale_term(self, price: Price) -> SaleTerm | None:
+        """How what a price is for is sold; None where no source says it."""
+        return find_sale_term(price, self.sale_terms(price.provider, price.instance_type))
+
+    @cached_property
     def systems(self) -> tuple[ServerSystem, ...]:
         """Servers that can be owned."""
         return tuple(self._store.table(ServerSystem))
@@ -256,7 +283,10 @@ class Catalog:
         number, accelerator = self._offering_numbers[offering.key], self.names.by_name[offering.accelerator]
         rows = self._store.rows(f"SELECT rank, {_PRICE} FROM prices WHERE offering = ? ORDER BY rank", [number])  # noqa: S608 - constant columns
         prices = decode_rows(Price, (row[1:] for row in rows))
-        quotes = tuple(Quote(offering, price, accelerator, row[0]) for row, price in zip(rows, prices, strict=True))
+        quotes = tuple(
+            Quote(offering, price, accelerator, row[0], self.sale_term(price))
+            for row, price in zip(rows, prices, strict=True)
+        )
         by_option: dict[str, list[Quote]] = {}
         for quote in quotes:
             by_option.setdefault(quote.price.purchase_option, []).append(quote)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from pathlib import Path
@@ -21,10 +23,14 @@ from pricing.accelerator import (
 from pricing.catalog import snapshot_tables
 from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot, UnknownName
+from pricing.fabric import Fabric
 from pricing.price import parse_purchase_option
 from pricing.providers import find_provider_folders
 from pricing.regions import Source
+from pricing.sale import SaleTerm
 from pricing.transfer_storage_prices import TIER_ITEMS
+from tools.importer.fabrics import FABRIC_FACT_COLUMNS, build_fabrics
+from tools.importer.sale_terms import SALE_TYPE_COLUMNS, SOLD_HOW_COLUMNS, build_sale_terms
 from tools.importer.transfer_storage_tiers import GB_PER_STEP_UNIT
 
 FACT_TABLES: dict[str, tuple[str, ...]] = {
@@ -33,6 +39,7 @@ FACT_TABLES: dict[str, tuple[str, ...]] = {
         "tf32_tflops", "fp16_bf16_tflops", "fp8_tflops", "fp4_tflops", "tdp_w", "interconnect_gbs", "ecc", "class",
         "list_price_usd", "list_price_year", "source", "notes",
     ),
+    "fabric.csv": FABRIC_FACT_COLUMNS,
     "offerings.csv": (
         "provider", "family", "instance_type", "accelerator", "accelerator_count", "accelerator_memory_gib", "vcpus",
         "memory_gib", "local_ssd_gb", "network_gbps", "interconnect", "status", "source_ids",
@@ -46,9 +53,14 @@ FACT_TABLES: dict[str, tuple[str, ...]] = {
         "commit",
     ),
     "sources.csv": ("source_id", "repo", "path", "commit", "as_of", "gave"),
+    "sold_how.csv": SOLD_HOW_COLUMNS,
     "systems.csv": (
         "name", "accelerator", "count", "max_power_kw", "rack_units", "list_price_usd", "list_price_year", "source",
         "notes",
+    ),
+    "term_prices.csv": (
+        "provider", "region", "instance_type", "purchase_option", "price_usd_per_hour", "as_of", "source_id", "method",
+        "note",
     ),
     "transfer_storage_prices.csv": ("provider", "region", "item", "unit", "tier", "price_usd", "as_of", "source_id"),
 }  # fmt: skip
@@ -59,7 +71,9 @@ COUNTED_TABLES = ("price_suspect.csv",)
 CURATED_FOLDER = Path(__file__).parent / "data" / "curated"
 CURATED_TABLES: dict[str, tuple[str, ...]] = {
     "accelerators.csv": ACCELERATOR_COLUMNS,
+    "excluded_prices.csv": ("provider", "region", "instance_type", "purchase_option", "why"),
     "offering_accelerators.csv": ("provider", "written", "instance_types", "name", "source"),
+    "sale_types.csv": SALE_TYPE_COLUMNS,
     "servers.csv": snapshot_tables.SYSTEM_COLUMNS,
     "sources.csv": snapshot_tables.SOURCE_COLUMNS,
     "successors.csv": ("provider", "instance_type", "successor", "source_id"),
@@ -94,6 +108,9 @@ class Facts:
     regions: dict[str, list[TableRow]]
     superseded: list[tuple[TableRow, str]]
     suspect: int
+    sale_terms: list[SaleTerm]
+    sale_left: dict[str, int]
+    fabrics: list[Fabric]
 
     @property
     def options(self) -> set[tuple[str, str]]:
@@ -119,11 +136,20 @@ class Facts:
         regions = {name: read[_regions_file(target, name)] for name in own}
         offerings = _resolve_offerings(tables["offerings.csv"], curated["offering_accelerators.csv"], names, own)
         types = {_type_key(row) for row, _ in offerings}
-        prices = _resolve_prices(tables["prices.csv"], types, own, regions, "as_of")
-        superseded = _resolve_prices(tables[SUPERSEDED_TABLE], types, own, regions, "first_seen")
+        listed, older = _select_newest([*tables["prices.csv"], *tables["term_prices.csv"]])
+        listed, excluded = _exclude_prices(listed, curated["excluded_prices.csv"])
+        prices = _resolve_prices(listed, types, own, regions, "as_of")
+        superseded = _resolve_prices([*tables[SUPERSEDED_TABLE], *older], types, own, regions, "first_seen")
         dated = [row for row, _ in (*prices, *superseded)]
         _check_sources([*dated, *tables["transfer_storage_prices.csv"]], "source_id", sources)
         _check_sources([r for r, _ in offerings], "source_ids", sources)
+        sale_terms, sale_left = build_sale_terms(
+            tables["sold_how.csv"],
+            curated["sale_types.csv"],
+            _types_by_provider(offerings),
+            {name: {row.values["region"]: row.values["name"] for row in rows} for name, rows in regions.items()},
+            {name: facts.get("import", {}).get("options", {}) for name, facts in own.items()},
+        )
         for row in tables["systems.csv"]:
             if row.text("accelerator") not in names.by_name:
                 row.fault(f"accelerator {row.values['accelerator']!r} is unknown")
@@ -143,7 +169,10 @@ class Facts:
             providers=own,
             regions=regions,
             superseded=superseded,
-            suspect=len(tables[COUNTED_TABLES[0]]),
+            suspect=len(tables[COUNTED_TABLES[0]]) + excluded,
+            sale_terms=sale_terms,
+            sale_left=sale_left,
+            fabrics=build_fabrics(tables["fabric.csv"], _types_by_provider(offerings)),
         )
 
 
@@ -206,6 +235,13 @@ def _provider_faults(target: Path, own: dict[str, dict[str, Any]]) -> list[str]:
 
 def _regions_file(target: Path, provider: str) -> Path:
     return target / "providers" / provider / "regions.csv"
+
+
+def _types_by_provider(offerings: list[tuple[TableRow, str]]) -> dict[str, list[str]]:
+    types: dict[str, list[str]] = {}
+    for row, _ in offerings:
+        types.setdefault(row.values["provider"], []).append(row.values["instance_type"])
+    return types
 
 
 def _type_key(row: TableRow) -> tuple[str, str]:
@@ -292,6 +328,43 @@ def _accelerator_name(row: TableRow, decided: list[TableRow], names: Accelerator
     except UnknownName as unknown:
         row.fault(str(unknown))
         return ""
+
+
+def _select_newest(rows: Sequence[TableRow]) -> tuple[list[TableRow], list[TableRow]]:
+    """The newest row of each price, and the others as rows of superseded prices. Rows of one day are left alone: they
+    are a fault later."""
+    newest: dict[tuple[str, ...], date] = {}
+    for row in rows:
+        key = _price_key(row)
+        newest[key] = max(newest.get(key, date.min), row.day("as_of"))
+    current, older = [], []
+    for row in rows:
+        if row.values["as_of"] == str(newest[_price_key(row)]):
+            current.append(row)
+        else:
+            values = {**row.values, "first_seen": row.values["as_of"], "commit": ""}
+            older.append(TableRow(row.path, row.line, values, row.faults))
+    return current, older
+
+
+def _exclude_prices(rows: Sequence[TableRow], rules: Sequence[TableRow]) -> tuple[list[TableRow], int]:
+    """The rows that no rule excludes, and the number of the others. A rule that excludes nothing is a fault."""
+    columns = ("provider", "region", "instance_type", "purchase_option")
+    kept, used = [], set()
+    for row in rows:
+        rule = next((r for r in rules if all(fnmatchcase(row.values[c], r.values[c]) for c in columns)), None)
+        if rule is None:
+            kept.append(row)
+        else:
+            used.add(rule.line)
+    for rule in rules:
+        if rule.line not in used:
+            rule.fault("excludes no price")
+    return kept, len(rows) - len(kept)
+
+
+def _price_key(row: TableRow) -> tuple[str, ...]:
+    return (*_type_key(row), row.values["region"], row.values["purchase_option"])
 
 
 def _resolve_prices(

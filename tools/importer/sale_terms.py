@@ -24,8 +24,8 @@ SALE_TYPE_COLUMNS = ("provider", "written", "types")
 SOLD = {"yes": True, "no": False, "": None}
 
 _NUMBERS: dict[str, tuple[str, ...]] = {
-    "min_days": (r"(\d+) to \d+ days$", r"durations (\d+)-\d+ days"),
-    "max_days": (r"max run (\d+) days", r"\bmax (\d+) days", r"\d+ to (\d+) days$", r"multiples of 7 up to (\d+)"),
+    "min_days": (r"^(\d+) to \d+ days$", r"durations (\d+)-\d+ days"),
+    "max_days": (r"max run (\d+) days", r"\bmax (\d+) days", r"^\d+ to (\d+) days$", r"multiples of 7 up to (\d+)"),
     "order_ahead_days": (r"up to (\d+) days ahead", r"look ahead \d+ to (\d+) days"),
     "max_nodes": (r"\d+ to (\d+) GPU VMs a request", r"at most (\d+) instances a block"),
 }

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+SLICE_FABRIC = "ICI"
+"""The fabric inside a TPU slice; nothing joins one slice to another."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
@@ -33,6 +36,11 @@ class Fabric:
     @property
     def key(self) -> tuple[str, str]:
         return (self.provider, self.instance_type)
+
+    @property
+    def gbps(self) -> float | None:
+        """What a gang that spans nodes has between them, Gbit/s of a node: RDMA where there is any."""
+        return self.rdma_gbps or self.network_gbps
 
     def joins(self, nodes: int) -> bool:
         """Whether one fabric joins that many nodes of the type."""

@@ -147,9 +147,7 @@ def _hourly_placements(
             placements = by_type.get(offering.instance_type)
             if placements is None:
                 memory = usable_accelerator_memory(offering, part)
-                placements = find_placements(
-                    search, part, offering.accelerator_count, memory, catalog.fabric(offering)
-                )
+                placements = find_placements(search, part, offering.accelerator_count, memory, catalog.fabric(offering))
                 by_type[offering.instance_type] = placements
             yield from (
                 ((placements, quote),) if isinstance(placements, Message) else ((fit, quote) for fit in placements[:1])

@@ -29,8 +29,9 @@ from planner.workloads.eligibility import (
 from planner.workloads.gangs import limit_by_parallelism
 from planner.workloads.gpu_sharing import AcceleratorShare, assign_share, share_throughput, throughput_in_share
 from pricing.accelerator import Accelerator, AcceleratorNames
-from pricing.fabric import Fabric
+from pricing.fabric import SLICE_FABRIC, Fabric
 
+UNJOINED = ("nodes_not_joined", "slices_not_joined")
 GANG_GROWTH = (1, 2, 4, 8, 16, 32, 64)
 """Multiples of a node tried for one job that may grow to meet its deadline."""
 
@@ -85,9 +86,13 @@ def find_placements(
     shared = _place_shared(search, part, per_node, memory_gib)
     if shared is not None:
         return shared if isinstance(shared, Message) else [shared]
-    placements = []
+    placements: list[Placement] = []
     for gang in _gang_sizes(search.need, per_node, least):
+        nodes = max(1, math.ceil(gang / per_node - 1e-9))
         problem = _memory_problem(search, part, memory_gib, gang) or _node_size_problem(workload, per_node, gang)
+        problem = problem or _fabric_problem(workload, gang, nodes, fabric)
+        if problem is not None and placements and problem.code in UNJOINED:
+            break  # a gang that may grow stays on the nodes that are joined
         if problem is not None:
             return problem
         rate = rates.get((part.name, gang))
@@ -95,14 +100,7 @@ def find_placements(
             rate = rates[part.name, gang] = _gang_throughput(search, part, gang)
         if isinstance(rate, Message):
             return rate
-        nodes = max(1, math.ceil(gang / per_node - 1e-9))
-        if fabric is not None and workload.fabric == "joined" and not fabric.joins(nodes):
-            if placements:
-                break  # larger gangs are not joined either
-            joined = fabric.nodes_joined or 1
-            return message("nodes_not_joined", nodes=nodes, joined=joined, rdma=fabric.rdma or None, holding=None)
-        between = fabric and (fabric.rdma_gbps or fabric.network_gbps)
-        node = GangLinks(per_node, part.interconnect_gbs, between)
+        node = GangLinks(per_node, part.interconnect_gbs, None if fabric is None else fabric.gbps)
         rate = limit_by_parallelism(workload, search.names, rate, part, gang, node)
         per = _busy_gangs(workload, max(1, math.floor(per_node / gang + 1e-9)))
         placements.append(Placement(gang, nodes, per, rate))
@@ -167,6 +165,14 @@ def _eligibility_problem(search: PlacementSearch, part: Accelerator) -> Message 
 def _node_size_problem(workload: Workload, per_node: float, gang: float) -> Message | None:
     together = min(workload.accelerators_per_node or min(gang, USUAL_SERVER_SIZE), gang)
     return message("node_too_small", needed_accelerators=together) if per_node < together * (1 - 1e-9) else None
+
+
+def _fabric_problem(workload: Workload, gang: float, nodes: int, fabric: Fabric | None) -> Message | None:
+    if fabric is None or workload.fabric == "any" or fabric.joins(nodes):
+        return None
+    if fabric.rdma == SLICE_FABRIC:
+        return message("slices_not_joined", slices=nodes, gang=gang)
+    return message("nodes_not_joined", nodes=nodes, joined=fabric.nodes_joined or 1, rdma=fabric.rdma or None)
 
 
 def _minimum_gang(search: PlacementSearch, part: Accelerator) -> float | Message:

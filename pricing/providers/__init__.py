@@ -2,8 +2,8 @@
 
 A folder has provider.toml and regions.csv (maintained by hand), offerings.csv, prices.csv, tiers.csv and snapshot.toml
 (made by the import command or by a refresh). It may have sources.csv, accelerators.csv, aliases.csv, fabric.csv and
-sale.csv with additions to the shared tables, and history.csv: superseded prices, which no plan reads. A folder with a `fetch.py` can
-be refreshed. All folders have the same layout.
+sale.csv with additions to the shared tables, and history.csv: superseded prices, which no plan reads. A folder with a
+`fetch.py` can be refreshed. All folders have the same layout.
 
 Installed plug-ins add folders by an entry point of the group `gpu_planner.providers`: its name is the provider's, its
 value the package that is the folder.

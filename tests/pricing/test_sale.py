@@ -73,8 +73,7 @@ LIMITS = [
         {"min_days": 1, "max_days": 90, "order_ahead_days": 60, "max_nodes": 80},
     ),
     (
-        "durations 1-14 days then multiples of 7 up to 182; start at most 8 weeks ahead, earliest 30 minutes;"
-        " at most 64 instances a block (not everywhere), 256 on one date across an organisation",
+        "durations 1-14 days then multiples of 7 up to 182; start at most 8 weeks ahead; at most 64 instances a block",
         {"min_days": 1, "max_days": 182, "order_ahead_days": 56, "max_nodes": 64},
     ),
     ("only with an attached reservation (GPU and Local SSD)", {"needs_reservation": True}),
@@ -171,7 +170,11 @@ NODES = [
     ("InfiniBand", "100 VMs in one scale set with a single placement group by default, 300 on request", 100),
     ("EFA", "no stated limit in a zone", None),
     ("EFA", "64 instances in one capacity block, 256 across blocks on a date; else no stated limit in a zone", None),
-    ("InfiniBand", "18 VMs (72 GPUs) of one NVL72 rack over NVLink; further over InfiniBand in the same scale set", None),
+    (
+        "InfiniBand",
+        "18 VMs (72 GPUs) of one NVL72 rack over NVLink; further over InfiniBand in the same scale set",
+        None,
+    ),
     ("none", "1 (no RDMA); compact placement over TCP", 1),
     ("none", "compact placement over TCP", 1),
     ("ICI", "16 VMs", 1),  # a slice is one node here
@@ -181,9 +184,7 @@ NODES = [
 @pytest.mark.parametrize(("rdma", "words", "joined"), NODES)
 def test_the_nodes_that_one_fabric_joins(rdma, words, joined):
     cells = dict.fromkeys(("nics", "tpu_topology", "tpu_hosts", "gke_machine_type"), "")
-    fact = row(
-        2, [], provider="aws", network_gbps="400", rdma=rdma, rdma_gbps="400", nodes_per_domain=words, **cells
-    )
+    fact = row(2, [], provider="aws", network_gbps="400", rdma=rdma, rdma_gbps="400", nodes_per_domain=words, **cells)
     fabric = build_fabric(fact, "p5.48xlarge")
     assert fabric.nodes_joined == joined
     assert fabric.joins(1)

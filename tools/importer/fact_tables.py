@@ -29,7 +29,7 @@ from pricing.providers import find_provider_folders
 from pricing.regions import Source
 from pricing.sale import SaleTerm
 from pricing.transfer_storage_prices import TIER_ITEMS
-from tools.importer.fabrics import FABRIC_FACT_COLUMNS, build_fabrics
+from tools.importer.fabrics import FABRIC_FACT_COLUMNS, build_fabrics, derive_slice_prices, derive_slices
 from tools.importer.sale_terms import SALE_TYPE_COLUMNS, SOLD_HOW_COLUMNS, build_sale_terms
 from tools.importer.transfer_storage_tiers import GB_PER_STEP_UNIT
 
@@ -134,10 +134,13 @@ class Facts:
         faults += names.faults()
         sources = _parse_sources(tables["sources.csv"], curated["sources.csv"])
         regions = {name: read[_regions_file(target, name)] for name in own}
-        offerings = _resolve_offerings(tables["offerings.csv"], curated["offering_accelerators.csv"], names, own)
+        slices = derive_slices(tables["fabric.csv"], tables["offerings.csv"])
+        offered = [*tables["offerings.csv"], *slices]
+        offerings = _resolve_offerings(offered, curated["offering_accelerators.csv"], names, own)
         types = {_type_key(row) for row, _ in offerings}
         listed, older = _select_newest([*tables["prices.csv"], *tables["term_prices.csv"]])
         listed, excluded = _exclude_prices(listed, curated["excluded_prices.csv"])
+        listed += derive_slice_prices(tables["fabric.csv"], slices, listed)
         prices = _resolve_prices(listed, types, own, regions, "as_of")
         superseded = _resolve_prices([*tables[SUPERSEDED_TABLE], *older], types, own, regions, "first_seen")
         dated = [row for row, _ in (*prices, *superseded)]

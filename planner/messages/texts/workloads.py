@@ -32,10 +32,7 @@ def _busiest_month(month: int, running: float, accelerators: Sequence[str]) -> s
     return f"in month {month}, the busiest, {running:.3g} run at once on average, on {' and '.join(accelerators)}"
 
 
-def _nodes_not_joined(nodes: int, joined: int, rdma: str | None, holding: str | None) -> str:
-    if rdma == "ICI":
-        larger = f"; the next slice that holds it is {holding}" if holding else "; no slice holds it"
-        return f"a gang of {nodes} slices that nothing joins{larger}"
+def _nodes_not_joined(nodes: int, joined: int, rdma: str | None) -> str:
     if joined > 1:
         return f"a gang of {nodes} nodes; one {rdma} fabric joins at most {joined}"
     return f"a gang of {nodes} nodes that no fabric joins (`fabric: any` lets it run over Ethernet)"
@@ -64,6 +61,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "parallelism_bound_unknown": "the cost of its parallelism is unknown: {reason}",
     "prediction_not_allowed": "its throughput would be a prediction and only measured ones are allowed",
     "share_of_work": "{share}: {ratio:.3g} of the work",
+    "slices_not_joined": "a gang of {slices} slices that nothing joins; one slice of {gang:g} chips or more holds it",
     "slice_profile": "in a slice {profile}, {instances} to an accelerator",
     "slice_sold": "in a slice sold as {fraction:.3g} of one",
     "slice_too_small": "a slice smaller than {fraction:.3g} of an accelerator",

@@ -59,6 +59,21 @@ class SaleTerm:
     def key(self) -> tuple[str, str, str, str]:
         return (self.provider, self.instance_type, self.purchase_option, self.region)
 
+    @property
+    def limits(self) -> str:
+        """The limits in words, empty where there is none."""
+        days = f"{self.min_days or 1} to {self.max_days} days" if self.max_days else ""
+        parts = (
+            days,
+            f"ordered at most {self.order_ahead_days} days ahead" if self.order_ahead_days else "",
+            f"at most {self.max_nodes} nodes an order" if self.max_nodes else "",
+            "with an attached reservation" if self.needs_reservation else "",
+            "queued until there is capacity" if self.queued else "",
+            f"in {', '.join(self.zones)}" if self.zones else "",
+            f"until {self.ends}" if self.ends else "",
+        )
+        return "; ".join(filter(None, parts))
+
     def state(self, day: date) -> SaleState:
         """Whether it can be bought on that day."""
         if self.ends is not None and self.ends <= day:

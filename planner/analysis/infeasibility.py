@@ -19,7 +19,6 @@ from planner.workloads.demand import PortfolioDemand
 from planner.workloads.eligibility import is_tied_to_accelerator
 from planner.workloads.placement import parallel_limit
 from pricing.catalog.price_catalog import Catalog, usable_accelerator_memory
-from pricing.fabric import SLICE_FABRIC
 
 
 def explain_unserved_workloads(
@@ -109,19 +108,20 @@ def _explain_undone_work(index: int, fraction: float, setting: PlanningContext) 
 
 
 def _name_holding_slice(workload: str, reasons: Iterable[Message], catalog: Catalog) -> Iterator[Message]:
-    """The smallest slice that holds the gang of a workload, where slices that nothing joins were a reason."""
-    gangs = [reason.parameters["gang"] for reason in reasons if reason.code == "slices_not_joined"]
-    gang = max((float(size) for size in gangs if isinstance(size, int | float)), default=math.inf)
-    slices = [
-        (offering.accelerator_count, offering.provider, offering.instance_type)
-        for offering in catalog.offerings.values()
-        if catalog.fabric(offering).rdma == SLICE_FABRIC and (offering.accelerator_count or 0) >= gang
-    ]
-    if slices:
-        chips, provider, instance_type = min(slices)
-        yield message(
-            "slice_holds_gang", workload=workload, provider=provider, instance_type=instance_type, chips=chips
-        )
+    """The smallest slice that holds the gang of a workload, for each accelerator of which only smaller slices are
+    sold."""
+    unjoined = [reason.parameters for reason in reasons if reason.code == "slices_not_joined"]
+    for accelerator, gang in sorted({(str(each["accelerator"]), float(str(each["gang"]))) for each in unjoined}):
+        slices = [
+            (offering.accelerator_count, offering.provider, offering.instance_type)
+            for offering in catalog.offerings.values()
+            if offering.accelerator == accelerator and (offering.accelerator_count or 0) >= gang
+        ]
+        if slices:
+            chips, provider, instance_type = min(slices)
+            yield message(
+                "slice_holds_gang", workload=workload, provider=provider, instance_type=instance_type, chips=chips
+            )
 
 
 def _list_retired_offerings(workload: Workload, catalog: Catalog) -> Iterator[Message]:

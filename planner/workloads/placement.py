@@ -90,7 +90,7 @@ def find_placements(
     for gang in _gang_sizes(search.need, per_node, least):
         nodes = max(1, math.ceil(gang / per_node - 1e-9))
         problem = _memory_problem(search, part, memory_gib, gang) or _node_size_problem(workload, per_node, gang)
-        problem = problem or _fabric_problem(workload, gang, nodes, fabric)
+        problem = problem or _fabric_problem(workload, part, gang, nodes, fabric)
         if problem is not None and placements and problem.code in UNJOINED:
             break  # a gang that may grow stays on the nodes that are joined
         if problem is not None:
@@ -167,11 +167,13 @@ def _node_size_problem(workload: Workload, per_node: float, gang: float) -> Mess
     return message("node_too_small", needed_accelerators=together) if per_node < together * (1 - 1e-9) else None
 
 
-def _fabric_problem(workload: Workload, gang: float, nodes: int, fabric: Fabric | None) -> Message | None:
+def _fabric_problem(
+    workload: Workload, part: Accelerator, gang: float, nodes: int, fabric: Fabric | None
+) -> Message | None:
     if fabric is None or workload.fabric == "any" or fabric.joins(nodes):
         return None
     if fabric.rdma == SLICE_FABRIC:
-        return message("slices_not_joined", slices=nodes, gang=gang)
+        return message("slices_not_joined", accelerator=part.name, slices=nodes, gang=gang)
     return message("nodes_not_joined", nodes=nodes, joined=fabric.nodes_joined or 1, rdma=fabric.rdma or None)
 
 

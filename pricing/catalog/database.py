@@ -26,6 +26,7 @@ from pricing.offering import Offering
 from pricing.price import Price
 from pricing.providers import CatalogLayout, list_catalog_files
 from pricing.regions import Provider, Region, Source
+from pricing.retirement import EndedFamily
 from pricing.sale import SaleTerm
 from pricing.systems import ServerSystem
 from pricing.transfer_storage_prices import Tier
@@ -56,6 +57,7 @@ TABLE_NAMES: dict[type, str] = {
     Source: "sources",
     SaleTerm: "sale_terms",
     Fabric: "fabrics",
+    EndedFamily: "ended_families",
 }
 """The table of each kind of value; a snapshot has them under the same names."""
 INDEX = "CREATE INDEX by_offering ON prices (offering)"

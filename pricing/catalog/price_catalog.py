@@ -22,6 +22,7 @@ from pricing.price import Price, parse_purchase_option
 from pricing.private_prices import RateCard
 from pricing.providers import CatalogLayout
 from pricing.regions import Provider, Region, Source
+from pricing.retirement import EndedFamily
 from pricing.sale import SaleTerm, find_sale_term
 from pricing.systems import ServerSystem
 from pricing.transfer_storage_prices import Tier
@@ -192,6 +193,14 @@ class Catalog:
     def fabric(self, offering: Offering) -> Fabric:
         """How the nodes of a type are joined; where no source says it, they are taken to stand alone."""
         return self._fabrics.get(offering.key) or unknown_fabric(*offering.key, offering.network_gbps)
+
+    @cached_property
+    def _ended_families(self) -> list[EndedFamily]:
+        return self._store.table(EndedFamily)
+
+    def ended_family(self, instance_type: str) -> EndedFamily | None:
+        """The ended family that a name belongs to; None for names of types that the catalogue has or nobody knows."""
+        return next((family for family in self._ended_families if family.covers(instance_type)), None)
 
     @cached_property
     def _sale_terms(self) -> dict[tuple[str, str], tuple[SaleTerm, ...]]:

@@ -20,6 +20,7 @@ from pricing.offering import Offering, Status
 from pricing.price import Method, Price, parse_purchase_option
 from pricing.providers import CatalogLayout
 from pricing.regions import Provider, Region, Source
+from pricing.retirement import ENDED_COLUMNS, EndedFamily
 from pricing.sale import SALE_COLUMNS, SaleTerm
 from pricing.systems import ServerSystem
 from pricing.transfer_storage_prices import TIER_ITEMS, Tier
@@ -52,6 +53,7 @@ class Snapshot:
     sources: tuple[Source, ...]
     sale_terms: tuple[SaleTerm, ...] = ()
     fabrics: tuple[Fabric, ...] = ()
+    ended_families: tuple[EndedFamily, ...] = ()
 
 
 def read_snapshot(layout: CatalogLayout) -> Snapshot:
@@ -65,6 +67,9 @@ def read_snapshot(layout: CatalogLayout) -> Snapshot:
     )
     sale_terms = _read_overridden_rows(layout, "sale.csv", SALE_COLUMNS, parse_sale_term, lambda term: term.key, faults)
     fabrics = _read_overridden_rows(layout, "fabric.csv", FABRIC_COLUMNS, parse_fabric, lambda its: its.key, faults)
+    ended_families = _read_unique_rows(
+        layout.data / "ended.csv", ENDED_COLUMNS, faults, parse_ended_family, lambda family: family.pattern
+    )
     folders = [_ProviderFolder(name, path, names, known, faults) for name, path in layout.folders]
     if not folders:
         faults.append(f"{layout.data.parent}: no provider folder")
@@ -83,6 +88,7 @@ def read_snapshot(layout: CatalogLayout) -> Snapshot:
         sources=(*sources, *joined_sources(sources, (o.source_id for part in parts for o in part.offerings))),
         sale_terms=sale_terms,
         fabrics=fabrics,
+        ended_families=tuple(ended_families),
     )
 
 
@@ -279,6 +285,11 @@ def parse_fabric(row: TableRow) -> Fabric | None:
         **{column: row.number(column) for column in ("network_gbps", "rdma_gbps")},
         **{column: row.whole(column) for column in ("nodes_joined", "network_interfaces", "hosts")},
     )
+
+
+def parse_ended_family(row: TableRow) -> EndedFamily | None:
+    """One row of ended.csv; None after its faults were noted."""
+    return row.build(EndedFamily, **{column: row.text(column) for column in ENDED_COLUMNS})
 
 
 def parse_system(row: TableRow, names: AcceleratorNames | None) -> ServerSystem | None:

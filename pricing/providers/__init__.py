@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-SHARED_TABLES = ("accelerators.csv", "aliases.csv", "fabric.csv", "sale.csv", "sources.csv", "systems.csv")
+SHARED_TABLES = ("accelerators.csv", "aliases.csv", "ended.csv", "fabric.csv", "sale.csv", "sources.csv", "systems.csv")
 PROVIDER_TABLES = ("provider.toml", "offerings.csv", "prices.csv", "regions.csv", "tiers.csv")
 OPTIONAL_TABLES = ("accelerators.csv", "aliases.csv", "fabric.csv", "sale.csv", "sources.csv")
 """Tables that a folder may have in addition to the shared ones of the same names."""

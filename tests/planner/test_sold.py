@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from planner.analysis.infeasibility import _name_holding_slice
 from planner.application import plan
 from planner.request.models import Request
+from planner.result.message import Message, message
+from planner.workloads.demand import compute_demands
+from planner.workloads.placement import PlacementSearch, find_placements
 
 
 def request(months: int, job: dict, **settings) -> Request:
@@ -66,6 +70,37 @@ def test_a_gang_runs_on_nodes_that_are_joined(planned, provider, accelerator, ga
     _, cloud = planned(3, {"gang": gang, **hours(730 * gang, accelerator)}, providers=[provider])
     assert places(cloud) == {(instance_type, "on_demand")}
     assert cloud.total_cost == pytest.approx(rate * nodes * 730 * 3, rel=1e-6)
+
+
+GENERATIONS = ("TPU-v2", "TPU-v3", "TPU-v4", "TPU-v5e", "TPU-v5p", "TPU-v6e", "TPU-v7-Ironwood")
+
+
+@pytest.mark.parametrize("accelerator", GENERATIONS)
+def test_every_gang_of_tpus_gets_one_slice_that_holds_it_or_the_name_of_the_next(catalog, accelerator):
+    part = catalog.names.by_name[accelerator]
+    offerings = [offering for offering in catalog.offerings.values() if offering.accelerator == accelerator]
+    for gang in range(1, 257):
+        asked = request(1, {"gang": gang, **hours(730, accelerator)}, providers=["gcp"])
+        need = compute_demands(asked, 730, {}).needs[0]
+        search = PlacementSearch(need, asked, catalog.names, {})
+        for offering in offerings:
+            count = offering.accelerator_count
+            found = find_placements(search, part, count, part.memory_gib, catalog.fabric(offering))
+            if isinstance(found, Message):
+                assert count is None or count < gang, f"{offering.instance_type} holds {gang}: {found}"
+            else:
+                assert [placement.nodes_per_gang for placement in found] == [1]
+                assert count >= gang
+        unjoined = message("slices_not_joined", accelerator=accelerator, slices=2, gang=gang)
+        [holding] = _name_holding_slice("job", [unjoined], catalog)
+        assert holding.parameters["chips"] == min(o.accelerator_count for o in offerings if o.accelerator_count >= gang)
+
+
+def test_a_gang_of_tpus_that_no_slice_on_sale_holds_is_refused_with_the_next_that_does(planned):
+    # TPU v4: slices of 8 to 128 chips have prices; 256 chips are tpu-v4-512, which has none
+    made, _ = planned(1, {"gang": 256, **hours(730 * 256, "TPU-v4")}, providers=["gcp"])
+    assert made.status == "infeasible"
+    assert "which holds its gang" in " ".join(reason.text for reason in made.reasons)
 
 
 def test_ethernet_will_do_where_the_request_says_so(planned):

@@ -61,7 +61,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "parallelism_bound_unknown": "the cost of its parallelism is unknown: {reason}",
     "prediction_not_allowed": "its throughput would be a prediction and only measured ones are allowed",
     "share_of_work": "{share}: {ratio:.3g} of the work",
-    "slices_not_joined": "a gang of {slices} slices that nothing joins; one slice of {gang:g} chips or more holds it",
+    "slices_not_joined": "{slices} slices of {accelerator} that nothing joins: its gang needs one of {gang:g} chips",
     "slice_profile": "in a slice {profile}, {instances} to an accelerator",
     "slice_sold": "in a slice sold as {fraction:.3g} of one",
     "slice_too_small": "a slice smaller than {fraction:.3g} of an accelerator",

@@ -13,7 +13,7 @@ from pricing.catalog import data_folder
 from pricing.clock import today
 from pricing.errors import ProviderFailure
 from pricing.refresh.price_refresh import RefreshOutcome, RefreshProgress, TaskFailure, refresh_provider
-from pricing.snapshots.publication import QUARANTINE_FILE, PublishedSnapshot
+from pricing.snapshots.publication import PublishedSnapshot
 
 PRINTED_MAX = 5
 """Rows of a list that are printed; the rest is counted and in the file named with it."""
@@ -23,6 +23,7 @@ ADVICE = {
     "denied": "see docs/guides/access-{provider}.md for the rights it needs",
     "throttled": "try again later, or with fewer --regions",
     "timed_out": "give it more --time-limit, or fewer --regions",
+    "not_written": "make room, or name another data folder in GPU_PLANNER_DATA",
     "changed_format": "the answer has an unknown format and was discarded; a newer planner may read it",
 }
 
@@ -84,7 +85,7 @@ def snapshot_lines(snapshot: PublishedSnapshot) -> Iterator[str]:
     yield f"  {snapshot.read:,} prices read: {snapshot.new:,} new, {snapshot.moved:,} moved{gone}"
     yield from (f"  {rows:,} rows left out: {reason}" for reason, rows in sorted(snapshot.left.items()))
     if rejected := snapshot.held:
-        yield f"  {len(rejected):,} in quarantine, their previous prices stay in use: {snapshot.path / QUARANTINE_FILE}"
+        yield f"  {len(rejected):,} in quarantine, their previous prices stay in use: {snapshot.quarantine}"
         yield from (f"    {row.subject}: {row.reason}" for row in rejected[:PRINTED_MAX])
         if len(rejected) > PRINTED_MAX:
             yield f"    and {len(rejected) - PRINTED_MAX:,} more"

@@ -51,7 +51,8 @@ def formats() -> str:
         for each in intake.formats()
     ]
     outputs = []
-    for name, module in reports.formats().items():
+    for name in reports.formats():
+        module = reports.load(name)
         suffix = f"`{module.SUFFIX}`" + (", or a folder/" if reports.folder_format(name) else "")
         outputs.append((f"`{name}`", suffix, f"`{module.MEDIA_TYPE}`", _summary(f"planner.reports.{name}")))
     return "\n".join(

@@ -18,6 +18,7 @@ from planner import pipeline
 from planner.analysis.comparison import ReviewRecord, list_changes, read_review_workbook
 from planner.inputs.bills.usage_projection import build_request_from_bills
 from planner.inputs.file_reader import SECONDS, formats, read_isolated
+from planner.inputs.formats.xlsx import read_visible_sheets
 from planner.inputs.parsed_file import ParsedFile
 from planner.inputs.sandbox import Progress
 from planner.inputs.sheet_options import (
@@ -28,7 +29,6 @@ from planner.inputs.sheet_options import (
     normalize_title,
 )
 from planner.inputs.spend_comparison import add_savings_note
-from planner.inputs.spreadsheet.workbook_values import read_visible_sheets
 from planner.messages import with_texts
 from planner.request.document_problems import locate_path
 from planner.request.errors import InputProblem, InvalidRequest

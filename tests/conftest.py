@@ -17,7 +17,7 @@ ALIKE = {
     "deadline": None,  # how long an example takes says how busy the machine is
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 }
-settings.register_profile("quick", max_examples=12, **ALIKE)
+settings.register_profile("quick", max_examples=10, derandomize=True, **ALIKE)  # the same examples each time
 settings.register_profile("thorough", max_examples=100, **ALIKE)
 settings.load_profile("quick")  # `make slow` asks for the other; tests that count for themselves take parts of it
 
@@ -25,6 +25,10 @@ gc.set_threshold(50_000)  # as the program itself has it
 
 SOLVER_TIME = 30
 """By how much the solver's limits of time are wider here: a plan that is cut off by one depends on the machine."""
+
+
+TOGETHER = ("tests/doors/", "tests/house/", "tests/pricing/clouds/", "tests/reports/", "tests/terraform/")
+"""Folders whose files go to one worker: they share a service, parsed sources, SDKs, plans, stand-ins of providers."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -73,3 +77,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             cases[test] += 1
     if (seed := config.getoption("--shuffle")) is not None:
         random.Random(seed).shuffle(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `--dist loadfile` some folders are one file."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFileOrFolder(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
+
+    return ByFileOrFolder(config, log)

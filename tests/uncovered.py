@@ -33,7 +33,8 @@ def main() -> None:
     measured = Coverage()
     measured.load()
     lines, missing_lines, silent, found = 0, 0, [], []
-    for file in sorted(measured.get_data().measured_files()):
+    own = (file for file in measured.get_data().measured_files() if Path(file).is_relative_to(ROOT))
+    for file in sorted(own):  # a test may write a module of its own elsewhere
         _, statements, _, missing, _ = measured.analysis2(file)
         lines, missing_lines = lines + len(statements), missing_lines + len(missing)
         path = Path(file).relative_to(ROOT)

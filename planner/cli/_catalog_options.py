@@ -11,6 +11,8 @@ from pricing.errors import UnknownName
 if TYPE_CHECKING:
     from pricing.catalog.price_catalog import Catalog
 
+ACCELERATORS_MAX = 1_000_000
+
 
 def raise_problems(faults: Sequence[InputProblem]) -> None:
     if faults:
@@ -29,9 +31,25 @@ def check_names(place: str, texts: Iterable[str], check: Callable[[str], str], f
         try:
             names.append(check(text))
         except UnknownName as unknown:
-            near = f"nearest: {', '.join(unknown.nearest)}" if unknown.nearest else f"a known {unknown.kind}"
-            faults.append(InputProblem("", place, f"unknown {unknown.kind}", text, near))
+            faults.append(InputProblem("", place, f"unknown {unknown.kind}", text, suggest_names(unknown)))
     return list(dict.fromkeys(names))
+
+
+def suggest_names(unknown: UnknownName) -> str:
+    """The nearest known names, else the kind of name that is expected."""
+    return f"nearest: {', '.join(unknown.nearest)}" if unknown.nearest else f"a known {unknown.kind}"
+
+
+def parse_count(text: str, place: str, expected: str, faults: list[InputProblem]) -> float | None:
+    """A number of accelerators; None, and a problem, for a text that is none."""
+    try:
+        count = float(text)
+    except ValueError:
+        count = 0.0
+    if 0 < count <= ACCELERATORS_MAX:
+        return count
+    faults.append(InputProblem("", place, "no number of accelerators", text, expected))
+    return None
 
 
 def select_providers(catalog: Catalog, texts: Sequence[str], faults: list[InputProblem]) -> list[str]:
@@ -72,18 +90,50 @@ def regions_by_provider(
             if len(among) == 1:
                 by_provider.setdefault(among[0], []).append(text)
                 continue
-            near = f"nearest: {', '.join(unknown.nearest)}" if unknown.nearest else "a known region"
-            faults.append(
-                InputProblem("", "--regions", "unknown region", text, f"{near}; or one --provider for a new one")
-            )
+            expected = f"{suggest_names(unknown)}; or one --provider for a new one"
+            faults.append(InputProblem("", "--regions", "unknown region", text, expected))
             continue
         if not known:
-            faults.append(
-                InputProblem("", "--regions", "not a region of the selected providers", text, ", ".join(among))
-            )
+            message = "not a region of the selected providers"
+            faults.append(InputProblem("", "--regions", message, text, ", ".join(among)))
         for region in known:
             by_provider.setdefault(region.provider, []).append(region.region)
     return {name: tuple(dict.fromkeys(regions)) for name, regions in by_provider.items()}
+
+
+def select_adapters(
+    provider: Sequence[str],
+    regions: Sequence[str],
+    endpoint: Sequence[str],
+    without_adapter: tuple[str, str],
+    before: Sequence[InputProblem] = (),
+    after: Sequence[InputProblem] = (),
+) -> tuple[list[str], dict[str, tuple[str, ...]], dict[str, dict[str, str]]]:
+    """The providers to read, with their regions and endpoints. `without_adapter` is the problem of a named provider
+    that cannot be read, and what to do instead; InvalidRequest with every problem, those of other options `before` and
+    `after` the others."""
+    from pricing.catalog.price_catalog import Catalog
+    from pricing.refresh.price_refresh import load_adapter
+
+    catalog, faults = Catalog.current(), [*before]
+    among = select_providers(catalog, provider, faults)
+    services = {name: adapter.SERVICES for name in among if (adapter := load_adapter(name))}
+    if provider:
+        message, otherwise = without_adapter
+        expected = f"one of {', '.join(filter(load_adapter, catalog.providers))}, or {otherwise}"
+        strangers = [name for name in among if name not in services]
+        faults += [InputProblem("", "--provider", message, name, expected) for name in strangers]
+    by_provider = regions_by_provider(catalog, regions, list(services), faults)
+    endpoints = parse_endpoints(endpoint, services, faults)
+    faults += after
+    selected = [name for name in services if name in by_provider or not regions]
+    if regions and provider and not faults:
+        listed = ", ".join(split_names(regions))
+        faults += [
+            InputProblem("", "--regions", f"none of {name}", listed) for name in services if name not in selected
+        ]
+    raise_problems(faults)
+    return selected, by_provider, endpoints
 
 
 def parse_endpoints(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date
 from itertools import groupby
 from pathlib import Path
 
-from planner.cli._tables import csv_text, format_days, json_text
+from planner.cli._catalog_options import raise_problems, select_providers
+from planner.cli._exit_codes import DONE
+from planner.cli._tables import format_count, print_report
+from planner.request.errors import InputProblem
 from pricing.catalog import data_folder as local
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog, Coverage
+from pricing.clock import today
 from pricing.price import parse_purchase_option
 from pricing.providers import find_plug_in_folders
 from pricing.text_tables import align_columns
@@ -76,34 +80,39 @@ class CatalogStatus:
     gaps: tuple[CatalogGap, ...]
 
 
-def describe_catalog(
-    catalog: Catalog, data: Path, today: date, providers: Collection[str], by_family: bool
-) -> CatalogStatus:
-    """The status of the catalogue for these providers."""
+def show_status(provider: Sequence[str], by_family: bool, format_name: str) -> int:
+    """Print the status of the catalogue, of these providers or all, and return the exit code."""
+    catalog, faults = Catalog.current(), list[InputProblem]()
+    providers = select_providers(catalog, provider, faults)
+    raise_problems(faults)
+    report = _describe_catalog(catalog, local.user_data_folder(), providers, by_family)
+    columns = [field.name for field in fields(OptionCoverage)]
+    print_report(format_name, _status_lines(report), columns, map(asdict, report.coverage), lambda: asdict(report))
+    return DONE
+
+
+def _describe_catalog(catalog: Catalog, data: Path, providers: Collection[str], by_family: bool) -> CatalogStatus:
     coverage = [line for line in catalog.coverage() if line.provider in providers]
     current = [line for line in coverage if not line.retired]
+    names = [name for name in catalog.providers if name in providers]
     return CatalogStatus(
         catalogue=catalog.digest,
         data_folder=str(data),
         private_prices=len(catalog.card.rules),
         exchange_rates=len(catalog.exchange.rates),
-        in_use=tuple(_snapshot_in_use(catalog, name, data, today) for name in catalog.providers if name in providers),
+        in_use=tuple(_snapshot_in_use(catalog, name, data, today()) for name in names),
         coverage=tuple(_group_coverage(current, by_family)),
         retired=sum(o.status == "retired" for o in catalog.offerings.values() if o.provider in providers),
-        gaps=(
-            *_catalog_gaps(catalog, current, providers),
-            *_refresh_gaps(name for name in catalog.providers if name in providers),
-        ),
+        gaps=(*_catalog_gaps(catalog, current, providers), *_refresh_gaps(names)),
     )
 
 
-def _snapshot_in_use(catalog: Catalog, provider: str, data: Path, today: date) -> SnapshotInUse:
+def _snapshot_in_use(catalog: Catalog, provider: str, data: Path, day: date) -> SnapshotInUse:
     import tomllib
 
     path = dict(catalog.layout.folders)[provider]
-    local_snapshot = next(
-        (k for k in local.find_current_snapshot(provider, _shipped_folder(provider, data), data)), None
-    )
+    shipped = dict(local.base_layout(EMBEDDED_LAYOUT, data).folders)[provider]
+    local_snapshot = next(iter(local.find_current_snapshot(provider, shipped, data)), None)
     place = path / "snapshot.toml"
     facts = tomllib.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
     coverage = [line for line in catalog.coverage() if line.provider == provider]
@@ -116,17 +125,13 @@ def _snapshot_in_use(catalog: Catalog, provider: str, data: Path, today: date) -
         made_by=str(facts.get("made_by", "")),
         oldest=oldest,
         newest=newest,
-        days_oldest=(today - oldest).days if oldest else None,
-        days_newest=(today - newest).days if newest else None,
+        days_oldest=(day - oldest).days if oldest else None,
+        days_newest=(day - newest).days if newest else None,
         types=sum(o.provider == provider for o in catalog.offerings.values()),
         prices=sum(line.prices for line in coverage),
         quarantined=quarantined_rows,
         quarantine=str(listed) if quarantined_rows else "",
     )
-
-
-def _shipped_folder(provider: str, data: Path) -> Path:
-    return dict(local.base_layout(EMBEDDED_LAYOUT, data).folders)[provider]
 
 
 def _snapshot_origin(provider: str, path: Path, data: Path) -> str:
@@ -171,9 +176,8 @@ def _catalog_gaps(catalog: Catalog, current: Iterable[Coverage], providers: Coll
         kinds.setdefault((line.provider, line.family), set()).update([option.kind] if option else [])
     for (provider, family), known in sorted(kinds.items()):
         if not known.intersection(COMMITMENTS):
-            yield CatalogGap(
-                "family without a commitment price", provider, family, f"priced: {', '.join(sorted(known))}"
-            )
+            priced_kinds = f"priced: {', '.join(sorted(known))}"
+            yield CatalogGap("family without a commitment price", provider, family, priced_kinds)
     priced = {q.price.key[:2] for q in catalog.quotes(providers=providers, include_retired=True, include_parts=True)}
     for key, region in catalog.regions.items():
         if region.provider in providers and key not in priced:
@@ -207,38 +211,18 @@ def _missing_distributions(extra: str) -> list[str]:
     return missing
 
 
-COVERED_COLUMNS = tuple(field.name for field in fields(OptionCoverage))
-
-
-def as_csv(report: CatalogStatus) -> str:
-    """The coverage, one line a group."""
-    return csv_text(COVERED_COLUMNS, (asdict(line) for line in report.coverage))
-
-
-def as_json(report: CatalogStatus) -> str:
-    return json_text(asdict(report))
-
-
-def as_text(report: CatalogStatus) -> str:
+def _status_lines(report: CatalogStatus) -> Iterator[str]:
     """Snapshots in use, coverage, gaps."""
-    return "\n".join([f"catalogue {report.catalogue}", "", *_in_use_lines(report), "", *_coverage_lines(report)]) + "\n"
-
-
-def _in_use_lines(report: CatalogStatus) -> Iterator[str]:
+    yield from (f"catalogue {report.catalogue}", "")
     head = ("provider", "in use", "made by", "types", "prices", "oldest", "newest", "age of the newest")
     rows = [
         (
-            each.provider,
-            each.snapshot,
-            each.made_by or "by hand",
-            f"{each.types:,}",
-            f"{each.prices:,}",
-            str(each.oldest or "none"),
-            str(each.newest or "none"),
-            "" if each.days_newest is None else format_days(each.days_newest),
+            each.provider, each.snapshot, each.made_by or "by hand", f"{each.types:,}", f"{each.prices:,}",
+            str(each.oldest or "none"), str(each.newest or "none"),
+            "" if each.days_newest is None else format_count(each.days_newest, "day"),
         )
         for each in report.in_use
-    ]
+    ]  # fmt: skip
     yield from align_columns(head, rows, ("types", "prices"))
     for each in report.in_use:
         if each.quarantined:
@@ -247,6 +231,8 @@ def _in_use_lines(report: CatalogStatus) -> Iterator[str]:
         yield f"private prices: {report.private_prices:,} rules"
     if report.exchange_rates:
         yield f"exchange rates: {report.exchange_rates:,}"
+    yield ""
+    yield from _coverage_lines(report)
 
 
 def _coverage_lines(report: CatalogStatus) -> Iterator[str]:
@@ -254,20 +240,15 @@ def _coverage_lines(report: CatalogStatus) -> Iterator[str]:
     head = ("provider", *(["family"] if by_family else []), "purchase option", "types", "prices", "oldest", "newest")
     rows = [
         (
-            line.provider,
-            *([line.family] if by_family else []),
-            line.option,
-            f"{line.types:,}",
-            f"{line.prices:,}",
-            str(line.oldest),
-            str(line.newest),
+            line.provider, *([line.family] if by_family else []), line.option, f"{line.types:,}", f"{line.prices:,}",
+            str(line.oldest), str(line.newest),
         )
         for line in report.coverage
-    ]
+    ]  # fmt: skip
     yield from align_columns(head, rows, ("types", "prices"))
     yield ""
     yield f"{report.retired:,} retired types are known by name but never planned"
     for kind, grouped in groupby(report.gaps, lambda gap: gap.what):
         gaps = list(grouped)
-        yield f"{len(gaps):,} gap{'' if len(gaps) == 1 else 's'}: {kind}"
+        yield f"{format_count(len(gaps), 'gap')}: {kind}"
         yield from (f"  {gap.provider} {gap.subject} ({gap.detail})" for gap in gaps)

@@ -12,9 +12,10 @@ from pathlib import Path
 import click
 
 from planner.cli._exit_codes import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, INVALID_INPUT
+from planner.cli._tables import print_error
 from planner.request.errors import InvalidRequest
 from pricing.errors import InvalidSnapshot, PricingError
-from pricing.plain_text import log_safe_text, plain_text
+from pricing.plain_text import plain_text
 
 
 def report_error(error: BaseException, arguments: Sequence[str]) -> int:
@@ -25,9 +26,8 @@ def report_error(error: BaseException, arguments: Sequence[str]) -> int:
 def report_problems(complaints: Sequence[object]) -> int:
     """Print every problem of the input on standard error, one per line."""
     number = len(complaints)
-    click.echo(f"error: {number} problem{'s' if number > 1 else ''} in the input; no files were written", err=True)
-    for complaint in complaints:
-        click.echo(f"  {log_safe_text(plain_text(str(complaint)))}", err=True)
+    head = f"{number} problem{'s' if number > 1 else ''} in the input; no files were written"
+    print_error(head, [plain_text(str(complaint)) for complaint in complaints])
     return INVALID_INPUT
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,14 +14,14 @@ import click
 from planner.analysis.comparison import ReviewRecord
 from planner.application import DEFAULT_FORECAST, BillForecastOptions, parse_fraction, plan_input
 from planner.cli._exit_codes import DONE, INFEASIBLE, INTERRUPTED
-from planner.cli._input_explanation import DEFAULT_READING, FileReadingOptions
+from planner.cli._input_explanation import DEFAULT_READING, FileReadingOptions, read_source
 from planner.cli._input_problems import option_flag, unreadable_file
-from planner.cli._input_source import read_source
 from planner.cli._offer_listings import open_catalog
 from planner.cli._plan_gates import GATE_OPTIONS, parse_gates, report_gate_failures
 from planner.cli._plan_outputs import choose_outputs, refuse_binary_to_terminal, write_plan
 from planner.cli._quota_tables import read_quota_rows
 from planner.cli._request_files import STANDARD_INPUT, expand_document
+from planner.cli._tables import format_count, print_progress
 from planner.request.errors import InputProblem
 from planner.result import Plan
 
@@ -43,9 +42,9 @@ def estimate(
     paths: Sequence[str],
     options: Mapping[str, OptionValue],
     money: PriceFiles,
-    reading: FileReadingOptions = DEFAULT_READING,
-    bills: BillForecastOptions = DEFAULT_FORECAST,
-    compare_to: str | None = None,
+    reading: FileReadingOptions,
+    bills: BillForecastOptions,
+    compare_to: str | None,
 ) -> int:
     """Plan `file`, write the outputs and return the exit code; InvalidRequest with every problem of all inputs.
 
@@ -54,25 +53,19 @@ def estimate(
     """
     outputs, faults = choose_outputs(format_name, paths)
     gates, wrong = parse_gates(options)
-    settings, places, more = _parse_settings(
-        {name: value for name, value in options.items() if name not in GATE_OPTIONS}
-    )
+    of_plan = {name: value for name, value in options.items() if name not in GATE_OPTIONS}
+    settings, places, more = _parse_settings(of_plan)
     complaints = [*faults, *refuse_binary_to_terminal(outputs), *more, *wrong]
-    last = _read_last_review(compare_to, complaints)
+    last = None
+    if compare_to is not None:
+        from planner.cli._plan_comparison import read_last_review
+
+        last = read_last_review(compare_to, complaints)
     plan = plan_file(file, settings, places, complaints, money, reading, bills, last)
-    _report_progress("writing")
+    print_progress("writing")
     for line in write_plan(plan, outputs):
         click.echo(line, err=True)
     return INFEASIBLE if plan.status == "infeasible" else report_gate_failures(plan, gates) or DONE
-
-
-def _read_last_review(path: str | None, complaints: list[InputProblem]) -> Plan | ReviewRecord | None:
-    """The last review in a file; its problems are added to `complaints`."""
-    if path is None:
-        return None
-    from planner.cli._plan_comparison import read_last_review
-
-    return read_last_review(path, complaints)
 
 
 def plan_file(
@@ -88,7 +81,7 @@ def plan_file(
     """The plan of `file` with `settings`, compared with the review `last`; `complaints` are problems found before.
 
     `places` has the option of each setting; `money` is as in `estimate`."""
-    _report_progress(f"reading {'standard input' if file == STANDARD_INPUT else file}")
+    print_progress(f"reading {'standard input' if file == STANDARD_INPUT else file}")
     catalog, faults = open_catalog(*money)
     choices, mapping_problems = reading.choices(catalog)
     source, unfit = read_source(file, catalog, choices, bills, complaints)
@@ -97,9 +90,8 @@ def plan_file(
     document, unread = expand_document(source.document, settings, file)
     if faults:
         document.pop("currency", None)  # whether it has an exchange rate is unknown
-    workloads = document.get("workloads") or ()
     with_risk = " with a risk analysis" if document.get("risk") is not None else ""
-    _report_progress(f"planning {len(workloads)} workload{'s' if len(workloads) != 1 else ''}{with_risk}")
+    print_progress(f"planning {format_count(len(document.get('workloads') or ()), 'workload')}{with_risk}")
     wrong = (*complaints, *mapping_problems, *faults, *unread)
     return _run_interruptibly(lambda: plan_input(source, document, catalog, wrong, places, last_review=last))
 
@@ -126,7 +118,8 @@ def _parse_settings(options: Mapping[str, OptionValue]) -> Settings:
             continue
         field, place = FIELDS.get(option, option), option_flag(option)
         if option == "assumptions":
-            settings[field], more, faults = _read_assumptions(str(value))
+            expected = "one `name: value` a line"
+            settings[field], more, faults = _read_mapping(str(value), "assumptions", "assumptions.", expected)
             places |= more
             complaints += faults
         elif option == "setup":
@@ -147,20 +140,11 @@ def _parse_settings(options: Mapping[str, OptionValue]) -> Settings:
         elif isinstance(value, tuple):
             settings[field] = [part.strip() for text in value for part in text.split(",") if part.strip()]
         else:
-            settings[field] = _read_percentage(str(value)) if option == "discount_rate" else value
+            settings[field] = value
+            if option == "discount_rate" and "%" in str(value) and (rate := parse_fraction(str(value))) is not None:
+                settings[field] = rate  # 8% as 0.08; other texts are validated with the request
         places[field] = place
     return settings, places, complaints
-
-
-def _read_percentage(text: str) -> str:
-    """8% as 0.08; other texts are unchanged, for validation with the request."""
-    rate = parse_fraction(text) if "%" in text else None
-    return text if rate is None else f"{rate!r}"
-
-
-def _read_assumptions(path: str) -> Settings:
-    """The names and values of an assumptions file, with the place of each."""
-    return _read_mapping(path, "assumptions", "assumptions.", "one `name: value` a line")
 
 
 def _read_setup(path: str) -> Settings:
@@ -190,8 +174,3 @@ def _read_mapping(path: str, option: str, prefix: str, expected: str) -> Setting
         return {}, {}, [replace(fault, path=option, expected=expected) for fault in faults]
     places = {f"{prefix}{name}": f"{path} {place}" for name, place in source.places.items()}
     return dict(source.document), places, faults
-
-
-def _report_progress(text: str) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"{text} ...", err=True)

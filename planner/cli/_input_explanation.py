@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -9,11 +10,18 @@ from typing import Any
 
 import click
 
-from planner.application import DEFAULT_FORECAST, BillForecastOptions, parse_column_choices
+from planner.application import (
+    BillForecastOptions,
+    parse_column_choices,
+    read_bill,
+    read_document,
+)
 from planner.cli._exit_codes import DONE, INVALID_INPUT
 from planner.cli._input_problems import option_flag, unreadable_file, unwritable_file
-from planner.cli._input_source import read_source
 from planner.cli._offer_listings import open_catalog
+from planner.cli._request_files import read_bytes
+from planner.cli._usage_report import progress_printer
+from planner.inputs.bills import is_bill
 from planner.inputs.parsed_file import ParsedFile
 from planner.inputs.sheet_options import (
     DATE_ORDERS,
@@ -29,6 +37,8 @@ from pricing.catalog.price_catalog import Catalog
 from pricing.plain_text import plain_text, truncate_text
 from pricing.text_tables import align_columns
 
+SECONDS = 600.0
+"""Time limit for a sheet or document; a bill has none, but prints its progress."""
 TEXT_MAX = 80
 aligned = partial(align_columns, width_max=70, indent="  ")
 """Tables whose columns have a maximal width, except for the last one."""
@@ -66,7 +76,21 @@ class FileReadingOptions:
 DEFAULT_READING = FileReadingOptions()
 
 
-def explain(file: str, reading: FileReadingOptions, bills: BillForecastOptions = DEFAULT_FORECAST) -> int:
+def read_source(
+    file: str,
+    catalog: Catalog,
+    choices: SheetOptions,
+    bills: BillForecastOptions,
+    complaints: Sequence[InputProblem] = (),
+) -> tuple[ParsedFile, list[InputProblem]]:
+    """The request in a file, read in a sandbox, and problems of options that do not apply to it. Raises as
+    `read_bytes`."""
+    if is_bill(path := Path(file)):
+        return read_bill(path, file, catalog, choices, bills, option_flag, progress=progress_printer(file))
+    return read_document(read_bytes(file, complaints), file, catalog, choices, bills, option_flag, seconds=SECONDS)
+
+
+def explain(file: str, reading: FileReadingOptions, bills: BillForecastOptions) -> int:
     """Print how `file` is read; the exit code is 2 if it has problems."""
     catalog = open_catalog(None, None)[0]
     choices, faults = reading.choices(catalog)
@@ -135,15 +159,11 @@ def _read_mapping_file(path: str) -> tuple[dict[str, str], str, list[InputProble
     if "workloads" in document or not isinstance(columns, dict) or set(document) - {"columns", "dates"}:
         expected = "columns: with lines 'Column title: field', and dates: dmy or mdy"
         return {}, "", [*source.complaints, InputProblem("", place, "no mapping of columns", "", expected)]
-    named = [
-        (str(title), str(name), f"{path} {source.places.get(f'columns.{title}', '')}")
-        for title, name in columns.items()
-    ]
+    places = {name: f"{path} {place}" for name, place in source.places.items()}
+    named = [(str(title), str(name), places.get(f"columns.{title}", f"{path} ")) for title, name in columns.items()]
     faults = [*source.complaints, *check_field_names(named)]
     if dates not in ("", *DATE_ORDERS):
-        faults.append(
-            InputProblem("", f"{path} {source.places.get('dates', '')}", "not valid", str(dates), "dmy or mdy")
-        )
+        faults.append(InputProblem("", places.get("dates", f"{path} "), "not valid", str(dates), "dmy or mdy"))
     return {normalize_title(title): name for title, name, _ in named}, str(dates), faults
 
 
@@ -154,12 +174,10 @@ def _workload_rows(source: ParsedFile) -> list[tuple[str, str]]:
         if not isinstance(workload, dict) or not isinstance(workload.get("demand"), dict):
             continue
         path = f"workloads[{index}]"
-        parts = [
-            f"{key} {_format_value(value)}" for key, value in workload.items() if key not in ("name", "demand", "notes")
-        ]
+        shown = {key: value for key, value in workload.items() if key not in ("name", "demand", "notes")}
         demand = ", ".join(f"{key} {_format_value(value)}" for key, value in workload["demand"].items())
-        text = "; ".join([f"{workload.get('name', '')}: {demand}", *parts])
-        rows.append((source.places.get(path, ""), text))
+        parts = [f"{workload.get('name', '')}: {demand}", *(f"{key} {_format_value(shown[key])}" for key in shown)]
+        rows.append((source.places.get(path, ""), "; ".join(parts)))
     return rows
 
 

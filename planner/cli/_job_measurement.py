@@ -87,24 +87,22 @@ def _default_name(command: Sequence[str]) -> str:
 def _find_problems(command: tuple[str, ...], path: Path, options: Mapping[str, Any]) -> list[InputProblem]:
     """Problems of the options, found before the job starts."""
     faults = []
+
+    def add_problem(place: str, message: str, value: str = "", expected: str = "") -> None:
+        faults.append(InputProblem("", place, message, value, expected))
+
     if not PROC.joinpath("self/stat").exists():
-        faults.append(InputProblem("", "planner measure", "needs Linux: it reads /proc"))
+        add_problem("planner measure", "needs Linux: it reads /proc")
     if shutil.which(command[0]) is None:
-        faults.append(
-            InputProblem("", command[0], "no such command, or not executable", "", "a program on PATH or a path")
-        )
+        add_problem(command[0], "no such command, or not executable", "", "a program on PATH or a path")
     if path.is_dir():
-        faults.append(InputProblem("", f"-o {path}", "is a folder", "", "the name of a JSON file"))
+        add_problem(f"-o {path}", "is a folder", "", "the name of a JSON file")
     elif not os.access(path.parent, os.W_OK):
-        faults.append(
-            InputProblem("", f"-o {path}", "cannot be written", "", "a file in a folder that is there and writable")
-        )
+        add_problem(f"-o {path}", "cannot be written", "", "a file in a folder that is there and writable")
     if options["pattern"] and options["progress"]:
-        faults.append(
-            InputProblem("", "--progress", "two ways of reading work", "--pattern and --progress", "one of them")
-        )
+        add_problem("--progress", "two ways of reading work", "--pattern and --progress", "one of them")
     if options["end_stalled"] and options["stall"] is None:
-        faults.append(InputProblem("", "--end-stalled", "needs a time", "", "--stall SECONDS"))
+        add_problem("--end-stalled", "needs a time", "", "--stall SECONDS")
     return faults
 
 
@@ -178,12 +176,15 @@ def summary_lines(measured: measurement_file.JobMeasurement, already_printed: Se
         if steady.why_not is not None:
             yield f"  not steady: {text_of(steady.why_not)}"
     if (joules := measured.joules_per_unit) is not None:
-        yield f"  energy {joules:,.4g} J of accelerators per {_singular_unit(description.unit)}"
+        unit = description.unit
+        singular = unit[:-1] if unit.endswith("s") and len(unit) > 2 else unit
+        yield f"  energy {joules:,.4g} J of accelerators per {singular}"
     if (total := measured.total_seconds) is not None:
-        yield (
-            f"  {description.total_units:,.10g} {description.unit} take "
-            f"{_format_duration(total[0])}{_format_interval(total[1], total[2])}"
+        expected, low, high = total
+        interval = (
+            "" if low is None or high is None else f" (95 %: {_format_duration(low)} to {_format_duration(high)})"
         )
+        yield f"  {description.total_units:,.10g} {description.unit} take {_format_duration(expected)}{interval}"
     for number, finding in enumerate(measured.findings[:SUMMARY_MAX]):
         evidence = ", ".join(f"{name} {value:.3g}" for name, value in finding.evidence.items())
         yield f"{'  also:' if number else 'limit:'} {finding.limit}: {text_of(finding.because)} ({evidence})"
@@ -219,13 +220,5 @@ def _explain_missing_rate(watched: JobObservation) -> Iterator[str]:
         yield from (f"    {line[:120]}" for line in watched.lines.first)
 
 
-def _singular_unit(unit: str) -> str:
-    return unit[:-1] if unit.endswith("s") and len(unit) > 2 else unit
-
-
 def _format_duration(seconds: float) -> str:
     return f"{seconds / 3600:,.4g} hours" if seconds >= 3600 else f"{seconds:,.4g} s"
-
-
-def _format_interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" (95 %: {_format_duration(low)} to {_format_duration(high)})"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner.cli._catalog_options import split_names as parts_of
+from planner.cli._catalog_options import parse_count, split_names, suggest_names
 from planner.cli._exit_codes import DONE
 from planner.cli._input_problems import option_flag
 from planner.cli._request_files import read_bytes
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 FIELDS = {"sequence": "sequence_length", "batch": "batch_per_device", "zero": "zero_stage"}
 """Options whose field has another name."""
 SPLIT = ("tensor", "pipeline", "zero_stage")
+SHAPE_COLUMNS = ("layers", "hidden_size", "attention_heads", "kv_heads")
 PARTS = ("weights", "gradients", "optimizer", "activations", "kv_cache", "overhead")
 HEAD = ("accelerator", "GiB", "fits on", "may fit on", "GiB on each", "low", "high", "")
 RIGHT = HEAD[1:-1]
@@ -49,7 +50,7 @@ def _collect_networks(file: str, options: Mapping[str, str | None], faults: list
         faults.append(InputProblem("", names, "cannot be combined with a file", file, "one of the two"))
     if file:
         return _read_networks(file, faults)
-    count = _parse_count(given.pop("count", None), "--count", faults)
+    count = _parse_gang(given.pop("count", None), "--count", faults)
     split = {field: given.pop(field) for field in SPLIT if field in given}
     network = _parse_network({**given, **({"parallelism": split} if split else {})}, "", {}, faults)
     return [NetworkRequest(network.model or "model", network, count)] if network else []
@@ -61,19 +62,13 @@ def _field_flag(field: str) -> str:
     return option_flag(names.get(field, field)) if field else "--model"
 
 
-def _parse_count(value: object, place: str, faults: list[InputProblem]) -> float:
-    try:
-        number = float(str(value)) if value is not None else 1.0
-    except ValueError:
-        number = 0.0
-    if not 0 < number <= 1_000_000:
-        faults.append(InputProblem("", place, "no number of accelerators", str(value), "1 or more"))
-        return 1.0
-    return number
+def _parse_gang(value: object, place: str, faults: list[InputProblem]) -> float:
+    """A number of accelerators; one where none is given, or where it is no number."""
+    return 1.0 if value is None else parse_count(str(value), place, "1 or more", faults) or 1.0
 
 
 def _parse_network(
-    document: Any, path: str, places: Mapping[str, str] | None, faults: list[InputProblem]
+    document: Any, path: str, places: Mapping[str, str], faults: list[InputProblem]
 ) -> NeuralNetwork | None:
     """The network; its problems are added to `faults`, placed at the options if it has no path."""
     from pydantic import ValidationError
@@ -83,11 +78,15 @@ def _parse_network(
     from planner.request.neural_network import NeuralNetwork
 
     model = document.get("model") if isinstance(document, dict) else None
+
+    def add_problem(field: str, message: str, value_text: str) -> None:
+        full = ".".join(part for part in (path, field) if part)
+        place = locate_path(full, places) if path else _field_flag(field)
+        faults.append(InputProblem(full, place, message, value_text))
+
     unknown_model = describe_unknown_model(model) if isinstance(model, str) and model else ""
     if unknown_model:
-        full = f"{path}.model" if path else "model"
-        place = locate_path(full, places or {}) if path else _field_flag("model")
-        faults.append(InputProblem(full, place, unknown_model, repr(model)))
+        add_problem("model", unknown_model, repr(model))
     try:
         network = NeuralNetwork.model_validate(document)
     except ValidationError as error:
@@ -95,9 +94,7 @@ def _parse_network(
             field = ".".join(part for part in item["loc"] if isinstance(part, str) and part.isidentifier())
             value = item.get("input")
             value_text = "" if isinstance(value, dict | list) or value is None else repr(value)[:80]
-            full = f"{path}.{field}" if field else path
-            place = locate_path(full, places or {}) if path else _field_flag(field)
-            faults.append(InputProblem(full, place, item["msg"].removeprefix("Value error, "), value_text))
+            add_problem(field, item["msg"].removeprefix("Value error, "), value_text)
         return None
     return None if unknown_model else network
 
@@ -119,7 +116,7 @@ def _read_networks(file: str, faults: list[InputProblem]) -> list[NetworkRequest
         if document is None:
             continue
         path = f"workloads[{index}]"
-        count = _parse_count(workload.get("gang"), locate_path(f"{path}.gang", source.places), faults)
+        count = _parse_gang(workload.get("gang"), locate_path(f"{path}.gang", source.places), faults)
         network = _parse_network(document, f"{path}.network", source.places, faults)
         if network is not None:
             networks.append(NetworkRequest(str(workload.get("name", path)), network, count))
@@ -158,12 +155,11 @@ def _select_accelerators(accelerator_names: Sequence[str], faults: list[InputPro
 
     names = Catalog.current().names
     selected: dict[str, Accelerator] = {}
-    for text in parts_of(accelerator_names):
+    for text in split_names(accelerator_names):
         try:
             selected |= {part.name: part for part in names.match(text)}
         except UnknownName as unknown:
-            near = f"nearest: {', '.join(unknown.nearest)}" if unknown.nearest else "a known accelerator"
-            faults.append(InputProblem("", "--accelerator", "unknown accelerator", text, near))
+            faults.append(InputProblem("", "--accelerator", "unknown accelerator", text, suggest_names(unknown)))
     return list((selected if accelerator_names else names.by_name).values())
 
 
@@ -176,18 +172,16 @@ def _memory_document(
         "count": entry.count,
         "memory": _memory_values(memory),
         "accelerators": [
-            {"accelerator": part.name, "memory_gib": part.memory_gib, "reason": _message_document(smallest)}
-            if isinstance(smallest, Message)
-            else {
-                "accelerator": part.name,
-                "memory_gib": part.memory_gib,
-                "count": smallest.count,
-                "tight": smallest.tight,
-                "memory": _memory_values(smallest.memory),
-            }
+            {"accelerator": part.name, "memory_gib": part.memory_gib, **_gang_values(smallest)}
             for part, smallest in gangs
         ],
     }
+
+
+def _gang_values(smallest: SmallestGang | Message) -> dict[str, Any]:
+    if isinstance(smallest, Message):
+        return {"reason": _message_document(smallest)}
+    return {"count": smallest.count, "tight": smallest.tight, "memory": _memory_values(smallest.memory)}
 
 
 def _memory_values(memory: MemoryEstimate | Message) -> dict[str, Any]:
@@ -214,8 +208,7 @@ def _memory_lines(
         rows = [(name.replace("_", " "), f"{getattr(memory, f'{name}_gib'):,.2f}") for name in PARTS]
         rows.append(("total", f"{memory.total_gib:,.2f}"))
         head = (f"on each of {entry.count:g}" if entry.count > 1 else "on one", "GiB")
-        for line in align_columns(head, rows, ("GiB",)):
-            yield f"  {line}"
+        yield from align_columns(head, rows, ("GiB",), indent="  ")
         yield f"  between {memory.low_gib:,.1f} and {memory.high_gib:,.1f} GiB"
     yield ""
     yield from align_columns(HEAD, [_accelerator_row(part, smallest) for part, smallest in gangs], RIGHT)
@@ -254,6 +247,3 @@ def show_models(format_name: str) -> int:
     ]
     print_text("\n".join(align_columns(head, cells, head[1:-1])) + "\n")
     return DONE
-
-
-SHAPE_COLUMNS = ("layers", "hidden_size", "attention_heads", "kv_heads")

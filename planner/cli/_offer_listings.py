@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from planner.cli._input_problems import option_flag
+from planner.cli._tables import csv_text, json_text, print_text
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.offer_query import parse_offer_query
 from pricing.catalog import data_folder
@@ -43,7 +44,7 @@ def _build_option(name: str) -> click.Option:
     return click.Option([option_flag(name)], multiple=True, metavar=item.metadata["metavar"], help=help_text)
 
 
-def search_offers(texts: Mapping[str, Sequence[str]], money: tuple[str | None, str | None]) -> Offers:
+def _search_offers(texts: Mapping[str, Sequence[str]], money: tuple[str | None, str | None]) -> Offers:
     """The offers that match the options; InvalidRequest with every problem of them and of the price files."""
     catalog, faults = open_catalog(*money)
     if not faults:
@@ -62,24 +63,18 @@ def open_catalog(private_prices: str | None, exchange_rates: str | None) -> tupl
         return Catalog.current(card, rates), ()
     except InvalidSnapshot as bad:
         problems = [
-            *_file_problems(
-                RateCard.read,
-                card or data_folder.user_data_folder() / data_folder.PRIVATE_PRICES_FILE,
-                given=card is not None,
-            ),
-            *_file_problems(
-                ExchangeRates.read,
-                rates or data_folder.user_data_folder() / data_folder.EXCHANGE_RATES_FILE,
-                given=rates is not None,
-            ),
+            *_file_problems(RateCard.read, card, data_folder.PRIVATE_PRICES_FILE),
+            *_file_problems(ExchangeRates.read, rates, data_folder.EXCHANGE_RATES_FILE),
         ]
         if not problems:  # it is the snapshots that cannot be read
             raise bad from None
         return Catalog.embedded(), tuple(problems)
 
 
-def _file_problems(read: Callable[[Path], object], path: Path, *, given: bool) -> list[InputProblem]:
-    if not given and not path.is_file():
+def _file_problems(read: Callable[[Path], object], given: Path | None, name: str) -> list[InputProblem]:
+    """The problems of the file given, else of the one called `name` in the data folder, if it is there."""
+    path = given or data_folder.user_data_folder() / name
+    if given is None and not path.is_file():
         return []
     try:
         read(path)
@@ -89,58 +84,49 @@ def _file_problems(read: Callable[[Path], object], path: Path, *, given: bool) -
     return []
 
 
-def offers_as_json(offers: Offers) -> str:
-    import json
-
-    return json.dumps(asdict(offers), indent=2, default=str, ensure_ascii=False) + "\n"
-
-
-def offers_as_csv(offers: Offers) -> str:
-    import csv
-    import io
-
-    lines = io.StringIO(newline="")
-    writer = csv.DictWriter(lines, [item.name for item in fields(OfferRow)])
-    writer.writeheader()
-    writer.writerows(asdict(row) for row in offers.rows)
-    return lines.getvalue()
+def show_offers(texts: Mapping[str, Sequence[str]], money: tuple[str | None, str | None], format_name: str) -> None:
+    """Print the offers that match the options."""
+    offers = _search_offers(texts, money)
+    if format_name == "json":
+        print_text(json_text(asdict(offers)))
+    elif format_name == "csv":
+        columns = [item.name for item in fields(OfferRow)]
+        print_text(csv_text(columns, map(asdict, offers.rows), line_end="\r\n"))
+    else:
+        print_text("\n".join(_offer_lines(offers)) + "\n")
 
 
-def offers_as_table(offers: Offers) -> str:
+def _offer_lines(offers: Offers) -> list[str]:
     """The rows as a table, then notes and gaps."""
     precision = offers.rows[0].precision if offers.rows else ""
     sign = "$" if offers.currency == "USD" else offers.currency
     head = ("provider", "region", "type", "accelerator", "count", "option", f"{sign}/h", f"{sign}/acc-h", "mem GiB",
             "GB/s", "cores", f"TFLOPS {precision}", "as of", "source", "sold")  # fmt: skip
     lines = align_columns(head, map(_row_cells, offers.rows), right=head[6:12])
-    return "\n".join([*(lines if offers.rows else ["no offering with a price fits"]), "", *_note_lines(offers)]) + "\n"
+    return [*(lines if offers.rows else ["no offering with a price fits"]), "", *_note_lines(offers)]
 
 
 def _row_cells(row: OfferRow) -> tuple[str, ...]:
+    amounts = (
+        (row.price_per_accelerator_hour, 4), (row.memory_gib_per_node, 0), (row.memory_bandwidth_gbs_per_node, 0),
+        (row.cores_per_node, 0), (row.tflops_per_node, 1),
+    )  # fmt: skip
     return (
         row.provider,
         row.region,
         row.instance_type + ("" if row.status == "current" else f" ({row.status})"),
         row.accelerator,
-        count_text(row.accelerator_count),
+        _count_text(row.accelerator_count),
         row.purchase_option,
         f"{row.price_per_hour:,.4f}",
-        _format_number(row.price_per_accelerator_hour, 4),
-        _format_number(row.memory_gib_per_node, 0),
-        _format_number(row.memory_bandwidth_gbs_per_node, 0),
-        _format_number(row.cores_per_node, 0),
-        _format_number(row.tflops_per_node, 1),
+        *("?" if amount is None else f"{amount:,.{digits}f}" for amount, digits in amounts),
         row.as_of.isoformat(),
         row.source_id,
         SOLD[row.sale] + (f", {row.sale_limits}" if row.sale_limits and row.sale != "not_sold" else ""),
     )
 
 
-def _format_number(value: float | None, digits: int) -> str:
-    return "?" if value is None else f"{value:,.{digits}f}"
-
-
-def count_text(count: float | None) -> str:
+def _count_text(count: float | None) -> str:
     """8, 1/6, or ? if unknown."""
     if count is None:
         return "?"
@@ -170,9 +156,8 @@ def _note_lines(offers: Offers) -> Sequence[str]:
         notes.append(f"{offers.unsorted} have no value of the sort key and are last")
     by_reason: dict[str, list[str]] = {}
     for gap in offers.gaps:
-        by_reason.setdefault(gap.reason, []).append(
-            f"{gap.provider} {gap.instance_type} ({count_text(gap.accelerator_count)} x {gap.accelerator})"
-        )
+        accelerators = f"{_count_text(gap.accelerator_count)} x {gap.accelerator}"
+        by_reason.setdefault(gap.reason, []).append(f"{gap.provider} {gap.instance_type} ({accelerators})")
     for reason, missing in by_reason.items():
         notes += [f"{len(missing)} more would fit but have {reason}:", *(f"  {name}" for name in missing)]
     if offers.retired:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from planner.analysis.comparison import (
@@ -59,9 +58,8 @@ def show_diff(old: str, new: str, strategy: str | None, as_json: bool) -> int:
     except ArithmeticError as error:
         message = f"values out of range: {error}"
         raise InvalidRequest((InputProblem("", f"{old}, {new}", message),)) from None
-    print_text(
-        json_text(dataclasses.asdict(parted)) if as_json else "\n".join(_difference_lines(parted, before, after)) + "\n"
-    )
+    lines = _difference_lines(parted, before, after)
+    print_text(json_text(asdict(parted)) if as_json else "\n".join(lines) + "\n")
     return DONE
 
 
@@ -77,7 +75,11 @@ def read_last_review(path: str, problems: list[InputProblem]) -> Plan | ReviewRe
     if data is None:
         return None
     if is_workbook(data):
-        return _read_workbook(data, path, problems)
+        try:
+            return run_isolated(read_review, data, bounds=SandboxLimits(MEMORY_BYTES, SECONDS))
+        except (ValueError, SandboxFailure) as error:
+            problems.append(InputProblem("", path, plain_text(str(error)), expected=EXPECTED_LAST))
+            return None
     plan = _parse_plan(data, path, problems, EXPECTED_LAST)
     if plan is None:
         return None
@@ -94,14 +96,6 @@ def read_last_review(path: str, problems: list[InputProblem]) -> Plan | ReviewRe
         of_plan = {InputProblem("", path, f"has values out of range: {error}"): None}
     problems += of_plan
     return None if of_plan else plan
-
-
-def _read_workbook(data: bytes, path: str, problems: list[InputProblem]) -> ReviewRecord | None:
-    try:
-        return run_isolated(read_review, data, bounds=SandboxLimits(MEMORY_BYTES, SECONDS))
-    except (ValueError, SandboxFailure) as error:
-        problems.append(InputProblem("", path, plain_text(str(error)), expected=EXPECTED_LAST))
-    return None
 
 
 def _locate_in_file(fault: InputProblem, path: str) -> InputProblem:
@@ -130,9 +124,8 @@ def _parse_plan(data: bytes, path: str, problems: list[InputProblem], expected: 
     except InvalidRequest as error:
         first = error.complaints[0]
         more = f" (and {len(error.complaints) - 1} more problems)" if len(error.complaints) > 1 else ""
-        problems.append(
-            InputProblem(first.path, path, f"is no plan: {plain_text(str(first))}{more}", expected=expected)
-        )
+        message = f"is no plan: {plain_text(str(first))}{more}"
+        problems.append(InputProblem(first.path, path, message, expected=expected))
     return None
 
 

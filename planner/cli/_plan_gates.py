@@ -10,12 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import click
-
+from planner.cli._tables import print_error
 from planner.reports._content.number_format import format_percent, month_name
 from planner.request.errors import InputProblem
 from planner.result import Plan, PriceUsed, Strategy
-from pricing.plain_text import log_safe_text, plain_text
+from pricing.plain_text import plain_text
 
 GATE_FAILED = 5
 """The exit code where a gate is not passed."""
@@ -70,49 +69,42 @@ def find_gate_failures(plan: Plan, gates: Gates) -> list[str]:
     name = plan.recommendation.strategy
     if name is None:
         return []
-    chosen = plan.strategy(name)
-    return [
-        *_totals_over_budget(plan, gates, chosen),
-        *_workloads_over_budget(plan, gates, chosen),
-        *_prices_too_old(plan, gates),
-    ]
+    return [*_find_excesses(plan, gates, plan.strategy(name)), *_prices_too_old(plan, gates)]
 
 
-def _totals_over_budget(plan: Plan, gates: Gates, chosen: Strategy) -> Iterator[str]:
-    """Total and monthly limits, compared with cash payments."""
-    for budget in gates.totals:
-        if _is_over(chosen.total_cost, budget):
-            subject = f"{chosen.name} costs {_format_money(plan, chosen.total_cost)} over {plan.months} months"
-            yield (
-                f"{subject}, {_describe_excess(plan, chosen.total_cost, budget)} the budget of "
-                f"{_format_money(plan, budget)}"
-            )
+def _find_excesses(plan: Plan, gates: Gates, chosen: Strategy) -> Iterator[str]:
+    """Total and monthly limits, compared with cash payments, and workloads against the budgets that they state, by
+    their mean cost a month, as reports show it."""
+    months = f"over {plan.months} months"
+    rows = [(f"{chosen.name} costs", chosen.total_cost, months, "the budget", budget, "") for budget in gates.totals]
     paid: dict[int, list[float]] = defaultdict(list)
     for row in chosen.cash:
         paid[row.month].append(row.amount)
-    for budget in gates.monthly:
-        for month, amounts in sorted(paid.items()):
-            amount = math.fsum(amounts)
-            if _is_over(amount, budget):
-                subject = f"{chosen.name} pays {_format_money(plan, amount)} in {month_name(plan, month)}"
-                yield (
-                    f"{subject}, {_describe_excess(plan, amount, budget)} the budget of "
-                    f"{_format_money(plan, budget)} a month"
-                )
-
-
-def _workloads_over_budget(plan: Plan, gates: Gates, chosen: Strategy) -> Iterator[str]:
-    """Workloads against the budgets that they state, by their mean cost a month, as reports show it."""
-    if not gates.workloads:
-        return
+    rows += [
+        (
+            f"{chosen.name} pays",
+            math.fsum(paid[month]),
+            f"in {month_name(plan, month)}",
+            "the budget",
+            budget,
+            " a month",
+        )
+        for budget in gates.monthly
+        for month in sorted(paid)
+    ]
     budgets = {each.name: each.budget_per_month for each in plan.workloads if each.budget_per_month is not None}
-    if not budgets:
+    rows += [
+        (f"{plain_text(each.workload)} costs", each.cost / plan.months, "a month on average", "its budget", budget, "")
+        for each in (chosen.workloads if gates.workloads else ())
+        if (budget := budgets.get(each.workload)) is not None
+    ]
+    for subject, amount, period, limit, budget, each_month in rows:
+        if amount - budget >= HALF_A_CENT:
+            share = f" ({format_percent(amount / budget - 1)})" if budget else ""
+            excess = f"{_format_money(plan, amount - budget)}{share} over {limit} of {_format_money(plan, budget)}"
+            yield f"{subject} {_format_money(plan, amount)} {period}, {excess}{each_month}"
+    if gates.workloads and not budgets:
         yield "no workload has a budget to compare with"
-    for each in chosen.workloads:
-        budget, mean = budgets.get(each.workload), each.cost / plan.months
-        if budget is not None and _is_over(mean, budget):
-            subject = f"{plain_text(each.workload)} costs {_format_money(plan, mean)} a month on average"
-            yield f"{subject}, {_describe_excess(plan, mean, budget)} its budget of {_format_money(plan, budget)}"
 
 
 def _prices_too_old(plan: Plan, gates: Gates) -> Iterator[str]:
@@ -125,24 +117,13 @@ def _prices_too_old(plan: Plan, gates: Gates) -> Iterator[str]:
         if (plan.as_of - price.as_of).days > limit:
             by_source[price.source_id].append(price)
     for source, prices in by_source.items():
-        listed = "; ".join(_describe_price_age(plan, price) for price in prices)
+        listed = []
+        for price in prices:
+            parts = (price.provider, price.region, price.instance_type, price.purchase_option)
+            age = f"{price.as_of} ({(plan.as_of - price.as_of).days:,d} days)"
+            listed.append(f"{plain_text(' '.join(part for part in parts if part))} of {age}")
         counted = f"{len(prices)} price{'s' if len(prices) > 1 else ''} of {plain_text(source)}"
-        yield f"{counted} older than {limit:,d} days: {listed}"
-
-
-def _describe_price_age(plan: Plan, price: PriceUsed) -> str:
-    parts = (price.provider, price.region, price.instance_type, price.purchase_option)
-    name = plain_text(" ".join(part for part in parts if part))
-    return f"{name} of {price.as_of} ({(plan.as_of - price.as_of).days:,d} days)"
-
-
-def _is_over(amount: float, budget: float) -> bool:
-    return amount - budget >= HALF_A_CENT
-
-
-def _describe_excess(plan: Plan, amount: float, budget: float) -> str:
-    share = f" ({format_percent(amount / budget - 1)})" if budget else ""
-    return f"{_format_money(plan, amount - budget)}{share} over"
+        yield f"{counted} older than {limit:,d} days: {'; '.join(listed)}"
 
 
 def _format_money(plan: Plan, amount: float) -> str:
@@ -155,7 +136,5 @@ def report_gate_failures(plan: Plan, gates: Gates) -> int | None:
     if not failures:
         return None
     number = len(failures)
-    click.echo(f"error: the plan was written, but {number} gate{'s' if number > 1 else ''} failed", err=True)
-    for fault in failures:
-        click.echo(f"  {log_safe_text(fault)}", err=True)
+    print_error(f"the plan was written, but {number} gate{'s' if number > 1 else ''} failed", failures)
     return GATE_FAILED

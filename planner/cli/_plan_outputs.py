@@ -34,7 +34,7 @@ def choose_outputs(
 
     Standard output is always among them: in `format_name` if it is the only one or named by "-", else as text.
     """
-    known = tuple(formats())
+    known = formats()
     complaints = []
     if format_name is not None and format_name not in known:
         close = find_nearest_names(format_name, known)
@@ -45,8 +45,10 @@ def choose_outputs(
     by_suffix = {load(name).SUFFIX: name for name in known} if files else {}
     for path in files:
         output = _parse_output(path, format_name, by_suffix)
-        outputs += [output] if isinstance(output, Output) else []
-        complaints += [output] if isinstance(output, InputProblem) else []
+        if isinstance(output, Output):
+            outputs.append(output)
+        else:
+            complaints.append(output)
     if not complaints and format_name not in {None, *(output.format for output in outputs)}:
         formats_by_path = ", ".join(f"{output.path} ({output.format})" for output in outputs if output.path)
         message = f"no output has this format: the suffix decides for {formats_by_path}"
@@ -80,13 +82,11 @@ def _find_repeated_paths(files: Sequence[str]) -> list[InputProblem]:
 def refuse_binary_to_terminal(outputs: Sequence[Output]) -> tuple[InputProblem, ...]:
     """A complaint where standard output is a terminal and the format is not text."""
     problems = []
-    for output in outputs:
-        media_type = "" if output.path else load(output.format).MEDIA_TYPE
-        if media_type and not media_type.startswith("text/") and "json" not in media_type and sys.stdout.isatty():
-            advice = f"-o plan{load(output.format).SUFFIX}, or a pipe"
-            problems.append(
-                InputProblem("", "--format", "a binary format would garble the terminal", output.format, advice)
-            )
+    for output in outputs if sys.stdout.isatty() else ():
+        form = load(output.format)
+        if not output.path and not form.MEDIA_TYPE.startswith("text/") and "json" not in form.MEDIA_TYPE:
+            message, advice = "a binary format would garble the terminal", f"-o plan{form.SUFFIX}, or a pipe"
+            problems.append(InputProblem("", "--format", message, output.format, advice))
     return tuple(problems)
 
 
@@ -95,7 +95,11 @@ def write_plan(plan: Plan, outputs: Sequence[Output]) -> list[str]:
 
     Raises InvalidRequest, before any file is replaced, if a path cannot be written.
     """
-    return write_outputs([(output, _render_output(plan, output)) for output in outputs])
+    rendered: list[tuple[Output, Mapping[str, bytes]]] = []
+    for output in outputs:
+        folder = folder_format(output.format) if output.folder else None
+        rendered.append((output, folder.files(plan) if folder else {"": load(output.format).render(plan)}))
+    return write_outputs(rendered)
 
 
 def write_outputs(rendered: Sequence[tuple[Output, Mapping[str, bytes]]]) -> list[str]:
@@ -115,14 +119,10 @@ def write_outputs(rendered: Sequence[tuple[Output, Mapping[str, bytes]]]) -> lis
             temporary.unlink(missing_ok=True)
     for output, files in rendered:
         if not output.path:
-            _print_bytes(b"".join(files.values()))
+            sys.stdout.flush()
+            sys.stdout.buffer.write(b"".join(files.values()))  # a report is UTF-8, independent of the locale
+            sys.stdout.buffer.flush()
     return messages
-
-
-def _render_output(plan: Plan, output: Output) -> dict[str, bytes]:
-    if output.folder and (module := folder_format(output.format)):
-        return module.files(plan)
-    return {"": load(output.format).render(plan)}
 
 
 def _stage_files(output: Output, files: Mapping[str, bytes]) -> list[tuple[Path, Path]]:
@@ -153,19 +153,11 @@ def _stage_files(output: Output, files: Mapping[str, bytes]) -> list[tuple[Path,
 
 def _foreign_files(root: Path, files: Mapping[str, bytes]) -> list[str]:
     """Other Terraform files in the folder: leftovers of an older plan would be applied together with the new one."""
-    roots = (path.relative_to(root).as_posix() for pattern in ("*.tf", "*/*.tf") for path in root.glob(pattern))
-    present = sorted(roots)
-    return [name for name in present if name not in files]
+    present = (path.relative_to(root).as_posix() for pattern in ("*.tf", "*/*.tf") for path in root.glob(pattern))
+    return sorted(name for name in present if name not in files)
 
 
 def _current_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def _print_bytes(data: bytes) -> None:
-    """Print bytes unchanged: a report is UTF-8, independent of the locale."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from planner.cli._tables import csv_text, format_percent, json_text
+from planner.cli._catalog_options import check_names, match_types, raise_problems, select_providers
+from planner.cli._exit_codes import DONE
+from planner.cli._tables import format_percent, print_report
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog import data_folder
 from pricing.catalog.data_folder import StoredSnapshot
-from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
+from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog
 from pricing.catalog.snapshot_tables import read_snapshot
 from pricing.csv_tables import find_nearest_names
 from pricing.price import parse_purchase_option
@@ -37,40 +39,42 @@ class ComparedPriceList:
     folders: dict[str, tuple[str, Path]]
 
 
-@dataclass(frozen=True, slots=True)
-class PriceListDifference:
-    """The changes between two lists, for the providers that both have; the others are in `not_compared`."""
-
-    old: dict[str, str]
-    new: dict[str, str]
-    not_compared: tuple[str, ...]
-    tallies: tuple[PriceChangeSummary, ...]
-    changes: tuple[PriceChange, ...]
-
-
-def compare_price_lists(old: str, new: str, providers: Collection[str], data: Path) -> PriceListDifference:
-    """Compares; InvalidRequest with every fault of the two names, InvalidSnapshot with those of their files."""
-    faults: list[InputProblem] = []
-    sides = [_resolve_price_list(name, text, providers, data, faults) for name, text in (("OLD", old), ("NEW", new))]
-    if faults:
-        raise InvalidRequest(tuple(faults))
-    before, after = sides
+def show_differences(old: str, new: str, provider: Sequence[str], limit: int, format_name: str) -> int:
+    """Print the differences of two price lists, `limit` of them as text, and return the exit code."""
+    faults = list[InputProblem]()
+    among = select_providers(Catalog.current(), provider, faults)
+    raise_problems(faults)
+    before, after = (
+        _resolve_price_list(name, text, among, data_folder.user_data_folder(), faults)
+        for name, text in (("OLD", old), ("NEW", new))
+    )
+    raise_problems(faults)
     both = sorted(before.folders.keys() & after.folders.keys())
     if not both:
         only = f"OLD has {', '.join(before.folders)}; NEW has {', '.join(after.folders)}"
         raise InvalidRequest((InputProblem("", "NEW", "no provider is in both lists", only),))
-    price_changes = compare_prices(_read_prices(before, both), _read_prices(after, both))
-    return PriceListDifference(
-        old={name: before.folders[name][0] for name in both},
-        new={name: after.folders[name][0] for name in both},
-        not_compared=tuple(sorted(before.folders.keys() ^ after.folders.keys())),
-        tallies=summarize_changes(price_changes),
-        changes=price_changes,
+    prices_before, prices_after = (
+        read_snapshot(CatalogLayout(side.data, tuple((name, side.folders[name][1]) for name in both))).prices
+        for side in (before, after)
     )
-
-
-def _read_prices(side: ComparedPriceList, providers: Sequence[str]) -> tuple[Any, ...]:
-    return read_snapshot(CatalogLayout(side.data, tuple((name, side.folders[name][1]) for name in providers))).prices
+    changes = compare_prices(prices_before, prices_after)
+    tallies, records = summarize_changes(changes), map(_change_record, changes)
+    names = {
+        "old": {name: before.folders[name][0] for name in both},
+        "new": {name: after.folders[name][0] for name in both},
+    }
+    others = sorted(before.folders.keys() ^ after.folders.keys())
+    lines = (
+        *(f"{name}: {names['old'][name]} -> {names['new'][name]}" for name in both),
+        *(f"{name}: in one of the two only, not compared" for name in others),
+        "",
+        *_tally_lines(tallies),
+        "",
+        *_mover_lines(rank_price_moves(changes), limit),
+    )
+    counts = {"not_compared": others, "tallies": [asdict(tally) for tally in tallies]}
+    print_report(format_name, lines, CHANGE_COLUMNS, records, lambda: names | counts | {"changes": [*records]})
+    return DONE
 
 
 def _resolve_price_list(
@@ -91,13 +95,13 @@ def _resolve_price_list(
             if one := _match_snapshot(name, text, available, used, log, faults):
                 matched[provider] = (one.id, one.path)
     if not matched and not faults:
-        expected = f"embedded, current, previous, a folder, or an id: {', '.join(dict.fromkeys(known))}"
         close = find_nearest_names(text, known)
-        faults.append(
-            InputProblem("", name, "no price list", text, expected + (f"; nearest: {close[0]}" if close else ""))
-            if text != PREVIOUS
-            else InputProblem("", name, "there is none before the one in use", text, "a refresh or an import first")
-        )
+        expected = f"embedded, current, previous, a folder, or an id: {', '.join(dict.fromkeys(known))}"
+        expected += f"; nearest: {close[0]}" if close else ""
+        message = "no price list"
+        if text == PREVIOUS:
+            message, expected = "there is none before the one in use", "a refresh or an import first"
+        faults.append(InputProblem("", name, message, text, expected))
     return ComparedPriceList(base.data, matched)
 
 
@@ -123,10 +127,8 @@ def _match_snapshot(
     begin = [each for each in snapshots if each.id.startswith(text)] if text else []
     exact = [each for each in begin if each.id == text] or begin
     if len(exact) > 1:
-        candidates = ", ".join(each.id for each in exact)
-        faults.append(
-            InputProblem("", name, f"several snapshots of {used.provider} begin so", text, f"one of {candidates}")
-        )
+        expected = f"one of {', '.join(each.id for each in exact)}"
+        faults.append(InputProblem("", name, f"several snapshots of {used.provider} begin so", text, expected))
     return exact[0] if exact else None
 
 
@@ -173,48 +175,23 @@ def _change_record(change: PriceChange) -> dict[str, Any]:
     }
 
 
-def difference_csv(comparison: PriceListDifference) -> str:
-    """Every price of either list."""
-    return csv_text(CHANGE_COLUMNS, map(_change_record, comparison.changes))
-
-
-def difference_json(comparison: PriceListDifference) -> str:
-    """The same, with the counts."""
-    return json_text(
-        {
-            "old": comparison.old,
-            "new": comparison.new,
-            "not_compared": comparison.not_compared,
-            "tallies": [asdict(tally) for tally in comparison.tallies],
-            "changes": [_change_record(change) for change in comparison.changes],
-        }
-    )
-
-
-def difference_text(comparison: PriceListDifference, limit: int) -> str:
-    """Counts by provider and option, then the largest movers."""
-    out = [f"{name}: {comparison.old[name]} -> {comparison.new[name]}" for name in comparison.old]
-    out += [f"{name}: in one of the two only, not compared" for name in comparison.not_compared]
+def _tally_lines(tallies: Iterable[PriceChangeSummary]) -> list[str]:
+    """Counts by provider and option."""
     numbers = ("new", "gone", "up", "down", "same", "median", "largest")
-    rows = [
-        (
-            t.provider, t.option, f"{t.new:,}", f"{t.gone:,}", f"{t.up:,}", f"{t.down:,}", f"{t.same:,}",
-            format_percent(t.median_percent), format_percent(t.largest_percent), _tally_remarks(t),
-        )
-        for t in comparison.tallies
-    ]  # fmt: skip
-    out += ["", *align_columns(("provider", "purchase option", *numbers, ""), rows, numbers)]
-    moved = rank_price_moves(comparison.changes)
-    out += ["", f"{len(moved):,} prices moved" + (f", the {limit:,} largest:" if len(moved) > limit else "")]
+    rows = []
+    for t in tallies:
+        remarks = [f"{t.told_otherwise:,} from another source"] if t.told_otherwise else []
+        remarks += [f"{t.currency:,} in another currency"] if t.currency else []
+        counts = (f"{count:,}" for count in (t.new, t.gone, t.up, t.down, t.same))
+        percents = format_percent(t.median_percent), format_percent(t.largest_percent)
+        rows.append((t.provider, t.option, *counts, *percents, ", ".join(remarks)))
+    return align_columns(("provider", "purchase option", *numbers, ""), rows, numbers)
+
+
+def _mover_lines(moved: Sequence[PriceChange], limit: int) -> Iterator[str]:
+    yield f"{len(moved):,} prices moved" + (f", the {limit:,} largest:" if len(moved) > limit else "")
     head = ("provider", "region", "type", "purchase option", "before", "after", "change", "as of", "source")
-    out += align_columns(head, map(_mover_row, moved[:limit]), ("before", "after", "change"))[0 if moved else 1 :]
-    return "\n".join(out) + "\n"
-
-
-def _tally_remarks(tally: PriceChangeSummary) -> str:
-    remarks = [f"{tally.told_otherwise:,} from another source"] if tally.told_otherwise else []
-    remarks += [f"{tally.currency:,} in another currency"] if tally.currency else []
-    return ", ".join(remarks)
+    yield from align_columns(head, map(_mover_row, moved[:limit]), ("before", "after", "change"))[0 if moved else 1 :]
 
 
 def _mover_row(change: PriceChange) -> tuple[str, ...]:
@@ -223,23 +200,37 @@ def _mover_row(change: PriceChange) -> tuple[str, ...]:
     return (*change.key, *prices, f"{row['before_as_of']} -> {row['after_as_of']}", str(row["after_source"]))
 
 
-def price_history(
-    types: Sequence[tuple[str, str]], regions: Collection[str], options: Collection[str], data: Path
-) -> tuple[PricePeriod, ...]:
-    """The series of these (provider, type); empty filters pass all. Options match kind or full name."""
-    series: list[PricePeriod] = []
+def show_history(
+    instance_type: str, provider: Sequence[str], region: Sequence[str], option: Sequence[str], format_name: str
+) -> int:
+    """Print the prices of a type over time and return the exit code. Options match kind or full name."""
+    catalog, faults = Catalog.current(), list[InputProblem]()
+    among = select_providers(catalog, provider, faults)
+    types = match_types(catalog, instance_type, among, faults)
+    regions = check_names("--region", region, lambda text: catalog.check_region(text)[0].region, faults)
+    options = check_names("--option", option, catalog.check_option, faults)
+    raise_problems(faults)
+    series = [
+        line
+        for line in _read_history(types, data_folder.user_data_folder())
+        if (not regions or line.region in regions)
+        and (not options or line.purchase_option in options or _option_kind(line.purchase_option) in options)
+    ]
+    records = (
+        {**asdict(each), "sources": "+".join(each.sources), "snapshots": " ".join(each.snapshots)} for each in series
+    )
+    columns = [field.name for field in fields(PricePeriod)]
+    print_report(format_name, _history_lines(series), columns, records, lambda: [asdict(line) for line in series])
+    return DONE
+
+
+def _read_history(types: Sequence[tuple[str, str]], data: Path) -> Iterator[PricePeriod]:
+    """The series of these (provider, type)."""
     base = dict(data_folder.base_layout(EMBEDDED_LAYOUT, data).folders)
     for provider in dict.fromkeys(name for name, _ in types):
         instance_types = {instance_type for name, instance_type in types if name == provider}
-        series += build_price_periods(
-            read_observations(data_folder.list_snapshots(provider, base[provider], data), instance_types)
-        )
-    return tuple(
-        line
-        for line in series
-        if (not regions or line.region in regions)
-        and (not options or line.purchase_option in options or _option_kind(line.purchase_option) in options)
-    )
+        snapshots = data_folder.list_snapshots(provider, base[provider], data)
+        yield from build_price_periods(read_observations(snapshots, instance_types))
 
 
 def _option_kind(option: str) -> str:
@@ -247,26 +238,8 @@ def _option_kind(option: str) -> str:
     return parts.kind if parts else ""
 
 
-LINE_COLUMNS = tuple(field.name for field in fields(PricePeriod))
-
-
-def history_csv(series: Sequence[PricePeriod]) -> str:
-    rows = (
-        {**asdict(each), "sources": "+".join(each.sources), "snapshots": " ".join(each.snapshots)} for each in series
-    )
-    return csv_text(LINE_COLUMNS, rows)
-
-
-def history_json(series: Sequence[PricePeriod]) -> str:
-    return json_text([asdict(line) for line in series])
-
-
-def history_text(series: Sequence[PricePeriod]) -> str:
-    """One line per period of a constant price, by region and option."""
-    return "\n".join(_history_lines(series)) + "\n"
-
-
 def _history_lines(series: Sequence[PricePeriod]) -> Iterator[str]:
+    """One line per period of a constant price, by region and option."""
     head = ("provider", "type", "region", "purchase option", "from", "to", "$/h", "change", "source")
     rows = []
     for line in series:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
+from planner.cli._catalog_options import parse_reasons, select_adapters
 from planner.cli._exit_codes import DONE, NOT_REFRESHED
+from planner.request.errors import InputProblem
+from pricing.adapters.protocol import RejectedRow
 from pricing.adapters.retries import RetryBudget
 from pricing.catalog import data_folder
 from pricing.clock import today
 from pricing.errors import ProviderFailure
 from pricing.refresh.price_refresh import RefreshOutcome, RefreshProgress, TaskFailure, refresh_provider
 from pricing.snapshots.publication import PublishedSnapshot
+from pricing.snapshots.quality_gate import QuarantinedRow
 
 PRINTED_MAX = 5
 """Rows of a list that are printed; the rest is counted and in the file named with it."""
@@ -29,13 +33,18 @@ ADVICE = {
 
 
 def refresh_all(
-    providers: Sequence[str],
-    regions: Mapping[str, tuple[str, ...]],
-    endpoints: Mapping[str, Mapping[str, str]],
-    accept: Mapping[str, str],
+    provider_names: Sequence[str],
+    region_names: Sequence[str],
+    endpoint: Sequence[str],
+    accept: Sequence[str],
     time_limit_s: float,
 ) -> int:
     """Refresh the providers one after the other, each with its own time limit; the exit code."""
+    wrong = list[InputProblem]()
+    accepted = parse_reasons(accept, wrong)
+    providers, regions, endpoints = select_adapters(
+        provider_names, region_names, endpoint, ("has no adapter to refresh it", "an import"), after=wrong
+    )
     data = data_folder.user_data_folder()
     code = DONE
     for provider in providers:
@@ -47,7 +56,7 @@ def refresh_all(
             report_progress,
             regions=regions.get(provider, ()),
             endpoints=endpoints.get(provider, {}),
-            accept=accept,
+            accept=accepted,
         )
         report_outcome(outcome)
         code = NOT_REFRESHED if outcome.troubles else code
@@ -70,11 +79,7 @@ def report_outcome(outcome: RefreshOutcome) -> None:
     else:
         for line in snapshot_lines(outcome.landed):
             click.echo(line)
-    if outcome.troubles:
-        number = len(outcome.troubles)
-        click.echo(f"planner: {outcome.provider}: {number} part{'s' if number > 1 else ''} not read", err=True)
-    for failure in outcome.troubles:
-        click.echo(f"  {describe_failure(outcome.provider, failure)}", err=True)
+    report_failures(outcome.provider, outcome.troubles, "")
 
 
 def snapshot_lines(snapshot: PublishedSnapshot) -> Iterator[str]:
@@ -86,14 +91,23 @@ def snapshot_lines(snapshot: PublishedSnapshot) -> Iterator[str]:
     yield from (f"  {rows:,} rows left out: {reason}" for reason, rows in sorted(snapshot.left.items()))
     if rejected := snapshot.held:
         yield f"  {len(rejected):,} in quarantine, their previous prices stay in use: {snapshot.quarantine}"
-        yield from (f"    {row.subject}: {row.reason}" for row in rejected[:PRINTED_MAX])
-        if len(rejected) > PRINTED_MAX:
-            yield f"    and {len(rejected) - PRINTED_MAX:,} more"
+        yield from rejected_lines(rejected)
 
 
-def describe_failure(provider: str, failure: TaskFailure) -> str:
-    """One line on a failed part: its name, the reason, and advice."""
-    failed: ProviderFailure = failure.failed
-    advice = ADVICE.get(failed.kind, "").format(provider=provider)
-    where = f"{failure.task}: " if failure.task and not failed.detail.startswith(failure.task) else ""
-    return f"{where}{failed}{f' ({advice})' if advice else ''}"
+def rejected_lines(rows: Sequence[QuarantinedRow | RejectedRow]) -> Iterator[str]:
+    """The first of the rows that were rejected, and the number of the others."""
+    yield from (f"    {row.subject}: {row.reason}" for row in rows[:PRINTED_MAX])
+    if len(rows) > PRINTED_MAX:
+        yield f"    and {len(rows) - PRINTED_MAX:,} more"
+
+
+def report_failures(provider: str, failures: Sequence[TaskFailure], of_what: str) -> None:
+    """Print how many parts (`of_what`) were not read, and one line on each: its name, the reason, and advice."""
+    if failures:
+        parts = f"{len(failures)} part{'s' if len(failures) > 1 else ''}{of_what}"
+        click.echo(f"planner: {provider}: {parts} not read", err=True)
+    for failure in failures:
+        failed: ProviderFailure = failure.failed
+        advice = ADVICE.get(failed.kind, "").format(provider=provider)
+        where = f"{failure.task}: " if failure.task and not failed.detail.startswith(failure.task) else ""
+        click.echo(f"  {where}{failed}{f' ({advice})' if advice else ''}", err=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from planner.cli._exit_codes import DONE
+from planner.cli._tables import format_count
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.catalog import data_folder
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
@@ -77,9 +78,8 @@ TABLE_NOTES = {
     ),
     "sources.csv": "the page, quote or contract of each source_id; as_of is the day it was read.",
     "tiers.csv": (
-        "storage and egress per GB, by step from from_gb (the first is 0). item is one of "
-        f"{', '.join(TIER_ITEMS)}; the table may"
-        " be empty: workloads with stored or transferred data are then not priced here."
+        f"storage and egress per GB, by step from from_gb (the first is 0). item is one of {', '.join(TIER_ITEMS)}; the"
+        " table may be empty: workloads with stored or transferred data are then not priced here."
     ),
 }
 """The description of each table in the README of a new folder."""
@@ -134,8 +134,12 @@ def check_folders(provider: str | None) -> int:
     """Read one provider, or all own clouds and plug-ins, first alone and then with all others; InvalidSnapshot with
     every problem."""
     data = data_folder.user_data_folder()
-    folders = _added_providers(data) if provider is None else [_resolve_folder(provider, data)]
-    faults = [] if provider is not None else _find_ignored_providers(data)
+    if provider is None:
+        # own clouds and plug-ins, by name: the providers that add to the embedded ones or replace one
+        added = {**dict(find_plug_in_folders()), **{path.name: path for path in find_provider_folders(data)}}
+        folders, faults = sorted(added.items()), [*_find_ignored_providers(data)]
+    else:
+        folders, faults = [_resolve_folder(provider, data)], []
     snapshots = []
     for name, path in folders:
         try:
@@ -144,9 +148,8 @@ def check_folders(provider: str | None) -> int:
             faults += bad.faults
     if not faults and folders:
         try:
-            read_snapshot(
-                data_folder.current_layout(EMBEDDED_LAYOUT, data).replaced(folders)
-            )  # two clouds may not give one name different meanings
+            # two clouds may not give one name different meanings
+            read_snapshot(data_folder.current_layout(EMBEDDED_LAYOUT, data).replaced(folders))
         except InvalidSnapshot as bad:
             faults += bad.faults
     if faults:
@@ -160,19 +163,12 @@ def check_folders(provider: str | None) -> int:
     return DONE
 
 
-def _added_providers(data: Path) -> list[tuple[str, Path]]:
-    """Own clouds and plug-ins, by name: the providers that add to the embedded ones or replace one."""
-    return sorted({**dict(find_plug_in_folders()), **{path.name: path for path in find_provider_folders(data)}}.items())
-
-
-def _find_ignored_providers(data: Path) -> list[str]:
+def _find_ignored_providers(data: Path) -> Iterator[str]:
     """Folders and plug-ins that every command ignores as incomplete; only this check reports them."""
-    text = "provider.toml: the file is missing, so every command ignores the folder"
-    faults = [f"{name}/{text}" for name in _folders_without_provider_file(data)]
-    return faults + [
-        f"{name}: the plug-in refers to the package {package}, which is not installed"
-        for name, package in _plug_ins_without_package()
-    ]
+    for name in _folders_without_provider_file(data):
+        yield f"{name}/provider.toml: the file is missing, so every command ignores the folder"
+    for name, package in _plug_ins_without_package():
+        yield f"{name}: the plug-in refers to the package {package}, which is not installed"
 
 
 def _folders_without_provider_file(data: Path) -> dict[str, Path]:
@@ -195,9 +191,8 @@ def _resolve_folder(provider: str, data: Path) -> tuple[str, Path]:
     if not path.is_dir() or not provider:
         near = find_nearest_names(provider, known)
         expected = f"nearest: {', '.join(near)}" if near else "the name of a provider, or a folder"
-        raise InvalidRequest(
-            (InputProblem("", "NAME", f"neither a folder nor in {data / 'providers'}", provider, expected),)
-        )
+        message = f"neither a folder nor in {data / 'providers'}"
+        raise InvalidRequest((InputProblem("", "NAME", message, provider, expected),))
     path = path.absolute()
     return str(read_provider_facts(path, []).get("name") or path.name), path
 
@@ -208,14 +203,14 @@ def describe_folder(snapshot: Snapshot, path: Path, *, in_use: bool) -> Iterator
     yield f"{provider.name}: {provider.title}, {path}"
     nowhere = sum(not region.country for region in snapshot.regions)
     without = f"; {nowhere} without a country, which residency rules exclude" if nowhere else ""
-    yield f"  {_format_count(len(snapshot.regions), 'region')}{without}"
+    yield f"  {format_count(len(snapshot.regions), 'region')}{without}"
     parts = len({offering.accelerator for offering in snapshot.offerings})
-    yield f"  {_format_count(len(snapshot.offerings), 'type')} with {_format_count(parts, 'accelerator')}"
+    yield f"  {format_count(len(snapshot.offerings), 'type')} with {format_count(parts, 'accelerator')}"
     options = Counter(price.purchase_option for price in snapshot.prices)
     listed = ", ".join(f"{option} {count:,}" for option, count in sorted(options.items()))
     days = sorted({price.as_of for price in snapshot.prices})
     span = "" if not days else f", of {days[0]}" if len(days) == 1 else f", of {days[0]} to {days[-1]}"
-    yield f"  {_format_count(len(snapshot.prices), 'price')}{f': {listed}' if listed else ''}{span}"
+    yield f"  {format_count(len(snapshot.prices), 'price')}{f': {listed}' if listed else ''}{span}"
     yield from _describe_gaps(snapshot)
     if in_use:
         yield "  valid, and in use by every command"
@@ -239,10 +234,6 @@ def _describe_gaps(snapshot: Snapshot) -> Iterator[str]:
         yield f"  in {', '.join(foreign)}: plans in another currency need an exchange rate"
 
 
-def _format_count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def list_providers() -> int:
     """Print every provider with its origin, its folder, and whether it can be refreshed."""
     from pricing.refresh.price_refresh import load_adapter
@@ -254,9 +245,8 @@ def list_providers() -> int:
         origin = "own" if name in own else "plug-in" if name in plugged else data_folder.EMBEDDED_ID
         title = str(read_provider_facts(path, []).get("title", "?"))
         snapshot_id = next((each.id for each in data_folder.find_current_snapshot(name, path, data)), "")
-        rows.append(
-            (name, title, origin, snapshot_id or "-", "yes" if load_adapter(name) else "import only", str(path))
-        )
+        refresh = "yes" if load_adapter(name) else "import only"
+        rows.append((name, title, origin, snapshot_id or "-", refresh, str(path)))
     rows += [
         (name, "?", "plug-in", "-", "no", f"the package {package} is not installed")
         for name, package in _plug_ins_without_package()

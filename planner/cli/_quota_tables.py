@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import groupby
@@ -13,18 +13,16 @@ import click
 
 from planner.cli._exit_codes import DONE, NOT_REFRESHED
 from planner.cli._input_problems import unwritable_file
+from planner.cli._tables import format_count, print_text
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.clock import today
 from pricing.csv_tables import short_path
 from pricing.errors import InvalidSnapshot
 
 if TYPE_CHECKING:
-    from pricing.quota import Quota
     from pricing.refresh.account_quotas import AccountQuotas
 
 STANDARD_OUTPUT = "-"
-PRINTED_MAX = 5
-"""Rows of a list that are printed; the rest is counted."""
 
 
 def read_quota_rows(path: Path) -> tuple[list[dict[str, Any]], list[InputProblem]]:
@@ -49,19 +47,26 @@ def expand_quotas(document: dict[str, Any], file: str) -> tuple[dict[str, Any], 
 
 
 def read_quotas(
-    providers: Sequence[str],
-    regions: Mapping[str, tuple[str, ...]],
-    endpoints: Mapping[str, Mapping[str, str]],
+    provider_names: Sequence[str],
+    region_names: Sequence[str],
+    endpoint: Sequence[str],
     time_limit_s: float,
     output: str,
 ) -> int:
     """Write the quotas of every readable provider and return the exit code."""
+    from planner.cli._catalog_options import select_adapters
     from planner.cli._price_refresh import report_progress
     from pricing import quota
     from pricing.adapters.retries import RetryBudget
     from pricing.catalog import data_folder
     from pricing.refresh import account_quotas
 
+    # found before any cloud is called
+    is_folder = output != STANDARD_OUTPUT and Path(output).is_dir()
+    folder = [InputProblem("", f"-o {output}", "is a folder", output, "the name of a CSV file")] if is_folder else []
+    providers, regions, endpoints = select_adapters(
+        provider_names, region_names, endpoint, ("has no adapter that reads quotas", "a table by hand"), folder
+    )
     results = [
         account_quotas.read_account_quotas(
             provider,
@@ -83,7 +88,6 @@ def read_quotas(
 
 
 def _write_quotas(table: bytes, output: str) -> None:
-    from planner.cli._tables import print_text
     from pricing.csv_tables import write_atomically
 
     if output == STANDARD_OUTPUT:
@@ -97,36 +101,20 @@ def _write_quotas(table: bytes, output: str) -> None:
 
 def _report_quotas(result: AccountQuotas, output: str) -> None:
     """Print the result for one provider on standard error: the table may be on standard output."""
-    from planner.cli._price_refresh import describe_failure
+    from planner.cli._price_refresh import rejected_lines, report_failures
 
     echo = partial(click.echo, err=True)
     where = "" if output == STANDARD_OUTPUT else f", in {output}"
     if result.quotas:
-        echo(f"{result.provider}: {_describe_counts(result.quotas)}{where}")
+        regions = [region for region, _ in groupby(result.quotas, lambda quota: quota.region)]
+        counts = f"{format_count(len(result.quotas), 'quota')} in {format_count(len(regions), 'region')}"
+        echo(f"{result.provider}: {counts}{where}")
     elif not result.troubles:
         echo(f"{result.provider}: no quota of types with accelerators")
     for reason, rows in sorted(result.left.items()):
         echo(f"  {rows:,} left out: {reason}")
     if result.refused:
         echo(f"  {len(result.refused):,} rejected:")
-        for refused in result.refused[:PRINTED_MAX]:
-            echo(f"    {refused.subject}: {refused.reason}")
-        if len(result.refused) > PRINTED_MAX:
-            echo(f"    and {len(result.refused) - PRINTED_MAX:,} more")
-    if result.troubles:
-        number = len(result.troubles)
-        echo(f"planner: {result.provider}: {number} part{'s' * (number > 1)} of its quotas not read")
-    for failure in result.troubles:
-        echo(f"  {describe_failure(result.provider, failure)}")
-
-
-def _describe_counts(quotas: Sequence[Quota]) -> str:
-    regions = [region for region, _ in groupby(quotas, lambda quota: quota.region)]
-    return f"{len(quotas):,} quota{'s' * (len(quotas) > 1)} in {len(regions):,} region{'s' * (len(regions) > 1)}"
-
-
-def refuse_folder(output: str) -> list[InputProblem]:
-    """A problem if the output is a folder, found before any cloud is called."""
-    if output != STANDARD_OUTPUT and Path(output).is_dir():
-        return [InputProblem("", f"-o {output}", "is a folder", output, "the name of a CSV file")]
-    return []
+        for line in rejected_lines(result.refused):
+            echo(line)
+    report_failures(result.provider, result.troubles, " of its quotas")

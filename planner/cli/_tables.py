@@ -1,12 +1,15 @@
-"""Output of rows as text, CSV or JSON."""
+"""Output of rows as text, CSV or JSON, and of progress."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import click
+
 from planner.request.errors import InputProblem, InvalidRequest
+from pricing.plain_text import log_safe_text
 
 
 def one_format(as_json: bool, as_csv: bool) -> str:
@@ -16,15 +19,34 @@ def one_format(as_json: bool, as_csv: bool) -> str:
     return "json" if as_json else "csv" if as_csv else "text"
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """The rows under their columns; None is an empty cell."""
+def print_report(
+    format_name: str,
+    lines: Iterable[str],
+    columns: Sequence[str],
+    records: Iterable[Mapping[str, Any]],
+    make_document: Callable[[], object],
+) -> None:
+    """Print a report as lines of text, as CSV of its `records`, or as JSON of the document that `make_document` makes.
+
+    Lines and records are read only in their own format.
+    """
+    if format_name == "json":
+        print_text(json_text(make_document()))
+    elif format_name == "csv":
+        print_text(csv_text(columns, records))
+    else:
+        print_text("\n".join(lines) + "\n")
+
+
+def csv_text(columns: Sequence[str], records: Iterable[Mapping[str, Any]], line_end: str = "\n") -> str:
+    """The records under their columns; None is an empty cell."""
     import csv
     import io
 
     out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
+    writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator=line_end)
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(records)
     return out.getvalue()
 
 
@@ -41,9 +63,22 @@ def print_text(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def format_days(number: int) -> str:
+def print_progress(text: str) -> None:
+    """Print what is being done on standard error, if it is a terminal."""
+    if sys.stderr.isatty():
+        click.echo(f"{text} ...", err=True)
+
+
+def print_error(head: str, lines: Iterable[str]) -> None:
+    """Print an error on standard error, with its lines below."""
+    click.echo(f"error: {head}", err=True)
+    for line in lines:
+        click.echo(f"  {log_safe_text(line)}", err=True)
+
+
+def format_count(number: int, noun: str) -> str:
     """1 day, 2 days."""
-    return f"{number:,} day{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def format_percent(value: float | None) -> str:

@@ -29,6 +29,7 @@ MONTHS_MAX = 60
 HEADER_ROW = 4
 CREATED = datetime(2026, 1, 1)  # noqa: DTZ001  (equal input gives equal bytes; workbooks know no zones)
 LIST_SHEET = "Lists"
+HEAD = {"bold": True, "bg_color": "#1F3864", "font_color": "white", "border": 1}
 YES_NO = ("yes", "no")
 
 
@@ -136,7 +137,7 @@ def build_workbook(months: tuple[date, ...] = ()) -> bytes:
 def _plan_sheet(
     book: Any, sheet: Any, lists: Any, columns: tuple[TemplateColumn, ...], months: tuple[date, ...]
 ) -> None:
-    head = book.add_format({"bold": True, "bg_color": "#1F3864", "font_color": "white", "text_wrap": True, "border": 1})
+    head = book.add_format(HEAD | {"text_wrap": True})
     quiet = {"italic": True, "font_color": "#7F7F7F", "bg_color": "#F2F2F2"}
     text = book.add_format({"font_color": "#595959"})
     sheet.write_string(0, 0, "GPU workloads to plan", book.add_format({"bold": True, "font_size": 14}))
@@ -149,21 +150,15 @@ def _plan_sheet(
         sheet.set_column(index, index, max(11, min(36, longest + 2)), entry)
         sheet.write_string(HEADER_ROW - 1, index, column.title, head)
         sheet.write_comment(HEADER_ROW - 1, index, column.note)
-        if column.example != "":
-            sheet.write(HEADER_ROW, index, column.example, book.add_format(quiet))
-        else:
-            sheet.write_blank(HEADER_ROW, index, None, book.add_format(quiet))
+        sheet.write(HEADER_ROW, index, column.example, book.add_format(quiet))  # an empty text is written as blank
         if rule := _validation_rule(lists, index, column):
             sheet.data_validation(HEADER_ROW, index, HEADER_ROW + ROWS, index, rule)
-    head_month = book.add_format(
-        {"bold": True, "bg_color": "#1F3864", "font_color": "white", "num_format": "mmm yyyy", "border": 1}
-    )
+    head_month = book.add_format(HEAD | {"num_format": "mmm yyyy"})
     if months:
         note = "Demand by month, another way: GPU-hours of all GPUs together."
         sheet.write_string(HEADER_ROW - 2, len(columns), "GPU-hours", book.add_format({"bold": True}))
         for offset, month in enumerate(months):
-            first_day = datetime(month.year, month.month, 1)  # noqa: DTZ001  (workbooks know no zones)
-            sheet.write_datetime(HEADER_ROW - 1, len(columns) + offset, first_day, head_month)
+            sheet.write_datetime(HEADER_ROW - 1, len(columns) + offset, month, head_month)
         sheet.write_comment(HEADER_ROW - 1, len(columns), note)
     sheet.set_row(HEADER_ROW - 1, 34)
     sheet.freeze_panes(HEADER_ROW, 1)
@@ -182,28 +177,18 @@ def _validation_rule(lists: Any, index: int, column: TemplateColumn) -> dict[str
             lists.write_string(row, index, choice)
         letters = column_letters(index)
         source = f"={LIST_SHEET}!${letters}$2:${letters}${len(column.choices) + 1}"
-        free = column.title == "GPU"
-        return {
-            "validate": "list",
-            "source": source,
-            "error_type": "warning" if free else "stop",
-            "error_title": column.title,
-            "error_message": "Other spellings are read too." if free else "Please choose from the list.",
-        }
+        error = {"error_type": "stop", "error_message": "Please choose from the list."}
+        if column.title == "GPU":
+            error = {"error_type": "warning", "error_message": "Other spellings are read too."}
+        return {"validate": "list", "source": source, "error_title": column.title, **error}
     if column.is_number:
-        message = "Please give a number of 0 or more."
-        return {
-            "validate": "decimal",
-            "criteria": ">=",
-            "value": 0,
-            "error_title": column.title,
-            "error_message": message,
-        }
+        error = {"error_title": column.title, "error_message": "Please give a number of 0 or more."}
+        return {"validate": "decimal", "criteria": ">=", "value": 0, **error}
     return None
 
 
 def _assumption_sheet(book: Any, sheet: Any) -> None:
-    head = book.add_format({"bold": True, "bg_color": "#1F3864", "font_color": "white", "border": 1})
+    head = book.add_format(HEAD)
     for index, (title, width) in enumerate((("Assumption", 34), ("Value", 14), ("Unit", 18), ("Source", 40))):
         sheet.set_column(index, index, width)
         sheet.write_string(0, index, title, head)
@@ -216,10 +201,7 @@ def _guide_sheet(book: Any, sheet: Any, columns: Iterable[TemplateColumn], month
     sheet.set_column(0, 0, 26)
     sheet.set_column(1, 1, 90, wrap)
     lines = [
-        (
-            "What to do",
-            "One row per workload on the sheet Plan. A column may stay empty or be deleted.",
-        ),
+        ("What to do", "One row per workload on the sheet Plan. A column may stay empty or be deleted."),
         ("Demand", "Exactly one kind in a row: GPUs with hours, GPU-hours, work, total work, requests, or months."),
         ("Totals, notes", "Allowed below the rows; they are not planned, and totals are checked."),
         ("Assumptions", "Names as `planner estimate` prints them (electricity_price_per_kwh), each with a value."),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from planner.cli._catalog_options import split_names as parts_of
+from planner.cli._catalog_options import parse_count, split_names
 from planner.cli._exit_codes import DONE
-from planner.cli._tables import csv_text, json_text, print_text
+from planner.cli._tables import print_report
 from planner.messages import joined_text, text_of, with_texts
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.errors import UnknownName
@@ -33,16 +33,6 @@ SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class ThroughputSelection:
-    """The selected workloads, accelerators and gang sizes; each text may be a comma-separated list."""
-
-    workloads: tuple[str, ...]
-    accelerators: tuple[str, ...]
-    counts: tuple[str, ...]
-    everything: bool
-
-
-@dataclass(frozen=True, slots=True)
 class WorkloadThroughput:
     """One workload with its rows and further measurements, the most valuable first; prices in `currency`."""
 
@@ -52,24 +42,37 @@ class WorkloadThroughput:
     currency: str
 
 
-def report_throughput(file: str, options: Mapping[str, Any], selection: ThroughputSelection, format_name: str) -> int:
-    """Print the table of every selected workload; InvalidRequest with every problem."""
+def report_throughput(
+    file: str,
+    workload_names: Sequence[str],
+    accelerator_names: Sequence[str],
+    gang_sizes: Sequence[str],
+    options: Mapping[str, Any],
+    format_name: str,
+    *,
+    everything: bool,
+) -> int:
+    """Print the table of every selected workload; InvalidRequest with every problem. Each name or size may be a
+    comma-separated list."""
     from planner.cli._offer_listings import open_catalog
 
     faults: list[InputProblem] = []
-    counts = [count for text in parts_of(selection.counts) if (count := _parse_count(text, faults))]
+    texts = split_names(gang_sizes)
+    counts = [count for text in texts if (count := parse_count(text, "--count", "more than 0", faults))]
     if not file:
         faults.append(InputProblem("", "FILE", "no file of workloads", "", "a request, a sheet, or --errors"))
         raise InvalidRequest(tuple(faults))
     listed, more = open_catalog(options["private_prices"], options["exchange_rates"])
     faults += more
-    named = _select_accelerators(selection.accelerators, listed, faults)
+    named = _select_accelerators(accelerator_names, listed, faults)
     request, catalog, needs = _read_needs(file, options, listed, faults)
-    chosen = _select_workloads(needs, parts_of(selection.workloads), faults)
+    chosen = _select_workloads(needs, split_names(workload_names), faults)
     if faults:
         raise InvalidRequest(tuple(faults))
     results = [_assess_workload(request, need, catalog, named, counts) for need in chosen]
-    print_text(FORMATS[format_name](results, selection.everything))
+    lines = (line for one in results for line in _workload_lines(one, everything))
+    records = (record for one in results for record in _csv_rows(one))
+    print_report(format_name, lines, COLUMNS, records, lambda: [_workload_document(one) for one in results])
     return DONE
 
 
@@ -106,7 +109,7 @@ def _read_needs(
     from planner.inputs.file_reader import read_isolated as read
     from planner.pipeline import prepare_needs
 
-    settings = {name: parts_of(options[name]) for name in ("providers", "regions") if options[name]}
+    settings = {name: split_names(options[name]) for name in ("providers", "regions") if options[name]}
     source = read(read_bytes(file, faults), file)
     document, unread = expand_document(source.document, settings, file)
     complaints = (*unread, *source.complaints)
@@ -117,20 +120,9 @@ def _read_needs(
         raise InvalidRequest((*faults, *error.complaints)) from None
 
 
-def _parse_count(text: str, faults: list[InputProblem]) -> float | None:
-    try:
-        count = float(text)
-    except ValueError:
-        count = 0.0
-    if 0 < count <= MILLION:
-        return count
-    faults.append(InputProblem("", "--count", "no number of accelerators", text, "more than 0"))
-    return None
-
-
 def _select_accelerators(texts: Sequence[str], catalog: Catalog, faults: list[InputProblem]) -> tuple[str, ...]:
     selected: list[str] = []
-    for text in parts_of(texts):
+    for text in split_names(texts):
         try:
             selected += [part.name for part in catalog.names.match(text)]
         except UnknownName as error:
@@ -150,10 +142,6 @@ def _select_workloads(
     return [known[name] for name in selected if name in known] if names else list(needs)
 
 
-def _as_text(results: Sequence[WorkloadThroughput], everything: bool) -> str:
-    return "\n".join(line for one in results for line in _workload_lines(one, everything)) + "\n"
-
-
 def _workload_lines(result: WorkloadThroughput, everything: bool) -> Iterator[str]:
     from planner.workloads.eligibility import is_described
 
@@ -164,26 +152,19 @@ def _workload_lines(result: WorkloadThroughput, everything: bool) -> Iterator[st
     if not workload.measurements and not is_described(workload):
         yield "  only hours are given, no measurement: an accelerator-hour is one accelerator for one hour (definition)"
     if usable:
-        head = _table_head(result.currency)
-        yield from (f"  {line}" for line in align_columns(head, map(_row_cells, usable), (*head[1:5], *head[6:9])))
+        prices = f"{result.currency} per accelerator-hour", f"{result.currency} per million"
+        head = ("accelerator", "gang", "a second", "an hour", "80 % interval", "basis", *prices, "80 % range", "")
+        yield from align_columns(head, map(_row_cells, usable), (*head[1:5], *head[6:9]), indent="  ")
     if others and not everything:
         without = sum(row.rate is None for row in others)
         yield f"  {len(others)} more cannot be rented or used ({without} of unknown throughput): --all shows why"
     if others and everything:
         yield "  cannot be rented or used"
-        yield from (
-            f"    {line}" for line in align_columns(("accelerator", "gang", "a second", ""), map(_reason_cells, others))
-        )
+        titles = ("accelerator", "gang", "a second", "")
+        yield from align_columns(titles, map(_reason_cells, others), indent="    ")
     yield "  measure next"
     yield from (f"    {line}" for line in _next_measurement_lines(result.further, result.currency))
     yield ""
-
-
-def _table_head(currency: str) -> tuple[str, ...]:
-    return (
-        "accelerator", "gang", "a second", "an hour", "80 % interval", "basis", f"{currency} per accelerator-hour",
-        f"{currency} per million", "80 % range", "",
-    )  # fmt: skip
 
 
 def _row_cells(row: AcceleratorAssessment) -> tuple[str, ...]:
@@ -192,18 +173,11 @@ def _row_cells(row: AcceleratorAssessment) -> tuple[str, ...]:
     costs = _cost_interval(row)
     low, cost, high = (_format_number(costs[name] * MILLION) for name in ("low", "expected", "high"))
     exact = rate.low == rate.high
-    return (
-        row.accelerator,
-        f"{row.gang:g}",
-        _format_number(rate.units_per_hour / SECONDS),
-        _format_number(rate.units_per_hour),
-        "" if exact else f"{_format_number(rate.low)} to {_format_number(rate.high)}",
-        rate.basis.replace("_", " "),
-        _format_number(row.price_per_accelerator_hour or 0.0),
-        cost,
-        "" if exact else f"{low} to {high}",
-        row.where,
-    )
+    rates = _format_number(rate.units_per_hour / SECONDS), _format_number(rate.units_per_hour)
+    interval = "" if exact else f"{_format_number(rate.low)} to {_format_number(rate.high)}"
+    basis, price = rate.basis.replace("_", " "), _format_number(row.price_per_accelerator_hour or 0.0)
+    cost_range = "" if exact else f"{low} to {high}"
+    return row.accelerator, f"{row.gang:g}", *rates, interval, basis, price, cost, cost_range, row.where
 
 
 def _reason_text(row: AcceleratorAssessment) -> str:
@@ -232,10 +206,6 @@ def _format_number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _as_json(results: Sequence[WorkloadThroughput], _: bool) -> str:
-    return json_text([_workload_document(one) for one in results])
-
-
 def _workload_document(result: WorkloadThroughput) -> dict[str, Any]:
     return {
         "workload": result.need.workload.name,
@@ -252,10 +222,6 @@ def _workload_document(result: WorkloadThroughput) -> dict[str, Any]:
         ],
         "measure_next": [asdict(with_texts(one)) for one in result.further],
     }
-
-
-def _as_csv(results: Sequence[WorkloadThroughput], _: bool) -> str:
-    return csv_text(COLUMNS, (line for one in results for line in _csv_rows(one)))
 
 
 def _csv_rows(result: WorkloadThroughput) -> Iterator[dict[str, Any]]:
@@ -289,11 +255,3 @@ def _cost_interval(row: AcceleratorAssessment) -> dict[str, float]:
     assert row.rate is not None
     ends = {"low": row.rate.high, "expected": row.rate.units_per_hour, "high": row.rate.low}
     return {name: row.cost_per_unit(value) for name, value in ends.items()}
-
-
-FORMATS: Mapping[str, Callable[[Sequence[WorkloadThroughput], bool], str]] = {
-    "text": _as_text,
-    "json": _as_json,
-    "csv": _as_csv,
-}
-"""JSON and CSV always have every accelerator."""

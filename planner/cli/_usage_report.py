@@ -12,7 +12,7 @@ from typing import Any
 
 from planner.cli._exit_codes import DONE
 from planner.cli._input_problems import unreadable_file
-from planner.cli._tables import csv_text, json_text, print_text
+from planner.cli._tables import format_count, print_report
 from planner.inputs.bills import Bill, NotABill, read
 from planner.inputs.bills.bill import BilledUsageLine
 from planner.inputs.bills.commitments import Commitment, collect_commitments
@@ -35,6 +35,9 @@ VIEWS: tuple[tuple[str, Callable[[Usage, BilledUsageLine], str]], ...] = (
     ("option", lambda _, line: line.purchase_option),
 )
 """The groupings of the text output, in the order of the first columns of the CSV."""
+NAME_COLUMNS = ("month", "workload", "account", "provider", "region", "instance_type", "accelerator", "purchase_option",
+                "commitment", "kind", "currency")  # fmt: skip
+SUM_COLUMNS = ("rows", "hours_used", "hours_unused", "billed", "effective")
 KINDS = {
     "used": "used",
     "commitment": "commitment fees, unused",
@@ -51,7 +54,8 @@ def report_usage(files: Sequence[str], tag: str, form: str) -> int:
     except LookupError as error:
         message = "no row of accelerators has that tag"
         raise InvalidRequest((InputProblem("", "--tag", message, tag, error.args[0]),)) from None
-    print_text({"text": _as_text, "json": _as_json, "csv": _as_csv}[form](baseline))
+    columns = (*NAME_COLUMNS, *SUM_COLUMNS)
+    print_report(form, _usage_lines(baseline), columns, _usage_records(baseline), lambda: _usage_document(baseline))
     return DONE
 
 
@@ -87,37 +91,29 @@ def progress_printer(file: str) -> Callable[[float], None] | None:
     return show_progress
 
 
-def _as_text(baseline: Usage) -> str:
+def _usage_lines(baseline: Usage) -> list[str]:
     parts: list[Iterable[str]] = [_file_lines(baseline)]
     if baseline.lines:
         parts += [_baseline_lines(baseline, currency) for currency in baseline.currencies]
         parts.append(_commitment_lines(collect_commitments(baseline)))
     parts += [_other_spend_lines(baseline), _rejected_row_lines(baseline), _note_lines(baseline)]
-    return log_safe_text("\n".join(line for part in parts for line in part).rstrip() + "\n")
+    return log_safe_text("\n".join(line for part in parts for line in part).rstrip()).split("\n")
 
 
 def _file_lines(baseline: Usage) -> Iterator[str]:
     for bill in baseline.bills:
         days = f"usage from {min(bill.days)} to {max(bill.days)}" if bill.days else "no day of usage"
         yield f"{clean(bill.name)}: {bill.export}, {clean(bill.recognised_by)}"
-        yield (
-            f"  {bill.rows_in:,} row{'s' * (bill.rows_in != 1)} = {bill.rows_used:,} of accelerators "
-            f"+ {bill.rows_apart:,} of other spend + {bill.rows_refused:,} rejected; {days}"
-        )
+        others = f"{bill.rows_apart:,} of other spend + {bill.rows_refused:,} rejected"
+        yield f"  {format_count(bill.rows_in, 'row')} = {bill.rows_used:,} of accelerators + {others}; {days}"
         for each in bill.totals:
             own = sum_lines([line for line in bill.lines if line.currency == each.currency])
-            for view, whole, part in (
-                ("billed", each.billed, own.billed),
-                ("effective", each.effective, own.effective),
-            ):
+            views = (("billed", each.billed, own.billed), ("effective", each.effective, own.effective))
+            for view, whole, part in views:
                 if whole is not None:
-                    accelerator_cost = (
-                        f"{format_money(part)} of accelerators" if part is not None else "accelerators not in the bill"
-                    )
-                    yield (
-                        f"  {view} {format_amount(whole)} {_format_currency(each.currency)}: "
-                        f"{accelerator_cost}, the rest is other spend"
-                    )
+                    amount = f"{format_amount(whole)} {_format_currency(each.currency)}"
+                    share = "accelerators not in the bill" if part is None else f"{format_amount(part)} of accelerators"
+                    yield f"  {view} {amount}: {share}, the rest is other spend"
     yield ""
 
 
@@ -130,8 +126,8 @@ def _baseline_lines(baseline: Usage, currency: str) -> Iterator[str]:
         "never to be added)"
     )
     yield (
-        f"  {format_hours(whole.hours_paid)} accelerator-hours paid = {format_hours(whole.hours_used)} used + "
-        f"{format_hours(whole.hours_unused)} of unused commitments"
+        f"  {format_amount(whole.hours_paid)} accelerator-hours paid = {format_amount(whole.hours_used)} used + "
+        f"{format_amount(whole.hours_unused)} of unused commitments"
     )
     yield ""
     for title, name in VIEWS:
@@ -142,9 +138,7 @@ def _baseline_lines(baseline: Usage, currency: str) -> Iterator[str]:
 
 def _sum_table(title: str, sums: dict[str, UsageSum], whole: UsageSum) -> Iterator[str]:
     rows = [_sum_row(clean(name), each) for name, each in sums.items()]
-    yield from (
-        f"  {line}" for line in align_columns((title, *NUMBERS[:5]), [*rows, _sum_row("total", whole)], NUMBERS)
-    )
+    yield from align_columns((title, *NUMBERS[:5]), [*rows, _sum_row("total", whole)], NUMBERS, indent="  ")
     yield ""
 
 
@@ -152,8 +146,8 @@ def _sum_row(name: str, each: UsageSum) -> tuple[str, ...]:
     return (
         name,
         f"{each.rows:,}",
-        format_hours(each.hours_used),
-        format_hours(each.hours_unused),
+        format_amount(each.hours_used),
+        format_amount(each.hours_unused),
         format_money(each.billed),
         format_money(each.effective),
     )
@@ -172,14 +166,14 @@ def _commitment_lines(commitment_list: Sequence[Commitment]) -> Iterator[str]:
             each.purchase_option,
             str(each.count or UNSPECIFIED),
             each.ends or UNSPECIFIED,
-            format_hours(each.sums.hours_used),
-            format_hours(each.sums.hours_unused),
+            format_amount(each.sums.hours_used),
+            format_amount(each.sums.hours_unused),
             format_money(each.fee_per_month),
             format_money(each.cost_per_month),
         )
         for each in commitment_list
     ]
-    yield from (f"  {line}" for line in align_columns(head, rows, NUMBERS))
+    yield from align_columns(head, rows, NUMBERS, indent="  ")
     for each in commitment_list:
         if each.unknown:
             yield f"  {clean(each.identity)}: the bill does not state {'; '.join(map(clean, each.unknown))}"
@@ -201,9 +195,7 @@ def _other_spend_lines(baseline: Usage) -> Iterator[str]:
         )
         for _, each in parts
     ]
-    yield from (
-        f"  {line}" for line in align_columns(("category", "currency", "rows", "billed", "effective"), rows, NUMBERS)
-    )
+    yield from align_columns(("category", "currency", "rows", "billed", "effective"), rows, NUMBERS, indent="  ")
     yield ""
 
 
@@ -211,8 +203,7 @@ def _rejected_row_lines(baseline: Usage) -> Iterator[str]:
     for bill in baseline.bills:
         for each in bill.refused:
             examples = f" ({', '.join(map(clean, each.examples))})" if each.examples else ""
-            rows = f"{each.rows:,} row{'s' * (each.rows != 1)}"
-            yield f"Rejected in {clean(bill.name)}: {rows}, {clean(each.reason)}{examples}"
+            yield f"Rejected in {clean(bill.name)}: {format_count(each.rows, 'row')}, {clean(each.reason)}{examples}"
 
 
 def _note_lines(baseline: Usage) -> Iterator[str]:
@@ -223,23 +214,20 @@ def _note_lines(baseline: Usage) -> Iterator[str]:
     yield f"Full months, the baseline of `planner estimate`: {full}"
 
 
-def _as_csv(baseline: Usage) -> str:
+def _usage_records(baseline: Usage) -> Iterator[dict[str, Any]]:
     """One row for each set of names, with the workload; texts from the bill are escaped for spreadsheets."""
-    names = ("month", "workload", "account", "provider", "region", "instance_type", "accelerator", "purchase_option",
-             "commitment", "kind", "currency")  # fmt: skip
-    sums = ("rows", "hours_used", "hours_unused", "billed", "effective")
 
-    def by(line: BilledUsageLine) -> tuple[str, ...]:
-        return tuple(baseline.workload(line) if name == "workload" else str(getattr(line, name)) for name in names)
+    def names_of(line: BilledUsageLine) -> tuple[str, ...]:
+        return tuple(
+            baseline.workload(line) if name == "workload" else str(getattr(line, name)) for name in NAME_COLUMNS
+        )
 
-    rows: list[dict[str, Any]] = []
-    for key, each in sum_lines_by(baseline.lines, by).items():
-        row: dict[str, Any] = dict(zip(names, map(spreadsheet_text, key), strict=True))
-        rows.append(row | {name: getattr(each, name) for name in sums})
-    return csv_text((*names, *sums), rows)
+    for names, each in sum_lines_by(baseline.lines, names_of).items():
+        row: dict[str, Any] = dict(zip(NAME_COLUMNS, map(spreadsheet_text, names), strict=True))
+        yield row | {name: getattr(each, name) for name in SUM_COLUMNS}
 
 
-def _as_json(baseline: Usage) -> str:
+def _usage_document(baseline: Usage) -> dict[str, Any]:
     """Everything, with sums by each view; amounts unrounded."""
     views = []
     for currency in baseline.currencies:
@@ -249,19 +237,17 @@ def _as_json(baseline: Usage) -> str:
             for title, own in VIEWS
         }
         views.append({"currency": currency, "total": _sum_document(sum_lines(lines)), "by": by})
-    return json_text(
-        {
-            "tag": baseline.key,
-            "tag_chosen": baseline.chosen,
-            "full_months": baseline.full_months,
-            "bills": [_bill_document(bill) for bill in baseline.bills],
-            "accelerators": views,
-            "commitments": [asdict(each) for each in collect_commitments(baseline)],
-            "lines": [
-                asdict(line) | {"tags": dict(line.tags), "workload": baseline.workload(line)} for line in baseline.lines
-            ],
-        }
-    )
+    return {
+        "tag": baseline.key,
+        "tag_chosen": baseline.chosen,
+        "full_months": baseline.full_months,
+        "bills": [_bill_document(bill) for bill in baseline.bills],
+        "accelerators": views,
+        "commitments": [asdict(each) for each in collect_commitments(baseline)],
+        "lines": [
+            asdict(line) | {"tags": dict(line.tags), "workload": baseline.workload(line)} for line in baseline.lines
+        ],
+    }
 
 
 def _bill_document(bill: Bill) -> dict[str, Any]:
@@ -284,7 +270,3 @@ def _format_currency(code: str) -> str:
 
 def format_money(amount: float | None) -> str:
     return UNSPECIFIED if amount is None else format_amount(amount)
-
-
-def format_hours(amount: float) -> str:
-    return format_amount(amount)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from planner.cli.estimate import CARD_HELP, RATES_HELP
@@ -43,18 +41,9 @@ def command(
       planner offers --min-memory-gib 80 --sort price_per_rate --precision fp8 --limit 10
       planner offers --type g6f.xlarge --json
     """
-    from planner.cli import _offer_listings
-    from planner.request.errors import InputProblem, InvalidRequest
+    from planner.cli._offer_listings import show_offers
+    from planner.cli._tables import one_format
 
-    if as_json and as_csv:
-        raise InvalidRequest((InputProblem("", "--csv", "two formats", "--json --csv", "one of them"),))
+    format_name = one_format(as_json, as_csv)
     texts = {name: ("true",) if isinstance(value, bool) else value for name, value in filters.items() if value}
-    show = (
-        _offer_listings.offers_as_json
-        if as_json
-        else _offer_listings.offers_as_csv
-        if as_csv
-        else _offer_listings.offers_as_table
-    )
-    sys.stdout.buffer.write(show(_offer_listings.search_offers(texts, (private_prices, exchange_rates))).encode())
-    sys.stdout.buffer.flush()
+    show_offers(texts, (private_prices, exchange_rates), format_name)

@@ -39,28 +39,10 @@ def status(provider: tuple[str, ...], by: str, as_json: bool, as_csv: bool) -> i
 
     CSV has the coverage, JSON everything.
     """
-    from planner.cli._catalog_options import raise_problems, select_providers
-    from planner.cli._exit_codes import DONE
-    from planner.cli._tables import one_format, print_text
+    from planner.cli._catalog_status import show_status
+    from planner.cli._tables import one_format
 
-    format_name = one_format(as_json, as_csv)
-
-    from planner.cli import _catalog_status
-    from planner.request.errors import InputProblem
-    from pricing.catalog import data_folder
-    from pricing.catalog.price_catalog import Catalog
-    from pricing.clock import today
-
-    catalog, faults = Catalog.current(), list[InputProblem]()
-    among = select_providers(catalog, provider, faults)
-    raise_problems(faults)
-    report = _catalog_status.describe_catalog(catalog, data_folder.user_data_folder(), today(), among, by == "family")
-    print_text(
-        {"json": _catalog_status.as_json, "csv": _catalog_status.as_csv, "text": _catalog_status.as_text}[format_name](
-            report
-        )
-    )
-    return DONE
+    return show_status(provider, by == "family", one_format(as_json, as_csv))
 
 
 @command.command("diff", short_help="Compare two price lists.")
@@ -81,24 +63,10 @@ def diff(old: str, new: str, provider: tuple[str, ...], limit: int, as_json: boo
       planner prices diff embedded current
       planner prices diff previous current --provider aws --csv
     """
-    from planner.cli._catalog_options import raise_problems, select_providers
-    from planner.cli._exit_codes import DONE
-    from planner.cli._tables import one_format, print_text
+    from planner.cli._price_changes import show_differences
+    from planner.cli._tables import one_format
 
-    format_name = one_format(as_json, as_csv)
-
-    from planner.cli import _price_changes
-    from planner.request.errors import InputProblem
-    from pricing.catalog import data_folder
-    from pricing.catalog.price_catalog import Catalog
-
-    faults = list[InputProblem]()
-    among = select_providers(Catalog.current(), provider, faults)
-    raise_problems(faults)
-    comparison = _price_changes.compare_price_lists(old, new, among, data_folder.user_data_folder())
-    as_text = {"json": _price_changes.difference_json, "csv": _price_changes.difference_csv}.get(format_name)
-    print_text(as_text(comparison) if as_text else _price_changes.difference_text(comparison, limit))
-    return DONE
+    return show_differences(old, new, provider, limit, one_format(as_json, as_csv))
 
 
 @command.command("history", short_help="Show the price history of one instance type.")
@@ -124,30 +92,10 @@ def history(
     Examples:
       planner prices history p5.48xlarge --region us-east-1 --option on_demand
     """
-    from planner.cli._catalog_options import check_names, match_types, raise_problems, select_providers
-    from planner.cli._exit_codes import DONE
-    from planner.cli._tables import one_format, print_text
+    from planner.cli._price_changes import show_history
+    from planner.cli._tables import one_format
 
-    format_name = one_format(as_json, as_csv)
-
-    from planner.cli import _price_changes
-    from planner.request.errors import InputProblem
-    from pricing.catalog import data_folder
-    from pricing.catalog.price_catalog import Catalog
-
-    catalog, faults = Catalog.current(), list[InputProblem]()
-    among = select_providers(catalog, provider, faults)
-    named = match_types(catalog, type, among, faults)
-    regions = check_names("--region", region, lambda text: catalog.check_region(text)[0].region, faults)
-    options = check_names("--option", option, catalog.check_option, faults)
-    raise_problems(faults)
-    series = _price_changes.price_history(named, regions, options, data_folder.user_data_folder())
-    print_text(
-        {"json": _price_changes.history_json, "csv": _price_changes.history_csv, "text": _price_changes.history_text}[
-            format_name
-        ](series)
-    )
-    return DONE
+    return show_history(type, provider, region, option, one_format(as_json, as_csv))
 
 
 @command.command("import", short_help="Import prices from files.")
@@ -177,19 +125,9 @@ def import_(
       planner prices import catalog/azure.csv --provider azure --as-of 2026-11-20
       planner prices import our-rates.csv
     """
-    from planner.cli._catalog_options import parse_reasons, raise_problems
-    from planner.request.errors import InputProblem
+    from planner.cli._price_imports import import_files
 
-    faults = list[InputProblem]()
-    accepted = parse_reasons(accept, faults)
-    raise_problems(faults)
-
-    from pathlib import Path
-
-    from planner.cli._price_imports import PriceImportOptions, import_files
-    from pricing.clock import today
-
-    return import_files([Path(file) for file in files], PriceImportOptions(provider, as_of, source, accepted), today())
+    return import_files(files, provider, as_of, source, accept)
 
 
 @command.command("refresh", short_help="Read current prices from the clouds.")
@@ -216,28 +154,6 @@ def refresh(
       planner prices refresh --provider aws --regions us-east-1,eu-west-1
       planner prices refresh --provider aws --accept "p5.*=price cut announced in June 2025"
     """
-    from planner.cli import _catalog_options
     from planner.cli._price_refresh import refresh_all
-    from planner.request.errors import InputProblem
-    from pricing.catalog.price_catalog import Catalog
-    from pricing.refresh.price_refresh import load_adapter
 
-    catalog, faults = Catalog.current(), list[InputProblem]()
-    among = _catalog_options.select_providers(catalog, provider, faults)
-    services = {name: adapter.SERVICES for name in among if (adapter := load_adapter(name))}
-    if provider:
-        expected = f"one of {', '.join(filter(load_adapter, catalog.providers))}, or an import"
-        for name in among:
-            if name not in services:
-                faults.append(InputProblem("", "--provider", "has no adapter to refresh it", name, expected))
-    regions_to_read = _catalog_options.regions_by_provider(catalog, regions, list(services), faults)
-    called = _catalog_options.parse_endpoints(endpoint, services, faults)
-    accepted = _catalog_options.parse_reasons(accept, faults)
-    if regions and provider and not faults:
-        listed = ", ".join(_catalog_options.split_names(regions))
-        faults += [
-            InputProblem("", "--regions", f"none of {name}", listed) for name in services if name not in regions_to_read
-        ]
-    _catalog_options.raise_problems(faults)
-    selected = [name for name in services if name in regions_to_read or not regions]
-    return refresh_all(selected, regions_to_read, called, accepted, time_limit)
+    return refresh_all(provider, regions, endpoint, accept, time_limit)

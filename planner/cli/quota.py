@@ -26,24 +26,6 @@ def command(
       planner quota --provider aws,gcp --regions us-east-1,us-central1 -o quotas.csv
       planner estimate --quotas quotas.csv review.xlsx
     """
-    from planner.cli import _catalog_options
-    from planner.cli._quota_tables import read_quotas, refuse_folder
-    from planner.request.errors import InputProblem
-    from pricing.catalog.price_catalog import Catalog
-    from pricing.refresh.price_refresh import load_adapter
+    from planner.cli._quota_tables import read_quotas
 
-    catalog, faults = Catalog.current(), refuse_folder(output)
-    among = _catalog_options.select_providers(catalog, provider, faults)
-    services = {name: adapter.SERVICES for name in among if (adapter := load_adapter(name))}
-    if provider:
-        expected = f"one of {', '.join(name for name in catalog.providers if load_adapter(name))}, or a table by hand"
-        faults += [InputProblem("", "--provider", "has no adapter that reads quotas", name, expected)
-                   for name in among if name not in services]  # fmt: skip
-    regions_to_read = _catalog_options.regions_by_provider(catalog, regions, list(services), faults)
-    called = _catalog_options.parse_endpoints(endpoint, services, faults)
-    if regions and provider and not faults:
-        faults += [InputProblem("", "--regions", f"none of {name}", ", ".join(_catalog_options.split_names(regions)))
-                   for name in services if name not in regions_to_read]  # fmt: skip
-    _catalog_options.raise_problems(faults)
-    selected = [name for name in services if name in regions_to_read or not regions]
-    return read_quotas(selected, regions_to_read, called, time_limit, output)
+    return read_quotas(provider, regions, endpoint, time_limit, output)

@@ -51,8 +51,6 @@ def command(
       planner throughput job.yaml
       planner throughput --all --count 8,64 job.yaml
     """
-    from planner.cli._throughput_tables import ThroughputSelection, report_throughput
+    from planner.cli._throughput_tables import report_throughput
 
-    return report_throughput(
-        file, options, ThroughputSelection(workloads, accelerators, counts, everything), format_name
-    )
+    return report_throughput(file, workloads, accelerators, counts, options, format_name, everything=everything)

@@ -38,6 +38,11 @@ class Cell:
         return f"{value:.15g}"
 
     @property
+    def quoted(self) -> str:
+        """The text with its place, for notes: 'GPU hours' (Plan!C1)."""
+        return f"{self.text!r} ({self.place})"
+
+    @property
     def is_blank(self) -> bool:
         value = self.value
         return not self.fault and (value is None or (isinstance(value, str) and not value.strip()))
@@ -65,8 +70,7 @@ class GridRow:
     @property
     def shown(self) -> str:
         """The row in short, for a list of rejected rows."""
-        text = " | ".join(cell.text or cell.fault for cell in self.cells if not cell.is_blank)
-        return text if len(text) <= 120 else text[:117] + "..."
+        return shorten_text(" | ".join(cell.text or cell.fault for cell in self.cells if not cell.is_blank), 120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,10 @@ class InputSheet:
     rows: tuple[GridRow, ...]
     hidden: bool = False
     notes: tuple[str, ...] = ()
+
+
+def shorten_text(text: str, characters: int) -> str:
+    return text if len(text) <= characters else text[: characters - 3] + "..."
 
 
 @lru_cache(maxsize=1 << 14)

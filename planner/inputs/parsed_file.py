@@ -124,10 +124,10 @@ def digest(data: bytes) -> str:
 
 
 def reject_file(
-    data: bytes, name: str, format_name: str, message: str, *, place: str = "", value: str = "", expected: str = ""
+    data: bytes, name: str, format_name: str, message: str, *, place: str = "", expected: str
 ) -> ParsedFile:
     """A result with one problem alone, of the file as a whole or at `place` in it."""
-    complaint = InputProblem("", f"{name} {place}".rstrip(), message, value, expected)
+    complaint = InputProblem("", f"{name} {place}".rstrip(), message, "", expected)
     return ParsedFile(placeholder_request(), InputProvenance(name, format_name, digest(data)), (complaint,), {})
 
 

@@ -1,15 +1,13 @@
-"""The record of reading a file: values with their cells, problems, rejected rows and notes."""
+"""The record of reading a file: its workloads, values with their cells, problems, rejected rows and notes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from planner.inputs.cell_grid import Cell, GridRow, InputSheet
+from planner.inputs.cell_grid import Cell, GridRow, shorten_text
 from planner.inputs.parsed_file import CalculatorEstimate, TableInterpretation
-from planner.inputs.sheet_options import SheetOptions
 from planner.request.errors import InputProblem
 from planner.result import InputReading, RefusedRow
 
@@ -36,20 +34,15 @@ class RowKind(Enum):
 
 
 @dataclass(slots=True)
-class FileContents:
-    """The workloads and assumptions of a file so far; `places` are those of the workloads' names, in lower case."""
+class ReadingLog:
+    """The record of one file so far. `names` are the places of the workloads' names, in lower case; notes are unique,
+    in the order of their first occurrence."""
 
     workloads: list[dict[str, Any]] = field(default_factory=list)
     assumptions: dict[str, float] = field(default_factory=dict)
-    places: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
     tables: list[TableInterpretation] = field(default_factory=list)
     estimated: list[CalculatorEstimate] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class ReadingLog:
-    """The record of one file. Notes are unique, in the order of their first occurrence."""
-
     readings: list[InputReading] = field(default_factory=list)
     places: dict[str, str] = field(default_factory=dict)
     complaints: list[InputProblem] = field(default_factory=list)
@@ -65,9 +58,8 @@ class ReadingLog:
         self.readings.append(InputReading(path, cell.place, cell.text, _format_value(value)))
 
     def add_problem(self, cell: Cell, message: str, expected: str = "", path: str = "") -> None:
-        self.complaints.append(
-            InputProblem(path, cell.place, message, _shorten_text(cell.fault or cell.text), expected)
-        )
+        written = shorten_text(cell.fault or cell.text, 80)
+        self.complaints.append(InputProblem(path, cell.place, message, written, expected))
 
     def checkpoint(self) -> tuple[int, int]:
         """The position so far, for `roll_back`."""
@@ -101,11 +93,3 @@ def _format_value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.15g}" if isinstance(value, float) else str(value)
-
-
-def _shorten_text(text: str) -> str:
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-SheetReader = Callable[[InputSheet, FileContents, ReadingLog, SheetOptions], bool]
-"""Reads a sheet of a special layout into the contents; False where the sheet has another layout."""

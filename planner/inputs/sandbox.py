@@ -31,6 +31,7 @@ from typing import IO, Any, TypeVar
 CODE = "from planner.inputs.sandbox import serve; serve()"
 PREFIX = "planner-read-"
 Progress = Callable[[float], None]
+"""Called with the fraction of the file read so far."""
 WorkerMessage = tuple[str, Any]
 T = TypeVar("T")
 

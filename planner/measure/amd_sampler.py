@@ -66,27 +66,23 @@ class AmdSampler:
 
     def _describe_device(self, index: int, handle: Any) -> Device:
         name = self._call_fields("amdsmi_get_gpu_asic_info", handle).get("market_name")
-        memory = _known_number(self._call_fields("amdsmi_get_gpu_vram_usage", handle).get("vram_total"))
-        return Device(index, str(name or "unknown AMD device"), memory_gib=_divide_known(memory, MIB_PER_GIB))
+        memory = self._call_fields("amdsmi_get_gpu_vram_usage", handle).get("vram_total")
+        return Device(index, str(name or "unknown AMD device"), memory_gib=_known_number(memory, MIB_PER_GIB))
 
     def _read_device(self, handle: Any) -> DeviceReading:
         activity = self._call_fields("amdsmi_get_gpu_activity", handle)
         power = self._call_fields("amdsmi_get_power_info", handle)
         memory = self._call_fields("amdsmi_get_gpu_vram_usage", handle)
         return DeviceReading(
-            busy=_divide_known(_known_number(activity.get("gfx_activity")), 100),
-            memory_busy=_divide_known(_known_number(activity.get("umc_activity")), 100),
-            memory_used_gib=_divide_known(_known_number(memory.get("vram_used")), MIB_PER_GIB),
+            busy=_known_number(activity.get("gfx_activity"), 100),
+            memory_busy=_known_number(activity.get("umc_activity"), 100),
+            memory_used_gib=_known_number(memory.get("vram_used"), MIB_PER_GIB),
             power_w=next((watts for name in POWER if (watts := _known_number(power.get(name)))), None),
         )
 
 
-def _known_number(value: Any) -> float | None:
-    """The value; None for N/A and for the all-ones (of 16 and 32 bits) that mean the same."""
+def _known_number(value: Any, divisor: float = 1.0) -> float | None:
+    """The value over `divisor`; None for N/A and for the all-ones (of 16 and 32 bits) that mean the same."""
     if not isinstance(value, int | float) or value in UNKNOWN:
         return None
-    return float(value)
-
-
-def _divide_known(value: float | None, divisor: float) -> float | None:
-    return None if value is None else value / divisor
+    return float(value) / divisor

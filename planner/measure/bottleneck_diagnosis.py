@@ -1,14 +1,14 @@
 """The bottleneck of a job, by thresholds (thresholds.csv) on the statistics of its steady window.
 
-Rules are tried in order; all that apply are findings, the first is the verdict. Where none applies, or the evidence is
-missing, the finding is `cannot_tell` with the reason. Power is evidence that utilisation is not: NVML counts a device
-as busy while any kernel runs, even on one of its hundred units.
+All rules that apply are findings, in the order of the rules; the first is the verdict. Where none applies, or the
+evidence is missing, the finding is `cannot_tell` with the reason. Power is evidence that utilisation is not: NVML
+counts a device as busy while any kernel runs, even on one of its hundred units.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.measure.cpu_sampler import HostMachine
@@ -28,6 +28,10 @@ class Finding:
     limit: str
     because: Message
     evidence: Mapping[str, float]
+
+
+Rule = tuple[bool, Finding]
+"""Whether a bottleneck is there, and its finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +57,10 @@ class Evidence:
     memory_available_share: float | None = None
     accelerators: int = 0
 
-    def known(self, *names: str) -> dict[str, float]:
-        """These values, without the unknown ones."""
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+    def finding(self, limit: str, because: Message, shown: str) -> Finding:
+        """A finding with the values that `shown` names, without the unknown ones."""
+        values = {name: getattr(self, name) for name in shown.split()}
+        return Finding(limit, because, {name: value for name, value in values.items() if value is not None})
 
 
 def evidence_of(statistics: WindowStatistics, machine: HostMachine) -> Evidence:
@@ -98,19 +103,94 @@ def diagnose(statistics: WindowStatistics, machine: HostMachine) -> tuple[Findin
     if statistics.samples < _at("samples"):
         few = message("too_few_samples", samples=statistics.samples, needed=_at("samples"))
         return (Finding("cannot_tell", few, {"samples": statistics.samples}),)
-    rules = ACCELERATOR_RULES if evidence.accelerators else CPU_RULES
     if evidence.accelerators and evidence.busy is None:
-        why = message("utilisation_unknown")
-        return (Finding("cannot_tell", why, evidence.known("power_share", "job_cores")),)
-    findings = tuple(finding for rule in rules for finding in rule(evidence))
-    return findings or (Finding("cannot_tell", *_explain_undecided(evidence)),)
+        return (evidence.finding("cannot_tell", message("utilisation_unknown"), "power_share job_cores"),)
+    rules = _accelerator_rules(evidence) if evidence.accelerators else _cpu_rules(evidence)
+    return tuple(finding for applies, finding in rules if applies) or (_explain_undecided(evidence),)
 
 
-def _explain_undecided(evidence: Evidence) -> tuple[Message, dict[str, float]]:
-    if evidence.accelerators:
-        why = message("power_unknown") if evidence.power_share is None else message("no_single_limit")
-        return why, evidence.known("busy", "idle_share", "memory_busy", "power_share", "clock_share", "job_cores")
-    return message("cpu_limit_unknown"), evidence.known("job_cores", "busiest_cores", "waiting_cores", "cpus")
+def _explain_undecided(evidence: Evidence) -> Finding:
+    if not evidence.accelerators:
+        why = message("cpu_limit_unknown")
+        return evidence.finding("cannot_tell", why, "job_cores busiest_cores waiting_cores cpus")
+    why = message("power_unknown") if evidence.power_share is None else message("no_single_limit")
+    return evidence.finding("cannot_tell", why, "busy idle_share memory_busy power_share clock_share job_cores")
+
+
+def _accelerator_rules(e: Evidence) -> Sequence[Rule]:
+    is_unused = _is_below(e.busy, "unused")
+    is_waiting = _is_below(e.busy, "busy_low") or _is_at_least(e.idle_share, "idle_share")
+    is_starved = is_waiting and not is_unused
+    waits_for_disk = is_starved and _is_waiting_for_disk(e)
+    waits_for_cpu = is_starved and not waits_for_disk and _is_at_least(e.job_cores, "job_cores")
+    is_uneven = _is_at_least(e.uneven, "uneven")
+    waits_elsewhere = is_starved and not (waits_for_disk or waits_for_cpu or is_uneven)
+    is_slowed = _is_below(e.clock_share, "clock_low")
+    is_hot = _is_at_least(e.thermal_throttled, "throttle_share")
+    is_capped = _is_at_least(e.power_throttled, "throttle_share") and (is_slowed or e.clock_share is None)
+    is_held = _is_at_least(e.other_throttled, "throttle_share") and is_slowed
+    uses_memory = _is_at_least(e.memory_busy, "memory_busy")
+    has_room = _is_below(e.power_share, "power_low") and _is_below(e.memory_share, "memory_free")
+    is_small = has_room and not (_is_at_least(e.idle_share, "idle_share") or uses_memory or is_unused or is_hot)
+    is_at_work = _is_at_least(e.busy, "busy_high") and _is_at_least(e.power_share, "power_high")
+    is_computing = is_at_work and not (uses_memory or is_hot or is_capped)
+    small = message("small_kernels", several_accelerators=e.accelerators > 1)
+    capped, waits = (
+        "power_throttled power_share clock_share busy",
+        "busy idle_share job_cores waiting_cores blocked_share",
+    )
+    return (
+        (is_unused, e.finding("accelerator_unused", message("accelerators_unused"), "busy power_share job_cores")),
+        (
+            is_hot,
+            e.finding("thermal_throttled", message("clocks_lowered_for_heat"), "thermal_throttled clock_share busy"),
+        ),
+        (is_uneven, e.finding("straggler", message("accelerators_uneven"), "uneven busy idle_share")),
+        (waits_for_disk, e.finding("input_starved", message("accelerator_waits_for_disk"), waits)),
+        (waits_for_cpu, e.finding("input_starved", message("accelerator_waits_for_cpu"), waits)),
+        (waits_elsewhere, e.finding("waits", message("accelerator_waits"), waits)),
+        (is_capped, e.finding("power_throttled", message("clocks_lowered_for_power"), capped)),
+        (
+            uses_memory and not is_waiting,
+            e.finding("memory_bound", message("memory_bandwidth_limits"), "memory_busy busy power_share clock_share"),
+        ),
+        (is_small, e.finding("small_batch", small, "power_share memory_share busy memory_busy")),
+        (
+            is_computing,
+            e.finding("compute_bound", message("near_power_limit"), "busy power_share memory_busy clock_share"),
+        ),
+        (is_held, e.finding("clocks_held", message("clocks_lowered_by_setting"), "other_throttled clock_share busy")),
+        _memory_rule(e),
+    )
+
+
+def _cpu_rules(e: Evidence) -> Sequence[Rule]:
+    fills_all = e.job_cores is not None and e.job_cores >= _at("cpu_full") * e.cpus
+    fills_few = not fills_all and _is_at_least(e.busiest_cores, "one_core")
+    busy = max(1, round(e.busiest_cores or 1))
+    few = message("few_processors_busy", busy=busy, processors=e.cpus)
+    is_contended = _is_at_least(e.runnable_share, "runnable_share") and not (fills_all or fills_few)
+    contention = "runnable_share job_cores busiest_cores cpus"
+    waits_for_disk = _is_waiting_for_disk(e)
+    rests = _is_below(e.job_cores, "rests") and not (waits_for_disk or is_contended)
+    disk = "waiting_cores blocked_share job_cores"
+    return (
+        _memory_rule(e),
+        (fills_all, e.finding("cpu_bound", message("all_processors_busy"), "job_cores cpus busiest_cores")),
+        (fills_few, e.finding("cpu_bound", few, "job_cores cpus busiest_cores")),
+        (is_contended, e.finding("cpu_contended", message("processor_contention"), contention)),
+        (waits_for_disk, e.finding("input_starved", message("processes_wait_for_disk"), disk)),
+        (rests, e.finding("waits", message("job_rests"), "job_cores waiting_cores blocked_share")),
+    )
+
+
+def _memory_rule(e: Evidence) -> Rule:
+    is_short = _is_below(e.memory_available_share, "memory_short")
+    return is_short, e.finding("memory_short", message("machine_memory_short"), "memory_available_share")
+
+
+def _is_waiting_for_disk(e: Evidence) -> bool:
+    return _is_at_least(e.waiting_cores, "waiting_cores") or _is_at_least(e.blocked_share, "blocked_share")
 
 
 def _is_at_least(value: float | None, name: str) -> bool:
@@ -119,158 +199,6 @@ def _is_at_least(value: float | None, name: str) -> bool:
 
 def _is_below(value: float | None, name: str) -> bool:
     return value is not None and value < _at(name)
-
-
-def _is_waiting(evidence: Evidence) -> bool:
-    return _is_below(evidence.busy, "busy_low") or _is_at_least(evidence.idle_share, "idle_share")
-
-
-def _detect_unused(evidence: Evidence) -> Iterator[Finding]:
-    if _is_below(evidence.busy, "unused"):
-        yield Finding(
-            "accelerator_unused", message("accelerators_unused"), evidence.known("busy", "power_share", "job_cores")
-        )
-
-
-def _detect_thermal_throttling(evidence: Evidence) -> Iterator[Finding]:
-    if _is_at_least(evidence.thermal_throttled, "throttle_share"):
-        yield Finding(
-            "thermal_throttled",
-            message("clocks_lowered_for_heat"),
-            evidence.known("thermal_throttled", "clock_share", "busy"),
-        )
-
-
-def _detect_straggler(evidence: Evidence) -> Iterator[Finding]:
-    if _is_at_least(evidence.uneven, "uneven"):
-        yield Finding("straggler", message("accelerators_uneven"), evidence.known("uneven", "busy", "idle_share"))
-
-
-def _detect_starvation(evidence: Evidence) -> Iterator[Finding]:
-    if not _is_waiting(evidence) or _is_below(evidence.busy, "unused"):
-        return
-    values = evidence.known("busy", "idle_share", "job_cores", "waiting_cores", "blocked_share")
-    if _is_at_least(evidence.waiting_cores, "waiting_cores") or _is_at_least(evidence.blocked_share, "blocked_share"):
-        yield Finding("input_starved", message("accelerator_waits_for_disk"), values)
-    elif _is_at_least(evidence.job_cores, "job_cores"):
-        yield Finding("input_starved", message("accelerator_waits_for_cpu"), values)
-    elif not _is_at_least(evidence.uneven, "uneven"):
-        yield Finding("waits", message("accelerator_waits"), values)
-
-
-def _detect_power_throttling(evidence: Evidence) -> Iterator[Finding]:
-    slowed = evidence.clock_share is None or _is_below(evidence.clock_share, "clock_low")
-    if _is_at_least(evidence.power_throttled, "throttle_share") and slowed:
-        yield Finding(
-            "power_throttled",
-            message("clocks_lowered_for_power"),
-            evidence.known("power_throttled", "power_share", "clock_share", "busy"),
-        )
-
-
-def _detect_memory_bound(evidence: Evidence) -> Iterator[Finding]:
-    if _is_at_least(evidence.memory_busy, "memory_busy") and not _is_waiting(evidence):
-        yield Finding(
-            "memory_bound",
-            message("memory_bandwidth_limits"),
-            evidence.known("memory_busy", "busy", "power_share", "clock_share"),
-        )
-
-
-def _detect_small_batch(evidence: Evidence) -> Iterator[Finding]:
-    empty = _is_below(evidence.power_share, "power_low") and _is_below(evidence.memory_share, "memory_free")
-    if (
-        empty
-        and not _is_at_least(evidence.idle_share, "idle_share")
-        and not _is_at_least(evidence.memory_busy, "memory_busy")
-    ):
-        if _is_below(evidence.busy, "unused") or _is_at_least(evidence.thermal_throttled, "throttle_share"):
-            return
-        why = message("small_kernels", several_accelerators=evidence.accelerators > 1)
-        yield Finding("small_batch", why, evidence.known("power_share", "memory_share", "busy", "memory_busy"))
-
-
-def _detect_compute_bound(evidence: Evidence) -> Iterator[Finding]:
-    at_work = _is_at_least(evidence.busy, "busy_high") and _is_at_least(evidence.power_share, "power_high")
-    otherwise = (evidence.memory_busy, "memory_busy"), (evidence.thermal_throttled, "throttle_share")
-    if (
-        at_work
-        and not any(_is_at_least(value, name) for value, name in otherwise)
-        and not [*_detect_power_throttling(evidence)]
-    ):
-        yield Finding(
-            "compute_bound",
-            message("near_power_limit"),
-            evidence.known("busy", "power_share", "memory_busy", "clock_share"),
-        )
-
-
-def _detect_lowered_clocks(evidence: Evidence) -> Iterator[Finding]:
-    if _is_at_least(evidence.other_throttled, "throttle_share") and _is_below(evidence.clock_share, "clock_low"):
-        yield Finding(
-            "clocks_held",
-            message("clocks_lowered_by_setting"),
-            evidence.known("other_throttled", "clock_share", "busy"),
-        )
-
-
-def _detect_cpu_bound(evidence: Evidence) -> Iterator[Finding]:
-    values = evidence.known("job_cores", "cpus", "busiest_cores")
-    if evidence.job_cores is not None and evidence.job_cores >= _at("cpu_full") * evidence.cpus:
-        yield Finding("cpu_bound", message("all_processors_busy"), values)
-    elif _is_at_least(evidence.busiest_cores, "one_core"):
-        busy = max(1, round(evidence.busiest_cores or 1))
-        yield Finding("cpu_bound", message("few_processors_busy", busy=busy, processors=evidence.cpus), values)
-
-
-def _detect_cpu_contention(evidence: Evidence) -> Iterator[Finding]:
-    if _is_at_least(evidence.runnable_share, "runnable_share") and not [*_detect_cpu_bound(evidence)]:
-        yield Finding(
-            "cpu_contended",
-            message("processor_contention"),
-            evidence.known("runnable_share", "job_cores", "busiest_cores", "cpus"),
-        )
-
-
-def _detect_disk_wait(evidence: Evidence) -> Iterator[Finding]:
-    if _is_at_least(evidence.waiting_cores, "waiting_cores") or _is_at_least(evidence.blocked_share, "blocked_share"):
-        yield Finding(
-            "input_starved",
-            message("processes_wait_for_disk"),
-            evidence.known("waiting_cores", "blocked_share", "job_cores"),
-        )
-
-
-def _detect_idle_wait(evidence: Evidence) -> Iterator[Finding]:
-    if _is_below(evidence.job_cores, "rests") and not [*_detect_disk_wait(evidence), *_detect_cpu_contention(evidence)]:
-        yield Finding("waits", message("job_rests"), evidence.known("job_cores", "waiting_cores", "blocked_share"))
-
-
-def _detect_memory_shortage(evidence: Evidence) -> Iterator[Finding]:
-    if _is_below(evidence.memory_available_share, "memory_short"):
-        yield Finding("memory_short", message("machine_memory_short"), evidence.known("memory_available_share"))
-
-
-Rule = Callable[[Evidence], Iterator[Finding]]
-ACCELERATOR_RULES: Sequence[Rule] = (
-    _detect_unused,
-    _detect_thermal_throttling,
-    _detect_straggler,
-    _detect_starvation,
-    _detect_power_throttling,
-    _detect_memory_bound,
-    _detect_small_batch,
-    _detect_compute_bound,
-    _detect_lowered_clocks,
-    _detect_memory_shortage,
-)
-CPU_RULES: Sequence[Rule] = (
-    _detect_memory_shortage,
-    _detect_cpu_bound,
-    _detect_cpu_contention,
-    _detect_disk_wait,
-    _detect_idle_wait,
-)
 
 
 def _mean_if_complete(values: Sequence[float | None]) -> float | None:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from planner.measure.telemetry_samples import GIB, CpuReading
+from planner.measure.telemetry_samples import CpuReading
+from pricing.units import GIB
 
 PROC = Path("/proc")
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -163,8 +163,7 @@ def build_document(measured: JobMeasurement, as_of: date, words: Words) -> dict[
         "status": watched.status,
         "measurement": measurement,
         "no_measurement": "" if reason is None else words(reason),
-        "interval": _interval_fields(measured),
-        "steady": _steady_fields(measured, words),
+        **_rate_fields(measured, words),
         "joules_per_unit": measured.joules_per_unit,
         "total_seconds": None if total is None else dict(zip(("expected", "low", "high"), total, strict=True)),
         "diagnosis": [{**dataclasses.asdict(each), "because": words(each.because)} for each in measured.findings],
@@ -220,21 +219,17 @@ def describe_source(measured: JobMeasurement, words: Words) -> str:
     return f"planner measure {measured.description.name}: {kind}, {seconds}{wide}; job {watched.status}"
 
 
-def _interval_fields(measured: JobMeasurement) -> dict[str, Any] | None:
-    steady = measured.steady
-    if isinstance(steady, Message) or steady.low is None:
-        return None
-    return {"confidence": 0.95, "units_per_second_low": steady.low, "units_per_second_high": steady.high,
-            "batches": steady.batches, "correlation": steady.correlation}  # fmt: skip
-
-
-def _steady_fields(measured: JobMeasurement, words: Words) -> dict[str, Any]:
+def _rate_fields(measured: JobMeasurement, words: Words) -> dict[str, Any]:
+    """The interval of the rate, None where there is none, and the window that it was measured in."""
     steady, start = measured.steady, measured.watched.start
     if isinstance(steady, Message):
-        return {"is_steady": False, "why_not": words(steady)}
+        return {"interval": None, "steady": {"is_steady": False, "why_not": words(steady)}}
     why_not = "" if steady.why_not is None else words(steady.why_not)
-    return {"is_steady": steady.is_steady, "why_not": why_not, "start_seconds": steady.start - start,
-            "end_seconds": steady.end - start, "intervals": steady.bins, "drift": steady.drift}  # fmt: skip
+    interval = {"confidence": 0.95, "units_per_second_low": steady.low, "units_per_second_high": steady.high,
+                "batches": steady.batches, "correlation": steady.correlation}  # fmt: skip
+    window = {"is_steady": steady.is_steady, "why_not": why_not, "start_seconds": steady.start - start,
+              "end_seconds": steady.end - start, "intervals": steady.bins, "drift": steady.drift}  # fmt: skip
+    return {"interval": None if steady.low is None else interval, "steady": window}
 
 
 def _device_fields(statistics: Any) -> dict[str, Any]:

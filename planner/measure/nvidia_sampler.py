@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
-from planner.measure.telemetry_samples import GIB, Device, DeviceReading, NoAccelerators, SamplerAccess
+from planner.measure.telemetry_samples import Device, DeviceReading, NoAccelerators, SamplerAccess
+from pricing.units import GIB
 
 T = TypeVar("T")
 VISIBLE = "CUDA_VISIBLE_DEVICES"

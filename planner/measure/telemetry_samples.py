@@ -6,8 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-GIB = 2**30
-
 CLOCK_REASONS: Mapping[int, str] = {
     0x001: "idle",
     0x002: "application_clocks",

@@ -121,23 +121,18 @@ def _device_energy(timed: Sequence[tuple[float, DeviceReading]]) -> tuple[float 
 
 
 def _cpu_statistics(samples: Sequence[Sample]) -> CpuStatistics:
-    first, last = samples[0], samples[-1]
-    seconds = last.at - first.at
-    shares: dict[str, float | None] = {"job": None, "busiest": None, "machine": None, "waiting": None}
-    if seconds > 0:
-        before, after = first.cpu, last.cpu
-        shares = {
-            # The count of a process that ends without being waited for is lost: the difference may fall below zero.
-            "job": max(0.0, after.job_seconds - before.job_seconds) / seconds,
-            "busiest": max(0.0, after.busiest_seconds - before.busiest_seconds) / seconds,
-            "machine": (after.machine_busy_seconds - before.machine_busy_seconds) / seconds,
-            "waiting": (after.machine_wait_seconds - before.machine_wait_seconds) / seconds,
-        }
+    before, after = samples[0].cpu, samples[-1].cpu
+    seconds = samples[-1].at - samples[0].at
+
+    def cores(used_seconds: float) -> float | None:
+        return used_seconds / seconds if seconds > 0 else None
+
     return CpuStatistics(
-        job_cores=shares["job"],
-        busiest_cores=shares["busiest"],
-        machine_cores=shares["machine"],
-        waiting_cores=shares["waiting"],
+        # The count of a process that ends without being waited for is lost: the difference may fall below zero.
+        job_cores=cores(max(0.0, after.job_seconds - before.job_seconds)),
+        busiest_cores=cores(max(0.0, after.busiest_seconds - before.busiest_seconds)),
+        machine_cores=cores(after.machine_busy_seconds - before.machine_busy_seconds),
+        waiting_cores=cores(after.machine_wait_seconds - before.machine_wait_seconds),
         runnable_share=sum(sample.cpu.runnable > 0 for sample in samples) / len(samples),
         blocked_share=sum(sample.cpu.blocked > 0 for sample in samples) / len(samples),
         processes_max=max(sample.cpu.processes for sample in samples),

@@ -11,7 +11,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from planner.messages import texts
 from planner.result.message import Message
@@ -67,8 +67,34 @@ def _fill_texts(value: Any) -> Any:
     if isinstance(value, tuple):
         parts = tuple(_fill_texts(each) for each in value)
         return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.init}
-        changes = {name: new for name, old in fields.items() if (new := _fill_texts(old)) is not old}
-        return dataclasses.replace(value, **changes) if changes else value
-    return value
+    kind: Any = type(value)
+    changes = {
+        name: new
+        for name in _fields_with_messages(kind)
+        if (new := _fill_texts(old := getattr(value, name))) is not old
+    }
+    return dataclasses.replace(value, **changes) if changes else value
+
+
+@cache
+def _fields_with_messages(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass that may hold a message, at any depth; none of another type.
+
+    A plan has tens of thousands of values and few kinds of them: looking at each value costs more than the plan.
+    """
+    if not dataclasses.is_dataclass(kind):
+        return ()
+    hints = get_type_hints(kind)
+    return tuple(each.name for each in dataclasses.fields(kind) if each.init and _may_hold(hints[each.name], (kind,)))
+
+
+def _may_hold(hint: Any, above: tuple[Any, ...]) -> bool:
+    """Whether a value of a type may hold a message; `above` are the dataclasses around it."""
+    if hint in (Message, Any, object):
+        return True
+    if parts := get_args(hint):
+        return any(_may_hold(part, above) for part in parts)
+    if not dataclasses.is_dataclass(hint) or hint in above:
+        return False
+    hints = get_type_hints(hint)
+    return any(_may_hold(hints[each.name], (*above, hint)) for each in dataclasses.fields(hint) if each.init)

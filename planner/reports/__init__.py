@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
 from typing import Protocol, cast
 
 from planner.result import Plan
@@ -34,41 +33,22 @@ class FolderFormat(ReportFormat, Protocol):
         ...
 
 
-class _ReportFormats(Mapping[str, ReportFormat]):
-    """The formats by name, sorted; a module is imported and checked when its value is read."""
-
-    def __init__(self) -> None:
-        self._names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-
-    def __getitem__(self, name: str) -> ReportFormat:
-        if name not in self._names:
-            raise KeyError(name)
-        module = importlib.import_module(f"{__name__}.{name}")
-        protocol = FolderFormat if hasattr(module, "files") else ReportFormat
-        return cast(ReportFormat, check_plugin(module, protocol, "output format"))
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
-def formats() -> Mapping[str, ReportFormat]:
-    """Every format by name. Iterating gives names and imports nothing; a value is the format's module.
+def formats() -> tuple[str, ...]:
+    """The names of the formats, sorted; imports none of them.
 
     >>> "json" in formats()
     True
     """
-    return _ReportFormats()
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")))
 
 
 def load(name: str) -> ReportFormat:
     """The module of the format `name`. KeyError for an unknown name; InvalidPlugin naming all that its module lacks."""
-    return formats()[name]
+    if name not in formats():
+        raise KeyError(name)
+    module = importlib.import_module(f"{__name__}.{name}")
+    protocol = FolderFormat if hasattr(module, "files") else ReportFormat
+    return cast(ReportFormat, check_plugin(module, protocol, "output format"))
 
 
 def folder_format(name: str) -> FolderFormat | None:

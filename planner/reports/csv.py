@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping
 
 from planner.reports._content.evidence import list_price_notes
 from planner.reports._content.number_format import month_name
-from planner.reports._content.purchase_pools import EXISTING_MARK, payment_title
-from planner.reports._content.tidy_measures import list_measures
-from planner.result import CashRow, Plan, Purchase, Strategy, Use
+from planner.reports._content.purchase_pools import payment_title
+from planner.result import EXISTING_SUFFIX, CashRow, Plan, Purchase, Strategy, Use
+from planner.result.financial_views import Depreciation, OwningReturn
 from pricing.plain_text import spreadsheet_text
 
 MEDIA_TYPE = "text/csv; charset=utf-8"
@@ -30,6 +30,9 @@ COLUMNS = (
     "usable_to", "upfront", "per_month", "use_cost", "amount", "currency", "measure", "value",
 )  # fmt: skip
 
+NON_MONEY_MEASURES = ("internal_rate_annual", "payback_month", "discounted_payback_month", "break_even_multiple")
+"""A number of months, a rate or a multiple; all others are amounts in the plan's currency."""
+
 Row = dict[str, str | float]
 
 
@@ -38,10 +41,8 @@ def render(plan: Plan) -> bytes:
     table = io.StringIO(newline="")
     writer = csv.DictWriter(table, COLUMNS, restval="")
     writer.writeheader()
-    for strategy in plan.strategies:
-        for row in _strategy_rows(plan, strategy):
-            writer.writerow({key: _cell_text(value) for key, value in row.items()})
-    for row in (*_measure_rows(plan), *_price_note_rows(plan)):
+    of_strategies = (row for strategy in plan.strategies for row in _strategy_rows(plan, strategy))
+    for row in (*of_strategies, *_measure_rows(plan), *_price_note_rows(plan)):
         writer.writerow({key: _cell_text(value) for key, value in row.items()})
     return table.getvalue().encode("utf-8-sig")
 
@@ -62,11 +63,60 @@ def _strategy_rows(plan: Plan, strategy: Strategy) -> Iterator[Row]:
 
 
 def _measure_rows(plan: Plan) -> Iterator[Row]:
-    for row in list_measures(plan):
-        when: Row = {"month": row.month, "month_name": month_name(plan, row.month)} if row.month else {}
-        subject: Row = {"category": row.category, "workload": row.workload, "name": row.name}
-        value: Row = {"measure": row.measure, "value": row.value, "currency": plan.currency if row.is_money else ""}
-        yield {"strategy": row.strategy, "kind": row.kind} | when | subject | value
+    """Every value of the financial views; a missing value has no row. `name` is the purchase, the prices or the amount
+    of work that is measured."""
+    for cost in plan.views.effective:
+        place = {"category": cost.category}
+        yield _measure_row(plan, "effective", cost.strategy, "effective_cost", cost.amount, cost.month, **place)
+    for unit in plan.views.unit_costs:
+        work = {"workload": unit.workload, "name": unit.each}
+        yield _measure_row(plan, "unit_cost", unit.strategy, "cost_each", unit.cost_each, 0, **work)
+        yield _measure_row(plan, "unit_cost", unit.strategy, "present_cost_each", unit.present_cost_each, 0, **work)
+    for own in plan.views.owning:
+        for measure, value, name in _owning_measures(own):
+            if value is not None:
+                yield _measure_row(plan, "owning", own.strategy, measure, value, name=name)
+    for step in plan.views.bridge:
+        chosen = plan.recommendation.strategy or ""
+        yield _measure_row(plan, "bridge", chosen, "present_cost_saved", step.difference, category=step.category)
+    for bought in plan.views.depreciation:
+        name = f"{bought.count} x {bought.name}, ordered in month {bought.month}"
+        for measure, value, month in _depreciation_measures(plan, bought):
+            yield _measure_row(plan, "depreciation", bought.strategy, measure, value, month, name=name)
+
+
+def _measure_row(
+    plan: Plan, kind: str, strategy: str, measure: str, value: float, month: int = 0, **subject: str
+) -> Row:
+    """A value of one measure of one thing; `month` is the last of its year for a value of a year, 0 without one."""
+    when: Row = {"month": month, "month_name": month_name(plan, month)} if month else {}
+    currency = "" if measure in NON_MONEY_MEASURES else plan.currency
+    row: Row = {"strategy": strategy, "kind": kind, "measure": measure, "value": value, "currency": currency}
+    return row | when | subject
+
+
+def _owning_measures(own: OwningReturn) -> Iterator[tuple[str, float | None, str]]:
+    for time, saved in enumerate(own.savings):
+        yield "saved", saved, f"{time} months from the start"
+    yield "net_present_value", own.net_present_value, ""
+    for rate in own.internal_rates_annual:
+        yield "internal_rate_annual", rate, ""
+    yield "payback_month", own.payback_month, ""
+    yield "discounted_payback_month", own.discounted_payback_month, ""
+    for price in own.break_even_prices:
+        yield "break_even_multiple", price.multiple, f"{price.prices} prices"
+        yield "break_even_price_per_accelerator_hour", price.price_per_accelerator_hour, f"{price.prices} prices"
+
+
+def _depreciation_measures(plan: Plan, each: Depreciation) -> Iterator[tuple[str, float, int]]:
+    for year in each.years:
+        last = min(12 * year.year, plan.months)
+        yield "deduction", year.deduction, last
+        yield "book_value", year.book_value, last
+        yield "tax_saved", year.tax_saved, last
+    yield "gain_at_resale", each.gain, each.sold_in
+    yield "tax_on_gain", each.tax_on_gain, each.sold_in
+    yield "present_value", each.present_value, each.sold_in
 
 
 def _price_note_rows(plan: Plan) -> Iterator[Row]:
@@ -110,7 +160,7 @@ def _use_row(line: Use) -> Row:
 
 def _cash_row(line: CashRow, known: Mapping[str, Purchase | Use]) -> Row:
     """A payment, with the resource that its title names; by its title where that is none of the strategy's."""
-    resource = known.get(line.what.removesuffix(EXISTING_MARK).rstrip())
+    resource = known.get(line.what.removesuffix(EXISTING_SUFFIX))
     resource_columns: Row = {"name": line.what} if resource is None else _resource_columns(resource)
     return resource_columns | {"kind": "cash", "at": line.at, "category": line.category, "amount": line.amount}
 

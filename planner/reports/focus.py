@@ -77,14 +77,8 @@ def _focus_rows(plan: Plan) -> Iterable[Row]:
     rates = "; ".join(rate.words for rate in plan.exchange_rates)
     whole: Row = {"BillingCurrency": plan.currency, "x_PlanId": plan.plan_id, "x_PlanAsOf": str(plan.as_of)}
     for charge in build_charges(plan, chosen):
-        row = (
-            whole
-            | _cost_columns(plan, charge, prices)
-            | _period_columns(plan, charge)
-            | _charge_columns(charge)
-            | _source_columns(charge, prices)
-        )
-        row |= _quantity_columns(plan, charge) | _commitment_columns(plan, charge)
+        row = whole | _cost_columns(plan, charge, prices) | _period_columns(plan, charge) | _charge_columns(charge)
+        row |= _source_columns(charge, prices) | _quantity_columns(plan, charge) | _commitment_columns(plan, charge)
         tags: dict[str, str] = {"strategy": chosen.name}
         if isinstance(charge.line, Use):
             tags |= {"workload": charge.line.workload, "team": teams.get(charge.line.workload, "")}

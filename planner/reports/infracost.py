@@ -47,7 +47,7 @@ def render(plan: Plan) -> bytes:
     plan_charges = build_charges(plan, chosen) if chosen is not None else ()
     missing = [gap for gap in plan.gaps if gap.kind == NO_PRICE and _is_relevant_gap(plan, gap, chosen)]
     priced = [_resource_entry(plan, kind, name, parts) for (kind, name), parts in _by_resource(plan_charges).items()]
-    resources = [*priced, *(_without_price(gap) for gap in missing)]
+    resources = [*priced, *(_without_price(plan, gap) for gap in missing)]
     total = math.fsum(_charge_cost(each) for each in plan_charges) / plan.months if chosen is not None else None
     summary = _resource_summary(resources, len(missing))
     name = f"gpu plan {month_name(plan, 1)}..{month_name(plan, plan.months)}"
@@ -60,14 +60,14 @@ def render(plan: Plan) -> bytes:
                 "name": f"{name}, mean month" + (f" of {chosen.name}" if chosen is not None else ""),
                 "metadata": {"path": plain_text(plan.inputs.name), "type": "gpu_plan"},
                 "pastBreakdown": None,
-                "breakdown": {"resources": resources, **_total_entries("total", total, plan)},
+                "breakdown": {"resources": resources, **_cost_entries(plan, total, "total")},
                 "diff": None,
                 "summary": summary,
             }
         ],
-        **_total_entries("total", total, plan),
-        **_total_entries("pastTotal", None, plan),
-        **_total_entries("diffTotal", None, plan),
+        **_cost_entries(plan, total, "total"),
+        **_cost_entries(plan, None, "pastTotal"),
+        **_cost_entries(plan, None, "diffTotal"),
         "timeGenerated": f"{plan.as_of}T00:00:00Z",
         "summary": summary,
         "missingPricesCount": len(missing),
@@ -98,15 +98,13 @@ def _by_resource(plan_charges: Iterable[Charge]) -> Resources:
 
 
 def _resource_entry(plan: Plan, kind: str, name: str, parts: dict[str, _Component]) -> dict[str, Any]:
-    components = [_component_entry(plan, title, part) for title, part in parts.items()]
     cost = math.fsum(amount for part in parts.values() for amount in part.costs) / plan.months
     return {
         "name": name,
         "resourceType": kind,
         "metadata": {},
-        "hourlyCost": _decimal_text(cost / plan.hours_per_month),
-        "monthlyCost": _decimal_text(cost),
-        "costComponents": components,
+        **_cost_entries(plan, cost),
+        "costComponents": [_component_entry(plan, title, part) for title, part in parts.items()],
     }
 
 
@@ -120,8 +118,7 @@ def _component_entry(plan: Plan, name: str, part: _Component) -> dict[str, Any]:
         "hourlyQuantity": _decimal_text(quantity / plan.hours_per_month),
         "monthlyQuantity": _decimal_text(quantity),
         "price": _decimal_text(cost / quantity) if quantity else None,
-        "hourlyCost": _decimal_text(cost / plan.hours_per_month),
-        "monthlyCost": _decimal_text(cost),
+        **_cost_entries(plan, cost),
         "priceNotFound": False,
     }
 
@@ -134,21 +131,23 @@ def _is_relevant_gap(plan: Plan, gap: Gap, chosen: Strategy | None) -> bool:
     return bool(gap.workload) or any(name and name in gap.subject for name in relevant_accelerators)
 
 
-def _without_price(gap: Gap) -> dict[str, Any]:
-    empty_values = dict.fromkeys(("hourlyQuantity", "monthlyQuantity", "price", "hourlyCost", "monthlyCost"))
+def _without_price(plan: Plan, gap: Gap) -> dict[str, Any]:
+    unknown = {"hourlyQuantity": None, "monthlyQuantity": None, "price": None, **_cost_entries(plan, None)}
     return {
         "name": plain_text(gap.subject),
         "resourceType": NO_PRICE,
         "metadata": {"effect": plain_text(str(gap.effect)), "workload": plain_text(gap.workload)},
-        "hourlyCost": None,
-        "monthlyCost": None,
-        "costComponents": [{"name": plain_text(gap.subject), "unit": HOURS, **empty_values, "priceNotFound": True}],
+        **_cost_entries(plan, None),
+        "costComponents": [{"name": plain_text(gap.subject), "unit": HOURS, **unknown, "priceNotFound": True}],
     }
 
 
-def _total_entries(name: str, monthly: float | None, plan: Plan) -> dict[str, str | None]:
-    hourly = None if monthly is None else monthly / plan.hours_per_month
-    return {f"{name}HourlyCost": _decimal_text(hourly), f"{name}MonthlyCost": _decimal_text(monthly)}
+def _cost_entries(plan: Plan, monthly: float | None, prefix: str = "") -> dict[str, str | None]:
+    """Hourly and monthly cost: hourlyCost, or totalHourlyCost with a prefix."""
+    costs = {"HourlyCost": None if monthly is None else monthly / plan.hours_per_month, "MonthlyCost": monthly}
+    return {
+        prefix + name if prefix else name[0].lower() + name[1:]: _decimal_text(cost) for name, cost in costs.items()
+    }
 
 
 def _resource_summary(resources: Sequence[dict[str, Any]], missing: int) -> dict[str, Any]:

@@ -46,13 +46,9 @@ def render(plan: Plan) -> bytes:
 
 def _assemble_comment(head: Sequence[str], parts: Sequence[tuple[str, str]], left_out: Sequence[str]) -> bytes:
     """The report, with a list of omitted sections before the folded ones."""
-    omission_note = []
-    if left_out:
-        reason = f"Left out, so that the rest fits into a comment ({COMMENT_BYTES:,d} bytes)"
-        omission_note = [
-            escape_line(f"{reason}: {'; '.join(left_out)}. The plan as a workbook or as JSON has all of it."),
-            "",
-        ]
+    reason = f"Left out, so that the rest fits into a comment ({COMMENT_BYTES:,d} bytes)"
+    omission = f"{reason}: {'; '.join(left_out)}. The plan as a workbook or as JSON has all of it."
+    omission_note = [escape_line(omission), ""] if left_out else []
     return ("\n".join([*head, *omission_note, *(text for _, text in parts)]).rstrip("\n") + "\n").encode()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from planner.reports._content.report_outline import report_sections
+from planner.reports._content.report_outline import decision_sections, evidence_sections
 from planner.reports._content.sections import Bullets, ReportTable, Section
 from planner.result import Plan
 from pricing.plain_text import display_width, log_safe_text
@@ -25,9 +25,8 @@ FIRST_COLUMN_MIN = 16
 
 def render(plan: Plan) -> bytes:
     """The whole report, UTF-8, the recommendation first."""
-    return log_safe_text(
-        "\n\n".join("\n".join(_section_lines(section)) for section in report_sections(plan)) + "\n"
-    ).encode()
+    sections = (*decision_sections(plan), *evidence_sections(plan))
+    return log_safe_text("\n\n".join("\n".join(_section_lines(section)) for section in sections) + "\n").encode()
 
 
 def _section_lines(section: Section) -> Iterator[str]:
@@ -78,10 +77,9 @@ def _part_lines(table: ReportTable, widths: Sequence[int], part: Sequence[int], 
 def _row_lines(cells: Sequence[str], table: ReportTable, widths: Sequence[int], part: Sequence[int]) -> Iterator[str]:
     wrapped = [_wrap_text(cells[column], widths[column]) for column in part]
     for line in range(max(len(lines) for lines in wrapped)):
-        texts = [lines[line] if line < len(lines) else "" for lines in wrapped]
         padded = [
-            pad_text(text, widths[column], right=column in table.numbers)
-            for text, column in zip(texts, part, strict=True)
+            pad_text(lines[line] if line < len(lines) else "", widths[column], right=column in table.numbers)
+            for lines, column in zip(wrapped, part, strict=True)
         ]
         yield COLUMN_GAP.join(padded).rstrip()
 
@@ -109,14 +107,9 @@ def _column_widths(table: ReportTable) -> list[int]:
 def _longest_number(table: ReportTable, column: int) -> int:
     if column not in table.numbers:
         return 0
-    figures = [
-        word
-        for row in table.rows
-        if len(row) > 1
-        for word in row[column].split()
-        if word[:1].isdigit() or word[:1] == "-"
-    ]
-    return max((display_width(figure) for figure in figures), default=0)
+    words = (word for row in table.rows if len(row) > 1 for word in row[column].split())
+    figures = (word for word in words if word[:1].isdigit() or word[:1] == "-")
+    return max(map(display_width, figures), default=0)
 
 
 def _column_groups(widths: Sequence[int]) -> list[list[int]]:

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from planner.reports import formats, terraform
+from planner.reports import formats, load, terraform
 from planner.request.models import Request, Workload
 from planner.result import Plan, StrategyName
 from planner.result.field_descriptions import describe_fields, field_descriptions
@@ -48,7 +48,7 @@ def media_types() -> dict[str, str]:
     """The name of each report by its media type; JSON, the default, first."""
     names: dict[str, str] = {}
     for name in sorted(formats(), key=lambda name: (name != "json", name)):
-        names.setdefault(formats()[name].MEDIA_TYPE.partition(";")[0], name)
+        names.setdefault(load(name).MEDIA_TYPE.partition(";")[0], name)
     return names
 
 

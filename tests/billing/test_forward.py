@@ -79,6 +79,7 @@ def test_the_last_full_months_that_follow_one_another(read, table, focus):
     assert months("2026-07", more=[half]) == ("2026-07",)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

@@ -88,6 +88,7 @@ def test_the_plan_keeps_its_name_and_its_figures(planner, asked, tmp_path):
     assert compared == alone
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("last")
 def test_the_last_review_may_be_its_workbook_and_be_written_over(planner, asked, tmp_path):
     ran = planner("estimate", asked("new", 2000), "--compare-to", "last.xlsx", "-o", "last.xlsx", "-o", "new.json")
@@ -121,6 +122,7 @@ def zipped(**parts: str) -> bytes:
     return out.getvalue()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("last")
 @pytest.mark.parametrize(
     ("data", "words"),
@@ -176,6 +178,7 @@ def test_it_is_told_together_with_every_other_fault(planner, tmp_path):
     assert "--discount-rate" in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("last")
 def test_an_impossible_plan_tells_what_changed_too(planner, impossible, tmp_path):
     (tmp_path / "request.json").write_text(json.dumps(impossible))
@@ -215,6 +218,7 @@ def test_text_of_the_last_review_is_made_harmless(planner, asked, tmp_path):
     assert any(b"=cmd|" in part for part in parts)
 
 
+@pytest.mark.slow
 def test_the_service_compares_with_a_plan_that_it_keeps(client, hours):
     query = {"as_of": "2026-11-21", "strategies": "cloud"}
     last = client.post("/plan", json={**hours, **PLACE}, params=query).json()

@@ -132,7 +132,9 @@ def test_a_job_that_hangs_is_ended_where_asked(measure, tmp_path):
 
 
 def test_a_stall_is_told_and_not_ended_unless_asked(measure, tmp_path):
-    ran = measure("--stall", "0.3", "-o", "own.json", "--", PYTHON, "-c", "import time; time.sleep(1); print('back')")
+    # It ends at once: to end slowly were a second stall.
+    code = "import os, time; time.sleep(1); print('back', flush=True); os._exit(0)"
+    ran = measure("--stall", "0.3", "-o", "own.json", "--", PYTHON, "-c", code)
     assert ran.code == 0
     assert ran.out == "back\n"
     found = kept(tmp_path / "own.json")
@@ -276,6 +278,7 @@ def test_a_folder_that_went_away_loses_nothing(measure, tmp_path):
     assert kept(path)["status"] == "complete"
 
 
+@pytest.mark.slow
 def test_what_limits_a_cpu_job(measure, tmp_path, repository):
     folder = repository / "examples" / "measure"
     assert measure("-o", "a.json", "--", PYTHON, str(folder / "steady.py"), "--seconds", "2").code == 0

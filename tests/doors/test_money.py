@@ -183,6 +183,7 @@ def test_offers_without_a_rate_or_a_code(planner):
     assert "--currency: no currency code" in planner("offers", "--currency", "euro").err
 
 
+@pytest.mark.slow
 def test_the_service_takes_its_own_files_and_a_currency_in_body_or_query(client, hours, data_folder):
     assert data_folder.is_dir()
     by_query = client.post("/plan", json=hours, params={"currency": "EUR"})

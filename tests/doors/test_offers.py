@@ -62,6 +62,7 @@ def test_every_sort_orders_what_is_known_and_puts_the_rest_last(catalog, sort, r
     assert len(values) == everything.total
 
 
+@pytest.mark.slow
 def test_sorting_drops_no_row(catalog):
     totals = {sort: find_offers(OfferQuery(sort=sort), catalog).total for sort in SORTS}
     assert set(totals.values()) == {len(catalog.quotes())}

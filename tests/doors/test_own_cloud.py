@@ -91,6 +91,7 @@ def test_it_is_planned_with_and_the_terraform_says_what_it_leaves_out(planner, t
     assert not list((tmp_path / "terraform").rglob("*.tf"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own")
 def test_it_is_served(service):
     rows = service.get("/offers", params={"provider": "lambda", "accelerator": "GH200"}).json()["rows"]
@@ -138,6 +139,7 @@ def test_to_set_it_aside_is_enough(planner, faulty, data):
     assert planner("offers", "--limit", "1").code == 0
 
 
+@pytest.mark.slow
 def test_faults_that_come_while_it_is_served_are_no_bug(service, own):
     assert service.get("/offers", params={"provider": "lambda", "limit": 1}).status_code == 200
     shutil.copytree(own, own.with_name("copy"))  # two folders of one name in provider.toml

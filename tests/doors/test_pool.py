@@ -106,6 +106,7 @@ def test_too_many_waiting_are_turned_away():
     assert all(isinstance(each, asyncio.CancelledError) for each in ended)
 
 
+@pytest.mark.slow
 def test_a_client_that_gives_up_does_not_harm_the_pool():
     async def work(pool):
         await pool.run(process)
@@ -134,6 +135,7 @@ def temporary(then: str) -> str:
         return file.name
 
 
+@pytest.mark.slow
 def test_temporary_files_of_a_worker_go_with_it(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 

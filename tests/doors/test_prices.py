@@ -94,6 +94,7 @@ def test_a_provider_that_is_not_known_is_told_with_the_nearest(planner):
 # diff
 
 
+@pytest.mark.slow
 def test_nothing_differs_from_itself(planner):
     for side in ("embedded", "current", str(ROOT), str(ROOT / "providers/aws")):
         ran = planner("prices", "diff", side, side, "--json")
@@ -103,6 +104,7 @@ def test_nothing_differs_from_itself(planner):
         assert found["changes"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("vms")
 def test_what_an_import_changed_can_be_seen_and_its_mirror_too(planner, data):
     planner("prices", "import", "aws/vms.csv", "--as-of", "2026-11-20")
@@ -138,6 +140,7 @@ def test_lists_that_are_not_there_are_told_at_once(planner, tmp_path):
     assert ran.err.splitlines()[1].endswith("nearest: embedded")
 
 
+@pytest.mark.slow
 def test_a_beginning_that_fits_two_snapshots_is_refused(planner, vms, data):
     for price in ("6.0", "6.1"):
         vms.write_text(CHEAPER.replace("6.0", price))
@@ -199,6 +202,7 @@ def test_an_import_lands_tells_its_rows_and_changes_nothing_again(planner, data)
     assert (quote.price.price_per_hour, quote.price.as_of) == (6.0, date(2026, 11, 20))
 
 
+@pytest.mark.slow
 def test_two_files_of_one_day_keep_their_own_sources(planner, vms):
     planner("prices", "import", "aws/vms.csv", "--as-of", "2026-11-20", "--source", "the first")
     vms.write_text(HEAD + "g6.24xlarge,L4,4,96,384,,6.0,,us-east-2,b\n")

@@ -91,6 +91,7 @@ def test_what_is_denied_is_named_and_the_rest_is_written(planner, endpoint, writ
     assert [name for name in written() if "quotas" in name] == ["quotas.csv"]
 
 
+@pytest.mark.slow
 def test_a_provider_that_cannot_be_read_costs_no_other(planner, endpoint, monkeypatch, tmp_path):
     for name in ("GOOGLE_CLOUD_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS"):
         monkeypatch.delenv(name, raising=False)
@@ -240,6 +241,7 @@ def test_a_reader_is_told_what_to_ask_for(asked, tmp_path):
     assert "| aws us-east-1 | L-DB2E81BA | vCPUs | 8 | 4 | 4 | 0 | 8 | 2026-12 | =Running\\| On-Demand" in page
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("asked")
 def test_a_workbook_has_them_for_every_strategy(tmp_path):
     import openpyxl

@@ -64,6 +64,7 @@ def test_same_input_same_bytes(client, hours):
     assert client.post("/plan", json=hours).content == client.post("/plan", json=hours).content
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", sorted(formats()))
 def test_every_report_by_name_and_by_media_type(client, hours, name):
     media_type = load(name).MEDIA_TYPE
@@ -74,6 +75,7 @@ def test_every_report_by_name_and_by_media_type(client, hours, name):
     assert by_type.content == by_name.content
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("accept", "expected"),
     [
@@ -232,6 +234,7 @@ def test_nothing_is_loaded_from_elsewhere(client):
     assert client.get("/redoc").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_real_server_on_the_loopback(repository):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

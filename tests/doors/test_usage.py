@@ -77,6 +77,7 @@ def test_texts_of_a_bill_are_no_escape_sequences(planner, tmp_path, bill):
     assert "\x1b" not in planner("usage", bill).out
 
 
+@pytest.mark.slow
 def test_two_months_in_two_files_are_one_baseline(planner, tmp_path, bill):
     head, *rows = (tmp_path / bill).read_text().splitlines(keepends=True)
     for month in ("08", "09", "10"):
@@ -107,6 +108,7 @@ def test_a_plan_goes_on_from_the_bill(planner, bill):
     assert notes[-1].startswith("present spend against plan, over 2 months in USD")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("options", "words"),
     [(["--growth", "lots"], "not a monthly growth rate"), (["--growth", "300%"], "not a monthly growth rate"),

@@ -51,6 +51,7 @@ def test_the_purchase_option_is_found(copy):
     assert run(copy, "-c", code) == "queued capacity\n"
 
 
+@pytest.mark.slow
 def test_the_format_is_written(copy):
     printed = planner(copy, "estimate", "--as-of", "2026-11-21", "--months", "1", "--format", "tsv", "job.yaml")
     assert printed.splitlines()[0] == "strategy\tmonth\tcategory\tamount"

@@ -1,4 +1,4 @@
-"""Every example in a docstring of the product runs and gives what it shows; none is passed over."""
+"""Every example in a docstring of the product and its tools runs and gives what it shows; none is passed over."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = sorted(path for package in ("planner", "pricing") for path in (ROOT / package).rglob("*.py"))
+PRODUCT = sorted(path for package in ("planner", "pricing", "tools") for path in (ROOT / package).rglob("*.py"))
 WITH_EXAMPLES = [path.relative_to(ROOT) for path in PRODUCT if ">>> " in path.read_text(encoding="utf-8")]
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 

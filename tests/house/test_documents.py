@@ -32,8 +32,8 @@ RUN.remove(ROOT / "docs" / "guides" / "add-something.md")  # test_add_something.
 BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<file>\S+))?\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 DEMO = "make demo"
-DEAR = {"measure.md"}
-"""Guides whose jobs keep a processor busy for seconds."""
+DEAR = {"measure.md", "prices.md", "outputs.md", "own-cloud.md", "reviews.md", "bills.md"}
+"""Guides whose commands keep a processor busy for most of a second or longer."""
 SAME = 2e-3
 """How far a number may be from the one shown: plans are proven to 1e-6, their parts may move between equals."""
 
@@ -212,13 +212,18 @@ def test_headers_that_the_guide_tells_are_understood():
     assert [header for header in headers if not match_meaning(normalize_text(header))] == []
 
 
+@pytest.mark.slow
 def test_generated_pages_are_up_to_date():
-    """In a process of its own: click remembers the help option of the first context that a command was seen in."""
+    """As `make check` asks.
+
+    In a process of its own: click remembers the help option of the first context that a command was seen in.
+    """
     command = [sys.executable, "docs/generate.py", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_stale_page_is_told_by_name(tmp_path, monkeypatch, capsys):
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
     generate = importlib.util.module_from_spec(spec)

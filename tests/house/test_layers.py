@@ -29,7 +29,7 @@ def lint(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def broken(tmp_path_factory) -> str:
     """What the linter says of a copy of the code that holds every absurd import."""
     root, folder = Path(__file__).parents[2], tmp_path_factory.mktemp("copy")

@@ -17,17 +17,17 @@ PRIVATE_WORDS_MAX = 30
 """In 1,000 lines."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def structure() -> SimpleNamespace:
     return SimpleNamespace(**runpy.run_path(str(Path(__file__).parent / "structure.py")))
 
 
-@pytest.fixture(scope="module")
-def trees(structure):
-    return structure.sources()
+@pytest.fixture(scope="session")
+def trees(structure, parsed):
+    return {module: parsed[path.relative_to(structure.ROOT)] for module, path in structure.paths().items()}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def arrows(structure, trees):
     return {arrow for arrow in structure.room_arrows(trees) if all(room.startswith("planner.") for room in arrow)}
 
@@ -55,6 +55,7 @@ def test_words_are_those_of_the_trade(structure):
     assert 1000 * counts.total() / structure.line_count() <= PRIVATE_WORDS_MAX, counts.most_common(10)
 
 
+@pytest.mark.slow
 def test_the_smallest_request_goes_a_short_way(structure, tmp_path):
     touched = structure.touched_modules(tmp_path)
     assert "planner.optimization.solver" in touched

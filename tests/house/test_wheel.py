@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def wheel(root, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
@@ -22,7 +22,7 @@ def wheel(root, tmp_path_factory) -> Path:
     return built
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def names(wheel) -> set[PurePosixPath]:
     with zipfile.ZipFile(wheel) as archive:
         return {PurePosixPath(name) for name in archive.namelist()}
@@ -75,7 +75,7 @@ def test_its_metadata_is_that_of_the_project(wheel, project):
     assert dict(line.split(", ") for line in told.get_all("Project-URL")) == asked["urls"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def installed(wheel, tmp_path_factory) -> Path:
     """The Python of an environment that has the wheel and our libraries, but not the checkout.
 
@@ -99,11 +99,12 @@ def planner(python: Path, folder: Path, *arguments: str) -> subprocess.Completed
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 
 
+@pytest.mark.slow
 def test_the_wheel_works_without_the_checkout(installed, root, tmp_path):
     where = "import planner, pricing; print(planner.__file__, pricing.__file__)"
     found = subprocess.run(

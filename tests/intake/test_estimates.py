@@ -271,15 +271,15 @@ def test_machines_that_cannot_be_planned_are_faults() -> None:
     ],
 )
 def test_hours_of_an_aws_line(text: str, hours: float) -> None:
-    (found,) = aws_machines(text, "")
+    (found,) = aws_machines(text)
     assert found.hours == pytest.approx(hours)
 
 
 def test_every_kind_of_node_of_a_cluster_has_its_own_number() -> None:
-    master, core = aws_machines(CLUSTER.format("g5.xlarge", 2, "p3.2xlarge", 25), "")
+    master, core = aws_machines(CLUSTER.format("g5.xlarge", 2, "p3.2xlarge", 25))
     # 1 x 730 and 2 x a quarter of 730
     assert (master.instance_type, master.hours, core.instance_type, core.hours) == ("g5.xlarge", 730, "p3.2xlarge", 365)
-    (left,) = aws_machines("Nodes (3), Instance type (g5.xlarge), Nodes (0), Instance type (p3.2xlarge)", "")
+    (left,) = aws_machines("Nodes (3), Instance type (g5.xlarge), Nodes (0), Instance type (p3.2xlarge)")
     assert (left.instance_type, left.how) == ("g5.xlarge", "3, unknown hours")
 
 
@@ -293,7 +293,7 @@ def test_every_kind_of_node_of_a_cluster_has_its_own_number() -> None:
     ],
 )
 def test_what_an_aws_line_does_not_tell_is_not_guessed(text: str, how: str) -> None:
-    first = aws_machines(text, "")[0]
+    first = aws_machines(text)[0]
     assert (first.hours, first.how) == (None, how)
 
 
@@ -316,7 +316,7 @@ def test_disks_that_a_line_names_stand_in_the_note() -> None:
     ],
 )
 def test_hours_of_an_azure_line_in_its_languages(text: str, hours: float, term: int | None) -> None:
-    (found,) = azure_machines(text, "")
+    (found,) = azure_machines(text)
     assert (found.hours, found.term_months) == (hours, term)
 
 
@@ -338,8 +338,8 @@ def test_the_currency_of_an_azure_estimate(
 
 
 def test_a_line_without_accelerators_has_no_machines() -> None:
-    assert aws_machines("Instance type (db.g5.large), Storage amount (1 GB)", "") == ()
-    assert azure_machines("2 D2as v5 (2 vCPUs, 8 GB RAM) x 730 Hours (Pay as you go), Linux", "") == ()
+    assert aws_machines("Instance type (db.g5.large), Storage amount (1 GB)") == ()
+    assert azure_machines("2 D2as v5 (2 vCPUs, 8 GB RAM) x 730 Hours (Pay as you go), Linux") == ()
 
 
 def test_an_azure_line_may_hold_several_kinds_of_machines() -> None:
@@ -347,14 +347,14 @@ def test_an_azure_line_may_hold_several_kinds_of_machines() -> None:
         "Standard; Cluster management for 1 clusters; 3 NC6s v3 (6 vCPUs, 112 GB RAM) x 31 Days (Pay as you go); "
         "1 ND96isr H100 v5 (96 vCPUs, 1900 GB RAM) (1 year savings plan), Linux"
     )
-    first, second = azure_machines(text, "")
+    first, second = azure_machines(text)
     assert (first.hours, first.option, first.term_months) == (3 * 31 * 24, "Pay as you go", None)
     assert (second.hours, second.option, second.term_months) == (730, "1 year savings plan", 12)
 
 
 @given(st.text(alphabet="NC24ads A10v4xg5.large(),;:0123 Hours/%Numberofinstances", max_size=80))
 def test_any_text_has_machines_or_none(text: str) -> None:
-    for found in (*aws_machines(text, ""), *azure_machines(text, "")):
+    for found in (*aws_machines(text), *azure_machines(text)):
         assert found.hours is None or found.hours >= 0
 
 

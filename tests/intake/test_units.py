@@ -7,7 +7,7 @@ from datetime import date, datetime
 import pytest
 
 from planner.inputs.cell_grid import Cell
-from planner.inputs.notation.months import is_yearless, parse_month, parse_month_number
+from planner.inputs.notation.dates import is_yearless, parse_month, parse_month_number
 from planner.inputs.notation.units import (
     Metric,
     adjust_metric,

@@ -247,6 +247,7 @@ def test_faults_of_existing_commitments_and_data_regions_are_all_told(catalog, a
     assert "us-east-1" in told["existing.commitments[1].region"].expected
 
 
+@pytest.mark.slow
 def test_one_more_unit_of_work_costs_what_is_rented_for_it(priced, ask, hours):
     """A node reserved for 8,760 hours at 0.3 carries 730 hours a month; each hour beyond them is 0.5 on demand, at the
     end of its month: 1 % of 1,000 hours is 10, 120 in twelve months, at 0.5."""

@@ -111,6 +111,7 @@ def test_power_decides_where_it_fills_a_rack(catalog, ask, hours):
     assert "counted by its power alone" in effects(found, "big box")
 
 
+@pytest.mark.slow
 def test_an_own_quote_can_be_replaced_by_name_and_planned_anew(catalog, ask, hours):
     """What a plan shows as price_of_my_box can be given; draws that are planned anew give it too."""
     asked = {"months": 12, "strategies": ["cloud", "hybrid"], "systems": [BOX], **ABROAD}

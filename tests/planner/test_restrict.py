@@ -15,7 +15,7 @@ from planner.optimization.linear_program import CandidateActivity, LinearProgram
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.restriction import Relaxation, bound_from_duals, restrict_program, solve_stepwise
 from planner.optimization.solver import solve_program
-from planner.reports import formats
+from planner.reports import load
 
 PLACE = ("aws", "us-east-1")
 TYPES = {"g4dn.xlarge": 1, "g4dn.12xlarge": 4, "g4dn.metal": 8}
@@ -218,7 +218,7 @@ def test_a_plan_of_a_restricted_search_says_so(priced, ask, monkeypatch):
     found = plan(ask(*jobs, months=6, providers=["aws"]), priced(prices))
     cloud = next(s for s in found.strategies if s.name == "cloud")
     assert 0 < cloud.columns_searched < cloud.columns
-    text = formats()["text"].render(found).decode()
+    text = load("text").render(found).decode()
     assert f"cloud: too large to search in full, so restricted to {cloud.columns_searched:,d} of" in " ".join(
         text.split()
     )

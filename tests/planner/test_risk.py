@@ -169,6 +169,7 @@ def test_the_tariff_moves_what_the_power_costs(priced, owning):
     assert not row.planned_anew
 
 
+@pytest.mark.slow
 def test_what_changes_the_plan_is_planned_anew_and_may_flip(priced, ask, hours):
     """12 months: after 12 months of lead time nothing owned arrives, after 4 it does."""
     asked = ask(hours("H100", 2 * 8 * 730, gang=8), assumptions={"lead_time_months": 8}, risk={"draws": 100})
@@ -199,7 +200,8 @@ def test_a_predicted_throughput_is_taken_at_both_ends(priced, ask, measured, cas
 
 
 def test_a_figure_of_your_own_outside_the_range_is_neither_varied_nor_drawn(priced, owning):
-    asked = owning(assumptions={"electricity_price_per_kwh": 0.03}, risk={"draws": 100})
+    cheap = {"electricity_price_per_kwh": 0.03}
+    asked = owning(1, assumptions=cheap, risk={"draws": 100}, strategies=["cloud", "onprem"])
     found = plan(asked, priced(ON_DEMAND)).risk
     name = "electricity_price_per_kwh"
     assert name not in {row.name for row in found.tornado} | {figure.name for figure in found.drawn}
@@ -209,6 +211,7 @@ def test_a_figure_of_your_own_outside_the_range_is_neither_varied_nor_drawn(pric
 # -- draws
 
 
+@pytest.mark.slow
 def test_arrays_give_what_each_draw_costs_by_itself(priced, ask, hours, measured, case_of):
     """On every strategy and several seeds, against the payments of the plan's own decisions."""
     for seed in range(2):
@@ -266,6 +269,7 @@ def test_equal_seed_equal_bytes_and_it_can_be_read_back(priced, owning):
     assert plan(owning(), catalog).flips == one.flips
 
 
+@pytest.mark.slow
 def test_waiting_costs_and_never_saves(priced, owning):
     """After the horizon nothing is bought: the hybrid is then the cloud; onprem bridges all of it."""
     found = plan(owning(12, risk={"draws": 100, "waits": [0, 3, 6, 12]}), priced(ON_DEMAND))
@@ -282,6 +286,7 @@ def test_waiting_costs_and_never_saves(priced, owning):
     assert by_strategy["onprem"][1].present_cost == pytest.approx(hybrid[1].present_cost, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_draws_planned_anew_know_at_least_as_much(priced, owning):
     found = plan(owning(risk={"draws": 100, "reoptimise": 4, "waits": []}), priced(MANY)).risk
     again = found.reoptimised
@@ -290,6 +295,7 @@ def test_draws_planned_anew_know_at_least_as_much(priced, owning):
     assert found.waiting == ()
 
 
+@pytest.mark.slow
 def test_the_report_says_what_a_reader_needs(priced, owning):
     found = plan(owning(12, risk={"draws": 100, "reoptimise": 1, "waits": [0, 3]}), priced(ON_DEMAND))
     section = risk_section(found)

@@ -49,6 +49,7 @@ def test_errors_on_a_file_of_measurements(fit, tmp_path):
     assert "no column group" in ran.err
 
 
+@pytest.mark.slow
 def test_every_row_of_a_file_is_accounted_for(fit, tmp_path):
     """By its own line, past an empty one: a short row, a long one, one alone; one that the project has already."""
     shipped = MEASUREMENTS.read_text(encoding="utf-8").splitlines()[1]

@@ -218,6 +218,7 @@ def test_a_plug_in_without_its_package_is_told(tmp_path):
     assert line == ["acme", "?", "plug-in", "-", "no", "the package acme_prices is not installed"]
 
 
+@pytest.mark.slow
 def test_the_commands_know_a_plug_in(plug_in, tmp_path):
     def planner(*arguments: str) -> str:
         return with_plug_in(plug_in, tmp_path, "-c", "from planner.cli import main; main()", *arguments)

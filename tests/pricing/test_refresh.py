@@ -141,12 +141,12 @@ def test_two_rows_that_disagree_are_both_refused_and_the_old_price_stays(data, a
 
 def test_ctrl_c_stops_every_task_and_lands_nothing(data, adapter):
     started = threading.Barrier(3)
-    patience = RetryBudget(600, 0.01)
+    patience = RetryBudget(6_000, 0.01)
 
     def waits() -> Iterator[PriceReading]:
         started.wait(300)
         yield patience.call(
-            lambda: (_ for _ in ()).throw(ProviderFailure("throttled", "slow down", 30.0)), lambda _: None
+            lambda: (_ for _ in ()).throw(ProviderFailure("throttled", "slow down", 600.0)), lambda _: None
         )
 
     def pressed(step: RefreshProgress) -> None:
@@ -161,7 +161,7 @@ def test_ctrl_c_stops_every_task_and_lands_nothing(data, adapter):
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         price_refresh.refresh_provider("aws", data, patience, DAY, pressed)
-    assert time.monotonic() - begun < 20, "the pauses of 30 s were not sat out"
+    assert time.monotonic() - begun < 300, "the pauses of 600 s were not sat out"
     assert [p.name for p in (data / "snapshots" / "aws").iterdir()] == [".lock"]
 
 
@@ -220,11 +220,11 @@ def test_a_transient_failure_is_tried_again_and_a_final_one_is_not():
 def test_a_wait_longer_than_the_time_left_is_not_begun():
     begun = time.monotonic()
     with pytest.raises(ProviderFailure, match="throttled"):
-        RetryBudget(5, 0.001).call(
+        RetryBudget(600, 0.001).call(
             lambda: (_ for _ in ()).throw(RuntimeError()),
             lambda _: ProviderFailure("throttled", "", retry_after_s=3600),
         )
-    assert time.monotonic() - begun < 4
+    assert time.monotonic() - begun < 300
 
 
 def test_the_time_limit_is_for_all_calls_together():

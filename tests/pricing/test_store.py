@@ -32,6 +32,7 @@ def made(small):
     return small
 
 
+@pytest.mark.slow
 def test_two_processes_may_compile_at_once(tmp_path, catalog):
     runs = [
         subprocess.Popen(

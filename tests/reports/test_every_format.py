@@ -22,6 +22,7 @@ def test_a_format_says_what_it_is(name):
     assert re.fullmatch(r"(\.[a-z]+)+", load(name).SUFFIX)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_plan_gives_the_same_bytes(name, plan):
     first = load(name).render(plan)

@@ -52,7 +52,7 @@ class Made:
         return [["" if value is None else value for value in row] for row in values]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def made(live_plans, sheets):
     """The case of a name, solved once."""
     known: dict[str, Made] = {}

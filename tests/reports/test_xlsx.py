@@ -44,6 +44,7 @@ def checks_failed(book):
     )
 
 
+@pytest.mark.one_in(3)
 def test_every_stored_value_is_what_the_formula_gives(plan, sheets):
     data = render(plan)
     computed, values = sheets.Sheets(data), sheets.stored(data)
@@ -66,6 +67,7 @@ def test_totals_by_hand(small_plan, stored):
     assert rows[3][2:] == [157387.5, 52462.5, 52462.5, 52462.5]
 
 
+@pytest.mark.one_in(3)
 def test_all_checks_pass_and_the_master_check_counts_the_failures(plan, stored):
     values = stored(render(plan))
     master = next(row for row in values["Checks"] if str(row[0]).startswith("checks failed"))

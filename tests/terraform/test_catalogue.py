@@ -77,7 +77,7 @@ def check(build: Any, tfcheck: Any, write: Any, tmp_path: Path) -> Checker:
 
 
 @pytest.mark.parametrize(
-    "provider", [pytest.param(name, marks=pytest.mark.slow if name == "aws" else ()) for name in PROVIDERS]
+    "provider", [pytest.param(name, marks=() if name == "gcp" else pytest.mark.slow) for name in PROVIDERS]
 )
 def test_a_type_of_every_family_is_accepted_under_every_option(provider: str, check: Checker) -> None:
     wanted = rows(provider, one_a_family=True)

@@ -38,7 +38,7 @@ def test_an_example_can_be_planned(name: str, example: Check) -> None:
     assert example(name).planned
 
 
-@pytest.mark.parametrize("name", ["azure", "gcp_n1", "gcp_tpu", slow("aws"), slow("hostile")])
+@pytest.mark.parametrize("name", ["azure", "gcp_tpu", slow("gcp_n1"), slow("aws"), slow("hostile")])
 def test_an_emitted_root_is_valid(
     name: str, plans: dict[str, Plan], tfcheck: Check, write: Write, tmp_path: Path
 ) -> None:
@@ -49,6 +49,7 @@ def test_an_emitted_root_is_valid(
         assert checked.ok, checked.told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", ["gcp", slow("aws"), slow("azure")])
 @pytest.mark.parametrize("nodes", ["vm", slow("kubernetes")])
 def test_a_root_with_budget_quota_and_storage_can_be_planned(
@@ -85,6 +86,7 @@ def test_tags_carry_the_plan_the_workloads_and_the_team_within_each_clouds_rules
     assert all(len(value) <= 63 and value == value.lower() for value in labels.values())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("file", "old", "new", "error"),
     [
@@ -119,6 +121,7 @@ def test_a_fault_in_the_root_is_rejected(
     assert error in checked.errors if error else checked.steps["init"]["rc"] != 0
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("module", "old", "new", "error"),
     [
@@ -164,6 +167,7 @@ def test_what_is_not_filled_in_or_cannot_be_is_named_all_at_once(
     assert "node_counts needs a value for: gcp_us_west1_n1_standard_16" in told
 
 
+@pytest.mark.slow
 def test_half_a_node_is_refused(plans: dict[str, Plan], tfcheck: Check, write: Write, tmp_path: Path) -> None:
     written = files(plans["gcp_n1"])
     text = written["gcp/terraform.tfvars"].decode().replace('"2026-12" = 2', '"2026-12" = 1.5')

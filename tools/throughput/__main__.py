@@ -16,13 +16,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from planner.performance.throughput import intervals
-from planner.performance.throughput.accelerator_scores import COEFFICIENTS, coefficients_csv
+from planner.performance.throughput.accelerator_scores import COEFFICIENTS
 from planner.performance.throughput.network_estimates.benchmark_runs import shipped_measurements
-from planner.performance.throughput.scaling import SCALING_FILE, scaling_csv
+from planner.performance.throughput.scaling import SCALING_FILE
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.accelerator import AcceleratorNames
 from pricing.catalog.price_catalog import Catalog
-from tools.throughput import described_jobs, measured_rates
+from tools.throughput import described_jobs, measured_rates, shipped_tables
 from tools.throughput.model_fitting import fit_model
 from tools.throughput.published_results import (
     EXPECTED_TABLE,
@@ -76,9 +76,9 @@ def _run_measured(options: argparse.Namespace) -> int:
     if not options.errors:
         model = fit_model(known, names)
         tables = {
-            COEFFICIENTS: coefficients_csv(model.coefficients),
-            SCALING_FILE: scaling_csv(model.scalings),
-            intervals.STEPS_FILE: intervals.spreads_csv(measured_rates.fit_spreads(cases)),
+            COEFFICIENTS: shipped_tables.coefficients_csv(model.coefficients),
+            SCALING_FILE: shipped_tables.scaling_csv(model.scalings),
+            intervals.STEPS_FILE: shipped_tables.spreads_csv(measured_rates.fit_spreads(cases)),
         }
         if options.check:
             return _report_stale(tables)

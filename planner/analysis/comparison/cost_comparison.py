@@ -78,15 +78,13 @@ def compare_costs(old: Plan, new: Plan, of_old: str, of_new: str) -> CostCompari
         old=(sides[0].strategy.total_cost, sides[0].strategy.present_cost),
         restated=restated,
         new=(sides[1].strategy.total_cost, sides[1].strategy.present_cost),
-        steps=tuple(_build_step(cause, its) for cause, its in parts.items()),
+        steps=tuple(
+            CostCause(cause, math.fsum(p.total for p in its), math.fsum(p.present for p in its), tuple(its))
+            for cause, its in parts.items()
+        ),
         new_gaps=_select_unmatched_gaps(new.gaps, old.gaps),
         gone_gaps=_select_unmatched_gaps(old.gaps, new.gaps),
     )
-
-
-def _build_step(cause: str, parts: Iterable[CauseComponent]) -> CostCause:
-    its = tuple(parts)
-    return CostCause(cause, math.fsum(p.total for p in its), math.fsum(p.present for p in its), its)
 
 
 def _select_unmatched_gaps(these: Iterable[Gap], others: Iterable[Gap]) -> tuple[Gap, ...]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from planner.analysis.comparison.strategy_state import Place, StrategyState, is_money_commitment
+from planner.analysis.comparison.strategy_state import Place, StrategyState, is_money_commitment, price_place
 from planner.request import assumptions as figures
 from planner.result import Assumption, Plan
 from pricing.price import Price
@@ -91,9 +91,7 @@ def find_comparison_rates(old: Plan, new: Plan) -> ComparisonRates:
     ]
     if not joins:
         raise NoCommonCurrency(f"no rate between {old.currency} and {new.currency} in either plan")
-    listed = {
-        (p.provider, p.region, p.instance_type, p.purchase_option): p.list_currency or p.currency for p in old.prices
-    }
+    listed = {price_place(price): price.list_currency or price.currency for price in old.prices}
     return ComparisonRates(
         joins[0], old.currency, new.currency, {**own, old.currency: 1.0}, {**other, new.currency: 1.0}, listed
     )

@@ -222,40 +222,29 @@ def _sum_months(facts: Mapping[str, ReviewFact], months: Sequence[str]) -> float
 def _compare_workloads(both: _ReviewPair) -> Iterator[PlanChange]:
     """Requested work by workload, over the months that both plans have; over all of each where they share none."""
     for name in dict.fromkeys((*both.now.work, *both.then.work)):
-        old, new = (_build_work_fact(side, name, both.common) for side in (both.then, both.now))
-        if not _is_same(both, "workload", old, new) or _list_changed_months(both, name):
-            yield _build_change("workload", name, old, new, _explain_workload(both, name))
+        then, now = (_select_months(side, name, both.common) for side in (both.then, both.now))
+        old, new = (
+            None if demand is None else ReviewFact("workload", name, math.fsum(demand), side.work[name][0])
+            for demand, side in ((then, both.then), (now, both.now))
+        )
+        changed = [m for m, a, b in zip(both.common, then or (), now or (), strict=False) if _subtract_values(a, b)]
+        if _is_same(both, "workload", old, new) and not changed:
+            continue
+        why = message(
+            "work_compared",
+            status="added" if then is None else "removed" if now is None else "changed",
+            months=both.common,
+            changed_months=changed if len(changed) < len(both.common) else (),
+        )
+        yield _build_change("workload", name, old, new, why)
 
 
-def _build_work_fact(side: ReviewRecord, name: str, common: Sequence[str]) -> ReviewFact | None:
+def _select_months(side: ReviewRecord, name: str, common: Sequence[str]) -> list[float] | None:
+    """The demand of a workload in the common months, in all months where there are none; None without the workload."""
     if name not in side.work:
         return None
-    unit, demand = side.work[name]
-    return ReviewFact("workload", name, math.fsum(_select_months(side, demand, common)), unit)
-
-
-def _select_months(side: ReviewRecord, demand: Sequence[float], common: Sequence[str]) -> list[float]:
-    named = dict(zip(side.month_names, demand, strict=True))
-    return [named[month] for month in common] if common else list(demand)
-
-
-def _list_changed_months(both: _ReviewPair, name: str) -> list[str]:
-    """The months that both plans have in which the requested work of a workload of both differs."""
-    if not (name in both.then.work and name in both.now.work):
-        return []
-    old, new = (_select_months(side, side.work[name][1], both.common) for side in (both.then, both.now))
-    return [month for month, a, b in zip(both.common, old, new, strict=False) if _subtract_values(a, b)]
-
-
-def _explain_workload(both: _ReviewPair, name: str) -> Message:
-    is_old, is_new = name in both.then.work, name in both.now.work
-    changed = _list_changed_months(both, name)
-    return message(
-        "work_compared",
-        status="changed" if is_old and is_new else "added" if is_new else "removed",
-        months=both.common,
-        changed_months=changed if len(changed) < len(both.common) else (),
-    )
+    demand = dict(zip(side.month_names, side.work[name][1], strict=True))
+    return [demand[month] for month in common or side.month_names]
 
 
 def _list_notes(both: _ReviewPair, causes: CostAttribution | None) -> Iterator[Message]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from planner.result import Plan, Purchase, RequestedWorkload, Strategy
+from planner.result import Plan, Strategy
 from planner.result.comparison import TOPIC_TITLES, ComparedValue, Topic
 from planner.result.message import Message
 
@@ -55,7 +55,11 @@ def build_review_record(plan: Plan) -> ReviewRecord:
     facts = [*_list_cost_facts(plan), build_recommendation_fact(name or "none", str(plan.recommendation.sentence))]
     if name is not None:
         facts += [*_list_month_facts(plan, plan.strategy(name)), *_list_purchase_facts(plan, plan.strategy(name))]
-    facts += [*_list_evidence_facts(plan), *_list_gap_facts(plan), *_list_frame_facts(plan)]
+    facts += _list_evidence_facts(plan)
+    facts += (
+        build_gap_fact(gap.kind.replace("_", " "), gap.subject, str(gap.effect), gap.workload) for gap in plan.gaps
+    )
+    facts += _list_frame_facts(plan)
     return ReviewRecord(
         plan.plan_id,
         plan.as_of,
@@ -63,7 +67,7 @@ def build_review_record(plan: Plan) -> ReviewRecord:
         plan.currency,
         name or "",
         tuple({(fact.topic, fact.subject): fact for fact in reversed(facts)}.values())[::-1],  # the first of each name
-        {workload.name: _workload_demand(workload) for workload in plan.workloads},
+        {workload.name: (workload.unit, workload.demand) for workload in plan.workloads},
         frozenset(TOPIC_TITLES),
     )
 
@@ -106,15 +110,10 @@ def _list_purchase_facts(plan: Plan, strategy: Strategy) -> Iterator[ReviewFact]
     """Orders, rows of one node and month together."""
     amounts: dict[tuple[int, tuple[str, str, str, str], str], list[float]] = defaultdict(list)
     for p in strategy.purchases:
-        amounts[p.month, (p.name, p.provider, p.region, p.purchase_option), _purchase_unit(p, plan.currency)].append(
-            p.amount
-        )
+        unit = PURCHASE_UNITS.get(p.unit, f"{plan.currency} an hour")
+        amounts[p.month, (p.name, p.provider, p.region, p.purchase_option), unit].append(p.amount)
     for (month, node, unit), each in sorted(amounts.items()):
         yield build_purchase_fact(plan.month_names[month - 1], node, math.fsum(each), unit)
-
-
-def _purchase_unit(purchase: Purchase, currency: str) -> str:
-    return PURCHASE_UNITS.get(purchase.unit, f"{currency} an hour")
 
 
 def _list_evidence_facts(plan: Plan) -> Iterator[ReviewFact]:
@@ -126,11 +125,6 @@ def _list_evidence_facts(plan: Plan) -> Iterator[ReviewFact]:
     for t in plan.throughput:
         subject = f"{t.workload} on {t.accelerator}, gang of {t.gang:g}"
         yield ReviewFact("throughput", subject, t.units_per_hour, "units an hour", t.basis.replace("_", " "))
-
-
-def _list_gap_facts(plan: Plan) -> Iterator[ReviewFact]:
-    for gap in plan.gaps:
-        yield build_gap_fact(gap.kind.replace("_", " "), gap.subject, str(gap.effect), gap.workload)
 
 
 def build_gap_fact(kind: str, subject: str, effect: str, workload: str) -> ReviewFact:
@@ -148,7 +142,3 @@ def _list_frame_facts(plan: Plan) -> Iterator[ReviewFact]:
     yield ReviewFact("frame", "strategies", ", ".join(sorted(s.name for s in plan.strategies)))
     if plan.oldest_price:
         yield ReviewFact("frame", "oldest price", plan.oldest_price.isoformat())
-
-
-def _workload_demand(workload: RequestedWorkload) -> tuple[str, tuple[float, ...]]:
-    return workload.unit, workload.demand

@@ -26,16 +26,16 @@ from planner.analysis.comparison.strategy_state import (
     existing_node_payments,
     is_money_commitment,
     list_payments,
+    price_place,
     use_payments,
 )
 from planner.finance.cashflow import Payment
 from planner.request import assumptions as figures
 from planner.request.assumptions import Assumptions
 from planner.request.ownership import Finance, Site
-from planner.result import EXISTING_SUFFIX, OPERATORS, CashRow, Plan, PriceUsed, Purchase, Strategy, Use
+from planner.result import EXISTING_SUFFIX, OPERATORS, CashRow, Plan, Purchase, Strategy, Use
 from planner.supply import onprem
 from planner.supply.payments import build_terms
-from pricing.price import Price
 
 PRO_RATA = "commitments_charged_pro_rata"
 """The convention of a plan whose commitments are charged within its months only."""
@@ -49,7 +49,10 @@ def reconstruct_state(plan: Plan, strategy: Strategy) -> StrategyState:
     state = StrategyState(
         terms=build_terms(known, plan.months, plan.hours_per_month, beyond),
         assumptions=known,
-        prices={_price_place(price): _rebuild_price(price) for price in plan.prices},
+        prices={
+            price_place(used): build_price(price_place(used), used.price_per_hour, used.adjustment)
+            for used in plan.prices
+        },
         site=Site(),
         finance=Finance(),
         nodes={
@@ -61,25 +64,13 @@ def reconstruct_state(plan: Plan, strategy: Strategy) -> StrategyState:
         existing={},
         unexplained={},
     )
-    return min(_list_candidate_states(state, plan, strategy), key=_unexplained_amount)
-
-
-def _unexplained_amount(state: StrategyState) -> float:
-    """The sum of the unexplained payments, without rounding."""
-    return round(math.fsum(map(abs, state.unexplained.values())), 2)
+    candidates = _list_candidate_states(state, plan, strategy)
+    return min(candidates, key=lambda each: round(math.fsum(map(abs, each.unexplained.values())), 2))
 
 
 def line_place(line: Purchase | Use) -> Place:
     """Where a line of a plan is."""
     return line.provider, line.region, line.name, line.purchase_option
-
-
-def _price_place(price: PriceUsed) -> Place:
-    return price.provider, price.region, price.instance_type, price.purchase_option
-
-
-def _rebuild_price(used: PriceUsed) -> Price:
-    return build_price(_price_place(used), used.price_per_hour, used.adjustment)
 
 
 def _sum_purchases(purchases: Iterable[Purchase]) -> dict[PurchaseKey, float]:

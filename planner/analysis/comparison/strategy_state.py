@@ -18,6 +18,7 @@ from typing import Literal
 from planner.finance.cashflow import Payment, Terms, present_cost
 from planner.request.assumptions import Assumptions, override_names
 from planner.request.ownership import Finance, Site
+from planner.result import PriceUsed
 from planner.supply import onprem
 from planner.supply import payments as paying
 from planner.supply.candidates import ExistingCapacity, commitment_pool
@@ -159,6 +160,10 @@ def _node_and_price(state: StrategyState, place: Place) -> tuple[onprem.OwnedNod
 def _data_payments(state: StrategyState, place: Place, month: int, amount: float) -> tuple[Payment, ...]:
     row = Payment(month, "end", "storage", amount)
     return (row,) if place[3] == "owned" else paying.add_support_and_tax((row,), state.terms)
+
+
+def price_place(price: PriceUsed) -> Place:
+    return price.provider, price.region, price.instance_type, price.purchase_option
 
 
 def build_price(place: Place, per_hour: float, adjustment: str = "") -> Price:

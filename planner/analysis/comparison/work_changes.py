@@ -36,15 +36,18 @@ class PlanPair:
     after: ComparedPlan
     common: int
 
+    def workload(self, name: str) -> tuple[RequestedWorkload | None, RequestedWorkload | None]:
+        """A workload in both plans; None where a plan does not have it."""
+        return self.before.workloads().get(name), self.after.workloads().get(name)
+
     def has_same_unit(self, name: str) -> bool:
         """Whether both plans have a workload and count it in the same unit."""
-        old, new = (side.workloads().get(name) for side in (self.before, self.after))
+        old, new = self.workload(name)
         return old is not None and new is not None and old.unit == new.unit
 
     def is_job(self, name: str) -> bool:
         """Whether its hours follow its work in both; services rent whole nodes."""
-        sides = (side.workloads().get(name) for side in (self.before, self.after))
-        return all(w is not None and w.kind in ("training", "batch") for w in sides)
+        return all(each is not None and each.kind in ("training", "batch") for each in self.workload(name))
 
     def in_both(self, state: StrategyState) -> list[WorkloadPlace]:
         """Workloads at places where both the state and the new plan do some work."""
@@ -107,8 +110,7 @@ def replace_data_costs(
 
 def is_demand_changed(compared: PlanPair, name: str) -> bool:
     """Whether the demand of a workload is another in the months that both plans have."""
-    sides = (compared.before, compared.after)
-    old, new = (side.workloads().get(name) for side in sides)
+    old, new = compared.workload(name)
     if old is None or new is None or not compared.has_same_unit(name):
         return True
     pairs = zip(old.demand[: compared.common], new.demand[: compared.common], strict=True)

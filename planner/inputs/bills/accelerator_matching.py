@@ -26,29 +26,11 @@ NON_MACHINE_CHARGES = re.compile(
 """Charges with a machine's label that are not for the machine."""
 LICENCE_CHARGES = re.compile(r"workstation|vgpu|licen[cs]e", re.IGNORECASE)
 HOURS_PER_UNIT = {
-    "hour": 1.0,
-    "hours": 1.0,
-    "hr": 1.0,
-    "hrs": 1.0,
-    "h": 1.0,
-    "instance hours": 1.0,
-    "instance per hour": 1.0,
-    "gpu per hour": 1.0,
-    "gpu hour": 1.0,
-    "gpu hours": 1.0,
-    "seconds": 1 / 3600,
-    "second": 1 / 3600,
-    "s": 1 / 3600,
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours", "/hour", "hora", "horas", "stunde", "stunden"), 1.0),
+    **dict.fromkeys(("heure", "heures", "uur", "小时", "instance hours", "instance per hour"), 1.0),
+    **dict.fromkeys(("gpu hour", "gpu hours", "gpu per hour"), 1.0),
     "minutes": 1 / 60,
-    "hora": 1.0,
-    "horas": 1.0,
-    "stunde": 1.0,
-    "stunden": 1.0,
-    "heure": 1.0,
-    "heures": 1.0,
-    "uur": 1.0,
-    "小时": 1.0,
-    "/hour": 1.0,
+    **dict.fromkeys(("s", "second", "seconds"), 1 / 3600),
 }
 """Units of time, without the 1 in front, in hours."""
 

@@ -1,4 +1,4 @@
-"""The commitments in bills that covered accelerators, with the attributes that the bills lack.
+"""The commitments in bills that covered accelerators, and those that a request takes over as existing ones.
 
 Attributes are read or derived from hours, never assumed: a missing term, end or count stays unknown.
 """
@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import math
 import re
-from calendar import monthrange
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from planner.inputs.bills.bill import BilledUsageLine
-from planner.inputs.bills.usage import Usage, UsageSum, sum_lines
+from planner.inputs.bills.usage import Usage, UsageSum, hours_in_month, sum_lines
+from planner.inputs.catalog_regions import find_region
+from planner.inputs.notation.dates import last_full_month
+from planner.inputs.parsed_file import SunkCommitment
+from pricing.catalog.price_catalog import Catalog
 from pricing.price import parse_purchase_option
 
 ROUNDING_TOLERANCE = 0.02
@@ -103,7 +107,7 @@ def _node_count(lines: list[BilledUsageLine], details: Details, months: list[str
     if len(counts) == 1 and (text := str(counts.pop())).replace(".0", "").isdigit():
         return int(float(text)) or None
     per_node = {line.accelerators_per_node for line in lines}
-    hours = sum(monthrange(int(month[:4]), int(month[5:]))[1] * 24 for month in months)
+    hours = sum(map(hours_in_month, months))
     if counts or len(per_node) != 1 or not hours:
         return None
     paid = math.fsum(line.hours_used + line.hours_unused for line in lines if line.month in months)
@@ -145,10 +149,7 @@ def _last_month(details: Details) -> str:
     until = [day for each in details if (day := _parse_day(each.get("until")))]
     if not until:
         return ""
-    last = max(until)
-    if last.day == monthrange(last.year, last.month)[1]:
-        return last.isoformat()[:7]
-    return f"{last.year - (last.month == 1):04d}-{(last.month - 2) % 12 + 1:02d}"
+    return last_full_month(max(until).year, max(until).month, max(until).day)
 
 
 def _parse_day(text: str | None) -> date | None:
@@ -156,3 +157,76 @@ def _parse_day(text: str | None) -> date | None:
         return date.fromisoformat(text[:10]) if text else None
     except ValueError:
         return None
+
+
+def transfer_commitments(
+    commitments: Iterable[Commitment], catalog: Catalog
+) -> tuple[list[dict[str, Any]], tuple[SunkCommitment, ...], list[str], float]:
+    """Existing commitments of a request, the part of each that is already paid, a note on every commitment, and the
+    known monthly cost of those that are not taken over."""
+    lines: dict[tuple[str, ...], dict[str, Any]] = {}
+    sunk_commitments, notes, loose = [], [], []
+    for each in commitments:
+        region = find_region(catalog, each.provider, each.region) or ""
+        unknown = [*each.unknown, *([f"its region as the catalogue spells it ({each.region})"] if not region else [])]
+        if unknown or each.count is None:
+            notes.append(
+                f"commitment {each.identity} is not taken over, since the bill does not state {'; '.join(unknown)}"
+                f"{_describe_cost(each)}"
+            )
+            loose.append(_monthly_cost(each) or 0.0)
+            continue
+        fee = _remaining_fee(each)
+        if fee is None:
+            notes.append(f"commitment {each.identity} is not taken over, since no full month shows its cost")
+            continue
+        key = (each.provider, region, each.instance_type, each.purchase_option, each.ends)
+        line = lines.setdefault(key, dict(zip(("provider", "region", "instance_type", "purchase_option", "ends"), key,
+                                              strict=True)) | {"count": 0, "fee_per_month": 0.0})  # fmt: skip
+        remaining = f"{fee:,.2f} a month still due" if fee else "no further payments due"
+        notes.append(
+            f"commitment {each.identity} is taken over: {each.count} x {each.instance_type} {region} "
+            f"{each.purchase_option} to the end of {each.ends}, {remaining}"
+        )
+        line["count"] += each.count
+        line["fee_per_month"] += fee
+        sunk_commitments.append(SunkCommitment(each.ends, max(0.0, (each.cost_per_month or fee) - fee)))
+    return list(lines.values()), tuple(sunk_commitments), notes, math.fsum(loose)
+
+
+def _monthly_cost(each: Commitment) -> float | None:
+    """Its cost a month: amortised, else its fee."""
+    return each.cost_per_month if each.cost_per_month is not None else each.fee_per_month
+
+
+def _describe_cost(each: Commitment) -> str:
+    """The known cost and end of a commitment that is not part of the plan."""
+    cost = _monthly_cost(each)
+    text = "" if cost is None else f"; it costs {cost:,.2f} a month"
+    text += f"{'' if text else '; it runs'} to the end of {each.ends}" if each.ends else ""
+    return f"{text}, and its remaining payments come on top of the plan" if text else ""
+
+
+def sum_unattributed_fees(used: list[BilledUsageLine], scale: float) -> dict[str, float]:
+    """Monthly fees, by accelerator, of commitments that the bill does not identify, as those of Google Cloud."""
+    fees = [line for line in used if line.kind in ("commitment", "upfront") and not line.commitment]
+    return {
+        accelerator: math.fsum(line.billed or 0.0 for line in fees if line.accelerator == accelerator) * scale
+        for accelerator in sorted({line.accelerator for line in fees})
+    }
+
+
+def describe_unattributed_fees(fees: dict[str, float]) -> list[str]:
+    return [
+        f"fees and unused capacity of {accelerator}, {paid:,.2f} a month, belong to commitments or reservations that "
+        "the bill does not identify: none is taken over, and their remaining payments come on top of the plan"
+        for accelerator, paid in fees.items()
+    ]
+
+
+def _remaining_fee(each: Commitment) -> float | None:
+    """Its remaining monthly payment: the fee billed, else the amortised cost as if it were paid as it runs."""
+    if each.purchase_option.endswith("all_upfront"):
+        return 0.0
+    fee = each.fee_per_month if each.fee_per_month is not None else each.cost_per_month
+    return max(0.0, fee) if fee is not None else None

@@ -11,13 +11,14 @@ import json
 import tempfile
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from planner.inputs.bills.bill import RejectedRows
+from planner.inputs.bills.export_columns import quote_text, select
 from planner.inputs.bills.export_detection import (
     DetectedExport,
     NotABill,
@@ -26,14 +27,12 @@ from planner.inputs.bills.export_detection import (
     rewrite_line_ends,
 )
 from planner.inputs.bills.exports import Fields
-from planner.inputs.bills.sql_quoting import quote_text, select
+from planner.inputs.sandbox import Progress
 
 MEMORY = "1GB"
 EXAMPLES = 3
 TEXT_SEPARATOR = "\x1f"
 """Between the texts of a group."""
-Progress = Callable[[float], None]
-"""Called with the fraction of the file read so far."""
 
 
 FAULT_SQL = """CASE WHEN cost IS NULL THEN 'no cost'
@@ -94,7 +93,7 @@ class BillScan:
     rows_in: int
 
 
-def scan(table: DetectedExport, pattern: str, progress: Progress | None = None, memory: str = MEMORY) -> BillScan:
+def scan(table: DetectedExport, pattern: str, progress: Progress | None = None) -> BillScan:
     """Reads the file. `pattern` (RE2, any case) matches texts that may name an accelerator.
 
     Raises NotABill where the engine cannot read it.
@@ -104,11 +103,11 @@ def scan(table: DetectedExport, pattern: str, progress: Progress | None = None, 
     with tempfile.TemporaryDirectory(prefix="planner-bill-") as folder:
         try:
             table, link = _link_table(table, Path(folder).resolve())
-            with _open_engine(folder, table.path, memory) as engine, _report_progress(engine, progress):
+            with _open_engine(folder, table.path) as engine, _report_progress(engine, progress):
                 rows = engine.execute(build_query(table, str(link), pattern)).fetchall()
                 malformed = _malformed_rows(engine) if table.kind == "csv" else ()
         except duckdb.OutOfMemoryException:
-            raise NotABill(f"its rows have too many different names to be summed in {memory} of memory") from None
+            raise NotABill(f"its rows have too many different names to be summed in {MEMORY} of memory") from None
         except (duckdb.Error, csv.Error, EOFError, zlib.error, UnicodeDecodeError) as error:
             raise NotABill(f"cannot be read: {first_error_line(error)}") from None
     return _collect_groups(rows, malformed)
@@ -173,15 +172,16 @@ def _collect_groups(rows_by_group: list[tuple[Any, ...]], malformed: tuple[Rejec
 
 
 @contextmanager
-def _open_engine(folder: str, file: Path, memory: str) -> Iterator[Any]:
+def _open_engine(folder: str, file: Path) -> Iterator[Any]:
     """An engine that may read `file` and write to `folder`, without extensions, other files or network access."""
     import duckdb
 
-    with duckdb.connect(config={"memory_limit": memory, "temp_directory": f"{Path(folder).resolve()}/spill"}) as engine:
+    inside = Path(folder).resolve()
+    with duckdb.connect(config={"memory_limit": MEMORY, "temp_directory": f"{inside}/spill"}) as engine:
         engine.execute("SET preserve_insertion_order = false")
         engine.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         engine.execute("SET autoinstall_known_extensions = false; SET autoload_known_extensions = false")
-        engine.execute(f"SET allowed_directories = [{quote_text(str(Path(folder).resolve()))}]")
+        engine.execute(f"SET allowed_directories = [{quote_text(str(inside))}]")
         engine.execute(f"SET allowed_paths = [{quote_text(str(file.resolve()))}]")
         engine.execute("SET enable_external_access = false; SET lock_configuration = true")
         yield engine

@@ -1,14 +1,38 @@
-"""The columns of an export as SQL over text: matched by their header, with NULL and numbers in all their spellings."""
+"""The columns of an export as SQL over text: matched by their header, with NULL and numbers in all their spellings.
+
+The only module that quotes names and texts in SQL.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-
-from planner.inputs.bills.sql_quoting import quote_name, quote_text
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 NULLS = ("", "NULL", "null", "None", "none", "N/A", "<NA>", "\\N")
 _BRACKETED = re.compile(r"\(([^()]+)\)\s*$")
+
+
+def quote_name(column: str) -> str:
+    """A column's name with any characters."""
+    return '"' + column.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """A text with any characters."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def select(columns: str, source: str, where: str = "") -> str:
+    """A subquery; all of its parts must be quoted with the functions here."""
+    return " ".join(("(SELECT", columns, "FROM", source, *(("WHERE", where) if where else ()), ")"))
+
+
+def case_expression(value: str, meanings: Mapping[str, str], otherwise: str = "NULL::VARCHAR") -> str:
+    """The meaning of `value` by a table of lower-case words."""
+    cases = " ".join(f"WHEN {quote_text(word)} THEN {quote_text(meaning)}" for word, meaning in meanings.items())
+    return f"CASE lower(trim({value})) {cases} ELSE {otherwise} END"
 
 
 def header_key(header: str) -> str:
@@ -17,15 +41,16 @@ def header_key(header: str) -> str:
     An English name in brackets takes precedence over the translated one before it.
     """
     bracketed = _BRACKETED.search(header)
-    inner = _fold_alphanumeric(bracketed[1]) if bracketed else ""
-    return inner if len(inner) > 2 else _fold_alphanumeric(_BRACKETED.sub("", header))
+    inner = fold_alphanumeric(bracketed[1]) if bracketed else ""
+    return inner if len(inner) > 2 else fold_alphanumeric(_BRACKETED.sub("", header))
 
 
-def _fold_alphanumeric(text: str) -> str:
+def fold_alphanumeric(text: str) -> str:
+    """A header or a tag without case and separators."""
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Columns:
     """The columns of one file; methods give SQL expressions. `comma`: the file has decimal commas.
 
@@ -34,13 +59,11 @@ class Columns:
 
     names: tuple[str, ...]
     comma: bool = False
-    by_key: dict[str, str] = field(init=False)
 
-    def __post_init__(self) -> None:
-        names_by_key: dict[str, str] = {}
-        for name in self.names:
-            names_by_key.setdefault(header_key(name), name)
-        object.__setattr__(self, "by_key", names_by_key)
+    @cached_property
+    def by_key(self) -> dict[str, str]:
+        """The first column of each key."""
+        return {header_key(name): name for name in reversed(self.names)}
 
     def has(self, *keys: str) -> bool:
         """Whether all of these columns exist."""

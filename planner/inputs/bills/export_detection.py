@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from planner.inputs.bills.export_columns import NULLS, Columns
-from planner.inputs.bills.exports import BillingExport, recognise_export
-from planner.inputs.bills.sql_quoting import quote_name, quote_text, select
+from planner.inputs.bills.export_columns import NULLS, Columns, quote_name, quote_text, select
+from planner.inputs.bills.exports import ExportModule, recognise_export
 from planner.inputs.text_encoding import COMMON_SEPARATORS
 
 HEAD_BYTES = 1_000_000
@@ -44,7 +43,7 @@ class DetectedExport:
     path: Path
     kind: Kind
     columns: Columns
-    export: BillingExport
+    export: ExportModule
     recognised_by: str
     compressed: bool = False
     separator: str = ","
@@ -77,12 +76,9 @@ class DetectedExport:
         else:
             records = f"read_json({place}, format = 'array', records = false, columns = {{'json': 'JSON'}})"
             source = select("CAST(json AS VARCHAR) AS line", records)
-        own = (
-            f"CASE WHEN json_valid(line) THEN json_extract_string(line, {quote_text(_json_path(name))}) END"
-            for name in self.columns.names
-        )
-        parts = self._select_filled(own)
-        return select(parts, source)
+        paths = (quote_text(f'$."{name}"') for name in self.columns.names)
+        own = (f"CASE WHEN json_valid(line) THEN json_extract_string(line, {path}) END" for path in paths)
+        return select(self._select_filled(own), source)
 
     def _as_text(self) -> str:
         """Nested values as JSON, all others as text."""
@@ -97,10 +93,6 @@ class DetectedExport:
         nulls = ", ".join(map(quote_text, NULLS))
         pairs = zip(cells, map(quote_name, self.columns.names), strict=True)
         return ", ".join(f"CASE WHEN {cell} NOT IN ({nulls}) THEN {cell} END AS {name}" for cell, name in pairs)
-
-
-def _json_path(name: str) -> str:
-    return f'$."{name}"'
 
 
 def first_error_line(error: Exception) -> str:

@@ -34,7 +34,8 @@ COMMITMENT_CHARGES: dict[str, LineKind] = {"fee": "commitment", "unused": "commi
 PLAUSIBLE_PRICE_FRACTION = 0.2
 """Of the lowest known price of a type: an hour that costs less is in another unit, not at a discount."""
 Hours = dict[str, float | None]
-"""Hours in one of each unit of a file."""
+"""Hours in one of each unit of a file; None for a unit that is not a time."""
+MatchedGroup = tuple[RowGroup, AcceleratorMatch | None]
 EXCLUDED_CHARGES = ("credit", "refund", "tax", "support", "adjustment")
 
 
@@ -56,9 +57,9 @@ def build_bill(table: DetectedExport, scan: BillScan, finder: AcceleratorMatcher
     dated = [group for group in scan.groups if group.day in days]
     undated = [group for group in scan.groups if group.day not in days]
     view = _detect_view(dated) if table.export.fields(table.columns).one_view else CostView()
-    matches = [finder.find(group.provider, group.texts) if group.named else None for group in dated]
-    hours, block_notes = hours_by_unit(zip(dated, matches, strict=True), finder)
-    lines, excluded = _classify_groups(dated, matches, hours, days, view)
+    matched = [(group, finder.find(group.provider, group.texts) if group.named else None) for group in dated]
+    hours, block_notes = hours_by_unit(matched, finder)
+    lines, excluded = _classify_groups(matched, hours, days, view)
     refused = list(scan.refused)
     if undated:
         examples = tuple(sorted({group.day for group in undated})[:EXAMPLES])
@@ -68,7 +69,7 @@ def build_bill(table: DetectedExport, scan: BillScan, finder: AcceleratorMatcher
         if group.commitment and group.details:
             details[group.commitment].add(json.dumps(group.details, sort_keys=True))
     return Bill(
-        name, table.export.title, table.recognised_by, scan.rows_in, lines, excluded, tuple(refused),
+        name, table.export.TITLE, table.recognised_by, scan.rows_in, lines, excluded, tuple(refused),
         totals=_currency_totals(dated, view),
         days=frozenset(day.isoformat() for group in dated if group.charge in ("usage", "unused")
                        for day in (days[group.day], _last_day(group, days[group.day]))),
@@ -130,17 +131,13 @@ def _detect_view(groups: list[RowGroup]) -> CostView:
 
 
 def _classify_groups(
-    groups: list[RowGroup],
-    matches: list[AcceleratorMatch | None],
-    hours_in: Hours,
-    days: dict[str, date],
-    view: CostView,
+    groups: list[MatchedGroup], hours_in: Hours, days: dict[str, date], view: CostView
 ) -> tuple[tuple[BilledUsageLine, ...], tuple[ExcludedRows, ...]]:
     """All groups as lines or excluded rows. A commitment's own rows take missing names from the usage it covered."""
-    covers = _covered_usage(zip(groups, matches, strict=True))
+    covers = _covered_usage(groups)
     lines: dict[tuple[Any, ...], list[tuple[Any, ...]]] = defaultdict(list)
     excluded: dict[tuple[ExclusionReason, str, str], list[tuple[int, float | None, float | None]]] = defaultdict(list)
-    for group, each in zip(groups, matches, strict=True):
+    for group, each in groups:
         billed, effective = view.amounts_of(group)
         if group.credit:
             excluded["credit", "", group.currency].append((0, group.credit, group.credit))
@@ -157,12 +154,10 @@ def _classify_groups(
     )
 
 
-def _covered_usage(
-    pairs: Iterable[tuple[RowGroup, AcceleratorMatch | None]],
-) -> dict[str, tuple[AcceleratorMatch | None, ...]]:
+def _covered_usage(groups: Iterable[MatchedGroup]) -> dict[str, tuple[AcceleratorMatch | None, ...]]:
     """By commitment, the usage that it covered, most hours first; None is usage without an accelerator."""
     hours: dict[str, dict[AcceleratorMatch | None, float]] = defaultdict(lambda: defaultdict(float))
-    for group, match in pairs:
+    for group, match in groups:
         if group.commitment and group.charge == "usage":
             known = match if match and match.accelerator else None
             hours[group.commitment][known] += group.quantity or 0.0
@@ -294,9 +289,7 @@ def full_months(days: Iterable[str]) -> tuple[str, ...]:
     return tuple(complete)
 
 
-def hours_by_unit(
-    groups: Iterable[tuple[RowGroup, AcceleratorMatch | None]], finder: AcceleratorMatcher
-) -> tuple[dict[str, float | None], tuple[str, ...]]:
+def hours_by_unit(groups: Iterable[MatchedGroup], finder: AcceleratorMatcher) -> tuple[Hours, tuple[str, ...]]:
     """Hours in each unit of the groups (None: not a time), with a note on each unit that is a block (100 Hours).
 
     Exports count in blocks or in hours, each file consistently. Prices are for a block, and so are quantities, unless
@@ -304,7 +297,7 @@ def hours_by_unit(
     """
     priced: dict[str, list[tuple[float, float]]] = defaultdict(list)
     rows: dict[str, int] = defaultdict(int)
-    hours: dict[str, float | None] = {}
+    hours: Hours = {}
     for group, match in groups:
         hours[group.unit] = hours_per_unit(group.unit)
         if match is None or not match.accelerator or block_size(group.unit) == 1.0 or hours[group.unit] is None:

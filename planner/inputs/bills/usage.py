@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from calendar import monthrange
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from planner.inputs.bills.bill import Bill, BilledUsageLine, sum_or_none
+from planner.inputs.bills.export_columns import fold_alphanumeric
 from planner.inputs.bills.line_classification import full_months
 
 WORKLOAD_KEYS = (
@@ -79,10 +81,6 @@ def combine_bills(bills: Sequence[Bill], tag: str = "") -> Usage:
     return Usage(tuple(bills), "", "no usual tag is on half of the accelerator-hours")
 
 
-def fold_alphanumeric(key: str) -> str:
-    return "".join(c for c in key.casefold() if c.isalnum())
-
-
 @dataclass(frozen=True, slots=True)
 class UsageSum:
     """The sums of lines. Hours are accelerator-hours; paid are used and unused ones; unknown amounts are None."""
@@ -114,3 +112,7 @@ def sum_lines(lines: Sequence[BilledUsageLine]) -> UsageSum:
         sum_or_none(line.billed for line in lines),
         sum_or_none(line.effective for line in lines),
     )
+
+
+def hours_in_month(month: str) -> int:
+    return monthrange(int(month[:4]), int(month[5:]))[1] * 24

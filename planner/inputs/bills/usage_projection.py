@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from calendar import monthrange
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,15 +12,16 @@ from typing import Any
 from planner.inputs.bills import NotABill, Progress
 from planner.inputs.bills import read as read_bill
 from planner.inputs.bills.bill import BilledUsageLine
-from planner.inputs.bills.commitment_transfer import (
+from planner.inputs.bills.commitments import (
+    collect_commitments,
     describe_unattributed_fees,
     sum_unattributed_fees,
     transfer_commitments,
 )
-from planner.inputs.bills.commitments import collect_commitments
-from planner.inputs.bills.usage import Usage, combine_bills, sum_lines
+from planner.inputs.bills.usage import Usage, combine_bills, hours_in_month, sum_lines
 from planner.inputs.parsed_file import ParsedFile, PresentSpend, SunkCommitment, placeholder_request, unique_name
 from planner.inputs.sheet_options import UNCHANGED_USAGE, UsageProjection
+from planner.request.calendar import month_index
 from planner.request.errors import InputProblem
 from planner.result import InputProvenance, InputReading
 from pricing.catalog.price_catalog import Catalog
@@ -79,7 +79,7 @@ def _project_usage(usage: Usage, catalog: Catalog, forward: UsageProjection, inp
     if problem := _find_problem(usage, months, inputs.name):
         return _reject_bills(inputs, problem)
     # From the sum over months of 28 to 31 days to the mean in a planning month of 730 hours.
-    scale = HOURS_PER_MONTH / (math.fsum(_hours_in_month(month) for month in months) / len(months)) / len(months)
+    scale = HOURS_PER_MONTH / (math.fsum(hours_in_month(month) for month in months) / len(months)) / len(months)
     workloads, readings, left_out = _build_workloads(usage, used, months, scale, forward)
     if not workloads:
         message = f"no accelerator ran in {', '.join(months)}"
@@ -118,14 +118,10 @@ def base_months(usage: Usage) -> tuple[str, ...]:
     """The last full months, up to three, that follow one another."""
     months: list[str] = []
     for month in reversed(usage.full_months[-MONTHS_MAX:]):
-        if months and _month_index(month) + 1 != _month_index(months[0]):
+        if months and month_index(month) + 1 != month_index(months[0]):
             break
         months.insert(0, month)
     return tuple(months)
-
-
-def _month_index(month: str) -> int:
-    return int(month[:4]) * 12 + int(month[5:])
 
 
 def _find_problem(usage: Usage, months: tuple[str, ...], name: str) -> InputProblem | None:
@@ -143,10 +139,6 @@ def _find_problem(usage: Usage, months: tuple[str, ...], name: str) -> InputProb
             "", name, "no calendar month is covered from its first to its last day", span, "a full month"
         )
     return None
-
-
-def _hours_in_month(month: str) -> int:
-    return monthrange(int(month[:4]), int(month[5:]))[1] * 24
 
 
 def _build_workloads(
@@ -168,10 +160,11 @@ def _build_workloads(
         title = " ".join((tag if many[tag] == 1 else f"{tag} on {accelerator}").split())[:NAME_MAX] or "(no name)"
         name = unique_name(title, used_names)
         used_names.add(name.casefold())
+        rows = sum(line.rows for line in lines)
         readings.append(
             InputReading(
                 f"workloads[{len(workloads)}].demand.accelerator_hours_per_month",
-                _describe_rows(usage, lines),
+                f"{', '.join(bill.name for bill in usage.bills)}: {rows:,} row{'s' * (rows != 1)}",
                 f"{hours:,.2f} accelerator-hours in {', '.join(months)}",
                 f"{hours * scale:.6g}",
             )
@@ -202,11 +195,6 @@ def _build_workload(
     if forward.substitution:
         workload["substitution"] = True
     return workload
-
-
-def _describe_rows(usage: Usage, lines: list[BilledUsageLine]) -> str:
-    rows = sum(line.rows for line in lines)
-    return f"{', '.join(bill.name for bill in usage.bills)}: {rows:,} row{'s' * (rows != 1)}"
 
 
 def _measure_present_spend(

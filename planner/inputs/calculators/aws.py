@@ -44,19 +44,11 @@ LabelPairs = tuple[tuple[str, str], ...]
 
 def column_role(header: str) -> str:
     """The role of a column."""
-    names = {
-        "service": "service",
-        "region": "region",
-        "description": "name",
-        "configuration summary": "text",
-        "monthly": "monthly",
-        "upfront": "upfront",
-        "currency": "currency",
-    }
-    return names.get(header, "")
+    names = {"description": "name", "configuration summary": "text"}
+    return names.get(header, header if header in ("service", "region", "monthly", "upfront", "currency") else "")
 
 
-def parse_machines(text: str, _service: str) -> tuple[EstimatedMachines, ...]:
+def parse_machines(text: str) -> tuple[EstimatedMachines, ...]:
     """The machines with accelerators in a configuration; each type of a cluster has its own number."""
     types = list(dict.fromkeys(match[1].casefold() for match in _TYPE.finditer(text)))
     if not types:
@@ -133,21 +125,19 @@ def _monthly_hours(before: LabelPairs, after: LabelPairs, text: str, term: int |
 
 def _parse_count(label: str, value: str) -> float | None:
     """The number of machines where the label is one of a count, else None."""
-    match = _match_number(value) if _COUNT.fullmatch(label) else None
-    return parse_number(match[0]) if match else None
+    return _leading_number(value) if _COUNT.fullmatch(label) else None
 
 
 def _peak_hours(text: str, values: dict[str, str]) -> tuple[float | None, str]:
     """A baseline around the clock, and additional machines for the duration of each peak."""
-    base, peak = _match_number(values["baseline"]), _match_number(values.get("peak", ""))
+    low, high = _leading_number(values["baseline"]), _leading_number(values.get("peak", ""))
     duration = _parse_duration(values.get("duration of peak", ""))
-    if base is None or peak is None or duration is None:
+    if low is None or high is None or duration is None:
         return None, "a workload with peaks of an unknown form"
     pattern = re.search(r"workload \((daily|weekly|monthly)", text, re.IGNORECASE)
     named = pattern[1].casefold() if pattern else "daily"
     days = sum(day in text.casefold() for day in DAYS) or 7
     peaks = {"daily": days * WEEKS_PER_MONTH, "weekly": WEEKS_PER_MONTH, "monthly": 1.0}[named]
-    low, high = parse_number(base[0]), parse_number(peak[0])
     more = max(high - low, 0.0) * duration * peaks
     how = f"{low:g} x {HOURS_PER_MONTH:g} hours + {max(high - low, 0):g} x {duration:g} hours x {peaks:.6g} a month"
     return low * HOURS_PER_MONTH + more, how
@@ -164,23 +154,23 @@ def _job_hours(values: dict[str, str]) -> tuple[float | None, str]:
     """Machines times jobs times hours, the inputs of the services for machine learning."""
     parts: list[tuple[float, str]] = []
     for label, value in values.items():
-        match = _match_number(value)
-        if match is None:
+        number = _leading_number(value)
+        if number is None:
             continue
-        number = parse_number(match[0])
         if re.match(r"number of models per", label):
             parts.append((1 / number if number else 0.0, f"/ {number:g}"))
         elif label.startswith("number of") or re.search(r"(?:hour|day)s?(?:\(s\))? per|(?:hour|day)\(s\)", label):
             parts.append((number, f"x {number:g}"))
-    timed = any(re.search("hour", label) and _match_number(value) for label, value in values.items())
+    timed = any("hour" in label and _leading_number(value) is not None for label, value in values.items())
     if not timed or not parts:
         return None, "unknown hours"
     factors = sorted((factor for _, factor in parts), key=lambda factor: factor.startswith("/"))
     return math.prod(number for number, _ in parts), " ".join(factors).removeprefix("x ") + " hours"
 
 
-def _match_number(value: str) -> re.Match[str] | None:
-    return _NUMBER.match(value.strip())
+def _leading_number(value: str) -> float | None:
+    match = _NUMBER.match(value.strip())
+    return parse_number(match[0]) if match else None
 
 
 def _label_pairs(text: str) -> Iterator[tuple[str, str]]:
@@ -204,7 +194,6 @@ LAYOUT = CalculatorLayout(
     calculator="an AWS price-calculator export",
     provider="aws",
     roles=column_role,
-    needed=frozenset({"service", "text", "monthly"}),
     machines=parse_machines,
     spelled=str.casefold,
     disks_gb=disks_gb,

@@ -43,15 +43,14 @@ def column_role(header: str) -> str:
     return names.get(header, "")
 
 
-def parse_machines(text: str, _service: str) -> tuple[EstimatedMachines, ...]:
+def parse_machines(text: str) -> tuple[EstimatedMachines, ...]:
     """The machines with accelerators in a description, in its order."""
     matches = list(_MACHINE.finditer(text))
-    result = []
-    for index, match in enumerate(matches):
-        end = matches[index + 1].start() if index + 1 < len(matches) else len(text)
-        tail = text[match.end() : end].partition(";")[0]
-        result.append(_read_machine(match, tail))
-    return tuple(result)
+    ends = [*(match.start() for match in matches[1:]), len(text)]
+    return tuple(
+        _read_machine(match, text[match.end() : end].partition(";")[0])
+        for match, end in zip(matches, ends, strict=False)
+    )
 
 
 def _read_machine(match: re.Match[str], tail: str) -> EstimatedMachines:
@@ -87,9 +86,7 @@ LAYOUT = CalculatorLayout(
     calculator="an Azure price-calculator export",
     provider="azure",
     roles=column_role,
-    needed=frozenset({"service", "text", "monthly"}),
     machines=parse_machines,
     spelled=canonical_type,
-    disks_gb=lambda _text: 0.0,
     left_aside="disks, transfer and licences in the same lines are part of that cost and are not planned",
 )

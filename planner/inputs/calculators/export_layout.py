@@ -45,17 +45,16 @@ class CalculatorLayout:
 
     `roles` gives a column's role by its header in lower case, or an empty text; `machines` the machines of the
     provider's accelerator families in a text, including unknown types; `spelled` the provider's name of a type;
-    `disks_gb` the storage named in a text, 0 for a calculator that names disks by their model.
+    `disks_gb` the storage named in a text, None for a calculator that names disks by their model.
     """
 
     calculator: str
     provider: str
     roles: Callable[[str], str]
-    needed: frozenset[str]
-    machines: Callable[[str, str], tuple[EstimatedMachines, ...]]
+    machines: Callable[[str], tuple[EstimatedMachines, ...]]
     spelled: Callable[[str], str]
-    disks_gb: Callable[[str], float]
     left_aside: str
+    disks_gb: Callable[[str], float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from planner.inputs.catalog_regions import find_region
 from planner.inputs.cell_grid import HEADER_SEARCH_ROWS, Cell, GridRow, InputSheet
 from planner.inputs.notation.numbers import parse_currency
 from planner.inputs.parsed_file import CalculatorEstimate, ColumnInterpretation, TableInterpretation, unique_name
-from planner.inputs.reading_log import FileContents, ReadingLog, RowKind
+from planner.inputs.reading_log import ReadingLog, RowKind
 from planner.inputs.sheet_options import IGNORE, SheetOptions, normalize_title
 from planner.request.errors import InputProblem
 from pricing.errors import UnknownName
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from pricing.offering import Offering
 
 LAYOUTS = (aws.LAYOUT, azure.LAYOUT)
+REQUIRED_ROLES = frozenset({"service", "text", "monthly"})
+"""The roles of columns by which an export is recognised."""
 NAMED_MAX = 12
 _TOTAL = re.compile(r"(?:(?P<annual>annual|yearly)|monthly|estimated|grand)? ?totals?:?", re.IGNORECASE)
 ROLES = {
@@ -52,7 +54,6 @@ class _EstimateTally:
     export: CalculatorExport
     catalog: Catalog
     ledger: ReadingLog
-    contents: FileContents
     uses_region: bool
     decimal: str
     currency: str
@@ -63,41 +64,35 @@ class _EstimateTally:
     disks: list[str] = field(default_factory=list)
 
 
-def read_calculator_sheet(sheet: InputSheet, contents: FileContents, ledger: ReadingLog, options: SheetOptions) -> bool:
+def read_calculator_sheet(sheet: InputSheet, ledger: ReadingLog, options: SheetOptions) -> bool:
     """Reads a sheet that is a price calculator's export; False for any other."""
     export = find_export(sheet)
     if export is None:
         return False
-    contents.estimated.append(_read_export(export, contents, ledger, options))
-    contents.tables.append(_interpret_columns(export, options))
+    ledger.estimated.append(_read_export(export, ledger, options))
+    ledger.tables.append(_interpret_columns(export, options))
     return True
 
 
 def find_export(sheet: InputSheet) -> CalculatorExport | None:
     """The export in a sheet; None for any other sheet."""
     for at, row in enumerate(sheet.rows[:HEADER_SEARCH_ROWS]):
-        words = [" ".join(cell.text.casefold().split()) for cell in row.cells]
+        titles = [normalize_title(cell.text) for cell in row.cells]
         for layout in LAYOUTS:
-            columns: dict[str, int] = {}
-            for index, word in enumerate(words):
-                if word and (role := layout.roles(word)):
-                    columns.setdefault(role, index)
-            if layout.needed <= columns.keys():
+            roles = [(layout.roles(title), index) for index, title in enumerate(titles)]
+            columns = {role: index for role, index in reversed(roles) if role}
+            if columns.keys() >= REQUIRED_ROLES:
                 return CalculatorExport(layout, sheet, at, columns)
     return None
 
 
-def _read_export(
-    export: CalculatorExport, contents: FileContents, ledger: ReadingLog, options: SheetOptions
-) -> CalculatorEstimate:
-    """Adds the demand of an export to the contents; gives its estimated cost."""
+def _read_export(export: CalculatorExport, ledger: ReadingLog, options: SheetOptions) -> CalculatorEstimate:
+    """Adds the demand of an export to the record; gives its estimated cost."""
     from pricing.catalog.price_catalog import Catalog
 
     catalog = options.catalog or Catalog.embedded()
     uses_region = options.field_of(export.cell(export.header, "region").text) != IGNORE
-    lines = _EstimateTally(
-        export, catalog, ledger, contents, uses_region, detect_export_decimal(export), _find_currency(export)
-    )
+    lines = _EstimateTally(export, catalog, ledger, uses_region, detect_export_decimal(export), _find_currency(export))
     problem_count = len(ledger.complaints)
     totals: list[tuple[Cell, bool]] = []
     for row in export.sheet.rows[export.at + 1 :]:
@@ -144,7 +139,7 @@ def _read_line(lines: _EstimateTally, row: GridRow) -> None:
         ledger.add_problem(cost if cost.fault else text, "the cell has an error", "a value")
         return
     service = export.cell(row, "service").text or next(c.text for c in row.cells if not c.is_blank)
-    machines = export.layout.machines(text.text, service)
+    machines = export.layout.machines(text.text)
     amount = parse_amount(cost, lines.decimal)
     if amount is None:
         if machines:
@@ -167,7 +162,7 @@ def _read_line(lines: _EstimateTally, row: GridRow) -> None:
         lines.upfront.append((upfront[0], next((m.term_months for m in machines if m.term_months), 0)))
     for each in machines:
         _add_workload(lines, row, each)
-    if disks_gb := export.layout.disks_gb(text.text):
+    if export.layout.disks_gb and (disks_gb := export.layout.disks_gb(text.text)):
         lines.disks.append(f"{disks_gb:,.15g} GB in {row.place}")
     if "windows" in text.text.casefold():
         ledger.note(f"{text.place} estimates Windows: licences are not part of the plan")
@@ -193,11 +188,11 @@ def _add_workload(lines: _EstimateTally, row: GridRow, machines: EstimatedMachin
         ledger.add_problem(cell, message, "hours a month, or a sheet of GPU-hours")
         return
     each, hours = offering.accelerator_count, machines.hours * offering.accelerator_count
-    path = f"workloads[{len(lines.contents.workloads)}]"
+    path = f"workloads[{len(ledger.workloads)}]"
     name_cell = export.cell(row, "name")
     region = export.cell(row, "region")
-    name = unique_name(name_cell.text or machines.instance_type, lines.contents.places, row.place)
-    lines.contents.places[name.casefold()] = row.place
+    name = unique_name(name_cell.text or machines.instance_type, ledger.names, row.place)
+    ledger.names[name.casefold()] = row.place
     ledger.places[path] = row.place
     ledger.read(f"{path}.name", name_cell if name_cell.text else cell, name)
     machine = f"{each:g} {offering.accelerator} in a {offering.instance_type}"
@@ -219,7 +214,7 @@ def _add_workload(lines: _EstimateTally, row: GridRow, machines: EstimatedMachin
     if machines.egress_gb_per_month:
         workload["egress_gb_per_month"] = machines.egress_gb_per_month
         ledger.read(f"{path}.egress_gb_per_month", cell, machines.egress_gb_per_month)
-    lines.contents.workloads.append(workload)
+    ledger.workloads.append(workload)
 
 
 def _find_offering(lines: _EstimateTally, machines: EstimatedMachines, cell: Cell) -> Offering | None:
@@ -286,7 +281,7 @@ def _add_export_notes(lines: _EstimateTally, estimated: CalculatorEstimate, *, h
     )
     if named:
         lines.ledger.note(f"not planned: {others} in the estimate ({'; '.join(named)})")
-    if lines.uses_region and any(workload.get("regions") for workload in lines.contents.workloads):
+    if lines.uses_region and any(workload.get("regions") for workload in lines.ledger.workloads):
         title = lines.export.cell(lines.export.header, "region").text
         lines.ledger.note(
             f"each line stays with its provider and region; with --map '{title}={IGNORE}' it may run anywhere"

@@ -38,7 +38,7 @@ def claims(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
     """The workloads of a CSV file; places are its lines and columns."""
-    from planner.inputs.sheet_files import read_sheets
+    from planner.inputs.spreadsheet.sheet_reader import read_sheets
 
     try:
         text, encoding = decode(data, "cp1252")

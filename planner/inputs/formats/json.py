@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from planner.inputs.documents.node_tree import DEPTH_MAX, DocumentNode, build_request, document_text
+from planner.inputs.document_tree import DEPTH_MAX, DocumentNode, build_request, document_text
 from planner.inputs.parsed_file import ParsedFile, UnreadableFile, reject_file
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.text_encoding import binary_kind
@@ -85,31 +85,23 @@ class _PlacedParser:
             raise UnreadableFile("nested too deep")
         at = self._skip_space(at)
         sign = self._text[at]
-        if sign == "{":
-            return self._parse_object(at, depth)
-        if sign == "[":
-            return self._parse_array(at, depth)
+        if sign in "{[":
+            return self._parse_container(at, depth, is_map=sign == "{")
         value, end = self._decoder.raw_decode(self._text, at)
         return DocumentNode(self._describe_place(at), value), end
 
-    def _parse_object(self, at: int, depth: int) -> tuple[DocumentNode, int]:
-        place, pairs = self._describe_place(at), []
+    def _parse_container(self, at: int, depth: int, *, is_map: bool) -> tuple[DocumentNode, int]:
+        place, items = self._describe_place(at), list[Any]()
         at = self._skip_space(at + 1)
-        while self._text[at] != "}":
-            key, at = self.node(at, depth + 1)
-            value, at = self.node(self._skip_space(at) + 1, depth + 1)
-            pairs.append((key, value))
-            at = self._skip_comma(at)
-        return DocumentNode(place, pairs, "map"), at + 1
-
-    def _parse_array(self, at: int, depth: int) -> tuple[DocumentNode, int]:
-        place, items = self._describe_place(at), []
-        at = self._skip_space(at + 1)
-        while self._text[at] != "]":
+        while self._text[at] not in "}]":
             item, at = self.node(at, depth + 1)
-            items.append(item)
+            if is_map:
+                value, at = self.node(self._skip_space(at) + 1, depth + 1)
+                items.append((item, value))
+            else:
+                items.append(item)
             at = self._skip_comma(at)
-        return DocumentNode(place, items, "list"), at + 1
+        return DocumentNode(place, items, "map" if is_map else "list"), at + 1
 
     def _skip_comma(self, at: int) -> int:
         """Past a comma, or at the closing bracket."""

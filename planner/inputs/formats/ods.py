@@ -45,7 +45,7 @@ def claims(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
     """The workloads of all visible sheets; places are cells ("Plan!C5")."""
-    from planner.inputs.sheet_files import read_sheets
+    from planner.inputs.spreadsheet.sheet_reader import read_sheets
 
     if not claims(data):
         kind = binary_kind(data) or "text (if it is CSV, its name must end in .csv)"
@@ -92,14 +92,14 @@ class _OdsTable:
         rows = []
         for index in range(height):
             row_cells = self.cells.get(index, {})
-            cells = tuple(row_cells.get(at) or Cell(self._cell_place(index, at), None) for at in range(width))
+            cells = tuple(row_cells.get(at) or Cell(self.cell_place(index, at), None) for at in range(width))
             rows.append(GridRow(sheet_place(self.name, str(index + 1)), cells, index in self.hidden_rows))
         spans = ((row, column, row + height - 1, column + width - 1) for row, column, height, width in self.spans)
         spread_merged_texts(rows, spans)
         notes = tuple(hidden_column_notes(self.name, rows, self.hidden_columns))
         return InputSheet(self.name, tuple(rows), self.style in hidden_styles, notes)
 
-    def _cell_place(self, row: int, column: int) -> str:
+    def cell_place(self, row: int, column: int) -> str:
         return sheet_place(self.name, f"{column_letters(column)}{row + 1}")
 
 
@@ -110,7 +110,7 @@ class _OdsContentScanner:
         self.tables: list[_OdsTable] = []
         self.hidden_styles: set[str] = set()
         self._style = ""
-        self._row: dict[int, Cell] = {}
+        self._row: dict[int, tuple[CellValue, str, str]] = {}
         self._row_attributes: dict[str, str] = {}
         self._column = 0
         self._cell: dict[str, str] | None = None
@@ -169,9 +169,7 @@ class _OdsContentScanner:
         value, number_format, fault = _parse_content(attributes, "\n".join(self._lines))
         if value is not None or fault:
             check_size_limits(table.next_row + 1, self._column + repeated)
-            for column in range(self._column, self._column + repeated):
-                place = sheet_place(table.name, f"{column_letters(column)}{table.next_row + 1}")
-                self._row[column] = Cell(place, value, number_format, fault)
+            self._row |= dict.fromkeys(range(self._column, self._column + repeated), (value, number_format, fault))
             height = _repeat_count(attributes, "number-rows-spanned")
             width = _repeat_count(attributes, "number-columns-spanned")
             if (height, width) != (1, 1):
@@ -185,13 +183,7 @@ class _OdsContentScanner:
             check_size_limits(table.next_row + repeated, max(self._row) + 1)
             for row in range(table.next_row, table.next_row + repeated):
                 table.cells[row] = {
-                    column: Cell(
-                        sheet_place(table.name, f"{column_letters(column)}{row + 1}"),
-                        cell.value,
-                        cell.number_format,
-                        cell.fault,
-                    )
-                    for column, cell in self._row.items()
+                    column: Cell(table.cell_place(row, column), *content) for column, content in self._row.items()
                 }
                 if self._row_attributes.get("visibility") in HIDDEN_STATES:
                     table.hidden_rows.add(row)

@@ -5,7 +5,9 @@ Macros never run. A formula is computed only where no value is stored, and only 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -24,7 +26,6 @@ from planner.inputs.parsed_file import ParsedFile, reject_file
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.spreadsheet.formulas import Formulas, UnsupportedFormula
 from planner.inputs.spreadsheet.workbook_parts import NO_VALUE, SheetMarks, WorkbookParts, examine_workbook
-from planner.inputs.spreadsheet.workbook_values import SheetValues, load_sheet_values
 from planner.inputs.spreadsheet.zip_archive import RejectedWorkbook, is_open_document
 from planner.inputs.text_encoding import binary_kind
 
@@ -34,6 +35,15 @@ ZIP = b"PK\x03\x04"
 EXPECTED = "an Excel workbook (.xlsx)"
 
 
+@dataclass(frozen=True, slots=True)
+class SheetValues:
+    """The values of a sheet by row and column; `merged` are the first and last (row, column) of ranges, from 0."""
+
+    grid: list[list[Any]]
+    merged: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+    visible: bool
+
+
 def claims(data: bytes) -> bool:
     """Whether the bytes are a ZIP archive, as every workbook is, and not an OpenDocument file."""
     return data.startswith(ZIP) and not is_open_document(data)
@@ -41,7 +51,7 @@ def claims(data: bytes) -> bool:
 
 def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> ParsedFile:
     """The workloads of all visible sheets; places are cells ("Plan!C5")."""
-    from planner.inputs.sheet_files import read_sheets
+    from planner.inputs.spreadsheet.sheet_reader import read_sheets
 
     if not claims(data):
         kind = binary_kind(data) or "text (if it is CSV, its name must end in .csv)"
@@ -57,12 +67,40 @@ def read(data: bytes, name: str, options: SheetOptions = NO_SHEET_OPTIONS) -> Pa
     return read_sheets(data, name, "xlsx", sheets, notes, options)
 
 
+def read_visible_sheets(data: bytes) -> Mapping[str, list[list[Any]]]:
+    """The rows of each visible sheet by its name; RejectedWorkbook where the workbook is damaged or unsafe."""
+    examine_workbook(data)
+    return {name: sheet.grid for name, sheet in _load_values(data).items() if sheet.visible}
+
+
 def _load_sheets(data: bytes, parts: WorkbookParts) -> tuple[InputSheet, ...]:
-    sheets = load_sheet_values(data)
+    sheets = _load_values(data)
     grids = {name: sheet.grid for name, sheet in sheets.items()}
     # All formulas first: computing one stores its value in the grid that other sheets refer to.
     notes = {name: _compute_formulas(name, grids, parts) for name in grids}
     return tuple(_build_sheet(name, sheet, parts, notes[name]) for name, sheet in sheets.items())
+
+
+def _load_values(data: bytes) -> dict[str, SheetValues]:
+    """The sheets by name, in order. The workbook must have passed `examine_workbook`. Raises RejectedWorkbook."""
+    import python_calamine
+
+    try:
+        book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
+        sheets = {}
+        for meta in book.sheets_metadata:
+            sheet = book.get_sheet_by_name(meta.name)
+            visible = meta.visible == python_calamine.SheetVisibleEnum.Visible
+            merged = tuple(sheet.merged_cell_ranges or ())
+            sheets[meta.name] = SheetValues(sheet.to_python(skip_empty_area=False), merged, visible)
+    except (python_calamine.CalamineError, ValueError, OSError, OverflowError) as error:
+        raise RejectedWorkbook(f"a damaged workbook ({error})") from None
+    except BaseException as error:
+        # A panic of the library's Rust code; the class cannot be imported, and does not derive from Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise RejectedWorkbook(f"a damaged workbook ({error})") from None
+    return sheets
 
 
 def _compute_formulas(sheet: str, grids: dict[str, list[list[Any]]], parts: WorkbookParts) -> list[str]:

@@ -11,7 +11,7 @@ from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from planner.inputs.documents.node_tree import DEPTH_MAX, NODES_MAX, DocumentNode, build_request, document_text
+from planner.inputs.document_tree import DEPTH_MAX, NODES_MAX, DocumentNode, build_request, document_text
 from planner.inputs.parsed_file import ParsedFile, UnreadableFile, reject_file
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions
 from planner.inputs.text_encoding import binary_kind
@@ -20,24 +20,19 @@ if TYPE_CHECKING:
     import yaml
 
 SUFFIXES = (".yaml", ".yml")
-_PLAIN_SCALARS = (
-    ("tag:yaml.org,2002:null", r"~|null|Null|NULL|", [*"~nN", ""]),
-    ("tag:yaml.org,2002:bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
-    ("tag:yaml.org,2002:int", r"[-+]?[0-9][0-9_]*", list("-+0123456789")),
-    (
-        "tag:yaml.org,2002:float",
+_DIGITS = "0123456789"
+_PLAIN_SCALARS: dict[str, tuple[str, list[str], Callable[[str], Any]]] = {
+    "tag:yaml.org,2002:null": (r"~|null|Null|NULL|", [*"~nN", ""], lambda _: None),
+    "tag:yaml.org,2002:bool": (r"true|True|TRUE|false|False|FALSE", [*"tTfF"], lambda text: text.casefold() == "true"),
+    "tag:yaml.org,2002:int": (r"[-+]?[0-9][0-9_]*", [*"-+", *_DIGITS], lambda text: int(text.replace("_", ""))),
+    "tag:yaml.org,2002:float": (
         r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?",
-        list("-+.0123456789"),
+        [*"-+.", *_DIGITS],
+        lambda text: float(text.replace("_", "")),
     ),
-    ("tag:yaml.org,2002:timestamp", r"[0-9]{4}-[0-9]{2}-[0-9]{2}", list("0123456789")),
-)
-_SCALAR_PARSERS: dict[str, Callable[[str], Any]] = {
-    "tag:yaml.org,2002:null": lambda _: None,
-    "tag:yaml.org,2002:bool": lambda text: text.casefold() == "true",
-    "tag:yaml.org,2002:int": lambda text: int(text.replace("_", "")),
-    "tag:yaml.org,2002:float": lambda text: float(text.replace("_", "")),
-    "tag:yaml.org,2002:timestamp": date.fromisoformat,
+    "tag:yaml.org,2002:timestamp": (r"[0-9]{4}-[0-9]{2}-[0-9]{2}", [*_DIGITS], date.fromisoformat),
 }
+"""Plain scalars by tag: their pattern, their first characters, and their value."""
 
 
 def claims(data: bytes) -> bool:
@@ -100,7 +95,7 @@ def _yaml_loader() -> Any:
 
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     loader: Any = type("Loader", (base,), {"yaml_implicit_resolvers": {}})
-    for tag, pattern, first in _PLAIN_SCALARS:
+    for tag, (pattern, first, _) in _PLAIN_SCALARS.items():
         loader.add_implicit_resolver(tag, re.compile(rf"(?:{pattern})\Z"), first)
     return loader
 
@@ -129,8 +124,8 @@ def _describe_place(mark: Any) -> str:
 def _convert_scalar(node: Any) -> Any:
     """The value of a scalar; any other tag stays a text."""
     text = str(node.value)
-    make = _SCALAR_PARSERS.get(str(node.tag))
+    plain = _PLAIN_SCALARS.get(str(node.tag))
     try:
-        return make(text) if make else text
+        return plain[2](text) if plain else text
     except ValueError:
         return text

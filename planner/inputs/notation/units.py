@@ -68,17 +68,13 @@ def normalize_text(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _normalize_short_text(text: str) -> str:
     text = text if text.isascii() else unicodedata.normalize("NFKC", text.replace("№", "#"))
-    text = re.sub(r"\(#\)|(?<=\w)\(s\)|(?<=[a-z])['’](?=s?(?!\w))", _plural_suffix, text.casefold())
+    # GPU(s) as gpus, GPU's as gpus, Count (#) as count.
+    text = re.sub(r"\(#\)|(?<=\w)\((s)\)|(?<=[a-z])['’](?=s?(?!\w))", lambda found: found[1] or "", text.casefold())
     text = re.sub(r"#(?: ?of\b)?", " number of ", text)
     text = re.sub(r"\bp\. ?a\b\.?", "per annum", text)
     text = re.sub(r"(?<![a-z])([km])(?=gpu|accelerator|tpu)", r"\1 ", text)
     text = re.sub(r"[\[\](){}_:;,\n\r\t\u00a0*]|(?<=\w)[-‐–](?=\w)", " ", text)
     return translate_words(re.sub(r"\s*/\s*", "/", re.sub(r"\s+", " ", text)).strip())
-
-
-def _plural_suffix(match: re.Match[str]) -> str:
-    """GPU(s) as gpus, GPU's as gpus, Count (#) as count."""
-    return "s" if match.group() == "(s)" else ""
 
 
 def parse_period(text: str) -> str:

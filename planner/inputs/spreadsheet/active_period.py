@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.inputs.cell_grid import Cell
-from planner.inputs.notation.dates import date_problem
-from planner.inputs.notation.months import last_finished_month, parse_month
+from planner.inputs.notation.dates import date_problem, parse_month, written_day
 from planner.inputs.notation.units import normalize_text
 from planner.inputs.spreadsheet.row_values import WorkloadRow
 
@@ -69,12 +68,6 @@ def read_active_period(line: WorkloadRow) -> ActivePeriod | None:
     return ActivePeriod(first, last, tuple(cells))
 
 
-def deadline_from_end(line: WorkloadRow) -> str:
-    """The last full month up to a row's End, as a deadline; empty where there is none."""
-    cell = line.cell("end")
-    return last_finished_month(cell) if cell is not None else ""
-
-
 def _read_day(line: WorkloadRow, meaning: str, cells: list[tuple[Cell, str]]) -> date | None:
     """The first day of a start, the last day of an end. Sheets store a month alone as its first day."""
     cell = line.cell(meaning)
@@ -85,24 +78,18 @@ def _read_day(line: WorkloadRow, meaning: str, cells: list[tuple[Cell, str]]) ->
         expected = "a month or a day: Jan-27, 2027-01-15"
         line.ledger.add_problem(cell, *date_problem(cell, f"not a month, under {meaning!r}", expected))
         return None
-    year, number = int(month[:4]), int(month[5:])
-    full_month = 1 if meaning == "start" else calendar.monthrange(year, number)[1]
-    written = cell.value.day if isinstance(cell.value, date) else _written_day(cell.text)
-    day = date(year, number, min(written, calendar.monthrange(year, number)[1]) if written > 1 else full_month)
+    year, number, written = int(month[:4]), int(month[5:]), written_day(cell) or 0
+    last = calendar.monthrange(year, number)[1]
+    day = date(year, number, min(written, last) if written > 1 else 1 if meaning == "start" else last)
     cells.append((cell, f"{'from' if meaning == 'start' else 'until'} {day}"))
     return day
-
-
-def _written_day(text: str) -> int:
-    match = re.fullmatch(r"20\d\d-\d\d-(\d\d)(?:[ T].*)?", text)
-    return int(match[1]) if match else 0
 
 
 def _read_duration(line: WorkloadRow, cell: Cell) -> int | None:
     number = line.number("duration")
     if number is None:
         return None
-    unit = normalize_text(number.quantity.unit) or number.column.words
+    unit = number.unit_words or number.column.words
     if not re.search(r"\b(?:months?|mos?)\b", unit) or not number.value.is_integer() or not 1 <= number.value <= 600:
         line.ledger.add_problem(cell, "not a number of months", "full months: a column Duration (months)")
         return None

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from planner.inputs.cell_grid import Cell, GridRow
-from planner.inputs.notation.dates import is_ambiguous_date
-from planner.inputs.notation.header_terms import MAY_BE_PRICED, MEANINGS, PRICED
-from planner.inputs.notation.months import is_yearless, parse_month, parse_month_number
+from planner.inputs.notation.dates import is_ambiguous_date, is_yearless, parse_month, parse_month_number
+from planner.inputs.notation.header_terms import MAY_BE_PRICED, MEANINGS, PEAK, PRICED, SHARE_OF_HOURS
 from planner.inputs.notation.numbers import parse_currency
-from planner.inputs.notation.units import Metric, normalize_text, parse_metric, parse_rate_seconds, parse_work_unit
+from planner.inputs.notation.units import Metric, normalize_text, parse_metric
 from planner.inputs.sheet_options import IGNORE, NO_SHEET_OPTIONS, SheetOptions, month_field
 
 RULE_HEADER_WORDS = "the words of its header"
@@ -20,7 +19,6 @@ RULE_CALENDAR_MONTH = "a calendar month"
 TITLE_MAX = 80
 """Characters of a title; longer texts are not titles."""
 _PRICED = re.compile(PRICED)
-_PEAK = re.compile(r"\b(?:peak|max(?:imum)?|p9\d)\b")
 PEAK_MEANINGS = frozenset({"requests_per_second", "gpus"})
 """Meanings that may have a column for the peak and one for the mean; the mean is planned."""
 RULE_CELL_CONTENT = "its cells"
@@ -53,6 +51,15 @@ class SheetColumn:
     rule: str = RULE_HEADER_WORDS
     was: str = ""
 
+    @property
+    def is_peak(self) -> bool:
+        return bool(PEAK.search(self.words))
+
+    @property
+    def is_share_of_hours(self) -> bool:
+        """Whether a utilisation lowers the hours beside it, by its header."""
+        return bool(SHARE_OF_HOURS.search(self.words))
+
 
 def match_columns(
     row: GridRow, above: GridRow | None = None, options: SheetOptions = NO_SHEET_OPTIONS
@@ -80,9 +87,9 @@ def select_columns(columns: tuple[SheetColumn, ...]) -> tuple[tuple[SheetColumn,
     rest: list[SheetColumn] = []
     passed: list[SheetColumn] = []
     mapped = {column.meaning for column in columns if column.rule == RULE_USER_MAPPING and column.meaning != "month"}
-    means = {c.meaning for c in columns if not _PEAK.search(c.words)}
+    means = {column.meaning for column in columns if not column.is_peak}
     for column in columns:
-        is_peak = column.meaning in means and column.meaning in PEAK_MEANINGS and _PEAK.search(column.words)
+        is_peak = column.is_peak and column.meaning in means and column.meaning in PEAK_MEANINGS
         if (column.meaning in mapped and column.rule != RULE_USER_MAPPING) or is_peak:
             passed.append(column)
             continue
@@ -176,13 +183,7 @@ def match_meaning(words: str) -> str:
 
 @cache
 def _meaning_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Each meaning with its patterns combined."""
-    return tuple((meaning, re.compile("|".join(f"(?:{each})" for each in each_of))) for meaning, each_of in MEANINGS)
-
-
-def parse_rate(column: SheetColumn) -> tuple[str, float | None]:
-    """The unit and the seconds of a throughput column by its header."""
-    return parse_work_unit(column.words), parse_rate_seconds(column.words)
+    return tuple((meaning, re.compile(pattern)) for meaning, pattern in MEANINGS)
 
 
 def _name_rank(column: SheetColumn) -> int:

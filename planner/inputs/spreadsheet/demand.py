@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from planner.inputs.cell_grid import Cell
-from planner.inputs.notation.header_terms import SHARE_OF_HOURS
 from planner.inputs.notation.units import Metric, is_yearly, parse_metric
 from planner.inputs.spreadsheet.active_period import read_active_period
 from planner.inputs.spreadsheet.column_meanings import REQUIRED_DEMAND, SheetColumn
@@ -27,7 +26,6 @@ _DEMAND_KEYS = {
     "units": "units_per_month",
     "requests_per_second": "requests_per_second",
 }
-_HOURS_SHARE = re.compile(SHARE_OF_HOURS)
 _CHIP_UTILISATION = re.compile(r"\b(?:gpu|sm|compute|mfu|memory|tensor|accelerator|chip|tpu)\b")
 
 
@@ -44,6 +42,11 @@ class DemandStatement:
     def is_zero(self) -> bool:
         values = self.value.values() if isinstance(self.value, dict) else self.value
         return not any(values) if not isinstance(values, float) else values == 0
+
+
+def _build_hours_demand(value: float, *cells: tuple[Cell, str]) -> DemandStatement:
+    """A demand of accelerator-hours a month."""
+    return DemandStatement(_DEMAND_KEYS["accelerator_hours"], value, "", cells)
 
 
 def read_demand(line: WorkloadRow, hardware: Hardware, problem_count: int) -> DemandStatement | None:
@@ -115,7 +118,7 @@ def _read_requests(line: WorkloadRow) -> DemandStatement | None:
     number = line.number("requests_per_second")
     if number is None:
         return None
-    if re.search(r"\b(?:peak|max(?:imum)?|p9\d)\b", number.column.words):
+    if number.column.is_peak:
         message = "a peak is not a demand; demand is the mean of the month, and a daily shape adds the peaks"
         line.ledger.add_problem(number.cell, message, "a column with mean requests per second")
         return None
@@ -153,7 +156,7 @@ def _read_accelerator_hours(
     product = _multiply_hours(line, hardware, hours)
     if number is None:
         return product
-    factor = repetitions_per_month(line, number.column, number.cell, scaled[1], number.value) if scaled else None
+    factor = repetitions_per_month(line, number, scaled[1]) if scaled else None
     if scaled is None or factor is None:
         return None
     value, metric = (number.value * scaled[1].scale * factor[0], scaled[1]) if factor[1] else scaled
@@ -172,18 +175,16 @@ def _read_accelerator_hours(
         )
         return None
     _note_period(line, number, metric, is_by_run=bool(factor[1]))
-    return DemandStatement(
-        _DEMAND_KEYS["accelerator_hours"], value, "", ((number.cell, f"{value:.15g} accelerator-hours"), *factor[1])
-    )
+    return _build_hours_demand(value, (number.cell, f"{value:.15g} accelerator-hours"), *factor[1])
 
 
 def _note_period(line: WorkloadRow, number: CellNumber, metric: Metric, *, is_by_run: bool = False) -> None:
     """Adds a note where an amount is read as per month, or spread over a year."""
     header = number.column.header
     if not metric.period and not is_by_run:
-        line.ledger.note(f"{header.text!r} ({header.place}) names no period: read as per month")
+        line.ledger.note(f"{header.quoted} names no period: read as per month")
     elif is_yearly(number.column.words):
-        line.ledger.note(f"{header.text!r} ({header.place}) is per year: a twelfth of it each month")
+        line.ledger.note(f"{header.quoted} is per year: a twelfth of it each month")
 
 
 def _read_node_hours(line: WorkloadRow, hardware: Hardware) -> DemandStatement | None:
@@ -199,8 +200,7 @@ def _read_node_hours(line: WorkloadRow, hardware: Hardware) -> DemandStatement |
         return None
     _note_period(line, number, scaled[1])
     each = () if hardware.each_cell is None else ((hardware.each_cell, f"{hardware.each:g} each"),)
-    cells = ((number.cell, f"{scaled[0]:.15g} node-hours"), *each)
-    return DemandStatement(_DEMAND_KEYS["accelerator_hours"], scaled[0] * hardware.each, "", cells)
+    return _build_hours_demand(scaled[0] * hardware.each, (number.cell, f"{scaled[0]:.15g} node-hours"), *each)
 
 
 def _multiply_hours(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None) -> DemandStatement | None:
@@ -218,14 +218,13 @@ def _multiply_hours(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours |
     if share is None:
         return None
     fraction, fraction_cell = share
-    cells = [
+    return _build_hours_demand(
+        hardware.count * hours.value * fraction,
         (hardware.count_cell, f"{hardware.count:g} accelerators"),
         (hours.cell, f"{hours.value:.15g} hours per month"),
-    ]
-    cells += hours.by
-    if fraction_cell is not None:
-        cells.append((fraction_cell, f"{fraction:g} of the hours"))
-    return DemandStatement(_DEMAND_KEYS["accelerator_hours"], hardware.count * hours.value * fraction, "", tuple(cells))
+        *hours.by,
+        *([] if fraction_cell is None else [(fraction_cell, f"{fraction:g} of the hours")]),
+    )
 
 
 def _read_hours_share(line: WorkloadRow, hours: float) -> tuple[float, Cell | None] | None:
@@ -233,18 +232,16 @@ def _read_hours_share(line: WorkloadRow, hours: float) -> tuple[float, Cell | No
     column = line.table.column("utilisation")
     if column is None or line.cell("utilisation") is None:
         return 1.0, None
-    if _CHIP_UTILISATION.search(column.words) and not _HOURS_SHARE.search(column.words):
-        line.ledger.note(
-            f"{column.header.text!r} ({column.header.place}) is the utilisation of the chip: the hours stay as they are"
-        )
+    if _CHIP_UTILISATION.search(column.words) and not column.is_share_of_hours:
+        line.ledger.note(f"{column.header.quoted} is the utilisation of the chip: the hours stay as they are")
         return 1.0, None
     share = line.fraction("utilisation")
     if share is None:
         return None
-    is_named = bool(_HOURS_SHARE.search(column.words))
-    if not is_named and hours >= 0.98 * HOURS_PER_MONTH:
-        line.ledger.note(f"{column.header.text!r} ({column.header.place}) is read as a share of the hours")
-    if not is_named and hours < 0.98 * HOURS_PER_MONTH:
+    is_full_month = hours >= 0.98 * HOURS_PER_MONTH
+    if not column.is_share_of_hours and is_full_month:
+        line.ledger.note(f"{column.header.quoted} is read as a share of the hours")
+    if not column.is_share_of_hours and not is_full_month:
         message = "ambiguous: a share of the hours, or the utilisation of the chip"
         line.ledger.add_problem(
             share[1], message, f"the header 'Utilisation (% of hours)' or 'GPU utilisation', not {column.header.text!r}"
@@ -312,10 +309,9 @@ def _read_month_value(line: WorkloadRow, column: SheetColumn, metric: Metric) ->
     if cell.text in ("-", "–", "—"):
         return 0.0
     number = line.number_in(column, cell)
-    scaled = scale_amount(line, number, metric) if number else None
-    if scaled is None:
+    if number is None or (scaled := scale_amount(line, number, metric)) is None:
         return None
-    return scaled[0] if metric.kind != "accelerators" else number.value if number else None
+    return number.value if metric.kind == "accelerators" else scaled[0]
 
 
 def _read_amount_column(line: WorkloadRow, hardware: Hardware, hours: MonthlyHours | None) -> DemandStatement | None:
@@ -335,12 +331,8 @@ def _read_amount_column(line: WorkloadRow, hardware: Hardware, hours: MonthlyHou
                 number.cell, "a number of GPUs is not an amount of work", "a column Hours per month, or GPU-hours"
             )
             return None
-        return DemandStatement(
-            _DEMAND_KEYS["accelerator_hours"],
-            number.value * hours.value,
-            "",
-            ((number.cell, f"{number.value:g} accelerators"), (hours.cell, "hours")),
-        )
+        gpus = (number.cell, f"{number.value:g} accelerators")
+        return _build_hours_demand(number.value * hours.value, gpus, (hours.cell, "hours"))
     is_total = metric.kind == "units" and not metric.period and line.cell("deadline") is not None
     return _build_statement(line, number, metric, "total_units" if is_total else _DEMAND_KEYS[metric.kind])
 

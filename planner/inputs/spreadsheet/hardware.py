@@ -10,11 +10,15 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from planner.inputs.cell_grid import Cell
-from planner.inputs.notation.units import ACCELERATOR, normalize_text
-from planner.inputs.spreadsheet.instance_types import find_instance_type, is_instance_type
+from planner.inputs.notation.units import ACCELERATOR
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
+
+if TYPE_CHECKING:
+    from pricing.catalog.price_catalog import Catalog
+    from pricing.offering import Offering
 
 _TIMES = r"(?P<nodes>\d{1,4}) ?(?:nodes? of|nodes? ?[x×*]|servers? of|[x×*]) ?(?P<each>\d{1,3})(?! ?g|\d)"
 _COUNTED = (
@@ -30,8 +34,13 @@ _NAME_AND_SIZE = re.compile(
 """A100-80 and A100 (80): the second may also be a count."""
 SIZES_GB = frozenset({16, 24, 32, 40, 48, 80, 94, 96, 141, 180, 192})
 """Memory sizes of accelerators: any other number behind a name is a count."""
-
 _UNITS = re.compile(rf"(?:{ACCELERATOR}|nodes?|x|units?|pcs)")
+_INSTANCE_TYPE = re.compile(
+    r"(?:ml\.)?[a-z]{1,4}\d{1,2}[a-z-]*\.(?:\d{0,3}x?large|metal[\w-]*)|[a-z]\d-[a-z]+-\d+[a-z]*|standard_n[\w-]+"
+    r"|(?:vm|bm)\.gpu[\w.]+",
+    re.IGNORECASE,
+)
+"""The form of an instance type in any cloud: p4d.24xlarge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +180,7 @@ def _read_positive_count(line: WorkloadRow, meaning: str) -> CellNumber | None:
     number = line.number(meaning)
     if number is None:
         return None
-    unit = normalize_text(number.quantity.unit)
+    unit = number.unit_words
     idle = number.value == 0 and line.cell("hours") is not None and line.cell("throughput") is None
     is_unit = not unit or _UNITS.fullmatch(unit)
     if (number.value == 0 and not idle) or number.quantity.percent or not is_unit:
@@ -187,3 +196,27 @@ def _is_hardware_text(cell: Cell) -> bool:
         and split_hardware_text(cell.text)[1] is not None
         and not cell.text.replace(",", "").isdigit()
     )
+
+
+def is_instance_type(text: str) -> bool:
+    """Whether a text has the form of an instance type; decided without opening the catalogue."""
+    return bool(_INSTANCE_TYPE.fullmatch(text.strip()))
+
+
+def find_instance_type(text: str, catalog: Catalog | None) -> Offering | None:
+    """The machine of that name, with full accelerators; None where no cloud, or clouds with different ones, have it."""
+    if catalog is None:
+        from pricing.catalog.price_catalog import Catalog as EmbeddedCatalog
+
+        catalog = EmbeddedCatalog.embedded()
+    offerings = _offerings_by_name(catalog).get(text.strip().casefold().removeprefix("ml."), ())
+    variants = {(each.accelerator, each.accelerator_count) for each in offerings}
+    return offerings[0] if len(variants) == 1 and offerings[0].accelerator and offerings[0].accelerator_count else None
+
+
+@lru_cache(maxsize=2)
+def _offerings_by_name(catalog: Catalog) -> dict[str, tuple[Offering, ...]]:
+    names: dict[str, tuple[Offering, ...]] = {}
+    for (_, instance_type), offering in sorted(catalog.offerings.items()):
+        names[instance_type.casefold()] = (*names.get(instance_type.casefold(), ()), offering)
+    return names

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from planner.inputs.cell_grid import HEADER_SEARCH_ROWS, Cell, GridRow, InputSheet
-from planner.inputs.notation.months import is_yearless, parse_month, parse_month_number
+from planner.inputs.notation.dates import is_yearless, parse_month, parse_month_number
 from planner.inputs.notation.units import normalize_text
 from planner.inputs.sheet_options import SheetOptions
-from planner.inputs.spreadsheet.column_meanings import NAME_RANK, SheetColumn, is_year, match_columns, match_meaning
+from planner.inputs.spreadsheet.column_meanings import NAME_RANK, is_year, match_columns, match_meaning
 
 KEY_MEANINGS = frozenset(
     {"name", "accelerator", "gpus", "hours", "accelerator_hours", "units_per_month", "throughput", "month"}
@@ -40,7 +40,7 @@ def find_header(sheet: InputSheet, start: int, options: SheetOptions) -> Header 
         return first
     best, best_score = None, 1
     for index in range(start, min(len(sheet.rows), start + HEADER_SEARCH_ROWS)):
-        score = header_score(sheet.rows[index], options)
+        score, _ = _match_header(sheet.rows[index], options)
         if score > best_score:
             best, best_score = _single_row_header(sheet, index), score
         if index > start and (row := _join_rows(sheet.rows[index - 1], sheet.rows[index])) is not None:
@@ -59,9 +59,8 @@ def _first_of_several_headers(sheet: InputSheet, start: int, options: SheetOptio
         row = sheet.rows[index]
         if len(row.cells) < 3 or _has_numbers(row) or any(cell.text.isdigit() for cell in row.cells):
             continue
-        columns = match_columns(row, None, options)
-        meanings = {column.meaning for column in columns}
-        if _score_columns(row, columns) >= 3 and "name" in meanings and len(meanings & KEY_MEANINGS) >= 3:
+        score, meanings = _match_header(row, options)
+        if score >= 3 and "name" in meanings and len(meanings & KEY_MEANINGS) >= 3:
             indexes.append(index)
         if len(indexes) == 2:
             has_rows = any(_has_values(each) for each in sheet.rows[indexes[0] + 1 : index])
@@ -73,19 +72,17 @@ def _has_values(row: GridRow) -> bool:
     return any((cell.is_number and not is_year(cell)) or cell.text[:1].isdigit() for cell in row.cells)
 
 
-def header_score(row: GridRow, options: SheetOptions) -> int:
-    """The number of meanings in a header; 0 where the row is none."""
-    return 0 if _has_numbers(row) else _score_columns(row, match_columns(row, None, options))
-
-
 def _has_numbers(row: GridRow) -> bool:
     return any((cell.is_number and not is_year(cell)) or isinstance(cell.value, bool) for cell in row.cells)
 
 
-def _score_columns(row: GridRow, columns: Sequence[SheetColumn]) -> int:
-    cells = sum(not cell.is_blank for cell in row.cells)
-    meanings = {column.meaning for column in columns} - {"yearless"}
-    return len(meanings) if len(meanings) >= 4 or len(columns) * 2 >= cells else 0
+def _match_header(row: GridRow, options: SheetOptions) -> tuple[int, set[str]]:
+    """The score of a header, which is the number of its known meanings (0 where the row is none), and its meanings."""
+    columns = match_columns(row, None, options)
+    meanings = {column.meaning for column in columns}
+    score = len(meanings - {"yearless"})
+    is_header = score >= 4 or len(columns) * 2 >= sum(not cell.is_blank for cell in row.cells)
+    return score if is_header and not _has_numbers(row) else 0, meanings
 
 
 def find_next_header(sheet: InputSheet, header: GridRow, start: int, options: SheetOptions) -> int:
@@ -96,25 +93,19 @@ def find_next_header(sheet: InputSheet, header: GridRow, start: int, options: Sh
         if any(cell.is_number for cell in row.cells) or any(cell.text.isdigit() for cell in row.cells):
             continue
         texts = {cell.text.casefold() for cell in row.cells if not cell.is_blank}
-        if len(texts) < 3 or len(texts & own) * 2 >= len(texts) or not (options.columns or _may_contain_name(texts)):
+        may_have_name = options.columns or any(word in text for text in texts for word in _NAMES)  # excludes most rows
+        if len(texts) < 3 or len(texts & own) * 2 >= len(texts) or not may_have_name:
             continue
-        columns = match_columns(row, None, options)
-        meanings = {column.meaning for column in columns}
-        if len(meanings) >= 3 and "name" in meanings and not _has_numbers(row) and _score_columns(row, columns) >= 3:
+        score, meanings = _match_header(row, options)
+        if score >= 3 and "name" in meanings:
             return index
     return len(sheet.rows)
 
 
-def _may_contain_name(texts: Iterable[str]) -> bool:
-    """Whether any text contains a word for a name: a fast check that excludes most rows."""
-    return any(word in text for text in texts for word in _NAMES)
-
-
 def _rank_header(row: GridRow, options: SheetOptions) -> tuple[int, int]:
     """The rank of a header, to choose between one row and two: its meanings, then those that state demand."""
-    columns = match_columns(row, None, options)
-    score = 0 if _has_numbers(row) else _score_columns(row, columns)
-    return score, len({column.meaning for column in columns} & KEY_MEANINGS)
+    score, meanings = _match_header(row, options)
+    return score, len(meanings & KEY_MEANINGS)
 
 
 def _single_row_header(sheet: InputSheet, index: int) -> Header:

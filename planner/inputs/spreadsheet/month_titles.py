@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
-from planner.inputs.notation.months import parse_month_name, parse_quarter
+from planner.inputs.notation.dates import parse_month_name, parse_quarter
 from planner.inputs.notation.numbers import AmbiguousNumber, parse_quantity
 from planner.inputs.notation.units import Metric, parse_metric
 from planner.inputs.spreadsheet.column_meanings import SheetColumn
@@ -46,12 +46,11 @@ def _add_year(titles: list[Cell], columns: Sequence[SheetColumn]) -> tuple[Sheet
     if len(years) != 1 or any(_FISCAL.search(cell.text) for cell in titles):
         return tuple(columns)
     ((year, cell),) = years.items()
+    rule = f"of {year}, by {cell.place}"
     dated = {
-        id(c): replace(c, meaning="month", month=f"{year}-{number:02d}", rule=f"of {year}, by {cell.place}")
-        for c, number in named
-        if number
+        c.index: replace(c, meaning="month", month=f"{year}-{number:02d}", rule=rule) for c, number in named if number
     }
-    return tuple(dated.get(id(c), c) for c in columns)
+    return tuple(dated.get(c.index, c) for c in columns)
 
 
 def _add_unit(titles: list[Cell], columns: tuple[SheetColumn, ...]) -> tuple[SheetColumn, ...]:
@@ -68,8 +67,9 @@ def _add_unit(titles: list[Cell], columns: tuple[SheetColumn, ...]) -> tuple[She
     if len({metric for metric, _ in metrics.values()}) != 1:
         return columns
     metric, cell = next(iter(metrics.values()))
-    updated = {id(c): replace(c, metric=metric, rule=f"{c.rule}; GPU-hours, by {cell.place}") for c in bare}
-    return tuple(updated.get(id(c), c) for c in columns)
+    return tuple(
+        replace(c, metric=metric, rule=f"{c.rule}; GPU-hours, by {cell.place}") if c in bare else c for c in columns
+    )
 
 
 def drop_sum_columns(

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from planner.inputs.cell_grid import Cell
-from planner.inputs.notation.header_terms import RUN, SHARE_OF_HOURS
-from planner.inputs.notation.units import PER_MONTH, Metric, adjust_metric, normalize_text, parse_period
+from planner.inputs.notation.header_terms import RUN
+from planner.inputs.notation.units import PER_MONTH, Metric, adjust_metric, parse_period
 from planner.inputs.spreadsheet.column_meanings import SheetColumn
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
 from pricing.units import HOURS_PER_MONTH
@@ -33,6 +33,8 @@ _PLAN = re.compile(
 _OF_A_RUN = re.compile(rf"(?: per |/)(?:training )?{RUN}\b")
 _OF_A_PERSON = re.compile(r"(?: per |/)(?:user|person|student|seat|developer|engineer|researcher|head)\b")
 _PER = re.compile(r"(?: per |/)\w+")
+Repetitions = tuple[float, tuple[tuple[Cell, str], ...]]
+"""A number a month, and the cells that it was read from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,13 @@ def read_monthly_hours(line: WorkloadRow) -> MonthlyHours | None:
         return None
     number = line.number_in(column, cell)
     scaled = scale_amount(line, number, column.metric or Metric("hours")) if number else None
-    factor = repetitions_per_month(line, column, cell, scaled[1], number.value) if number and scaled else None
+    factor = repetitions_per_month(line, number, scaled[1]) if number and scaled else None
     if number is None or scaled is None or factor is None:
         return None
     hours, metric = scaled
     hours = number.value * metric.scale * factor[0] if factor[1] else hours
     if not metric.period and not factor[1]:
-        line.ledger.note(f"{column.header.text!r} ({column.header.place}) names no period: read as hours per month")
+        line.ledger.note(f"{column.header.quoted} names no period: read as hours per month")
     if hours > HOURS_PER_MONTH_MAX:
         message = f"{hours:,.15g} hours a month exceed the hours of a month"
         line.ledger.add_problem(cell, message, "hours of one GPU; name the column GPU-hours if it adds up all GPUs")
@@ -69,59 +71,48 @@ def read_monthly_hours(line: WorkloadRow) -> MonthlyHours | None:
     return MonthlyHours(hours, cell, factor[1])
 
 
-def repetitions_per_month(
-    line: WorkloadRow, column: SheetColumn, cell: Cell, metric: Metric, value: float
-) -> tuple[float, tuple[tuple[Cell, str], ...]] | None:
+def repetitions_per_month(line: WorkloadRow, hours: CellNumber, metric: Metric) -> Repetitions | None:
     """The repetitions a month of the hours of a run, or of a day in a row with days; None after a problem.
 
     Without cells where the period of the column alone decides.
     """
-    of_a_run = bool(_OF_A_RUN.search(column.words)) and not metric.period
-    problem = _find_ambiguity(line, column, metric, value, of_a_run=of_a_run)
+    of_a_run = bool(_OF_A_RUN.search(hours.column.words)) and not metric.period
+    problem = _find_ambiguity(line, hours, metric, of_a_run=of_a_run)
     if problem is not None:
-        line.ledger.add_problem(cell, *problem)
+        line.ledger.add_problem(hours.cell, *problem)
         return None
     if of_a_run:
-        return _read_repetitions(
-            line, cell, "runs", "run", "hours of one run without the number of runs a month", "a column Runs per month"
-        )
+        return _read_repetitions(line, hours.cell, "runs", "hours of one run without the number of runs a month")
     if metric.period == "day" and line.cell("days") is not None:
-        return _read_repetitions(
-            line, cell, "days", "day", "hours a day without the number of days a month", "a column Days per month"
-        )
+        return _read_repetitions(line, hours.cell, "days", "hours a day without the number of days a month")
     for meaning in ("days", "runs"):
         if line.cell(meaning) is not None and (other := line.table.column(meaning)) is not None:
-            place = other.header.place
-            line.ledger.note(f"{other.header.text!r} ({place}) is not used: the hours have a period of their own")
+            line.ledger.note(f"{other.header.quoted} is not used: the hours have a period of their own")
     return metric.factor, ()
 
 
-def _find_ambiguity(
-    line: WorkloadRow, column: SheetColumn, metric: Metric, value: float, *, of_a_run: bool
-) -> tuple[str, str] | None:
+def _find_ambiguity(line: WorkloadRow, hours: CellNumber, metric: Metric, *, of_a_run: bool) -> tuple[str, str] | None:
     """The message and the expectation for ambiguous hours; None for clear ones."""
-    if _OF_A_PERSON.search(column.words):
+    if _OF_A_PERSON.search(hours.column.words):
         return "hours of one person without the number of people", "GPU-hours / month, of all people together"
-    if not metric.period and value <= 24 and line.cell("days") is not None:
+    if not metric.period and hours.value <= 24 and line.cell("days") is not None:
         return "ambiguous: hours a day or a month", "a column Hours / day, or Hours / month"
     if not metric.period and not of_a_run and line.cell("runs") is not None:
         return "ambiguous: hours of a run or of a month", "a column Hours per run, or Hours / month"
-    if metric.period == "day" and value > 24 and metric.kind == "hours" and line.cell("days") is not None:
-        return f"{value:g} hours a day exceed the hours of a day", "24 at most"
+    if metric.period == "day" and hours.value > 24 and metric.kind == "hours" and line.cell("days") is not None:
+        return f"{hours.value:g} hours a day exceed the hours of a day", "24 at most"
     return None
 
 
-def _read_repetitions(
-    line: WorkloadRow, cell: Cell, meaning: str, one: str, message: str, expected: str
-) -> tuple[float, tuple[tuple[Cell, str], ...]] | None:
+def _read_repetitions(line: WorkloadRow, hours_cell: Cell, meaning: str, problem: str) -> Repetitions | None:
+    """The number of days or runs a month, in the column of that meaning; the problem where there is none."""
     number = line.number(meaning)
-    period = (parse_period(normalize_text(number.quantity.unit)) or parse_period(number.column.words)) if number else ""
+    period = number.stated(parse_period) if number else ""
     most = DAYS_IN.get(period, math.inf) if meaning == "days" else math.inf
     if number is None or not period or number.value > most:
-        line.ledger.add_problem(number.cell if number else cell, message, expected)
+        line.ledger.add_problem(number.cell if number else hours_cell, problem, f"a column {meaning.title()} per month")
         return None
-    times = number.value * PER_MONTH[period]
-    return times, ((number.cell, f"{number.value:g} {one}s a {period}"),)
+    return number.value * PER_MONTH[period], ((number.cell, f"{number.value:g} {meaning} a {period}"),)
 
 
 def _parse_schedule(text: str) -> float | None:
@@ -166,13 +157,11 @@ def _is_in_hours(words: str) -> bool:
 def _full_month_share(line: WorkloadRow) -> MonthlyHours | None:
     """All hours of a month, for a row with a share of the hours and without hours."""
     column, cell = line.table.column("utilisation"), line.cell("utilisation")
-    if column is None or cell is None or line.table.column("hours") or not re.search(SHARE_OF_HOURS, column.words):
+    if column is None or cell is None or line.table.column("hours") or not column.is_share_of_hours:
         return None
     if any(line.cell(each) is not None for each in ("accelerator_hours", "node_hours", "units_per_month", "amount")):
         return None
-    line.ledger.note(
-        f"{column.header.text!r} ({column.header.place}) is a share of the {HOURS_PER_MONTH:g} hours a month"
-    )
+    line.ledger.note(f"{column.header.quoted} is a share of the {HOURS_PER_MONTH:g} hours a month")
     return MonthlyHours(HOURS_PER_MONTH, cell)
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from planner.inputs.cell_grid import Cell, GridRow
 from planner.inputs.notation.languages import NO, YES
 from planner.inputs.notation.numbers import AmbiguousNumber, Quantity, parse_format_currency, parse_quantity
+from planner.inputs.notation.units import normalize_text
 from planner.inputs.reading_log import ReadingLog
 from planner.inputs.spreadsheet.column_meanings import SheetColumn
 from planner.inputs.spreadsheet.table_detection import SheetTable
@@ -18,6 +21,7 @@ from planner.inputs.spreadsheet.table_detection import SheetTable
 if TYPE_CHECKING:
     from pricing.catalog.price_catalog import Catalog
 
+T = TypeVar("T")
 BLANK_WORDS = frozenset({"", "-", "–", "—", "n/a", "na", "n.a.", "none", "null", "nil"})
 _CLOCK_FORMAT = re.compile(r"(?:\[h+\]|\bh{1,2}):m", re.IGNORECASE)
 """A number format of times: the stored number is a fraction of a day."""
@@ -38,8 +42,17 @@ class CellNumber:
     def value(self) -> float:
         return self.quantity.value
 
+    @property
+    def unit_words(self) -> str:
+        """The unit in the cell, normalized."""
+        return normalize_text(self.quantity.unit)
 
-@dataclass(frozen=True, slots=True)
+    def stated(self, parse: Callable[[str], T]) -> T:
+        """What `parse` finds in the unit in the cell, else in the header."""
+        return parse(self.unit_words) or parse(self.column.words)
+
+
+@dataclass(frozen=True)
 class WorkloadRow:
     """A row that is a workload: number `index` of the request."""
 
@@ -48,19 +61,23 @@ class WorkloadRow:
     index: int
     ledger: ReadingLog
     catalog: Catalog | None = None
-    path: str = field(init=False)
-    filled: dict[str, Cell] = field(init=False)
-    """The cells that are not blank, by meaning."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "path", f"workloads[{self.index}]")
-        cells, filled = self.row.cells, {}
-        for meaning, column in self.table.by_meaning.items():
-            if column.index < len(cells):
-                cell = cells[column.index]
-                if cell.fault or cell.text.casefold() not in BLANK_WORDS:
-                    filled[meaning] = cell
-        object.__setattr__(self, "filled", filled)
+    @property
+    def path(self) -> str:
+        return f"workloads[{self.index}]"
+
+    @cached_property
+    def filled(self) -> dict[str, Cell]:
+        """The cells that are not blank, by meaning."""
+        cells = {meaning: self.row.cell(column.index) for meaning, column in self.table.by_meaning.items()}
+        return {
+            meaning: cell for meaning, cell in cells.items() if cell.fault or cell.text.casefold() not in BLANK_WORDS
+        }
+
+    def record(self, key: str, cell: Cell, value: object, shown: object = None) -> dict[str, Any]:
+        """The field of the workload with its value, recorded as read from `cell`; `shown` is the value for people."""
+        self.ledger.read(f"{self.path}.{key}", cell, value if shown is None else shown)
+        return {key.rpartition(".")[2]: value}
 
     def cell(self, meaning: str) -> Cell | None:
         """The cell under the column of that meaning; None where the column is missing or the cell is blank."""

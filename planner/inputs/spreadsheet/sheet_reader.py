@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from planner.inputs.calculators.export_reader import read_calculator_sheet
 from planner.inputs.cell_grid import InputSheet
 from planner.inputs.notation.dates import EXPECTED_MONTH, date_problem, resolve_dates
 from planner.inputs.parsed_file import ParsedFile, digest, placeholder_request
-from planner.inputs.reading_log import FileContents, ReadingLog, RowKind, SheetReader
+from planner.inputs.reading_log import ReadingLog, RowKind
 from planner.inputs.sheet_options import SheetOptions
 from planner.inputs.spreadsheet.assumptions_sheet import is_assumptions_sheet, read_assumptions
 from planner.inputs.spreadsheet.column_meanings import SINGLE_COLUMN_MEANINGS, SheetColumn
@@ -28,16 +29,13 @@ from planner.result import InputProvenance
 
 
 def read_sheets(
-    data: bytes,
-    name: str,
-    format_name: str,
-    sheets: Sequence[InputSheet],
-    notes: Sequence[str],
-    options: SheetOptions,
-    special_layouts: Sequence[SheetReader],
+    data: bytes, name: str, format_name: str, sheets: Sequence[InputSheet], notes: Sequence[str], options: SheetOptions
 ) -> ParsedFile:
-    """The request of all sheets of a file together; `special_layouts` are tried before the general reader."""
-    log, contents = ReadingLog(), FileContents()
+    """The request of all sheets of a file together: exports of price calculators by their layout, others by headers.
+
+    `notes` are those of the file as a whole.
+    """
+    log = ReadingLog()
     for note in notes:
         log.note(note)
     tables: list[SheetTable] = []
@@ -46,11 +44,11 @@ def read_sheets(
         for note in sheet.notes:
             log.note(note)
         if is_assumptions_sheet(sheet) and not sheet.hidden:
-            contents.assumptions |= read_assumptions(sheet, log)
-        elif sheet.hidden or not any(read(sheet, contents, log, options) for read in special_layouts):
-            tables += _read_sheet(sheet, contents, log, name, options)
-    check_mapped_columns(contents.tables, options, log)
-    if not contents.workloads and not log.complaints:
+            log.assumptions |= read_assumptions(sheet, log)
+        elif sheet.hidden or not read_calculator_sheet(sheet, log, options):
+            tables += _read_sheet(sheet, log, name, options)
+    check_mapped_columns(log.tables, options, log)
+    if not log.workloads and not log.complaints:
         log.complaints.append(explain_missing_workloads(name, tables, sheets))
     inputs = InputProvenance(
         name=name,
@@ -62,18 +60,14 @@ def read_sheets(
         readings=tuple(log.readings),
         notes=tuple(log.notes),
     )
-    document: dict[str, Any] = {"assumptions": contents.assumptions} if contents.assumptions else {}
-    document |= {"workloads": contents.workloads} if contents.workloads else placeholder_request()
+    document: dict[str, Any] = {"assumptions": log.assumptions} if log.assumptions else {}
+    document |= {"workloads": log.workloads} if log.workloads else placeholder_request()
     if log.amount[0]:
         document["currency"], log.places["currency"] = log.amount
-    return ParsedFile(
-        document, inputs, tuple(log.complaints), log.places, tuple(contents.tables), tuple(contents.estimated)
-    )
+    return ParsedFile(document, inputs, tuple(log.complaints), log.places, tuple(log.tables), tuple(log.estimated))
 
 
-def _read_sheet(
-    sheet: InputSheet, contents: FileContents, log: ReadingLog, file: str, options: SheetOptions
-) -> list[SheetTable]:
+def _read_sheet(sheet: InputSheet, log: ReadingLog, file: str, options: SheetOptions) -> list[SheetTable]:
     """Reads the tables of a sheet; gives those of a visible one, including tables without workloads."""
     parts = (sheet,) if sheet.hidden else split_adjacent_tables(sheet, options)
     title = sheet.name or "the file"
@@ -92,8 +86,8 @@ def _read_sheet(
         if not usable and any(not row.is_blank for row in part.rows):
             log.note(f"{title} has no table of workloads and was not read")
         for table in usable:
-            contents.tables.append(describe_table(table, options, layout))
-            _read_table(table, contents, log, file, options)
+            log.tables.append(describe_table(table, options, layout))
+            _read_table(table, log, file, options)
     return tables
 
 
@@ -105,20 +99,20 @@ def _reject_hidden_rows(sheet: InputSheet, tables: Sequence[SheetTable], log: Re
         log.note(f"the hidden sheet {sheet.name} was not read")
 
 
-def _read_table(table: SheetTable, contents: FileContents, log: ReadingLog, file: str, options: SheetOptions) -> None:
+def _read_table(table: SheetTable, log: ReadingLog, file: str, options: SheetOptions) -> None:
     _check_columns(table, log)
     for cell, message, expected in table.faults:
         log.add_problem(cell, message, expected)
     totals, naming = Totals(table), find_duplicate_names(table)
     if naming.header is not None:
-        log.note(f"rows of one name are distinguished by {naming.header.text!r} ({naming.header.place})")
+        log.note(f"rows of one name are distinguished by {naming.header.quoted}")
     idle: set[str] = set()
     """Places of the rows without demand: their further months are rejected with them."""
     for each in table.rows:
         kind = _row_kind(each, totals, idle)
         if kind is RowKind.WORKLOAD:
-            line = WorkloadRow(table, each.row, len(contents.workloads), log, options.catalog)
-            kind = _read_workload(line, contents, naming, file)
+            line = WorkloadRow(table, each.row, len(log.workloads), log, options.catalog)
+            kind = _read_workload(line, naming, file)
             if kind is RowKind.NO_DEMAND:
                 idle.add(each.row.place)
         if kind in (RowKind.WORKLOAD, RowKind.FURTHER_MONTH):
@@ -143,19 +137,19 @@ def _row_kind(classified: ClassifiedRow, totals: Totals, idle: set[str]) -> RowK
     return classified.kind
 
 
-def _read_workload(line: WorkloadRow, contents: FileContents, naming: DuplicateNames, file: str) -> RowKind:
+def _read_workload(line: WorkloadRow, naming: DuplicateNames, file: str) -> RowKind:
     """Adds the workload of a row; one without demand is removed again."""
     checkpoint = line.ledger.checkpoint()
-    workload, stated = build_workload(line, _read_workload_name(line, contents.places, naming), file)
+    workload, stated = build_workload(line, _read_workload_name(line, naming), file)
     if stated is not None and stated.is_zero:
         line.ledger.roll_back(checkpoint)
-        contents.places.pop(workload["name"].casefold(), None)
+        line.ledger.names.pop(workload["name"].casefold(), None)
         return RowKind.NO_DEMAND
-    contents.workloads.append(workload)
+    line.ledger.workloads.append(workload)
     return RowKind.WORKLOAD
 
 
-def _read_workload_name(line: WorkloadRow, places: dict[str, str], naming: DuplicateNames) -> str:
+def _read_workload_name(line: WorkloadRow, naming: DuplicateNames) -> str:
     """The workload's name; a placeholder, and a problem, where it is missing or used already."""
     log = line.ledger
     cell = line.cell("name")
@@ -167,7 +161,7 @@ def _read_workload_name(line: WorkloadRow, places: dict[str, str], naming: Dupli
         log.places[line.path] = at.place
         return f"({line.row.place})"
     name = naming.name(line.row, name)
-    first = places.setdefault(name.casefold(), cell.place)
+    first = log.names.setdefault(name.casefold(), cell.place)
     log.places[line.path] = cell.place
     if first != cell.place:
         log.add_problem(cell, f"a second workload of this name; the first is in {first}", "a unique name")
@@ -186,7 +180,7 @@ def _check_columns(table: SheetTable, log: ReadingLog) -> None:
         if earlier is column or column.meaning in SINGLE_COLUMN_MEANINGS | {"yearless"}:
             continue
         if columns_agree(table, earlier, column):
-            same = f"{column.header.text!r} ({column.header.place}) states the same as {earlier.header.text!r}"
+            same = f"{column.header.quoted} states the same as {earlier.header.text!r}"
             log.note(f"{same}: one was read")
         else:
             message = f"means the same as {earlier.header.text!r} in {earlier.header.place}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
-from planner.inputs.notation.header_terms import KINDS, SHARE_OF_HOURS
+from planner.inputs.notation.header_terms import match_kind
 from planner.inputs.notation.languages import NO, TOTALS
 from planner.inputs.notation.numbers import detect_decimal_separator
 from planner.inputs.notation.units import Metric, normalize_text
@@ -45,6 +46,7 @@ _BARE = re.compile(r"\d+(?:\.\d+)?")
 TABLE_ENDS = (RowKind.TOTAL, RowKind.BLANK, RowKind.HEADING, RowKind.NOTE)
 """Rows after which a table may be over."""
 _EXAMPLE = re.compile(r"(?:\(example\)|\[example\]|example:)", re.IGNORECASE)
+"""The mark of a row as an example, as `planner template` writes one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,11 @@ class ClassifiedRow:
     first_place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SheetTable:
     """A header with the rows beneath it. `decimals` is the decimal separator by column index, where it is certain.
 
-    `faults` are cells with a message and the expected value; `in_percent` are columns of shares with a number above 1.
+    `faults` are cells with a message and the expected value.
     """
 
     sheet: InputSheet
@@ -70,20 +72,19 @@ class SheetTable:
     rows: tuple[ClassifiedRow, ...]
     decimals: dict[int, str]
     faults: tuple[tuple[Cell, str, str], ...] = ()
-    by_meaning: dict[str, SheetColumn] = field(init=False)
-    in_percent: frozenset[int] = field(init=False)
 
-    def __post_init__(self) -> None:
-        first: dict[str, SheetColumn] = {}
-        for column in self.columns:
-            first.setdefault(column.meaning, column)
-        object.__setattr__(self, "by_meaning", first)
-        shares = (first[meaning].index for meaning in SHARE_MEANINGS if meaning in first)
-        object.__setattr__(
-            self, "in_percent", frozenset(index for index in shares if _is_in_percent(self.workload_rows, index))
-        )
+    @cached_property
+    def by_meaning(self) -> dict[str, SheetColumn]:
+        """The first column of each meaning."""
+        return {column.meaning: column for column in reversed(self.columns)}
 
-    @property
+    @cached_property
+    def in_percent(self) -> frozenset[int]:
+        """The columns of shares with a number above 1."""
+        shares = (self.by_meaning[meaning].index for meaning in SHARE_MEANINGS if meaning in self.by_meaning)
+        return frozenset(index for index in shares if _is_in_percent(self.workload_rows, index))
+
+    @cached_property
     def workload_rows(self) -> tuple[GridRow, ...]:
         return tuple(each.row for each in self.rows if each.kind is RowKind.WORKLOAD)
 
@@ -100,7 +101,7 @@ class SheetTable:
         """Whether its columns can state a demand."""
         has_count = bool(self.meanings & {"gpus", "nodes", "accelerator", "instance_type", "replicas"})
         share = self.column("utilisation")
-        has_hours = "hours" in self.meanings or (share is not None and re.search(SHARE_OF_HOURS, share.words))
+        has_hours = "hours" in self.meanings or (share is not None and share.is_share_of_hours)
         has_times = "yearless" in self.meanings and (has_count or "unit" in self.meanings)
         return bool(self.meanings & DEMAND_MEANINGS or (has_count and has_hours) or has_times)
 
@@ -158,8 +159,8 @@ def _classify_row(row: GridRow, titles: frozenset[str], columns: tuple[SheetColu
         (RowKind.HIDDEN, lambda: row.hidden),
         (RowKind.REPEATED_HEADER, lambda: _is_repeated_header(cells, titles)),
         (RowKind.TOTAL, lambda: _is_total(cells, by_meaning)),
-        (RowKind.EXCLUDED, lambda: _is_excluded(by_meaning)),
-        (RowKind.EXAMPLE, lambda: _is_example(by_meaning)),
+        (RowKind.EXCLUDED, lambda: "included" in by_meaning and by_meaning["included"].text.casefold() in NO),
+        (RowKind.EXAMPLE, lambda: "name" in by_meaning and bool(_EXAMPLE.match(by_meaning["name"].text))),
         (RowKind.HEADING, lambda: len(cells) == 1 and not cells[0].is_number),
         (RowKind.NOTE, lambda: _is_note(row, columns, by_meaning, ended=ended)),
     )
@@ -184,8 +185,7 @@ def _is_note(row: GridRow, columns: tuple[SheetColumn, ...], by_meaning: dict[st
 
 def _is_prose(text: str) -> bool:
     """Whether a text beneath a table names neither an accelerator nor a kind of workload."""
-    is_kind = any(re.search(pattern, normalize_text(text)) for _, pattern in KINDS)
-    return len(text.split()) > 3 or not (is_kind or any(sign.isdigit() for sign in text))
+    return len(text.split()) > 3 or not (match_kind(normalize_text(text)) or any(sign.isdigit() for sign in text))
 
 
 def _is_total(cells: list[Cell], by_meaning: dict[str, Cell]) -> bool:
@@ -198,16 +198,6 @@ def _is_total(cells: list[Cell], by_meaning: dict[str, Cell]) -> bool:
             return True
     own = [by_meaning[meaning] for meaning in ("name", "accelerator", "kind") if meaning in by_meaning]
     return bool(labels) and all(cell.is_blank or cell in labels for cell in own)
-
-
-def _is_excluded(by_meaning: dict[str, Cell]) -> bool:
-    """Whether a column such as "Include?" contains no."""
-    return "included" in by_meaning and by_meaning["included"].text.casefold() in NO
-
-
-def _is_example(by_meaning: dict[str, Cell]) -> bool:
-    """A row marked as an example, as `planner template` writes one."""
-    return "name" in by_meaning and bool(_EXAMPLE.match(by_meaning["name"].text))
 
 
 def _is_in_percent(rows: Sequence[GridRow], index: int) -> bool:
@@ -248,7 +238,7 @@ def _resolve_by_content(columns: tuple[SheetColumn, ...], rows: tuple[GridRow, .
 def _resolve_kind_column(column: SheetColumn, meanings: set[str], rows: tuple[GridRow, ...]) -> SheetColumn:
     """A column Type of workloads; of accelerators where no other column names them; else without a meaning."""
     texts = [normalize_text(cell.text) for row in rows if not (cell := row.cell(column.index)).is_blank]
-    if not texts or any(re.search(pattern, text) for text in texts for _, pattern in KINDS):
+    if not texts or any(map(match_kind, texts)):
         return column
     numbered = sum(bool(re.search(r"[a-z]+ ?\d", text)) for text in texts)
     if "accelerator" not in meanings and numbered * 2 > len(texts):

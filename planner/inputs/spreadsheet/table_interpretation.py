@@ -106,7 +106,7 @@ def unused_column_notes(table: SheetTable) -> Iterator[str]:
     """A note for each unused column, and for each of its cells that suggests not to plan the row."""
     places = {cell.place: index for index, cell in enumerate(table.header.cells)}
     for cell in table.passed_over:
-        yield f"column {cell.text!r} ({cell.place}) is not used"
+        yield f"column {cell.quoted} is not used"
         index = places.get(cell.place, -1)
         for row in table.workload_rows if index >= 0 else ():
             status = row.cell(index)
@@ -130,14 +130,8 @@ def explain_missing_workloads(name: str, tables: Sequence[SheetTable], sheets: S
     if best is None:
         expected = f"a row of column headers: {REQUIRED_NAME} and {REQUIRED_DEMAND}"
         return InputProblem("", name, f"{message}; no row is a header", "", expected)
-    missing = [
-        text
-        for is_missing, text in (
-            ("name" not in best.meanings, REQUIRED_NAME),
-            (not best.has_demand_columns, REQUIRED_DEMAND),
-        )
-        if is_missing
-    ]
+    missing = [] if "name" in best.meanings else [REQUIRED_NAME]
+    missing += [] if best.has_demand_columns else [REQUIRED_DEMAND]
     message = f"{message}; required columns are missing in this header"
     return InputProblem("", best.header.place, message, best.header.shown, "; and ".join(missing))
 

@@ -9,8 +9,7 @@ import re
 from dataclasses import replace
 
 from planner.inputs.cell_grid import Cell, GridRow, InputSheet
-from planner.inputs.notation.dates import EXPECTED_MONTH, date_problem
-from planner.inputs.notation.months import parse_month, parse_month_number
+from planner.inputs.notation.dates import EXPECTED_MONTH, date_problem, parse_month, parse_month_number
 from planner.inputs.notation.units import Metric
 from planner.inputs.reading_log import RowKind
 from planner.inputs.sheet_options import NO_SHEET_OPTIONS, SheetOptions

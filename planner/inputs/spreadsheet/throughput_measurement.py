@@ -16,7 +16,6 @@ from planner.inputs.notation.units import (
     parse_rate_seconds,
     parse_work_unit,
 )
-from planner.inputs.spreadsheet.column_meanings import parse_rate
 from planner.inputs.spreadsheet.hardware import Hardware
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
 
@@ -47,26 +46,23 @@ def read_measurement(line: WorkloadRow, hardware: Hardware, source: str) -> tupl
     if rate is None or per is None or not hardware.name or number.value == 0:
         return None
     unit, seconds, scale = rate
-    path = f"{line.path}.measurements[0]"
+    path = "measurements[0]"
     key = "units_per_hour" if seconds == 3600 else "units_per_second"
     value = number.value * scale / (1 if seconds == 3600 else seconds)
-    result: dict[str, Any] = {"accelerator": hardware.name, "count": hardware.count or 1.0, key: value, "per": per}
-    ledger.read(
-        f"{path}.{key}", number.cell, f"{value:.15g} {unit} per {'hour' if seconds == 3600 else 'second'}, per {per}"
-    )
+    shown = f"{value:.15g} {unit} per {'hour' if seconds == 3600 else 'second'}, per {per}"
+    result: dict[str, Any] = {"accelerator": hardware.name, "count": hardware.count or 1.0}
+    result |= line.record(f"{path}.{key}", number.cell, value, shown) | {"per": per}
     for name, cell in (("accelerator", hardware.name_cell), ("count", hardware.count_cell)):
         if cell is not None:
-            ledger.read(f"{path}.{name}", cell, result[name])
+            line.record(f"{path}.{name}", cell, result[name])
     for name in ("precision", "scaling"):
         if (cell := line.cell(name)) is not None and (text := line.text(name)):
             word = normalize_text(text)
-            result[name] = PRECISIONS.get(word, word)
-            ledger.read(f"{path}.{name}", cell, result[name])
+            result |= line.record(f"{path}.{name}", cell, PRECISIONS.get(word, word))
     if (cell := line.cell("measured_on")) is not None and is_ambiguous_date(cell):
         ledger.add_problem(cell, *date_problem(cell))
     elif cell is not None and isinstance(cell.value, date | str):
-        result["measured_on"] = cell.text
-        ledger.read(f"{path}.measured_on", cell, cell.text)
+        result |= line.record(f"{path}.measured_on", cell, cell.text)
     source_note = line.text("source")
     result["source"] = f"{source} {number.cell.place}" + (f": {source_note}" if source_note else "")
     return result, unit
@@ -74,9 +70,9 @@ def read_measurement(line: WorkloadRow, hardware: Hardware, source: str) -> tupl
 
 def _read_rate(line: WorkloadRow, number: CellNumber) -> tuple[str, float, float] | None:
     """The unit, the seconds of its period, and the magnitude of the number."""
-    unit, seconds = parse_rate(number.column)
+    unit, seconds = parse_work_unit(number.column.words), parse_rate_seconds(number.column.words)
     scale = parse_header_magnitude(number.column.words, number.column.header.text)
-    text = normalize_text(number.quantity.unit)
+    text = number.unit_words
     row_unit = normalize_text(line.text("unit"))
     if text:
         scale = parse_magnitude(text) or scale
@@ -96,7 +92,7 @@ def _read_rate_basis(line: WorkloadRow, number: CellNumber, hardware: Hardware) 
     """device or job, by the cell, the column Per or the header; for one accelerator both are the same."""
     row_basis = line.text("per")
     basis = (
-        parse_rate_basis(normalize_text(number.quantity.unit))
+        parse_rate_basis(number.unit_words)
         or parse_rate_basis(normalize_text(row_basis))
         or parse_rate_basis(number.column.words)
     )

@@ -57,15 +57,10 @@ class WorkbookParts:
 def examine_workbook(data: bytes) -> WorkbookParts:
     """The marks of every sheet. Raises RejectedWorkbook for one that must not be opened."""
     with open_archive(data) as archive:
-        return _examine_archive(archive)
-
-
-def _examine_archive(archive: zipfile.ZipFile) -> WorkbookParts:
-    infos = archive.infolist()
-    names = [info.filename for info in infos]
-    if "xl/workbook.xml" not in names:
-        raise RejectedWorkbook("a ZIP archive that is not an Excel workbook")
-    scans = {info.filename: _scan_part(archive, info) for info in infos if info.filename.endswith((".xml", ".rels"))}
+        names = archive.namelist()
+        if "xl/workbook.xml" not in names:
+            raise RejectedWorkbook("a ZIP archive that is not an Excel workbook")
+        scans = {name: _scan_part(archive, name) for name in names if name.endswith((".xml", ".rels"))}
     book = scans["xl/workbook.xml"]
     targets = scans["xl/_rels/workbook.xml.rels"].targets if "xl/_rels/workbook.xml.rels" in scans else {}
     sheets = {}
@@ -228,7 +223,7 @@ def _is_huge(text: str) -> bool:
         return False
 
 
-def _scan_part(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _XlsxPartScanner:
+def _scan_part(archive: zipfile.ZipFile, name: str) -> _XlsxPartScanner:
     scan = _XlsxPartScanner()
-    parse_part(archive, info, scan.start, scan.end, scan.text)
+    parse_part(archive, archive.getinfo(name), scan.start, scan.end, scan.text)
     return scan

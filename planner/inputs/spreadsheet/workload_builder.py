@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
-from planner.inputs.notation.dates import date_problem, is_ambiguous_date
-from planner.inputs.notation.header_terms import KINDS
-from planner.inputs.notation.months import last_finished_month
+from planner.inputs.notation.dates import date_problem, is_ambiguous_date, last_finished_month
+from planner.inputs.notation.header_terms import match_kind
 from planner.inputs.notation.numbers import KRONE, KRONES
 from planner.inputs.notation.units import (
     PER_MONTH,
@@ -22,7 +20,6 @@ from planner.inputs.notation.units import (
     parse_rate_basis,
 )
 from planner.inputs.parsed_file import PLACEHOLDER_DEMAND
-from planner.inputs.spreadsheet.active_period import deadline_from_end
 from planner.inputs.spreadsheet.demand import DemandStatement, read_demand, record_demand
 from planner.inputs.spreadsheet.hardware import Hardware, read_hardware, split_hardware_text
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
@@ -47,8 +44,7 @@ def build_workload(line: WorkloadRow, name: str, source: str) -> tuple[dict[str,
     measured = read_measurement(line, hardware, source)
     workload |= _read_texts(line)
     kind = _read_kind(line, stated)
-    if kind:
-        workload["kind"] = kind
+    workload |= {"kind": kind} if kind else {}
     workload |= _build_demand(line, stated, hardware, measured)
     workload |= _read_sizes(line, hardware, kind)
     workload |= _read_permissions(line)
@@ -58,14 +54,12 @@ def build_workload(line: WorkloadRow, name: str, source: str) -> tuple[dict[str,
 
 def _read_texts(line: WorkloadRow) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    for meaning, key in (("team", "team"), ("notes", "notes")):
-        if (text := line.text(meaning)) and (cell := line.cell(meaning)):
-            result[key] = text
-            line.ledger.read(f"{line.path}.{key}", cell, text)
-    for meaning, key in (("provider", "providers"), ("region", "regions"), ("residency", "residency")):
+    for key in ("team", "notes"):
+        if (text := line.text(key)) and (cell := line.cell(key)):
+            result |= line.record(key, cell, text)
+    for meaning, key in (("provider", "providers"), ("region", "regions")):
         result |= _read_names(line, meaning, key)
-    result |= _read_names(line, "accelerators", "accelerators")
-    return result
+    return result | _read_names(line, "residency", "residency") | _read_names(line, "accelerators", "accelerators")
 
 
 def _read_names(line: WorkloadRow, meaning: str, key: str) -> dict[str, Any]:
@@ -75,10 +69,10 @@ def _read_names(line: WorkloadRow, meaning: str, key: str) -> dict[str, Any]:
         return {}
     if key == "accelerators":
         names = tuple(split_hardware_text(name)[0] for name in names)
-    line.ledger.read(f"{line.path}.{key}", cell, ", ".join(names))
+    field = line.record(key, cell, list(names), ", ".join(names))
     for index in range(len(names)):
         line.ledger.places[f"{line.path}.{key}[{index}]"] = cell.place
-    return {key: list(names)}
+    return field
 
 
 def _read_kind(line: WorkloadRow, stated: DemandStatement | None) -> str:
@@ -95,12 +89,6 @@ def _read_kind(line: WorkloadRow, stated: DemandStatement | None) -> str:
     where = "is inference, since it is stated in requests per second" if kind == "inference" else "is batch"
     line.ledger.note(f"a workload without a kind {where}")
     return kind
-
-
-@lru_cache(maxsize=4096)
-def match_kind(words: str) -> str:
-    """The kind of workload that a normalized text names, else empty."""
-    return next((kind for kind, pattern in KINDS if re.search(pattern, words)), "")
 
 
 def _build_demand(
@@ -154,18 +142,14 @@ def _common_unit(line: WorkloadRow, stated: DemandStatement, measured: str, dema
 
 
 def _read_deadline(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
-    cell = line.cell("deadline")
-    at = f"{line.path}.demand.deadline_month"
+    cell, key = line.cell("deadline"), "demand.deadline_month"
     if stated.key != "total_units":
         if cell is not None:
             line.ledger.note(f"{cell.place} is not used: a deadline belongs to total work, not to work per month")
         return {}
-    month, source_cell = (
-        (last_finished_month(cell), cell) if cell is not None else (deadline_from_end(line), line.cell("end"))
-    )
-    if month and source_cell is not None:
-        line.ledger.read(at, source_cell, f"by the end of {month}")
-        return {"deadline_month": month}
+    source_cell = cell if cell is not None else line.cell("end")
+    if source_cell is not None and (month := last_finished_month(source_cell)):
+        return line.record(key, source_cell, month, f"by the end of {month}")
     if cell is None:
         line.ledger.add_problem(
             stated.cells[0][0],
@@ -177,79 +161,73 @@ def _read_deadline(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]
         line.ledger.add_problem(cell, *date_problem(cell))
         return {"deadline_month": 1}
     number = line.number("deadline")
-    value = number.value if number is not None else 1.0
-    if number is not None:
-        line.ledger.read(at, cell, f"{value:g}")
-    return {"deadline_month": int(value) if value.is_integer() else value}
+    return line.record(key, cell, *_plain_number(number.value)) if number is not None else {"deadline_month": 1}
 
 
 def _read_daily_shape(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
     text, cell = line.text("daily_shape"), line.cell("daily_shape")
     if not text or cell is None or stated.key == "total_units":
         return {}
-    path = f"{line.path}.demand.daily_shape"
+    key = "demand.daily_shape"
     numbers = re.split(r"[\s,;]+", text)
     if len(numbers) > 2 and all(re.fullmatch(r"\d+(?:\.\d+)?", number) for number in numbers):
-        line.ledger.read(path, cell, f"{len(numbers)} values")
-        return {"daily_shape": [float(number) for number in numbers]}
+        return line.record(key, cell, [float(number) for number in numbers], f"{len(numbers)} values")
     shape = next((shape for shape, pattern in SHAPES if re.search(pattern, normalize_text(text))), "")
     if not shape:
         line.ledger.add_problem(
             cell, "not a daily shape", "flat, business hours, day and evening, or 24 or 168 numbers"
         )
         return {}
-    line.ledger.read(path, cell, shape)
-    return {"daily_shape": shape}
+    return line.record(key, cell, shape)
 
 
 def _read_growth(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
-    column = line.table.column("growth")
     rate = line.fraction("growth")
-    if column is None or rate is None or rate[0] == 0:
+    number = line.number("growth") if rate else None
+    if rate is None or number is None or rate[0] == 0:
         return {}
     if not isinstance(stated.value, float) or stated.key == "total_units":
         line.ledger.note(f"{rate[1].place} is not used: growth belongs to a single value per month")
         return {}
-    number = line.number("growth")
-    period = (parse_period(normalize_text(number.quantity.unit)) if number else "") or parse_period(column.words)
-    if not period and not re.search(r"\bmom\b", column.words):
-        line.ledger.note(f"{column.header.text!r} ({column.header.place}) names no period: read as growth per month")
+    period = number.stated(parse_period)
+    if not period and not re.search(r"\bmom\b", number.column.words):
+        line.ledger.note(f"{number.column.header.quoted} names no period: read as growth per month")
     per_month = PER_MONTH.get(period, 1.0)
     value = rate[0] if per_month == 1 else (1 + rate[0]) ** per_month - 1
-    line.ledger.read(f"{line.path}.demand.growth_per_month", rate[1], value)
-    return {"growth_per_month": value}
+    return line.record("demand.growth_per_month", rate[1], value)
 
 
 def _read_units_per_request(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
     number = line.number("units_per_request")
     if number is None or stated.key != "requests_per_second":
         return {}
-    line.ledger.read(f"{line.path}.demand.units_per_request", number.cell, number.value)
-    return {"units_per_request": number.value}
+    return line.record("demand.units_per_request", number.cell, number.value)
 
 
 def _read_sizes(line: WorkloadRow, hardware: Hardware, kind: str) -> dict[str, Any]:
     result: dict[str, Any] = {}
     gang = line.number("gang")
     if gang is not None:
-        result["gang"] = gang.value
-        line.ledger.read(f"{line.path}.gang", gang.cell, gang.value)
+        result |= line.record("gang", gang.cell, gang.value)
     elif kind == "training" and hardware.count is not None and hardware.count_cell is not None:
-        result["gang"] = hardware.count
-        line.ledger.read(f"{line.path}.gang", hardware.count_cell, hardware.count)
+        result |= line.record("gang", hardware.count_cell, hardware.count)
     for meaning in ("accelerators_per_node", "parallel_jobs"):
         number = line.number(meaning)
         if number is not None:
-            result[meaning] = int(number.value) if number.value.is_integer() else number.value
-            line.ledger.read(f"{line.path}.{meaning}", number.cell, f"{number.value:g}")
+            result |= line.record(meaning, number.cell, *_plain_number(number.value))
     return result | _read_memory(line, hardware)
+
+
+def _plain_number(value: float) -> tuple[float, str]:
+    """A whole number as an integer, and the number as people write it."""
+    return int(value) if value.is_integer() else value, f"{value:g}"
 
 
 def _read_memory(line: WorkloadRow, hardware: Hardware) -> dict[str, Any]:
     number = line.number("memory")
     if number is None:
         return {}
-    size = parse_byte_unit(normalize_text(number.quantity.unit)) or parse_byte_unit(number.column.words)
+    size = number.stated(parse_byte_unit)
     basis = parse_rate_basis(number.column.words) or (
         "device" if re.match(r"(?:gpu|accelerator|tpu) (?:memory|vram)", number.column.words) else ""
     )
@@ -263,9 +241,7 @@ def _read_memory(line: WorkloadRow, hardware: Hardware) -> dict[str, Any]:
     key = "memory_gib_total" if basis == "job" else "memory_gib_per_accelerator"
     if number.value == 0:
         return {}
-    value = number.value * size / GIB
-    line.ledger.read(f"{line.path}.{key}", number.cell, value)
-    return {key: value}
+    return line.record(key, number.cell, number.value * size / GIB)
 
 
 def _read_permissions(line: WorkloadRow) -> dict[str, Any]:
@@ -274,8 +250,7 @@ def _read_permissions(line: WorkloadRow) -> dict[str, Any]:
         flag = line.flag(meaning)
         cell = line.cell(meaning)
         if flag is not None and cell is not None:
-            result[meaning] = flag
-            line.ledger.read(f"{line.path}.{meaning}", cell, flag)
+            result |= line.record(meaning, cell, flag)
     return result
 
 
@@ -292,27 +267,28 @@ def _read_amounts(line: WorkloadRow) -> dict[str, Any]:
         number = line.number(meaning)
         value = reader(line, number) if number is not None else None
         if number is not None and value is not None:
-            result[key] = value
-            line.ledger.read(f"{line.path}.{key}", number.cell, value)
+            result |= line.record(key, number.cell, value)
     return result
 
 
 def _convert_minutes(line: WorkloadRow, number: CellNumber) -> float | None:
-    minutes = parse_minute_unit(normalize_text(number.quantity.unit)) or parse_minute_unit(number.column.words)
-    if minutes is None:
-        expected = "minutes, seconds or hours in the header"
-        line.ledger.add_problem(number.cell, f"{number.column.header.text!r} has no unit", expected)
-        return None
-    return number.value * minutes
+    return _convert_unit(line, number, parse_minute_unit, "minutes, seconds or hours in the header")
 
 
 def _convert_gigabytes(line: WorkloadRow, number: CellNumber) -> float | None:
-    size = parse_byte_unit(normalize_text(number.quantity.unit)) or parse_byte_unit(number.column.words)
-    if size is None:
-        expected = "GB or TB in the header or the cell"
+    size_bytes = _convert_unit(line, number, parse_byte_unit, "GB or TB in the header or the cell")
+    return None if size_bytes is None else size_bytes / GB
+
+
+def _convert_unit(
+    line: WorkloadRow, number: CellNumber, parse: Callable[[str], float | None], expected: str
+) -> float | None:
+    """The number in the base unit of `parse`; None after a problem."""
+    factor = number.stated(parse)
+    if factor is None:
         line.ledger.add_problem(number.cell, f"{number.column.header.text!r} has no unit", expected)
         return None
-    return number.value * size / GB
+    return number.value * factor
 
 
 def _convert_gigabytes_per_month(line: WorkloadRow, number: CellNumber) -> float | None:
@@ -333,8 +309,8 @@ def _convert_money_per_month(line: WorkloadRow, number: CellNumber) -> float | N
         return None
     if not stated:
         header = number.column.header
-        line.ledger.note(f"{header.text!r} ({header.place}) names no currency: read as in the currency of the plan")
-    unit = normalize_text(number.quantity.unit)
+        line.ledger.note(f"{header.quoted} names no currency: read as in the currency of the plan")
+    unit = number.unit_words
     word = re.sub(r"(?:per |/|an? )?\b(?:day|week|month|mo|quarter|year|yr|annum|monthly|yearly|annually)\b", "", unit)
     scale = parse_money_factor(word.strip()) if unit else parse_header_money_factor(number.column.words)
     if scale is None:
@@ -351,13 +327,11 @@ def _convert_money_per_month(line: WorkloadRow, number: CellNumber) -> float | N
 
 
 def _times_per_month(line: WorkloadRow, number: CellNumber) -> float:
-    period = parse_period(normalize_text(number.quantity.unit)) or parse_period(number.column.words)
+    period = number.stated(parse_period)
     if not period and re.search(r"\btotal\b", number.column.words):
         line.ledger.add_problem(
             number.cell, f"{number.column.header.text!r} has no period", "per month or per year in the header"
         )
     elif not period:
-        line.ledger.note(
-            f"{number.column.header.text!r} ({number.column.header.place}) names no period: read as per month"
-        )
+        line.ledger.note(f"{number.column.header.quoted} names no period: read as per month")
     return PER_MONTH.get(period, 1.0)

@@ -7,7 +7,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO
 from xml.parsers import expat
 
 PARTS_MAX = 1_000
@@ -67,25 +66,20 @@ def parse_part(
     parser.StartDoctypeDeclHandler = _reject_doctype
     parser.XmlDeclHandler = _reject_encoding
     parser.buffer_text = True
-    with archive.open(info) as part:
-        _feed_parser(parser, part, info.filename)
+    with archive.open(info) as part:  # zipfile cuts a part that unpacks to more than its stated size
+        head = part.read(4)
+        if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in head:
+            raise RejectedWorkbook(f"part {info.filename} is not UTF-8")
+        parser.Parse(head, False)
+        while piece := part.read(1 << 16):
+            parser.Parse(piece, False)
+        parser.Parse(b"", True)
 
 
 def check_size_limits(rows: int, columns: int) -> None:
     """Rejects a sheet that is larger than any plan."""
     if rows > ROWS_MAX or columns > COLUMNS_MAX or rows * columns > AREA_MAX:
         raise RejectedWorkbook(f"a cell in column {columns:,}, row {rows:,}")
-
-
-def _feed_parser(parser: expat.XMLParserType, part: IO[bytes], name: str) -> None:
-    """Feeds a part in pieces. zipfile cuts a part that unpacks to more than its stated size."""
-    head = part.read(4)
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in head:
-        raise RejectedWorkbook(f"part {name} is not UTF-8")
-    parser.Parse(head, False)
-    while piece := part.read(1 << 16):
-        parser.Parse(piece, False)
-    parser.Parse(b"", True)
 
 
 def _reject_doctype(*_: object) -> None:

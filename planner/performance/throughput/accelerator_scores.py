@@ -15,14 +15,14 @@ work per hour of two single accelerators.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from planner.request.models import WorkFamily
 from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
-from pricing.csv_tables import format_table, read_rows
+from pricing.csv_tables import read_rows
 from pricing.errors import InvalidSnapshot
 
 COEFFICIENTS = Path(__file__).parent / "data" / "coefficients.csv"
@@ -123,14 +123,3 @@ def read_table(path: Path, columns: Sequence[str]) -> list[Mapping[str, str]]:
 def load_coefficients() -> Coefficients:
     """The coefficients that are shipped."""
     return {(row["term"], row["level"]): float(row["value"]) for row in read_table(COEFFICIENTS, COLUMNS)}
-
-
-def coefficients_csv(coefficients: Coefficients) -> str:
-    """The file of coefficients: predictors first, then effects by name, six decimals."""
-    rows = [(term, level, f"{value:.6f}") for (term, level), value in _order_coefficients(coefficients)]
-    return format_table(COLUMNS, rows)
-
-
-def _order_coefficients(coefficients: Coefficients) -> Iterable[tuple[tuple[str, str], float]]:
-    order = ("centre", *PREDICTORS)
-    return sorted(coefficients.items(), key=lambda item: (item[0][0] not in order, item[0]))

@@ -9,7 +9,7 @@ has low and high of actual over predicted for jobs described by their network.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
@@ -100,10 +100,6 @@ def step_interval(steps: Iterable[str]) -> LogInterval:
 def load_spreads() -> dict[str, float]:
     """Half the width of the interval as a logarithm, by kind of step."""
     return {row["step"]: float(row["log_spread"]) for row in read_table(STEPS_FILE, ("step", "log_spread"))}
-
-
-def spreads_csv(table: Mapping[str, float]) -> str:
-    return format_table(("step", "log_spread"), [(step, f"{table[step]:.4f}") for step in STEPS])
 
 
 @cache

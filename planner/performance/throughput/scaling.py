@@ -17,7 +17,6 @@ from pathlib import Path
 from planner.performance.parallelism import USUAL_SERVER_SIZE
 from planner.performance.throughput.accelerator_scores import read_table
 from planner.request.models import WorkFamily
-from pricing.csv_tables import format_table
 
 SCALING_FILE = Path(__file__).parent / "data" / "scaling.csv"
 TERMS_BY_SCALING: Mapping[str, tuple[str, ...]] = {
@@ -57,8 +56,3 @@ def load_scaling() -> Scalings:
     return {
         (row["scaling"], row["term"]): float(row["log_kept_per_doubling"]) for row in read_table(SCALING_FILE, COLUMNS)
     }
-
-
-def scaling_csv(table: Scalings) -> str:
-    terms = [(scaling, term) for scaling in sorted(TERMS_BY_SCALING) for term in TERMS_BY_SCALING[scaling]]
-    return format_table(COLUMNS, [(*key, f"{table[key]:.6f}") for key in terms])

@@ -56,22 +56,15 @@ def _purchase_lines(plan: Plan, item: Purchase, figures: Mapping[str, float]) ->
     ordered = month_name(plan, item.month)
     delivered = month_name(plan, item.month + round(figures.get("lead_time_months", 0)))
     price, power, height = (figures.get(name) for name in override_names(item.name))
+    # the price of a server after the discount, before tax
+    server = None if price is None else price * (1 - figures.get("hardware_discount_fraction", 0.0))
     yield BillOfMaterialsLine(
-        ordered,
-        delivered,
-        item.name,
-        "servers",
-        item.count,
-        "node",
-        item.count * item.accelerators_per_node,
-        _multiply_known(power, item.count),
-        _multiply_known(height, item.count),
-        _rack_count(item.count, power, height, figures),
-        _server_price(price, figures),
-        _multiply_known(_server_price(price, figures), item.count),
+        ordered, delivered, item.name, "servers", item.count, "node", item.count * item.accelerators_per_node,
+        _multiply_known(power, item.count), _multiply_known(height, item.count),
+        _rack_count(item.count, power, height, figures), server, _multiply_known(server, item.count),
         f"{item.accelerators_per_node:g} x {item.accelerator} each",
-    )
-    for name, cost, basis in _server_extras(_server_price(price, figures), figures):
+    )  # fmt: skip
+    for name, cost, basis in _server_extras(server, figures) if server is not None else ():
         if cost:
             yield BillOfMaterialsLine(
                 ordered, delivered, item.name, name, item.count, "node", None, None, None, None, cost,
@@ -79,15 +72,8 @@ def _purchase_lines(plan: Plan, item: Purchase, figures: Mapping[str, float]) ->
             )  # fmt: skip
 
 
-def _server_price(price: float | None, figures: Mapping[str, float]) -> float | None:
-    """The price of a server after the discount, before tax."""
-    return None if price is None else price * (1 - figures.get("hardware_discount_fraction", 0.0))
-
-
-def _server_extras(server: float | None, figures: Mapping[str, float]) -> Iterator[tuple[str, float, str]]:
+def _server_extras(server: float, figures: Mapping[str, float]) -> Iterator[tuple[str, float, str]]:
     """The cost that comes with each server: its share of the network, tax, spares, installation."""
-    if server is None:
-        return
     share = figures.get("network_fraction_of_capex", 0.0)
     # share = network / (server + network), solved for the network
     network = server * share / (1 - share)
@@ -115,22 +101,12 @@ def _rack_count(count: int, power: float | None, height: float | None, figures: 
 def _total_line(lines: list[BillOfMaterialsLine]) -> BillOfMaterialsLine:
     """Everything together. A figure that one line of servers lacks has no total."""
     servers = [line for line in lines if line.item == "servers"]
-    costs = [line.cost for line in lines]
     return BillOfMaterialsLine(
-        "",
-        "",
-        TOTAL,
-        "total",
-        fsum(s.quantity for s in servers),
-        "node",
-        _sum_known([s.accelerators for s in servers]),
-        _sum_known([s.power_kw for s in servers]),
-        _sum_known([s.rack_units for s in servers]),
-        _sum_known([s.racks for s in servers]),
-        None,
-        _sum_known(costs),
-        "racks are whole for each purchase",
-    )
+        "", "", TOTAL, "total", fsum(s.quantity for s in servers), "node",
+        _sum_known([s.accelerators for s in servers]), _sum_known([s.power_kw for s in servers]),
+        _sum_known([s.rack_units for s in servers]), _sum_known([s.racks for s in servers]), None,
+        _sum_known([line.cost for line in lines]), "racks are whole for each purchase",
+    )  # fmt: skip
 
 
 def _sum_known(values: list[float | None]) -> float | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -48,28 +48,20 @@ class CashViews:
         return format_money(sum(sums)), *map(format_money, sums)
 
 
-def short_cash_section(plan: Plan, chosen: Strategy) -> Section:
-    """By month where the plan is a year or less, else by year."""
-    return yearly_cash_section(plan, chosen) if plan.months > MONTHS_A_YEAR else monthly_cash_section(plan, chosen)
-
-
-def full_cash_sections(plan: Plan, chosen: Strategy) -> list[Section]:
-    """Cash by month, both views by year where there is more than one, and effective cost by month."""
-    sections = [monthly_cash_section(plan, chosen)]
-    if plan.months > MONTHS_A_YEAR:
-        sections.append(yearly_cash_section(plan, chosen))
-    effective = effective_cost_section(plan, chosen)
-    return [*sections, effective] if effective is not None else sections
+def cash_sections(plan: Plan, chosen: Strategy, *, in_full: bool) -> list[Section | None]:
+    """Cash by month where the plan is a year or less, else both views by year; in full all of these that apply, and
+    effective cost by month."""
+    is_long = plan.months > MONTHS_A_YEAR
+    by_month = monthly_cash_section(plan, chosen) if in_full or not is_long else None
+    by_year = yearly_cash_section(plan, chosen) if is_long else None
+    return [by_month, by_year, effective_cost_section(plan, chosen) if in_full else None]
 
 
 def monthly_cash_section(plan: Plan, chosen: Strategy) -> Section:
     """Cash by category, with the effective cost in a second column where it differs."""
     flows = _cash_views(plan, chosen)
     rows = []
-    for name, months in (
-        *((_month_label(plan, flows, month), (month,)) for month in flows.months),
-        ("total", flows.months),
-    ):
+    for name, months in _month_rows(plan, flows):
         total, *categories = flows.line(flows.cash, months)
         effective_total = flows.line(flows.effective, months)[:1] if flows.effective else ()
         rows.append((name, total, *effective_total, *categories))
@@ -106,11 +98,15 @@ def effective_cost_section(plan: Plan, chosen: Strategy) -> Section | None:
     flows = _cash_views(plan, chosen)
     if flows.effective is None:
         return None
-    rows = [(_month_label(plan, flows, month), *flows.line(flows.effective, (month,))) for month in flows.months]
-    rows.append(("total", *flows.line(flows.effective, flows.months)))
+    rows = [(name, *flows.line(flows.effective, months)) for name, months in _month_rows(plan, flows)]
     titles = ("month", "total", *map(in_words, flows.categories))
     effective = make_table(titles, rows, range(1, len(titles)), has_total=True)
     return Section(_section_title("Effective cost by month", plan, chosen), (effective, NOTE))
+
+
+def _month_rows(plan: Plan, flows: CashViews) -> list[tuple[str, Sequence[int]]]:
+    """The months of each row: every month by its name, then all of them."""
+    return [*((_month_label(plan, flows, month), (month,)) for month in flows.months), ("total", flows.months)]
 
 
 def _cash_views(plan: Plan, chosen: Strategy) -> CashViews:

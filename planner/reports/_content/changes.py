@@ -22,15 +22,14 @@ from planner.result.comparison import (
     TOPIC_TITLES,
     CauseComponent,
     Changes,
-    ComparedValue,
     CostAttribution,
     PlanChange,
     Topic,
 )
+from planner.result.message import Message
 from pricing.exchange_rates import is_currency_code
 from pricing.plain_text import plain_text
 
-NO_OTHER_CHANGES = "No other changes."
 LARGEST = 5
 LISTED_MAX = 20
 MONEY: frozenset[Topic] = frozenset({"cost", "month"})
@@ -49,12 +48,9 @@ def changes_section(plan: Plan) -> Section | None:
     blocks: list[str | ReportTable | Bullets] = [_comparison_line(comparison), _cost_table(comparison)]
     if comparison.causes and any(step.parts for step in comparison.causes.steps):
         blocks.append(_cause_table(comparison.causes, plan.currency, LARGEST))
-    rest = (
-        [NO_OTHER_CHANGES]
-        if all(change.is_same for change in comparison.changes)
-        else list(_count_sentences(comparison))
-    )
-    blocks.append(make_bullets([*_advice_sentences(comparison), *rest, *map(_as_sentence, map(str, comparison.notes))]))
+    is_same = all(change.is_same for change in comparison.changes)
+    rest = ["No other changes."] if is_same else _count_sentences(comparison)
+    blocks.append(make_bullets([*_advice_sentences(comparison), *rest, *map(_as_sentence, comparison.notes)]))
     return Section("Changes since the last review", tuple(blocks))
 
 
@@ -76,16 +72,10 @@ def _comparison_line(changes: Changes) -> str:
 
 
 def _cost_table(changes: Changes) -> ReportTable:
-    rows = changes.of("cost")
-    unit = next((row.unit for row in rows), changes.currency)
-    return make_table(
-        (plain_text(f"cost, {unit}"), "then", "now", "difference"),
-        [
-            (row.subject, change_value_text(row, row.then), change_value_text(row, row.now), _difference_text(row))
-            for row in rows
-        ],
-        (1, 2, 3),
-    )
+    changed = changes.of("cost")
+    unit = next((change.unit for change in changed), changes.currency)
+    titles = (plain_text(f"cost, {unit}"), "then", "now", "difference")
+    return make_table(titles, [(change.subject, *_change_values(change)) for change in changed], (1, 2, 3))
 
 
 def _cause_table(causes: CostAttribution, currency: str, largest: int) -> ReportTable:
@@ -116,7 +106,10 @@ def _change_tables(changes: Changes) -> Iterator[str | ReportTable | Bullets]:
         its = _real_changes(changes, topic)
         if its:
             rows.append((f"{TOPIC_TITLES[topic]}: {len(its):,d}",))
-            rows += [_change_row(change) for change in its[:LISTED_MAX]]
+            rows += [
+                (change.subject, *_change_values(change), change.unit, str(change.why or ""))
+                for change in its[:LISTED_MAX]
+            ]
         if len(its) > LISTED_MAX:
             rows.append((f"{len(its) - LISTED_MAX:,d} more of these; json and xlsx have them",))
     if rows:
@@ -127,14 +120,9 @@ def _real_changes(changes: Changes, topic: Topic) -> tuple[PlanChange, ...]:
     return tuple(change for change in changes.of(topic) if not change.is_same)
 
 
-def _change_row(change: PlanChange) -> tuple[str, ...]:
-    then, now = (change_value_text(change, value) for value in (change.then, change.now))
-    return change.subject, then, now, _difference_text(change), change.unit, str(change.why or "")
-
-
 def _advice_sentences(changes: Changes) -> Iterator[str]:
     for change in changes.of("recommendation"):
-        then, now = (change_value_text(change, value) for value in (change.then, change.now))
+        then, now, _ = _change_values(change)
         yield f"Recommended as before: {now}." if change.is_same else f"Recommended then {then}, now {now}."
 
 
@@ -162,29 +150,25 @@ def _subject_names(its: Sequence[PlanChange]) -> str:
     return f"{names} and {len(its) - LARGEST:,d} more" if len(its) > LARGEST else names
 
 
-def _as_sentence(text: str) -> str:
+def _as_sentence(note: Message) -> str:
+    text = str(note)
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
-def change_value_text(change: PlanChange, value: ComparedValue) -> str:
-    """A formatted value of a change."""
-    if value is None:
-        return NO_VALUE
-    if isinstance(value, str):
-        return value
-    return format_money(value) if change.topic in MONEY else _value_text(value)
-
-
-def _difference_text(change: PlanChange) -> str:
-    """The difference; for money that of the rounded amounts."""
-    then, now = change.then, change.now
-    if change.difference is None or isinstance(then, str | None) or isinstance(now, str | None):
-        return NO_VALUE
-    return format_signed(round(now) - round(then)) if change.topic in MONEY else _signed_value(change.difference)
-
-
-def _signed_value(difference: float) -> str:
-    return f"{'+' if difference > 0 else ''}{_value_text(difference)}" if difference else NO_VALUE
+def _change_values(change: PlanChange) -> tuple[str, str, str]:
+    """Then, now and the difference; for money that of the rounded amounts."""
+    then, now, is_money = change.then, change.now, change.topic in MONEY
+    format_value = format_money if is_money else _value_text
+    texts = [
+        NO_VALUE if value is None else value if isinstance(value, str) else format_value(value) for value in (then, now)
+    ]
+    difference = NO_VALUE
+    if change.difference is not None and not isinstance(then, str | None) and not isinstance(now, str | None):
+        if is_money:
+            difference = format_signed(round(now) - round(then))
+        elif change.difference:
+            difference = f"{'+' if change.difference > 0 else ''}{_value_text(change.difference)}"
+    return texts[0], texts[1], difference
 
 
 def part_text(part: CauseComponent) -> str:

@@ -73,8 +73,6 @@ def build_charges(plan: Plan, strategy: Strategy) -> tuple[Charge, ...]:
         own = [
             *_hourly_charges(month, cash, uses, effective_costs),
             *_commitment_charges(month, cash, uses, effective_costs, pools),
-        ]
-        own += [
             *_owned_charges(month, cash, uses, effective_costs, pools),
             *_running_charges(month, cash, uses, effective_costs),
         ]
@@ -104,19 +102,9 @@ def _hourly_charges(
 def _use_charge(use: Use, category: str, billed: float = 0.0, pool: str = "") -> Charge:
     provider = OWN_SITE if use.what == "owned" else use.provider
     return Charge(
-        use.month,
-        "use",
-        category,
-        payment_title(use),
-        billed,
-        0.0,
-        use,
-        use.node_hours,
-        False,
-        pool,
-        provider,
-        use.region,
-    )
+        use.month, "use", category, payment_title(use), billed, line=use, quantity=use.node_hours, pool=pool,
+        provider=provider, region=use.region,
+    )  # fmt: skip
 
 
 def _assign_effective_cost(
@@ -140,13 +128,9 @@ def _commitment_charges(
 ) -> Iterator[Charge]:
     """Payments for commitments, at no effective cost, and the uses and unused parts, which share all effective cost."""
     yield from _payment_charges(cash, (COMMITMENT,), pools)
-    by_pool: dict[str, list[Use]] = {pool: [] for pool in pools.at(month, owned=False)}
-    for use in uses:
-        if use.what != "owned" and use.purchase_option not in HOURLY_OPTIONS:
-            by_pool.setdefault(pools.pool_of_use(use), []).append(use)
     pool_charges: list[Charge] = []
     weights: list[float] = []
-    for pool, own in by_pool.items():
+    for pool, own in _uses_by_pool(month, uses, pools, owned=False).items():
         left, first = pools.left(month, pool, own), pools.first(pool)
         takes = [pools.drawn_quantity(use) for use in own]
         rows = [replace(_use_charge(u, COMMITMENT, pool=pool), committed=t) for u, t in zip(own, takes, strict=True)]
@@ -157,6 +141,15 @@ def _commitment_charges(
         pool_charges += rows
         weights += split_by_weight(pools.monthly_effective_cost(month, pool), takes)
     yield from _assign_effective_cost(pool_charges, month, COMMITMENT, effective_costs, weights)
+
+
+def _uses_by_pool(month: int, uses: Sequence[Use], pools: PurchasePools, *, owned: bool) -> dict[str, list[Use]]:
+    """The uses that draw on each pool of owned nodes, or of commitments; also pools without any in the month."""
+    by_pool: dict[str, list[Use]] = {pool: [] for pool in pools.at(month, owned=owned)}
+    for use in uses:
+        if (use.what == "owned") == owned and use.purchase_option not in HOURLY_OPTIONS:
+            by_pool.setdefault(pools.pool_of_use(use), []).append(use)
+    return by_pool
 
 
 def _payment_charges(cash: Iterable[CashRow], categories: Sequence[str], pools: PurchasePools) -> Iterator[Charge]:
@@ -176,17 +169,11 @@ def _owned_charges(
 ) -> Iterator[Charge]:
     """Payments for owned nodes, at no effective cost, and their uses, which share it all, idle hours included."""
     yield from _payment_charges(cash, CAPITAL, pools)
-    by_pool: dict[str, list[Use]] = {pool: [] for pool in pools.at(month, owned=True)}
-    for use in uses:
-        if use.what == "owned":
-            by_pool.setdefault(pools.pool_of_use(use), []).append(use)
     pool_charges: list[Charge] = []
     weights: list[float] = []
-    for pool, own in by_pool.items():
-        rows = [_use_charge(use, "hardware", pool=pool) for use in own]
+    for pool, own in _uses_by_pool(month, uses, pools, owned=True).items():
         idle = Charge(month, "running", "hardware", pool, line=pools.first(pool), pool=pool, provider=OWN_SITE)
-        rows = rows or [idle]
-        pool_charges += rows
+        pool_charges += [_use_charge(use, "hardware", pool=pool) for use in own] or [idle]
         weights += split_by_weight(pools.monthly_effective_cost(month, pool), [use.node_hours for use in own] or [1.0])
     amount = math.fsum(effective_costs.get((month, category), 0.0) for category in CAPITAL)
     yield from _assign_effective_cost(pool_charges, month, "hardware", {(month, "hardware"): amount}, weights)
@@ -210,9 +197,8 @@ def _running_charges(
             places = {(provider or OWN_SITE, region) for provider, region, _ in named}
             at_home = (OWN_SITE, "") if category in SITE_CATEGORIES else ("", "")
             provider, region = places.pop() if len(places) == 1 else at_home
-            category_charges.append(
-                Charge(month, "running", category, row.what, row.amount, provider=provider, region=region)
-            )
+            charge = Charge(month, "running", category, row.what, row.amount, provider=provider, region=region)
+            category_charges.append(charge)
         yield from _assign_effective_cost(category_charges, month, category, effective_costs)
 
 
@@ -230,9 +216,8 @@ def _surcharge_charges(
     for category in SURCHARGES:
         billed: dict[str, list[float]] = {name: [] for name in providers}
         for row in (row for row in cash if row.category == category):
-            billed.setdefault(next((name for name in providers if title_contains(row.what, name)), ""), []).append(
-                row.amount
-            )
+            provider = next((name for name in providers if title_contains(row.what, name)), "")
+            billed.setdefault(provider, []).append(row.amount)
         if not any(billed.values()) and not effective_costs.get((month, category)):
             continue
         provider_charges = [

@@ -41,9 +41,8 @@ def break_even_share(point: BreakEven) -> str:
     """The share of hours above which owning is cheaper; "never" if renting is cheaper even at full use."""
     if point.utilisation is None:
         return "never"
-    return (
-        format_percent(point.utilisation) if point.utilisation <= 1 else f"never ({format_percent(point.utilisation)})"
-    )
+    share = format_percent(point.utilisation)
+    return share if point.utilisation <= 1 else f"never ({share})"
 
 
 def list_price_notes(price: PriceUsed) -> tuple[str, ...]:
@@ -92,23 +91,18 @@ def throughput_section(plan: Plan) -> Section:
     for used in plan.throughput:
         if used.basis != DEFINITION and (used.workload, used.accelerator) in paid:
             by_workload.setdefault(used.workload, []).append(used)
-    rows = [
-        row
-        for workload, its in by_workload.items()
-        for row in [
-            (workload,),
-            *(_throughput_row(used) for used in sorted(its, key=lambda used: used.basis != "measured")),
-        ]
-    ]
+    rows: list[tuple[str, ...]] = []
+    for workload, its in by_workload.items():
+        rows.append((workload,))
+        rows += [_throughput_row(used) for used in sorted(its, key=lambda used: used.basis != "measured")]
     defined = len({used.workload for used in plan.throughput if used.basis == DEFINITION})
     facts = [f"Stated in accelerator-hours, so without a throughput: {defined} workloads."] if defined else []
     others = len(plan.throughput) - sum(len(its) for its in by_workload.values())
     facts += [f"Other rates: {others:,d}; json and xlsx have them with their derivation."] if others else []
     titles = ("accelerator", "gang", "units an hour", "80 % interval", "basis", "how")
     blocks = (make_table(titles, rows, (1, 2, 3), has_prose=True),) if rows else ()
-    return Section(
-        "Throughput used, per gang, by workload", (*blocks, make_bullets(facts or (["None."] if not rows else [])))
-    )
+    facts = facts if rows or facts else ["None."]
+    return Section("Throughput used, per gang, by workload", (*blocks, make_bullets(facts)))
 
 
 def _throughput_row(used: ThroughputUsed) -> tuple[str, ...]:
@@ -127,12 +121,7 @@ def gaps_section(plan: Plan) -> Section:
         subjects.setdefault(gap.subject, []).extend([gap.workload] if gap.workload else [])
     kinds = [f"{sum(gap.kind == kind for gap in plan.gaps)} {in_words(kind)}" for kind in by_kind]
     rows = [
-        (
-            in_words(kind),
-            f"{len(subjects):,d}",
-            effect,
-            "; ".join(_subject_text(*entry) for entry in subjects.items()),
-        )
+        (in_words(kind), f"{len(subjects):,d}", effect, "; ".join(_subject_text(*each) for each in subjects.items()))
         for kind, effects in by_kind.items()
         for effect, subjects in effects.items()
     ]
@@ -153,28 +142,15 @@ def assumptions_section(plan: Plan) -> Section:
     rows = [_assumption_row(assumption) for assumption in sorted(plan.assumptions, key=lambda a: not a.overridden)]
     titles = ("name", "value", "unit", "range", "as of", "source")
     changed = sum(assumption.overridden for assumption in plan.assumptions)
-    note = (
-        f"{changed} of {len(plan.assumptions)} replaced by the request, marked with *."
-        if changed
-        else "All are defaults."
-    )
-    return Section(
-        "Assumptions",
-        (make_table(titles, rows, (1,), has_prose=True), note, make_bullets([str(each) for each in plan.conventions])),
-    )
+    replaced = f"{changed} of {len(plan.assumptions)} replaced by the request, marked with *."
+    table, conventions = make_table(titles, rows, (1,), has_prose=True), make_bullets(map(str, plan.conventions))
+    return Section("Assumptions", (table, replaced if changed else "All are defaults.", conventions))
 
 
 def _assumption_row(a: Assumption) -> tuple[str, ...]:
-    known = (
-        f"{_range_end_text(a.low)} to {_range_end_text(a.high)}"
-        if a.low is not None or a.high is not None
-        else NO_VALUE
-    )
+    ends = ["?" if end is None else format_number(end) for end in (a.low, a.high)]
+    known = NO_VALUE if a.low is None and a.high is None else " to ".join(ends)
     return f"{a.name} *" if a.overridden else a.name, format_number(a.value, 6), a.unit, known, str(a.as_of), a.source
-
-
-def _range_end_text(value: float | None) -> str:
-    return "?" if value is None else format_number(value)
 
 
 def prices_section(plan: Plan) -> Section:

@@ -38,13 +38,10 @@ def bridge_section(plan: Plan) -> Section | None:
     before = split_total(sum(now) + round(advice.worth), [step.runner_up for step in steps])
     names = [in_words(step.category) for step in steps]
     lines = [*zip(names, before, now, strict=True), ("total", sum(before), sum(now))]
-    rows = [
-        (name, format_money(was), format_money(will_be), format_signed(was - will_be)) for name, was, will_be in lines
-    ]
+    rows = [(name, format_money(was), format_money(will), format_signed(was - will)) for name, was, will in lines]
     titles = ("present cost of", advice.runner_up, advice.strategy, "saved")
-    return Section(
-        f"From runner-up to recommendation, {plan.currency}", (make_table(titles, rows, (1, 2, 3), has_total=True),)
-    )
+    table = make_table(titles, rows, (1, 2, 3), has_total=True)
+    return Section(f"From runner-up to recommendation, {plan.currency}", (table,))
 
 
 def owning_section(plan: Plan) -> Section | None:
@@ -90,12 +87,10 @@ def depreciation_section(plan: Plan) -> Section | None:
     purchases = [row for row in plan.views.depreciation if row.strategy == name]
     rows = [row for each in purchases for row in _depreciation_rows(plan, each)]
     titles = ("year", "deducted", "left in the books", "tax saved")
-    present_values = {
-        each: sum(row.present_value for row in plan.views.depreciation if row.strategy == each) for each in names
-    }
-    facts = [
-        f"{each}: present value {format_money(amount)} {plan.currency}." for each, amount in present_values.items()
-    ]
+    facts = []
+    for each in names:
+        present = sum(row.present_value for row in plan.views.depreciation if row.strategy == each)
+        facts.append(f"{each}: present value {format_money(present)} {plan.currency}.")
     fraction = format_percent(purchases[0].tax_fraction)
     note = f"Costs of the plan are before tax. Tax saved at {fraction} income tax, less the tax on a gain at resale:"
     blocks = (make_table(titles, rows, (1, 2, 3)), note, make_bullets(facts))
@@ -104,10 +99,8 @@ def depreciation_section(plan: Plan) -> Section | None:
 
 def internal_rates_text(each: OwningReturn) -> str:
     """The internal rates of return a year: one, none, or all of several."""
-    percentages = [format_percent(rate) for rate in each.internal_rates_annual]
-    return (
-        "none" if not percentages else percentages[0] if len(percentages) == 1 else f"several: {', '.join(percentages)}"
-    )
+    percentages = ", ".join(map(format_percent, each.internal_rates_annual))
+    return f"several: {percentages}" if len(each.internal_rates_annual) > 1 else percentages or "none"
 
 
 def payback_text(plan: Plan, month: int | None) -> str:
@@ -159,13 +152,8 @@ def _depreciation_rows(plan: Plan, each: Depreciation) -> Iterable[tuple[str, ..
     for year, deduction in zip(each.years, parts, strict=False):
         left -= deduction
         yield plan_year_name(plan, year.year), format_money(deduction), format_money(left), format_money(year.tax_saved)
-    word = "loss" if each.gain < 0 else "gain"
-    yield (
-        f"sold for {format_money(each.resale)}, {word}",
-        format_money(-each.gain),
-        NO_VALUE,
-        format_money(-each.tax_on_gain),
-    )
+    sale = f"sold for {format_money(each.resale)}, {'loss' if each.gain < 0 else 'gain'}"
+    yield sale, format_money(-each.gain), NO_VALUE, format_money(-each.tax_on_gain)
 
 
 def marginal_cost_section(plan: Plan) -> Section | None:

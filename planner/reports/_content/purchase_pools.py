@@ -8,7 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from planner.result import CashRow, Plan, Purchase, Strategy, Use
+from planner.result import EXISTING_SUFFIX, CashRow, Plan, Purchase, Strategy, Use
 from pricing.units import HOURS_PER_DAY
 
 COMMITMENT = "commitment"
@@ -17,7 +17,6 @@ CAPITAL = ("hardware", "installation", "financing", "resale")
 OWN_SITE = "own site"
 ANY_REGION, ANY_TYPE = "all-regions", "any-type"
 """In place of a region and a type where money is committed to all of them."""
-EXISTING_MARK = "(existing)"
 ZERO_TOLERANCE = 1e-9
 
 
@@ -60,7 +59,7 @@ class PurchasePools:
         for row in strategy.cash:
             if row.category == COMMITMENT or row.category in CAPITAL:
                 pool = self.pool_of_payment(row)
-                if self._purchases.get(pool) and not row.what.endswith(EXISTING_MARK):
+                if self._purchases.get(pool) and not row.what.endswith(EXISTING_SUFFIX):
                     self._paid[pool] += row.amount
                 else:
                     self._before[row.month, pool] += row.amount
@@ -72,7 +71,7 @@ class PurchasePools:
         for pool, (first, *_) in self._purchases.items():
             if (first.what == "owned") == is_owned and title_contains(row.what, *title_parts(first)):
                 return pool
-        return row.what.removesuffix(EXISTING_MARK).rstrip()
+        return row.what.removesuffix(EXISTING_SUFFIX)
 
     def pool_of_use(self, use: Use) -> str:
         """The pool that a use takes from."""
@@ -143,11 +142,8 @@ class PurchasePools:
         """The capacity of a pool in a month; None where the plan does not have it."""
         if pool not in self._purchases or (month, pool) in self._before:
             return None
-        return math.fsum(
-            self._monthly_quantity(each)
-            for each in self._purchases[pool]
-            if each.usable_from <= month <= each.usable_to
-        )
+        usable = (each for each in self._purchases[pool] if each.usable_from <= month <= each.usable_to)
+        return math.fsum(map(self._monthly_quantity, usable))
 
     def ordered(self, month: int, pool: str) -> float | None:
         """The capacity ordered in a month, for all months of its term; None where the plan does not have it."""

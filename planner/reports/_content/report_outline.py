@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.reports._content.cash_flow import full_cash_sections, short_cash_section
+from planner.reports._content.cash_flow import cash_sections
 from planner.reports._content.changes import changes_section, full_changes_section
 from planner.reports._content.evidence import (
     assumptions_section,
@@ -19,11 +19,11 @@ from planner.reports._content.financial_views import (
     owning_section,
     unit_economics_section,
 )
-from planner.reports._content.quota_requests import quota_sections
 from planner.reports._content.risk import risk_section
 from planner.reports._content.sections import (
     Section,
     purchases_section,
+    quota_section,
     recommendation_section,
     recommended_strategy,
     strategies_section,
@@ -39,32 +39,25 @@ def decision_sections(plan: Plan) -> list[Section]:
     return [section for section in sections if section is not None]
 
 
-def report_sections(plan: Plan) -> list[Section]:
-    """Every section with content, long tables summed up."""
-    return [*decision_sections(plan), *evidence_sections(plan)]
-
-
 def evidence_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
     """The sections that support the answer: payments, purchases and uses, uncertainty, assumptions and sources."""
     chosen = recommended_strategy(plan)
     sections: list[Section | None] = [full_changes_section(plan) if in_full else None]
     if chosen is not None:
         sections += [
-            *(full_cash_sections(plan, chosen) if in_full else (short_cash_section(plan, chosen),)),
+            *cash_sections(plan, chosen, in_full=in_full),
             purchases_section(plan, chosen),
             usage_section(plan, chosen),
             workloads_section(plan, chosen),
             unit_economics_section(plan),
         ]
     sections += [
-        *quota_sections(plan),
+        quota_section(plan),
         owning_section(plan),
         break_even_section(plan),
         depreciation_section(plan),
         risk_section(plan),
         marginal_cost_section(plan),
-    ]
-    sections += [
         throughput_section(plan),
         gaps_section(plan),
         assumptions_section(plan),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from planner.result import Assumption, Plan
 from planner.result.audit_trail import AuditDecision, AuditLine, AuditTrail
@@ -18,12 +18,8 @@ if TYPE_CHECKING:
     from numpy import bool_, float64
     from numpy.typing import NDArray
 
-DISCOUNT, SUPPORT, TAX, HOURS = (
-    "discount_rate_annual",
-    "cloud_support_fraction",
-    "cloud_tax_fraction",
-    "hours_per_month",
-)
+DISCOUNT, HOURS = "discount_rate_annual", "hours_per_month"
+SUPPORT, TAX = "cloud_support_fraction", "cloud_tax_fraction"
 INCOME_TAX = "income_tax_fraction"
 BASE, LOW_COST, HIGH_COST = "base", "low cost", "high cost"
 SCENARIOS = (BASE, LOW_COST, HIGH_COST)
@@ -35,37 +31,26 @@ def ledger_of(plan: Plan) -> AuditTrail:
     """The plan's ledger; for a plan that has none, its cash: decided amounts at a rate of 1."""
     if plan.ledger.lines or not any(strategy.cash for strategy in plan.strategies):
         return plan.ledger
-    choices: dict[tuple[str, str, str, str], list[float]] = {}
+    choices: dict[tuple[str, str, str, Literal["start", "end"]], list[float]] = {}
     last = last_month(plan)
     for strategy in plan.strategies:
         for row in strategy.cash:
             key = strategy.name, row.what, row.category, row.at
             choices.setdefault(key, [0.0] * last)[row.month - 1] += row.amount
-    lines = [
-        AuditLine(
-            number, category, "start" if at == "start" else "end", "1", 1.0, "", None, 1, len(amounts), True, False
-        )
-        for number, ((_, _, category, at), amounts) in enumerate(choices.items())
-    ]
-    made = [
+    lines = tuple(
+        AuditLine(number, category, at, "1", 1.0, "", None, 1, last, True, False)
+        for number, (_, _, category, at) in enumerate(choices)
+    )
+    made = tuple(
         AuditDecision(name, title, "", plan.currency, tuple(amounts))
         for (name, title, _, _), amounts in choices.items()
-    ]
-    return AuditTrail(
-        tuple(made), tuple(lines), tuple(f"offer_{number}" for number, _ in enumerate(plan.prices, start=1))
     )
+    return AuditTrail(made, lines, tuple(f"offer_{number}" for number, _ in enumerate(plan.prices, start=1)))
 
 
 def last_month(plan: Plan) -> int:
     """The last month in which anything is paid or planned."""
     return max([plan.months, *(row.month for strategy in plan.strategies for row in strategy.cash)])
-
-
-def assumption_values(plan: Plan) -> dict[str, float]:
-    """Every figure that a formula may name, as planned."""
-    values = {each.name: each.value for each in plan.assumptions}
-    values |= {name: price.price_per_hour for name, price in zip(ledger_of(plan).offers, plan.prices, strict=True)}
-    return {**values, DISCOUNT: plan.discount_rate_annual, HOURS: plan.hours_per_month}
 
 
 def _bill_factor(figures: Mapping[str, float]) -> float:
@@ -107,7 +92,11 @@ class LedgerRepricing:
 
     @cached_property
     def figures(self) -> dict[str, float]:
-        return assumption_values(self.plan)
+        """Every figure that a formula may name, as planned."""
+        plan = self.plan
+        values = {each.name: each.value for each in plan.assumptions}
+        values |= {name: price.price_per_hour for name, price in zip(self.ledger.offers, plan.prices, strict=True)}
+        return {**values, DISCOUNT: plan.discount_rate_annual, HOURS: plan.hours_per_month}
 
     @cached_property
     def _rate_formulas(self) -> dict[str, FormulaNode]:
@@ -127,11 +116,7 @@ class LedgerRepricing:
         import numpy as np
 
         lines, months = self.ledger.lines, last_month(self.plan)
-        quantity, years, time = (
-            np.zeros((len(lines), months)),
-            np.zeros((len(lines), months)),
-            np.zeros((len(lines), months)),
-        )
+        quantity, years, time = (np.zeros((len(lines), months)) for _ in range(3))
         for row, line in enumerate(lines):
             for month, amount in self.ledger.amounts(line, 1.0, 0.0).items():
                 quantity[row, month - 1] = amount
@@ -169,33 +154,27 @@ class LedgerRepricing:
         present = amounts * monthly ** -time[own]
         return round(float(amounts.sum()), AMOUNT_DECIMALS), round(float(present.sum()), AMOUNT_DECIMALS)
 
-    @cached_property
-    def recommended(self) -> tuple[AssumptionRange, ...]:
-        """The assumptions that change the present cost of the recommended strategy; none where no plan is feasible."""
-        chosen = self.plan.recommendation.strategy
-        return self.ends(chosen) if chosen else ()
-
     def moves(self, scenario: str) -> dict[str, float]:
         """Every figure with a range that matters, at the end that makes the recommended strategy cheap, or dear."""
-        return (
-            {}
-            if scenario == BASE
-            else {each.figure.name: each.value_in_scenario(scenario) for each in self.recommended}
-        )
+        if scenario == BASE:
+            return {}
+        return {each.figure.name: each.value_in_scenario(scenario) for each in self.recommended}
 
-    def ends(self, name: str) -> tuple[AssumptionRange, ...]:
-        """Every figure with a range that moves the present cost of a strategy, the one that moves it most first."""
+    @cached_property
+    def recommended(self) -> tuple[AssumptionRange, ...]:
+        """Every figure with a range that changes the present cost of the recommended strategy, the one that changes it
+        most first; none where no plan is feasible."""
+        chosen = self.plan.recommendation.strategy
         ranges = []
-        for figure in self.plan.assumptions:
+        for figure in self.plan.assumptions if chosen else ():
             low, high = figure.low, figure.high
-            if low is None or high is None or figure.name not in self.read_assumptions:
+            if chosen is None or low is None or high is None or figure.name not in self.read_assumptions:
                 continue
             planned = self.figures[figure.name]
             # a planned value outside its published range widens the range, or the plan would not lie in it
             ends = min(low, planned), max(high, planned)
-            at_low, at_high = (self.costs(name, {figure.name: end})[1] for end in ends)
+            at_low, at_high = (self.costs(chosen, {figure.name: end})[1] for end in ends)
             if at_low != at_high:
-                ranges.append(
-                    AssumptionRange(replace(figure, value=planned, low=ends[0], high=ends[1]), at_low, at_high)
-                )
+                widened = replace(figure, value=planned, low=ends[0], high=ends[1])
+                ranges.append(AssumptionRange(widened, at_low, at_high))
         return tuple(sorted(ranges, key=lambda each: (-abs(each.at_high - each.at_low), each.figure.name)))

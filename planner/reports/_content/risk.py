@@ -5,8 +5,6 @@ The JSON plan has everything that is left out here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from planner.reports._content.number_format import NO_VALUE, format_money, format_number, format_percent, in_words
 from planner.reports._content.sections import Bullets, ReportTable, Section, make_bullets, make_table
 from planner.result import Plan
@@ -17,7 +15,6 @@ from planner.result.risk import (
     Risk,
     StrategyRisk,
     SwitchingValue,
-    TornadoRow,
 )
 
 ROWS = 8
@@ -83,35 +80,27 @@ def _flip_sentence(flip: SwitchingValue) -> str:
     inside = ", inside its published range" if flip.is_inside_range else ""
     unit = flip.unit.removeprefix("fraction").removeprefix("ratio").strip()
     return (
-        f"{flip.cheaper_beyond} becomes cheaper where {in_words(flip.name)} {verb} from "
-        f"{format_number(flip.value)} "
+        f"{flip.cheaper_beyond} becomes cheaper where {in_words(flip.name)} {verb} from {format_number(flip.value)} "
         f"to {format_number(flip.at)}{f' {unit}' if unit else ''}{far}{inside}."
     )
 
 
 def _tornado_table(plan: Plan, risk: Risk) -> ReportTable:
     names = [s.name for s in plan.strategies if s.status != "infeasible"]
+    rows = []
+    for each in risk.tornado[:ROWS]:
+        costs = {cost.strategy: cost for cost in each.costs}
+        swing = NO_VALUE if each.swing is None else format_money(each.swing)
+        marks = ["changes the cheapest strategy"] * each.flips + ["planned again at both ends"] * each.planned_anew
+        ends = (in_words(each.name), format_number(each.low), format_number(each.high))
+        rows.append((*ends, *(_cost_range_text(costs[name]) for name in names), swing, ", ".join(marks)))
     titles = ("figure", "low", "high", *names, "swing", "its effect")
-    rows = [_tornado_row(each, names) for each in risk.tornado[:ROWS]]
     return make_table(titles, rows, range(1, len(titles) - 1), has_prose=True)
-
-
-def _tornado_row(each: TornadoRow, names: Sequence[str]) -> tuple[str, ...]:
-    costs = {cost.strategy: cost for cost in each.costs}
-    marks = ["changes the cheapest strategy"] * each.flips + ["planned again at both ends"] * each.planned_anew
-    return (
-        in_words(each.name),
-        format_number(each.low),
-        format_number(each.high),
-        *(_cost_range_text(costs[name]) for name in names),
-        NO_VALUE if each.swing is None else format_money(each.swing),
-        ", ".join(marks),
-    )
 
 
 def _cost_range_text(cost: CostRange) -> str:
     ends = [NO_VALUE if end is None else format_money(end) for end in (cost.at_low, cost.at_high)]
-    return ends[0] if ends[0] == ends[1] else "..".join(ends)
+    return "..".join(dict.fromkeys(ends))
 
 
 def _about_tornado(risk: Risk) -> list[str]:
@@ -125,13 +114,8 @@ def _about_tornado(risk: Risk) -> list[str]:
 
 
 def _spread_row(each: StrategyRisk) -> tuple[str, ...]:
-    amounts = (each.p10, each.p50, each.p90, each.mean)
-    return (
-        each.strategy,
-        *map(format_money, amounts),
-        format_percent(each.chance_cheapest),
-        format_money(each.expected_regret),
-    )
+    amounts = map(format_money, (each.p10, each.p50, each.p90, each.mean))
+    return each.strategy, *amounts, format_percent(each.chance_cheapest), format_money(each.expected_regret)
 
 
 def _waiting_table(waits: tuple[DelayedPurchase, ...]) -> ReportTable:
@@ -147,9 +131,8 @@ def _waiting_table(waits: tuple[DelayedPurchase, ...]) -> ReportTable:
 def _waiting_cell(wait: DelayedPurchase) -> str:
     if wait.present_cost is None or wait.difference is None:
         return "impossible"
-    return format_money(wait.present_cost) + (
-        f" (+{format_money(wait.difference)})" if round(wait.difference) > 0 else ""
-    )
+    more = f" (+{format_money(wait.difference)})" if round(wait.difference) > 0 else ""
+    return format_money(wait.present_cost) + more
 
 
 def _chance_sentences(risk: Risk) -> list[str]:

@@ -5,8 +5,9 @@ Every text is plain already; a format only has to lay it out and escape it.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from planner.reports._content.number_format import (
@@ -20,9 +21,10 @@ from planner.reports._content.number_format import (
     month_name,
     month_range_name,
 )
-from planner.reports._content.usage_periods import UsagePeriod, format_span, group_usage
-from planner.result import Plan, Purchase, Strategy, Use, WorkloadCost, describe_amount
+from planner.reports._content.usage_periods import group_usage
+from planner.result import Plan, Purchase, QuotaRequest, Strategy, Use, WorkloadCost, describe_amount
 from pricing.plain_text import plain_text
+from pricing.quota import UNIT_WORDS
 
 LISTED_MAX = 5
 STATUS_WORDS = {"optimal": "proven optimal", "within_gap": "within the gap", "infeasible": "infeasible"}
@@ -123,9 +125,8 @@ def recommendation_section(plan: Plan) -> Section:
     facts = [frame + f"discount rate {format_percent(plan.discount_rate_annual, 2)} a year."]
     if chosen.runner_up:
         facts.insert(0, _against_runner_up(plan))
-    return Section(
-        "Recommendation", (headline(plan), make_bullets([*facts, *map(str, (*chosen.reasons, *plan.reasons))]))
-    )
+    facts += map(str, (*chosen.reasons, *plan.reasons))
+    return Section("Recommendation", (headline(plan), make_bullets(facts)))
 
 
 def _against_runner_up(plan: Plan) -> str:
@@ -139,39 +140,37 @@ def _against_runner_up(plan: Plan) -> str:
 
 def strategies_section(plan: Plan) -> Section:
     """The strategies side by side."""
-    lines: list[tuple[str, list[str]]] = [
-        ("status", [STATUS_WORDS[s.status] for s in plan.strategies]),
-        (f"present cost, {plan.currency}", [_if_possible(s, format_money(s.present_cost)) for s in plan.strategies]),
-        (f"total cost, {plan.currency}", [_if_possible(s, format_money(s.total_cost)) for s in plan.strategies]),
-        (
-            "hardware purchases",
-            [_if_possible(s, purchases_text(s, owned=True)) for s in plan.strategies],
+    lines: list[tuple[str, Callable[[Strategy], str]]] = [
+        (f"present cost, {plan.currency}", lambda s: format_money(s.present_cost)),
+        (f"total cost, {plan.currency}", lambda s: format_money(s.total_cost)),
+        ("hardware purchases", lambda s: purchases_text(s, owned=True)),
+        ("commitments", lambda s: purchases_text(s, owned=False)),
+        ("rented node-hours", lambda s: format_money(_rented_hours(s))),
+        (f"proven bound, {plan.currency}", lambda s: format_money(s.bound)),
+        ("gap to the bound", lambda s: format_percent(s.gap_fraction, 3)),
+    ]
+    rows = [
+        ("status", *(STATUS_WORDS[s.status] for s in plan.strategies)),
+        *(
+            (label, *(NO_VALUE if s.status == "infeasible" else format_cell(s) for s in plan.strategies))
+            for label, format_cell in lines
         ),
-        ("commitments", [_if_possible(s, purchases_text(s, owned=False)) for s in plan.strategies]),
-        ("rented node-hours", [_if_possible(s, format_money(_rented_hours(s))) for s in plan.strategies]),
-        (f"proven bound, {plan.currency}", [_if_possible(s, format_money(s.bound)) for s in plan.strategies]),
-        ("gap to the bound", [_if_possible(s, format_percent(s.gap_fraction, 3)) for s in plan.strategies]),
-        ("candidates (pruned)", [f"{s.candidates:,d} ({s.pruned:,d})" for s in plan.strategies]),
+        ("candidates (pruned)", *(f"{s.candidates:,d} ({s.pruned:,d})" for s in plan.strategies)),
     ]
     names = [f"{s.name} *" if s.name == plan.recommendation.strategy else s.name for s in plan.strategies]
-    side_by_side = make_table(("", *names), [(label, *cells) for label, cells in lines], range(1, len(names) + 1))
-    blocks: list[str | ReportTable | Bullets] = [side_by_side]
+    blocks: list[str | ReportTable | Bullets] = [make_table(("", *names), rows, range(1, len(names) + 1))]
     if plan.recommendation.strategy:
         blocks.append("* recommended. The present cost cannot fall below the proven bound.")
     reasons = [f"{s.name}: {r}" for s in plan.strategies for r in s.reasons if r not in plan.reasons]
-    reasons += [_restriction_note(s) for s in plan.strategies if s.columns_searched < s.columns]
+    reasons += [
+        f"{s.name}: too large to search in full, so restricted to {s.columns_searched:,d} of {s.columns:,d} columns; "
+        "the bound holds for all of them"
+        for s in plan.strategies
+        if s.columns_searched < s.columns
+    ]
     if reasons:
         blocks.append(make_bullets(reasons))
     return Section("Strategies", tuple(blocks))
-
-
-def _restriction_note(strategy: Strategy) -> str:
-    searched = f"{strategy.columns_searched:,d} of {strategy.columns:,d} columns"
-    return f"{strategy.name}: too large to search in full, so restricted to {searched}; the bound holds for all of them"
-
-
-def _if_possible(strategy: Strategy, text: str) -> str:
-    return NO_VALUE if strategy.status == "infeasible" else text
 
 
 def _rented_hours(strategy: Strategy) -> float:
@@ -204,37 +203,37 @@ def purchases_section(plan: Plan, chosen: Strategy) -> Section:
 def usage_section(plan: Plan, chosen: Strategy) -> Section:
     """The nodes of each workload, equal months joined."""
     periods, is_joined = group_usage(chosen, plan)
-    costs = apportion([run.cost for run in periods])
+    costs = apportion([math.fsum(use.cost for use in run) for run in periods])
     rows: list[tuple[str, ...]] = []
     workload = None
     for run, cost in zip(periods, costs, strict=True):
-        if run.uses[0].workload != workload:
-            workload = run.uses[0].workload
+        first, last = run[0], run[-1]
+        if first.workload != workload:
+            workload = first.workload
             rows.append((workload,))
-        rows.append(_usage_row(plan, run, cost))
+        nodes = [format_number(number(use.nodes for use in run), 3) for number in (min, max)]
+        rows.append(
+            (
+                month_range_name(plan, first.month, last.month),
+                node_text(first),
+                place_text(first),
+                first.purchase_option,
+                " to ".join(dict.fromkeys(nodes)),
+                format_money(sum(use.node_hours for use in run)),
+                format_money(cost),
+            )
+        )
     hours = format_money(sum(use.node_hours for use in chosen.uses))
     rows.append(("total", "", "", "", "", hours, format_money(sum(costs))))
     titles = ("months", "node", "where", "option", "nodes", "node-hours", "cost")
     note = "Owned and committed nodes are paid as purchases; their use costs data and, where idling saves it, power."
     if is_joined:
-        note += (
-            " Different months are joined here, with their fewest and most nodes; csv, json and xlsx have each month."
+        joined = (
+            "Different months are joined here, with their fewest and most nodes; csv, json and xlsx have each month."
         )
+        note = f"{note} {joined}"
     usage = make_table(titles, rows, (4, 5, 6), has_total=True)
     return Section(f"Rentals and use of nodes by month, by workload, {plan.currency}", (usage, note))
-
-
-def _usage_row(plan: Plan, run: UsagePeriod, cost: int) -> tuple[str, ...]:
-    first, last = run.uses[0], run.uses[-1]
-    return (
-        month_range_name(plan, first.month, last.month),
-        node_text(first),
-        place_text(first),
-        first.purchase_option,
-        format_span([use.nodes for use in run.uses], lambda v: format_number(v, 3)),
-        format_money(sum(use.node_hours for use in run.uses)),
-        format_money(cost),
-    )
 
 
 def workloads_section(plan: Plan, chosen: Strategy) -> Section:
@@ -257,21 +256,17 @@ def workloads_section(plan: Plan, chosen: Strategy) -> Section:
     ]
     rows.append(("total", "", "", format_money(sum(costs)), "", "", "", ""))
     titles = ("workload", "team", "work", "cost", "cost per unit", "80 % range", "mean against budget", "where")
-    blocks: list[str | ReportTable | Bullets] = [make_table(titles, rows, (3, 5), has_total=True, has_prose=True)]
-    if any(w.cost_high > w.cost_low for w in chosen.workloads):
-        blocks.append(
-            "80 % range: the cost with a predicted throughput at the ends of its interval, hours in proportion."
-        )
-    return Section(f"Workloads, {plan.currency}", tuple(blocks))
+    table = make_table(titles, rows, (3, 5), has_total=True, has_prose=True)
+    note = "80 % range: the cost with a predicted throughput at the ends of its interval, hours in proportion."
+    has_range = any(w.cost_high > w.cost_low for w in chosen.workloads)
+    return Section(f"Workloads, {plan.currency}", (table, note) if has_range else (table,))
 
 
 def _cost_range_text(cost: WorkloadCost) -> str:
     """The range of the cost with a predicted throughput; a dash where it is measured."""
-    return (
-        f"{format_money(cost.cost_low)} to {format_money(cost.cost_high)}"
-        if cost.cost_high > cost.cost_low
-        else NO_VALUE
-    )
+    if cost.cost_high <= cost.cost_low:
+        return NO_VALUE
+    return f"{format_money(cost.cost_low)} to {format_money(cost.cost_high)}"
 
 
 def _budget_text(budget: float | None, cost_per_month: float) -> str:
@@ -279,3 +274,35 @@ def _budget_text(budget: float | None, cost_per_month: float) -> str:
         return NO_VALUE
     over = cost_per_month / budget - 1
     return f"OVER by {format_percent(over)} of {format_money(budget)}" if over > 0 else f"within {format_money(budget)}"
+
+
+def quota_section(plan: Plan) -> Section | None:
+    """Quota requests of the recommended strategy; None where no strategy exceeds a quota."""
+    if not plan.quota_requests:
+        return None
+    own = [request for request in plan.quota_requests if request.strategy == plan.recommendation.strategy]
+    rows = [_quota_row(plan, request) for request in own]
+    titles = ("where", "quota", "unit", "to request", "more", "limit", "in use", "runs", "by", "title and purpose")
+    facts = ["A provider may refuse: request early. The plan does not take quotas into account."]
+    others = len(plan.quota_requests) - len(own)
+    if others:
+        facts.append(f"Requests of the other strategies: {others:,d}; json and xlsx have them.")
+    if not rows:
+        return Section("Quotas to request", (make_bullets(["None for the recommended strategy.", *facts]),))
+    table = make_table(titles, rows, (3, 4, 5, 6, 7), has_prose=True)
+    return Section("Quotas to request", (table, make_bullets(facts)))
+
+
+def _quota_row(plan: Plan, request: QuotaRequest) -> tuple[str, ...]:
+    return (
+        f"{request.provider} {request.region}",
+        request.code,
+        UNIT_WORDS[request.unit],
+        format_number(request.ask_for),
+        format_number(request.ask_for - request.limit),
+        format_number(request.limit),
+        "unknown" if request.used is None else format_number(request.used),
+        format_number(request.needed),
+        month_name(plan, request.first_month),
+        f"{request.title}, as of {request.as_of}; for {', '.join(request.workloads) or 'nodes committed to'}",
+    )

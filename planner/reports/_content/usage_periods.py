@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from planner.result import Plan, Strategy, Use
@@ -13,19 +12,11 @@ ROWS_MAX = 60
 """Above this many lines, months that differ are joined too, as a range."""
 
 
-@dataclass(frozen=True, slots=True)
-class UsagePeriod:
-    """Uses of one resource by one workload in consecutive months, in order."""
-
-    uses: tuple[Use, ...]
-
-    @property
-    def cost(self) -> float:
-        """The cost of all its months."""
-        return math.fsum(use.cost for use in self.uses)
+UsagePeriod = Sequence[Use]
+"""Uses of one resource by one workload in consecutive months, in order."""
 
 
-def group_usage(strategy: Strategy, plan: Plan) -> tuple[tuple[UsagePeriod, ...], bool]:
+def group_usage(strategy: Strategy, plan: Plan) -> tuple[list[UsagePeriod], bool]:
     """The strategy's uses in the order of the plan's workloads, and whether different months had to be joined."""
     exact = _join_months(strategy.uses, plan, _is_same_usage)
     if len(exact) <= ROWS_MAX:
@@ -33,11 +24,13 @@ def group_usage(strategy: Strategy, plan: Plan) -> tuple[tuple[UsagePeriod, ...]
     return _join_months(strategy.uses, plan, lambda _first, _second: True), True
 
 
-def _join_months(uses: Iterable[Use], plan: Plan, is_same: Callable[[Use, Use], bool]) -> tuple[UsagePeriod, ...]:
+def _join_months(uses: Iterable[Use], plan: Plan, is_same: Callable[[Use, Use], bool]) -> list[UsagePeriod]:
     place = {workload.name: index for index, workload in enumerate(plan.workloads)}
-    ordered = sorted(
-        uses, key=lambda use: (place.get(use.workload, len(place)), use.workload, _resource_key(use), use.month)
-    )
+
+    def workload_key(use: Use) -> tuple[int, str]:
+        return place.get(use.workload, len(place)), use.workload
+
+    ordered = sorted(uses, key=lambda use: (workload_key(use), _resource_key(use), use.month))
     periods: list[list[Use]] = [ordered[:1]] if ordered else []
     for before, use in pairwise(ordered):
         follows = _resource_key(before) == _resource_key(use) and before.workload == use.workload
@@ -46,12 +39,7 @@ def _join_months(uses: Iterable[Use], plan: Plan, is_same: Callable[[Use, Use], 
             periods[-1].append(use)
         else:
             periods.append([use])
-    return tuple(sorted((UsagePeriod(tuple(run)) for run in periods), key=lambda run: _period_sort_key(run, place)))
-
-
-def _period_sort_key(run: UsagePeriod, place: dict[str, int]) -> tuple[int, str, int, tuple[str | float, ...]]:
-    first = run.uses[0]
-    return place.get(first.workload, len(place)), first.workload, first.month, _resource_key(first)
+    return sorted(periods, key=lambda run: (workload_key(run[0]), run[0].month, _resource_key(run[0])))
 
 
 def _resource_key(use: Use) -> tuple[str | float, ...]:
@@ -64,9 +52,3 @@ def _is_same_usage(first: Use, second: Use) -> bool:
         math.isclose(getattr(first, field), getattr(second, field), rel_tol=1e-3, abs_tol=1e-6)
         for field in ("nodes", "node_hours", "cost")
     )
-
-
-def format_span(values: Sequence[float], formatted: Callable[[float], str]) -> str:
-    """One value, or the lowest and the highest: "2" or "2 to 5"."""
-    low, high = formatted(min(values)), formatted(max(values))
-    return low if low == high else f"{low} to {high}"

@@ -6,7 +6,7 @@ are in variables that the root's terraform.tfvars fills in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -49,11 +49,6 @@ class RootModule:
     calls: tuple[ModuleCall, ...]
     extras: ProviderExtras
 
-    @property
-    def provider_names(self) -> tuple[str, ...]:
-        """The Terraform providers that its modules require."""
-        return tuple(sorted({name for call in self.calls for name in call.module.required_providers}))
-
 
 @dataclass(frozen=True, slots=True)
 class RootInput:
@@ -74,7 +69,7 @@ def build_root(cloud: CloudModules, pools: Sequence[NodePool], extras: ProviderE
     """The root of a provider's `pools`."""
     calls = [_pool_call(pool) for pool in pools]
     for extra in cloud.extras:
-        calls += EXTRAS[extra.kind](extra, extras, pools[0].rented.region)
+        calls += _extra_calls(extra, extras, pools[0].rented.region)
     return RootModule(cloud.provider, cloud, tuple(pools), tuple(calls), extras)
 
 
@@ -127,58 +122,42 @@ def _pool_call(pool: NodePool) -> ModuleCall:
     return ModuleCall(part.label, module, part.region, arguments, needed, description)
 
 
-def _budget_calls(module: ExtraModule, extras: ProviderExtras, region: str) -> Iterable[ModuleCall]:
-    """A budget at the provider's highest monthly bill; none without one."""
-    if not extras.highest_bill:
-        return
-    arguments = {
-        "currency": RawExpression("var.currency"),
-        "monthly_amount": RawExpression("var.monthly_budget"),
-        "start_month": RawExpression("var.budget_start_month"),
-        "contacts": RawExpression("var.budget_contacts"),
-    }
-    yield _extra_call(
-        "budget", "budget", module, region, arguments, "Budget with alarms at the plan's highest monthly cost."
-    )
-
-
-def _quota_calls(module: ExtraModule, extras: ProviderExtras, region: str) -> Iterable[ModuleCall]:
-    """One call a region: a provider that is set up once per region can request quota there only."""
-    del region
-    for place in sorted({request.region for request in extras.quotas}):
+def _extra_calls(module: ExtraModule, extras: ProviderExtras, home: str) -> Iterator[ModuleCall]:
+    """The calls of an extra: one budget, in the region `home`; quota once a region; storage once a workload and
+    region."""
+    if module.kind == "budget" and extras.highest_bill:
+        arguments = {
+            "currency": RawExpression("var.currency"),
+            "monthly_amount": RawExpression("var.monthly_budget"),
+            "start_month": RawExpression("var.budget_start_month"),
+            "contacts": RawExpression("var.budget_contacts"),
+        }
+        description = "Budget with alarms at the plan's highest monthly cost."
+        yield _extra_call("budget", module, home, arguments, description)
+    # a provider that is set up once per region can request quota there only
+    for place in sorted({request.region for request in extras.quotas}) if module.kind == "quota" else ():
         picked = RawExpression(f"[for item in var.quota_requests : item if item.region == {hcl.quote_string(place)}]")
         arguments = {"requests": picked, "request": RawExpression("var.request_quotas")}
-        label = f"quota_{slug(place, '_')}"
         yield _extra_call(
-            label, label.replace("_", "-"), module, place, arguments, f"Quota that the plan lacks in {place}."
+            f"quota_{slug(place, '_')}", module, place, arguments, f"Quota that the plan lacks in {place}."
         )
-
-
-def _storage_calls(module: ExtraModule, extras: ProviderExtras, region: str) -> Iterable[ModuleCall]:
-    del region
-    for store in extras.stores:
+    for store in extras.stores if module.kind == "storage" else ():
         entry = f'var.storage["{store.label}"]'
-        arguments = {
-            "workload": RawExpression(f"{entry}.workload"),
-            "capacity_gb": RawExpression(f"{entry}.capacity_gb"),
-        }
+        arguments = {name: RawExpression(f"{entry}.{name}") for name in ("workload", "capacity_gb")}
         if "region" in module.variables:
             arguments["region"] = RawExpression(hcl.quote_string(store.region))
-        description = f"Storage of one workload in {store.region}."
-        yield _extra_call(store.label, store.label.replace("_", "-"), module, store.region, arguments, description)
-
-
-EXTRAS = {"budget": _budget_calls, "quota": _quota_calls, "storage": _storage_calls}
+        yield _extra_call(store.label, module, store.region, arguments, f"Storage of one workload in {store.region}.")
 
 
 def _extra_call(
-    label: str, name: str, module: ExtraModule, region: str, arguments: Mapping[str, hcl.HclValue], description: str
+    label: str, module: ExtraModule, region: str, arguments: Mapping[str, hcl.HclValue], description: str
 ) -> ModuleCall:
     tags = {"tags": RawExpression("var.tags")} if "tags" in module.variables else {}
-    shared = {"name": _prefixed_name(name), "plan_id": RawExpression("var.plan_id"), **tags}
-    return ModuleCall(
-        label, module, region, {**shared, **_region_arguments(module, region), **arguments}, frozenset(), description
-    )
+    name = _prefixed_name(label.replace("_", "-"))
+    all_arguments: dict[str, hcl.HclValue] = {
+        "name": name, "plan_id": RawExpression("var.plan_id"), **tags, **_region_arguments(module, region), **arguments,
+    }  # fmt: skip
+    return ModuleCall(label, module, region, all_arguments, frozenset(), description)
 
 
 def _region_arguments(module: TerraformModule, region: str) -> dict[str, hcl.HclValue]:

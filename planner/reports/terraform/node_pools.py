@@ -82,7 +82,6 @@ class NodePool:
     """Rented nodes and the module that provisions them."""
 
     rented: RentedNodes
-    cloud: CloudModules
     match: ModuleMatch
 
 
@@ -159,7 +158,7 @@ def assign_modules(
             continue
         match = _find_module(cloud, part, kind)
         if isinstance(match, ModuleMatch):
-            pools.append(NodePool(part, cloud, match))
+            pools.append(NodePool(part, match))
         else:
             refused.append((part, match))
     return tuple(pools), tuple(refused)
@@ -168,10 +167,8 @@ def assign_modules(
 def _find_module(cloud: CloudModules, part: RentedNodes, kind: PoolKind) -> ModuleMatch | Message:
     """The match among modules of `kind`; without one the reason, and whether the other kind has one."""
     match = _startable_module(cloud, part, kind)
-    if isinstance(match, ModuleMatch):
-        return match
     other: PoolKind = "kubernetes" if kind == "nodes" else "nodes"
-    if isinstance(_startable_module(cloud, part, other), ModuleMatch):
+    if isinstance(match, Message) and isinstance(_startable_module(cloud, part, other), ModuleMatch):
         return reason("other_nodes_have_module", explanation=str(match), nodes=NODE_KINDS[other])
     return match
 

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import calendar
-import csv
-import io
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 
 from planner.reports._content.bill_of_materials import COLUMNS as BILL_COLUMNS
 from planner.reports._content.bill_of_materials import list_materials
 from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
 from planner.reports._content.number_format import format_money, month_name, month_range_name
 from planner.reports.terraform.node_pools import slug
-from planner.reports.terraform.provisioning.commitment_commands import (
-    CommitmentOrder,
-    PurchaseInstructions,
-    describe_purchase,
-)
+from planner.reports.terraform.provisioning.commitment_commands import PurchaseInstructions, find_instructions
 from planner.result import Plan, Purchase, Strategy, describe_amount
+from pricing.csv_tables import format_table
 from pricing.plain_text import plain_text, spreadsheet_text
-from pricing.price import parse_purchase_option
 
 Cell = str | float | None
 COLUMNS = (
@@ -32,42 +25,26 @@ against the amounts below before you run the second. Words in capitals are yours
 are the plan's, in {currency}; the provider's own offer decides."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommitmentEntry:
-    """A commitment of the plan and its instructions; `how` is None for an unknown kind of commitment."""
-
-    purchase: Purchase
-    how: PurchaseInstructions | None
+CommitmentEntry = tuple[Purchase, PurchaseInstructions | None]
+"""A commitment of the plan and its instructions; None for an unknown kind of commitment."""
 
 
 def commitment_entries(plan: Plan, strategy: Strategy) -> tuple[CommitmentEntry, ...]:
     """The commitments that the strategy buys, in the order of their months."""
     commitments = [item for item in strategy.purchases if item.what == "commitment"]
     commitments.sort(key=lambda item: (item.month, item.provider, item.region, item.name, item.purchase_option))
-    return tuple(CommitmentEntry(item, _purchase_instructions(plan, item)) for item in commitments)
-
-
-def _purchase_instructions(plan: Plan, item: Purchase) -> PurchaseInstructions | None:
-    option = parse_purchase_option(item.purchase_option)
-    if option is None:
-        return None
-    month = month_name(plan, item.month)
-    year, number = (int(part) for part in month.split("-"))
-    name = f"gp-{slug(item.name, '-')[:24].strip('-')}-{month}"
-    return describe_purchase(
-        CommitmentOrder(
-            name, item.provider, item.region, item.name, option, item.count, round(item.accelerators_per_node),
-            item.money_per_hour, item.upfront, plan.currency, f"{month}-01",
-            f"{month}-{calendar.monthrange(year, number)[1]:02d}",
-        )
-    )  # fmt: skip
+    entries = []
+    for item in commitments:
+        month = month_name(plan, item.month)
+        name = f"gp-{slug(item.name, '-')[:24].strip('-')}-{month}"
+        entries.append((item, find_instructions(item, name, month, plan.currency)))
+    return tuple(entries)
 
 
 def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> str:
     """The list for readers: commitments by month, their amounts, and the commands."""
     lines = [f"# Commitments of plan {escape_markdown(plan.plan_id)}", "", HEAD.format(currency=plan.currency), ""]
-    for entry in commitments:
-        item, steps = entry.purchase, entry.how
+    for item, steps in commitments:
         amount = describe_amount(item.amount, item.unit)
         place = f"{escape_markdown(item.provider)} {escape_markdown(item.region)}"
         title = f"{month_name(plan, item.month)}: {amount} {escape_markdown(item.name)} in {place}"
@@ -91,28 +68,16 @@ def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> 
 
 def commitments_csv(plan: Plan, commitments: Sequence[CommitmentEntry]) -> str:
     """The same as one row a commitment, for a spreadsheet or a script."""
-    rows = []
-    for entry in commitments:
-        item, steps = entry.purchase, entry.how
-        rows.append(
-            (
-                month_name(plan, item.month), item.provider, item.region, item.name, item.purchase_option, item.count,
-                item.unit, item.money_per_hour or None, item.term_months,
-                month_range_name(plan, item.usable_from, item.usable_to), item.upfront, item.per_month, plan.currency,
-                *(_instruction_cells(steps) if steps else ("",) * 5),
-            )
-        )  # fmt: skip
+    rows = [
+        (
+            month_name(plan, item.month), item.provider, item.region, item.name, item.purchase_option, item.count,
+            item.unit, item.money_per_hour or None, item.term_months,
+            month_range_name(plan, item.usable_from, item.usable_to), item.upfront, item.per_month, plan.currency,
+            *((how.title, how.console, " && ".join(how.steps), how.note, how.source) if how else ("",) * 5),
+        )
+        for item, how in commitments
+    ]  # fmt: skip
     return _csv_text(COLUMNS, rows)
-
-
-def _instruction_cells(instructions: PurchaseInstructions) -> tuple[str, ...]:
-    return (
-        instructions.title,
-        instructions.console,
-        " && ".join(instructions.steps),
-        instructions.note,
-        instructions.source,
-    )
 
 
 def bill_of_materials_csv(plan: Plan, strategy: Strategy) -> str:
@@ -122,11 +87,9 @@ def bill_of_materials_csv(plan: Plan, strategy: Strategy) -> str:
 
 
 def _csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    target = io.StringIO(newline="")
-    writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow(
-            [spreadsheet_text(cell) if isinstance(cell, str) else "" if cell is None else cell for cell in row]
-        )
-    return target.getvalue()
+    """The rows under their columns; texts are made harmless for spreadsheets."""
+    return format_table(columns, ([_cell_text(cell) for cell in row] for row in rows))
+
+
+def _cell_text(cell: Cell) -> str:
+    return spreadsheet_text(cell) if isinstance(cell, str) else "" if cell is None else str(cell)

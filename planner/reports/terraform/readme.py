@@ -8,7 +8,6 @@ from math import ceil
 
 from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
 from planner.reports._content.number_format import format_money, format_number, month_name, month_range_name
-from planner.reports.terraform.apply_schedule import schedule_lines
 from planner.reports.terraform.module_calls import RootInput, RootModule, root_inputs
 from planner.reports.terraform.node_pools import NodePool, UnprovisionedNodes
 from planner.reports.terraform.provisioning import cuda_versions
@@ -34,11 +33,7 @@ class ProvisioningPlan:
 
 def empty_readme(plan: Plan) -> str:
     """The README of a plan without a strategy, with the reasons."""
-    lines = [
-        *_readme_head(plan),
-        "No strategy serves the demand, so there is no Terraform here.",
-        "",
-    ]
+    lines = [*_readme_head(plan), "No strategy serves the demand, so there is no Terraform here.", ""]
     lines += [f"- {escape_line(str(reason))}" for reason in plan.reasons or plan.recommendation.reasons]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -52,25 +47,19 @@ def format_readme(parts: ProvisioningPlan) -> str:
     if parts.roots:
         lines += [*_step_lines(parts), *_folder_lines(parts)]
         lines += [line for root in parts.roots for line in _input_lines(root)]
-        lines += [*schedule_lines(plan, parts.roots), *_table_of_pools(parts)]
+        lines += [*_schedule_lines(plan, parts.roots), *_table_of_pools(parts)]
         lines += [line for pool in parts.pools for line in _pool_lines(plan, pool)]
         lines += [*_cuda_lines(parts.pools), *_extra_lines(parts)]
     else:
-        lines += [
-            f"The strategy {strategy.name} has no cloud resources for Terraform, so there is no Terraform here.",
-            "",
-        ]
+        reason = f"The strategy {strategy.name} has no cloud resources for Terraform"
+        lines += [f"{reason}, so there is no Terraform here.", ""]
     lines += [*_unprovisioned_lines(parts.refused), *_commitment_lines(parts), *_owned_lines(plan, strategy)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _readme_head(plan: Plan) -> list[str]:
-    return [
-        f"# Terraform for plan {escape_markdown(plan.plan_id)}",
-        "",
-        escape_line(str(plan.recommendation.sentence)),
-        "",
-    ]
+    title = f"# Terraform for plan {escape_markdown(plan.plan_id)}"
+    return [title, "", escape_line(str(plan.recommendation.sentence)), ""]
 
 
 def _step_lines(parts: ProvisioningPlan) -> list[str]:
@@ -105,13 +94,8 @@ def _folder_lines(parts: ProvisioningPlan) -> list[str]:
         )
         for root in parts.roots
     ]
-    titles = (
-        "folder",
-        "pools",
-        "nodes in the busiest month",
-        "month of highest cost",
-        f"all months, {parts.plan.currency}",
-    )
+    money = parts.plan.currency
+    titles = ("folder", "pools", "nodes in the busiest month", "month of highest cost", f"all months, {money}")
     intro = "Amounts are use (hours, storage, egress) and monthly fees of commitments, without upfront payments."
     return ["## Folders", "", intro, "", *table_lines(titles, rows)]
 
@@ -129,6 +113,43 @@ def _input_keys(item: RootInput) -> str:
     if item.input.scope == "plan":
         return "the plan"
     return ", ".join(f"`{escape_markdown(key)}`" for key in item.needed) or f"any {item.input.scope}"
+
+
+def _schedule_lines(plan: Plan, roots: Sequence[RootModule]) -> list[str]:
+    """A table of counts and steps for each provider; a month without a change has no step."""
+    lines = [
+        "## Month by month",
+        "",
+        "At the start of a month set `month` in each `own.auto.tfvars`, read `terraform plan`, apply. The counts are",
+        "in `terraform.tfvars`, in `node_counts`. `terraform destroy` takes storage that a root made with it: copy",
+        "your data first.",
+        "",
+    ]
+    for root in roots:
+        titles = ("month", "next step", *(f"`{pool.rented.label}`" for pool in root.pools))
+        rows = [
+            (plan.month_names[at], _month_step(plan, root, at), *(str(pool.rented.nodes[at]) for pool in root.pools))
+            for at in range(plan.months)
+        ]
+        lines += [f"### {root.provider}", "", *table_lines(titles, rows)]
+    return lines
+
+
+def _month_step(plan: Plan, root: RootModule, at: int) -> str:
+    """The step at the start of the month with index `at`."""
+    totals = [sum(pool.rented.nodes[month] for pool in root.pools) for month in range(plan.months)]
+    before = [pool.rented.nodes[at - 1] if at else 0 for pool in root.pools]
+    now = [pool.rented.nodes[at] for pool in root.pools]
+    name = plan.month_names[at]
+    if not any(totals[: at + 1]):
+        return "none yet"
+    if not any(totals[at:]):
+        return "`terraform destroy`" if any(before) else "none: destroyed"
+    if not any(totals[:at]):
+        return f'first apply, `month = "{name}"`'
+    if now == before:
+        return "no change"
+    return f'apply, `month = "{name}"`'
 
 
 def _table_of_pools(parts: ProvisioningPlan) -> list[str]:
@@ -203,24 +224,18 @@ def _extra_lines(parts: ProvisioningPlan) -> list[str]:
     for root in parts.roots:
         kinds = {extra.kind for extra in root.cloud.extras}
         if "budget" in kinds and root.extras.highest_bill:
-            amount = format_money(ceil(root.extras.highest_bill))
-            lines.append(
-                f"- {root.provider}: a budget of {amount} {parts.plan.currency} a month, once `budget_contacts`"
-            )
+            amount = f"{format_money(ceil(root.extras.highest_bill))} {parts.plan.currency}"
+            lines.append(f"- {root.provider}: a budget of {amount} a month, once `budget_contacts`")
             lines.append("  names the recipients.")
         for item in root.extras.quotas:
             how = "requested with `request_quotas = true`" if "quota" in kinds else "request it from the provider"
             by = month_name(parts.plan, item.first_month)
-            description = (
-                f"{escape_markdown(item.title or item.code)} in {escape_markdown(item.region)} raised to "
-                f"{format_number(item.ask_for)} {item.unit}"
-            )
-            lines.append(f"- {root.provider}: {description} by {by}, {how}.")
+            quota = f"{escape_markdown(item.title or item.code)} in {escape_markdown(item.region)}"
+            limit = f"{format_number(item.ask_for)} {item.unit}"
+            lines.append(f"- {root.provider}: {quota} raised to {limit} by {by}, {how}.")
         for store in root.extras.stores:
-            description = (
-                f"{format_number(store.capacity_gb)} GB for {escape_markdown(store.workload)} in "
-                f"{escape_markdown(store.region)}"
-            )
+            description = f"{format_number(store.capacity_gb)} GB for {escape_markdown(store.workload)}"
+            description = f"{description} in {escape_markdown(store.region)}"
             how = f"`module.{store.label}`" if "storage" in kinds else "no module here creates it"
             lines.append(f"- {root.provider}: storage of {description}, {how}.")
     return [*lines, ""] if len(lines) > 2 else []
@@ -256,7 +271,7 @@ def _commitment_lines(parts: ProvisioningPlan) -> list[str]:
             format_money(item.upfront),
             format_money(item.per_month),
         )
-        for item in (entry.purchase for entry in parts.commitments)
+        for item, _ in parts.commitments
     ]
     intro = [
         "Terraform does not buy these; `purchases.md` has the commands, `purchases.csv` the same as a table. Once",

@@ -57,7 +57,7 @@ def _main_file(plan: Plan, made: RootModule, busiest: int) -> str:
 
 def _provider_blocks(made: RootModule) -> Iterator[HclBlock]:
     cloud = made.cloud
-    for name in made.provider_names:
+    for name in sorted({name for call in made.calls for name in call.module.required_providers}):
         setup = cloud.providers[name]
         for region in sorted({call.region for call in made.calls}) if setup.each_region else [""]:
             alias = ("alias", slug(region, "_") or None)

@@ -18,7 +18,7 @@ from planner.result import Plan, QuotaRequest
 
 ValidationRule = tuple[str, str]
 PREFIX_MAX = 6
-"""With the 33 characters of Rented.resource_name and a hyphen: 40, the longest name that every module takes."""
+"""With the 33 characters of RentedNodes.resource_name and a hyphen: 40, the longest name that every module takes."""
 NO_DEFAULT = RawExpression("")
 QUOTA_HCL = "list(object({ region = string, code = string, title = string, unit = string, value = number }))"
 TFVARS_HEADER = """Written by gpu-planner: variables known from the plan are filled in, the others are commented out
@@ -57,7 +57,7 @@ def fill_variables(plan: Plan, made: RootModule, busiest: int) -> tuple[FilledVa
             "node_counts",
             "map(map(number))",
             "Nodes by pool and month; a month that is not there has none.",
-            {pool.rented.label: _monthly_counts(plan, pool.rented.nodes) for pool in made.pools},
+            {pool.rented.label: dict(zip(plan.month_names, pool.rented.nodes, strict=True)) for pool in made.pools},
             checks=(_keys_rule("node_counts", labels), COUNTS_RULE),
         ),
         FilledVariable(
@@ -75,18 +75,10 @@ def fill_variables(plan: Plan, made: RootModule, busiest: int) -> tuple[FilledVa
             checks=(_keys_rule("teams", labels),),
         ),
         *_extra_variables(plan, made),
-        FilledVariable(
-            "name_prefix",
-            "string",
-            "Starts the name of everything that is created; change it to apply two plans in one account.",
-            "gp",
-            is_default=True,
-            checks=(PREFIX_RULE,),
-        ),
+        NAME_PREFIX,
     ]
-    return (
-        (*filled_variables, TAGS) if any("tags" in call.arguments for call in made.calls) else tuple(filled_variables)
-    )
+    has_tags = any("tags" in call.arguments for call in made.calls)
+    return (*filled_variables, TAGS) if has_tags else tuple(filled_variables)
 
 
 TAGS = FilledVariable(
@@ -99,19 +91,24 @@ TAGS = FilledVariable(
 )
 
 
-PREFIX_RULE: ValidationRule = (
-    f'can(regex("^[a-z][a-z0-9]{{0,{PREFIX_MAX - 1}}}$", var.name_prefix))',
-    f"name_prefix is a lower-case letter and up to {PREFIX_MAX - 1} more letters and digits.",
+NAME_PREFIX = FilledVariable(
+    "name_prefix",
+    "string",
+    "Starts the name of everything that is created; change it to apply two plans in one account.",
+    "gp",
+    is_default=True,
+    checks=(
+        (
+            f'can(regex("^[a-z][a-z0-9]{{0,{PREFIX_MAX - 1}}}$", var.name_prefix))',
+            f"name_prefix is a lower-case letter and up to {PREFIX_MAX - 1} more letters and digits.",
+        ),
+    ),
 )
 COUNT_CONDITION = 'count >= 0 && floor(count) == count && can(regex("^\\\\d{4}-\\\\d{2}$", month))'
 COUNTS_RULE: ValidationRule = (
     f"alltrue(flatten([for counts in values(var.node_counts) : [for month, count in counts : {COUNT_CONDITION}]]))",
     "node_counts holds whole numbers of nodes, 0 or more, by month (YYYY-MM).",
 )
-
-
-def _monthly_counts(plan: Plan, nodes: Sequence[int]) -> Mapping[str, HclValue]:
-    return dict(zip(plan.month_names, nodes, strict=True))
 
 
 def _month_rule(plan: Plan) -> ValidationRule:

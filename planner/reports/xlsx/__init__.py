@@ -47,41 +47,30 @@ def render(plan: Plan) -> bytes:
     summary, contents = book.sheet("Summary"), book.sheet("Contents")
     rate, cells, of_figures = assumptions_sheet.write(book.sheet("Assumptions"), plan, repricing)
     prices, of_prices = offers_sheet.write(book.sheet("Offers"), plan)
-    figures = payments_sheet.FormulaCells(cells | prices)
+    figures = cells | prices
     choices = choices_sheet.write(book.sheet("Choices"), plan)
     payments = payments_sheet.write(book.sheet("Payments"), plan, repricing, figures, rate, choices)
     cash = book.sheet("Cash flow")
-    blocks = cash_flow_sheet.write(cash, plan, rate, payments, figures.cells)
-    effective_totals = effective_cost_sheet.write(book, plan, payments, figures.cells)
-    net_present_values = owning_sheet.write(book, plan, rate, cash, blocks)
-    bridge = bridge_and_unit_cost_sheets.write_bridge(book, plan, cash, blocks, rate)
-    costs = workload_costs_sheet.write(book, plan, repricing, choices, payments, figures.cells)
-    scenarios = scenarios_sheet.write(book, plan, repricing, blocks, figures.cells)
+    blocks = cash_flow_sheet.write(cash, plan, rate, payments)
+    of_effective_costs = effective_cost_sheet.write(book, plan, payments, blocks)
+    of_owning = owning_sheet.write(book, plan, rate, cash, blocks)
+    of_bridge = bridge_and_unit_cost_sheets.write_bridge(book, plan, cash, blocks, rate)
+    costs = workload_costs_sheet.write(book, plan, repricing, payments)
+    of_scenarios, cheapest = scenarios_sheet.write(book, plan, repricing, blocks, figures)
     sensitivity_sheet.write(book, plan, repricing)
     cost = workloads_sheet.write(book.sheet("Workloads"), plan, costs)
     bridge_and_unit_cost_sheets.write_unit_costs(book, plan, costs)
-    taxes = depreciation_sheet.write(book, plan, repricing, rate, choices, payments, figures.cells)
-    months = workloads_sheet.write_demand(book.sheet("Demand"), plan)
+    of_taxes, of_parts = depreciation_sheet.write(book, plan, repricing, rate, payments)
+    of_demand = workloads_sheet.write_demand(book.sheet("Demand"), plan)
     list_sheets.write(book, plan)
     break_even_sheet.write(book, plan)
     alternatives_sheet.write(book, plan)
-    rows = sources_sheet.write(book.sheet("Sources"), plan)
+    of_sources = sources_sheet.write(book.sheet("Sources"), plan)
     changes_sheet.write(book, plan, cash, blocks)
-    inputs = sum_counts((of_figures, of_prices, choices.inputs, payments.inputs, *taxes.inputs))
-    checked_totals = checks_sheet.CheckedTotals(
-        blocks,
-        cost,
-        months,
-        rows,
-        effective_totals,
-        net_present_values,
-        bridge,
-        taxes.present_values,
-        scenarios.of_strategies,
-        costs.sums,
-        inputs,
-    )
-    failed = checks_sheet.write(book.sheet("Checks"), plan, checked_totals)
-    summary_sheet.write(summary, plan, blocks, failed, scenarios.cheapest)
+    of_strategies = checks_sheet.list_strategy_checks(plan, blocks, costs.sums, cost)
+    checks = [*of_strategies, *of_scenarios, *of_effective_costs, *of_owning, *of_bridge, *of_taxes]
+    inputs = sum_counts((of_figures, of_prices, choices.inputs, payments.inputs, *of_parts))
+    failed = checks_sheet.write(book.sheet("Checks"), plan, [*checks, of_demand, of_sources], inputs)
+    summary_sheet.write(summary, plan, blocks, failed, cheapest)
     contents_sheet.write(contents, book)
     return book.to_bytes(tuple(contents_sheet.SHEETS))

@@ -79,23 +79,12 @@ def _offer_users(plan: Plan) -> Users:
 
 def _offer_row(one: OfferOutcome, users: Users) -> tuple[Cell, ...]:
     first, *others = one.purchase_options.split() or [""]
+    notes = "; ".join(_offer_notes(one, users.get((one.provider, one.name, first), {}), others))
     return (
-        OUTCOMES[one.outcome],
-        one.provider or "own",
-        one.name,
-        one.accelerator,
-        one.accelerators_per_node,
-        purchase_options_text([first]),
-        one.serves,
-        one.regions or None,
-        one.price_per_hour,
-        one.region,
-        one.as_of,
-        one.source_id,
-        one.against_chosen,
-        one.best_for,
-        "; ".join(_offer_notes(one, users.get((one.provider, one.name, first), {}), others)),
-    )
+        OUTCOMES[one.outcome], one.provider or "own", one.name, one.accelerator, one.accelerators_per_node,
+        purchase_options_text([first]), one.serves, one.regions or None, one.price_per_hour, one.region, one.as_of,
+        one.source_id, one.against_chosen, one.best_for, notes,
+    )  # fmt: skip
 
 
 def _offer_notes(one: OfferOutcome, users: dict[str, dict[str, None]], others: list[str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from planner.reports._content.repricing import (
     LedgerRepricing,
 )
 from planner.reports.xlsx.input_states import InputCounts, count_states, mark_states, state_formula
-from planner.reports.xlsx.workbook import Cell, Formula, PlanWorkbook, WorkbookSheet, a1
+from planner.reports.xlsx.workbook import Cell, Formula, WorkbookSheet, a1
 from planner.result import Assumption, Plan
 
 COLUMNS = (
@@ -68,7 +68,9 @@ def write(
         acts = f'{a1(row, ACTS)}<>"{PLAN}"'
         sheet.put(row, STATE, state_formula(a1(row, VALUE), a1(row, PLANNED), _out_of_range_formula(row), acts))
         sheet.numbers((row, VALUE, row, VALUE), *_allowed_range(figure))
-        cells[figure.name] = _name_value(sheet.book, sheet, figure.name, row)
+        # the name of the value in use, where it may be one, else its address
+        is_named = sheet.book.name(figure.name, sheet.name, row, IN_USE)
+        cells[figure.name] = figure.name if is_named else sheet.address(row, IN_USE)
     end = first + len(figures)
     monthly = float((1 + plan.discount_rate_annual) ** (1 / 12) - 1)
     sheet.put(end, 0, MONTHLY)
@@ -118,23 +120,11 @@ def _sheet_assumptions(plan: Plan) -> list[Assumption]:
 def _assumption_row(a: Assumption, costlier_end: str, repricing: LedgerRepricing) -> tuple[Cell, ...]:
     has_tax = a.name == INCOME_TAX and bool(repricing.plan.views.depreciation)
     acts = PAYMENTS if a.name in repricing.read_assumptions else TAX if has_tax else PLAN
-    override_mark = "yes" if a.overridden else ""
+    given = "yes" if a.overridden else ""
     return (
-        a.name,
-        a.meaning,
+        a.name, a.meaning, a.value, a.unit, a.low, a.high, costlier_end, None, acts, None, a.source, a.as_of, given,
         a.value,
-        a.unit,
-        a.low,
-        a.high,
-        costlier_end,
-        None,
-        acts,
-        None,
-        a.source,
-        a.as_of,
-        override_mark,
-        a.value,
-    )
+    )  # fmt: skip
 
 
 def _value_in_use(row: int, value: float) -> Formula:
@@ -144,8 +134,3 @@ def _value_in_use(row: int, value: float) -> Formula:
     is_high = f'({SCENARIO}="{HIGH_COST}")=({costlier_end}="high")'
     end = f"IF({is_high},MAX({given},{high}),MIN({given},{low}))"
     return Formula(f'=IF(AND({is_on},{costlier_end}<>""),{end},{given})', value)
-
-
-def _name_value(book: PlanWorkbook, sheet: WorkbookSheet, name: str, row: int) -> str:
-    """The name of the value in use, where it may be one, else its address."""
-    return name if book.name(name, sheet.name, row, IN_USE) else sheet.address(row, IN_USE)

@@ -6,10 +6,9 @@ The chart shows the system with the most nodes in the recommended strategy, else
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 
 from planner.reports._content.evidence import break_even_months, break_even_share
-from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, PlanWorkbook, WorkbookSheet, a1
+from planner.reports.xlsx.workbook import HEADER_ROW, Axis, Cell, Formula, PlanWorkbook, Series, WorkbookSheet, a1
 from planner.result import BreakEven, Plan
 
 WIDTHS = (22, 34, 14, 16, 16, 16, 16, 15, 16, 13, 16)
@@ -72,111 +71,79 @@ def pair_to_draw(plan: Plan) -> BreakEven | None:
     return next(iter(points.values()), None)
 
 
-CrossingCell = tuple[int, int] | None
-"""Row and column of where the lines cross: across, with its height in the next column. None where they do not."""
-
-
-@dataclass(frozen=True, slots=True)
-class BreakEvenChart:
-    """A chart: its table (`area`: first column, first and last row), and how its axes are called and written."""
-
-    title: str
-    below: str
-    upward: str
-    area: tuple[int, int, int]
-    most: float
-    scale: str
-    amounts: str
-    crossing: CrossingCell = None
-    crossing_name: str = ""
-
-
 def _draw_pair(sheet: WorkbookSheet, plan: Plan, pair: BreakEven, source: int, row: int) -> None:
     """The charts from `row` on and their data below; `source` is the pair's row in the list."""
+    money = plan.currency
     sheet.put(row, 0, f"Owning one {pair.system} against renting {pair.rented}", "title")
     data = row + 2 + CHART_ROWS
     sheet.repeat(data)
-    sheet.put(data - 1, MONTHS, f"At full use, from delivery, without resale, {plan.currency}", "note")
-    sheet.put(data - 1, SHARE, f"By the share of hours used, {plan.currency} per accelerator-hour used", "note")
-    _put_chart(sheet, row + 1, 0, _put_cumulative(sheet, plan.currency, pair, source, data))
-    _put_chart(sheet, row + 1, CHART_COLUMN, _put_by_share(sheet, plan.currency, pair, source, data))
+    sheet.put(data - 1, MONTHS, f"At full use, from delivery, without resale, {money}", "note")
+    sheet.put(data - 1, SHARE, f"By the share of hours used, {money} per accelerator-hour used", "note")
+    across: Axis = {"name": "month from delivery", "num_format": "0", "max": pair.life_months}
+    upward: Axis = {"name": money, "num_format": "#,##0"}
+    lines = _put_cumulative(sheet, pair, source, data)
+    sheet.chart(row + 1, sheet.book.scatter_chart("Cumulative cost of one node", across, upward, lines))
+    across = {"name": "share of hours used", "num_format": "0%", "max": 1}
+    upward = {"name": f"{money} per accelerator-hour", "num_format": "#,##0.00"}
+    lines, title = _put_by_share(sheet, pair, source, data), "Cost of an accelerator-hour that is used"
+    sheet.chart(row + 1, sheet.book.scatter_chart(title, across, upward, lines), CHART_COLUMN)
 
 
-def _put_cumulative(sheet: WorkbookSheet, money: str, pair: BreakEven, source: int, row: int) -> BreakEvenChart:
-    """Month 0 is delivery, with the capital for owning and no cost for renting; each month adds its cost."""
-    _put_heads(sheet, row, MONTHS, ("month", "owning", "renting", "owning less renting"))
+def _put_cumulative(sheet: WorkbookSheet, pair: BreakEven, source: int, row: int) -> list[Series]:
+    """Month 0 is delivery, with the capital for owning and no cost for renting; each month adds its cost. The lines of
+    the chart."""
+    sheet.header(("month", "owning", "renting", "owning less renting"), row, first=MONTHS)
+    capital, own, rent = (a1(source, column, True, True) for column in (CAPITAL, OWN, RENT))
     first = row + 1
     for month in range(pair.life_months + 1):
         row += 1
         now, owning, renting = a1(row, MONTHS), pair.capital + month * pair.own_per_month, month * pair.rent_per_month
-        own = Formula(f"={_absolute_cell(source, CAPITAL)}+{now}*{_absolute_cell(source, OWN)}", owning)
-        rent = Formula(f"={now}*{_absolute_cell(source, RENT)}", renting)
-        less = Formula(f"={a1(row, MONTHS + 1)}-{a1(row, MONTHS + 2)}", owning - renting)
-        cells: tuple[Cell, ...] = (float(month), own, rent, less)
-        for column, cell in enumerate(cells, start=MONTHS):
-            sheet.put(row, column, cell, "flag" if column == MONTHS else "money")
-    drawing = BreakEvenChart(
-        "Cumulative cost of one node", "month from delivery", money, (MONTHS, first, row), pair.life_months,
-        "0", "#,##0",
-    )  # fmt: skip
+        cells: tuple[Cell, ...] = (
+            float(month),
+            Formula(f"={capital}+{now}*{own}", owning),
+            Formula(f"={now}*{rent}", renting),
+            Formula(f"={a1(row, MONTHS + 1)}-{a1(row, MONTHS + 2)}", owning - renting),
+        )
+        sheet.put_row(row, cells, ("flag", "money", "money", "money"), MONTHS)
+    lines = _chart_lines(sheet, MONTHS, first, row)
     row += 1
     if pair.month is None:
         sheet.put(row, MONTHS, "The lines do not cross within its life.", "note")
-        return drawing
-    crossing = pair.capital / (pair.rent_per_month - pair.own_per_month)
-    across = f"={_absolute_cell(source, CAPITAL)}/({_absolute_cell(source, RENT)}-{_absolute_cell(source, OWN)})"
-    sheet.put(row, MONTHS, Formula(across, crossing), "figure")
-    sheet.put(
-        row,
-        MONTHS + 1,
-        Formula(f"={a1(row, MONTHS)}*{_absolute_cell(source, RENT)}", crossing * pair.rent_per_month),
-        "money",
+        return lines
+    at = pair.capital / (pair.rent_per_month - pair.own_per_month)
+    crossing = (
+        Formula(f"={capital}/({rent}-{own})", at),
+        Formula(f"={a1(row, MONTHS)}*{rent}", at * pair.rent_per_month),
     )
-    sheet.put(row, MONTHS + 2, "where the lines cross: month and cost", "note")
-    return replace(drawing, crossing=(row, MONTHS), crossing_name=f"break-even after {crossing:,.1f} months")
+    cells = (*crossing, "where the lines cross: month and cost")
+    sheet.put_row(row, cells, ("figure", "money", "note"), MONTHS)
+    return [*lines, _crossing_point(sheet, row, MONTHS, f"break-even after {at:,.1f} months")]
 
 
-def _put_by_share(sheet: WorkbookSheet, money: str, pair: BreakEven, source: int, row: int) -> BreakEvenChart:
-    """The cost of an hour of use: constant for renting, inversely proportional to use for owning."""
-    _put_heads(sheet, row, SHARE, ("share of hours used", "owning", "renting"))
-    first = row + 1
+def _put_by_share(sheet: WorkbookSheet, pair: BreakEven, source: int, row: int) -> list[Series]:
+    """The cost of an hour of use: constant for renting, inversely proportional to use for owning. The lines of the
+    chart."""
+    sheet.header(("share of hours used", "owning", "renting"), row, first=SHARE)
+    own_hour, rent_hour = (a1(source, column, True, True) for column in (OWN_HOUR, RENT_HOUR))
     own, rent = pair.own_cost_per_accelerator_hour, pair.rent_cost_per_accelerator_hour
+    first, rented = row + 1, Formula(f"={rent_hour}", rent)
     for share in SHARES:
         row += 1
-        sheet.put(row, SHARE, share, "percent")
-        sheet.put(
-            row, SHARE + 1, Formula(f"={_absolute_cell(source, OWN_HOUR)}/{a1(row, SHARE)}", own / share), "figure"
-        )
-        sheet.put(row, SHARE + 2, Formula(f"={_absolute_cell(source, RENT_HOUR)}", rent), "figure")
-    drawing = BreakEvenChart(
-        "Cost of an accelerator-hour that is used", "share of hours used", f"{money} per accelerator-hour",
-        (SHARE, first, row), 1, "0%", "#,##0.00",
-    )  # fmt: skip
+        owned = Formula(f"={own_hour}/{a1(row, SHARE)}", own / share)
+        sheet.put_row(row, (share, owned, rented), ("percent", "figure", "figure"), SHARE)
+    lines = _chart_lines(sheet, SHARE, first, row)
     row += 1
     if own > rent:
         sheet.put(row, SHARE, "Not even full use makes owning cheaper.", "note")
-        return drawing
-    even = Formula(f"={_absolute_cell(source, OWN_HOUR)}/{_absolute_cell(source, RENT_HOUR)}", own / rent)
-    sheet.put(row, SHARE, even, "percent")
-    sheet.put(row, SHARE + 1, Formula(f"={_absolute_cell(source, RENT_HOUR)}", rent), "figure")
-    sheet.put(row, SHARE + 2, "where the lines cross: share and cost", "note")
-    return replace(drawing, crossing=(row, SHARE), crossing_name=f"break-even at {own / rent:.1%} of the hours")
+        return lines
+    even, words = Formula(f"={own_hour}/{rent_hour}", own / rent), "where the lines cross: share and cost"
+    sheet.put_row(row, (even, rented, words), ("percent", "figure", "note"), SHARE)
+    return [*lines, _crossing_point(sheet, row, SHARE, f"break-even at {own / rent:.1%} of the hours")]
 
 
-def _put_heads(sheet: WorkbookSheet, row: int, first: int, titles: tuple[str, ...]) -> None:
-    for column, title in enumerate(titles, start=first):
-        sheet.put(row, column, title, "header")
-
-
-def _absolute_cell(row: int, column: int) -> str:
-    """The absolute address of a cell: $H$5."""
-    return a1(row, column, True, True)
-
-
-def _put_chart(sheet: WorkbookSheet, row: int, column: int, drawing: BreakEvenChart) -> None:
-    """A chart of two lines and where they cross."""
-    across, first, last = drawing.area
-    series: list[dict[str, object]] = [
+def _chart_lines(sheet: WorkbookSheet, across: int, first: int, last: int) -> list[Series]:
+    """Owning and renting over the column `across`, whose next columns have their costs."""
+    return [
         {
             "name": name,
             "categories": [sheet.name, first, across, last, across],
@@ -185,18 +152,15 @@ def _put_chart(sheet: WorkbookSheet, row: int, column: int, drawing: BreakEvenCh
         }
         for offset, name, colour in ((1, "owning", OWNING), (2, "renting", RENTING))
     ]
-    if drawing.crossing is not None:
-        at_row, at_column = drawing.crossing
-        red = {"color": CROSSING}
-        series.append(
-            {
-                "name": drawing.crossing_name,
-                "categories": [sheet.name, at_row, at_column, at_row, at_column],
-                "values": [sheet.name, at_row, at_column + 1, at_row, at_column + 1],
-                "marker": {"type": "diamond", "size": 11, "fill": red, "border": red},
-                "line": red,
-            }
-        )
-    below = {"name": drawing.below, "num_format": drawing.scale, "max": drawing.most}
-    upward = {"name": drawing.upward, "num_format": drawing.amounts}
-    sheet.chart(row, sheet.book.scatter_chart(drawing.title, below, upward, series), column)
+
+
+def _crossing_point(sheet: WorkbookSheet, row: int, column: int, name: str) -> Series:
+    """Where the lines cross: across in `column`, with its height in the next one."""
+    red = {"color": CROSSING}
+    return {
+        "name": name,
+        "categories": [sheet.name, row, column, row, column],
+        "values": [sheet.name, row, column + 1, row, column + 1],
+        "marker": {"type": "diamond", "size": 11, "fill": red, "border": red},
+        "line": red,
+    }

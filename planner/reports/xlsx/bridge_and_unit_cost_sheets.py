@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from planner.reports._content.number_format import in_words
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.cash_flow_sheet import FIRST, CashFlowBlock
+from planner.reports.xlsx.checks_sheet import AS_PLANNED, WorkbookCheck
 from planner.reports.xlsx.workbook import (
     HEADER_ROW,
     MONTHS_ROW,
@@ -21,28 +22,25 @@ from planner.reports.xlsx.workbook import (
 )
 from planner.reports.xlsx.workload_costs_sheet import WorkloadCostCells
 from planner.result import Plan
-from planner.result.financial_views import UnitCost
 
 
 def write_bridge(
     book: PlanWorkbook, plan: Plan, cash: WorkbookSheet, blocks: Sequence[CashFlowBlock], rate: DiscountRateCells
-) -> Formula | None:
-    """Writes the sheet: present costs by category of sheet Cash flow; the sum of all differences, None where there is
-    no runner-up."""
+) -> list[WorkbookCheck]:
+    """Writes the sheet, none where there is no runner-up: present costs by category of sheet Cash flow; the sum of all
+    differences against the plan's."""
     steps, advice = plan.views.bridge, plan.recommendation
     if not steps:
-        return None
+        return []
     by_name = {block.strategy.name: block for block in blocks}
     pair = [by_name[name] for name in (advice.runner_up, advice.strategy) if name is not None]
     sheet = book.sheet("Bridge")
     sheet.widths((26, 20, 20, 20))
-    sheet.heading(
-        f"From runner-up to recommendation, present cost, {plan.currency}", "Largest difference first; positive: saved."
-    )
+    title = f"From runner-up to recommendation, present cost, {plan.currency}"
+    sheet.heading(title, "Largest difference first; positive: saved.")
     sheet.header(("category", f"{advice.runner_up} (runner-up)", f"{advice.strategy} (recommended)", "saved"))
     first = HEADER_ROW + 1
-    bridge_categories = {step.category for step in steps}
-    unpaid = {category for block in pair for category, _ in block.categories} - bridge_categories
+    unpaid = {category for block in pair for category, _ in block.categories} - {step.category for step in steps}
     rows = [
         *((step.category, step.runner_up, step.recommended) for step in steps),
         *((c, 0.0, 0.0) for c in sorted(unpaid)),
@@ -57,7 +55,8 @@ def write_bridge(
     sums = [math.fsum(costs) for costs in zip(*((a, b, a - b) for _, a, b in rows), strict=True)]
     for column, value in enumerate(sums, start=1):
         sheet.put(end, column, Formula(f"=SUM({column_range(column, first, end - 1)})", value), "total")
-    return Formula(f"={sheet.address(end, 3)}", sums[2])
+    saved = Formula(f"={sheet.address(end, 3)}", sums[2])
+    return [WorkbookCheck("bridge: differences add up to the saving", saved, advice.worth, holds=AS_PLANNED)]
 
 
 def _present_cost_formula(category: str, block: CashFlowBlock, cash: WorkbookSheet, rate: DiscountRateCells) -> str:
@@ -82,17 +81,13 @@ def write_unit_costs(book: PlanWorkbook, plan: Plan, costs: WorkloadCostCells) -
         (f"present cost, {money}", 18, "money"), (f"cost of each, {money}", 16, "figure"),
         (f"present cost of each, {money}", 16, "figure"),
     )  # fmt: skip
-    sheet = book.sheet("Unit economics")
     note = "Cost over the work done, with shares of idle hours; work is not discounted."
-    rows = [
-        _unit_cost_row(row, cost, costs.of_pairs.get((cost.strategy, cost.workload), (cost.cost, cost.present_cost)))
-        for row, cost in enumerate(plan.views.unit_costs, start=HEADER_ROW + 1)
-    ]
-    sheet.list("Unit economics", note, columns, rows)
-
-
-def _unit_cost_row(row: int, cost: UnitCost, both: tuple[Cell, Cell]) -> tuple[Cell, ...]:
-    each = Formula(f"={a1(row, 6)}/{a1(row, 3)}*{a1(row, 5)}", cost.cost_each)
-    present = Formula(f"={a1(row, 7)}/{a1(row, 3)}*{a1(row, 5)}", cost.present_cost_each)
-    read: tuple[Cell, ...] = (cost.strategy, cost.workload, cost.team, cost.units, cost.each, cost.per)
-    return (*read, *both, each, present)
+    rows: list[tuple[Cell, ...]] = []
+    for row, cost in enumerate(plan.views.unit_costs, start=HEADER_ROW + 1):
+        both = costs.of_pairs.get((cost.strategy, cost.workload), (cost.cost, cost.present_cost))
+        each = (
+            Formula(f"={a1(row, column)}/{a1(row, 3)}*{a1(row, 5)}", value)
+            for column, value in ((6, cost.cost_each), (7, cost.present_cost_each))
+        )
+        rows.append((cost.strategy, cost.workload, cost.team, cost.units, cost.each, cost.per, *both, *each))
+    book.sheet("Unit economics").list("Unit economics", note, columns, rows)

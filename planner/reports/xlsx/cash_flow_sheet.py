@@ -5,36 +5,29 @@ Amounts are sums over sheet Payments; the support plan and the tax of cloud bill
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from planner.reports._content.charges import SURCHARGES
 from planner.reports._content.number_format import in_words, month_name
-from planner.reports._content.repricing import SUPPORT, TAX, ledger_of
+from planner.reports._content.repricing import SUPPORT, TAX, last_month, ledger_of
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.payments_sheet import BILLED, CATEGORY, STRATEGY, WHEN, PaymentsSheet
 from planner.reports.xlsx.workbook import (
     HEADER_ROW,
     MONTHS_ROW,
     Formula,
+    MonthlyRow,
     WorkbookSheet,
     a1,
     column_range,
     fitting_width,
-    row_range,
 )
 from planner.result import Plan, Strategy
 
-TOTAL, FIRST = 2, 3
-"""The column of totals and that of the first month."""
-
-
-@dataclass(frozen=True, slots=True)
-class CashFlowRow:
-    """A row of a block, with its amount in each month."""
-
-    row: int
-    amounts: tuple[float, ...]
+FIRST = 3
+"""The column of the first month; that of the totals is before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +40,17 @@ class CashFlowBlock:
     present_cost: Formula
     cumulative_row: int
     last_column: int
-    start: CashFlowRow
-    end: CashFlowRow
+    start: MonthlyRow
+    end: MonthlyRow
     categories: Mapping[tuple[str, str], int]
     """The row of each category by when it is paid."""
 
 
 def write(
-    sheet: WorkbookSheet, plan: Plan, rate: DiscountRateCells, payments: PaymentsSheet, figures: Mapping[str, str]
+    sheet: WorkbookSheet, plan: Plan, rate: DiscountRateCells, payments: PaymentsSheet
 ) -> tuple[CashFlowBlock, ...]:
     """Writes every strategy that can serve the demand; the cells of its totals."""
-    last_month = max([plan.months, *(row.month for s in plan.strategies for row in s.cash)])
-    months = range(1, last_month + 1)
+    months = range(1, last_month(plan) + 1)
     total, width = fitting_width([s.total_cost for s in plan.strategies]), _month_width(plan)
     sheet.widths((32, 9, total, *(width for _ in months)))
     sheet.heading(f"Cash flow, {plan.currency}", "Every amount is a formula over sheet Payments. Resale is negative.")
@@ -66,17 +58,15 @@ def write(
     row = HEADER_ROW + 3
     blocks = []
     for strategy in plan.strategies:
-        sheet.put_block_title(row, strategy.name, FIRST + last_month)
+        sheet.put_block_title(row, strategy.name, FIRST + len(months))
         sheet.put(row, 1, in_words(strategy.status), "block")
         if strategy.status == "infeasible":
             sheet.put(row + 1, 0, "; ".join(map(str, strategy.reasons)))
             row += 3
         else:
-            categories_by_time = payable_categories(plan, strategy)
-            block, row = _CashFlowWriter(sheet, last_month, rate, payments, figures).write(
-                strategy, categories_by_time, row + 1
-            )
+            block = _put_block(sheet, plan, strategy, row, len(months), rate, payments)
             blocks.append(block)
+            row = block.cumulative_row + 3
     return tuple(blocks)
 
 
@@ -102,13 +92,12 @@ def payable_categories(plan: Plan, strategy: Strategy) -> dict[str, list[str]]:
     return {at: list(names | (dict.fromkeys(SURCHARGES) if at in billed else {})) for at, names in by_time.items()}
 
 
-SURCHARGES = ("cloud_support", "tax")
-
-
-def surcharge_formula(category: str, figures: Mapping[str, str]) -> str:
-    """The factor on a billed amount for the support plan, or for the tax on both, as a formula."""
+def add_surcharge(own: str, category: str, billed: str, figures: Mapping[str, str]) -> str:
+    """The formula of a category's amount: its own payments, and for the support plan and the tax on both a share of all
+    `billed` amounts."""
     support, tax = figures.get(SUPPORT, "0"), figures.get(TAX, "0")
-    return support if category == "cloud_support" else f"(1+{support})*{tax}"
+    shares = dict(zip(SURCHARGES, (support, f"(1+{support})*{tax}"), strict=True))
+    return f"={own}+{shares[category]}*{billed}" if category in shares else f"={own}"
 
 
 def bill_factor_formula(figures: Mapping[str, str]) -> str:
@@ -116,98 +105,74 @@ def bill_factor_formula(figures: Mapping[str, str]) -> str:
     return f"(1+{figures.get(SUPPORT, '0')})*(1+{figures.get(TAX, '0')})"
 
 
-class _CashFlowWriter:
-    """Writes one block, row by row."""
+def put_categories(
+    sheet: WorkbookSheet,
+    row: int,
+    columns: range,
+    amounts: Mapping[str, Sequence[float]],
+    write_formula: Callable[[str, int, int], str],
+) -> list[Formula]:
+    """A row for each category from `row` on, of formulas that `write_formula` makes of category, row and month; the sum
+    of all of them in each month."""
+    for line, (category, by_month) in enumerate(amounts.items(), start=row):
+        cells = [Formula(write_formula(category, line, month), each) for month, each in enumerate(by_month, start=1)]
+        sheet.put_series(line, in_words(category), columns[0], cells)
+    end = row + len(amounts)
+    sums = [sum(by_month[index] for by_month in amounts.values()) for index in range(len(columns))]
+    return [
+        Formula(f"=SUM({column_range(column, row, end - 1)})" if amounts else "=0", each)
+        for column, each in zip(columns, sums, strict=True)
+    ]
 
-    def __init__(
-        self,
-        sheet: WorkbookSheet,
-        months: int,
-        rate: DiscountRateCells,
-        payments: PaymentsSheet,
-        figures: Mapping[str, str],
-    ) -> None:
-        self.sheet, self.months, self.rate = sheet, months, rate
-        self.payments, self.figures = payments, figures
-        self.last = FIRST + months - 1
 
-    def write(self, strategy: Strategy, categories: Mapping[str, Sequence[str]], row: int) -> tuple[CashFlowBlock, int]:
-        """The block and the row where the next may begin; the row above has the strategy's name."""
-        named = a1(row - 1, 0, True, True)
-        start = self._payment_rows(strategy, named, "start", categories["start"], row)
-        end = self._payment_rows(strategy, named, "end", categories["end"], start.row + 1)
-        rows = {(name, "start"): row + index for index, name in enumerate(categories["start"])}
-        rows |= {(name, "end"): start.row + 1 + index for index, name in enumerate(categories["end"])}
-        both = [a + b for a, b in zip(start.amounts, end.amounts, strict=True)]
-        formulas = [f"={a1(start.row, c)}+{a1(end.row, c)}" for c in self._month_columns()]
-        total = self._formula_row(end.row + 1, "total", formulas, both, "total")
-        cumulative = total.row + 1
-        self.sheet.put_running_sums(cumulative, "cumulative", total.row, FIRST, total.amounts)
-        discounted = self._discounted_row(start, end, cumulative + 1)
-        block = CashFlowBlock(
-            strategy,
-            Formula(f"={self.sheet.address(total.row, TOTAL)}", sum(total.amounts)),
-            Formula(f"={self.sheet.address(discounted.row, TOTAL)}", sum(discounted.amounts)),
-            cumulative,
-            self.last,
-            start,
-            end,
-            rows,
-        )
-        return block, discounted.row + 2
+def _put_block(
+    sheet: WorkbookSheet,
+    plan: Plan,
+    strategy: Strategy,
+    title_row: int,
+    months: int,
+    rate: DiscountRateCells,
+    payments: PaymentsSheet,
+) -> CashFlowBlock:
+    """The block of a strategy below its name in `title_row`."""
+    columns = range(FIRST, FIRST + months)
+    named = a1(title_row, 0, True, True)
 
-    def _month_columns(self) -> range:
-        return range(FIRST, self.last + 1)
+    def amount_formula(category: str, line: int, month: int) -> str:
+        values, moment = payments.month(month), {STRATEGY: named, WHEN: a1(line, 1, fixed_column=True)}
+        own = payments.sum_of(values, {**moment, CATEGORY: a1(line, 0, fixed_column=True)})
+        return add_surcharge(own, category, payments.sum_of(values, {**moment, BILLED: "1"}), payments.figures)
 
-    def _payment_rows(
-        self, strategy: Strategy, named: str, when: str, categories: Sequence[str], row: int
-    ) -> CashFlowRow:
-        """One row for each category paid then, and their sum below; the cell `named` has the name of the strategy."""
-        amounts: dict[str, list[float]] = {category: [0.0] * self.months for category in categories}
+    row, paid = title_row + 1, []
+    rows: dict[tuple[str, str], int] = {}
+    for when, categories in payable_categories(plan, strategy).items():
+        rows |= {(name, when): row + index for index, name in enumerate(categories)}
+        amounts = {category: [0.0] * months for category in categories}
         for cash in strategy.cash:
             if cash.at == when:
                 amounts[cash.category][cash.month - 1] += cash.amount
-        for index, (category, by_month) in enumerate(amounts.items()):
-            self.sheet.put(row + index, 0, in_words(category))
-            self.sheet.put(row + index, 1, when)
-            sum_of_row = Formula(f"=SUM({row_range(row + index, FIRST, self.last)})", sum(by_month))
-            self.sheet.put(row + index, TOTAL, sum_of_row, "money")
-            for month, amount in enumerate(by_month, start=1):
-                text = self._amount_formula(category, row + index, named, month)
-                self.sheet.put(row + index, FIRST + month - 1, Formula(text, amount), "money")
-        end = row + len(amounts)
-        sums = [sum(by_month[m] for by_month in amounts.values()) for m in range(self.months)]
-        formulas = [f"=SUM({column_range(c, row, end - 1)})" if amounts else "=0" for c in self._month_columns()]
-        return self._formula_row(end, f"paid at the {when} of the month", formulas, sums)
+        sums = put_categories(sheet, row, columns, amounts, amount_formula)
+        for line in range(row, row + len(categories)):
+            sheet.put(line, 1, when)
+        row += len(categories) + 1
+        paid.append(sheet.put_series(row - 1, f"paid at the {when} of the month", FIRST, sums))
+    start, end = paid
+    pairs = [*zip(columns, start.amounts, end.amounts, strict=True)]
+    both = [Formula(f"={a1(start.row, c)}+{a1(end.row, c)}", a + b) for c, a, b in pairs]
+    total = sheet.put_series(row, "total", FIRST, both, "total")
+    sheet.put_running_sums(row + 1, "cumulative", row, FIRST, total.amounts)
+    discounted = sheet.put_series(row + 2, "discounted (present cost)", FIRST, _discounted_formulas(start, end, rate))
+    for each, style in ((start, "text"), (end, "text"), (total, "total_text"), (discounted, "text")):
+        sheet.put(each.row, 1, None, style)
+    total_cost, present_cost = (
+        Formula(f"={sheet.address(each.row, FIRST - 1)}", sum(each.amounts)) for each in (total, discounted)
+    )
+    return CashFlowBlock(strategy, total_cost, present_cost, row + 1, columns[-1], start, end, rows)
 
-    def _amount_formula(self, category: str, row: int, named: str, month: int) -> str:
-        """The payments of a category in a month. Surcharges on cloud bills are a share of all billed amounts."""
-        paid, moment = self.payments.month(month), {STRATEGY: named, WHEN: a1(row, 1, fixed_column=True)}
-        own = self.payments.sum_of(paid, {**moment, CATEGORY: a1(row, 0, fixed_column=True)})
-        if category not in SURCHARGES:
-            return f"={own}"
-        share = surcharge_formula(category, self.figures)
-        return f"={own}+{share}*{self.payments.sum_of(paid, {**moment, BILLED: '1'})}"
 
-    def _discounted_row(self, start: CashFlowRow, end: CashFlowRow, row: int) -> CashFlowRow:
-        month = [a1(MONTHS_ROW, c) for c in self._month_columns()]
-        formulas = [
-            f"={a1(start.row, c)}/(1+{self.rate.monthly})^({m}-1)+{a1(end.row, c)}/(1+{self.rate.monthly})^{m}"
-            for c, m in zip(self._month_columns(), month, strict=True)
-        ]
-        factor = 1 + self.rate.monthly_value
-        values = [
-            a / factor ** (m - 1) + b / factor**m
-            for m, (a, b) in enumerate(zip(start.amounts, end.amounts, strict=True), 1)
-        ]
-        return self._formula_row(row, "discounted (present cost)", formulas, values)
-
-    def _formula_row(
-        self, row: int, label: str, formulas: list[str], values: list[float], style: str = "money"
-    ) -> CashFlowRow:
-        """A row of formulas with their values, and their sum in the column of totals."""
-        pairs = zip(formulas, values, strict=True)
-        self.sheet.put_formulas(row, label, FIRST, [Formula(formula, value) for formula, value in pairs], style)
-        self.sheet.put(row, 1, None, "total_text" if style == "total" else "text")
-        self.sheet.put(row, TOTAL, Formula(f"=SUM({row_range(row, FIRST, self.last)})", sum(values)), style)
-        return CashFlowRow(row, tuple(values))
+def _discounted_formulas(start: MonthlyRow, end: MonthlyRow, rate: DiscountRateCells) -> Iterator[Formula]:
+    factor, growth = f"(1+{rate.monthly})", 1 + rate.monthly_value
+    for month, amounts in enumerate(zip(start.amounts, end.amounts, strict=True), start=1):
+        at_start, at_end, number = (a1(row, FIRST + month - 1) for row in (start.row, end.row, MONTHS_ROW))
+        value = amounts[0] / growth ** (month - 1) + amounts[1] / growth**month
+        yield Formula(f"={at_start}/{factor}^({number}-1)+{at_end}/{factor}^{number}", value)

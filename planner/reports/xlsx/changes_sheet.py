@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from planner.reports._content.changes import MONEY
 from planner.reports.xlsx.cash_flow_sheet import FIRST, CashFlowBlock
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, PlanWorkbook, WorkbookSheet, a1, column_range
 from planner.result import Plan
@@ -17,7 +18,6 @@ WIDTHS = (17, 46, 18, 18, 18, 20, 17, 17, 62)
 TOPIC, WHAT, THEN, NOW, DIFFERENCE, UNIT, TOTAL, PRESENT, WHY = range(9)
 SMALL = 0.001
 """Values below this have six decimals."""
-MONEY = frozenset({"cost", "month"})
 NOTE = (
     "Then: the last review; now: this plan, its costs and payments as sheet Cash flow has them. Differences are "
     "formulas, empty where units or currencies are unlike."
@@ -38,9 +38,8 @@ def write(book: PlanWorkbook, plan: Plan, cash: WorkbookSheet, blocks: Sequence[
          f"adds to present cost, {money}", "why")
     )  # fmt: skip
     live = _live_cells(plan, cash, blocks)
-    row, costs = _put_topics(
-        sheet, comparison, ("cost", "recommendation"), live, _put_comparison(sheet, comparison, HEADER_ROW + 1)
-    )
+    row = _put_comparison(sheet, comparison, HEADER_ROW + 1)
+    row, costs = _put_topics(sheet, comparison, ("cost", "recommendation"), live, row)
     if comparison.causes:
         row = _put_causes(sheet, comparison.causes, costs, like=comparison.currency == money, row=row)
     others = [topic for topic in TOPIC_TITLES if topic not in ("cost", "recommendation")]
@@ -65,11 +64,10 @@ def _live_cells(plan: Plan, cash: WorkbookSheet, blocks: Sequence[CashFlowBlock]
 
 def _put_comparison(sheet: WorkbookSheet, comparison: Changes, row: int) -> int:
     """The other plan, and how differences of months and currencies were handled."""
-    months = f"{comparison.month_names[0]}..{comparison.month_names[-1]}" if comparison.month_names else "no months"
-    review_text = (
-        f"The last review: plan {comparison.plan_id} of {comparison.as_of}, {months}, in {comparison.currency}."
-    )
-    for text in (review_text, *map(str, comparison.notes)):
+    names = comparison.month_names
+    months = f"{names[0]}..{names[-1]}" if names else "no months"
+    review = f"The last review: plan {comparison.plan_id} of {comparison.as_of}, {months}, in {comparison.currency}."
+    for text in (review, *map(str, comparison.notes)):
         sheet.put_across(row, len(WIDTHS), f"{text[:1].upper()}{text[1:].removesuffix('.')}.", "wrap")
         row += 1
     return row
@@ -128,13 +126,9 @@ def _put_causes(sheet: WorkbookSheet, causes: CostAttribution, costs: dict[str, 
     old, new = causes.strategies
     title = "why the recommended strategy costs more or less than it did: the changes add up"
     sheet.put_block_title(row, title, len(WIDTHS))
-    row = start = row + 1
+    start = row + 1
     sheet.put(start, WHAT, f"{old}: cost then", "wrap")
-    for column, cost, amount in zip((TOTAL, PRESENT), ("total", "present"), causes.restated, strict=True):
-        there = costs.get(f"{old}: {cost} cost") if like else None
-        sheet.put(start, column, amount if there is None else Formula(f"={a1(there, THEN)}", amount), "money")
-    row += 1
-    moved: list[tuple[float, float]] = []
+    row = start + 1
     for step in causes.steps:
         for part in step.parts:
             sheet.put(row, TOPIC, step.cause, "wrap")
@@ -143,30 +137,22 @@ def _put_causes(sheet: WorkbookSheet, causes: CostAttribution, costs: dict[str, 
             sheet.put(row, UNIT, part.unit, "wrap")
             sheet.put(row, TOTAL, part.total, "money")
             sheet.put(row, PRESENT, part.present, "money")
-            moved.append((part.total, part.present))
             row += 1
-    _put_sums(sheet, row, start, causes, moved)
-    sheet.put(row + 1, WHAT, f"{new}: cost now", "wrap")
-    sheet.put(row + 2, WHAT, "not explained, or changed in this workbook", "wrap")
-    for index, (column, cost) in enumerate(((TOTAL, "total"), (PRESENT, "present"))):
-        there = costs.get(f"{new}: {cost} cost")
-        amount = causes.new[index]
-        sheet.put(row + 1, column, amount if there is None else Formula(f"={a1(there, NOW)}", amount), "money")
-        left = amount - _sum_causes(causes, moved, index)
-        sheet.put(row + 2, column, Formula(f"={a1(row + 1, column)}-{a1(row, column)}", left), "money")
-    return row + 3
-
-
-def _put_sums(
-    sheet: WorkbookSheet, row: int, start: int, causes: CostAttribution, moved: Sequence[tuple[float, float]]
-) -> None:
     sheet.put(row, WHAT, "cost then with all changes", "total_text")
     for column in (THEN, NOW, DIFFERENCE, UNIT):
         sheet.put(row, column, None, "total_text")
-    for index, column in enumerate((TOTAL, PRESENT)):
-        total = Formula(f"=SUM({column_range(column, start, row - 1)})", _sum_causes(causes, moved, index))
-        sheet.put(row, column, total, "total")
-
-
-def _sum_causes(causes: CostAttribution, moved: Sequence[tuple[float, float]], index: int) -> float:
-    return causes.restated[index] + sum(each[index] for each in moved)
+    sheet.put(row + 1, WHAT, f"{new}: cost now", "wrap")
+    sheet.put(row + 2, WHAT, "not explained, or changed in this workbook", "wrap")
+    for column, name, amounts in (
+        (TOTAL, "total", [part.total for step in causes.steps for part in step.parts]),
+        (PRESENT, "present", [part.present for step in causes.steps for part in step.parts]),
+    ):
+        then, now = causes.restated[column - TOTAL], causes.new[column - TOTAL]
+        then_row, now_row = costs.get(f"{old}: {name} cost") if like else None, costs.get(f"{new}: {name} cost")
+        sheet.put(start, column, then if then_row is None else Formula(f"={a1(then_row, THEN)}", then), "money")
+        explained = then + sum(amounts)
+        sheet.put(row, column, Formula(f"=SUM({column_range(column, start, row - 1)})", explained), "total")
+        sheet.put(row + 1, column, now if now_row is None else Formula(f"={a1(now_row, NOW)}", now), "money")
+        left = Formula(f"={a1(row + 1, column)}-{a1(row, column)}", now - explained)
+        sheet.put(row + 2, column, left, "money")
+    return row + 3

@@ -56,14 +56,6 @@ class ChoicesSheet:
         """The choices as inputs, a row each."""
         return count_states(self.column(STATE))
 
-    def cost(self, choice: int) -> str:
-        """The cell of its cost, with support plan and tax."""
-        return self.sheet.address(self.row(choice), COST)
-
-    def present(self, choice: int) -> str:
-        """The same as present cost."""
-        return self.sheet.address(self.row(choice), PRESENT)
-
     def row(self, choice: int) -> int:
         """The row of a choice of the ledger."""
         return START + choice
@@ -91,9 +83,8 @@ def write(sheet: WorkbookSheet, plan: Plan) -> ChoicesSheet:
     heads = (*(head for head, _, _ in COLUMNS), *costs)
     sheet.timeline(heads, [month_name(plan, month + 1) for month in range(months)], STRATEGY + 2)
     names = (*(workload.name for workload in plan.workloads), *(choice.workload for choice in choices))
-    choice_cells = ChoicesSheet(
-        sheet, len(choices), distinct_labels(("", *names, *(n for c in choices for n, _ in c.parts)))
-    )
+    labels = distinct_labels(("", *names, *(n for c in choices for n, _ in c.parts)))
+    choice_cells = ChoicesSheet(sheet, len(choices), labels)
     for number, choice in enumerate(choices):
         row = choice_cells.row(number)
         cells = (number + 1, choice.strategy, choice.what, choice_cells.labels[choice.workload], choice.unit)
@@ -113,14 +104,12 @@ def _put_quantities(sheet: WorkbookSheet, row: int, quantity: Sequence[float]) -
     cells, months = row_range(row, FIRST, last), row_range(MONTHS_ROW, FIRST, last, fixed_row=True)
     decided = math.fsum(quantity)
     mean = math.fsum(month * each for month, each in enumerate(quantity, start=1)) / decided if decided else 0.0
+    total = Formula(f"=SUM({cells})", decided)
     now = Formula(f"=IF({a1(row, TOTAL)}=0,0,SUMPRODUCT({months},{cells})/{a1(row, TOTAL)})", mean)
-    sheet.put(row, TOTAL, Formula(f"=SUM({cells})", decided), "figure")
-    sheet.put(row, MEAN, now, "figure")
-    sheet.put(row, PLANNED, decided, "figure")
-    sheet.put(row, MEAN_PLANNED, mean, "figure")
     moved = (difference_condition(a1(row, a), a1(row, b)) for a, b in ((TOTAL, PLANNED), (MEAN, MEAN_PLANNED)))
-    state_text = f'IF(OR({",".join(moved)}),"{CHANGED}","{AS_PLANNED}")'
-    sheet.put(row, STATE, Formula(f'=IF(COUNTA({cells})>COUNT({cells}),"{NO_NUMBER}",{state_text})', AS_PLANNED))
+    changed = f'IF(OR({",".join(moved)}),"{CHANGED}","{AS_PLANNED}")'
+    state = Formula(f'=IF(COUNTA({cells})>COUNT({cells}),"{NO_NUMBER}",{changed})', AS_PLANNED)
+    sheet.put_row(row, (total, now, state, decided, mean), ("figure", "figure", "text", "figure", "figure"), TOTAL)
     for month, each in enumerate(quantity):
         sheet.put(row, FIRST + month, each or None, "input")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.reports._content.financial_views import METHODS
 from planner.reports._content.number_format import plan_year_name
 from planner.reports._content.repricing import INCOME_TAX, LedgerRepricing
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
-from planner.reports.xlsx.choices_sheet import ChoicesSheet
+from planner.reports.xlsx.checks_sheet import AS_PLANNED, WorkbookCheck
 from planner.reports.xlsx.input_states import InputCounts, count_pairs
 from planner.reports.xlsx.payments_sheet import CATEGORY, CHOICE, TOTAL, PaymentsSheet
 from planner.reports.xlsx.spreadsheet_formulas import spreadsheet_formula
@@ -33,36 +33,22 @@ NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TaxCells:
-    """By purchase its name, its present value and that of the plan; the parts as inputs."""
-
-    present_values: tuple[tuple[str, Formula, float], ...]
-    inputs: tuple[InputCounts, ...]
-
-
 def write(
-    book: PlanWorkbook,
-    plan: Plan,
-    repricing: LedgerRepricing,
-    rate: DiscountRateCells,
-    choices: ChoicesSheet,
-    payments: PaymentsSheet,
-    figures: Mapping[str, str],
-) -> TaxCells:
-    """Writes the sheet, if tax was requested."""
+    book: PlanWorkbook, plan: Plan, repricing: LedgerRepricing, rate: DiscountRateCells, payments: PaymentsSheet
+) -> tuple[list[WorkbookCheck], list[InputCounts]]:
+    """Writes the sheet, if tax was requested: the present value of each purchase against that of the plan, and the
+    parts as inputs."""
     if not plan.views.depreciation:
-        return TaxCells((), ())
+        return [], []
     sheet = book.sheet("Depreciation")
-    sheet.widths([width for _, width, _ in TAX_COLUMNS])
-    sheet.heading(f"Depreciation and tax, {plan.currency}", NOTE)
-    sheet.header([head for head, _, _ in TAX_COLUMNS])
-    row, present_values = HEADER_ROW + 1, []
+    sheet.list(f"Depreciation and tax, {plan.currency}", NOTE, TAX_COLUMNS, ())
+    row, checks = HEADER_ROW + 1, []
     for each in plan.views.depreciation:
-        total, row = _DepreciationSchedule(sheet, plan, repricing, each, rate, choices, payments, figures).write(row)
-        present_values.append((f"{each.strategy}: {each.name}, month {each.month}", total, each.present_value))
+        present, row = _DepreciationSchedule(sheet, repricing, each, rate, payments).write(row)
+        name = f"depreciation, {each.strategy}: {each.name}, month {each.month}: present value"
+        checks.append(WorkbookCheck(name, present, each.present_value, holds=AS_PLANNED))
     parts, planned = (sheet.column(column, HEADER_ROW + 1, row) for column in (PART, PLANNED))
-    return TaxCells(tuple(present_values), (count_pairs(parts, planned),))
+    return checks, [count_pairs(parts, planned)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +56,14 @@ class _DepreciationSchedule:
     """Writes the years of one purchase and its sale."""
 
     sheet: WorkbookSheet
-    plan: Plan
-    again: LedgerRepricing
+    repricing: LedgerRepricing
     each: Depreciation
     rate: DiscountRateCells
-    choices: ChoicesSheet
     payments: PaymentsSheet
-    figures: Mapping[str, str]
 
     def write(self, row: int) -> tuple[Formula, int]:
         """The cell of its present value, and the row where the next may begin."""
-        sheet, plan, each = self.sheet, self.plan, self.each
+        sheet, plan, each = self.sheet, self.repricing.plan, self.each
         first, name = row, f"{each.count} x {each.name}"
         words = ("text", "wrap", "text", "text", "count")
         left, tax_values = each.cost, []
@@ -89,26 +72,20 @@ class _DepreciationSchedule:
             sheet.put_row(row, cells, words)
             before = a1(row - 1, BOOKS) if row > first else a1(row, COST)
             left -= year.deduction
-            sheet.put(
-                row,
-                COST,
-                self._payment_cell(("hardware", "installation"), each.cost) if row == first else None,
-                "money",
-            )
-            for column, style in ((PART, "input"), (PLANNED, "figure")):
-                sheet.put(row, column, year.deduction / each.cost if each.cost else 0.0, style)
-            sheet.numbers((row, PART, row, PART), 0.0, 1.0)
+            cost = self._payment_cell(("hardware", "installation"), each.cost) if row == first else None
+            part = year.deduction / each.cost if each.cost else 0.0
             deducted = Formula(f"={a1(first, COST, True, True)}*{a1(row, PART)}", year.deduction)
-            sheet.put(row, DEDUCTED, deducted, "money")
-            sheet.put(row, BOOKS, Formula(f"={before}-{a1(row, DEDUCTED)}", left), "money")
+            books = Formula(f"={before}-{a1(row, DEDUCTED)}", left)
+            sheet.put_row(row, (cost, part, deducted, books), ("money", "input", "money", "money"), COST)
+            sheet.put(row, PLANNED, part, "figure")
+            sheet.numbers((row, PART, row, PART), 0.0, 1.0)
             tax_values.append(self._put_tax(row, year.year, year.deduction))
             row += 1
         sold = each.years[-1].year
         sheet.put_row(row, (each.strategy, name, "sale", plan_year_name(plan, sold), sold), words)
-        sheet.put(row, COST, self._payment_cell(("resale",), each.resale), "money")
-        sheet.put(row, PART, None, "text")
-        sheet.put(row, DEDUCTED, Formula(f"={a1(row - 1, BOOKS)}-{a1(row, COST)}", left - each.resale), "money")
-        sheet.put(row, BOOKS, 0.0, "money")
+        sale = self._payment_cell(("resale",), each.resale)
+        deducted = Formula(f"={a1(row - 1, BOOKS)}-{a1(row, COST)}", left - each.resale)
+        sheet.put_row(row, (sale, None, deducted, 0.0), ("money", "text", "money", "money"), COST)
         tax_values.append(self._put_tax(row, sold, left - each.resale))
         row += 1
         sheet.put(row, 0, "total", "total_text")
@@ -120,45 +97,43 @@ class _DepreciationSchedule:
     def _payment_cell(self, categories: Sequence[str], amount: float) -> Cell:
         """Its payments (for a sale: receipts) by sheet Payments, and loans; the amount itself where these differ
         from it."""
-        ledger, each = self.again.ledger, self.each
-        choice = next(
-            (
-                number
-                for number, made in enumerate(ledger.choices)
-                if (made.strategy, made.what) == (each.strategy, each.name) and made.quantity[each.month - 1]
-            ),
-            None,
+        ledger, each = self.repricing.ledger, self.each
+        choices = (
+            number
+            for number, made in enumerate(ledger.choices)
+            if (made.strategy, made.what) == (each.strategy, each.name) and made.quantity[each.month - 1]
         )
+        choice = next(choices, None)
         if choice is None:
             return amount
         lines = [line for line in ledger.lines if line.choice == choice]
         is_sale = categories == ("resale",)
         loans = [] if is_sale else [loan for line in lines if (loan := _loan_formula(line)) is not None]
-        paid = [a for line in lines if line.category in categories for a in self._line_amounts(line, line.rate_value)]
+        own = [line for line in lines if line.category in categories]
+        paid = [cash for line in own for cash in ledger.amounts(line, line.rate_value, 0.0).values()]
         quantity = math.fsum(ledger.choices[choice].quantity)
-        known = math.fsum([*paid, *(quantity * evaluate_formula(loan, self.again.figures) for loan in loans)])
+        known = math.fsum([*paid, *(quantity * evaluate_formula(loan, self.repricing.figures) for loan in loans)])
         if not math.isclose(abs(known), amount, rel_tol=1e-9, abs_tol=0.005):
             return amount
         total = self.payments.column(TOTAL)
         parts = [self.payments.sum_of(total, {CHOICE: str(choice + 1), CATEGORY: f'"{name}"'}) for name in categories]
-        parts += [
-            f"{self.choices.total(choice)}*({spreadsheet_formula(loan, self.figures.__getitem__)})" for loan in loans
-        ]
+        ordered, in_use = self.payments.choices.total(choice), self.payments.figures.__getitem__
+        parts += [f"{ordered}*({spreadsheet_formula(loan, in_use)})" for loan in loans]
         return Formula(f"={'-' if is_sale else ''}({'+'.join(parts)})", amount)
-
-    def _line_amounts(self, line: AuditLine, rate: float) -> list[float]:
-        return [*self.again.ledger.amounts(line, rate, 0.0).values()]
 
     def _put_tax(self, row: int, year: int, deducted: float) -> float:
         """Writes the tax that a deduction saves, and its present value at the live rate; that value."""
         sheet, fraction = self.sheet, self.each.tax_fraction
         saved = deducted * fraction
         # tax is settled at the end of a year, so it is discounted by whole years
-        today = saved / (1 + self.plan.discount_rate_annual) ** year
-        cell = self.figures.get(INCOME_TAX)
-        sheet.put(row, FRACTION, Formula(f"={cell}", fraction) if cell else fraction, "percent")
-        sheet.put(row, SAVED, Formula(f"={a1(row, DEDUCTED)}*{a1(row, FRACTION)}", saved), "money")
-        sheet.put(row, TODAY, Formula(f"={a1(row, SAVED)}/(1+{self.rate.annual})^{a1(row, 4)}", today), "money")
+        today = saved / (1 + self.repricing.plan.discount_rate_annual) ** year
+        cell = self.payments.figures.get(INCOME_TAX)
+        cells: tuple[Cell, ...] = (
+            Formula(f"={cell}", fraction) if cell else fraction,
+            Formula(f"={a1(row, DEDUCTED)}*{a1(row, FRACTION)}", saved),
+            Formula(f"={a1(row, SAVED)}/(1+{self.rate.annual})^{a1(row, 4)}", today),
+        )
+        sheet.put_row(row, cells, ("percent", "money", "money"), FRACTION)
         return today
 
 

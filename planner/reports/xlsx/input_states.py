@@ -25,13 +25,11 @@ class InputCounts:
     wrong: str
 
 
-def state_formula(value: str, planned: str, outside: str = "", acts: str = "") -> Formula:
+def state_formula(value: str, planned: str, outside: str, acts: str = "") -> Formula:
     """The state of an input; `outside` is the formula of a value that cannot be, `acts` of whether it is live."""
     changed = f'IF({acts},"{CHANGED}","{WITHOUT_EFFECT}")' if acts else f'"{CHANGED}"'
-    condition = f'IF({difference_condition(value, planned)},{changed},"{AS_PLANNED}")'
-    if outside:
-        condition = f'IF({outside},"{OUTSIDE}",{condition})'
-    return Formula(f'=IF(ISNUMBER({value}),{condition},"{NO_NUMBER}")', AS_PLANNED)
+    inside = f'IF({difference_condition(value, planned)},{changed},"{AS_PLANNED}")'
+    return Formula(f'=IF(ISNUMBER({value}),IF({outside},"{OUTSIDE}",{inside}),"{NO_NUMBER}")', AS_PLANNED)
 
 
 def difference_condition(value: str, planned: str) -> str:

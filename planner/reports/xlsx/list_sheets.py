@@ -6,35 +6,26 @@ Bills of materials, quotas and cells read have no sheet where they are empty.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 
 from planner.reports._content.bill_of_materials import list_materials
 from planner.reports._content.evidence import workload_field
 from planner.reports._content.number_format import in_words, month_name
-from planner.reports._content.quota_requests import missing_quota
 from planner.reports.xlsx.workbook import Cell, Column, PlanWorkbook
 from planner.result import Plan
 from pricing.quota import UNIT_WORDS
 
 
-@dataclass(frozen=True, slots=True)
-class ListSheet:
-    """A sheet that is one list: its columns are (head, width, style)."""
-
-    name: str
-    note: str
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[Cell]]
-
-
 def write(book: PlanWorkbook, plan: Plan) -> None:
     """Writes the lists, each to a sheet of its own."""
-    always = (_resources_list(plan), _purchases_list(plan), _throughput_list(plan), _gaps_list(plan))
-    sometimes = (_materials_list(plan), _quotas_list(plan), _readings_list(plan))
-    for one in (*always, *(each for each in sometimes if each.rows)):
-        book.sheet(one.name).list(one.name, one.note, one.columns, one.rows)
+    for name, make_list in LISTS.items():
+        note, columns, rows = make_list(plan)
+        if rows or name not in NONE_IF_EMPTY:
+            book.sheet(name).list(name, note, columns, rows)
 
 
+SheetList = tuple[str, Sequence[Column], Sequence[Sequence[Cell]]]
+"""The note of a list, its columns and its rows."""
 UNITS = {"node": "nodes", "node_day": "days of a node", "money": "money an hour"}
 _NODE = (
     ("node", 20, "wrap"), ("provider", 10, "text"), ("region", 14, "wrap"), ("option", 15, "wrap"),
@@ -42,7 +33,7 @@ _NODE = (
 )  # fmt: skip
 
 
-def _resources_list(plan: Plan) -> ListSheet:
+def _resources_list(plan: Plan) -> SheetList:
     columns = (
         ("strategy", 9, "text"), ("month", 7, "count"), ("month name", 9, "text"), ("workload", 26, "wrap"),
         ("what", 12, "text"),
@@ -56,15 +47,11 @@ def _resources_list(plan: Plan) -> ListSheet:
         )
         for s in plan.strategies for u in s.uses
     ]  # fmt: skip
-    return ListSheet(
-        "Resources",
-        "The nodes of each workload in each month; owned and committed nodes are paid as purchases.",
-        columns,
-        rows,
-    )
+    note = "The nodes of each workload in each month; owned and committed nodes are paid as purchases."
+    return note, columns, rows
 
 
-def _purchases_list(plan: Plan) -> ListSheet:
+def _purchases_list(plan: Plan) -> SheetList:
     money = plan.currency
     columns = (
         ("strategy", 9, "text"), ("order month", 9, "text"), ("what", 12, "text"), *_NODE,
@@ -81,15 +68,10 @@ def _purchases_list(plan: Plan) -> ListSheet:
         )
         for s in plan.strategies for p in s.purchases
     ]  # fmt: skip
-    return ListSheet(
-        "Purchases",
-        "Purchases and commitments, by order month; amounts are for all nodes of the row.",
-        columns,
-        rows,
-    )
+    return "Purchases and commitments, by order month; amounts are for all nodes of the row.", columns, rows
 
 
-def _throughput_list(plan: Plan) -> ListSheet:
+def _throughput_list(plan: Plan) -> SheetList:
     columns = (
         ("workload", 28, "wrap"), ("accelerator", 16, "wrap"), ("gang, accelerators", 12, "figure"),
         ("units an hour", 18, "figure"),
@@ -99,20 +81,20 @@ def _throughput_list(plan: Plan) -> ListSheet:
         (t.workload, t.accelerator, t.gang, t.units_per_hour, t.low, t.high, in_words(t.basis), t.explanation_text)
         for t in plan.throughput
     ]
-    return ListSheet("Throughput", "Work per hour of one gang; low and high bound 80 % of cases.", columns, rows)
+    return "Work per hour of one gang; low and high bound 80 % of cases.", columns, rows
 
 
-def _gaps_list(plan: Plan) -> ListSheet:
+def _gaps_list(plan: Plan) -> SheetList:
     columns = (
         ("kind", 18, "text"), ("what is missing or estimated", 40, "wrap"), ("what follows", 70, "wrap"),
         ("workload", 28, "wrap"),
     )  # fmt: skip
     rows = [(in_words(g.kind), g.subject, str(g.effect), g.workload) for g in plan.gaps]
     note = "Missing and estimated inputs, and their effects. No gap was filled with a zero."
-    return ListSheet("Gaps", note, columns, rows)
+    return note, columns, rows
 
 
-def _materials_list(plan: Plan) -> ListSheet:
+def _materials_list(plan: Plan) -> SheetList:
     columns = (
         ("strategy", 9, "text"), ("ordered", 9, "text"), ("delivered", 10, "text"), ("system", 22, "wrap"),
         ("item", 18, "wrap"), ("quantity", 9, "count"), ("unit", 8, "text"), ("accelerators", 12, "count"),
@@ -124,10 +106,10 @@ def _materials_list(plan: Plan) -> ListSheet:
         "loan or lease; the sheet Cash flow has the dates of payment."
     )
     rows = [(s.name, *astuple(line)) for s in plan.strategies for line in list_materials(plan, s)]
-    return ListSheet("Bill of materials", note, columns, rows)
+    return note, columns, rows
 
 
-def _quotas_list(plan: Plan) -> ListSheet:
+def _quotas_list(plan: Plan) -> SheetList:
     columns = (
         ("strategy", 9, "text"), ("provider", 10, "text"), ("region", 16, "wrap"), ("quota", 26, "wrap"),
         ("title", 40, "wrap"), ("unit", 12, "text"), ("to request", 12, "figure"), ("more", 12, "figure"),
@@ -137,15 +119,15 @@ def _quotas_list(plan: Plan) -> ListSheet:
     note = "Limits above those of the account. An empty cell under «in use» is unknown and counts in no sum."
     rows = [
         (
-            q.strategy, q.provider, q.region, q.code, q.title, UNIT_WORDS[q.unit], q.ask_for, missing_quota(q), q.limit,
-            q.used, q.needed, month_name(plan, q.first_month), ", ".join(q.workloads), q.as_of, q.source_id,
+            q.strategy, q.provider, q.region, q.code, q.title, UNIT_WORDS[q.unit], q.ask_for, q.ask_for - q.limit,
+            q.limit, q.used, q.needed, month_name(plan, q.first_month), ", ".join(q.workloads), q.as_of, q.source_id,
         )
         for q in plan.quota_requests
     ]  # fmt: skip
-    return ListSheet("Quotas", note, columns, rows)
+    return note, columns, rows
 
 
-def _readings_list(plan: Plan) -> ListSheet:
+def _readings_list(plan: Plan) -> SheetList:
     """Every cell of the input that was used, in the words of the file and as the request has it."""
     heads = (("workload", 46), ("field", 40), ("read at", 20), ("text read", 44), ("value in the request", 44))
     rows = []
@@ -153,4 +135,16 @@ def _readings_list(plan: Plan) -> ListSheet:
         owner = workload_field(plan, reading.path) or ("", reading.path)
         rows.append((*owner, reading.place, reading.read, reading.value))
     note = "Every cell that was used, and its value in the request. Refused rows and columns: sheet Sources."
-    return ListSheet("As read", note, [(head, width, "wrap") for head, width in heads], rows)
+    return note, [(head, width, "wrap") for head, width in heads], rows
+
+
+LISTS = {
+    "Resources": _resources_list,
+    "Purchases": _purchases_list,
+    "Throughput": _throughput_list,
+    "Gaps": _gaps_list,
+    "Bill of materials": _materials_list,
+    "Quotas": _quotas_list,
+    "As read": _readings_list,
+}
+NONE_IF_EMPTY = ("Bill of materials", "Quotas", "As read")

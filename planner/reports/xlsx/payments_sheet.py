@@ -17,7 +17,7 @@ from planner.reports.xlsx.input_states import InputCounts, count_pairs
 from planner.reports.xlsx.spreadsheet_formulas import spreadsheet_formula
 from planner.reports.xlsx.workbook import MONTHS_ROW, Cell, Formula, WorkbookSheet, a1, fitting_width, row_range
 from planner.result import Plan
-from planner.result.audit_trail import AuditLine, AuditTrail, discount_factor
+from planner.result.audit_trail import AuditLine, discount_factor
 from planner.result.formulas import parse_formula
 
 NOTE = (
@@ -41,30 +41,16 @@ START = MONTHS_ROW + 1
 
 
 @dataclass(frozen=True, slots=True)
-class FormulaCells:
-    """By name of an assumption or offer the cell of its value in use, as formulas name it."""
-
-    cells: Mapping[str, str]
-
-    def formula(self, text: str, value: float) -> Formula | float:
-        """A rate of the ledger as a formula of cells; the number itself where it names no figure."""
-        node = parse_formula(text)
-        return (
-            value
-            if node.number is not None
-            else Formula(f"={spreadsheet_formula(node, self.cells.__getitem__)}", value)
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class PaymentsSheet:
-    """The cells of the payments, for sums over them."""
+    """The cells of the payments, for sums over them; `figures` has by name of an assumption or offer the cell of its
+    value in use, as formulas name it."""
 
     sheet: WorkbookSheet
+    choices: ChoicesSheet
+    figures: Mapping[str, str]
     last: int
-    totals: tuple[float, ...] = ()
-    presents: tuple[float, ...] = ()
-    """Of each line, before support plan and tax."""
+    costs: tuple[tuple[float, float], ...]
+    """Total and present cost of each line, before support plan and tax."""
 
     @property
     def inputs(self) -> InputCounts:
@@ -89,37 +75,20 @@ def write(
     sheet: WorkbookSheet,
     plan: Plan,
     repricing: LedgerRepricing,
-    figures: FormulaCells,
+    figures: Mapping[str, str],
     rate: DiscountRateCells,
     choices: ChoicesSheet,
 ) -> PaymentsSheet:
     """Writes a row for each line of the ledger."""
     ledger, months = repricing.ledger, last_month(plan)
-    paid = [_line_payments(repricing, line, rate.monthly_value) for line in ledger.lines]
-    width = fitting_width(amount for each in paid for amount in each.amounts.values())
+    paid = [ledger.amounts(line, line.rate_value, repricing.figures.get(line.growth, 0.0)) for line in ledger.lines]
+    width = fitting_width(amount for amounts in paid for amount in amounts.values())
     sheet.widths((*(width for _, width, _ in COLUMNS), *(width for _ in range(months))))
     sheet.heading(f"Payments, {plan.currency}", NOTE)
     sheet.timeline([head for head, _, _ in COLUMNS], [month_name(plan, m + 1) for m in range(months)], WORKLOAD)
-    writer = _PaymentsWriter(sheet, ledger, figures, rate, choices, months)
-    for index, (line, each) in enumerate(zip(ledger.lines, paid, strict=True)):
-        writer.write(START + index, line, each, repricing.figures)
-    last = START + max(len(ledger.lines), 1) - 1
-    return PaymentsSheet(sheet, last, tuple(each.total for each in paid), tuple(each.present for each in paid))
-
-
-@dataclass(frozen=True, slots=True)
-class _LinePayments:
-    """The payments of a line by month, their sum and present cost."""
-
-    amounts: Mapping[int, float]
-    total: float
-    present: float
-
-
-def _line_payments(repricing: LedgerRepricing, line: AuditLine, rate_monthly: float) -> _LinePayments:
-    amounts = repricing.ledger.amounts(line, line.rate_value, repricing.figures.get(line.growth, 0.0))
-    worths = (amount * discount_factor(month, line.at, rate_monthly) for month, amount in amounts.items())
-    return _LinePayments(amounts, math.fsum(amounts.values()), math.fsum(worths))
+    writer = _PaymentsWriter(sheet, repricing, figures, rate, choices, months)
+    costs = [writer.write(START + index, *each) for index, each in enumerate(zip(ledger.lines, paid, strict=True))]
+    return PaymentsSheet(sheet, choices, figures, START + max(len(costs), 1) - 1, tuple(costs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,36 +96,52 @@ class _PaymentsWriter:
     """Writes one line after the other."""
 
     sheet: WorkbookSheet
-    ledger: AuditTrail
-    figures: FormulaCells
+    repricing: LedgerRepricing
+    figures: Mapping[str, str]
     rate: DiscountRateCells
     choices: ChoicesSheet
     months: int
 
-    def write(self, row: int, line: AuditLine, paid: _LinePayments, planned: Mapping[str, float]) -> None:
-        chosen = self.ledger.choices[line.choice]
-        last = FIRST + self.months - 1
-        growth: Cell = Formula(f"={self.figures.cells[line.growth]}", planned[line.growth]) if line.growth else None
+    def write(self, row: int, line: AuditLine, paid: Mapping[int, float]) -> tuple[float, float]:
+        """Writes a line that pays these amounts by month; their sum and present cost."""
+        total = math.fsum(paid.values())
+        present = math.fsum(
+            amount * discount_factor(month, line.at, self.rate.monthly_value) for month, amount in paid.items()
+        )
+        chosen = self.repricing.ledger.choices[line.choice]
+        months = row_range(row, FIRST, FIRST + self.months - 1)
+        node = parse_formula(line.rate)
+        # a rate that names no figure is the number itself, and an input
+        is_input = node.number is not None
+        rate: Cell = line.rate_value
+        if not is_input:
+            rate = Formula(f"={spreadsheet_formula(node, self.figures.__getitem__)}", line.rate_value)
+        growth: Cell = None
+        if line.growth:
+            growth = Formula(f"={self.figures[line.growth]}", self.repricing.figures[line.growth])
+        share: Cell = None
+        if line.borne_to:  # the equal share of each month over which the line is spread
+            text = f"={a1(row, TOTAL)}/({a1(row, SPREAD_TO)}-{a1(row, SPREAD_FROM)}+1)"
+            share = Formula(text, total / (line.borne_to - line.borne_from + 1))
         cells: tuple[Cell, ...] = (
             chosen.strategy, chosen.what, self.choices.labels[chosen.workload], in_words(line.category),
             line.at, line.choice + 1,
             int(line.is_billed), line.first, line.last, line.priced_in, line.borne_from or None, line.borne_to or None,
             chosen.unit, Formula(f"={self.choices.total(line.choice)}", math.fsum(chosen.quantity)),
-            rate := self.figures.formula(line.rate, line.rate_value), rate if isinstance(rate, float) else None, growth,
-            Formula(f"=SUM({row_range(row, FIRST, last)})", paid.total),
-            Formula(self._present_cost_formula(row), paid.present), self._effective_formula(row, line, paid.total),
+            rate, line.rate_value if is_input else None, growth, Formula(f"=SUM({months})", total),
+            Formula(self._present_cost_formula(row, months), present), share,
         )  # fmt: skip
-        is_input = isinstance(rate, float)
         if is_input:
             self.sheet.numbers((row, RATE, row, RATE), None if line.rate_value < 0 else 0.0)
         styles = [style for _, _, style in COLUMNS]
-        self.sheet.put_row(row, cells, [*styles[:RATE], "input" if is_input else styles[RATE], *styles[RATE + 1 :]])
+        styles[RATE] = "input" if is_input else styles[RATE]
+        self.sheet.put_row(row, cells, styles)
         for month in range(1, self.months + 1):
-            self.sheet.put(
-                row, FIRST + month - 1, self._amount_formula(row, line, month, paid.amounts.get(month, 0.0)), "money"
-            )
+            amount = Formula(self._amount_formula(row, line, month), paid.get(month, 0.0))
+            self.sheet.put(row, FIRST + month - 1, amount, "money")
+        return total, present
 
-    def _amount_formula(self, row: int, line: AuditLine, month: int, amount: float) -> Formula:
+    def _amount_formula(self, row: int, line: AuditLine, month: int) -> str:
         """One formula along the row: the month's own quantity, or the whole one in the months that it is paid."""
         now = a1(MONTHS_ROW, FIRST + month - 1, fixed_row=True)
         here = {column: a1(row, column, fixed_column=True) for column in (FROM, TO, PRICED, QUANTITY, RATE, GROWTH)}
@@ -168,17 +153,9 @@ class _PaymentsWriter:
             # without a month of its prices a payment grows to the month it is paid in
             priced = now if line.priced_in is None else here[PRICED]
             text += f"*(1+{here[GROWTH]})^(({priced}-1)/12)"
-        return Formula(text, amount)
+        return text
 
-    def _present_cost_formula(self, row: int) -> str:
-        paid = row_range(row, FIRST, FIRST + self.months - 1)
+    def _present_cost_formula(self, row: int, paid: str) -> str:
         when = f"{a1(MONTHS_ROW, FIRST, True, True)}:{a1(MONTHS_ROW, FIRST + self.months - 1, True, True)}"
         sooner = f'IF({a1(row, WHEN, fixed_column=True)}="start",1,0)'
         return f"=SUMPRODUCT({paid}/(1+{self.rate.monthly})^({when}-{sooner}))"
-
-    def _effective_formula(self, row: int, line: AuditLine, total: float) -> Formula | None:
-        """The equal share of each month over which the line is spread."""
-        if not line.borne_to:
-            return None
-        text = f"={a1(row, TOTAL)}/({a1(row, SPREAD_TO)}-{a1(row, SPREAD_FROM)}+1)"
-        return Formula(text, total / (line.borne_to - line.borne_from + 1))

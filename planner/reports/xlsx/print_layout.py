@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 WIDE, TALL = 784.0, 500.0
 """The size of a page without its margins."""
@@ -17,26 +16,17 @@ SPARSE_PAGE_SHARE, SPARSE_SCALE_MIN = 0.35, 0.55
 """A last page filled no more than this is saved where the others need not become smaller than that."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrintSize:
-    """The widths of columns in characters, how many of them repeat; the height of all rows, and of those that do."""
-
-    widths: Sequence[float]
-    repeated: int
-    height: float
-    head: float
-
-
-def fit_pages(page: PrintSize) -> tuple[int, int]:
-    """Pages across, and down; 0 down is as many as it takes."""
+def fit_pages(widths: Sequence[float], repeated: int, height: float, head: float) -> tuple[int, int]:
+    """Pages across, and down; 0 down is as many as it takes. Of the columns with these widths in characters the first
+    `repeated` are on every page; `height` is that of all rows, `head` of those on every page."""
     # a character is 7 pixels with 5 of padding, a pixel 0.75 points
-    points = [0.75 * (7 * width + 5) for width in page.widths]
-    repeated_points = sum(points[: page.repeated])
+    points = [0.75 * (7 * width + 5) for width in widths]
+    repeated_points = sum(points[:repeated])
     rest = sum(points) - repeated_points
     across = max(1, math.ceil(rest / (WIDE / SCALE_MIN - repeated_points)))
     scale = min(1.0, WIDE / max(1.0, repeated_points + rest / across))
     # the repeated head takes its height from every page
-    down = (page.height - page.head) / (TALL / scale - page.head)
+    down = (height - head) / (TALL / scale - head)
     whole = math.floor(down)
     is_few = whole > 0 and 0 < down - whole <= SPARSE_PAGE_SHARE and scale * whole / down >= SPARSE_SCALE_MIN
     return across, whole if is_few else 0

@@ -19,7 +19,6 @@ from planner.reports.xlsx.workbook import (
     difference_formula,
 )
 from planner.result import Plan
-from planner.result.risk import SwitchingValue
 
 BARS = 15
 CENT = 0.01
@@ -56,11 +55,6 @@ class CostDriver:
     at_high: float | None
     how: str
 
-    @property
-    def is_impossible(self) -> bool:
-        """At one of its ends."""
-        return self.at_low is None or self.at_high is None
-
     def spread(self, planned: float) -> float:
         """By how much the cost differs between the ends and the plan."""
         costs = [planned, *(cost for cost in (self.at_low, self.at_high) if cost is not None)]
@@ -74,7 +68,7 @@ def write(book: PlanWorkbook, plan: Plan, repricing: LedgerRepricing) -> None:
         return
     planned = repricing.costs(chosen, {})[1]
     all_drivers = sorted(_cost_drivers(plan, repricing, chosen), key=lambda each: (-each.spread(planned), each.name))
-    drivers = [each for each in all_drivers if each.spread(planned) >= CENT or each.is_impossible]
+    drivers = [each for each in all_drivers if each.spread(planned) >= CENT or None in (each.at_low, each.at_high)]
     still = [each.name for each in all_drivers if each not in drivers]
     sheet = book.sheet("Sensitivity")
     sheet.widths([width for _, width, _ in COLUMNS])
@@ -117,21 +111,18 @@ def _put_table(sheet: WorkbookSheet, drivers: Sequence[CostDriver], planned: flo
     """A row for each figure and below them the cost as planned; the row after it."""
     sheet.header([head for head, _, _ in COLUMNS], row)
     base = row + 1 + len(drivers)
+    cell_as_planned = a1(base, AT_LOW, fixed_row=True)
     for line, each in enumerate(drivers, start=row + 1):
-        known = (each.name, each.meaning, each.unit, each.low, each.value, each.high)
-        costs = (each.at_low, each.at_high)
-        ends = [INFEASIBLE if cost is None else cost for cost in costs]
-        changes = [
-            None
-            if cost is None
-            else difference_formula(a1(line, column), a1(base, AT_LOW, fixed_row=True), cost - planned)
-            for column, cost in zip((AT_LOW, AT_HIGH), costs, strict=True)
-        ]
+        ends: list[Cell] = []
+        changes: list[Cell] = []
         styles = [style for _, _, style in COLUMNS]
-        for column, cost in zip((AT_LOW, AT_HIGH), costs, strict=True):
+        for column, cost in ((AT_LOW, each.at_low), (AT_HIGH, each.at_high)):
+            ends.append(INFEASIBLE if cost is None else cost)
             styles[column] = "right" if cost is None else styles[column]
-        cells: tuple[Cell, ...] = (*known, *ends, *changes, each.how)
-        sheet.put_row(line, cells, styles)
+            change = None if cost is None else difference_formula(a1(line, column), cell_as_planned, cost - planned)
+            changes.append(change)
+        known = (each.name, each.meaning, each.unit, each.low, each.value, each.high)
+        sheet.put_row(line, (*known, *ends, *changes, each.how), styles)
     sheet.put(base, 0, "as planned", "total_text")
     for column in range(1, len(COLUMNS)):
         sheet.put(base, column, planned if column == AT_LOW else None, "total")
@@ -169,18 +160,12 @@ def _put_flips(sheet: WorkbookSheet, plan: Plan, row: int) -> int:
         sheet.header([head for head, _ in FLIPS], row)
         for flip in crossing:
             row += 1
-            sheet.put_row(row, _flip_row(flip), [style for _, style in FLIPS])
+            cells = (
+                flip.name, flip.meaning, flip.unit, flip.searched_from, flip.value, flip.searched_to, flip.at,
+                flip.distance_fraction, flip.cheaper_beyond, "yes" if flip.is_inside_range else "no",
+            )  # fmt: skip
+            sheet.put_row(row, cells, [style for _, style in FLIPS])
         row += 1
-    words = (
-        f"{steady} {'more ' if crossing else ''}assumptions, searched from a tenth to ten times their value, have none."
-    )
-    sheet.put(row, 0, words, "note")
+    words = f"{steady} {'more ' if crossing else ''}assumptions"
+    sheet.put(row, 0, f"{words}, searched from a tenth to ten times their value, have none.", "note")
     return row
-
-
-def _flip_row(flip: SwitchingValue) -> tuple[Cell, ...]:
-    inside = "yes" if flip.is_inside_range else "no"
-    return (
-        flip.name, flip.meaning, flip.unit, flip.searched_from, flip.value, flip.searched_to, flip.at,
-        flip.distance_fraction, flip.cheaper_beyond, inside,
-    )  # fmt: skip

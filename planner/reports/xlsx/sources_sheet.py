@@ -12,6 +12,7 @@ from datetime import date
 
 from planner.reports._content.evidence import price_age_text
 from planner.reports._content.number_format import in_words
+from planner.reports.xlsx.checks_sheet import WorkbookCheck
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet
 from planner.result import Plan
 
@@ -19,8 +20,8 @@ WIDTHS = (32, 18, 12, 12, 12, 64, 32)
 _CELL = re.compile(r"(?P<sheet>.*!)(?P<column>[A-Z]{1,3})\d+|line \d+ (?P<counted>column \d+)")
 
 
-def write(sheet: WorkbookSheet, plan: Plan) -> Formula:
-    """Writes the sheet; rows used + rows refused as a formula over what is listed."""
+def write(sheet: WorkbookSheet, plan: Plan) -> WorkbookCheck:
+    """Writes the sheet; rows used + rows refused, as a formula over what is listed, against rows in."""
     inputs = plan.inputs
     sheet.widths(WIDTHS)
     sheet.heading("Sources", "Rows in = rows used + rows refused; every refused row is listed with its reason.")
@@ -47,57 +48,40 @@ def write(sheet: WorkbookSheet, plan: Plan) -> Formula:
         sheet.put(row, 0, label)
         sheet.put(row, 1, value, "text" if isinstance(value, str) else "count")
     used = HEADER_ROW + 1 + [label for label, _ in facts].index("rows used")
-    row = _put_texts(sheet, plan, HEADER_ROW + len(facts) + 1)
-    first = row + 1
-    refused = [(n, r.place, r.read, r.reason) for n, r in enumerate(inputs.rows_refused, start=1)]
-    row = _put_rejected_rows(sheet, row, refused)
-    listed = f"+COUNT({sheet.column(0, first, first + len(refused) - 1)})" if refused else ""
-    accounted = Formula(f"={sheet.address(used, 1)}{listed}", inputs.rows_used + len(refused))
-    for heads, styles, rows in (
-        _column_table(plan),
-        _price_table(plan),
-        _rate_table(plan),
-        _basis_table(plan),
-        _assumption_table(plan),
-    ):
-        row = _put_list(sheet, row, heads, styles, rows)
-    return accounted
+    row = HEADER_ROW + len(facts) + 1
+    notes = [f"note: {note}" for note in inputs.notes]
+    for text in (*notes, *(f"convention: {convention}" for convention in plan.conventions)):
+        sheet.put_across(row, len(WIDTHS), text, "wrap")
+        row += 1
+    first, refused = row + 2, len(inputs.rows_refused)
+    listed = f"+COUNT({sheet.column(0, first, first + refused - 1)})" if refused else ""
+    accounted = Formula(f"={sheet.address(used, 1)}{listed}", inputs.rows_used + refused)
+    row += 1
+    tables = (_refused_row_table, _column_table, _price_table, _rate_table, _basis_table, _assumption_table)
+    for heads, styles, rows in (make_table(plan) for make_table in tables):
+        if not rows:
+            continue
+        for column, head in enumerate(heads):
+            if head:
+                sheet.put(row, column, head, "header")
+        for line, cells in enumerate(rows, start=row + 1):
+            sheet.put_row(line, cells, styles)
+        row += len(rows) + 2
+    return WorkbookCheck("rows used + rows refused = rows in", accounted, inputs.rows_in, 0)
 
 
 SourceTable = tuple[Sequence[str], Sequence[str], Sequence[Sequence[Cell]]]
 """Heads, styles and rows of a list."""
 
 
-def _put_list(
-    sheet: WorkbookSheet, row: int, heads: Sequence[str], styles: Sequence[str], rows: Sequence[Sequence[Cell]]
-) -> int:
-    """One list with its heads from `row` on; no rows where it is empty. The row after a gap below it."""
-    if not rows:
-        return row
-    for column, head in enumerate(heads):
-        if head:
-            sheet.put(row, column, head, "header")
-    for cells in rows:
-        row += 1
-        sheet.put_row(row, cells, styles)
-    return row + 2
-
-
-def _put_texts(sheet: WorkbookSheet, plan: Plan, row: int) -> int:
-    """Sentences: notes of the reading and the plan's conventions; the row after a gap below them."""
-    notes = [f"note: {note}" for note in plan.inputs.notes]
-    for text in (*notes, *(f"convention: {convention}" for convention in plan.conventions)):
-        sheet.put_across(row, len(WIDTHS), text, "wrap")
-        row += 1
-    return row + 1
-
-
-def _put_rejected_rows(sheet: WorkbookSheet, row: int, rows: Sequence[tuple[int, str, str, str]]) -> int:
+def _refused_row_table(plan: Plan) -> SourceTable:
     """Number, place and reason, with the text that was read in the wide column between them."""
     heads = ("refused row", "place", "", "", "", "text read", "reason")
-    styles = ("count", "wrap", "text", "text", "text", "wrap", "wrap")
-    placed = [(number, place, None, None, None, read, reason) for number, place, read, reason in rows]
-    return _put_list(sheet, row, heads, styles, placed)
+    rows = [
+        (number, row.place, None, None, None, row.read, row.reason)
+        for number, row in enumerate(plan.inputs.rows_refused, start=1)
+    ]
+    return heads, ("count", "wrap", "text", "text", "text", "wrap", "wrap"), rows
 
 
 def _column_table(plan: Plan) -> SourceTable:

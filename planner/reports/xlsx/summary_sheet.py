@@ -14,7 +14,7 @@ from planner.reports._content.risk import nearest_flip
 from planner.reports._content.sections import STATUS_WORDS, headline, purchases_text
 from planner.reports.xlsx.cash_flow_sheet import FIRST, CashFlowBlock
 from planner.reports.xlsx.checks_sheet import AS_PLANNED, WRONG
-from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet, a1, difference_formula
+from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet, a1, difference_formula, row_range
 from planner.result import Plan
 
 LABEL, WIDE = 40, 31
@@ -78,35 +78,30 @@ def _put_strategies(sheet: WorkbookSheet, plan: Plan, blocks: Mapping[str, CashF
 
 def _strategy_rows(plan: Plan, blocks: Mapping[str, CashFlowBlock], row: int) -> list[Row]:
     strategies, money = plan.strategies, plan.currency
+    columns = range(1, len(strategies) + 1)
     present = [blocks[s.name].present_cost if s.name in blocks else None for s in strategies]
     total = [blocks[s.name].total_cost if s.name in blocks else None for s in strategies]
+    least = min((float(cost.value) for cost in present if cost is not None), default=0.0)
+    all_present = row_range(row + 1, 1, len(strategies))
+    above: list[Cell] = [
+        None if cost is None else Formula(f"={a1(row + 1, c)}-MIN({all_present})", float(cost.value) - least)
+        for c, cost in zip(columns, present, strict=True)
+    ]
+    means: list[Cell] = [
+        None if cost is None else Formula(f"={a1(row + 3, c)}/months_of_plan", float(cost.value) / plan.months)
+        for c, cost in zip(columns, total, strict=True)
+    ]
     return [
         ("status", [STATUS_WORDS[s.status] for s in strategies], "right"),
         (f"present cost, {money}", [*present], "money"),
-        (f"more than the cheapest, {money}", _above_cheapest(present, row + 1), "money"),
+        (f"more than the cheapest, {money}", above, "money"),
         (f"total cost, {money}", [*total], "money"),
-        (f"mean cost a month, {money}", _monthly_means(plan, total, row + 3), "money"),
+        (f"mean cost a month, {money}", means, "money"),
         ("hardware purchases", [purchases_text(s, owned=True) for s in strategies], "right"),
         ("commitments", [purchases_text(s, owned=False) for s in strategies], "right"),
         *_draw_rows(plan),
         (f"as planned: proven bound, {money}", [s.bound if s.name in blocks else None for s in strategies], "money"),
         ("as planned: gap to the bound", [s.gap_fraction if s.name in blocks else None for s in strategies], FINE),
-    ]
-
-
-def _above_cheapest(present: list[Formula | None], row: int) -> list[Cell]:
-    values = [float(cost.value) for cost in present if cost is not None]
-    cells = f"{a1(row, 1)}:{a1(row, len(present))}"
-    return [
-        None if cost is None else Formula(f"={a1(row, column)}-MIN({cells})", float(cost.value) - min(values))
-        for column, cost in enumerate(present, start=1)
-    ]
-
-
-def _monthly_means(plan: Plan, total: list[Formula | None], row: int) -> list[Cell]:
-    return [
-        None if cost is None else Formula(f"={a1(row, column)}/months_of_plan", float(cost.value) / plan.months)
-        for column, cost in enumerate(total, start=1)
     ]
 
 
@@ -142,19 +137,12 @@ def _live_facts(
         cost, other = blocks[advice.strategy].present_cost, blocks[advice.runner_up].present_cost
         cells = [each.text.removeprefix("=") for each in (cost, other)]
         saving = float(other.value) - float(cost.value)
-        share = (
-            difference_formula("1", f"{cells[0]}/{cells[1]}", saving / float(other.value), digits=3)
-            if other.value
-            else None
-        )
-        facts += [
-            (
-                f"saves on {advice.runner_up} (red: costs more), {money}",
-                Formula(f"={cells[1]}-{cells[0]}", saving),
-                "money",
-            ),
-            ("the same as a share", share, "percent"),
-        ]
+        saved = Formula(f"={cells[1]}-{cells[0]}", saving)
+        share: Cell = None
+        if other.value:
+            share = difference_formula("1", f"{cells[0]}/{cells[1]}", saving / float(other.value), digits=3)
+        facts.append((f"saves on {advice.runner_up} (red: costs more), {money}", saved, "money"))
+        facts.append(("the same as a share", share, "percent"))
     return facts
 
 
@@ -192,15 +180,10 @@ def _put_facts(sheet: WorkbookSheet, row: int, columns: int, title: str, facts: 
         else:
             sheet.put(row, 1, cell, style)
         if label == "checks":
-            _mark_status(sheet, row)
+            # green while all pass, amber once an input is changed, red where one fails or an input cannot be right
+            good, warn = (f'LEFT({a1(row, 1)},{len(words)})="{words}"' for words in (PASS, EDITED))
+            sheet.mark(row, 1, row, {"good": good, "warn": warn, "bad": f"NOT(OR({good},{warn}))"})
     return row + 1
-
-
-def _mark_status(sheet: WorkbookSheet, row: int) -> None:
-    """Green while all checks pass, amber once an input is changed, red where one fails or an input cannot be right."""
-    cell = a1(row, 1)
-    good, warn = (f'LEFT({cell},{len(words)})="{words}"' for words in (PASS, EDITED))
-    sheet.mark(row, 1, row, {"good": good, "warn": warn, "bad": f"NOT(OR({good},{warn}))"})
 
 
 def _put_break_even(sheet: WorkbookSheet, plan: Plan, row: int) -> int:
@@ -210,10 +193,8 @@ def _put_break_even(sheet: WorkbookSheet, plan: Plan, row: int) -> int:
     sheet.header(heads, row)
     for point in plan.break_even[:BREAK_EVENS_MAX]:
         row += 1
-        sheet.put(row, 0, point.system, "wrap")
-        sheet.put(row, 1, point.rented, "wrap")
-        sheet.put(row, 2, break_even_months(point), "right")
-        sheet.put(row, 3, break_even_share(point), "right")
+        cells = (point.system, point.rented, break_even_months(point), break_even_share(point))
+        sheet.put_row(row, cells, ("wrap", "wrap", "right", "right"))
     if len(plan.break_even) > BREAK_EVENS_MAX:
         row += 1
         sheet.put(row, 0, f"{len(plan.break_even) - BREAK_EVENS_MAX} more in sheet Break-even", "note")

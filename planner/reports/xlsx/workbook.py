@@ -21,7 +21,7 @@ from xlsxwriter.workbook import Format, Workbook
 from xlsxwriter.worksheet import Worksheet
 
 from planner.reports.xlsx.cell_styles import STYLES
-from planner.reports.xlsx.print_layout import PrintSize, fit_pages
+from planner.reports.xlsx.print_layout import fit_pages
 from pricing.plain_text import plain_text
 
 Axis = Mapping[str, object]
@@ -53,6 +53,14 @@ class Formula:
 
     text: str
     value: float | str
+
+
+@dataclass(frozen=True, slots=True)
+class MonthlyRow:
+    """A row of formulas with a column for each month, and the amount of each."""
+
+    row: int
+    amounts: tuple[float, ...]
 
 
 Cell = str | float | date | Formula | None
@@ -175,7 +183,7 @@ class WorkbookSheet:
         rows, columns = self._repeated
         head = sum(self._row_points(row) for row in range(HEADER_ROW, rows))
         height = sum(self._row_points(row) for row in range(self._last + 1))
-        self._sheet.fit_to_pages(*(self._pages or fit_pages(PrintSize(self._widths, columns, height, head))))
+        self._sheet.fit_to_pages(*(self._pages or fit_pages(self._widths, columns, height, head)))
 
     def _row_points(self, row: int) -> float:
         return LINE_POINTS * self._lines.get(row, 1)
@@ -195,9 +203,10 @@ class WorkbookSheet:
         else:
             self.put_across(1, columns, note, "long_note")
 
-    def header(self, titles: Sequence[str], row: int = HEADER_ROW, *, stays: bool = True) -> None:
-        """Column heads; those in the header row stay in sight and repeat on every page (`stays`)."""
-        for column, title in enumerate(titles):
+    def header(self, titles: Sequence[str], row: int = HEADER_ROW, *, first: int = 0, stays: bool = True) -> None:
+        """Column heads from the column `first` on; those in the header row stay in sight and repeat on every page
+        (`stays`)."""
+        for column, title in enumerate(titles, start=first):
             self.put(row, column, title, "header")
         if row == HEADER_ROW and stays:
             self.freeze(row + 1)
@@ -232,9 +241,9 @@ class WorkbookSheet:
         else:
             self._sheet.write_number(row, column, value, chosen)
 
-    def put_row(self, row: int, cells: Sequence[Cell], styles: Sequence[str]) -> None:
-        """Values from the first column on, each in its style."""
-        for column, (cell, style) in enumerate(zip(cells, styles, strict=True)):
+    def put_row(self, row: int, cells: Sequence[Cell], styles: Sequence[str], first: int = 0) -> None:
+        """Values from the column `first` on, each in its style."""
+        for column, (cell, style) in enumerate(zip(cells, styles, strict=True), start=first):
             self.put(row, column, cell, style)
 
     def put_across(self, row: int, columns: int, text: str, style: str, first: int = 0) -> None:
@@ -253,22 +262,18 @@ class WorkbookSheet:
             self._lines[row] = lines
             self._sheet.set_row(row, LINE_POINTS * lines)
 
-    def table(self, titles: Sequence[str], styles: Sequence[str], rows: Iterable[Sequence[Cell]]) -> int:
-        """A list under the header row, with a filter; the row after its last."""
-        self.header(titles)
-        row = HEADER_ROW + 1
-        for cells in rows:
-            self.put_row(row, cells, styles)
-            row += 1
-        if row > HEADER_ROW + 1:
-            self._sheet.autofilter(HEADER_ROW, 0, row - 1, len(titles) - 1)
-        return row
-
     def list(self, title: str, note: str, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> int:
         """A sheet that is one list, with a filter; the row after its last."""
         self.widths([width for _, width, _ in columns])
         self.heading(title, note)
-        return self.table([head for head, _, _ in columns], [style for _, _, style in columns], rows)
+        self.header([head for head, _, _ in columns])
+        row, styles = HEADER_ROW + 1, [style for _, _, style in columns]
+        for cells in rows:
+            self.put_row(row, cells, styles)
+            row += 1
+        if row > HEADER_ROW + 1:
+            self._sheet.autofilter(HEADER_ROW, 0, row - 1, len(columns) - 1)
+        return row
 
     def timeline(self, heads: Sequence[str], months: Sequence[str], frozen: int | None = None) -> None:
         """Column heads with a column for each month after them, and the months' numbers in MONTHS_ROW, which formulas
@@ -285,10 +290,32 @@ class WorkbookSheet:
         for column, formula in enumerate(formulas, start=first):
             self.put(row, column, formula, style)
 
+    def put_series(
+        self,
+        row: int,
+        label: str,
+        first: int,
+        formulas: Iterable[Formula],
+        style: str = "money",
+        digits: int | None = None,
+    ) -> MonthlyRow:
+        """A label, a formula in each column from `first` on, and in the column before it their sum, rounded to
+        `digits`."""
+        cells = [*formulas]
+        self.put_formulas(row, label, first, cells, style)
+        amounts = tuple(cell.value for cell in cells if not isinstance(cell.value, str))
+        text, total = f"SUM({row_range(row, first, first + len(cells) - 1)})", sum(amounts)
+        if digits is not None:
+            text, total = f"ROUND({text},{digits})", round(total, digits) + 0.0
+        self.put(row, first - 1, Formula(f"={text}", total), style)
+        return MonthlyRow(row, amounts)
+
     def put_running_sums(self, row: int, label: str, source: int, first: int, values: Iterable[float]) -> None:
         """The running sums of `values`, which are the row `source` from the column `first` on."""
         sums = enumerate(accumulate(values), start=first)
-        formulas = (Formula(f"=SUM({running_range(source, first, column)})", total) for column, total in sums)
+        # the range can be copied along the row: $D5:F5
+        begin = a1(source, first, fixed_column=True)
+        formulas = (Formula(f"=SUM({begin}:{a1(source, column)})", total) for column, total in sums)
         self.put_formulas(row, label, first, formulas)
 
     def put_block_title(self, row: int, title: str, columns: int) -> None:
@@ -323,24 +350,16 @@ class WorkbookSheet:
 
     def restrict_to_words(self, row: int, column: int, words: Sequence[str]) -> None:
         """Restricts a cell to one of these words."""
-        validation = {
-            "validate": "list",
-            "source": list(words),
-            "error_title": "Not one of these",
-            "ignore_blank": False,
-        }
-        self._sheet.data_validation(
-            row, column, row, column, {**validation, "error_message": f"One of: {', '.join(words)}."}
-        )
+        error = {"error_title": "Not one of these", "error_message": f"One of: {', '.join(words)}."}
+        validation = {"validate": "list", "source": list(words), "ignore_blank": False, **error}
+        self._sheet.data_validation(row, column, row, column, validation)
 
     def numbers(self, area: tuple[int, int, int, int], least: float | None = 0.0, most: float | None = None) -> None:
         """Restricts cells to numbers within the bounds; `area` is first row and column, last row and column."""
         least = -UNLIMITED if least is None else least
         if most is None:
-            rule, expectation = (
-                {"criteria": ">=", "value": least},
-                "A number" + f" of {least:g} or more" * (least > -UNLIMITED),
-            )
+            rule = {"criteria": ">=", "value": least}
+            expectation = "A number" + f" of {least:g} or more" * (least > -UNLIMITED)
         else:
             rule = {"criteria": "between", "minimum": least, "maximum": most}
             expectation = f"A number from {least:g} to {most:g}"
@@ -379,11 +398,6 @@ def a1(row: int, column: int, fixed_row: bool = False, fixed_column: bool = Fals
 def row_range(row: int, first: int, last: int, fixed_row: bool = False) -> str:
     """A range in one row: D5:O5; D$5:O$5 for other rows' formulas."""
     return f"{a1(row, first, fixed_row)}:{a1(row, last, fixed_row)}"
-
-
-def running_range(row: int, first: int, column: int) -> str:
-    """The range of a row up to a column, for a formula that can be copied along the row: $D5:F5."""
-    return f"{a1(row, first, fixed_column=True)}:{a1(row, column)}"
 
 
 def column_range(column: int, first: int, last: int) -> str:

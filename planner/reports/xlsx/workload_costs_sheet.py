@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from planner.reports._content.repricing import LedgerRepricing
@@ -39,16 +39,9 @@ OWN, COST = (2, 6), (5, 9)
 """The columns of own use; those of purchases, of overheads and of their sum follow. Cost first, then present cost."""
 
 
-def write(
-    book: PlanWorkbook,
-    plan: Plan,
-    repricing: LedgerRepricing,
-    choices: ChoicesSheet,
-    payments: PaymentsSheet,
-    figures: Mapping[str, str],
-) -> WorkloadCostCells:
+def write(book: PlanWorkbook, plan: Plan, repricing: LedgerRepricing, payments: PaymentsSheet) -> WorkloadCostCells:
     """Fills in the costs of sheet Choices and writes both sheets; none of them where no workload is costed."""
-    amounts = _put_choice_costs(repricing, choices, payments, figures)
+    amounts = _put_choice_costs(repricing, payments)
     pairs: list[Pair] = [(s.name, cost.workload) for s in plan.strategies for cost in s.workloads]
     kinds = repricing.ledger.choices
     if not pairs or not any(choice.workload or choice.parts for choice in kinds):
@@ -61,9 +54,9 @@ def write(
             overheads[choice.strategy].append((cost, present))
         for workload, part in choice.parts:
             shared[choice.strategy, workload].append((part * cost, part * present))
-    shares = _put_shares(book, plan, repricing, choices, amounts)
+    shares = _put_shares(book, plan, repricing, payments.choices, amounts)
     direct_costs = {pair: (_sum_amounts(own[pair]), _sum_amounts(shared[pair])) for pair in pairs}
-    writer = _WorkloadCostsWriter(book.sheet("Workload costs"), choices, shares, direct_costs)
+    writer = _WorkloadCostsWriter(book.sheet("Workload costs"), payments.choices, shares, direct_costs)
     return writer.write(plan.currency, {name: _sum_amounts(overheads[name]) for name, _ in pairs})
 
 
@@ -72,13 +65,11 @@ def _sum_amounts(amounts: Iterable[Amounts]) -> Amounts:
     return math.fsum(cost for cost, _ in pairs), math.fsum(present for _, present in pairs)
 
 
-def _put_choice_costs(
-    repricing: LedgerRepricing, choices: ChoicesSheet, payments: PaymentsSheet, figures: Mapping[str, str]
-) -> list[Amounts]:
+def _put_choice_costs(repricing: LedgerRepricing, payments: PaymentsSheet) -> list[Amounts]:
     """Writes the cost of each choice, with support plan and tax; those amounts."""
-    times = bill_factor_formula(figures)
+    choices, times = payments.choices, bill_factor_formula(payments.figures)
     line_costs: list[list[Amounts]] = [[] for _ in repricing.ledger.choices]
-    for line, total, present in zip(repricing.ledger.lines, payments.totals, payments.presents, strict=True):
+    for line, (total, present) in zip(repricing.ledger.lines, payments.costs, strict=True):
         factor = repricing.bill_factor if line.is_billed else 1.0
         line_costs[line.choice].append((total * factor, present * factor))
     choice_costs = [_sum_amounts(amounts) for amounts in line_costs]
@@ -93,31 +84,22 @@ def _put_choice_costs(
     return choice_costs
 
 
-@dataclass(frozen=True, slots=True)
-class _SharesSheet:
-    """The cells of the shares of purchases."""
-
-    sheet: WorkbookSheet
-    last: int
-
-    def column(self, column: int) -> str:
-        return self.sheet.column(column, FIRST, self.last)
+ColumnRange = Callable[[int], str]
+"""The cells of a column of a sheet, as other sheets name them."""
 
 
 def _put_shares(
     book: PlanWorkbook, plan: Plan, repricing: LedgerRepricing, choices: ChoicesSheet, amounts: list[Amounts]
-) -> _SharesSheet | None:
+) -> ColumnRange | None:
     """Writes the share of each workload in each purchase; None without shared purchases."""
     rows: list[tuple[Cell, ...]] = []
     for number, choice in enumerate(repricing.ledger.choices):
-        cells = choices.cost(number), choices.present(number)
+        cells = [choices.sheet.address(choices.row(number), c) for c in (of_choices.COST, of_choices.PRESENT)]
         for workload, part in choice.parts:
-            label = choices.labels[workload]
-            part_cell = a1(FIRST + len(rows), PART)
-            costs = (
-                Formula(f"={part_cell}*{c}", part * amount) for c, amount in zip(cells, amounts[number], strict=True)
-            )
-            rows.append((choice.strategy, label, f"choice {number + 1}: {choice.what}", part, *costs))
+            part_cell, pairs = a1(FIRST + len(rows), PART), zip(cells, amounts[number], strict=True)
+            costs = (Formula(f"={part_cell}*{cell}", part * amount) for cell, amount in pairs)
+            item = f"choice {number + 1}: {choice.what}"
+            rows.append((choice.strategy, choices.labels[workload], item, part, *costs))
     if not rows:
         return None
     sheet = book.sheet("Shares")
@@ -126,8 +108,8 @@ def _put_shares(
         (f"cost, {plan.currency}", 18, "money"), (f"present cost, {plan.currency}", 18, "money"),
     )  # fmt: skip
     note = "Shares by hours used, idle hours included; they stay as decided, whatever is changed."
-    sheet.list("Shares", note, columns, rows)
-    return _SharesSheet(sheet, HEADER_ROW + len(rows))
+    end = sheet.list("Shares", note, columns, rows)
+    return lambda column: sheet.column(column, FIRST, end - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +118,7 @@ class _WorkloadCostsWriter:
 
     sheet: WorkbookSheet
     choices: ChoicesSheet
-    shares: _SharesSheet | None
+    shares: ColumnRange | None
     direct_costs: Mapping[Pair, tuple[Amounts, Amounts]]
 
     def write(self, money: str, overheads: Mapping[str, Amounts]) -> WorkloadCostCells:
@@ -148,62 +130,44 @@ class _WorkloadCostsWriter:
         titles = (*(f"{head}, {money}" for head in heads), *(f"{head}, present, {money}" for head in heads))
         self.sheet.header(("strategy", "workload", *titles))
         of_all = {name: self._direct_costs(name) for name in overheads}
-        cost_cells = {}
+        cells: dict[Pair, tuple[Formula, Formula]] = {}
         for row, (pair, (own, shared)) in enumerate(self.direct_costs.items(), start=FIRST):
             self.sheet.put(row, STRATEGY, pair[0])
             self.sheet.put(row, WORKLOAD, self.choices.labels[pair[1]], "wrap")
-            cost, present = (
-                self._cost_row(row, view, (own[view], shared[view]), overheads[pair[0]][view] * part)
-                for view, part in enumerate(
-                    (own[view] + shared[view]) / all_others if all_others else 1 / count
-                    for view, (all_others, count) in enumerate(of_all[pair[0]])
-                )
-            )
-            cost_cells[pair] = cost, present
-        return WorkloadCostCells(cost_cells, {name: self._strategy_total(name, cost_cells) for name in overheads})
+            both = []
+            for view, (all_others, count) in enumerate(of_all[pair[0]]):
+                part = (own[view] + shared[view]) / all_others if all_others else 1 / count
+                both.append(self._put_cost(row, view, (own[view], shared[view], overheads[pair[0]][view] * part)))
+            cells[pair] = both[0], both[1]
+        # the cost of all workloads of a strategy, for sheet Checks
+        sums = {}
+        for name in overheads:
+            costs = math.fsum(float(cost.value) for (strategy, _), (cost, _) in cells.items() if strategy == name)
+            sums[name] = Formula(f'=SUMIFS({self._column(COST[0])},{self._column(STRATEGY)},"{name}")', costs)
+        return WorkloadCostCells(cells, sums)
 
-    def _strategy_total(self, name: str, cost_cells: Mapping[Pair, tuple[Formula, Formula]]) -> Formula:
-        """The cost of all workloads of a strategy, for sheet Checks."""
-        last = HEADER_ROW + len(cost_cells)
-        area, strategies = self.sheet.column(COST[0], FIRST, last), self.sheet.column(STRATEGY, FIRST, last)
-        costs = (float(cost.value) for (strategy, _), (cost, _) in cost_cells.items() if strategy == name)
-        return Formula(f'=SUMIFS({area},{strategies},"{name}")', math.fsum(costs))
+    def _column(self, column: int) -> str:
+        return self.sheet.column(column, FIRST, HEADER_ROW + len(self.direct_costs))
 
     def _direct_costs(self, name: str) -> list[tuple[float, int]]:
         """The cost and the present cost of its workloads without overheads, and the number of workloads."""
         both_costs = [amounts for pair, both in self.direct_costs.items() if pair[0] == name for amounts in both]
         return [(each, len(both_costs) // 2) for each in _sum_amounts(both_costs)]
 
-    def _cost_row(self, row: int, view: int, amounts: tuple[float, float], overhead: float) -> Formula:
-        """Own use, shares and their sum, as cost (view 0) or present cost; the cell of the sum."""
-        first = OWN[view]
-        texts = (
-            self._own_use_formula(row, view),
-            self._shared_cost_formula(row, view),
-            self._overhead_formula(row, view),
-        )
-        for column, (text, amount) in enumerate(zip(texts, (*amounts, overhead), strict=True), start=first):
+    def _put_cost(self, row: int, view: int, amounts: tuple[float, float, float]) -> Formula:
+        """Own use, shares of purchases and of overheads, and their sum, as cost (view 0) or present cost; the cell of
+        the sum."""
+        first, values = OWN[view], self.choices.column((of_choices.COST, of_choices.PRESENT)[view])
+        own_use = self._exact_sum(row, values, map(self.choices.column, (of_choices.STRATEGY, of_choices.WORKLOAD)))
+        shared = "0"
+        if self.shares is not None:
+            shared = self._exact_sum(row, self.shares(SHARED[view]), map(self.shares, (STRATEGY, WORKLOAD)))
+        texts = own_use, shared, self._overhead_formula(row, view, values)
+        for column, (text, amount) in enumerate(zip(texts, amounts, strict=True), start=first):
             self.sheet.put(row, column, Formula(f"={text}", amount), "money")
         parts = "+".join(a1(row, column) for column in range(first, first + 3))
-        self.sheet.put(row, COST[view], Formula(f"={parts}", math.fsum((*amounts, overhead))), "total")
-        return Formula(f"={self.sheet.address(row, COST[view])}", math.fsum((*amounts, overhead)))
-
-    def _own_use_formula(self, row: int, view: int) -> str:
-        values = self.choices.column((of_choices.COST, of_choices.PRESENT)[view])
-        return self._exact_sum(row, values, map(self.choices.column, (of_choices.STRATEGY, of_choices.WORKLOAD)))
-
-    def _choice_costs_formula(self, row: int, view: int, criteria: Mapping[int, str]) -> str:
-        """The cost of the choices of the row's strategy that meet the criteria."""
-        values = self.choices.column((of_choices.COST, of_choices.PRESENT)[view])
-        all_criteria = {of_choices.STRATEGY: a1(row, STRATEGY, fixed_column=True), **criteria}
-        pairs = "".join(f",{self.choices.column(c)},{criterion}" for c, criterion in all_criteria.items())
-        return f"SUMIFS({values}{pairs})"
-
-    def _shared_cost_formula(self, row: int, view: int) -> str:
-        if self.shares is None:
-            return "0"
-        values = self.shares.column(SHARED[view])
-        return self._exact_sum(row, values, map(self.shares.column, (STRATEGY, WORKLOAD)))
+        self.sheet.put(row, COST[view], Formula(f"={parts}", math.fsum(amounts)), "total")
+        return Formula(f"={self.sheet.address(row, COST[view])}", math.fsum(amounts))
 
     def _exact_sum(self, row: int, values: str, pair: Iterable[str]) -> str:
         """The sum over the row's strategy and workload. SUMIFS would take a name such as "a*" or "<1" for a rule."""
@@ -211,15 +175,13 @@ class _WorkloadCostsWriter:
         strategy, name = (a1(row, column, fixed_column=True) for column in (STRATEGY, WORKLOAD))
         return f"SUMPRODUCT(({strategies}={strategy})*EXACT({workloads},{name})*{values})"
 
-    def _overhead_formula(self, row: int, view: int) -> str:
+    def _overhead_formula(self, row: int, view: int, costs: str) -> str:
         """The strategy's overheads by the workload's part of all other costs; in equal parts where there are none."""
-        last, strategy = HEADER_ROW + len(self.direct_costs), a1(row, STRATEGY, fixed_column=True)
-        strategies = self.sheet.column(STRATEGY, FIRST, last)
-        others = "+".join(
-            f"SUMIFS({self.sheet.column(column, FIRST, last)},{strategies},{strategy})"
-            for column in (OWN[view], OWN[view] + 1)
-        )
+        strategies, strategy = self._column(STRATEGY), a1(row, STRATEGY, fixed_column=True)
+        columns = (OWN[view], OWN[view] + 1)
+        others = "+".join(f"SUMIFS({self._column(column)},{strategies},{strategy})" for column in columns)
         # equal parts where all other costs are zero, since 0/0 would be an error
         own = f"({a1(row, OWN[view])}+{a1(row, OWN[view] + 1)})/({others})"
-        overheads = self._choice_costs_formula(row, view, {of_choices.ALLOCATED_TO: f'"{of_choices.BY_COST}"'})
+        by_cost = f'{self.choices.column(of_choices.ALLOCATED_TO)},"{of_choices.BY_COST}"'
+        overheads = f"SUMIFS({costs},{self.choices.column(of_choices.STRATEGY)},{strategy},{by_cost})"
         return f"{overheads}*IF(({others})=0,1/COUNTIF({strategies},{strategy}),{own})"

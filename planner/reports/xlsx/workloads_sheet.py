@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.reports._content.number_format import unit_cost_scale
 from planner.reports._content.sections import recommended_strategy
+from planner.reports.xlsx.checks_sheet import WorkbookCheck
 from planner.reports.xlsx.workbook import (
     HEADER_ROW,
     Cell,
@@ -21,8 +22,10 @@ COST, MEAN, BUDGET, UNITS, SCALE = 2, 3, 4, 6, 8
 """Columns that formulas look at."""
 
 
-def _sheet_columns(money: str) -> tuple[tuple[str, float, str], ...]:
-    return (
+def write(sheet: WorkbookSheet, plan: Plan, of_pairs: WorkloadCostCells) -> Formula | None:
+    """Writes the sheet; the address and value of the workloads' total cost, None where nothing is recommended."""
+    money = plan.currency
+    columns = (
         ("workload", 25, "wrap"), ("team", 13, "wrap"), (f"cost, {money}", 15, "money"),
         (f"mean cost a month, {money}", 13, "money"), (f"budget a month, {money}", 13, "money"),
         (f"mean above budget, {money}", 13, "money"), ("work done, units", 18, "count"), ("unit", 12, "wrap"),
@@ -30,13 +33,8 @@ def _sheet_columns(money: str) -> tuple[tuple[str, float, str], ...]:
         ("kind", 10, "text"), ("allowed accelerators", 13, "wrap"), ("gang, accelerators", 10, "figure"),
         ("may be interrupted", 11, "text"), ("notes", 14, "wrap"), ("read at", 11, "wrap"),
     )  # fmt: skip
-
-
-def write(sheet: WorkbookSheet, plan: Plan, of_pairs: WorkloadCostCells) -> Formula | None:
-    """Writes the sheet; the address and value of the workloads' total cost, None where nothing is recommended."""
     chosen = recommended_strategy(plan)
     costs = {cost.workload: cost for cost in chosen.workloads} if chosen else {}
-    columns = _sheet_columns(plan.currency)
     costs_note = f"Costs of the recommended strategy, {chosen.name}, with idle nodes" if chosen else "No recommendation"
     note = f"{costs_note}; and the request as it was read."
     first = HEADER_ROW + 1
@@ -50,13 +48,9 @@ def write(sheet: WorkbookSheet, plan: Plan, of_pairs: WorkloadCostCells) -> Form
     sheet.freeze(first, 1)
     if not costs:
         return None
-    total = Formula(
-        f"=SUM({column_range(COST, first, end - 1)})",
-        sum(costs[w.name].cost for w in plan.workloads if w.name in costs),
-    )
-    sheet.put(end, 0, "total", "total_text")
-    sheet.put(end, 1, None, "total_text")
-    sheet.put(end, COST, total, "total")
+    cost = sum(costs[w.name].cost for w in plan.workloads if w.name in costs)
+    total = Formula(f"=SUM({column_range(COST, first, end - 1)})", cost)
+    sheet.put_row(end, ("total", None, total), ("total_text", "total_text", "total"))
     return Formula(f"={sheet.address(end, COST)}", total.value)
 
 
@@ -81,21 +75,19 @@ def _workload_row(
     )  # fmt: skip
 
 
-def write_demand(sheet: WorkbookSheet, plan: Plan) -> Formula:
-    """Writes the requested work by month; the count of months in it."""
+def write_demand(sheet: WorkbookSheet, plan: Plan) -> WorkbookCheck:
+    """Writes the requested work by month; the count of months in it against the plan's."""
     width = fitting_width((max(w.demand, default=0.0) for w in plan.workloads), decimals=0)
     total = fitting_width((sum(w.demand) for w in plan.workloads), decimals=0)
     sheet.widths((30, 16, total, *(width for _ in plan.month_names)))
-    sheet.heading(
-        "Demand", "Requested work by month, in each workload's own unit; work with a deadline is in its last month."
-    )
+    note = "Requested work by month, in each workload's own unit; work with a deadline is in its last month."
+    sheet.heading("Demand", note)
     sheet.header(("workload", "unit", "total", *plan.month_names))
     sheet.freeze(HEADER_ROW + 1, 3)
     last = 3 + plan.months - 1
     for row, workload in enumerate(plan.workloads, start=HEADER_ROW + 1):
-        sheet.put(row, 0, workload.name, "wrap")
-        sheet.put(row, 1, workload.unit, "wrap")
-        sheet.put(row, 2, Formula(f"=SUM({row_range(row, 3, last)})", sum(workload.demand)), "count")
-        for column, units in enumerate(workload.demand, start=3):
-            sheet.put(row, column, units, "count")
-    return Formula(f"=COUNTA({sheet.range(HEADER_ROW, 3, last)})", plan.months)
+        total_demand = Formula(f"=SUM({row_range(row, 3, last)})", sum(workload.demand))
+        counts: tuple[Cell, ...] = (total_demand, *workload.demand)
+        sheet.put_row(row, (workload.name, workload.unit, *counts), ("wrap", "wrap", *("count" for _ in counts)))
+    months = Formula(f"=COUNTA({sheet.range(HEADER_ROW, 3, last)})", plan.months)
+    return WorkbookCheck("months in sheet Demand", months, plan.months, 0)

@@ -30,17 +30,20 @@ def test_the_intervals_are_those_of_the_runs(measurements):
     assert ESTIMATES_FILE.read_text(encoding="utf-8") == intervals_csv(measurements)
 
 
+@pytest.mark.slow
 def test_80_percent_is_75_to_85_percent_of_training_left_out(table):
     assert 0.75 <= table["training", "benchmark group"].covered <= 0.85
     assert 0.75 <= table["training", "source"].covered <= 0.85
 
 
+@pytest.mark.slow
 def test_a_described_job_is_told_to_within_a_quarter_in_the_median(table):
     assert table["training", "source"].median < 0.25
     assert table["training, 1B and more", "source"].median < 0.22
     assert table["training, 1B and more", "source"].p90 < 0.45
 
 
+@pytest.mark.slow
 def test_every_kind_has_a_line_for_all_that_can_be_left_out(table):
     trained = {kind for kind, left_out in table if left_out == "source"}
     assert trained == {"training", "training, 1B and more", "training, below 1B", "LoRA"}
@@ -67,6 +70,7 @@ def test_bounds_widen_for_the_group_that_is_asked(runs):
     assert (interval.low, interval.high) == (3, 97)
 
 
+@pytest.mark.slow
 def test_the_guide_shows_the_table_and_the_intervals_as_they_are(measurements):
     guide = GUIDE.read_text(encoding="utf-8")
     assert "\n".join(format_table(measurements)) in guide
@@ -74,6 +78,7 @@ def test_the_guide_shows_the_table_and_the_intervals_as_they_are(measurements):
         assert f"| {row.family} | {row.accelerator} | {row.low:g} | {row.high:g} | {row.runs} | {row.groups} |" in guide
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_table_and_finds_the_intervals_fresh(measurements, capsys):
     assert main(["--networks", "--errors"]) == 0
     assert capsys.readouterr().out == "\n".join(format_table(measurements)) + "\n"

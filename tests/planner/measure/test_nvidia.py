@@ -12,7 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from planner.measure.nvidia_sampler import NvidiaSampler, open_nvidia, visible_devices
-from planner.measure.telemetry_samples import CLOCK_REASONS, GIB, Device
+from planner.measure.telemetry_samples import CLOCK_REASONS, Device
+from pricing.units import GIB
 from tests.planner.measure.trace_replay import read_trace
 
 pynvml = pytest.importorskip("pynvml")

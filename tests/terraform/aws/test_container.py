@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 HOSTILE = 'a"b${file("/etc/passwd")}%{ if true }\\ \n\t|`$(id)<é😀' + "x" * 300
@@ -50,6 +51,7 @@ def run_script(script: bytes, folder: Path, built_for: str) -> tuple[list[list[s
     return [call.split("\0")[:-1] for call in log.read_text().split("\1")[:-1]], done.stdout
 
 
+@pytest.mark.slow
 def test_a_container_gets_its_words_unchanged_and_all_devices(plans: Plans, tmp_path: Path) -> None:
     image = "123456789012.dkr.ecr.us-east-1.amazonaws.com/team/train:1.0"
     words = ["python", HOSTILE, "it's '$HOME' \\'; exit 1", "", "*", "%h", "~"]

@@ -34,6 +34,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 def test_a_node_group_starts_what_was_asked_for(plans: Plans) -> None:
     checked = plans("eks_pool", CALLS)
     groups = checked.by_call("aws_eks_node_group")
@@ -59,6 +60,7 @@ def test_a_node_group_starts_what_was_asked_for(plans: Plans) -> None:
     assert groups["demand"]["labels"] == {"gpu-planner/plan": "p1", "gpu-planner/team": "research---development"}
 
 
+@pytest.mark.slow
 def test_a_launch_template_has_the_network_of_its_type(plans: Plans) -> None:
     checked = plans("eks_pool", CALLS)
     templates = checked.by_call("aws_launch_template")

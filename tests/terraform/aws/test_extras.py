@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
 SUBNET = "subnet-0123456789abcdef0"
 
 Call = Mapping[str, Any]
 Plans = Callable[[str, Mapping[str, Call]], Any]
 
 
+@pytest.mark.slow
 def test_quota_is_asked_for_only_when_told_to_and_never_below_what_is_granted(plans: Plans) -> None:
     """The stand-in provider says that 1 is granted of each."""
     wanted = [("us-east-1", 192), ("eu-west-1", 0.5)]
@@ -27,6 +30,7 @@ def test_quota_is_asked_for_only_when_told_to_and_never_below_what_is_granted(pl
     assert {quota["service_code"] for _, quota in asked} == {"ec2"}
 
 
+@pytest.mark.slow
 def test_a_budget_is_in_dollars_and_only_where_somebody_is_told(plans: Plans) -> None:
     base: Call = {"currency": "USD", "monthly_amount": 1234.5, "start_month": "2026-12"}
     people: Call = {**base, "contacts": ["a@example.com", "b@example.com"]}
@@ -52,6 +56,7 @@ def test_a_budget_is_in_dollars_and_only_where_somebody_is_told(plans: Plans) ->
     assert budgets["tagged"]["cost_filter"] == [{"name": "TagKeyValue", "values": ["user:plan$a_b"]}]
 
 
+@pytest.mark.slow
 def test_a_budget_in_another_currency_needs_a_rate(plans: Plans) -> None:
     call: Call = {"currency": "EUR", "monthly_amount": 1, "start_month": "2026-12", "contacts": ["a@example.com"]}
     assert "the plan in EUR: give usd_per_currency." in plans("budget", {"one": call}).failure

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
 from planner.reports.terraform.provisioning import find_shipped_folder
 from pricing.catalog.price_catalog import Catalog
 
@@ -16,6 +18,7 @@ Call = Mapping[str, Any]
 Plans = Callable[[str, Mapping[str, Call]], Any]
 
 
+@pytest.mark.slow
 def test_efa_interfaces_and_placement_follow_from_the_instance_type(plans: Plans) -> None:
     checked = plans(
         "gpu_pool",
@@ -76,6 +79,7 @@ def test_the_efa_table_is_one_file_and_names_offerings_that_exist() -> None:
     assert table["p5en.48xlarge"] == "16"
 
 
+@pytest.mark.slow
 def test_nothing_is_reserved_or_bought_unless_asked_for(plans: Plans) -> None:
     block = {"instance_type": "p5en.48xlarge", "purchase_option": "capacity_block"}
     search = {"duration_hours": 336, "starts_after": "2027-03-01T00:00:00Z", "ends_before": "2027-03-31T00:00:00Z"}
@@ -114,6 +118,7 @@ def test_nothing_is_reserved_or_bought_unless_asked_for(plans: Plans) -> None:
     assert markets == {"seen", "bought", "chosen"}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_said_before_anything_is_made(plans: Plans) -> None:
     """One call a fault; terraform reports them together."""
     block: Call = {"instance_type": "p5.48xlarge", "purchase_option": "capacity_block"}
@@ -150,6 +155,7 @@ def test_what_cannot_be_is_said_before_anything_is_made(plans: Plans) -> None:
         assert sentence in told, sentence
 
 
+@pytest.mark.slow
 def test_a_schedule_sets_the_month_that_has_begun_and_plans_the_coming_ones(plans: Plans) -> None:
     rows = [
         {"month": "2998-02", "node_count": 0},
@@ -182,6 +188,7 @@ def test_a_schedule_sets_the_month_that_has_begun_and_plans_the_coming_ones(plan
     assert {(a["min_size"], a["max_size"]) for a in actions} == {(-1, -1)}
 
 
+@pytest.mark.slow
 def test_spot_is_a_share_above_an_on_demand_base(plans: Plans) -> None:
     spot: Call = {"instance_type": "g6.xlarge", "purchase_option": "spot", "on_demand_base_count": 1}
     checked = plans(

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from planner.reports.terraform.provisioning import find_shipped_folder
 
 Check = Callable[..., Any]
@@ -95,6 +97,7 @@ SIZES = [
 ]
 
 
+@pytest.mark.slow
 def test_a_file_system_holds_what_was_asked_in_the_next_size_there_is(planned: Check, call: Check) -> None:
     shared = {
         "plan_id": '"p"',

@@ -17,6 +17,7 @@ UNIFORM = "azurerm_linux_virtual_machine_scale_set"
 FLEXIBLE = "azurerm_orchestrated_virtual_machine_scale_set"
 
 
+@pytest.mark.slow
 def test_a_flexible_set_mixes_regular_and_spot_nodes(example: Check) -> None:
     (one,) = example("spot").resources(FLEXIBLE)
     assert (one["sku_name"], one["location"], one["instances"], one["zones"]) == (
@@ -153,6 +154,7 @@ WRONG: list[tuple[dict[str, str], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cases", [pytest.param(ILL_FITTING, marks=pytest.mark.slow), WRONG], ids=["ill_fitting", "wrong"]
 )

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 NETWORK = {"zone": "us-central1-a", "network": "projects/my-project/global/networks/gpu"}
 Plans = Callable[..., Any]
 
 
+@pytest.mark.slow
 def test_storage_is_private_and_of_the_next_size_there_is(plans: Plans) -> None:
     sizes = {
         # 1 GB is 1 GiB: the least, 1024. 1500 GB = 1396.98 GiB -> 6 x 256. 10000 GB = 9313.2 GiB -> 37 x 256 = 9472.
@@ -33,6 +36,7 @@ def test_storage_is_private_and_of_the_next_size_there_is(plans: Plans) -> None:
     assert (bucket["force_destroy"], bucket["versioning"]) == (False, [{"enabled": True}])
 
 
+@pytest.mark.slow
 def test_a_file_system_says_what_it_lacks(plans: Plans) -> None:
     told = plans(
         "storage",
@@ -49,6 +53,7 @@ def test_a_file_system_says_what_it_lacks(plans: Plans) -> None:
     assert "Managed Lustre takes no kms_key" in told
 
 
+@pytest.mark.slow
 def test_a_budget_needs_somebody_to_tell(plans: Plans) -> None:
     told = {"contacts": ["a@example.com", "b@example.com"]}
     checked = plans("budget", {"quiet": {}, "own": told, "all": {**told, "only_labelled": False}})
@@ -86,6 +91,7 @@ def test_quotas_are_named_as_cloud_quotas_does_and_asked_for_on_request_only(pla
     assert {v["quota_config"][0]["preferred_value"] for _, v in asked} == {"8"}
 
 
+@pytest.mark.slow
 def test_labels_are_what_google_takes_and_the_plans_own_win(plans: Plans) -> None:
     tags = {"Cost Centre": "K-1 €", "1st": "x", "google": "y", "PLAN": "not mine", "long" * 30: "z" * 90, "none": ""}
     pool = {"machine_type": "g2-standard-4", "tags": tags, "workloads": ["A (b)", "c"], "teams": []}

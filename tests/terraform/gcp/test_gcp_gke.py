@@ -58,6 +58,7 @@ def test_node_pools_have_the_accelerators_of_their_machines(plans: Plans) -> Non
         assert (pool["project"], pool["location"], pool["cluster"]) == ("my-project", "us-central1", "ml")
 
 
+@pytest.mark.slow
 def test_what_a_node_pool_cannot_be_is_said(plans: Plans) -> None:
     told = plans(
         "gke_pool",

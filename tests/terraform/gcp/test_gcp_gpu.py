@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 ONE_ZONE = {"machine_type": "a3-highgpu-8g", "zones": ["us-central1-a"]}
 SUBNET = "projects/p/regions/us-central1/subnetworks/gpu"
 Plans = Callable[..., Any]
@@ -57,6 +59,7 @@ def test_gpu_nodes_are_closed_and_started_as_the_plan_says(plans: Plans) -> None
     assert set(checked.by_call("google_compute_region_instance_group_manager")) == {"plain", "spot", "n1"}
 
 
+@pytest.mark.slow
 def test_nothing_is_reserved_or_bought_unless_asked_for(plans: Plans) -> None:
     buy = {"reserve_capacity": True, "buy_commitment": True, "reserved_node_count": 3}
     n1 = {"machine_type": "n1-highmem-8", "accelerator_type": "nvidia-tesla-v100", "zones": ["us-central1-a"]}
@@ -104,6 +107,7 @@ def test_flex_start_asks_once_for_all_nodes_and_their_time(plans: Plans) -> None
     assert template["scheduling"][0]["automatic_restart"] is False
 
 
+@pytest.mark.slow
 def test_what_a_gpu_pool_cannot_be_is_said_before_anything_is_made(plans: Plans) -> None:
     spot = {"machine_type": "g2-standard-4", "purchase_option": "spot"}
     told = plans(

@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 Plans = Callable[..., Any]
 
 
@@ -29,6 +31,7 @@ def words_of(script: str) -> list[str]:
     return done.stdout.decode().split("\0")[:-1]
 
 
+@pytest.mark.slow
 def test_a_container_gets_its_words_as_they_are(plans: Plans) -> None:
     words = ["train", "--name=it's $(id) `id` ${HOME}", 'a"b\\c', "SCRIPT\nUNIT\nEOF", "é"]
     gpu: dict[str, Any] = {"machine_type": "g2-standard-4", "container_image": "r.io/a:1", "container_command": words}

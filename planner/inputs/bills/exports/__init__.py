@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
@@ -62,29 +61,15 @@ class ExportModule(Protocol):
     def fields(self, columns: Columns) -> Fields: ...
 
 
-@dataclass(frozen=True, slots=True)
-class BillingExport:
-    """One kind of billing export."""
-
-    name: str
-    title: str
-    recognised: Callable[[Columns], str | None]
-    fields: Callable[[Columns], Fields]
-
-
 @cache
-def find_exports() -> tuple[BillingExport, ...]:
+def find_exports() -> tuple[ExportModule, ...]:
     """Every export that can be read, by name."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
-    return tuple(_load_export(name) for name in names)
+    modules = (importlib.import_module(f"{__name__}.{name}") for name in names)
+    return tuple(check_plugin(module, ExportModule, "billing export") for module in modules)
 
 
-def _load_export(name: str) -> BillingExport:
-    module: ExportModule = check_plugin(importlib.import_module(f"{__name__}.{name}"), ExportModule, "billing export")
-    return BillingExport(name, module.TITLE, module.recognised, module.fields)
-
-
-def recognise_export(columns: Columns) -> tuple[BillingExport, str] | None:
+def recognise_export(columns: Columns) -> tuple[ExportModule, str] | None:
     """The export with these columns, and the columns that identify it; None for any other table."""
     candidates = ((each, each.recognised(columns)) for each in find_exports())
     return next(((each, reason) for each, reason in candidates if reason), None)

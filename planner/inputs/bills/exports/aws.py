@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from planner.inputs.bills.export_columns import Columns
+from planner.inputs.bills.export_columns import Columns, case_expression
 from planner.inputs.bills.exports import Fields
-from planner.inputs.bills.sql_quoting import case_expression
 
 TITLE = "AWS Cost and Usage Report"
 LINE_TYPES = {

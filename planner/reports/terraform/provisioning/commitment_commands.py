@@ -6,6 +6,7 @@ known, the note has the reason.
 
 from __future__ import annotations
 
+import calendar
 import re
 import tomllib
 from collections.abc import Mapping
@@ -16,8 +17,9 @@ from shlex import quote
 from typing import Any
 
 from planner.reports.terraform.provisioning import read_table
+from planner.result import Purchase
 from pricing.catalog.price_catalog import Catalog
-from pricing.price import PurchaseOptionParts
+from pricing.price import PurchaseOptionParts, parse_purchase_option
 
 PAYMENTS = {"": "No Upfront", "none": "No Upfront", "partial": "Partial Upfront", "all": "All Upfront"}
 CLASSES = {"": "standard", "convertible": "convertible"}
@@ -27,24 +29,6 @@ OPTIONS = ("monthly_billing", "upfront_option", "family_filter", "attached")
 """Facts that are empty or options of a command already; every other one is quoted for a shell."""
 SECONDS_A_YEAR = 31_536_000
 """AWS counts a term of one year as this many seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class CommitmentOrder:
-    """One commitment of a plan; `date` and `month_end` are days, YYYY-MM-DD, `name` one that every provider takes."""
-
-    name: str
-    provider: str
-    region: str
-    instance_type: str
-    option: PurchaseOptionParts
-    count: int
-    accelerators: int
-    money_per_hour: float
-    upfront: float
-    currency: str
-    date: str
-    month_end: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +42,14 @@ class PurchaseInstructions:
     note: str
 
 
-def describe_purchase(order: CommitmentOrder) -> PurchaseInstructions | None:
-    """How an order is placed; None for a kind of commitment without instructions at its provider."""
-    template = _command_table().get(order.provider, {}).get(order.option.kind)
-    if template is None:
+def find_instructions(order: Purchase, name: str, month: str, currency: str) -> PurchaseInstructions | None:
+    """How a commitment is ordered in a `month` (YYYY-MM), under a `name` that every provider takes; None for a kind
+    without instructions at its provider."""
+    option = parse_purchase_option(order.purchase_option)
+    template = None if option is None else _command_table().get(order.provider, {}).get(option.kind)
+    if option is None or template is None:
         return None
-    facts, note = _command_facts(order), template.get("note", "")
+    facts, note = _command_facts(order, option, month, currency) | {"name": name}, template.get("note", "")
     if order.provider == "gcp":
         machine = _machine_facts(order)
         if machine is None:
@@ -75,23 +61,22 @@ def describe_purchase(order: CommitmentOrder) -> PurchaseInstructions | None:
     return PurchaseInstructions(template["title"], template["console"], steps, template["source"], note)
 
 
-def _command_facts(order: CommitmentOrder) -> dict[str, str]:
-    option = order.option
+def _command_facts(order: Purchase, option: PurchaseOptionParts, month: str, currency: str) -> dict[str, str]:
     years = option.term_months // 12
     is_partial = option.upfront == "partial"
-    family = order.instance_type.partition(".")[0]
+    family = order.name.partition(".")[0]
+    last_day = calendar.monthrange(*map(int, month.split("-")))[1]
     values = (
         quote(f"name={name},values={value}") for name, value in (("region", order.region), (INSTANCE_FAMILY, family))
     )
     of_family = f" --filters {' '.join(values)}"
     return {
-        "name": order.name,
         "region": order.region,
-        "instance_type": order.instance_type,
+        "instance_type": order.name,
         "count": str(order.count),
-        "date": order.date,
-        "month_end": order.month_end,
-        "commitment": f"{{amount:{order.money_per_hour:.5f},currency-code:{order.currency},grain:Hourly}}",
+        "date": f"{month}-01",
+        "month_end": f"{month}-{last_day:02d}",
+        "commitment": f"{{amount:{order.money_per_hour:.5f},currency-code:{currency},grain:Hourly}}",
         "offering_class": CLASSES.get(option.offering_class, "standard"),
         "plan_type": PLAN_TYPES.get(option.offering_class, "Compute"),
         "payment": PAYMENTS[option.upfront],
@@ -106,15 +91,15 @@ def _command_facts(order: CommitmentOrder) -> dict[str, str]:
     }
 
 
-def _machine_facts(order: CommitmentOrder) -> dict[str, str] | None:
+def _machine_facts(order: Purchase) -> dict[str, str] | None:
     """The units of a Compute Engine commitment: processors, memory and accelerators of all nodes together."""
-    offering = Catalog.embedded().offerings.get((order.provider, order.instance_type))
+    offering = Catalog.embedded().offerings.get((order.provider, order.name))
     for row in _command_table()["machine"]:
-        match = re.fullmatch(row["pattern"], order.instance_type)
+        match = re.fullmatch(row["pattern"], order.name)
         if match and offering and offering.vcpus and offering.memory_gib:
             parts = match.groupdict()
             accelerator = row.get("accelerator") or parts["accelerator"]
-            each = order.accelerators
+            each = round(order.accelerators_per_node)
             return {
                 "machine_type": parts["machine"],
                 "machine_series": row["series"],

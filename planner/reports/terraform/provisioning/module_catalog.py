@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -57,17 +57,17 @@ class ModuleInput:
 class InstanceTypeRule:
     """Instance types that match `pattern` become `arguments`; `asks` names inputs that they make required."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     arguments: Mapping[str, str | bool]
-    asks: tuple[str, ...]
-    note: str
+    asks: Sequence[str] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ExclusionRule:
     """Instance types that match `pattern` are not provisioned, for `reason`."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     reason: str
 
 
@@ -93,7 +93,7 @@ class PoolModule(TerraformModule):
     """A pool of nodes. `purchase_options` maps the options it can start to the inputs that each makes required."""
 
     kind: PoolKind
-    purchase_options: Mapping[str, tuple[str, ...]]
+    purchase_options: Mapping[str, Sequence[str]]
     shapes: tuple[InstanceTypeRule, ...]
     refusals: tuple[ExclusionRule, ...]
 
@@ -110,11 +110,10 @@ class ProviderBlock:
     """How a root sets a provider up: `arguments`, `inputs` of the cloud, nested `blocks`; once, or once a
     region."""
 
-    name: str
-    each_region: bool
-    arguments: Mapping[str, str]
-    inputs: tuple[str, ...]
-    blocks: Mapping[str, Any]
+    each_region: bool = False
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    inputs: Sequence[str] = ()
+    blocks: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,41 +151,26 @@ def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "node
     modules = [module for module in cloud.modules if module.kind == kind]
     for module in modules:
         for refusal in module.refusals:
-            if refusal.pattern.fullmatch(instance_type):
+            if re.fullmatch(refusal.pattern, instance_type):
                 return reason("type_excluded_by_module", explanation=refusal.reason)
     for module in modules:
         for shape in module.shapes:
-            if pattern_match := shape.pattern.fullmatch(instance_type):
-                arguments = {
-                    name: _typed_value(
-                        value.format(**pattern_match.groupdict()) if isinstance(value, str) else value, module, name
-                    )
-                    for name, value in shape.arguments.items()
-                }
-                return ModuleMatch(module, arguments, shape.asks, shape.note)
+            if pattern_match := re.fullmatch(shape.pattern, instance_type):
+                arguments: dict[str, hcl.HclValue] = {}
+                for name, value in shape.arguments.items():
+                    filled = value.format(**pattern_match.groupdict()) if isinstance(value, str) else value
+                    arguments[name] = int(filled) if module.variables[name].type == "number" else filled
+                return ModuleMatch(module, arguments, tuple(shape.asks), shape.note)
     code = "no_module_for_type" if kind == "nodes" else "no_kubernetes_module_for_type"
     return reason(code, provider=cloud.provider)
-
-
-def _typed_value(value: str | bool, module: TerraformModule, name: str) -> hcl.HclValue:
-    return int(value) if module.variables[name].type == "number" else value
 
 
 def _load_cloud(file: Path) -> CloudModules:
     data = _read_toml(file)
     provider = file.parent.name
-    blocks = {
-        name: ProviderBlock(
-            name,
-            bool(item.get("each_region", False)),
-            item.get("arguments", {}),
-            tuple(item.get("inputs", ())),
-            item.get("blocks", {}),
-        )
-        for name, item in data["provider"].items()
-    }
-    modules = tuple(_load_pool(provider, pool) for pool in sorted(file.parent.glob("*/pool.toml")))
-    extras = tuple(_load_extra(provider, extra) for extra in sorted(file.parent.glob("*/extra.toml")))
+    blocks = {name: ProviderBlock(**item) for name, item in data["provider"].items()}
+    modules = tuple(_load_pool(pool) for pool in sorted(file.parent.glob("*/pool.toml")))
+    extras = tuple(_load_extra(extra) for extra in sorted(file.parent.glob("*/extra.toml")))
     inputs = {
         name: ModuleInput(name, name, item["scope"], item["type"], item["description"], True, item["example"])
         for name, item in data.get("inputs", {}).items()
@@ -200,29 +184,23 @@ def _read_toml(file: Path) -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-def _load_pool(provider: str, file: Path) -> PoolModule:
+def _load_pool(file: Path) -> PoolModule:
     data = _read_toml(file)
-    shapes = tuple(
-        InstanceTypeRule(
-            re.compile(item["pattern"]), item["arguments"], tuple(item.get("asks", ())), item.get("note", "")
-        )
-        for item in data["shape"]
-    )
     return PoolModule(
-        **_module_fields(provider, file, data, CONTAINER_EXAMPLES),
+        **_module_fields(file, data, CONTAINER_EXAMPLES),
         kind=data.get("kind", "nodes"),
-        purchase_options={name: tuple(asks) for name, asks in data["purchase_options"].items()},
-        shapes=shapes,
-        refusals=tuple(ExclusionRule(re.compile(item["pattern"]), item["reason"]) for item in data.get("refuse", ())),
+        purchase_options=data["purchase_options"],
+        shapes=tuple(InstanceTypeRule(**item) for item in data["shape"]),
+        refusals=tuple(ExclusionRule(**item) for item in data.get("refuse", ())),
     )
 
 
-def _load_extra(provider: str, file: Path) -> ExtraModule:
+def _load_extra(file: Path) -> ExtraModule:
     data = _read_toml(file)
-    return ExtraModule(**_module_fields(provider, file, data, {}), kind=data["kind"])
+    return ExtraModule(**_module_fields(file, data, {}), kind=data["kind"])
 
 
-def _module_fields(provider: str, file: Path, data: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+def _module_fields(file: Path, data: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a TerraformModule; `shared` are examples of inputs that a module need not declare."""
     folder = file.parent
     variables = hcl.read_variables((folder / "variables.tf").read_text(encoding="utf-8"))
@@ -237,7 +215,7 @@ def _module_fields(provider: str, file: Path, data: Mapping[str, Any], shared: M
             name, root, item["scope"], variable.type, variable.description, variable.required, item["example"]
         )
     return {
-        "provider": provider,
+        "provider": folder.parent.name,
         "name": folder.name,
         "folder": folder,
         "variables": variables,

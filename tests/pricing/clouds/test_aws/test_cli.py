@@ -81,6 +81,7 @@ def test_a_refresh_lands_and_every_command_uses_it(planner, refresh, aws, accoun
     assert (again.code, "unchanged" in again.out) == (0, True)
 
 
+@pytest.mark.slow
 def test_what_vanished_from_a_thin_answer_is_kept_and_told(planner, refresh, aws):
     """The replayed list has two types of the twenty families known: most rows would vanish, so none does."""
     before = len(Catalog.embedded().quotes())
@@ -108,6 +109,7 @@ def test_a_part_that_is_denied_is_named_and_the_rest_lands(planner, refresh, aws
     assert in_use((*P5[:3], "spot")) == 19.2531, "the old level, of its own date"
 
 
+@pytest.mark.slow
 def test_another_provider_that_cannot_be_reached_costs_this_one_nothing(planner, refresh, aws, account):
     cheaper(account)
     words = refresh(aws().cloud.url)
@@ -170,6 +172,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
     pytest.fail("it did not begin within 300 s")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
 def test_a_refresh_that_is_ended_in_the_middle_leaves_the_last_good_snapshot(
     refresh, aws, account, kit, data, sent, code
@@ -194,6 +197,7 @@ def test_a_refresh_that_is_ended_in_the_middle_leaves_the_last_good_snapshot(
     assert not list((data / "snapshots" / "aws").glob("20*"))
 
 
+@pytest.mark.slow
 def test_two_refreshes_at_once(planner, refresh, aws, account, kit):
     cheaper(account)
     running = slow(aws, kit)

@@ -133,6 +133,7 @@ def test_what_is_no_price_is_refused_with_its_key(ask, recorded, dimension, said
     assert (refused.reason, refused.key) == (said, ("aws", REGION, "p5.48xlarge", "on_demand"))
 
 
+@pytest.mark.slow
 def test_pages_are_followed_to_the_end_and_only_ours_are_kept(aws, account, recorded):
     """20,000 products in 20 pages, 2 of them ours."""
     other = json.dumps(product(recorded, instanceType="m5.large"))

@@ -25,7 +25,7 @@ def sold() -> dict[str, instance_types.AwsRegionTypes]:
 @pytest.fixture
 def known(moto, ask, sold) -> instance_types.AwsRegionTypes:
     if "known" not in sold:
-        made = ask("aws", {"ec2": moto}, (REGION,), seconds=60)
+        made = ask("aws", {"ec2": moto}, (REGION,), seconds=600)
         sold["known"] = instance_types.read(made, AwsClients(made), REGION)
     return sold["known"]
 
@@ -34,7 +34,7 @@ def known(moto, ask, sold) -> instance_types.AwsRegionTypes:
 def unknown(moto, ask, sold) -> instance_types.AwsRegionTypes:
     """The same region for a catalogue that knows no type at all."""
     if "unknown" not in sold:
-        made = replace(ask("aws", {"ec2": moto}, (REGION,), seconds=60), known={})
+        made = replace(ask("aws", {"ec2": moto}, (REGION,), seconds=600), known={})
         sold["unknown"] = instance_types.read(made, AwsClients(made), REGION)
     return sold["unknown"]
 
@@ -81,6 +81,7 @@ def described(moto) -> list[dict[str, object]]:
     return [row for row in rows if {"GpuInfo", "NeuronInfo", "InferenceAcceleratorInfo"} & row.keys()]
 
 
+@pytest.mark.slow
 def test_every_described_type_is_taken_or_refused_with_a_reason(described, ask, catalog):
     """All 79: what the catalogue knows stays as it is; named alone, four are refused."""
     made = ask("aws", {})
@@ -126,7 +127,7 @@ def test_types_that_are_sold_in_blocks(known):
 
 def test_a_type_that_no_zone_sells_is_not_offered_there(moto, ask):
     """moto describes the same types everywhere; zones are real. eu-west-3 sells no p5.48xlarge."""
-    made = ask("aws", {"ec2": moto}, ("eu-west-3",), seconds=60)
+    made = ask("aws", {"ec2": moto}, ("eu-west-3",), seconds=600)
     found = instance_types.read(made, AwsClients(made), "eu-west-3")
     assert "p5.48xlarge" not in found.offerings
     assert "g4dn.xlarge" in found.offerings

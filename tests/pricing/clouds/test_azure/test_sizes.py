@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from azure.mgmt.compute.models import ResourceSku
 
 from pricing.adapters.protocol import RejectedRow, SkippedRows
 from pricing.errors import ProviderFailure
@@ -14,6 +13,13 @@ from pricing.providers.azure import resource_skus
 
 # Names that Azure might give: each stands for a rule, none is sold.
 NEW = "Standard_ND144isr_GB300_v6"
+
+
+def sdk_sku(row):
+    """The SDK is loaded by those who need it, not by those who collect the tests."""
+    from azure.mgmt.compute.models import ResourceSku
+
+    return ResourceSku(row)
 
 
 @pytest.fixture
@@ -27,7 +33,7 @@ def told(asked):
     known = {name.casefold(): offering for name, offering in asked.known.items()}
 
     def tell(row):
-        sku = resource_skus.parse_sku(ResourceSku(row), "eastus")
+        sku = resource_skus.parse_sku(sdk_sku(row), "eastus")
         return resource_skus.build_offering(sku, known, asked)
 
     return tell
@@ -47,7 +53,7 @@ def test_recorded_sizes_worked_by_hand(sku_rows, told):
 def test_a_second_reading_tells_nothing_new(sku_rows, told, asked):
     first = told(sku_rows("southcentralus")[0])
     again = resource_skus.build_offering(
-        resource_skus.parse_sku(ResourceSku(sku_rows("southcentralus")[0]), "eastus"),
+        resource_skus.parse_sku(sdk_sku(sku_rows("southcentralus")[0]), "eastus"),
         {first.instance_type.casefold(): first},
         asked,
     )
@@ -60,7 +66,7 @@ def test_an_updated_row_names_this_source_once(sku_rows, asked, told):
         **{f: getattr(first, f) for f in first.__dataclass_fields__}
         | {"source_id": "a+azure-resource-skus.2026-01-01", "vcpus": 8}
     )
-    sku = resource_skus.parse_sku(ResourceSku(sku_rows("southcentralus")[0]), "eastus")
+    sku = resource_skus.parse_sku(sdk_sku(sku_rows("southcentralus")[0]), "eastus")
     again = resource_skus.build_offering(sku, {dated.instance_type.casefold(): dated}, asked)
     assert (again.source_id, again.vcpus) == ("a+azure-resource-skus", 16)
 
@@ -73,7 +79,7 @@ def test_recorded_types_without_accelerators_and_a_restricted_one(sku_rows, told
     # Standard_NV6 is restricted for the subscription and stays an offering
     assert found == {resource_skus.NO_ACCELERATORS: 2, resource_skus.PROMOTIONS: 1, "Standard_NV6": 1}
     nv6 = next(row for row in sku_rows("eastus.recorded") if row["name"] == "Standard_NV6")
-    assert resource_skus.parse_sku(ResourceSku(nv6), "eastus").restrictions == (
+    assert resource_skus.parse_sku(sdk_sku(nv6), "eastus").restrictions == (
         "NotAvailableForSubscription in zones 1 2 3",
     )
     assert told(nv6).status == "retired"
@@ -177,9 +183,9 @@ def test_a_renamed_field_is_named(make, field):
     row = make.sku(NEW, "F", 4)
     row[f"new{field}"] = row.pop(field)
     with pytest.raises(ProviderFailure, match=r"resource_type|name|capabilities") as failed:
-        resource_skus.parse_sku(ResourceSku(row), "eastus")
+        resource_skus.parse_sku(sdk_sku(row), "eastus")
     assert failed.value.kind == "changed_format"
 
 
 def test_disks_and_hosts_are_no_machines():
-    assert resource_skus.parse_sku(ResourceSku({"resourceType": "disks", "name": "Premium_LRS"}), "eastus") is None
+    assert resource_skus.parse_sku(sdk_sku({"resourceType": "disks", "name": "Premium_LRS"}), "eastus") is None

@@ -136,7 +136,7 @@ def test_an_accelerator_without_a_name_does_not_vanish(read, world, make, rows):
     assert SkippedRows("as a SKU of that name that was refused", 1) in found.readings
 
 
-@pytest.mark.parametrize("length", [2_000, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("length", [1_000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_a_long_feed_keeps_only_parts(read, world, make, rows, length):
     """Memory follows the rates that have a name, not the feed."""
     small = read()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from planner.inputs.parsed_file import ParsedFile, UnreadableFile, digest, placeholder_request
+from planner.inputs.parsed_file import ParsedFile, UnreadableFile, digest, placeholder_request, reject_file
 from planner.inputs.text_encoding import decode
 from planner.request.errors import InputProblem
 from planner.result import InputProvenance, InputReading
@@ -43,8 +43,7 @@ def build_request(data: bytes, name: str, format_name: str, root: DocumentNode) 
     try:
         value = walk.value(root, prefix, 0)
     except UnreadableFile as error:
-        complaint = InputProblem("", f"{name} {root.place}", f"not read: {error}", "", "a request")
-        return ParsedFile(placeholder_request(), InputProvenance(name, format_name, digest(data)), (complaint,), {})
+        return reject_file(data, name, format_name, f"not read: {error}", place=root.place, expected="a request")
     notes: tuple[str, ...] = ()
     if wrap == "workload":
         value = {"workloads": [value]}

@@ -1,1 +1,0 @@
-"""YAML and JSON documents with the place of every value."""

@@ -43,16 +43,17 @@ from planner.result import (
 from planner.result.message import Message, message
 from planner.supply import existing as holdings
 from planner.supply import onprem, quotas
-from planner.supply.candidates import build_market, is_offered
+from planner.supply.candidates import build_market
 from planner.supply.limits import LimitRules
 from planner.supply.payments import build_terms
-from planner.supply.sale import plan_start, sale_state
+from planner.supply.price_rules import is_offered, plan_start, sale_state
 from planner.supply.validation import resolve_names, validate_request
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand, compute_demands
 from planner.workloads.eligibility import accelerator_hours_rate, gang_size, written_accelerators
 from pricing import exchange_rates as exchange
 from pricing.catalog.adjusted_prices import adjust_catalog, list_rates_used
-from pricing.catalog.price_catalog import Catalog, Quote
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote
 from pricing.price import AdjustedPrice
 from pricing.units import HOURS_PER_MONTH
 

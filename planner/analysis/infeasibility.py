@@ -18,7 +18,8 @@ from planner.supply.onprem import OwnedNode
 from planner.workloads.demand import PortfolioDemand
 from planner.workloads.eligibility import is_tied_to_accelerator
 from planner.workloads.placement import parallel_limit
-from pricing.catalog.price_catalog import Catalog, usable_accelerator_memory
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import usable_accelerator_memory
 
 
 def explain_unserved_workloads(

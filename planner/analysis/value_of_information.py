@@ -22,13 +22,13 @@ from statistics import NormalDist
 from planner.performance.throughput import Throughput, predict_throughput
 from planner.request.models import Request, Workload
 from planner.result.message import Message, message
-from planner.supply.candidates import is_offered, may_run
-from planner.supply.sale import plan_start
+from planner.supply.price_rules import is_offered, may_run, plan_start
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.eligibility import described_throughput, gang_size_on, is_described, measured_rates
 from planner.workloads.placement import Placement, PlacementSearch, find_placements
 from pricing.accelerator import Accelerator
-from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_memory
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote, usable_accelerator_memory
 
 SIGMAS_80 = 2 * NormalDist().inv_cdf(0.9)
 """Standard deviations between the ends of an interval that holds 80 % of a normal distribution: 2.563."""

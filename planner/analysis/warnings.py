@@ -14,13 +14,14 @@ from planner.result import Gap, Strategy
 from planner.result.message import Message, message
 from planner.supply import quotas as quota
 from planner.supply.candidates import Market, Resource
+from planner.supply.price_rules import plan_start, sale_state
 from planner.supply.purchase_options import load_purchase_options
-from planner.supply.sale import plan_start, sale_state
 from planner.workloads.demand import PortfolioDemand
 from planner.workloads.eligibility import allowed_accelerators, written_accelerators
 from pricing.accelerator import AcceleratorNames
 from pricing.catalog.adjusted_prices import AdjustedCatalog, find_inactive_rules, list_rates_used
-from pricing.catalog.price_catalog import Catalog, Quote
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote
 from pricing.errors import UnknownName
 from pricing.private_prices import SOURCE_ID
 

@@ -160,6 +160,10 @@ def _note_lines(offers: Offers) -> Sequence[str]:
         by_reason.setdefault(gap.reason, []).append(f"{gap.provider} {gap.instance_type} ({accelerators})")
     for reason, missing in by_reason.items():
         notes += [f"{len(missing)} more would fit but have {reason}:", *(f"  {name}" for name in missing)]
+    notes += [
+        f"no provider of the catalogue rents {name}: `systems` of a request plans it as a system of your own"
+        for name in offers.not_rented
+    ]
     if offers.retired:
         notes.append(f"{len(offers.retired)} retired, which cannot be started any more:")
         notes += [f"  {_retired_line(each, offers.currency)}" for each in offers.retired]

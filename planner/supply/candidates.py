@@ -16,17 +16,18 @@ from typing import Literal
 from planner.performance import goodput
 from planner.performance.throughput import Throughput
 from planner.request.assumptions import Assumptions
-from planner.request.models import Request, Workload
+from planner.request.models import Request
 from planner.result import EXISTING_SUFFIX, Gap
 from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
 from planner.supply.onprem import OwnedNode
+from planner.supply.price_rules import is_allowed, may_run, plan_start, sale_refusal
 from planner.supply.purchase_options import CommitmentUnit, load_purchase_options
-from planner.supply.sale import plan_start, sale_refusal
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import Placement, PlacementSearch, find_placements, parallel_limit
-from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_memory
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote, usable_accelerator_memory
 from pricing.offering import Offering
 from pricing.price import Price
 
@@ -222,23 +223,6 @@ def build_market(
     return Market(tuple(build.resources.values()), tuple(build.candidates), tuple(refused), tuple(build.gaps))
 
 
-def is_allowed(quote: Quote, request: Request) -> bool:
-    """Whether the request as a whole allows a price: its providers, regions and ways of paying, only listed prices
-    where estimates are switched off."""
-    price = quote.price
-    return (
-        (not request.providers or price.provider in request.providers)
-        and (not request.regions or price.region in request.regions)
-        and (request.allow_estimates or price.method == "listed")
-        and (not request.limits.purchase_options or price.kind in request.limits.purchase_options)
-    )
-
-
-def is_offered(quote: Quote, request: Request, start: date) -> bool:
-    """Whether a price is allowed and can be bought so at the start of the plan."""
-    return is_allowed(quote, request) and sale_refusal(quote, start) is None
-
-
 def round_up_to_gangs(nodes: float, nodes_per_gang: int, tolerance: float) -> float:
     """The nodes of the whole gangs that `nodes` are part of; `tolerance` is the part of a gang that counts as rounding.
 
@@ -369,21 +353,6 @@ def _data_costs_at(build: _MarketBuilder, search: _WorkloadSearch, quote: Quote)
     if place not in search.around:
         search.around[place] = build.surroundings.rented(search.need.workload, *place)
     return search.around[place]
-
-
-def may_run(catalog: Catalog, request: Request, workload: Workload, quote: Quote) -> bool:
-    """Whether a workload may run where a price is: its providers and regions, its residency and the request's."""
-    price = quote.price
-    if workload.providers and price.provider not in workload.providers:
-        return False
-    if workload.regions and price.region not in workload.regions:
-        return False
-    for residency in (workload.residency, request.residency):
-        if residency:
-            region = catalog.regions[price.provider, price.region]
-            if region.country not in residency and not set(region.blocs) & set(residency):
-                return False
-    return True
 
 
 def _billed_hours(build: _MarketBuilder, need: WorkloadDemand, fit: Placement, interrupts: bool) -> float:

@@ -12,7 +12,7 @@ from planner.finance.cashflow import Terms, present_cost
 from planner.request.assumptions import Assumptions
 from planner.supply.candidates import Candidate, Market, Resource
 from planner.supply.payments import covered_months, resource_payments, resource_use_payments
-from pricing.catalog.price_catalog import Quote
+from pricing.catalog.quotes import Quote
 from pricing.units import HOURS_PER_DAY
 
 HourlyRates = Mapping[int, tuple[float, ...]]

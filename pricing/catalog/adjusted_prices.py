@@ -14,7 +14,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from pricing.catalog.price_catalog import Catalog, Quote, _OfferingQuotes
+from pricing.catalog.price_catalog import Catalog, _OfferingQuotes
+from pricing.catalog.quotes import Quote
 from pricing.errors import InvalidSnapshot, MissingExchangeRate
 from pricing.exchange_rates import ExchangeRate
 from pricing.offering import Offering

@@ -13,6 +13,7 @@ from typing import Any
 from pricing.accelerator import Accelerator, AcceleratorNames, Alias
 from pricing.catalog import data_folder
 from pricing.catalog.database import CatalogDatabase, decode_rows, parse_day, table_columns
+from pricing.catalog.quotes import Quote
 from pricing.csv_tables import find_nearest_names
 from pricing.errors import RetiredType, UnknownName
 from pricing.exchange_rates import ExchangeRates
@@ -37,40 +38,11 @@ _rank = attrgetter("rank")
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
-    """An offering at a price: one answer of a query. `rank` is its position among all prices, the lowest first; `sale`
-    is how it is sold, None where no source says it."""
-
-    offering: Offering
-    price: Price
-    accelerator: Accelerator
-    rank: int
-    sale: SaleTerm | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _OfferingQuotes:
     """All prices of one offering, by rank; the same again by purchase option."""
 
     quotes: tuple[Quote, ...]
     by_option: dict[str, list[Quote]]
-
-
-def full_accelerator_memory(offering: Offering, accelerator: Accelerator) -> float | None:
-    """GiB of one whole accelerator of this type: as the provider states, else as the specification has it; for a
-    CPU its share of the node's memory."""
-    stated, node = offering.accelerator_memory_gib, offering.memory_gib
-    if stated is None and accelerator.device_class == "cpu" and node is not None and offering.accelerator_count:
-        return node / max(1.0, offering.accelerator_count)
-    return stated if stated is not None else accelerator.memory_gib
-
-
-def usable_accelerator_memory(offering: Offering, accelerator: Accelerator) -> float | None:
-    """GiB available to a job on one accelerator; on a slice, its share: a sixth of an A10 with 24 has 4."""
-    whole = full_accelerator_memory(offering, accelerator)
-    if whole is None or offering.accelerator_count is None:
-        return whole
-    return whole * min(1.0, offering.accelerator_count)
 
 
 @dataclass(frozen=True, slots=True)

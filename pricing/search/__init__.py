@@ -15,7 +15,8 @@ from typing import Any
 from pricing import exchange_rates as exchange
 from pricing.accelerator import Accelerator
 from pricing.catalog.adjusted_prices import AdjustedCatalog, adjust_catalog, check_rate_card
-from pricing.catalog.price_catalog import Catalog, Quote, full_accelerator_memory, usable_accelerator_memory
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote, full_accelerator_memory, usable_accelerator_memory
 from pricing.clock import today
 from pricing.csv_tables import find_nearest_names, parse_number
 from pricing.errors import InvalidQuery, QueryProblem, UnknownName
@@ -221,6 +222,7 @@ def find_offers(query: OfferQuery, catalog: Catalog, day: date | None = None) ->
     )
     rows = [_build_row(quote, query.precision, catalog, day or today()) for quote in quotes]
     key, largest_first = SORTS[query.sort]
+    rented = {offering.accelerator for offering in catalog.offerings.values()}
     keyed = [(value, row) for row in rows if (value := key(row)) is not None]
     # Both sorts are stable, so rows of one value keep the catalogue's order (price, then names).
     keyed.sort(key=lambda pair: pair[0], reverse=largest_first != query.reverse)
@@ -232,6 +234,7 @@ def find_offers(query: OfferQuery, catalog: Catalog, day: date | None = None) ->
         sort=query.sort,
         gaps=_find_unpriced(query, catalog, {(row.provider, row.instance_type) for row in rows}),
         retired=tuple(_find_retired(query, catalog)) if query.type or query.accelerator else (),
+        not_rented=tuple(name for name in query.accelerator if name not in rented),
         catalog_digest=catalog.digest,
         currency=query.currency,
         **(_conversion_details(catalog) if isinstance(catalog, AdjustedCatalog) else {}),

@@ -128,6 +128,8 @@ class Offers:
     """Offerings that fit but have no price."""
     retired: tuple[RetiredOffering, ...]
     """Types that were asked for by name or by accelerator and can no longer be started."""
+    not_rented: tuple[str, ...]
+    """Accelerators that were asked for and that no provider of the catalogue has or had."""
     catalog_digest: str
     """Checksum of the catalogue."""
     currency: str = "USD"

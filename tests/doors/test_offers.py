@@ -150,6 +150,12 @@ def test_what_has_ended_says_what_it_was_until_when_and_what_is_there_instead(
     assert f"({what}){since}; instead {successor}, from {price}" in line
 
 
+def test_a_card_that_nobody_rents_is_said_to_be_so(planner):
+    out = planner("offers", "--accelerator", "GTX 1080").out
+    assert "no provider of the catalogue rents GTX-1080-8GB" in out
+    assert "no provider" not in planner("offers", "--accelerator", "K80,T4").out
+
+
 def test_an_offer_says_whether_and_within_which_limits_it_is_sold(planner):
     out = planner("offers", "--type", "a3-highgpu-1g", "--region", "us-central1").out
     sold = {line.split()[5]: line.split()[-1] for line in out.splitlines() if line.startswith("gcp")}

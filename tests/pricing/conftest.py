@@ -96,6 +96,7 @@ Z9-4GB,Z9,Acme,,,4,,,,,,,,,,,datacenter,device,,,src1,no specification
     ),
 }
 MAINTAINED = {
+    "data/ended.csv": "provider,pattern,title,ended,successor,source\nacme,z.*,Zed,2020-01,a.large,a page\n",
     "data/aliases.csv": "written,name,used_by,units_per_chip,source\nD2,D2-8GB-die,acme,,\nX1,X1-16GB-SXM,acme,,\n",
     "providers/acme/regions.csv": (
         "region,name,country,blocs,source_id\nhere-1,Here,DE,EEA EU,guide\nthere-1,There,ZA,,guide\n"

@@ -29,7 +29,7 @@ def build_catalog_files(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, 
             snapshot_tables.SOURCE_COLUMNS, (asdict(s) for s in facts.sources.values())
         ),
         "data/fabric.csv": format_sorted_table(FABRIC_COLUMNS, (asdict(fabric) for fabric in facts.fabrics)),
-        "data/sale.csv": format_sorted_table(SALE_COLUMNS, (asdict(term) for term in facts.sale_terms)),
+        "data/sale.csv": format_sorted_table(SALE_COLUMNS, (asdict(term) for term in facts.sale[0])),
         "data/systems.csv": _system_table(facts),
     }
     left: Counter[str] = Counter()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,12 @@ from pricing.catalog import snapshot_tables
 from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot, UnknownName
 from pricing.fabric import Fabric
-from pricing.price import parse_purchase_option
 from pricing.providers import find_provider_folders
 from pricing.regions import Source
 from pricing.sale import SaleTerm
 from pricing.transfer_storage_prices import TIER_ITEMS
 from tools.importer.fabrics import FABRIC_FACT_COLUMNS, build_fabrics, derive_slice_prices, derive_slices
+from tools.importer.price_rows import exclude_prices, resolve_prices, select_newest, type_key
 from tools.importer.sale_terms import SALE_TYPE_COLUMNS, SOLD_HOW_COLUMNS, build_sale_terms
 from tools.importer.transfer_storage_tiers import GB_PER_STEP_UNIT
 
@@ -108,14 +107,33 @@ class Facts:
     regions: dict[str, list[TableRow]]
     superseded: list[tuple[TableRow, str]]
     suspect: int
-    sale_terms: list[SaleTerm]
-    sale_left: dict[str, int]
-    fabrics: list[Fabric]
+    sold_how: list[TableRow]
+    sale_types: list[TableRow]
+    networks: list[TableRow]
 
     @property
     def options(self) -> set[tuple[str, str]]:
         """Provider and purchase option, by the name that the catalogue uses."""
         return {(row.values["provider"], option) for row, option in self.prices}
+
+    @cached_property
+    def sale(self) -> tuple[list[SaleTerm], dict[str, int]]:
+        """The terms of sale, and how often each reason left something of the facts out."""
+        names = {name: {row.values["region"]: row.values["name"] for row in its} for name, its in self.regions.items()}
+        options = {name: facts.get("import", {}).get("options", {}) for name, facts in self.providers.items()}
+        return build_sale_terms(self.sold_how, self.sale_types, self._types, names, options)
+
+    @cached_property
+    def fabrics(self) -> list[Fabric]:
+        """How the nodes of each type are joined."""
+        return build_fabrics(self.networks, self._types)
+
+    @property
+    def _types(self) -> dict[str, list[str]]:
+        types: dict[str, list[str]] = {}
+        for row, _ in self.offerings:
+            types.setdefault(row.values["provider"], []).append(row.values["instance_type"])
+        return types
 
     @classmethod
     def read(cls, folder: Path, target: Path, curated_folder: Path, faults: list[str]) -> Facts:
@@ -137,25 +155,16 @@ class Facts:
         slices = derive_slices(tables["fabric.csv"], tables["offerings.csv"])
         offered = [*tables["offerings.csv"], *slices]
         offerings = _resolve_offerings(offered, curated["offering_accelerators.csv"], names, own)
-        types = {_type_key(row) for row, _ in offerings}
-        listed, older = _select_newest([*tables["prices.csv"], *tables["term_prices.csv"]])
-        listed, excluded = _exclude_prices(listed, curated["excluded_prices.csv"])
+        types = {type_key(row) for row, _ in offerings}
+        listed, older = select_newest([*tables["prices.csv"], *tables["term_prices.csv"]])
+        listed, excluded = exclude_prices(listed, curated["excluded_prices.csv"])
         listed += derive_slice_prices(tables["fabric.csv"], slices, listed)
-        prices = _resolve_prices(listed, types, own, regions, "as_of")
-        superseded = _resolve_prices([*tables[SUPERSEDED_TABLE], *older], types, own, regions, "first_seen")
+        prices = resolve_prices(listed, types, own, regions, "as_of")
+        superseded = resolve_prices([*tables[SUPERSEDED_TABLE], *older], types, own, regions, "first_seen")
         dated = [row for row, _ in (*prices, *superseded)]
         _check_sources([*dated, *tables["transfer_storage_prices.csv"]], "source_id", sources)
         _check_sources([r for r, _ in offerings], "source_ids", sources)
-        sale_terms, sale_left = build_sale_terms(
-            tables["sold_how.csv"],
-            curated["sale_types.csv"],
-            _types_by_provider(offerings),
-            {name: {row.values["region"]: row.values["name"] for row in rows} for name, rows in regions.items()},
-            {name: facts.get("import", {}).get("options", {}) for name, facts in own.items()},
-        )
-        for row in tables["systems.csv"]:
-            if row.text("accelerator") not in names.by_name:
-                row.fault(f"accelerator {row.values['accelerator']!r} is unknown")
+        _check_accelerators(tables["systems.csv"], names)
         return cls(
             folder=folder,
             target=target,
@@ -173,9 +182,9 @@ class Facts:
             regions=regions,
             superseded=superseded,
             suspect=len(tables[COUNTED_TABLES[0]]) + excluded,
-            sale_terms=sale_terms,
-            sale_left=sale_left,
-            fabrics=build_fabrics(tables["fabric.csv"], _types_by_provider(offerings)),
+            sold_how=tables["sold_how.csv"],
+            sale_types=curated["sale_types.csv"],
+            networks=tables["fabric.csv"],
         )
 
 
@@ -240,17 +249,6 @@ def _regions_file(target: Path, provider: str) -> Path:
     return target / "providers" / provider / "regions.csv"
 
 
-def _types_by_provider(offerings: list[tuple[TableRow, str]]) -> dict[str, list[str]]:
-    types: dict[str, list[str]] = {}
-    for row, _ in offerings:
-        types.setdefault(row.values["provider"], []).append(row.values["instance_type"])
-    return types
-
-
-def _type_key(row: TableRow) -> tuple[str, str]:
-    return row.values["provider"], row.values["instance_type"]
-
-
 def _parse_accelerators(rows: list[TableRow], curated_rows: list[TableRow], faults: list[str]) -> list[Accelerator]:
     parsed = [_parse_accelerator(row) for row in rows] + [parse_accelerator(row) for row in curated_rows]
     times = Counter(accelerator.name for accelerator in parsed if accelerator)
@@ -309,9 +307,9 @@ def _resolve_offerings(
     for row in rows:
         if row.text("provider") not in own:
             row.fault(f"provider {row.values['provider']!r} has no folder with a provider.toml")
-        if _type_key(row) in listed_types:
-            row.fault(f"{' '.join(_type_key(row))} is listed twice")
-        listed_types.add(_type_key(row))
+        if type_key(row) in listed_types:
+            row.fault(f"{' '.join(type_key(row))} is listed twice")
+        listed_types.add(type_key(row))
         format_accelerator_count(row, "accelerator_count")
         resolved.append((row, _accelerator_name(row, decided, names)))
     return resolved
@@ -333,73 +331,10 @@ def _accelerator_name(row: TableRow, decided: list[TableRow], names: Accelerator
         return ""
 
 
-def _select_newest(rows: Sequence[TableRow]) -> tuple[list[TableRow], list[TableRow]]:
-    """The newest row of each price, and the others as rows of superseded prices. Rows of one day are left alone: they
-    are a fault later."""
-    newest: dict[tuple[str, ...], date] = {}
-    for row in rows:
-        key = _price_key(row)
-        newest[key] = max(newest.get(key, date.min), row.day("as_of"))
-    current, older = [], []
-    for row in rows:
-        if row.values["as_of"] == str(newest[_price_key(row)]):
-            current.append(row)
-        else:
-            values = {**row.values, "first_seen": row.values["as_of"], "commit": ""}
-            older.append(TableRow(row.path, row.line, values, row.faults))
-    return current, older
-
-
-def _exclude_prices(rows: Sequence[TableRow], rules: Sequence[TableRow]) -> tuple[list[TableRow], int]:
-    """The rows that no rule excludes, and the number of the others. A rule that excludes nothing is a fault."""
-    columns = ("provider", "region", "instance_type", "purchase_option")
-    kept, used = [], set()
-    for row in rows:
-        rule = next((r for r in rules if all(fnmatchcase(row.values[c], r.values[c]) for c in columns)), None)
-        if rule is None:
-            kept.append(row)
-        else:
-            used.add(rule.line)
-    for rule in rules:
-        if rule.line not in used:
-            rule.fault("excludes no price")
-    return kept, len(rows) - len(kept)
-
-
-def _price_key(row: TableRow) -> tuple[str, ...]:
-    return (*_type_key(row), row.values["region"], row.values["purchase_option"])
-
-
-def _resolve_prices(
-    rows: list[TableRow],
-    types: set[tuple[str, str]],
-    own: dict[str, dict[str, Any]],
-    regions: dict[str, list[TableRow]],
-    dated: str,
-) -> list[tuple[TableRow, str]]:
-    """Price rows with the purchase option that the catalogue uses. Superseded rows are identified by day as well."""
-    places = {(name, row.values["region"]) for name, region_rows in regions.items() for row in region_rows}
-    resolved: list[tuple[TableRow, str]] = []
-    first_places: dict[tuple[str, ...], str] = {}
-    for row in rows:
-        provider, written = row.text("provider"), row.text("purchase_option")
-        if provider not in own:
-            row.fault(f"provider {provider!r} has no folder with a provider.toml")
-        elif _type_key(row) not in types:
-            row.fault(f"instance_type {row.values['instance_type']!r} is not in offerings.csv")
-        elif (provider, row.values["region"]) not in places:
-            row.fault(f"region {row.values['region']!r} is not in {provider}/regions.csv")
-        option = own.get(provider, {}).get("import", {}).get("options", {}).get(written, written)
-        if parse_purchase_option(option) is None:
-            row.fault(f"purchase_option {written!r} is unknown")
-        row.positive("price_usd_per_hour")
-        row.day(dated)
-        since = (row.values[dated], row.values["source_id"]) if dated == "first_seen" else ()
-        key = (*_type_key(row), row.values["region"], option, *since)
-        if first_places.setdefault(key, row.place) != row.place:
-            row.fault(f"the same price is listed in {first_places[key]}")
-        resolved.append((row, option))
-    return resolved
+def _check_accelerators(systems: list[TableRow], names: AcceleratorNames) -> None:
+    for row in systems:
+        if row.text("accelerator") not in names.by_name:
+            row.fault(f"accelerator {row.values['accelerator']!r} is unknown")
 
 
 def _check_sources(rows: list[TableRow], column: str, sources: dict[str, Source]) -> None:
@@ -418,5 +353,5 @@ def _parse_successors(
                 row.fault(f"instance type {name!r} of {row.values['provider']!r} is not among the offerings")
         if row.text("source_id") not in sources:
             row.fault(f"source_id {row.values['source_id']!r} is unknown")
-        successors[_type_key(row)] = row.values["successor"]
+        successors[type_key(row)] = row.values["successor"]
     return successors

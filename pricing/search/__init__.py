@@ -234,7 +234,7 @@ def find_offers(query: OfferQuery, catalog: Catalog, day: date | None = None) ->
         sort=query.sort,
         gaps=_find_unpriced(query, catalog, {(row.provider, row.instance_type) for row in rows}),
         retired=tuple(_find_retired(query, catalog)) if query.type or query.accelerator else (),
-        not_rented=tuple(name for name in query.accelerator if name not in rented),
+        not_rented=() if rented.intersection(query.accelerator) else query.accelerator,
         catalog_digest=catalog.digest,
         currency=query.currency,
         **(_conversion_details(catalog) if isinstance(catalog, AdjustedCatalog) else {}),

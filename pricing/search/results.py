@@ -129,7 +129,7 @@ class Offers:
     retired: tuple[RetiredOffering, ...]
     """Types that were asked for by name or by accelerator and can no longer be started."""
     not_rented: tuple[str, ...]
-    """Accelerators that were asked for and that no provider of the catalogue has or had."""
+    """The accelerators that were asked for, where no provider of the catalogue has or had any of them."""
     catalog_digest: str
     """Checksum of the catalogue."""
     currency: str = "USD"

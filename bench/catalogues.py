@@ -16,7 +16,8 @@ from made import by_the_hour, made_catalogue
 from measure import COLD_RUNS, HERE, WARM_RUNS, Figure, medians, peak, run, server
 
 from pricing.accelerator import match
-from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_memory
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote, usable_accelerator_memory
 
 LARGE = 60_000
 GPUHUNT_COLUMNS = (

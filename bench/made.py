@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from itertools import count, islice
 from pathlib import Path
 
-from pricing.catalog.price_catalog import ROOT, Catalog, Quote
+from pricing.catalog.price_catalog import ROOT, Catalog
+from pricing.catalog.quotes import Quote
 from pricing.providers import SHARED_TABLES, find_provider_folders
 
 Cells = dict[str, str]

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 
 from planner.analysis.alternatives import list_alternatives
@@ -42,16 +43,18 @@ from planner.result import (
 from planner.result.message import Message, message
 from planner.supply import existing as holdings
 from planner.supply import onprem, quotas
-from planner.supply.candidates import build_market, is_allowed
+from planner.supply.candidates import build_market
 from planner.supply.limits import LimitRules
 from planner.supply.payments import build_terms
+from planner.supply.price_rules import is_offered, plan_start, sale_state
 from planner.supply.validation import resolve_names, validate_request
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand, compute_demands
 from planner.workloads.eligibility import accelerator_hours_rate, gang_size, written_accelerators
 from pricing import exchange_rates as exchange
 from pricing.catalog.adjusted_prices import adjust_catalog, list_rates_used
-from pricing.catalog.price_catalog import Catalog, Quote
-from pricing.price import AdjustedPrice, Price
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote
+from pricing.price import AdjustedPrice
 from pricing.units import HOURS_PER_MONTH
 
 DOCUMENT_INPUT = InputProvenance("", "document", "")
@@ -119,7 +122,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
     strategies = tuple(s.strategy for s in solved)
     chosen = next((s for s in strategies if s.name == advice.strategy), None)
     evens, compared = find_break_evens(nodes, _rentable_quotes(nodes, request, catalog), assumed, terms)
-    prices = _list_prices(solved, compared, catalog)
+    prices = _list_prices(solved, compared, catalog, plan_start(request))
     gaps = collect_gaps(request, context, catalog, solved, chosen)
     assumptions = (*assumed.values(), *onprem.node_assumptions((*nodes, *_existing_nodes(context)), request, catalog))
     return Plan(
@@ -226,7 +229,8 @@ def _existing_nodes(context: PlanningContext) -> list[onprem.OwnedNode]:
 def _rentable_quotes(nodes: Iterable[onprem.OwnedNode], request: Request, catalog: Catalog) -> list[Quote]:
     """On-demand prices of the same accelerators as owned nodes."""
     quotes = catalog.quotes(accelerators={node.accelerator for node in nodes}, options=["on_demand"])
-    return [quote for quote in quotes if is_allowed(quote, request)]
+    start = plan_start(request)
+    return [quote for quote in quotes if is_offered(quote, request, start)]
 
 
 def _sort_workloads(request: Request) -> Request:
@@ -338,14 +342,15 @@ def _list_throughputs(context: PlanningContext, solved: Sequence[SolvedStrategy]
 
 
 def _list_prices(
-    solved: Iterable[SolvedStrategy], compared: Iterable[Quote], catalog: Catalog
+    solved: Iterable[SolvedStrategy], compared: Iterable[Quote], catalog: Catalog, start: date
 ) -> tuple[PriceUsed, ...]:
     paid = [r.quote for s in solved for r in s.resources if r.quote is not None and r.is_listed]
-    used = {quote.price.key: quote.price for quote in (*paid, *compared)}
-    return tuple(_price_used(price, catalog) for _, price in sorted(used.items()))
+    used = {quote.price.key: quote for quote in (*paid, *compared)}
+    return tuple(_price_used(quote, catalog, start) for _, quote in sorted(used.items()))
 
 
-def _price_used(price: Price, catalog: Catalog) -> PriceUsed:
+def _price_used(quote: Quote, catalog: Catalog, start: date) -> PriceUsed:
+    price = quote.price
     used = PriceUsed(
         price.provider,
         price.region,
@@ -357,6 +362,7 @@ def _price_used(price: Price, catalog: Catalog) -> PriceUsed:
         price.source_id,
         catalog.sources[price.source_id].reference,
         price.method,
+        sale=sale_state(quote, start),
     )
     if not isinstance(price, AdjustedPrice):
         return used

@@ -18,7 +18,7 @@ from typing import Literal
 
 FailureKind = Literal[
     "no_sdk", "no_credentials", "denied", "throttled", "timed_out", "unreachable", "server_error", "changed_format",
-    "busy", "interrupted",
+    "busy", "interrupted", "not_written",
 ]  # fmt: skip
 TRANSIENT_FAILURES = frozenset({"throttled", "unreachable", "server_error"})
 

@@ -18,12 +18,14 @@ from planner.result import Gap, Recommendation
 from planner.result.alternatives import OfferOutcome, Outcome, RefusalCount
 from planner.result.message import Message, message
 from planner.supply import onprem
-from planner.supply.candidates import NOT_SOLD, OWNED_KEY, Resource, is_allowed, may_run
+from planner.supply.candidates import NOT_SOLD, OWNED_KEY, Resource
 from planner.supply.onprem import OwnedNode
 from planner.supply.payments import covered_months
+from planner.supply.price_rules import is_allowed, may_run
 from planner.supply.purchase_options import load_purchase_options
 from planner.workloads.demand import WorkloadDemand
-from pricing.catalog.price_catalog import Catalog, Quote
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote
 from pricing.offering import Offering
 
 REASONS_MAX = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,8 @@ from planner.supply.onprem import OwnedNode
 from planner.workloads.demand import PortfolioDemand
 from planner.workloads.eligibility import is_tied_to_accelerator
 from planner.workloads.placement import parallel_limit
-from pricing.catalog.price_catalog import Catalog, usable_accelerator_memory
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import usable_accelerator_memory
 
 
 def explain_unserved_workloads(
@@ -44,6 +45,7 @@ def explain_unserved_workloads(
                 offerings=tuple(count for _, count in counted),
             ),
             *_list_retired_offerings(need.workload, catalog),
+            *_name_holding_slice(need.workload.name, (reason for reason, _ in counted), catalog),
             *_list_sufficient_relaxations(request, demands, index, catalog, nodes, assumptions),
         ]
     return tuple(reasons)
@@ -104,6 +106,23 @@ def _explain_undone_work(index: int, fraction: float, setting: PlanningContext) 
         deadline_needed=math.ceil(months),
         parallel_jobs_needed=math.ceil(limit * months / deadline),
     )
+
+
+def _name_holding_slice(workload: str, reasons: Iterable[Message], catalog: Catalog) -> Iterator[Message]:
+    """The smallest slice that holds the gang of a workload, for each accelerator of which only smaller slices are
+    sold."""
+    unjoined = [reason.parameters for reason in reasons if reason.code == "slices_not_joined"]
+    for accelerator, gang in sorted({(str(each["accelerator"]), float(str(each["gang"]))) for each in unjoined}):
+        slices = [
+            (offering.accelerator_count, offering.provider, offering.instance_type)
+            for offering in catalog.offerings.values()
+            if offering.accelerator == accelerator and (offering.accelerator_count or 0) >= gang
+        ]
+        if slices:
+            chips, provider, instance_type = min(slices)
+            yield message(
+                "slice_holds_gang", workload=workload, provider=provider, instance_type=instance_type, chips=chips
+            )
 
 
 def _list_retired_offerings(workload: Workload, catalog: Catalog) -> Iterator[Message]:

@@ -13,7 +13,7 @@ from planner.result.financial_views import BridgeStep
 from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.onprem import OwnedNode
-from pricing.catalog.price_catalog import Quote
+from pricing.catalog.quotes import Quote
 
 SIMPLEST_FIRST = ("cloud", "onprem", "hybrid")
 COST_TOLERANCE = 1e-6

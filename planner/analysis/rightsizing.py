@@ -15,7 +15,8 @@ from planner.supply.candidates import Candidate, Resource
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.eligibility import is_cpu
 from planner.workloads.gpu_sharing import ExperimentRate, describe_sweep
-from pricing.catalog.price_catalog import Catalog, usable_accelerator_memory
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import usable_accelerator_memory
 
 IDLE_FRACTION = 0.10
 """Of the hours of the plan: work that takes less of them on the cheapest accelerator leaves it idle.

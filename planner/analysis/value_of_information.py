@@ -22,12 +22,13 @@ from statistics import NormalDist
 from planner.performance.throughput import Throughput, predict_throughput
 from planner.request.models import Request, Workload
 from planner.result.message import Message, message
-from planner.supply.candidates import is_allowed, may_run
+from planner.supply.price_rules import is_offered, may_run, plan_start
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.eligibility import described_throughput, gang_size_on, is_described, measured_rates
 from planner.workloads.placement import Placement, PlacementSearch, find_placements
 from pricing.accelerator import Accelerator
-from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_memory
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote, usable_accelerator_memory
 
 SIGMAS_80 = 2 * NormalDist().inv_cdf(0.9)
 """Standard deviations between the ends of an interval that holds 80 % of a normal distribution: 2.563."""
@@ -139,13 +140,14 @@ def _hourly_placements(
 ) -> Iterator[tuple[Placement | Message, Quote]]:
     """Every hourly quote, with the placement of the gang there or the reason why it has none."""
     by_type: dict[str, list[Placement] | Message] = {}
+    start = plan_start(search.request)
     for quote in catalog.quotes(accelerators=[part.name], options=["on_demand"]):
-        if is_allowed(quote, search.request) and may_run(catalog, search.request, search.need.workload, quote):
+        if is_offered(quote, search.request, start) and may_run(catalog, search.request, search.need.workload, quote):
             offering = quote.offering
             placements = by_type.get(offering.instance_type)
             if placements is None:
                 memory = usable_accelerator_memory(offering, part)
-                placements = find_placements(search, part, offering.accelerator_count, memory, offering.network_gbps)
+                placements = find_placements(search, part, offering.accelerator_count, memory, catalog.fabric(offering))
                 by_type[offering.instance_type] = placements
             yield from (
                 ((placements, quote),) if isinstance(placements, Message) else ((fit, quote) for fit in placements[:1])

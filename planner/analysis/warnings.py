@@ -14,12 +14,14 @@ from planner.result import Gap, Strategy
 from planner.result.message import Message, message
 from planner.supply import quotas as quota
 from planner.supply.candidates import Market, Resource
+from planner.supply.price_rules import plan_start, sale_state
 from planner.supply.purchase_options import load_purchase_options
 from planner.workloads.demand import PortfolioDemand
 from planner.workloads.eligibility import allowed_accelerators, written_accelerators
 from pricing.accelerator import AcceleratorNames
 from pricing.catalog.adjusted_prices import AdjustedCatalog, find_inactive_rules, list_rates_used
-from pricing.catalog.price_catalog import Catalog, Quote
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote
 from pricing.errors import UnknownName
 from pricing.private_prices import SOURCE_ID
 
@@ -44,7 +46,8 @@ def collect_gaps(
         *_find_quota_gaps(request, setting, catalog, solved, chosen),
         *_merge_market_gaps(setting.market, quotes),
         *_find_missing_commitments(catalog, paid),
-        *_find_capacity_blocks(quotes),
+        *_find_dated_capacity(quotes),
+        *_find_unconfirmed_sales(quotes, request),
         *_find_predicted_throughputs(setting, solved),
         *_find_doubtful_prices(quotes, setting.assumptions, request.as_of),
         *_find_currency_gaps(request, setting, catalog),
@@ -147,11 +150,24 @@ def _find_missing_commitments(catalog: Catalog, paid: Iterable[Resource]) -> Ite
             yield Gap("no_price", f"{provider} {instance_type} commitments", message("commitments_unpriced"))
 
 
-def _find_capacity_blocks(quotes: Sequence[Quote]) -> Iterable[Gap]:
+def _find_dated_capacity(quotes: Sequence[Quote]) -> Iterable[Gap]:
+    """Node-days, which providers sell for dates in the near future only."""
     for quote in quotes:
-        if quote.price.kind == "capacity_block":
-            subject = f"{quote.price.provider} {quote.price.instance_type} capacity blocks"
-            yield Gap("no_capacity_figure", subject, message("capacity_blocks_not_assured"))
+        option = load_purchase_options()[quote.price.kind]
+        if option.UNIT == "node_day":
+            ahead = quote.sale.order_ahead_days if quote.sale is not None else None
+            subject = f"{quote.price.provider} {quote.price.instance_type} {option.TITLE}"
+            yield Gap("no_capacity_figure", subject, message("dated_capacity_not_assured", ahead_days=ahead))
+
+
+def _find_unconfirmed_sales(quotes: Sequence[Quote], request: Request) -> Iterable[Gap]:
+    """Ways of paying that are priced and of which no dated source says that the type is sold so."""
+    start = plan_start(request)
+    for quote in quotes:
+        if sale_state(quote, start) == "not_confirmed":
+            price = quote.price
+            subject = f"{price.provider} {price.instance_type} {price.purchase_option}"
+            yield Gap("sale_not_confirmed", subject, message("sale_not_confirmed"))
 
 
 def _find_predicted_throughputs(setting: PlanningContext, solved: Sequence[SolvedStrategy]) -> Iterable[Gap]:

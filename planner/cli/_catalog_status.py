@@ -26,7 +26,8 @@ COMMITMENTS = ("reserved", "committed_use", "savings_plan")
 class SnapshotInUse:
     """The prices of one provider that plans use. `snapshot` is embedded, own (a folder of the user), plug-in or an id.
 
-    `quarantined` counts the rows rejected when it was made; `quarantine` is the file that lists them, or empty.
+    `quarantined` counts the rows rejected by the last refresh or import; `quarantine` is the file that lists them, or
+    empty.
     """
 
     provider: str
@@ -116,7 +117,7 @@ def _snapshot_in_use(catalog: Catalog, provider: str, data: Path, day: date) -> 
     facts = tomllib.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
     coverage = [line for line in catalog.coverage() if line.provider == provider]
     oldest, newest = min((c.oldest for c in coverage), default=None), max((c.newest for c in coverage), default=None)
-    listed = path / "quarantine.csv"
+    listed = data / "snapshots" / provider / local.QUARANTINE_FILE
     quarantined_rows = _count_rows(listed)
     return SnapshotInUse(
         provider=provider,

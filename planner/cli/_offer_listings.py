@@ -20,8 +20,11 @@ from pricing.errors import InvalidSnapshot
 from pricing.exchange_rates import ExchangeRates
 from pricing.private_prices import RateCard
 from pricing.search import FIELDS, find_offers
-from pricing.search.results import OfferRow, Offers
+from pricing.search.results import OfferRow, Offers, RetiredOffering
 from pricing.text_tables import align_columns
+
+SOLD = {"confirmed": "yes", "not_confirmed": "?", "not_sold": "no", "ended": "no longer"}
+"""Whether an offer is sold this way, for a narrow column."""
 
 
 @cache
@@ -98,7 +101,7 @@ def _offer_lines(offers: Offers) -> list[str]:
     precision = offers.rows[0].precision if offers.rows else ""
     sign = "$" if offers.currency == "USD" else offers.currency
     head = ("provider", "region", "type", "accelerator", "count", "option", f"{sign}/h", f"{sign}/acc-h", "mem GiB",
-            "GB/s", "cores", f"TFLOPS {precision}", "as of", "source")  # fmt: skip
+            "GB/s", "cores", f"TFLOPS {precision}", "as of", "source", "sold")  # fmt: skip
     lines = align_columns(head, map(_row_cells, offers.rows), right=head[6:12])
     return [*(lines if offers.rows else ["no offering with a price fits"]), "", *_note_lines(offers)]
 
@@ -119,6 +122,7 @@ def _row_cells(row: OfferRow) -> tuple[str, ...]:
         *("?" if amount is None else f"{amount:,.{digits}f}" for amount, digits in amounts),
         row.as_of.isoformat(),
         row.source_id,
+        SOLD[row.sale] + (f", {row.sale_limits}" if row.sale_limits and row.sale != "not_sold" else ""),
     )
 
 
@@ -133,9 +137,21 @@ def _count_text(count: float | None) -> str:
     return str(Fraction(count).limit_denominator(64))
 
 
+def _retired_line(each: RetiredOffering, currency: str) -> str:
+    line = f"{each.provider} {each.instance_type} ({each.description})"
+    line += f", not sold since {each.ended}" if each.ended else ""
+    if not each.successor:
+        return f"{line}; no successor is recorded"
+    if each.successor_price_per_hour is None:
+        return f"{line}; instead {each.successor}, whose price on demand is not known"
+    price = f"{each.successor_price_per_hour:,.4f} {currency} an hour on demand ({each.successor_region})"
+    return f"{line}; instead {each.successor}, from {price}"
+
+
 def _note_lines(offers: Offers) -> Sequence[str]:
     listed = len(offers.rows)
-    notes = [f"{listed}{f' of {offers.total}' if listed < offers.total else ''} prices, by {offers.sort}"]
+    shown = f"{listed} of {offers.total}" if listed < offers.total else f"{listed}"
+    notes = [f"{shown} prices, by {offers.sort}"] if listed else []
     if offers.unsorted:
         notes.append(f"{offers.unsorted} have no value of the sort key and are last")
     by_reason: dict[str, list[str]] = {}
@@ -144,11 +160,21 @@ def _note_lines(offers: Offers) -> Sequence[str]:
         by_reason.setdefault(gap.reason, []).append(f"{gap.provider} {gap.instance_type} ({accelerators})")
     for reason, missing in by_reason.items():
         notes += [f"{len(missing)} more would fit but have {reason}:", *(f"  {name}" for name in missing)]
+    notes += [
+        f"no provider of the catalogue rents {name}: `systems` of a request plans it as a system of your own"
+        for name in offers.not_rented
+    ]
+    if offers.retired:
+        notes.append(f"{len(offers.retired)} retired, which cannot be started any more:")
+        notes += [f"  {_retired_line(each, offers.currency)}" for each in offers.retired]
     for adjustment, count in Counter(row.adjustment for row in offers.rows if row.adjustment).items():
         notes.append(f"{count} of these prices negotiated: {adjustment}")
     notes += [f"left out: {left}" for left in offers.left_out]
     notes += [f"Converted at {rate.words}" for rate in offers.exchange_rates]
+    if not offers.rows:
+        return notes
     return [
         *notes,
         f"Prices: {offers.currency} per hour of the whole node, Linux, before tax; ? is unknown, never zero.",
+        "Sold: yes or no as a dated source says (--json names it); ? where none does. Plans use all but no.",
     ]

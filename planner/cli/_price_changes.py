@@ -91,7 +91,8 @@ def _resolve_price_list(
             available = data_folder.list_snapshots(provider, fallback, data)
             used = next(data_folder.find_current_snapshot(provider, fallback, data), available[0])
             known += [each.id for each in available]
-            if one := _match_snapshot(name, text, available, used, faults):
+            log = data_folder.read_snapshot_log(provider, data)
+            if one := _match_snapshot(name, text, available, used, log, faults):
                 matched[provider] = (one.id, one.path)
     if not matched and not faults:
         close = find_nearest_names(text, known)
@@ -105,16 +106,24 @@ def _resolve_price_list(
 
 
 def _match_snapshot(
-    name: str, text: str, snapshots: Sequence[StoredSnapshot], used: StoredSnapshot, faults: list[InputProblem]
+    name: str,
+    text: str,
+    snapshots: Sequence[StoredSnapshot],
+    used: StoredSnapshot,
+    log: Sequence[str],
+    faults: list[InputProblem],
 ) -> StoredSnapshot | None:
+    """The snapshot that a name means. The previous one is that which the log has before the one in use: a folder that
+    a killed refresh left behind was never in use."""
     if text == data_folder.EMBEDDED_ID:
         return snapshots[0]
     if text == CURRENT:
         return used
-    ids = [each.id for each in snapshots]
     if text == PREVIOUS:
-        index = ids.index(used.id)
-        return snapshots[index - 1] if index else None
+        if used.id == data_folder.EMBEDDED_ID:
+            return None
+        before = [each for each in snapshots if each.id in log[: log.index(used.id)]]
+        return before[-1] if before else snapshots[0]
     begin = [each for each in snapshots if each.id.startswith(text)] if text else []
     exact = [each for each in begin if each.id == text] or begin
     if len(exact) > 1:

@@ -16,7 +16,7 @@ from pricing.catalog import data_folder
 from pricing.clock import today
 from pricing.errors import ProviderFailure
 from pricing.refresh.price_refresh import RefreshOutcome, RefreshProgress, TaskFailure, refresh_provider
-from pricing.snapshots.publication import QUARANTINE_FILE, PublishedSnapshot
+from pricing.snapshots.publication import PublishedSnapshot
 from pricing.snapshots.quality_gate import QuarantinedRow
 
 PRINTED_MAX = 5
@@ -27,6 +27,7 @@ ADVICE = {
     "denied": "see docs/guides/access-{provider}.md for the rights it needs",
     "throttled": "try again later, or with fewer --regions",
     "timed_out": "give it more --time-limit, or fewer --regions",
+    "not_written": "make room, or name another data folder in GPU_PLANNER_DATA",
     "changed_format": "the answer has an unknown format and was discarded; a newer planner may read it",
 }
 
@@ -89,7 +90,7 @@ def snapshot_lines(snapshot: PublishedSnapshot) -> Iterator[str]:
     yield f"  {snapshot.read:,} prices read: {snapshot.new:,} new, {snapshot.moved:,} moved{gone}"
     yield from (f"  {rows:,} rows left out: {reason}" for reason, rows in sorted(snapshot.left.items()))
     if rejected := snapshot.held:
-        yield f"  {len(rejected):,} in quarantine, their previous prices stay in use: {snapshot.path / QUARANTINE_FILE}"
+        yield f"  {len(rejected):,} in quarantine, their previous prices stay in use: {snapshot.quarantine}"
         yield from rejected_lines(rejected)
 
 

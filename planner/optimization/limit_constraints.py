@@ -19,7 +19,8 @@ from planner.supply.candidates import Resource
 from planner.supply.costs import SharedResource
 from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year
 from planner.supply.payments import resource_payments, support_minimum_payments
-from planner.supply.purchase_options import capacity_block, load_purchase_options
+from planner.supply.purchase_options import load_purchase_options
+from pricing.units import HOURS_PER_DAY
 
 
 def add_limit_constraints(
@@ -232,7 +233,7 @@ def _add_quota_rows(
     running = _peak_hourly_nodes(program, setting)
     for index, item in enumerate(shared):
         if item.resource.held is None and item.resource.unit != "money" and setting.rules.counted(item.resource):
-            days = setting.terms.hours_per_month / capacity_block.HOURS
+            days = setting.terms.hours_per_month / HOURS_PER_DAY
             each = 1.0 / days if item.by_month else 1.0
             for month in range(1, setting.terms.months + 1):
                 for y in started.get((index, month), ()):

@@ -158,11 +158,16 @@ def _charge_columns(charge: Charge) -> Row:
 
 
 def _pricing_category(charge: Charge) -> str:
-    """Capacity blocks and the purchase of a commitment are priced at a standard rate; owned hours have no price."""
+    """Dated capacity and the purchase of a commitment are priced at a standard rate; owned hours have no price."""
     if charge.provider == OWN_SITE and charge.category in CAPITAL and charge.kind != "purchase":
         return "Other"
-    is_used = charge.kind in ("use", "unused") and not _is_option_kind(charge, "capacity_block")
+    is_used = charge.kind in ("use", "unused") and not _is_dated_capacity(charge)
     return PRICING.get(charge.category, "Standard") if is_used else "Standard"
+
+
+def _is_dated_capacity(charge: Charge) -> bool:
+    """Whether it is for nodes on fixed dates: a reservation of capacity, not a discount."""
+    return _is_option_kind(charge, "capacity_block") or _is_option_kind(charge, "calendar")
 
 
 def _is_option_kind(charge: Charge, kind: str) -> bool:
@@ -224,7 +229,7 @@ def _commitment_columns(plan: Plan, charge: Charge) -> Row:
     if charge.category != "commitment" or not charge.pool:
         return {}
     status = {"use": "Used", "unused": "Unused"}.get(charge.kind)
-    if _is_option_kind(charge, "capacity_block"):
+    if _is_dated_capacity(charge):
         return {"CapacityReservationId": charge.pool, "CapacityReservationStatus": status}
     is_money = _is_option_kind(charge, "savings_plan")
     return {

@@ -195,6 +195,8 @@ class Workload(RequestModel):
     1."""
     accelerators_per_node: Positive | None = None
     """Accelerators that must share a node; default: the gang, at most 8."""
+    fabric: Literal["joined", "any"] = "joined"
+    """Nodes of a gang: joined by one fabric (EFA, InfiniBand, GPUDirect, one TPU slice), or by any network."""
     parallel_jobs: Annotated[Annotated[int, Field(ge=1)] | None, _default_from_sweep("parallel")] = Field(
         None, validate_default=True
     )

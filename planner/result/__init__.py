@@ -160,6 +160,9 @@ class PriceUsed:
     """Currency of the list price, ISO 4217; empty: the price is as listed."""
     adjustment: str = ""
     """Negotiated price that was applied; empty: none."""
+    sale: str = "not_confirmed"
+    """Whether a dated source says that it is sold this way: confirmed, or not_confirmed where only the price says
+    so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,21 +10,24 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Literal
 
 from planner.performance import goodput
 from planner.performance.throughput import Throughput
 from planner.request.assumptions import Assumptions
-from planner.request.models import Request, Workload
+from planner.request.models import Request
 from planner.result import EXISTING_SUFFIX, Gap
 from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
 from planner.supply.onprem import OwnedNode
+from planner.supply.price_rules import is_allowed, may_run, plan_start, sale_refusal
 from planner.supply.purchase_options import CommitmentUnit, load_purchase_options
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import Placement, PlacementSearch, find_placements, parallel_limit
-from pricing.catalog.price_catalog import Catalog, Quote, usable_accelerator_memory
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote, usable_accelerator_memory
 from pricing.offering import Offering
 from pricing.price import Price
 
@@ -156,6 +159,10 @@ class _MarketBuilder:
     candidates: list[Candidate] = field(default_factory=list)
     gaps: dict[Gap, None] = field(default_factory=dict)
     sold: dict[tuple[str, str], tuple[Quote, ...]] = field(default_factory=dict)
+    start: date = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.start = plan_start(self.request)
 
     @property
     def surroundings(self) -> DataCostLookup:
@@ -216,18 +223,6 @@ def build_market(
     return Market(tuple(build.resources.values()), tuple(build.candidates), tuple(refused), tuple(build.gaps))
 
 
-def is_allowed(quote: Quote, request: Request) -> bool:
-    """Whether the request as a whole allows a price: its providers, regions and ways of paying, only listed prices
-    where estimates are switched off."""
-    price = quote.price
-    return (
-        (not request.providers or price.provider in request.providers)
-        and (not request.regions or price.region in request.regions)
-        and (request.allow_estimates or price.method == "listed")
-        and (not request.limits.purchase_options or price.kind in request.limits.purchase_options)
-    )
-
-
 def round_up_to_gangs(nodes: float, nodes_per_gang: int, tolerance: float) -> float:
     """The nodes of the whole gangs that `nodes` are part of; `tolerance` is the part of a gang that counts as rounding.
 
@@ -251,12 +246,23 @@ def gang_type(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str,
 def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offering: Offering) -> None:
     part, workload = build.catalog.names.by_name[offering.accelerator], search.need.workload
     gang_fits = find_placements(
-        search.seat, part, offering.accelerator_count, usable_accelerator_memory(offering, part), offering.network_gbps
+        search.seat,
+        part,
+        offering.accelerator_count,
+        usable_accelerator_memory(offering, part),
+        build.catalog.fabric(offering),
     )
     if isinstance(gang_fits, Message):
         search.refused[offering.key] = gang_fits
         return
-    here = [quote for quote in build.allowed(offering) if may_run(build.catalog, build.request, workload, quote)]
+    here = []
+    for quote in build.allowed(offering):
+        if may_run(build.catalog, build.request, workload, quote):
+            unsold = sale_refusal(quote, build.start)
+            if unsold is None:
+                here.append(quote)
+            else:
+                search.refused[quote.price.key] = unsold
     if not here:
         search.refused[offering.key] = NOT_SOLD
         return
@@ -299,7 +305,11 @@ def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, r
         return
     offering, part = quote.offering, build.catalog.names.by_name[quote.offering.accelerator]
     gang_fits = find_placements(
-        search.seat, part, offering.accelerator_count, usable_accelerator_memory(offering, part), offering.network_gbps
+        search.seat,
+        part,
+        offering.accelerator_count,
+        usable_accelerator_memory(offering, part),
+        build.catalog.fabric(offering),
     )
     around = _data_costs_at(build, search, quote)
     if isinstance(gang_fits, Message) or around is None:
@@ -343,21 +353,6 @@ def _data_costs_at(build: _MarketBuilder, search: _WorkloadSearch, quote: Quote)
     if place not in search.around:
         search.around[place] = build.surroundings.rented(search.need.workload, *place)
     return search.around[place]
-
-
-def may_run(catalog: Catalog, request: Request, workload: Workload, quote: Quote) -> bool:
-    """Whether a workload may run where a price is: its providers and regions, its residency and the request's."""
-    price = quote.price
-    if workload.providers and price.provider not in workload.providers:
-        return False
-    if workload.regions and price.region not in workload.regions:
-        return False
-    for residency in (workload.residency, request.residency):
-        if residency:
-            region = catalog.regions[price.provider, price.region]
-            if region.country not in residency and not set(region.blocs) & set(residency):
-                return False
-    return True
 
 
 def _billed_hours(build: _MarketBuilder, need: WorkloadDemand, fit: Placement, interrupts: bool) -> float:

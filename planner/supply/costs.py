@@ -12,8 +12,8 @@ from planner.finance.cashflow import Terms, present_cost
 from planner.request.assumptions import Assumptions
 from planner.supply.candidates import Candidate, Market, Resource
 from planner.supply.payments import covered_months, resource_payments, resource_use_payments
-from planner.supply.purchase_options import capacity_block
-from pricing.catalog.price_catalog import Quote
+from pricing.catalog.quotes import Quote
+from pricing.units import HOURS_PER_DAY
 
 HourlyRates = Mapping[int, tuple[float, ...]]
 """Present cost of a node-hour in each month (index 0 is month 1), by resource number."""
@@ -53,7 +53,7 @@ class SharedResource:
 
     def hours(self, month_or_block: float) -> float:
         """The capacity of one unit in so many hours: node-hours or money. For a node-day always its 24 hours."""
-        return float(capacity_block.HOURS) if self.by_month else month_or_block
+        return float(HOURS_PER_DAY) if self.by_month else month_or_block
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from planner.result.message import message
 from planner.supply import onprem
 from planner.supply.candidates import EXISTING_KEY, ExistingCapacity, Resource
 from planner.supply.purchase_options import load_purchase_options
-from pricing.catalog.price_catalog import Catalog, Quote
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote
 from pricing.price import Price, parse_purchase_option
 
 REQUEST_SOURCE = "request"

@@ -29,7 +29,9 @@ from planner.workloads.eligibility import (
 from planner.workloads.gangs import limit_by_parallelism
 from planner.workloads.gpu_sharing import AcceleratorShare, assign_share, share_throughput, throughput_in_share
 from pricing.accelerator import Accelerator, AcceleratorNames
+from pricing.fabric import SLICE_FABRIC, Fabric
 
+UNJOINED = ("nodes_not_joined", "slices_not_joined")
 GANG_GROWTH = (1, 2, 4, 8, 16, 32, 64)
 """Multiples of a node tried for one job that may grow to meet its deadline."""
 
@@ -69,11 +71,11 @@ def find_placements(
     part: Accelerator,
     per_node: float | None,
     memory_gib: float | None,
-    network_gbps: float | None = None,
+    fabric: Fabric | None = None,
 ) -> list[Placement] | Message:
     """The placements of the workload's gang on nodes of `per_node` accelerators, or the reason why there is none.
 
-    `network_gbps` is that of a node to others; None where it is unknown.
+    `fabric` joins the nodes of a rented type; None for nodes whose owner joins them.
     """
     workload, rates = search.need.workload, search.rates
     least = _eligibility_problem(search, part) or _minimum_gang(search, part)
@@ -84,9 +86,13 @@ def find_placements(
     shared = _place_shared(search, part, per_node, memory_gib)
     if shared is not None:
         return shared if isinstance(shared, Message) else [shared]
-    placements = []
+    placements: list[Placement] = []
     for gang in _gang_sizes(search.need, per_node, least):
+        nodes = max(1, math.ceil(gang / per_node - 1e-9))
         problem = _memory_problem(search, part, memory_gib, gang) or _node_size_problem(workload, per_node, gang)
+        problem = problem or _fabric_problem(workload, part, gang, nodes, fabric)
+        if problem is not None and placements and problem.code in UNJOINED:
+            break  # a gang that may grow stays on the nodes that are joined
         if problem is not None:
             return problem
         rate = rates.get((part.name, gang))
@@ -94,10 +100,10 @@ def find_placements(
             rate = rates[part.name, gang] = _gang_throughput(search, part, gang)
         if isinstance(rate, Message):
             return rate
-        node = GangLinks(per_node, part.interconnect_gbs, network_gbps)
+        node = GangLinks(per_node, part.interconnect_gbs, None if fabric is None else fabric.gbps)
         rate = limit_by_parallelism(workload, search.names, rate, part, gang, node)
         per = _busy_gangs(workload, max(1, math.floor(per_node / gang + 1e-9)))
-        placements.append(Placement(gang, max(1, math.ceil(gang / per_node - 1e-9)), per, rate))
+        placements.append(Placement(gang, nodes, per, rate))
     return placements
 
 
@@ -159,6 +165,16 @@ def _eligibility_problem(search: PlacementSearch, part: Accelerator) -> Message 
 def _node_size_problem(workload: Workload, per_node: float, gang: float) -> Message | None:
     together = min(workload.accelerators_per_node or min(gang, USUAL_SERVER_SIZE), gang)
     return message("node_too_small", needed_accelerators=together) if per_node < together * (1 - 1e-9) else None
+
+
+def _fabric_problem(
+    workload: Workload, part: Accelerator, gang: float, nodes: int, fabric: Fabric | None
+) -> Message | None:
+    if fabric is None or workload.fabric == "any" or fabric.joins(nodes):
+        return None
+    if fabric.rdma == SLICE_FABRIC:
+        return message("slices_not_joined", accelerator=part.name, slices=nodes, gang=gang)
+    return message("nodes_not_joined", nodes=nodes, joined=fabric.nodes_joined or 1, rdma=fabric.rdma or None)
 
 
 def _minimum_gang(search: PlacementSearch, part: Accelerator) -> float | Message:

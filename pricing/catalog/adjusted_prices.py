@@ -14,7 +14,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from pricing.catalog.price_catalog import Catalog, Quote, _OfferingQuotes
+from pricing.catalog.price_catalog import Catalog, _OfferingQuotes
+from pricing.catalog.quotes import Quote
 from pricing.errors import InvalidSnapshot, MissingExchangeRate
 from pricing.exchange_rates import ExchangeRate
 from pricing.offering import Offering
@@ -293,7 +294,11 @@ class AdjustedCatalog(Catalog):
             key: rule for key, rule in self._added_rules.items() if (key[0], key[2]) == offering.key and key in ranks
         }
         prices += [self._build_agreed_price(key, rule) for key, rule in added.items()]
-        unsorted_quotes = [Quote(offering, price, accelerator, ranks[price.key]) for price in prices]
+        unsorted_quotes = [
+            # a price that was agreed and that no list has is sold to the one who agreed it
+            Quote(offering, price, accelerator, ranks[price.key], None if price.key in added else self.sale_term(price))
+            for price in prices
+        ]
         quotes = tuple(sorted(unsorted_quotes, key=lambda quote: quote.rank))
         by_option: dict[str, list[Quote]] = {}
         for quote in quotes:

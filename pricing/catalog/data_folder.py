@@ -2,7 +2,9 @@
 
     <data>/providers/<name>/                a cloud of one's own, in the shape of pricing/providers/<name>/
     <data>/snapshots/<provider>/<id>/       a complete provider folder from a refresh or an import, never changed
-    <data>/snapshots/<provider>/current     the id in use; replaced in one step, after all of its folder was written
+    <data>/snapshots/<provider>/current     the ids that were in use, one a line, the last is; replaced in one step,
+                                            after all of a folder was written
+    <data>/snapshots/<provider>/quarantine.csv   what the last refresh or import held back
     <data>/private-prices.csv               see pricing.private_prices
     <data>/exchange-rates.csv               see pricing.exchange_rates
 
@@ -17,10 +19,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pricing.csv_tables import write_atomically
 from pricing.errors import ProviderFailure
 from pricing.providers import CatalogLayout, find_plug_in_folders, find_provider_folders
 
 CURRENT_FILE = "current"
+QUARANTINE_FILE = "quarantine.csv"
 PRIVATE_PRICES_FILE = "private-prices.csv"
 EXCHANGE_RATES_FILE = "exchange-rates.csv"
 EMBEDDED_ID = "embedded"
@@ -66,12 +70,26 @@ def base_layout(embedded: CatalogLayout, data: Path) -> CatalogLayout:
 def find_current_snapshot(provider: str, fallback: Path, data: Path) -> Iterator[StoredSnapshot]:
     """The current snapshot of a provider; none if it has none, or if the fallback has later prices."""
     place = data / "snapshots" / provider
-    with suppress(OSError, UnicodeDecodeError):
-        name = (place / CURRENT_FILE).read_text(encoding="utf-8").strip()
-        if name and "/" not in name and (place / name / "provider.toml").is_file():
+    for name in read_snapshot_log(provider, data)[-1:]:
+        if (place / name / "provider.toml").is_file():
             stored = StoredSnapshot(provider, name, place / name, newest_price_date(place / name))
             if stored.newest >= newest_price_date(fallback):
                 yield stored
+
+
+def read_snapshot_log(provider: str, data: Path) -> tuple[str, ...]:
+    """The ids of the snapshots that were in use, oldest first; the last is named as current."""
+    with suppress(OSError, UnicodeDecodeError):
+        lines = (data / "snapshots" / provider / CURRENT_FILE).read_text(encoding="utf-8").splitlines()
+        return tuple(name for line in lines if (name := line.strip()) and "/" not in name)
+    return ()
+
+
+def write_snapshot_log(provider: str, data: Path, name: str) -> None:
+    """Names a snapshot as current, after those that were so before."""
+    log = (*read_snapshot_log(provider, data), name)
+    content = "".join(f"{each}\n" for each in log)
+    write_atomically(data / "snapshots" / provider / CURRENT_FILE, content.encode())
 
 
 def list_snapshots(provider: str, fallback: Path, data: Path) -> tuple[StoredSnapshot, ...]:
@@ -93,17 +111,32 @@ def newest_price_date(path: Path) -> str:
 
 @contextmanager
 def lock_provider(provider: str, data: Path) -> Iterator[None]:
-    """Prevents other writers of this provider's snapshots; raises ProviderFailure("busy") while another does.
+    """Prevents other writers of this provider's snapshots; raises ProviderFailure: busy while another does, not_written
+    where the folder cannot be written.
 
     The lock belongs to the process: however that ends, the lock ends with it.
     """
-    import fcntl
+    from filelock import FileLock, Timeout
 
     place = data / "snapshots" / provider
-    place.mkdir(parents=True, exist_ok=True)
-    with (place / ".lock").open("a+b") as file:
+    lock = FileLock(place / ".lock", timeout=0)
+    with tell_write_failures(place):
+        place.mkdir(parents=True, exist_ok=True)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            lock.acquire()
+        except Timeout:
             raise ProviderFailure("busy", f"another refresh or import of {provider} is at work in {place}") from None
+    try:
         yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def tell_write_failures(place: Path) -> Iterator[None]:
+    """A full disk, a read-only folder and their like as a ProviderFailure that names the file."""
+    try:
+        yield
+    except OSError as error:
+        problem = error.strerror or str(error)
+        raise ProviderFailure("not_written", f"{error.filename or place}: {problem}") from error

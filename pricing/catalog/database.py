@@ -21,10 +21,13 @@ from zlib import crc32
 
 from pricing.accelerator import Accelerator, Alias
 from pricing.csv_tables import write_atomically
+from pricing.fabric import Fabric
 from pricing.offering import Offering
 from pricing.price import Price
 from pricing.providers import CatalogLayout, list_catalog_files
 from pricing.regions import Provider, Region, Source
+from pricing.retirement import EndedFamily
+from pricing.sale import SaleTerm
 from pricing.systems import ServerSystem
 from pricing.transfer_storage_prices import Tier
 
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-VERSION = 6
+VERSION = 7
 """Raised whenever the tables change, so that an older file is never read."""
 
 SETTLED_NS = 5 * 10**9
@@ -52,6 +55,9 @@ TABLE_NAMES: dict[type, str] = {
     Tier: "tiers",
     ServerSystem: "systems",
     Source: "sources",
+    SaleTerm: "sale_terms",
+    Fabric: "fabrics",
+    EndedFamily: "ended_families",
 }
 """The table of each kind of value; a snapshot has them under the same names."""
 INDEX = "CREATE INDEX by_offering ON prices (offering)"

@@ -13,14 +13,18 @@ from typing import Any
 from pricing.accelerator import Accelerator, AcceleratorNames, Alias
 from pricing.catalog import data_folder
 from pricing.catalog.database import CatalogDatabase, decode_rows, parse_day, table_columns
+from pricing.catalog.quotes import Quote
 from pricing.csv_tables import find_nearest_names
 from pricing.errors import RetiredType, UnknownName
 from pricing.exchange_rates import ExchangeRates
+from pricing.fabric import Fabric, unknown_fabric
 from pricing.offering import Offering
 from pricing.price import Price, parse_purchase_option
 from pricing.private_prices import RateCard
 from pricing.providers import CatalogLayout
 from pricing.regions import Provider, Region, Source
+from pricing.retirement import EndedFamily
+from pricing.sale import SaleTerm, find_sale_term
 from pricing.systems import ServerSystem
 from pricing.transfer_storage_prices import Tier
 
@@ -34,38 +38,11 @@ _rank = attrgetter("rank")
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
-    """An offering at a price: one answer of a query. `rank` is its position among all prices, the lowest first."""
-
-    offering: Offering
-    price: Price
-    accelerator: Accelerator
-    rank: int
-
-
-@dataclass(frozen=True, slots=True)
 class _OfferingQuotes:
     """All prices of one offering, by rank; the same again by purchase option."""
 
     quotes: tuple[Quote, ...]
     by_option: dict[str, list[Quote]]
-
-
-def full_accelerator_memory(offering: Offering, accelerator: Accelerator) -> float | None:
-    """GiB of one whole accelerator of this type: as the provider states, else as the specification has it; for a
-    CPU its share of the node's memory."""
-    stated, node = offering.accelerator_memory_gib, offering.memory_gib
-    if stated is None and accelerator.device_class == "cpu" and node is not None and offering.accelerator_count:
-        return node / max(1.0, offering.accelerator_count)
-    return stated if stated is not None else accelerator.memory_gib
-
-
-def usable_accelerator_memory(offering: Offering, accelerator: Accelerator) -> float | None:
-    """GiB available to a job on one accelerator; on a slice, its share: a sixth of an A10 with 24 has 4."""
-    whole = full_accelerator_memory(offering, accelerator)
-    if whole is None or offering.accelerator_count is None:
-        return whole
-    return whole * min(1.0, offering.accelerator_count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +159,37 @@ class Catalog:
         return {s.source_id: s for s in self._store.table(Source)}
 
     @cached_property
+    def _fabrics(self) -> dict[tuple[str, str], Fabric]:
+        return {fabric.key: fabric for fabric in self._store.table(Fabric)}
+
+    def fabric(self, offering: Offering) -> Fabric:
+        """How the nodes of a type are joined; where no source says it, they are taken to stand alone."""
+        return self._fabrics.get(offering.key) or unknown_fabric(*offering.key, offering.network_gbps)
+
+    @cached_property
+    def _ended_families(self) -> list[EndedFamily]:
+        return self._store.table(EndedFamily)
+
+    def ended_family(self, instance_type: str) -> EndedFamily | None:
+        """The ended family that a name belongs to; None for names of types that the catalogue has or nobody knows."""
+        return next((family for family in self._ended_families if family.covers(instance_type)), None)
+
+    @cached_property
+    def _sale_terms(self) -> dict[tuple[str, str], tuple[SaleTerm, ...]]:
+        terms: dict[tuple[str, str], list[SaleTerm]] = {}
+        for term in self._store.table(SaleTerm):
+            terms.setdefault((term.provider, term.instance_type), []).append(term)
+        return {key: tuple(its) for key, its in terms.items()}
+
+    def sale_terms(self, provider: str, instance_type: str) -> tuple[SaleTerm, ...]:
+        """How a type is sold, by way of paying and place; empty where no source says it."""
+        return self._sale_terms.get((provider, instance_type), ())
+
+    def sale_term(self, price: Price) -> SaleTerm | None:
+        """How what a price is for is sold; None where no source says it."""
+        return find_sale_term(price, self.sale_terms(price.provider, price.instance_type))
+
+    @cached_property
     def systems(self) -> tuple[ServerSystem, ...]:
         """Servers that can be owned."""
         return tuple(self._store.table(ServerSystem))
@@ -256,7 +264,10 @@ class Catalog:
         number, accelerator = self._offering_numbers[offering.key], self.names.by_name[offering.accelerator]
         rows = self._store.rows(f"SELECT rank, {_PRICE} FROM prices WHERE offering = ? ORDER BY rank", [number])  # noqa: S608 - constant columns
         prices = decode_rows(Price, (row[1:] for row in rows))
-        quotes = tuple(Quote(offering, price, accelerator, row[0]) for row, price in zip(rows, prices, strict=True))
+        quotes = tuple(
+            Quote(offering, price, accelerator, row[0], self.sale_term(price))
+            for row, price in zip(rows, prices, strict=True)
+        )
         by_option: dict[str, list[Quote]] = {}
         for quote in quotes:
             by_option.setdefault(quote.price.purchase_option, []).append(quote)

@@ -15,10 +15,13 @@ from pricing.accelerator import Accelerator, AcceleratorNames, Alias
 from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot
 from pricing.exchange_rates import parse_currency_code
+from pricing.fabric import FABRIC_COLUMNS, Fabric
 from pricing.offering import Offering, Status
 from pricing.price import Method, Price, parse_purchase_option
 from pricing.providers import CatalogLayout
 from pricing.regions import Provider, Region, Source
+from pricing.retirement import ENDED_COLUMNS, EndedFamily
+from pricing.sale import SALE_COLUMNS, SaleTerm
 from pricing.systems import ServerSystem
 from pricing.transfer_storage_prices import TIER_ITEMS, Tier
 
@@ -48,6 +51,9 @@ class Snapshot:
     tiers: tuple[Tier, ...]
     systems: tuple[ServerSystem, ...]
     sources: tuple[Source, ...]
+    sale_terms: tuple[SaleTerm, ...] = ()
+    fabrics: tuple[Fabric, ...] = ()
+    ended_families: tuple[EndedFamily, ...] = ()
 
 
 def read_snapshot(layout: CatalogLayout) -> Snapshot:
@@ -58,6 +64,11 @@ def read_snapshot(layout: CatalogLayout) -> Snapshot:
     known = {s.source_id for s in sources}
     systems = _read_unique_rows(
         layout.data / "systems.csv", SYSTEM_COLUMNS, faults, lambda row: parse_system(row, names), lambda s: s.name
+    )
+    sale_terms = _read_overridden_rows(layout, "sale.csv", SALE_COLUMNS, parse_sale_term, lambda term: term.key, faults)
+    fabrics = _read_overridden_rows(layout, "fabric.csv", FABRIC_COLUMNS, parse_fabric, lambda its: its.key, faults)
+    ended_families = _read_unique_rows(
+        layout.data / "ended.csv", ENDED_COLUMNS, faults, parse_ended_family, lambda family: family.pattern
     )
     folders = [_ProviderFolder(name, path, names, known, faults) for name, path in layout.folders]
     if not folders:
@@ -75,6 +86,9 @@ def read_snapshot(layout: CatalogLayout) -> Snapshot:
         tiers=tuple(t for part in parts for t in part.tiers),
         systems=tuple(systems),
         sources=(*sources, *joined_sources(sources, (o.source_id for part in parts for o in part.offerings))),
+        sale_terms=sale_terms,
+        fabrics=fabrics,
+        ended_families=tuple(ended_families),
     )
 
 
@@ -244,6 +258,40 @@ def parse_source(row: TableRow) -> Source | None:
     )
 
 
+def parse_sale_term(row: TableRow) -> SaleTerm | None:
+    """One row of sale.csv; None after its faults were noted."""
+    counts = ("min_days", "max_days", "order_ahead_days", "max_nodes")
+    choices = {column: row.one_of(column, ("yes", "no")) == "yes" for column in ("needs_reservation", "queued")}
+    names = ("provider", "instance_type", "source", "checked", "confidence")
+    return row.build(
+        SaleTerm,
+        **{column: row.text(column) for column in names},
+        **{column: row.text(column, empty=True) for column in ("purchase_option", "region", "successor")},
+        zones=tuple(row.text("zones", empty=True).split()),
+        sold=YES_NO.get(row.one_of("sold", YES_NO)),
+        **{column: row.whole(column) for column in counts},
+        **choices,
+        ends=row.day("ends") if row.values["ends"] else None,
+    )
+
+
+def parse_fabric(row: TableRow) -> Fabric | None:
+    """One row of fabric.csv; None after its faults were noted."""
+    names = ("provider", "instance_type", "source", "checked", "confidence")
+    return row.build(
+        Fabric,
+        **{column: row.text(column) for column in names},
+        **{column: row.text(column, empty=True) for column in ("rdma", "topology", "machine_type")},
+        **{column: row.number(column) for column in ("network_gbps", "rdma_gbps")},
+        **{column: row.whole(column) for column in ("nodes_joined", "network_interfaces", "hosts")},
+    )
+
+
+def parse_ended_family(row: TableRow) -> EndedFamily | None:
+    """One row of ended.csv; None after its faults were noted."""
+    return row.build(EndedFamily, **{column: row.text(column) for column in ENDED_COLUMNS})
+
+
 def parse_system(row: TableRow, names: AcceleratorNames | None) -> ServerSystem | None:
     """One row of systems.csv; None after its faults were noted."""
     accelerator = row.text("accelerator")
@@ -267,7 +315,7 @@ def parse_system(row: TableRow, names: AcceleratorNames | None) -> ServerSystem 
         price_as_of=None if price is None else row.day("price_as_of"),
         source=row.text("source"),
         notes=row.text("notes", empty=True),
-        sold=YES_NO[row.one_of("sold", YES_NO)] if row.values["sold"] in YES_NO else row.one_of("sold", YES_NO),
+        sold=YES_NO.get(row.one_of("sold", YES_NO)),
     )
 
 
@@ -292,6 +340,21 @@ def _read_sources(layout: CatalogLayout, faults: list[str]) -> list[Source]:
             first = sources_by_id.setdefault(source.source_id, source)
             faults += [f"{path.parent.name}/{path.name}: {first.source_id!r} is another elsewhere"] * (first != source)
     return list(sources_by_id.values())
+
+
+def _read_overridden_rows(
+    layout: CatalogLayout,
+    name: str,
+    columns: tuple[str, ...],
+    make: Callable[[TableRow], T | None],
+    key: Callable[[T], object],
+    faults: list[str],
+) -> tuple[T, ...]:
+    """The values of a shared table, each replaced by the one of the same key that a provider's folder has."""
+    values: dict[object, T] = {}
+    for path in layout.own(name):
+        values |= {key(value): value for value in _read_unique_rows(path, columns, faults, make, key)}
+    return tuple(values.values())
 
 
 def _read_unique_rows(

@@ -6,22 +6,24 @@ that the command and the service reject the same input with the same message. Im
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
+from fractions import Fraction
 from typing import Any
 
 from pricing import exchange_rates as exchange
 from pricing.accelerator import Accelerator
 from pricing.catalog.adjusted_prices import AdjustedCatalog, adjust_catalog, check_rate_card
-from pricing.catalog.price_catalog import Catalog, Quote, full_accelerator_memory, usable_accelerator_memory
+from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote, full_accelerator_memory, usable_accelerator_memory
 from pricing.clock import today
 from pricing.csv_tables import find_nearest_names, parse_number
-from pricing.errors import InvalidQuery, QueryProblem, RetiredType, UnknownName
+from pricing.errors import InvalidQuery, QueryProblem, UnknownName
 from pricing.exchange_rates import is_currency_code
 from pricing.offering import Offering
 from pricing.price import AdjustedPrice, Price
-from pricing.search.results import OfferRow, Offers, UnpricedOffering
+from pricing.search.results import OfferRow, Offers, RetiredOffering, UnpricedOffering
 
 COUNT_TOLERANCE = 1e-6
 
@@ -189,19 +191,18 @@ def _parse_names(name: str, parts: tuple[str, ...], catalog: Catalog) -> tuple[t
             faults.append(
                 (f"unknown {error.kind}", part, f"nearest: {', '.join(error.nearest)}" if error.nearest else "")
             )
-        except RetiredType as error:
-            right = f"its successor {error.successor}" if error.successor else "another type; no successor is recorded"
-            faults.append((f"{error.provider} retired this type", part, right))
     return tuple(names), faults
 
 
 def _match_type(written: str, catalog: Catalog) -> str:
-    """The type of that name, whichever provider has it."""
-    spelled = {name.casefold(): (provider, name) for provider, name in catalog.offerings}
+    """The type of that name, whichever provider has or had it."""
+    spelled = {name.casefold(): name for _, name in catalog.offerings}
+    if catalog.ended_family(written):
+        return written.casefold()
     if written.casefold() not in spelled:
         close = find_nearest_names(written, spelled)
-        raise UnknownName("instance type", written, tuple(spelled[name][1] for name in close))
-    return catalog.check_type(*spelled[written.casefold()]).instance_type
+        raise UnknownName("instance type", written, tuple(spelled[name] for name in close))
+    return spelled[written.casefold()]
 
 
 def find_offers(query: OfferQuery, catalog: Catalog, day: date | None = None) -> Offers:
@@ -219,8 +220,9 @@ def find_offers(query: OfferQuery, catalog: Catalog, day: date | None = None) ->
         instance_types=query.type or None,
         offerings=[o for o in catalog.priced if _matches_query(o, specifications[o.accelerator], query)],
     )
-    rows = [_build_row(quote, query.precision, catalog) for quote in quotes]
+    rows = [_build_row(quote, query.precision, catalog, day or today()) for quote in quotes]
     key, largest_first = SORTS[query.sort]
+    rented = {offering.accelerator for offering in catalog.offerings.values()}
     keyed = [(value, row) for row in rows if (value := key(row)) is not None]
     # Both sorts are stable, so rows of one value keep the catalogue's order (price, then names).
     keyed.sort(key=lambda pair: pair[0], reverse=largest_first != query.reverse)
@@ -231,6 +233,8 @@ def find_offers(query: OfferQuery, catalog: Catalog, day: date | None = None) ->
         unsorted=len(rows) - len(keyed),
         sort=query.sort,
         gaps=_find_unpriced(query, catalog, {(row.provider, row.instance_type) for row in rows}),
+        retired=tuple(_find_retired(query, catalog)) if query.type or query.accelerator else (),
+        not_rented=() if rented.intersection(query.accelerator) else query.accelerator,
         catalog_digest=catalog.digest,
         currency=query.currency,
         **(_conversion_details(catalog) if isinstance(catalog, AdjustedCatalog) else {}),
@@ -266,7 +270,7 @@ def _list_price(price: Price) -> dict[str, Any]:
     return {name: getattr(price, name) for name in names}
 
 
-def _build_row(quote: Quote, precision: str, catalog: Catalog) -> OfferRow:
+def _build_row(quote: Quote, precision: str, catalog: Catalog, day: date) -> OfferRow:
     offering, price, accelerator = quote.offering, quote.price, quote.accelerator
     count, each = offering.accelerator_count, full_accelerator_memory(offering, accelerator)
     source = catalog.sources.get(price.source_id)
@@ -293,8 +297,40 @@ def _build_row(quote: Quote, precision: str, catalog: Catalog) -> OfferRow:
         source_id=price.source_id,
         source=source.reference if source else price.source_id,
         method=price.method,
+        sale="not_confirmed" if quote.sale is None else quote.sale.state(day),
+        sale_limits="" if quote.sale is None else quote.sale.limits,
+        sale_source="" if quote.sale is None else f"{quote.sale.source}, {quote.sale.checked}",
         **_list_price(price),
     )
+
+
+def _find_retired(query: OfferQuery, catalog: Catalog) -> Iterator[RetiredOffering]:
+    """The retired types that a query names, by type or by accelerator."""
+    for offering in catalog.offerings.values():
+        if (
+            offering.status == "retired"
+            and (not query.accelerator or offering.accelerator in query.accelerator)
+            and (not query.provider or offering.provider in query.provider)
+            and (not query.type or offering.instance_type in query.type)
+        ):
+            terms = (term for term in catalog.sale_terms(*offering.key) if term.ends and not term.region)
+            ended, source = next(((str(term.ends), f"{term.source}, {term.checked}") for term in terms), ("", ""))
+            count = Fraction(offering.accelerator_count or 0).limit_denominator(64)
+            what = f"{count} x {offering.accelerator}" if count else offering.accelerator
+            yield _build_retired(offering.key, what, ended, offering.successor or "", source, catalog)
+    for name in query.type:
+        if family := catalog.ended_family(name):
+            key = (family.provider, name)
+            yield _build_retired(key, family.title, family.ended, family.successor, family.source, catalog)
+
+
+def _build_retired(
+    key: tuple[str, str], description: str, ended: str, successor: str, source: str, catalog: Catalog
+) -> RetiredOffering:
+    """A retired type with the lowest price of its successor on demand."""
+    quotes = catalog.quotes(providers=[key[0]], instance_types=[successor], options=["on_demand"])
+    price, region = (quotes[0].price.price_per_hour, quotes[0].price.region) if quotes else (None, "")
+    return RetiredOffering(*key, description, ended, successor, price, region, source)
 
 
 def _find_unpriced(query: OfferQuery, catalog: Catalog, priced: set[tuple[str, str]]) -> tuple[UnpricedOffering, ...]:

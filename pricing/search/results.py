@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from pricing import exchange_rates as exchange
+from pricing.sale import SaleState
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,12 @@ class OfferRow:
     """The source in words."""
     method: str
     """How the price came about: listed, or estimated by a named rule."""
+    sale: SaleState
+    """Whether it is sold this way today: confirmed, not_confirmed (no dated source says so), not_sold or ended."""
+    sale_limits: str
+    """Limits of the sale in words: durations, how far ahead, most nodes; empty: none known."""
+    sale_source: str
+    """The source that says how it is sold, and when; empty: none."""
     list_price_per_hour: float | None = None
     """List price of a node-hour before adjustment, in `list_currency`; null: the price is as listed."""
     list_currency: str = ""
@@ -81,6 +88,28 @@ class UnpricedOffering:
 
 
 @dataclass(frozen=True, slots=True)
+class RetiredOffering:
+    """A type that matches and can no longer be started, with what the provider names instead and what that costs."""
+
+    provider: str
+    """Provider."""
+    instance_type: str
+    """Instance type."""
+    description: str
+    """What it was: its accelerators, or the name of its family."""
+    ended: str
+    """Since when it is not sold, as precise as it is known; empty: unknown."""
+    successor: str
+    """Instance type to use instead; empty: none is named."""
+    successor_price_per_hour: float | None
+    """Lowest price of a node-hour of the successor on demand, in the currency of the offers; null: none is known."""
+    successor_region: str
+    """Region of that price."""
+    source: str
+    """Source of the end; empty: none beyond the catalogue of types."""
+
+
+@dataclass(frozen=True, slots=True)
 class Offers:
     """The result: `rows` after the limit, `total` before it; `unsorted` rows lack the sort key and come last.
 
@@ -97,6 +126,10 @@ class Offers:
     """Sort key."""
     gaps: tuple[UnpricedOffering, ...]
     """Offerings that fit but have no price."""
+    retired: tuple[RetiredOffering, ...]
+    """Types that were asked for by name or by accelerator and can no longer be started."""
+    not_rented: tuple[str, ...]
+    """The accelerators that were asked for, where no provider of the catalogue has or had any of them."""
     catalog_digest: str
     """Checksum of the catalogue."""
     currency: str = "USD"

@@ -37,7 +37,6 @@ from pricing.snapshots.quality_gate import FetchedRows, GateResult, QuarantinedR
 from pricing.transfer_storage_prices import Tier
 
 Row = TypeVar("Row", Price, Offering, Region, Tier)
-QUARANTINE_FILE = "quarantine.csv"
 QUARANTINE_COLUMNS = ("subject", "reason", "price_before", "before_as_of", "price_after", "after_as_of")
 CURATED_FILES = ("provider.toml", "accelerators.csv", "aliases.csv")
 """Copied from the previous snapshot if it has them."""
@@ -48,12 +47,13 @@ class PublishedSnapshot:
     """The snapshot now in use, and its difference from the previous one.
 
     `id` is the previous one unless it `changed`. `new`, `gone` and `moved` count prices; `held` are the rows in
-    quarantine, `left` the number of skipped rows by reason.
+    `quarantine`, `left` the number of skipped rows by reason.
     """
 
     provider: str
     id: str
     path: Path
+    quarantine: Path
     changed: bool
     offerings: int
     prices: int
@@ -86,20 +86,21 @@ def publish_under_lock(
     gate_result = apply_quality_gate(
         before, fetched, read_accelerator_names(layout), accept, refreshed_before=current is not None
     )
+    place = data / "snapshots" / provider
+    with data_folder.tell_write_failures(place):
+        write_atomically(place / data_folder.QUARANTINE_FILE, _quarantine_table(gate_result.held))
     tables = _snapshot_tables(before, gate_result, fetched)
     if current and not _tables_differ(folder, tables):
-        return _summarize_publication(provider, current.id, folder, before, gate_result, fetched, changed=False)
-    place = data / "snapshots" / provider
+        return _summarize_publication(provider, current.id, folder, place, before, gate_result, fetched, changed=False)
     name = _next_snapshot_id(place, day)
     facts = _snapshot_manifest(
         made_by, day, current.id if current else data_folder.EMBEDDED_ID, tables, gate_result, accept
     )
-    _write_snapshot(
-        place, name, {**tables, "snapshot.toml": facts, QUARANTINE_FILE: _quarantine_table(gate_result.held)}, folder
-    )
-    _verify_staged_catalog(place / name, provider, data)
-    write_atomically(place / data_folder.CURRENT_FILE, f"{name}\n".encode())
-    return _summarize_publication(provider, name, place / name, before, gate_result, fetched, changed=True)
+    with data_folder.tell_write_failures(place):
+        _write_snapshot(place, name, {**tables, "snapshot.toml": facts}, folder)
+        _verify_staged_catalog(place / name, provider, data)
+        data_folder.write_snapshot_log(provider, data, name)
+    return _summarize_publication(provider, name, place / name, place, before, gate_result, fetched, changed=True)
 
 
 def _snapshot_tables(before: Snapshot, gate_result: GateResult, fetched: FetchedRows) -> dict[str, bytes]:
@@ -226,6 +227,7 @@ def _summarize_publication(
     provider: str,
     name: str,
     path: Path,
+    place: Path,
     before: Snapshot,
     gate_result: GateResult,
     fetched: FetchedRows,
@@ -240,6 +242,7 @@ def _summarize_publication(
         provider=provider,
         id=name,
         path=path,
+        quarantine=place / data_folder.QUARANTINE_FILE,
         changed=changed,
         offerings=len(gate_result.offerings),
         prices=len(gate_result.prices),

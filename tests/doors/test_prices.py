@@ -321,6 +321,8 @@ def test_what_an_import_of_fact_tables_took_in_is_told_in_words():
         tiers_read=2000,
         tiers_used=1,
         tiers_left={"a price that a newer one replaces": 1990, "an item that no plan uses": 9},
+        sale_terms=40,
+        sale_left={},
         superseded=0,
         suspect=0,
         oldest=date(2026, 1, 2),
@@ -330,7 +332,9 @@ def test_what_an_import_of_fact_tables_took_in_is_told_in_words():
     lines = list(import_report_lines(report))
     assert "providers    acme, zeus" in lines
     assert "prices       3,400" in lines
-    assert "tiers left   1,990 a price that a newer one replaces; 9 an item that no plan uses" in lines
+    assert "tiers left   1,999" in lines
+    assert "   1,990 a price that a newer one replaces" in lines
+    assert "sale left    0" in lines
     assert "superseded   0" in lines
     assert "oldest       2026-01-02" in lines
     assert "changed      none" in lines

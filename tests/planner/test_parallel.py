@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from planner.result.message import message
 from planner.workloads.demand import compute_demands
 from planner.workloads.placement import PlacementSearch, find_placements
 from pricing.accelerator import embedded_names, resolve
+from pricing.fabric import unknown_fabric
 
 FAST = GangLinks(per_node=8, within_gbs=600, between_gbps=1600)
 STEP = TrainingStep(150)
@@ -230,7 +232,10 @@ class TestPredictions:
         }
         request = parse_request({"as_of": "2026-11-21", "workloads": [job]})
         seat = PlacementSearch(compute_demands(request, 730, {}).needs[0], request, embedded_names(), {})
-        found = find_placements(seat, resolve("A100-80GB"), 8, 80, network_gbps)
+        fabric = replace(
+            unknown_fabric("aws", "p4de.24xlarge", None), rdma="EFA", nodes_joined=None, rdma_gbps=network_gbps
+        )
+        found = find_placements(seat, resolve("A100-80GB"), 8, 80, fabric)
         assert isinstance(found, list), found
         return {fit.gang: fit.throughput for fit in found}
 

@@ -44,13 +44,14 @@ def test_storage_and_egress_are_paid_where_the_job_runs(catalog, ask, hours):
 
 
 def test_capacity_blocks_are_bought_by_the_day(catalog, ask, hours):
-    """The same job in capacity blocks, p5.48xlarge us-east-1, 41.528 an hour (2026-07-22), whole days paid upfront.
+    """The same job in capacity blocks, p5.48xlarge us-east-1, 41.528 an hour (2026-09-27), whole days paid upfront.
 
     500 node-hours are 20.83 days: 20 days are 20 x 24 x 41.528 = 19,933.44, and the other 20 hours at 55.04 an hour =
     1,100.80; a 21st day is 996.67, less. So 21 days: 20,930.11 at the start of each month, 251,161.34 a year.
     """
     job, places = hours("H100", 4000, gang=8), {"providers": ["aws"], "regions": ["us-east-1"]}
-    cloud = plan(ask(job, **places, strategies=["cloud"]), catalog).strategy("cloud")
+    ways = {"purchase_options": ["on_demand", "capacity_block"]}
+    cloud = plan(ask(job, **places, strategies=["cloud"], limits=ways), catalog).strategy("cloud")
     assert {(b.name, b.purchase_option, b.unit, b.count) for b in cloud.purchases} == {
         ("p5.48xlarge", "capacity_block", "node_day", 21)
     }
@@ -60,21 +61,22 @@ def test_capacity_blocks_are_bought_by_the_day(catalog, ask, hours):
     assert cloud.present_cost == pytest.approx(sum(21 * 24 * 41.528 * (1 + rate) ** -m for m in range(12)))
 
 
-@pytest.mark.parametrize(("hours_used", "committed"), [(455, False), (465, True)])
+@pytest.mark.parametrize(("hours_used", "committed"), [(445, False), (450, True)])
 def test_reserved_against_on_demand_break_even(catalog, ask, hours, hours_used, committed):
-    """One T4 on g4dn.xlarge, us-east-1: 0.526 an hour on demand (2026-07-20), 0.331 reserved for a year with nothing
-    upfront.
+    """One T4 on g4dn.xlarge, us-east-1: 0.526 an hour on demand (2026-07-20); reserved for a year 0.309247 with all paid
+    upfront (2023-08-30), 0.331 with nothing upfront.
 
-    A reserved year is paid for every hour: 0.331 x 730 = 241.63 a month. On demand costs that at 241.63 / 0.526 =
-    459.4 hours, so 455 hours a month are rented on demand and 465 are reserved.
+    A reserved year is paid for every hour: 0.309247 x 8,760 = 2,709.00 at its start; the other one costs 241.63 at the
+    end of each month, worth 2,781.86 at 8 % a year. On demand, paid at the end of each month, is worth 0.526 x 11.5129
+    a monthly hour: 2,709.00 at 447.3 hours. So 445 hours a month are rented on demand and 450 are reserved.
     """
     request = ask(hours("T4", hours_used), providers=["aws"], regions=["us-east-1"], strategies=["cloud"])
     cloud = plan(request, catalog).strategy("cloud")
     assert [(p.name, p.purchase_option, p.count) for p in cloud.purchases] == (
-        [("g4dn.xlarge", "reserved_1y_no_upfront", 1)] if committed else []
+        [("g4dn.xlarge", "reserved_1y_all_upfront", 1)] if committed else []
     )
-    per_month = 0.331 * 730 if committed else hours_used * 0.526
-    assert cloud.total_cost == pytest.approx(12 * per_month, rel=1e-4)
+    whole = 0.309247 * 8760 if committed else 12 * hours_used * 0.526
+    assert cloud.total_cost == pytest.approx(whole, rel=1e-4)
 
 
 def test_owned_against_rented_break_even(catalog, ask, hours):

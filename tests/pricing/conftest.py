@@ -60,6 +60,21 @@ provider,region,instance_type,purchase_option,price_usd_per_hour,first_seen,sour
 acme,here-1,a.large,on_demand,12,2025-01-31,src2,0ef00abbe
 """,
     "price_suspect.csv": "provider,why\nacme,stale\nacme,odd\n",
+    "sold_how.csv": """\
+provider,instance_type,purchase_option,sold,constraint,regions_or_zones,source,date,confidence
+acme,a.*,reserved_1y,yes,only with an attached reservation,,"a page, id 12345",2026-05-01,vendor page
+acme,a.sixth,spot,yes,best effort; max run 7 days,there-1,a page,2026-05-01,vendor page
+""",
+    "fabric.csv": """\
+provider,instance_type,network_gbps,rdma,rdma_gbps,nics,nodes_per_domain,tpu_topology,tpu_chips,tpu_hosts,\
+gke_machine_type,note,source,date,confidence
+acme,a.large,400,InfiniBand,400,4,100 VMs in one scale set,,,,,,a page (copy; id 9),2026-05-01,vendor page
+acme,a.sixth,5-80,none,0,1,1 (no RDMA),,,,,,a page,2026-05-01,vendor page
+""",
+    "term_prices.csv": """\
+provider,region,instance_type,purchase_option,price_usd_per_hour,as_of,source_id,method,sources_seen,note,source,confidence
+acme,here-1,a.large,reserved_3y,4,2026-09-01,src2,listed; on the page,1,,a page,secondary
+""",
 }
 CURATED = {
     "successors.csv": "provider,instance_type,successor,source_id,note\nacme,b.old,a.large,guide,\n",
@@ -73,12 +88,15 @@ Z9-4GB,Z9,Acme,,,4,,,,,,,,,,,datacenter,device,,,src1,no specification
         "acme,X1,b.*,X1-16GB-PCIe,a note\nacme,X1,c.*,X1-16GB-PCIe,a note\n"
     ),
     "sources.csv": "source_id,reference,as_of,gave\nguide,https://acme.example/guide,2026-01-01,targets\n",
+    "excluded_prices.csv": "provider,region,instance_type,purchase_option,why\n",
+    "sale_types.csv": "provider,written,types\nacme,old B,b.*\n",
     "systems.csv": "name,sold,price_as_of,source\nBox 8,yes,2020-05-14,a shop\n",
     "servers.csv": (
         "name,accelerator,accelerator_count,max_power_kw,rack_units,price,currency,price_as_of,source,notes,sold\n"
     ),
 }
 MAINTAINED = {
+    "data/ended.csv": "provider,pattern,title,ended,successor,source\nacme,z.*,Zed,2020-01,a.large,a page\n",
     "data/aliases.csv": "written,name,used_by,units_per_chip,source\nD2,D2-8GB-die,acme,,\nX1,X1-16GB-SXM,acme,,\n",
     "providers/acme/regions.csv": (
         "region,name,country,blocs,source_id\nhere-1,Here,DE,EEA EU,guide\nthere-1,There,ZA,,guide\n"
@@ -96,7 +114,7 @@ reference_regions = { egress_internet = "here-1" }
 [import]
 step_unit = "TB"
 parts = ["*.card"]
-options = { reserved_1y = "committed_use_1y" }
+options = { reserved_1y = "committed_use_1y", reserved_3y = "committed_use_3y" }
 region_groups = { "the south" = ["ZA"] }
 
 [[import.tiers]]

@@ -26,8 +26,8 @@ def complaints(small):
 
 def test_every_row_arrives_or_is_counted(small, tmp_path):
     report = import_facts(small.facts, small.target, small.curated)
-    assert (report.providers, report.offerings, report.prices, report.regions) == (("acme",), 4, 5, 2)
-    assert report.options == ("committed_use_1y", "on_demand", "spot")
+    assert (report.providers, report.offerings, report.prices, report.regions) == (("acme",), 4, 6, 2)
+    assert report.options == ("committed_use_1y", "committed_use_3y", "on_demand", "spot")
     assert (report.accelerators, report.systems, report.superseded, report.suspect) == (4, 2, 1, 2)
     assert report.tiers_read == 7
     assert report.tiers_left == {
@@ -36,7 +36,7 @@ def test_every_row_arrives_or_is_counted(small, tmp_path):
         "another source has more steps": 1,
     }
     assert report.tiers_used == 4
-    assert (report.oldest, report.newest) == (date(2017, 11, 12), date(2026, 7, 20))
+    assert (report.oldest, report.newest) == (date(2017, 11, 12), date(2026, 9, 1))
     made = Catalog.read(small.target, tmp_path / "cache")
     assert made.offerings["acme", "a.large"] == Offering(
         provider="acme",
@@ -48,7 +48,7 @@ def test_every_row_arrives_or_is_counted(small, tmp_path):
         vcpus=64,
         memory_gib=1360,
         local_ssd_gb=None,
-        network_gbps=None,
+        network_gbps=400,
         interconnect="",
         status="current",
         successor=None,
@@ -58,10 +58,11 @@ def test_every_row_arrives_or_is_counted(small, tmp_path):
     assert made.offerings["acme", "a.sixth"].accelerator_count == 1 / 6
     old = made.offerings["acme", "b.old"]
     assert (old.accelerator, old.accelerator_count, old.successor) == ("X1-16GB-PCIe", None, "a.large")
-    assert [q.offering.instance_type for q in made.quotes()] == ["a.sixth", "a.large", "a.large"]
+    assert [q.offering.instance_type for q in made.quotes()] == ["a.sixth", "a.large", "a.large", "a.large"]
     assert [q.offering.instance_type for q in made.quotes(include_parts=True)] == [
         "a.sixth",
         "c.card",
+        "a.large",
         "a.large",
         "a.large",
     ]
@@ -96,6 +97,8 @@ def test_a_second_run_changes_nothing_and_rows_may_come_in_any_order(small):
         name for name in made if name.endswith(("offerings.csv", "prices.csv", "tiers.csv", "history.csv"))
     } | {
         "data/accelerators.csv",
+        "data/fabric.csv",
+        "data/sale.csv",
         "data/sources.csv",
         "data/systems.csv",
         "providers/acme/snapshot.toml",
@@ -172,7 +175,7 @@ FACT_FAULTS = [
     ("prices.csv", 2, "provider", "zeus", "facts/prices.csv:2: provider 'zeus' has no folder"),
     ("prices.csv", 2, "as_of", "last year", "facts/prices.csv:2: as_of is 'last year', expected a date"),
     ("prices.csv", 2, "source_id", "rumour", "facts/prices.csv:2: source_id 'rumour' is not in sources.csv"),
-    ("prices.csv", 2, "method", "guessed", "acme/prices.csv:3: method is 'guessed', expected one of listed, derived"),
+    ("prices.csv", 2, "method", "guessed", "acme/prices.csv:4: method is 'guessed', expected one of listed, derived"),
     ("price_history.csv", 2, "price_usd_per_hour", "-1", "facts/price_history.csv:2: price_usd_per_hour is '-1'"),
     ("price_history.csv", 2, "first_seen", "2025", "facts/price_history.csv:2: first_seen is '2025', expected a date"),
     ("price_history.csv", 2, "instance_type", "a.tiny", "facts/price_history.csv:2: instance_type 'a.tiny' is not in"),
@@ -278,6 +281,7 @@ def test_every_missing_table_and_column_is_reported_once(tmp_path):
         import_facts(tmp_path / "facts", ROOT)
     missing = (
         "accelerators", "offerings", "sources", "systems", "transfer_storage_prices", "price_history", "price_suspect",
+            "sold_how", "fabric", "term_prices",
     )  # fmt: skip
     columns = "region, instance_type, purchase_option, price_usd_per_hour, as_of, source_id, method, note"
     expected = {f"facts/{name}.csv: the file is missing" for name in missing}

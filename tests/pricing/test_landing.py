@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +21,7 @@ from pricing.errors import ProviderFailure
 from pricing.price import Price, parse_purchase_option
 from pricing.providers import CatalogLayout
 from pricing.regions import Source
-from pricing.snapshots.publication import QUARANTINE_FILE, publish_snapshot
+from pricing.snapshots.publication import publish_snapshot
 from pricing.snapshots.quality_gate import FetchedRows
 
 DAY = date(2026, 11, 21)
@@ -86,7 +89,7 @@ def test_a_region_nobody_knew_has_no_country_and_a_price(data):
 def test_what_is_held_is_listed_beside_the_snapshot(data):
     good = [((*P5[:2], name, "on_demand"), per) for name, per in (("p4d.24xlarge", 21.9), ("p4de.24xlarge", 27.4))]
     landed = publish_snapshot("aws", fetched((P5, 5.0), *good), data, made_by="a test", day=DAY)
-    lines = (landed.path / QUARANTINE_FILE).read_text().splitlines()
+    lines = landed.quarantine.read_text().splitlines()
     assert lines[0] == "subject,reason,price_before,before_as_of,price_after,after_as_of"
     assert lines[1].startswith('aws us-east-1 p5.48xlarge on_demand,"moved from 55.04') or "moved" in lines[1]
     assert lines[1].endswith("55.04,2026-07-20,5,2026-11-21")
@@ -115,6 +118,7 @@ import os, signal, sys
 from datetime import date
 from pathlib import Path
 from pricing import csv_tables
+from pricing.catalog import data_folder
 from pricing.price import Price, parse_purchase_option
 from pricing.regions import Source
 from pricing.snapshots import publication
@@ -128,7 +132,8 @@ def die(*_):
 fsync, rename, replace = os.fsync, Path.rename, Path.replace
 os.fsync = lambda file: (die(), fsync(file))
 Path.rename = lambda path, target: (die(), rename(path, target))[1]
-publication.write_atomically = lambda path, content: (die(), csv_tables.write_atomically(path, content))
+for module in (publication, data_folder):
+    module.write_atomically = lambda path, content: (die(), csv_tables.write_atomically(path, content))
 key = ("aws", "us-east-1", "p5.48xlarge", "on_demand")
 day = date(2026, 11, 22)
 price = Price(*key, *parse_purchase_option(key[3]), 51.0, "USD", day, "later", "listed", "")
@@ -141,7 +146,8 @@ publication.publish_snapshot("aws", rows, Path(sys.argv[1]), made_by="x", day=da
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("after", [8, 0, 3, 9, 7])
 def test_killed_at_any_step_of_writing_leaves_the_last_good_snapshot(data, after):
-    """Eight files are put on the disk, then the folder is named (after 8), then it becomes current (after 9)."""
+    """The quarantine and seven files are put on the disk, then the folder is named (after 8), then it becomes current
+    (after 9)."""
     publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
     done = subprocess.run([sys.executable, "-c", KILLED, str(data), str(after)], check=False, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
@@ -158,7 +164,46 @@ def test_an_unreadable_result_is_taken_back(data):
     with pytest.raises(ProviderFailure, match="method is 'rumoured'"):
         publish_snapshot("aws", bad, data, made_by="a test", day=DAY)
     assert price_in_use().price_per_hour == 50.0
-    assert folders(data) == [".lock", "2026-11-21-001", "current"]
+    assert folders(data) == [".lock", "2026-11-21-001", "current", "quarantine.csv"]
+
+
+def test_what_is_held_is_listed_even_where_nothing_else_changes(data):
+    good = [((*P5[:2], name, "on_demand"), per) for name, per in (("p4d.24xlarge", 21.9), ("p4de.24xlarge", 27.4))]
+    publish_snapshot("aws", fetched((P5, 50.0), *good), data, made_by="a test", day=DAY)
+    landed = publish_snapshot("aws", fetched((P5, 5.0), *good), data, made_by="a test", day=DAY)
+    assert not landed.changed
+    assert "aws us-east-1 p5.48xlarge on_demand" in landed.quarantine.read_text()
+    landed = publish_snapshot("aws", fetched((P5, 50.0), *good), data, made_by="a test", day=DAY)
+    assert len(landed.quarantine.read_text().splitlines()) == 1, "only the head: nothing is held any more"
+
+
+def test_the_log_has_what_was_in_use_and_no_folder_that_a_killed_refresh_left(data):
+    for price in (50.0, 51.0):
+        publish_snapshot("aws", fetched((P5, price)), data, made_by="a test", day=DAY)
+    place = data / "snapshots" / "aws"
+    shutil.copytree(place / "2026-11-21-002", place / "2026-11-21-003")  # renamed into place, then killed
+    assert data_folder.read_snapshot_log("aws", data) == ("2026-11-21-001", "2026-11-21-002")
+    publish_snapshot("aws", fetched((P5, 52.0)), data, made_by="a test", day=DAY)
+    assert data_folder.read_snapshot_log("aws", data) == ("2026-11-21-001", "2026-11-21-002", "2026-11-21-004")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights of files as POSIX has them")
+@pytest.mark.parametrize("where", ["snapshots", "snapshots/aws"])
+def test_a_folder_that_cannot_be_written_is_a_failure_of_the_provider(data, where, monkeypatch):
+    """Root may write everywhere, so the system's answer is made here: a disk that is full or mounted read-only."""
+    publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+    real = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        if str(data / where) in str(path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return real(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(ProviderFailure, match="No space left on device") as failed:
+        publish_snapshot("aws", fetched((P5, 51.0)), data, made_by="a test", day=DAY)
+    assert failed.value.kind == "not_written"
+    assert price_in_use().price_per_hour == 50.0
 
 
 def test_a_later_embedded_snapshot_wins_again(data):

@@ -205,7 +205,7 @@ def test_what_is_retired_is_refused_with_its_successor() -> None:
     no_offering = match_module(known["aws"], "eg1.medium")
     assert isinstance(no_offering, Message)
     assert no_offering.code == "family_ended"
-    assert "its successor is G4ad, G4dn or G5 (https://" in no_offering.text
+    assert "Elastic Graphics ended on 2024-01-08; its successor is g4dn.xlarge (https://" in no_offering.text
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ from tools.importer.fact_tables import CURATED_FOLDER, Facts
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """Counts of an import; `tiers_left` counts the skipped rows of transfer and storage prices, by reason."""
+    """Counts of an import; `tiers_left` counts the skipped rows of transfer and storage prices, by
+    reason; `sale_left` what the terms of sale leave out."""
 
     providers: tuple[str, ...]
     offerings: int
@@ -36,6 +37,8 @@ class ImportReport:
     tiers_read: int
     tiers_used: int
     tiers_left: dict[str, int]
+    sale_terms: int
+    sale_left: dict[str, int]
     superseded: int
     suspect: int
     oldest: date
@@ -71,6 +74,8 @@ def import_facts(folder: Path, target: Path, curated_folder: Path = CURATED_FOLD
         tiers_read=len(facts.tiers),
         tiers_used=used,
         tiers_left=left,
+        sale_terms=len(facts.sale[0]),
+        sale_left=facts.sale[1],
         superseded=len(facts.superseded),
         suspect=facts.suspect,
         oldest=min(p.as_of for p in snapshot.prices),

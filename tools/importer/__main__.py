@@ -33,8 +33,10 @@ def import_report_lines(report: ImportReport) -> Iterator[str]:
         if isinstance(value, tuple):
             text = ", ".join(value) or "none"
         elif isinstance(value, dict):
-            text = "; ".join(f"{count:,} {reason}" for reason, count in value.items()) or "none"
+            text = f"{sum(value.values()):,}"
         yield f"{field.name.replace('_', ' '):12} {text}"
+        if isinstance(value, dict):
+            yield from (f"  {count:6,} {reason}" for reason, count in value.items())
 
 
 if __name__ == "__main__":

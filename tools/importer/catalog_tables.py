@@ -11,6 +11,8 @@ from typing import Any
 from pricing.accelerator import ACCELERATOR_COLUMNS
 from pricing.catalog import snapshot_tables
 from pricing.csv_tables import format_sorted_table, quote_toml_strings
+from pricing.fabric import FABRIC_COLUMNS
+from pricing.sale import SALE_COLUMNS
 from pricing.snapshots.price_history import HISTORY_COLUMNS, HISTORY_FILE
 from pricing.transfer_storage_prices import Tier
 from tools.importer.fact_tables import FACT_TABLES, Facts, format_accelerator_count
@@ -26,6 +28,8 @@ def build_catalog_files(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, 
         "data/sources.csv": format_sorted_table(
             snapshot_tables.SOURCE_COLUMNS, (asdict(s) for s in facts.sources.values())
         ),
+        "data/fabric.csv": format_sorted_table(FABRIC_COLUMNS, (asdict(fabric) for fabric in facts.fabrics)),
+        "data/sale.csv": format_sorted_table(SALE_COLUMNS, (asdict(term) for term in facts.sale[0])),
         "data/systems.csv": _system_table(facts),
     }
     left: Counter[str] = Counter()
@@ -80,6 +84,7 @@ def _system_table(facts: Facts) -> bytes:
 
 def _offering_table(facts: Facts, provider: str) -> bytes:
     parts = facts.providers[provider]["import"].get("parts", [])
+    networks = {fabric.key: fabric.network_gbps for fabric in facts.fabrics}
     rows = []
     for row, accelerator in facts.offerings:
         values = row.values
@@ -93,6 +98,7 @@ def _offering_table(facts: Facts, provider: str) -> bytes:
                 "accelerator": accelerator,
                 "accelerator_count": format_accelerator_count(row, "accelerator_count"),
                 **{column: row.number(column) for column in numbers},
+                "network_gbps": networks.get((provider, values["instance_type"])) or row.number("network_gbps"),
                 "interconnect": "" if values["interconnect"] == "none" else values["interconnect"],
                 "status": "retired" if successor else values["status"],  # facts may be older than an end
                 "successor": successor,
@@ -111,6 +117,7 @@ def _price_table(facts: Facts, provider: str) -> bytes:
             "purchase_option": option,
             "price_per_hour": row.values["price_usd_per_hour"],
             "currency": currency,
+            "method": row.values["method"].split()[0].rstrip(":;"),  # newer tables tell more after the word
         }
         for row, option in facts.prices
         if row.values["provider"] == provider

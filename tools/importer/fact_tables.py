@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,14 @@ from pricing.accelerator import (
 from pricing.catalog import snapshot_tables
 from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot, UnknownName
-from pricing.price import parse_purchase_option
+from pricing.fabric import Fabric
 from pricing.providers import find_provider_folders
 from pricing.regions import Source
+from pricing.sale import SaleTerm
 from pricing.transfer_storage_prices import TIER_ITEMS
+from tools.importer.fabrics import FABRIC_FACT_COLUMNS, build_fabrics, derive_slice_prices, derive_slices
+from tools.importer.price_rows import exclude_prices, resolve_prices, select_newest, type_key
+from tools.importer.sale_terms import SALE_TYPE_COLUMNS, SOLD_HOW_COLUMNS, build_sale_terms
 from tools.importer.transfer_storage_tiers import GB_PER_STEP_UNIT
 
 FACT_TABLES: dict[str, tuple[str, ...]] = {
@@ -33,6 +38,7 @@ FACT_TABLES: dict[str, tuple[str, ...]] = {
         "tf32_tflops", "fp16_bf16_tflops", "fp8_tflops", "fp4_tflops", "tdp_w", "interconnect_gbs", "ecc", "class",
         "list_price_usd", "list_price_year", "source", "notes",
     ),
+    "fabric.csv": FABRIC_FACT_COLUMNS,
     "offerings.csv": (
         "provider", "family", "instance_type", "accelerator", "accelerator_count", "accelerator_memory_gib", "vcpus",
         "memory_gib", "local_ssd_gb", "network_gbps", "interconnect", "status", "source_ids",
@@ -46,9 +52,14 @@ FACT_TABLES: dict[str, tuple[str, ...]] = {
         "commit",
     ),
     "sources.csv": ("source_id", "repo", "path", "commit", "as_of", "gave"),
+    "sold_how.csv": SOLD_HOW_COLUMNS,
     "systems.csv": (
         "name", "accelerator", "count", "max_power_kw", "rack_units", "list_price_usd", "list_price_year", "source",
         "notes",
+    ),
+    "term_prices.csv": (
+        "provider", "region", "instance_type", "purchase_option", "price_usd_per_hour", "as_of", "source_id", "method",
+        "note",
     ),
     "transfer_storage_prices.csv": ("provider", "region", "item", "unit", "tier", "price_usd", "as_of", "source_id"),
 }  # fmt: skip
@@ -59,7 +70,9 @@ COUNTED_TABLES = ("price_suspect.csv",)
 CURATED_FOLDER = Path(__file__).parent / "data" / "curated"
 CURATED_TABLES: dict[str, tuple[str, ...]] = {
     "accelerators.csv": ACCELERATOR_COLUMNS,
+    "excluded_prices.csv": ("provider", "region", "instance_type", "purchase_option", "why"),
     "offering_accelerators.csv": ("provider", "written", "instance_types", "name", "source"),
+    "sale_types.csv": SALE_TYPE_COLUMNS,
     "servers.csv": snapshot_tables.SYSTEM_COLUMNS,
     "sources.csv": snapshot_tables.SOURCE_COLUMNS,
     "successors.csv": ("provider", "instance_type", "successor", "source_id"),
@@ -94,11 +107,33 @@ class Facts:
     regions: dict[str, list[TableRow]]
     superseded: list[tuple[TableRow, str]]
     suspect: int
+    sold_how: list[TableRow]
+    sale_types: list[TableRow]
+    networks: list[TableRow]
 
     @property
     def options(self) -> set[tuple[str, str]]:
         """Provider and purchase option, by the name that the catalogue uses."""
         return {(row.values["provider"], option) for row, option in self.prices}
+
+    @cached_property
+    def sale(self) -> tuple[list[SaleTerm], dict[str, int]]:
+        """The terms of sale, and how often each reason left something of the facts out."""
+        names = {name: {row.values["region"]: row.values["name"] for row in its} for name, its in self.regions.items()}
+        options = {name: facts.get("import", {}).get("options", {}) for name, facts in self.providers.items()}
+        return build_sale_terms(self.sold_how, self.sale_types, self._types, names, options)
+
+    @cached_property
+    def fabrics(self) -> list[Fabric]:
+        """How the nodes of each type are joined."""
+        return build_fabrics(self.networks, self._types)
+
+    @property
+    def _types(self) -> dict[str, list[str]]:
+        types: dict[str, list[str]] = {}
+        for row, _ in self.offerings:
+            types.setdefault(row.values["provider"], []).append(row.values["instance_type"])
+        return types
 
     @classmethod
     def read(cls, folder: Path, target: Path, curated_folder: Path, faults: list[str]) -> Facts:
@@ -117,16 +152,19 @@ class Facts:
         faults += names.faults()
         sources = _parse_sources(tables["sources.csv"], curated["sources.csv"])
         regions = {name: read[_regions_file(target, name)] for name in own}
-        offerings = _resolve_offerings(tables["offerings.csv"], curated["offering_accelerators.csv"], names, own)
-        types = {_type_key(row) for row, _ in offerings}
-        prices = _resolve_prices(tables["prices.csv"], types, own, regions, "as_of")
-        superseded = _resolve_prices(tables[SUPERSEDED_TABLE], types, own, regions, "first_seen")
+        slices = derive_slices(tables["fabric.csv"], tables["offerings.csv"])
+        offered = [*tables["offerings.csv"], *slices]
+        offerings = _resolve_offerings(offered, curated["offering_accelerators.csv"], names, own)
+        types = {type_key(row) for row, _ in offerings}
+        listed, older = select_newest([*tables["prices.csv"], *tables["term_prices.csv"]])
+        listed, excluded = exclude_prices(listed, curated["excluded_prices.csv"])
+        listed += derive_slice_prices(tables["fabric.csv"], slices, listed)
+        prices = resolve_prices(listed, types, own, regions, "as_of")
+        superseded = resolve_prices([*tables[SUPERSEDED_TABLE], *older], types, own, regions, "first_seen")
         dated = [row for row, _ in (*prices, *superseded)]
         _check_sources([*dated, *tables["transfer_storage_prices.csv"]], "source_id", sources)
         _check_sources([r for r, _ in offerings], "source_ids", sources)
-        for row in tables["systems.csv"]:
-            if row.text("accelerator") not in names.by_name:
-                row.fault(f"accelerator {row.values['accelerator']!r} is unknown")
+        _check_accelerators(tables["systems.csv"], names)
         return cls(
             folder=folder,
             target=target,
@@ -143,7 +181,10 @@ class Facts:
             providers=own,
             regions=regions,
             superseded=superseded,
-            suspect=len(tables[COUNTED_TABLES[0]]),
+            suspect=len(tables[COUNTED_TABLES[0]]) + excluded,
+            sold_how=tables["sold_how.csv"],
+            sale_types=curated["sale_types.csv"],
+            networks=tables["fabric.csv"],
         )
 
 
@@ -208,10 +249,6 @@ def _regions_file(target: Path, provider: str) -> Path:
     return target / "providers" / provider / "regions.csv"
 
 
-def _type_key(row: TableRow) -> tuple[str, str]:
-    return row.values["provider"], row.values["instance_type"]
-
-
 def _parse_accelerators(rows: list[TableRow], curated_rows: list[TableRow], faults: list[str]) -> list[Accelerator]:
     parsed = [_parse_accelerator(row) for row in rows] + [parse_accelerator(row) for row in curated_rows]
     times = Counter(accelerator.name for accelerator in parsed if accelerator)
@@ -270,9 +307,9 @@ def _resolve_offerings(
     for row in rows:
         if row.text("provider") not in own:
             row.fault(f"provider {row.values['provider']!r} has no folder with a provider.toml")
-        if _type_key(row) in listed_types:
-            row.fault(f"{' '.join(_type_key(row))} is listed twice")
-        listed_types.add(_type_key(row))
+        if type_key(row) in listed_types:
+            row.fault(f"{' '.join(type_key(row))} is listed twice")
+        listed_types.add(type_key(row))
         format_accelerator_count(row, "accelerator_count")
         resolved.append((row, _accelerator_name(row, decided, names)))
     return resolved
@@ -294,36 +331,10 @@ def _accelerator_name(row: TableRow, decided: list[TableRow], names: Accelerator
         return ""
 
 
-def _resolve_prices(
-    rows: list[TableRow],
-    types: set[tuple[str, str]],
-    own: dict[str, dict[str, Any]],
-    regions: dict[str, list[TableRow]],
-    dated: str,
-) -> list[tuple[TableRow, str]]:
-    """Price rows with the purchase option that the catalogue uses. Superseded rows are identified by day as well."""
-    places = {(name, row.values["region"]) for name, region_rows in regions.items() for row in region_rows}
-    resolved: list[tuple[TableRow, str]] = []
-    first_places: dict[tuple[str, ...], str] = {}
-    for row in rows:
-        provider, written = row.text("provider"), row.text("purchase_option")
-        if provider not in own:
-            row.fault(f"provider {provider!r} has no folder with a provider.toml")
-        elif _type_key(row) not in types:
-            row.fault(f"instance_type {row.values['instance_type']!r} is not in offerings.csv")
-        elif (provider, row.values["region"]) not in places:
-            row.fault(f"region {row.values['region']!r} is not in {provider}/regions.csv")
-        option = own.get(provider, {}).get("import", {}).get("options", {}).get(written, written)
-        if parse_purchase_option(option) is None:
-            row.fault(f"purchase_option {written!r} is unknown")
-        row.positive("price_usd_per_hour")
-        row.day(dated)
-        since = (row.values[dated], row.values["source_id"]) if dated == "first_seen" else ()
-        key = (*_type_key(row), row.values["region"], option, *since)
-        if first_places.setdefault(key, row.place) != row.place:
-            row.fault(f"the same price is listed in {first_places[key]}")
-        resolved.append((row, option))
-    return resolved
+def _check_accelerators(systems: list[TableRow], names: AcceleratorNames) -> None:
+    for row in systems:
+        if row.text("accelerator") not in names.by_name:
+            row.fault(f"accelerator {row.values['accelerator']!r} is unknown")
 
 
 def _check_sources(rows: list[TableRow], column: str, sources: dict[str, Source]) -> None:
@@ -342,5 +353,5 @@ def _parse_successors(
                 row.fault(f"instance type {name!r} of {row.values['provider']!r} is not among the offerings")
         if row.text("source_id") not in sources:
             row.fault(f"source_id {row.values['source_id']!r} is unknown")
-        successors[_type_key(row)] = row.values["successor"]
+        successors[type_key(row)] = row.values["successor"]
     return successors

@@ -287,7 +287,7 @@ def _place_quantity(state: StrategyState, place: Place) -> tuple[float, str]:
     if lots and is_money_commitment(place):
         return math.fsum(lots), f"{MONEY} an hour"
     if lots:
-        return math.fsum(lots), "node-days" if place[3] == "capacity_block" else "nodes"
+        return math.fsum(lots), "node-days" if place[3] in ("capacity_block", "calendar") else "nodes"
     return math.fsum(work.hours for key, work in state.work.items() if key[1] == place), "node-hours"
 
 

@@ -106,6 +106,7 @@ def _throughput_not_measured(basis: str, low_fraction: float, high_fraction: flo
 TEXTS: dict[str, str | Callable[..., str]] = {
     "workload_unserved": _workload_unserved,
     "would_be_served": _would_be_served,
+    "slice_holds_gang": "{workload}: {provider} {instance_type} is one slice of {chips:g} chips, which holds its gang",
     "requested_offering_retired": _requested_offering_retired,
     "limit_too_low": "{limit}: {amount:,.6g} {unit} is too little; {needed:,.10g} would do, all other limits kept",
     "no_single_limit_in_the_way": lambda limits: f"no limit alone is in the way, of these: {', '.join(limits)}",
@@ -157,8 +158,9 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "commitments_unpriced": (
         "no reserved, committed or savings-plan price is known: only use by the hour was compared"
     ),
-    "capacity_blocks_not_assured": (
-        "sold at most 8 weeks ahead and while on offer: later months are priced as today, and none is assured"
+    "dated_capacity_not_assured": lambda ahead_days: (
+        f"sold {f'at most {ahead_days} days' if ahead_days else 'some weeks'} ahead and while on offer: later months"
+        " are priced as today, and none is assured"
     ),
     "throughput_not_measured": _throughput_not_measured,
     "price_outdated": "priced on {as_of}, {age_days} days before the plan",

@@ -32,6 +32,12 @@ def _busiest_month(month: int, running: float, accelerators: Sequence[str]) -> s
     return f"in month {month}, the busiest, {running:.3g} run at once on average, on {' and '.join(accelerators)}"
 
 
+def _nodes_not_joined(nodes: int, joined: int, rdma: str | None) -> str:
+    if joined > 1:
+        return f"a gang of {nodes} nodes; one {rdma} fabric joins at most {joined}"
+    return f"a gang of {nodes} nodes that no fabric joins (`fabric: any` lets it run over Ethernet)"
+
+
 TEXTS: dict[str, str | Callable[..., str]] = {
     "accelerator_count_unknown": "its number of accelerators is unknown",
     "accelerator_hour_defined": "an accelerator-hour is one accelerator for one hour",
@@ -48,12 +54,14 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "accelerators",
     "no_slice_large_enough": "no slice of {accelerator} has {fraction:.3g} of it",
     "no_slices_known": "{accelerator} has no slices that are known",
+    "nodes_not_joined": _nodes_not_joined,
     "node_too_small": "fewer than {needed_accelerators:g} accelerators per node",
     "operations_of_unit_unknown": _operations_of_unit_unknown,
     "other_software_stack": "another vendor's software stack, neither measured nor allowed by name",
     "parallelism_bound_unknown": "the cost of its parallelism is unknown: {reason}",
     "prediction_not_allowed": "its throughput would be a prediction and only measured ones are allowed",
     "share_of_work": "{share}: {ratio:.3g} of the work",
+    "slices_not_joined": "{slices} slices of {accelerator} that nothing joins: its gang needs one of {gang:g} chips",
     "slice_profile": "in a slice {profile}, {instances} to an accelerator",
     "slice_sold": "in a slice sold as {fraction:.3g} of one",
     "slice_too_small": "a slice smaller than {fraction:.3g} of an accelerator",

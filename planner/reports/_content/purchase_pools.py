@@ -9,12 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from planner.result import EXISTING_SUFFIX, CashRow, Plan, Purchase, Strategy, Use
+from pricing.units import HOURS_PER_DAY
 
 COMMITMENT = "commitment"
 CAPITAL = ("hardware", "installation", "financing", "resale")
 """Categories that pay for owned nodes over all months of their use; running costs are effective when they are paid."""
 OWN_SITE = "own site"
-HOURS_A_DAY = 24
 ANY_REGION, ANY_TYPE = "all-regions", "any-type"
 """In place of a region and a type where money is committed to all of them."""
 ZERO_TOLERANCE = 1e-9
@@ -154,7 +154,7 @@ class PurchasePools:
 
     def _monthly_quantity(self, purchase: Purchase) -> float:
         """Node-hours, or money."""
-        return purchase.amount * (HOURS_A_DAY if purchase.unit == "node_day" else self._hours)
+        return purchase.amount * (HOURS_PER_DAY if purchase.unit == "node_day" else self._hours)
 
 
 def _covers_use(purchase: Purchase, use: Use) -> bool:

@@ -36,6 +36,10 @@ FAILURE_KINDS: dict[int, FailureKind] = {
 }
 
 
+class MissingSubscription(ProviderFailure):
+    """No subscription is named. Prices need none, so a refresh is whole without; sizes and quotas do."""
+
+
 class AzureClients:
     """Clients of one refresh. Each connects, and looks for credentials, on first use."""
 
@@ -118,7 +122,7 @@ class AzureClients:
         """ComputeManagementClient; over plain HTTP without an Authorization header."""
         subscription = os.environ.get(SUBSCRIPTION, "").strip()
         if not subscription:
-            raise ProviderFailure("no_credentials", f"no subscription is set: name one in {SUBSCRIPTION}")
+            raise MissingSubscription("no_credentials", f"no subscription is set: name one in {SUBSCRIPTION}")
         base = self._service_address("compute")
         with _sdk():
             from azure.core.pipeline.policies import SansIOHTTPPolicy, UserAgentPolicy

@@ -12,14 +12,14 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from pricing.adapters.protocol import FetchRequest, FetchTask, PriceReading, QuotaTask, RejectedRow
+from pricing.adapters.protocol import FetchRequest, FetchTask, PriceReading, QuotaTask, RejectedRow, SkippedRows
 from pricing.adapters.retries import RetryBudget
 from pricing.csv_tables import read_rows
 from pricing.errors import InvalidSnapshot, ProviderFailure
 from pricing.offering import Offering
 from pricing.providers.azure import quotas, resource_skus
 from pricing.providers.azure import retail_prices as retail
-from pricing.providers.azure.clients import ADDRESSES, AzureClients
+from pricing.providers.azure.clients import ADDRESSES, AzureClients, MissingSubscription
 from pricing.regions import Source
 
 EXTRA = "azure"
@@ -82,7 +82,10 @@ def _list_regions(request: FetchRequest) -> tuple[str, ...]:
 
 
 def _read_sizes(request: FetchRequest, sku_cache: resource_skus.SkuCache, region: str) -> Iterator[PriceReading]:
-    yield from sku_cache.of(region, request.patience).readings
+    try:
+        yield from sku_cache.of(region, request.patience).readings
+    except MissingSubscription as missing:  # prices need none: sizes stay as they are known
+        yield SkippedRows(f"sizes that stay as they are known: {missing.detail}")
 
 
 def _read_prices(

@@ -98,7 +98,7 @@ class SkuCache:
         with lock:
             if region not in self._sizes_by_region:
                 if self._permanent_failure:
-                    raise ProviderFailure(self._permanent_failure.kind, self._permanent_failure.detail)
+                    raise type(self._permanent_failure)(self._permanent_failure.kind, self._permanent_failure.detail)
                 try:
                     self._sizes_by_region[region] = _read_skus(self._request, self._clients, region, patience)
                 except ProviderFailure as failed:

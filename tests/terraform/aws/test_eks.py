@@ -96,7 +96,12 @@ def test_every_offering_has_a_node_group_or_a_reason() -> None:
 
 @pytest.mark.parametrize(
     ("instance_type", "successor"),
-    [("p2.xlarge", "p3.2xlarge"), ("p2.16xlarge", "p3.16xlarge"), ("g3.8xlarge", "g4dn"), ("eg1.medium", "G4dn")],
+    [
+        ("p2.xlarge", "p3.2xlarge"),
+        ("p2.16xlarge", "p3.16xlarge"),
+        ("g3.8xlarge", "g4dn"),
+        ("eg1.medium", "g4dn.xlarge"),
+    ],
 )
 @pytest.mark.parametrize("kind", ["nodes", "kubernetes"])
 def test_what_is_gone_is_refused_with_its_successor(instance_type: str, successor: str, kind: Any) -> None:

@@ -14,7 +14,7 @@ REASONS = {
     "no_kubernetes_module_for_type": "no module for Kubernetes under terraform/{provider}/ takes this instance type",
     "type_excluded_by_module": "{explanation}",
     "other_nodes_have_module": "{explanation}; `planner terraform --nodes {nodes}` provisions it",
-    "family_ended": "{announcement}; its successor is {successor} ({source})",
+    "family_ended": "{title} ended on {ended}; its successor is {successor} ({source})",
     "type_retired": "it is retired; its successor is {successor}",
     "type_retired_without_successor": "it is retired; no successor is known",
     "accelerator_unknown": "{accelerator} is not in the table of accelerators, so its CUDA is not known",

@@ -153,9 +153,9 @@ def test_tpu_slices_are_sold_by_region(read_slices):
 
 
 def test_a_new_slice_counts_chips(read_slices, world):
-    world.slices[ZONE]["v5p-1024"] = "8x8x8"
-    new = read_slices().offerings["tpu-v5p-1024"]
-    assert (new.accelerator, new.accelerator_count, new.family) == ("TPU-v5p", 512, "TPU")  # 1024 cores
+    world.slices[ZONE]["v5p-4096"] = "8x16x16"
+    new = read_slices().offerings["tpu-v5p-4096"]
+    assert (new.accelerator, new.accelerator_count, new.family) == ("TPU-v5p", 2048, "TPU")  # 4096 cores
 
 
 def test_a_topology_that_contradicts_the_name_is_refused(read_slices, world):

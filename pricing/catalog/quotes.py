@@ -1,0 +1,39 @@
+"""Quotes: an offering at a price, and the accelerator memory that it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pricing.accelerator import Accelerator
+from pricing.offering import Offering
+from pricing.price import Price
+from pricing.sale import SaleTerm
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """An offering at a price: one answer of a query. `rank` is its position among all prices, the lowest first; `sale`
+    is how it is sold, None where no source says it."""
+
+    offering: Offering
+    price: Price
+    accelerator: Accelerator
+    rank: int
+    sale: SaleTerm | None = None
+
+
+def full_accelerator_memory(offering: Offering, accelerator: Accelerator) -> float | None:
+    """GiB of one whole accelerator of this type: as the provider states, else as the specification has it; for a
+    CPU its share of the node's memory."""
+    stated, node = offering.accelerator_memory_gib, offering.memory_gib
+    if stated is None and accelerator.device_class == "cpu" and node is not None and offering.accelerator_count:
+        return node / max(1.0, offering.accelerator_count)
+    return stated if stated is not None else accelerator.memory_gib
+
+
+def usable_accelerator_memory(offering: Offering, accelerator: Accelerator) -> float | None:
+    """GiB available to a job on one accelerator; on a slice, its share: a sixth of an A10 with 24 has 4."""
+    whole = full_accelerator_memory(offering, accelerator)
+    if whole is None or offering.accelerator_count is None:
+        return whole
+    return whole * min(1.0, offering.accelerator_count)

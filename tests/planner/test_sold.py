@@ -1,0 +1,120 @@
+"""Plans buy what is sold so, on nodes that one fabric joins. Sums are by hand on the shipped prices of 2026."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.analysis.infeasibility import _name_holding_slice
+from planner.application import plan
+from planner.request.models import Request
+from planner.result.message import Message, message
+from planner.workloads.demand import compute_demands
+from planner.workloads.placement import PlacementSearch, find_placements
+
+
+def request(months: int, job: dict, **settings) -> Request:
+    document = {"as_of": "2026-11-21", "start": "2026-12", "months": months, "strategies": ["cloud"], **settings}
+    return Request.model_validate({**document, "workloads": [{"name": "job", "kind": "training", **job}]})
+
+
+def hours(per_month: float, accelerator: str) -> dict:
+    return {"demand": {"accelerator_hours_per_month": per_month, "accelerator": accelerator}}
+
+
+@pytest.fixture(scope="module")
+def planned(catalog):
+    def solve(months: int, job: dict, **settings):
+        made = plan(request(months, job, **settings), catalog)
+        return made, made.strategies[0]
+
+    return solve
+
+
+def places(strategy) -> set[tuple[str, str]]:
+    return {(use.name, use.purchase_option) for use in strategy.uses}
+
+
+def test_one_h100_for_three_years_is_not_planned_on_a_size_that_is_sold_as_spot_only(planned):
+    # the cheapest that is sold: p5.4xlarge on demand at 6.88 an hour x 730 x 36 = 180,806.40
+    # (a3-highgpu-1g with a three-year commitment, 127,670, is sold by nobody)
+    limits = {"purchase_options": ["on_demand", "committed_use"]}
+    _, cloud = planned(36, {"kind": "inference", **hours(730, "H100")}, limits=limits)
+    assert cloud.total_cost == pytest.approx(180_806.40, abs=0.01)
+    assert places(cloud) == {("p5.4xlarge", "on_demand")}
+
+
+def test_the_three_year_savings_plan_of_p5_is_known(planned):
+    # 11,680 h / 730 = 16 accelerators = 2 nodes; 2 x 23.77728 x 26,280 h = 1,249,733.84
+    _, cloud = planned(36, {"kind": "inference", **hours(11_680, "H100")}, providers=["aws"])
+    assert cloud.total_cost == pytest.approx(1_249_733.84, abs=0.01)
+    assert places(cloud) == {("p5.48xlarge", "savings_plan_3y_instance_no_upfront")}
+
+
+def test_what_is_not_sold_on_demand_is_not_planned_so(planned):
+    _, cloud = planned(3, {"gang": 8, **hours(5_840, "H200")}, providers=["gcp"])
+    assert not {place for place in places(cloud) if place == ("a3-ultragpu-8g", "on_demand")}
+
+
+FABRICS = [  # provider, accelerator, gang, its type, USD an hour of one node, nodes
+    ("azure", "A100-80GB", 16, "Standard_ND96amsr_A100_v4", 32.77, 2),
+    ("azure", "H100", 128, "Standard_ND96isr_H100_v5", 98.32, 16),
+    ("gcp", "TPU-v5e", 64, "tpu-v5litepod-64", 64 * 1.2, 1),
+    ("gcp", "TPU-v6e", 16, "tpu-v6e-16", 16 * 2.7, 1),
+    ("gcp", "TPU-v6e", 64, "tpu-v6e-64", 64 * 2.7, 1),
+    ("gcp", "TPU-v4", 16, "tpu-v4-32", 16 * 3.22, 1),
+]
+
+
+@pytest.mark.parametrize(("provider", "accelerator", "gang", "instance_type", "rate", "nodes"), FABRICS)
+def test_a_gang_runs_on_nodes_that_are_joined(planned, provider, accelerator, gang, instance_type, rate, nodes):
+    _, cloud = planned(3, {"gang": gang, **hours(730 * gang, accelerator)}, providers=[provider])
+    assert places(cloud) == {(instance_type, "on_demand")}
+    assert cloud.total_cost == pytest.approx(rate * nodes * 730 * 3, rel=1e-6)
+
+
+GENERATIONS = ("TPU-v2", "TPU-v3", "TPU-v4", "TPU-v5e", "TPU-v5p", "TPU-v6e", "TPU-v7-Ironwood")
+
+
+@pytest.mark.parametrize("accelerator", GENERATIONS)
+def test_every_gang_of_tpus_gets_one_slice_that_holds_it_or_the_name_of_the_next(catalog, accelerator):
+    part = catalog.names.by_name[accelerator]
+    offerings = [offering for offering in catalog.offerings.values() if offering.accelerator == accelerator]
+    for gang in range(1, 257):
+        asked = request(1, {"gang": gang, **hours(730, accelerator)}, providers=["gcp"])
+        need = compute_demands(asked, 730, {}).needs[0]
+        search = PlacementSearch(need, asked, catalog.names, {})
+        for offering in offerings:
+            count = offering.accelerator_count
+            found = find_placements(search, part, count, part.memory_gib, catalog.fabric(offering))
+            if isinstance(found, Message):
+                assert count is None or count < gang, f"{offering.instance_type} holds {gang}: {found}"
+            else:
+                assert [placement.nodes_per_gang for placement in found] == [1]
+                assert count >= gang
+        unjoined = message("slices_not_joined", accelerator=accelerator, slices=2, gang=gang)
+        [holding] = _name_holding_slice("job", [unjoined], catalog)
+        assert holding.parameters["chips"] == min(o.accelerator_count for o in offerings if o.accelerator_count >= gang)
+
+
+def test_a_gang_of_tpus_that_no_slice_on_sale_holds_is_refused_with_the_next_that_does(planned):
+    # TPU v4: slices of 8 to 128 chips have prices; 256 chips are tpu-v4-512, which has none
+    made, _ = planned(1, {"gang": 256, **hours(730 * 256, "TPU-v4")}, providers=["gcp"])
+    assert made.status == "infeasible"
+    assert "which holds its gang" in " ".join(reason.text for reason in made.reasons)
+
+
+def test_ethernet_will_do_where_the_request_says_so(planned):
+    job = {"gang": 32, "accelerators": ["A100-40GB"], **hours(23_360, "A100-40GB")}
+    made, _ = planned(3, job, providers=["gcp"])
+    assert made.status == "infeasible"
+    assert "no fabric joins" in " ".join(reason.text for reason in made.reasons)
+    made, cloud = planned(3, {**job, "fabric": "any"}, providers=["gcp"])
+    assert made.status == "optimal"
+    assert {option for _, option in places(cloud)} == {"on_demand"}
+
+
+def test_a_price_says_whether_its_sale_is_confirmed(planned):
+    made, _ = planned(1, hours(730, "L4"), providers=["gcp"])
+    assert {price.sale for price in made.prices} == {"confirmed"}
+    made, _ = planned(1, hours(730, "T4"), providers=["azure"])
+    assert {price.sale for price in made.prices} == {"not_confirmed"}

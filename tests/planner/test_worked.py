@@ -63,8 +63,8 @@ def test_capacity_blocks_are_bought_by_the_day(catalog, ask, hours):
 
 @pytest.mark.parametrize(("hours_used", "committed"), [(445, False), (450, True)])
 def test_reserved_against_on_demand_break_even(catalog, ask, hours, hours_used, committed):
-    """One T4 on g4dn.xlarge, us-east-1: 0.526 an hour on demand (2026-07-20); reserved for a year 0.309247 with all paid
-    upfront (2023-08-30), 0.331 with nothing upfront.
+    """One T4 on g4dn.xlarge, us-east-1: 0.526 an hour on demand (2026-07-20); reserved for a year, all paid
+    upfront, 0.309247 (2023-08-30), with nothing upfront 0.331.
 
     A reserved year is paid for every hour: 0.309247 x 8,760 = 2,709.00 at its start; the other one costs 241.63 at the
     end of each month, worth 2,781.86 at 8 % a year. On demand, paid at the end of each month, is worth 0.526 x 11.5129

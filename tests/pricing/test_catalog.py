@@ -79,12 +79,14 @@ def test_a_month_of_egress_past_three_edges(catalog):
     assert not any(t.note for t in ohio)
 
 
-def test_a_tebibyte_is_no_terabyte(catalog):
+def test_steps_of_egress_are_in_billed_gigabytes(catalog):
     iowa = catalog.tiers("gcp", "us-central1", "egress_internet")
-    # 1 TiB = 2^40 bytes = 1,099.511627776 GB; 10 TiB ten times that
-    assert [t.from_gb for t in iowa] == pytest.approx([0, 1099.511627776, 10995.11627776], abs=1e-9)
-    # 1,099.511627776 x 0.12 + 900.488372224 x 0.11 = 131.94139533... + 99.05372094... = 230.99511628
-    assert tiered_cost(iowa, 2000) == pytest.approx(230.9951162778, abs=1e-9)
+    # Google prices the GiB and begins its steps at 1 and 10 TiB: 1,024 and 10,240 billed GB
+    assert [t.from_gb for t in iowa] == [0, 1024, 10240]
+    tokyo = catalog.tiers("gcp", "asia-northeast1", "egress_internet")
+    assert [t.price_per_gb for t in tokyo] == [0.12, 0.12, 0.085], "the source has 0.085 for the first"
+    # 1,024 x 0.12 + 976 x 0.11 = 122.88 + 107.36
+    assert tiered_cost(iowa, 2000) == pytest.approx(230.24)
 
 
 def test_where_a_list_ends_early_the_tier_says_so(catalog):

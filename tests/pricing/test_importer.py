@@ -131,6 +131,33 @@ def test_a_price_may_have_been_superseded_twice_but_not_on_one_day(small):
     assert complaints(small) == ("facts/price_history.csv:4: the same price is listed in facts/price_history.csv:3",)
 
 
+def test_a_price_far_from_those_of_other_regions_or_of_before_is_a_fault(small):
+    table = small.facts / "prices.csv"
+    regions = (small.target / "providers/acme/regions.csv").read_text()
+    (small.target / "providers/acme/regions.csv").write_text(regions + "far-1,Far,ZA,,guide\nfar-2,Far,ZA,,guide\n")
+    for place, price in (("there-1", 8.0), ("far-1", 9.0), ("far-2", 3.0)):  # the median of 8.5, 8, 9 and 3 is 8.25
+        table.write_text(f"{table.read_text()}acme,{place},a.large,on_demand,{price},2026-07-20,src1,listed,2,\n")
+    [told] = complaints(small)
+    assert told.endswith(
+        "acme a.large far-2 on_demand is 0.36 of the median of 4 regions: exclude it with a reason, or correct it"
+    )
+    (small.curated / "excluded_prices.csv").write_text(
+        "provider,region,instance_type,purchase_option,why\nacme,far-2,a.large,on_demand,odd\n"
+    )
+    assert import_facts(small.facts, small.target, small.curated).suspect == 3
+    history = small.facts / "price_history.csv"
+    history.write_text(history.read_text().replace(",12,", ",40,"))
+    [told] = complaints(small)
+    assert "is 0.21 of the price of 2025-01-31" in told
+
+
+def test_a_rule_that_excludes_nothing_is_a_fault(small):
+    (small.curated / "excluded_prices.csv").write_text(
+        "provider,region,instance_type,purchase_option,why\nacme,*,z.*,on_demand,odd\n"
+    )
+    assert complaints(small) == ("curated/excluded_prices.csv:2: excludes no price",)
+
+
 def test_hand_kept_files_are_never_written(small):
     kept = {name: content for name, content in tree(small.target).items() if name != "nothing"}
     import_facts(small.facts, small.target, small.curated)

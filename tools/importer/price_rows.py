@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 from fnmatch import fnmatchcase
+from statistics import median
 from typing import Any
 
 from pricing.csv_tables import TableRow
 from pricing.price import parse_purchase_option
+
+REGIONS_MIN = 3
+"""Fewest regions that have a usual price."""
+BAND = (0.5, 2.0)
+BANDS = {"spot": (0.2, 5.0)}
+"""Lowest and highest ratio to the usual price, by purchase option."""
 
 
 def select_newest(rows: Sequence[TableRow]) -> tuple[list[TableRow], list[TableRow]]:
@@ -42,6 +49,30 @@ def exclude_prices(rows: Sequence[TableRow], rules: Sequence[TableRow]) -> tuple
         if rule.line not in used:
             rule.fault("excludes no price")
     return kept, len(rows) - len(kept)
+
+
+def check_outliers(prices: Sequence[tuple[TableRow, str]], superseded: Sequence[tuple[TableRow, str]]) -> None:
+    """A fault for each price far from the median of its type and option over regions (of three or more), and for each
+    far from the price that it superseded. Spot, which moves with the hour, has a wider band."""
+    by_place: dict[tuple[str, ...], list[tuple[TableRow, str]]] = {}
+    for row, option in prices:
+        by_place.setdefault((*type_key(row), option), []).append((row, option))
+    for rows in by_place.values():
+        usual = median(row.positive("price_usd_per_hour") for row, _ in rows)
+        for row, option in rows if len(rows) >= REGIONS_MIN else ():
+            _check_ratio(row, option, usual, f"the median of {len(rows)} regions")
+    before = {_price_key(row): row for row, _ in superseded}
+    for row, option in prices:
+        if old := before.get(_price_key(row)):
+            since = old.values["first_seen"]
+            _check_ratio(row, option, old.positive("price_usd_per_hour"), f"the price of {since}")
+
+
+def _check_ratio(row: TableRow, option: str, usual: float, what: str) -> None:
+    low, high = BANDS.get(option, BAND)
+    ratio = row.positive("price_usd_per_hour") / usual
+    if not low <= ratio <= high:
+        row.fault(f"{' '.join(_price_key(row))} is {ratio:.2f} of {what}: exclude it with a reason, or correct it")
 
 
 def _price_key(row: TableRow) -> tuple[str, ...]:

@@ -11,10 +11,10 @@ from typing import Any
 
 from pricing.csv_tables import TableRow
 from pricing.transfer_storage_prices import Tier
-from pricing.units import GB, GIB
 
-GB_PER_STEP_UNIT = {"TB": 1024.0, "TiB": 1024 * GIB / GB}
-"""AWS and Azure write TB for 1,024 billed GB (the lists begin ranges at 10240); a TiB converts exactly."""
+GB_PER_STEP_UNIT = {"TB": 1024.0, "TiB": 1024.0}
+"""Billed GB, which every cloud counts as 2^30 bytes: AWS and Azure write TB for 1,024 of them (the lists begin ranges
+at 10240), Google writes TiB and prices the GiB. A request's GB are those that are billed."""
 
 UNITS = {
     "block_storage": "gb_month",
@@ -97,21 +97,27 @@ def _select_source_tiers(
         selected_steps[0].row.fault(
             f"{selected_steps[0].rule['item']} of {selected_steps[0].region} has no step from 0 on"
         )
-    return [
-        Tier(
-            provider=provider,
-            region=step.region,
-            item=step.rule["item"],
-            from_gb=step.start,
-            price_per_gb=float(step.row.values["price_usd"]),
-            currency=facts["currency"],
-            as_of=date.fromisoformat(step.row.values["as_of"]),
-            source_id=step.row.values["source_id"],
-            kind=step.rule["kind"],
-            note=_coverage_note(step, selected_steps, unit),
+    tiers: list[Tier] = []
+    for step in reversed(selected_steps):
+        listed = float(step.row.values["price_usd"])
+        # No cloud charges more for more: a step below the next is an error of the source, and the next price holds.
+        amount = max(listed, tiers[-1].price_per_gb if tiers else 0.0)
+        raised = f"the source lists {listed:g}, less than for more: the next step's price" if amount > listed else ""
+        tiers.append(
+            Tier(
+                provider=provider,
+                region=step.region,
+                item=step.rule["item"],
+                from_gb=step.start,
+                price_per_gb=amount,
+                currency=facts["currency"],
+                as_of=date.fromisoformat(step.row.values["as_of"]),
+                source_id=step.row.values["source_id"],
+                kind=step.rule["kind"],
+                note=raised or _coverage_note(step, selected_steps, unit),
+            )
         )
-        for step in selected_steps
-    ]
+    return tiers[::-1]
 
 
 def _coverage_note(step: _TierStep, selected_steps: list[_TierStep], unit: float) -> str:

@@ -190,6 +190,10 @@ class Workload(RequestModel):
     """Accelerator memory needed on each accelerator, in GiB."""
     memory_gib_total: Positive | None = None
     """Accelerator memory needed by the whole gang, in GiB."""
+    cpus_per_accelerator: Positive | None = None
+    """Virtual processors of the node needed for each accelerator."""
+    host_memory_gib_per_accelerator: Positive | None = None
+    """Main memory of the node needed for each accelerator, in GiB."""
     gang: Annotated[Positive | None, _default_from_sweep("accelerators_each")] = Field(None, validate_default=True)
     """Accelerators that work together; default: those of one experiment of the sweep, else the count measured, else
     1."""

@@ -16,7 +16,7 @@ from typing import Literal
 from planner.performance import goodput
 from planner.performance.throughput import Throughput
 from planner.request.assumptions import Assumptions
-from planner.request.models import Request
+from planner.request.models import Request, Workload
 from planner.result import EXISTING_SUFFIX, Gap
 from planner.result.message import Message, message
 from planner.supply import onprem
@@ -245,7 +245,7 @@ def gang_type(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str,
 
 def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offering: Offering) -> None:
     part, workload = build.catalog.names.by_name[offering.accelerator], search.need.workload
-    gang_fits = find_placements(
+    gang_fits = _host_problem(workload, offering) or find_placements(
         search.seat,
         part,
         offering.accelerator_count,
@@ -287,6 +287,19 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
         for fit, hours in zip(gang_fits, billed[option.INTERRUPTS], strict=True):
             if math.isfinite(hours):
                 build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
+
+
+def _host_problem(workload: Workload, offering: Offering) -> Message | None:
+    """Why the processors or the memory of a node are too small for its accelerators, or None. A node with unknown ones
+    is refused where the workload states a need."""
+    count = offering.accelerator_count or 0.0
+    for what, needed, has in (
+        ("cpus", workload.cpus_per_accelerator, offering.vcpus),
+        ("memory_gib", workload.host_memory_gib_per_accelerator, offering.memory_gib),
+    ):
+        if needed is not None and (has is None or has < needed * count * (1 - 1e-9)):
+            return message("host_too_small", what=what, needed_per_accelerator=needed, is_known=has is not None)
+    return None
 
 
 def commitment_pool(price: Price) -> tuple[str, ...]:

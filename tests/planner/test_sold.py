@@ -118,3 +118,19 @@ def test_a_price_says_whether_its_sale_is_confirmed(planned):
     assert {price.sale for price in made.prices} == {"confirmed"}
     made, _ = planned(1, hours(730, "T4"), providers=["azure"])
     assert {price.sale for price in made.prices} == {"not_confirmed"}
+
+
+def test_a_node_has_the_processors_and_the_memory_that_its_accelerators_need(planned):
+    # for each L4 of Google g2-standard-4 has 4 vCPUs and 16 GiB, -8 8 and 32, -12 and -24 12 and 48, -16 16 and 64
+    job = hours(730, "L4")
+    for need, least in (
+        ({}, {"g2-standard-4"}),
+        ({"cpus_per_accelerator": 5}, {"g2-standard-8"}),
+        ({"host_memory_gib_per_accelerator": 33}, {"g2-standard-12", "g2-standard-24"}),
+        ({"cpus_per_accelerator": 13, "host_memory_gib_per_accelerator": 20}, {"g2-standard-16"}),
+    ):
+        ways = {"purchase_options": ["on_demand"]}
+        _, cloud = planned(1, {**job, **need}, providers=["gcp"], limits=ways)
+        assert {name for name, _ in places(cloud)} <= least
+    made, _ = planned(1, {**job, "cpus_per_accelerator": 500}, providers=["gcp"])
+    assert "fewer than 500 vCPUs per accelerator" in " ".join(reason.text for reason in made.reasons)

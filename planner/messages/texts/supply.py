@@ -76,6 +76,13 @@ def _migration(migration_months: float) -> str:
     return f"Owned nodes cost from their delivery on and work {months} later."
 
 
+def _host_too_small(what: str, needed_per_accelerator: float, is_known: bool) -> str:
+    words = {"cpus": "vCPUs", "memory_gib": "GiB of main memory"}[what]
+    if not is_known:
+        return f"its number of {words} is unknown, and {needed_per_accelerator:g} per accelerator are needed"
+    return f"fewer than {needed_per_accelerator:g} {words} per accelerator"
+
+
 NOT_PLANNED = "not planned as an owned system: "
 
 TEXTS: Mapping[str, str | Callable[..., str]] = {
@@ -83,6 +90,7 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "data_transfer_price_unknown": "no price for moving its data there",
     "may_not_be_owned": "may not be owned",
     "not_sold_where_allowed": "not sold in the providers, regions or residency allowed",
+    "host_too_small": _host_too_small,
     "not_sold_this_way": "not sold as {purchase_option} ({source}, {checked})",
     "sale_ended": lambda ends, successor: f"not sold since {ends}" + (f"; instead: {successor}" if successor else ""),
     "sale_not_confirmed": "priced, and no dated source says that it is sold this way: check before you rely on it",

@@ -46,7 +46,7 @@ def collect_gaps(
         *_find_quota_gaps(request, setting, catalog, solved, chosen),
         *_merge_market_gaps(setting.market, quotes),
         *_find_missing_commitments(catalog, paid),
-        *_find_dated_capacity(quotes),
+        *_find_dated_capacity(quotes, setting.assumptions),
         *_find_unconfirmed_sales(quotes, request),
         *_find_predicted_throughputs(setting, solved),
         *_find_doubtful_prices(quotes, setting.assumptions, request.as_of),
@@ -150,14 +150,17 @@ def _find_missing_commitments(catalog: Catalog, paid: Iterable[Resource]) -> Ite
             yield Gap("no_price", f"{provider} {instance_type} commitments", message("commitments_unpriced"))
 
 
-def _find_dated_capacity(quotes: Sequence[Quote]) -> Iterable[Gap]:
+def _find_dated_capacity(quotes: Sequence[Quote], assumptions: Assumptions) -> Iterable[Gap]:
     """Node-days, which providers sell for dates in the near future only."""
+    beyond = assumptions["capacity_blocks_beyond_window"].value > 0
     for quote in quotes:
         option = load_purchase_options()[quote.price.kind]
         if option.UNIT == "node_day":
             ahead = quote.sale.order_ahead_days if quote.sale is not None else None
             subject = f"{quote.price.provider} {quote.price.instance_type} {option.TITLE}"
-            yield Gap("no_capacity_figure", subject, message("dated_capacity_not_assured", ahead_days=ahead))
+            yield Gap(
+                "no_capacity_figure", subject, message("dated_capacity_not_assured", ahead_days=ahead, beyond=beyond)
+            )
 
 
 def _find_unconfirmed_sales(quotes: Sequence[Quote], request: Request) -> Iterable[Gap]:

@@ -16,15 +16,16 @@ from typing import Literal
 from planner.performance import goodput
 from planner.performance.throughput import Throughput
 from planner.request.assumptions import Assumptions
-from planner.request.models import Request, Workload
+from planner.request.models import Request
 from planner.result import EXISTING_SUFFIX, Gap
 from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
 from planner.supply.onprem import OwnedNode
-from planner.supply.price_rules import is_allowed, may_run, plan_start, sale_refusal
-from planner.supply.purchase_options import CommitmentUnit, load_purchase_options
+from planner.supply.price_rules import is_allowed, last_start, may_run, plan_start, sale_refusal
+from planner.supply.purchase_options import CommitmentUnit, PurchaseOption, load_purchase_options
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
+from planner.workloads.eligibility import host_problem
 from planner.workloads.placement import Placement, PlacementSearch, find_placements, parallel_limit
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote, usable_accelerator_memory
@@ -56,7 +57,8 @@ class ExistingCapacity:
 class Resource:
     """One way to get nodes. Exactly one of `quote` and `node` is set; `key` orders resources and breaks ties.
 
-    `pool` is the key of the committed money that a covered resource is set against.
+    `pool` is the key of the committed money that a covered resource is set against. `last_start` is the last month in
+    which it can be started, None where every month will do.
     """
 
     key: tuple[str, ...]
@@ -67,6 +69,7 @@ class Resource:
     node: OwnedNode | None = None
     held: ExistingCapacity | None = None
     pool: tuple[str, ...] = ()
+    last_start: int | None = None
 
     @property
     def name(self) -> str:
@@ -165,6 +168,11 @@ class _MarketBuilder:
         self.start = plan_start(self.request)
 
     @property
+    def beyond(self) -> bool:
+        """Whether dated capacity is planned beyond the time in which it can be ordered."""
+        return self.assumptions["capacity_blocks_beyond_window"].value > 0
+
+    @property
     def surroundings(self) -> DataCostLookup:
         return DataCostLookup(self.request, self.catalog, self.gaps)
 
@@ -245,7 +253,7 @@ def gang_type(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str,
 
 def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offering: Offering) -> None:
     part, workload = build.catalog.names.by_name[offering.accelerator], search.need.workload
-    gang_fits = _host_problem(workload, offering) or find_placements(
+    gang_fits = host_problem(workload, offering) or find_placements(
         search.seat,
         part,
         offering.accelerator_count,
@@ -255,14 +263,12 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
     if isinstance(gang_fits, Message):
         search.refused[offering.key] = gang_fits
         return
-    here = []
-    for quote in build.allowed(offering):
-        if may_run(build.catalog, build.request, workload, quote):
-            unsold = sale_refusal(quote, build.start)
-            if unsold is None:
-                here.append(quote)
-            else:
-                search.refused[quote.price.key] = unsold
+    placed = [quote for quote in build.allowed(offering) if may_run(build.catalog, build.request, workload, quote)]
+    unsold: dict[tuple[str, ...], Message] = {
+        quote.price.key: reason for quote in placed if (reason := sale_refusal(quote, build.start))
+    }
+    search.refused |= unsold
+    here = [quote for quote in placed if quote.price.key not in unsold]
     if not here:
         search.refused[offering.key] = NOT_SOLD
         return
@@ -280,26 +286,29 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
             continue
         if option.UNIT == "node_day" and search.need.levels is not None:
             continue  # a block is whole days: not for work that follows the hours
-        what: ResourceKind = "hourly" if not option.COMMITS else "covered" if option.UNIT == "money" else "commitment"
-        count = offering.accelerator_count or 0
-        pool = commitment_pool(quote.price) if what == "covered" else ()
-        number = build.number(Resource(quote.price.key, what, offering.accelerator, count, quote=quote, pool=pool))
+        resource = _build_rented(build, quote, option)
+        if resource.last_start == 0:
+            search.refused[quote.price.key] = message("ordered_too_far_ahead")
+            continue
+        number = build.number(resource)
         for fit, hours in zip(gang_fits, billed[option.INTERRUPTS], strict=True):
             if math.isfinite(hours):
                 build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
 
 
-def _host_problem(workload: Workload, offering: Offering) -> Message | None:
-    """Why the processors or the memory of a node are too small for its accelerators, or None. A node with unknown ones
-    is refused where the workload states a need."""
-    count = offering.accelerator_count or 0.0
-    for what, needed, has in (
-        ("cpus", workload.cpus_per_accelerator, offering.vcpus),
-        ("memory_gib", workload.host_memory_gib_per_accelerator, offering.memory_gib),
-    ):
-        if needed is not None and (has is None or has < needed * count * (1 - 1e-9)):
-            return message("host_too_small", what=what, needed_per_accelerator=needed, is_known=has is not None)
-    return None
+def _build_rented(build: _MarketBuilder, quote: Quote, option: PurchaseOption) -> Resource:
+    """The nodes at a price, with the last month in which they can be ordered where they are sold for dates."""
+    what: ResourceKind = "hourly" if not option.COMMITS else "covered" if option.UNIT == "money" else "commitment"
+    is_dated = option.UNIT == "node_day" and not build.beyond
+    return Resource(
+        quote.price.key,
+        what,
+        quote.offering.accelerator,
+        quote.offering.accelerator_count or 0,
+        quote=quote,
+        pool=commitment_pool(quote.price) if what == "covered" else (),
+        last_start=last_start(quote, build.request, build.start) if is_dated else None,
+    )
 
 
 def commitment_pool(price: Price) -> tuple[str, ...]:

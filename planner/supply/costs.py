@@ -144,7 +144,12 @@ def _scale_starts(
     like = (price.kind, price.term_months, price.upfront, bool(getattr(price, "adjustment", "")))
     if like not in curves:
         curves[like] = price_starts(_at_unit_price(resource, resource.quote), assumptions, terms)
-    return [replace(start, present_cost=start.present_cost * price.price_per_hour) for start in curves[like]]
+    last = terms.months if resource.last_start is None else resource.last_start
+    return [
+        replace(start, present_cost=start.present_cost * price.price_per_hour)
+        for start in curves[like]
+        if start.month <= last
+    ]
 
 
 def price_starts(resource: Resource, assumptions: Assumptions, terms: Terms) -> list[ResourceStart]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
 from planner.request.calendar import month_names
 from planner.request.models import Request, Workload
@@ -32,6 +32,16 @@ def sale_refusal(quote: Quote, day: date) -> Message | None:
     return message(
         "not_sold_this_way", purchase_option=quote.price.purchase_option, source=term.source, checked=term.checked
     )
+
+
+def last_start(quote: Quote, request: Request, start: date) -> int | None:
+    """The last month of a plan from `start` on whose first day a price can be ordered for, on the plan's date: 0 where
+    that is before the plan, None where no limit is known."""
+    ahead = None if quote.sale is None else quote.sale.order_ahead_days
+    if ahead is None:
+        return None
+    latest = request.as_of + timedelta(days=ahead)
+    return max(0, 12 * (latest.year - start.year) + latest.month - start.month + 1)
 
 
 def is_allowed(quote: Quote, request: Request) -> bool:

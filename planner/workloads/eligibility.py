@@ -9,8 +9,9 @@ from planner.performance.network_arithmetic import SEQUENCE_UNITS, TOKEN_UNITS
 from planner.performance.throughput import MeasuredRate, Throughput, measured_rate
 from planner.performance.throughput.network_estimates import estimate_throughput, shipped_runs
 from planner.request.models import WorkFamily, Workload
-from planner.result.message import Message
+from planner.result.message import Message, message
 from pricing.accelerator import Accelerator, AcceleratorNames
+from pricing.offering import Offering
 
 USUAL_VENDOR = "NVIDIA"
 """The vendor whose accelerators a described job uses unless others are named: nearly all public runs are on them."""
@@ -104,3 +105,16 @@ def written_accelerators(workload: Workload) -> list[str]:
     """Names that must mean exactly one accelerator, as in the request: of hours and of measurements."""
     written = [workload.demand.accelerator] if workload.demand.accelerator else []
     return [*written, *(m.accelerator for m in workload.measurements)]
+
+
+def host_problem(workload: Workload, offering: Offering) -> Message | None:
+    """Why the processors or the memory of a node are too small for its accelerators, or None. A node with unknown ones
+    is refused where the workload states a need."""
+    count = offering.accelerator_count or 0.0
+    for what, needed, has in (
+        ("cpus", workload.cpus_per_accelerator, offering.vcpus),
+        ("memory_gib", workload.host_memory_gib_per_accelerator, offering.memory_gib),
+    ):
+        if needed is not None and (has is None or has < needed * count * (1 - 1e-9)):
+            return message("host_too_small", what=what, needed_per_accelerator=needed, is_known=has is not None)
+    return None

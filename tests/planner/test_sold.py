@@ -134,3 +134,22 @@ def test_a_node_has_the_processors_and_the_memory_that_its_accelerators_need(pla
         assert {name for name, _ in places(cloud)} <= least
     made, _ = planned(1, {**job, "cpus_per_accelerator": 500}, providers=["gcp"])
     assert "fewer than 500 vCPUs per accelerator" in " ".join(reason.text for reason in made.reasons)
+
+
+def test_blocks_are_bought_only_where_they_can_be_ordered_on_the_date_of_the_plan(planned):
+    # ordered at most 56 days ahead: from 2026-11-21 to 2027-01-16, so for December and January, not for February
+    job = {"gang": 8, **hours(4_000, "H100")}
+    ways = {
+        "providers": ["aws"],
+        "regions": ["us-east-1"],
+        "limits": {"purchase_options": ["on_demand", "capacity_block"]},
+    }
+    made, cloud = planned(4, job, **ways)
+    assert {purchase.month for purchase in cloud.purchases} == {1, 2}
+    assert any("not planned for later months" in gap.effect.text for gap in made.gaps)
+    # 21 days of 24 h at 41.528 in two months; 500 node-hours at 55.04 in two
+    assert cloud.total_cost == pytest.approx(2 * 21 * 24 * 41.528 + 2 * 500 * 55.04)
+    _, cloud = planned(4, job, **ways, assumptions={"capacity_blocks_beyond_window": 1})
+    assert {purchase.month for purchase in cloud.purchases} == {1, 2, 3, 4}
+    _, cloud = planned(2, job, **{**ways, "start": "2027-03"})
+    assert not cloud.purchases

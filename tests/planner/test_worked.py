@@ -51,7 +51,8 @@ def test_capacity_blocks_are_bought_by_the_day(catalog, ask, hours):
     """
     job, places = hours("H100", 4000, gang=8), {"providers": ["aws"], "regions": ["us-east-1"]}
     ways = {"purchase_options": ["on_demand", "capacity_block"]}
-    cloud = plan(ask(job, **places, strategies=["cloud"], limits=ways), catalog).strategy("cloud")
+    all_year = {"capacity_blocks_beyond_window": 1}  # later months at today's price
+    cloud = plan(ask(job, **places, strategies=["cloud"], limits=ways, assumptions=all_year), catalog).strategy("cloud")
     assert {(b.name, b.purchase_option, b.unit, b.count) for b in cloud.purchases} == {
         ("p5.48xlarge", "capacity_block", "node_day", 21)
     }

@@ -16,6 +16,7 @@ from pricing.sale import SALE_COLUMNS
 from pricing.snapshots.price_history import HISTORY_COLUMNS, HISTORY_FILE
 from pricing.transfer_storage_prices import Tier
 from tools.importer.fact_tables import FACT_TABLES, Facts, format_accelerator_count
+from tools.importer.price_rows import check_outliers
 from tools.importer.transfer_storage_tiers import build_tiers
 
 MADE_BY = "planner prices import"
@@ -23,6 +24,7 @@ MADE_BY = "planner prices import"
 
 def build_catalog_files(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, int]]:
     """Every file by its path below the target, the number of tier rows used, and of the others by reason."""
+    check_outliers(facts.prices, facts.superseded)
     files = {
         "data/accelerators.csv": _accelerator_table(facts),
         "data/sources.csv": format_sorted_table(

@@ -28,7 +28,7 @@ from pricing.regions import Source
 from pricing.sale import SaleTerm
 from pricing.transfer_storage_prices import TIER_ITEMS
 from tools.importer.fabrics import FABRIC_FACT_COLUMNS, build_fabrics, derive_slice_prices, derive_slices
-from tools.importer.price_rows import check_outliers, exclude_prices, resolve_prices, select_newest, type_key
+from tools.importer.price_rows import exclude_prices, resolve_prices, select_newest, type_key
 from tools.importer.sale_terms import SALE_TYPE_COLUMNS, SOLD_HOW_COLUMNS, build_sale_terms
 from tools.importer.transfer_storage_tiers import GB_PER_STEP_UNIT
 
@@ -161,7 +161,6 @@ class Facts:
         listed += derive_slice_prices(tables["fabric.csv"], slices, listed)
         prices = resolve_prices(listed, types, own, regions, "as_of")
         superseded = resolve_prices([*tables[SUPERSEDED_TABLE], *older], types, own, regions, "first_seen")
-        check_outliers(prices, superseded)
         dated = [row for row, _ in (*prices, *superseded)]
         _check_sources([*dated, *tables["transfer_storage_prices.csv"]], "source_id", sources)
         _check_sources([r for r, _ in offerings], "source_ids", sources)

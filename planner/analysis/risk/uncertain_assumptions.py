@@ -22,7 +22,9 @@ HARDWARE, ON_DEMAND, SPOT, COMMITMENT = (
     "spot_price_level",
     "commitment_price_level",
 )
-POLICY_ASSUMPTIONS = frozenset({"old_spot_price_days", "old_price_days", "owned_price_max_age_years"})
+POLICY_ASSUMPTIONS = frozenset(
+    {"capacity_blocks_beyond_window", "old_spot_price_days", "old_price_days", "owned_price_max_age_years"}
+)
 """They limit which prices a plan uses or warns of, and change no cost."""
 REPLANNED_ASSUMPTIONS = frozenset(
     {

@@ -103,6 +103,13 @@ def _throughput_not_measured(basis: str, low_fraction: float, high_fraction: flo
     return f"throughput is {how}, not measured: {interval}"
 
 
+def _dated_capacity_not_assured(ahead_days: int | None, beyond: bool) -> str:
+    if ahead_days is None:
+        return "sold for dates, while on offer: none is assured"
+    later = "later months are priced as today" if beyond else "not planned for later months, where it may replace them"
+    return f"sold at most {ahead_days} days ahead, while on offer: none is assured, and {later}"
+
+
 TEXTS: dict[str, str | Callable[..., str]] = {
     "workload_unserved": _workload_unserved,
     "would_be_served": _would_be_served,
@@ -158,10 +165,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "commitments_unpriced": (
         "no reserved, committed or savings-plan price is known: only use by the hour was compared"
     ),
-    "dated_capacity_not_assured": lambda ahead_days: (
-        f"sold {f'at most {ahead_days} days' if ahead_days else 'some weeks'} ahead and while on offer: later months"
-        " are priced as today, and none is assured"
-    ),
+    "dated_capacity_not_assured": _dated_capacity_not_assured,
     "throughput_not_measured": _throughput_not_measured,
     "price_outdated": "priced on {as_of}, {age_days} days before the plan",
     "price_derived": "price derived, not listed: {note}",

@@ -91,6 +91,7 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "may_not_be_owned": "may not be owned",
     "not_sold_where_allowed": "not sold in the providers, regions or residency allowed",
     "host_too_small": _host_too_small,
+    "ordered_too_far_ahead": "the plan starts later than it can be ordered for",
     "not_sold_this_way": "not sold as {purchase_option} ({source}, {checked})",
     "sale_ended": lambda ends, successor: f"not sold since {ends}" + (f"; instead: {successor}" if successor else ""),
     "sale_not_confirmed": "priced, and no dated source says that it is sold this way: check before you rely on it",

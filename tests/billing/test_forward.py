@@ -222,7 +222,12 @@ def test_the_plan_says_what_it_saves(catalog):
     here = plan.strategy("cloud").total_cost + found.present.sunk_cost(plan.month_names)
     note = plan.inputs.notes[-1]
     assert f"costs {there:,.2f} (effective" in note
-    assert f"saves {there - here:,.2f}" in note
+    # the bill has blocks, and a plan has none for months that cannot be ordered yet
+    assert f"it costs more by {here - there:,.2f}" in note
+    later = {**document, "assumptions": {"capacity_blocks_beyond_window": 1}}
+    plan = add_savings_note(plan_document(later, catalog, inputs=found.inputs), found)
+    here = plan.strategy("cloud").total_cost + found.present.sunk_cost(plan.month_names)
+    assert f"saves {there - here:,.2f}" in plan.inputs.notes[-1]
     euros = add_savings_note(replace(plan, currency="EUR"), found)
     assert "it is in USD, the plan in EUR" in euros.inputs.notes[-1]
 

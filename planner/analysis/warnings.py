@@ -26,6 +26,8 @@ from pricing.errors import UnknownName
 from pricing.private_prices import SOURCE_ID
 
 PREDICTED, DESCRIBED = "predicted_", "described"
+TYPES_NAMED_MAX = 5
+"""Most types of one accelerator that are named one by one."""
 NO_QUOTAS = Gap("no_capacity_figure", "quotas and capacity", message("capacity_unknown"))
 
 
@@ -101,11 +103,16 @@ def _usable_accelerators(demands: PortfolioDemand, names: AcceleratorNames) -> s
 
 
 def _find_unpriced_offerings(demands: PortfolioDemand, catalog: Catalog) -> Iterable[Gap]:
+    """One gap for each type, or one for all types of an accelerator at a provider where they are many."""
     usable = _usable_accelerators(demands, catalog.names)
+    types: dict[tuple[str, str], list[str]] = {}
     for offering in catalog.unpriced():
         if usable is None or offering.accelerator in usable:
-            subject = f"{offering.provider} {offering.instance_type} ({offering.accelerator})"
-            yield Gap("no_price", subject, message("unpriced_offering"))
+            types.setdefault((offering.provider, offering.accelerator), []).append(offering.instance_type)
+    for (provider, accelerator), names in types.items():
+        several = [f"{len(names)} types"] if len(names) > TYPES_NAMED_MAX else names
+        for name in several:
+            yield Gap("no_price", f"{provider} {name} ({accelerator})", message("unpriced_offering"))
 
 
 def _find_unplanned_options(request: Request, catalog: Catalog) -> Iterable[Gap]:

@@ -178,7 +178,11 @@ def _format_family(start: str) -> str:
 
 
 def _network_gbps(type_info: Mapping[str, Any]) -> float | None:
-    """The sum of the peak bandwidths of the network cards, as in the whole catalogue; small sizes sustain less."""
-    cards = type_info.get("NetworkInfo", {}).get("NetworkCards", ())
-    rates = [card.get("PeakBandwidthInGbps") for card in cards]
+    """What EC2 states for the whole node ("4x 100 Gigabit"; "Up to 25 Gigabit" is a peak that small sizes do not
+    sustain), else the sum of its network cards. Cards that share a link have a larger sum: g6e.24xlarge has two of 200
+    on a node of 200."""
+    network = type_info.get("NetworkInfo", {})
+    if stated := re.search(r"(?:(\d+)x )?(\d+(?:\.\d+)?) Gigabit", network.get("NetworkPerformance", "")):
+        return int(stated[1] or 1) * float(stated[2])
+    rates = [card.get("PeakBandwidthInGbps") for card in network.get("NetworkCards", ())]
     return float(sum(rates)) if rates and all(rates) else None

@@ -46,7 +46,7 @@ from planner.supply import onprem, quotas
 from planner.supply.candidates import build_market
 from planner.supply.limits import LimitRules
 from planner.supply.payments import build_terms
-from planner.supply.price_rules import is_offered, plan_start, sale_state
+from planner.supply.price_rules import is_offered, plan_start
 from planner.supply.validation import resolve_names, validate_request
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand, compute_demands
 from planner.workloads.eligibility import accelerator_hours_rate, gang_size, written_accelerators
@@ -362,7 +362,7 @@ def _price_used(quote: Quote, catalog: Catalog, start: date) -> PriceUsed:
         price.source_id,
         catalog.sources[price.source_id].reference,
         price.method,
-        sale=sale_state(quote, start),
+        sale=quote.sale_state(start),
     )
     if not isinstance(price, AdjustedPrice):
         return used

@@ -14,7 +14,7 @@ from planner.result import Gap, Strategy
 from planner.result.message import Message, message
 from planner.supply import quotas as quota
 from planner.supply.candidates import Market, Resource
-from planner.supply.price_rules import plan_start, sale_state
+from planner.supply.price_rules import plan_start, plans_beyond_window
 from planner.supply.purchase_options import load_purchase_options
 from planner.workloads.demand import PortfolioDemand
 from planner.workloads.eligibility import allowed_accelerators, written_accelerators
@@ -159,7 +159,7 @@ def _find_missing_commitments(catalog: Catalog, paid: Iterable[Resource]) -> Ite
 
 def _find_dated_capacity(quotes: Sequence[Quote], assumptions: Assumptions) -> Iterable[Gap]:
     """Node-days, which providers sell for dates in the near future only."""
-    beyond = assumptions["capacity_blocks_beyond_window"].value > 0
+    beyond = plans_beyond_window(assumptions)
     for quote in quotes:
         option = load_purchase_options()[quote.price.kind]
         if option.UNIT == "node_day":
@@ -174,7 +174,7 @@ def _find_unconfirmed_sales(quotes: Sequence[Quote], request: Request) -> Iterab
     """Ways of paying that are priced and of which no dated source says that the type is sold so."""
     start = plan_start(request)
     for quote in quotes:
-        if sale_state(quote, start) == "not_confirmed":
+        if quote.sale_state(start) == "not_confirmed":
             price = quote.price
             subject = f"{price.provider} {price.instance_type} {price.purchase_option}"
             yield Gap("sale_not_confirmed", subject, message("sale_not_confirmed"))

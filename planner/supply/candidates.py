@@ -22,7 +22,7 @@ from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
 from planner.supply.onprem import OwnedNode
-from planner.supply.price_rules import is_allowed, last_start, may_run, plan_start, sale_refusal
+from planner.supply.price_rules import is_allowed, last_start, may_run, plan_start, plans_beyond_window, sale_refusal
 from planner.supply.purchase_options import CommitmentUnit, PurchaseOption, load_purchase_options
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.eligibility import host_problem
@@ -161,26 +161,24 @@ class _MarketBuilder:
     numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
     candidates: list[Candidate] = field(default_factory=list)
     gaps: dict[Gap, None] = field(default_factory=dict)
-    sold: dict[tuple[str, str], tuple[Quote, ...]] = field(default_factory=dict)
+    sold: dict[tuple[str, str], tuple[tuple[Quote, Message | None], ...]] = field(default_factory=dict)
     start: date = field(init=False)
 
     def __post_init__(self) -> None:
         self.start = plan_start(self.request)
 
     @property
-    def beyond(self) -> bool:
-        """Whether dated capacity is planned beyond the time in which it can be ordered."""
-        return self.assumptions["capacity_blocks_beyond_window"].value > 0
-
-    @property
     def surroundings(self) -> DataCostLookup:
         return DataCostLookup(self.request, self.catalog, self.gaps)
 
-    def allowed(self, offering: Offering) -> tuple[Quote, ...]:
-        """The prices of an offering that the request as a whole allows; the same for every workload."""
+    def allowed(self, offering: Offering) -> tuple[tuple[Quote, Message | None], ...]:
+        """The prices of an offering that the request as a whole allows, each with the reason why it cannot be bought so
+        or None; the same for every workload."""
         if offering.key not in self.sold:
             quotes = self.catalog.of_type(offering)
-            self.sold[offering.key] = tuple(quote for quote in quotes if is_allowed(quote, self.request))
+            self.sold[offering.key] = tuple(
+                (quote, sale_refusal(quote, self.start)) for quote in quotes if is_allowed(quote, self.request)
+            )
         return self.sold[offering.key]
 
     def number(self, resource: Resource) -> int:
@@ -252,23 +250,14 @@ def gang_type(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str,
 
 
 def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offering: Offering) -> None:
-    part, workload = build.catalog.names.by_name[offering.accelerator], search.need.workload
-    gang_fits = host_problem(workload, offering) or find_placements(
-        search.seat,
-        part,
-        offering.accelerator_count,
-        usable_accelerator_memory(offering, part),
-        build.catalog.fabric(offering),
-    )
+    workload = search.need.workload
+    gang_fits = host_problem(workload, offering) or _place_rented(build, search, offering)
     if isinstance(gang_fits, Message):
         search.refused[offering.key] = gang_fits
         return
-    placed = [quote for quote in build.allowed(offering) if may_run(build.catalog, build.request, workload, quote)]
-    unsold: dict[tuple[str, ...], Message] = {
-        quote.price.key: reason for quote in placed if (reason := sale_refusal(quote, build.start))
-    }
-    search.refused |= unsold
-    here = [quote for quote in placed if quote.price.key not in unsold]
+    placed = [each for each in build.allowed(offering) if may_run(build.catalog, build.request, workload, each[0])]
+    search.refused |= {quote.price.key: unsold for quote, unsold in placed if unsold is not None}
+    here = [quote for quote, unsold in placed if unsold is None]
     if not here:
         search.refused[offering.key] = NOT_SOLD
         return
@@ -296,10 +285,17 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
                 build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
 
 
+def _place_rented(build: _MarketBuilder, search: _WorkloadSearch, offering: Offering) -> list[Placement] | Message:
+    """The placements of the workload's gang on rented nodes of a type, or the reason why there is none."""
+    part = build.catalog.names.by_name[offering.accelerator]
+    memory = usable_accelerator_memory(offering, part)
+    return find_placements(search.seat, part, offering.accelerator_count, memory, build.catalog.fabric(offering))
+
+
 def _build_rented(build: _MarketBuilder, quote: Quote, option: PurchaseOption) -> Resource:
     """The nodes at a price, with the last month in which they can be ordered where they are sold for dates."""
     what: ResourceKind = "hourly" if not option.COMMITS else "covered" if option.UNIT == "money" else "commitment"
-    is_dated = option.UNIT == "node_day" and not build.beyond
+    is_dated = option.UNIT == "node_day" and not plans_beyond_window(build.assumptions)
     return Resource(
         quote.price.key,
         what,
@@ -325,14 +321,8 @@ def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, r
     assert quote is not None
     if not may_run(build.catalog, build.request, search.need.workload, quote):
         return
-    offering, part = quote.offering, build.catalog.names.by_name[quote.offering.accelerator]
-    gang_fits = find_placements(
-        search.seat,
-        part,
-        offering.accelerator_count,
-        usable_accelerator_memory(offering, part),
-        build.catalog.fabric(offering),
-    )
+    offering = quote.offering
+    gang_fits = _place_rented(build, search, offering)
     around = _data_costs_at(build, search, quote)
     if isinstance(gang_fits, Message) or around is None:
         return

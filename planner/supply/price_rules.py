@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
+from planner.request.assumptions import Assumptions
 from planner.request.calendar import month_names
 from planner.request.models import Request, Workload
 from planner.result.message import Message, message
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
-from pricing.sale import SaleState
 
 
 def plan_start(request: Request) -> date:
@@ -17,14 +17,9 @@ def plan_start(request: Request) -> date:
     return date.fromisoformat(f"{month_names(request)[0]}-01")
 
 
-def sale_state(quote: Quote, day: date) -> SaleState:
-    """Whether a price can be bought on a day; a price of which no source says how it is sold is not confirmed."""
-    return "not_confirmed" if quote.sale is None else quote.sale.state(day)
-
-
 def sale_refusal(quote: Quote, day: date) -> Message | None:
     """Why a price cannot be bought on a day; None where it can, or where no source speaks against it."""
-    state, term = sale_state(quote, day), quote.sale
+    state, term = quote.sale_state(day), quote.sale
     if term is None or state in ("confirmed", "not_confirmed"):
         return None
     if state == "ended":
@@ -42,6 +37,11 @@ def last_start(quote: Quote, request: Request, start: date) -> int | None:
         return None
     latest = request.as_of + timedelta(days=ahead)
     return max(0, 12 * (latest.year - start.year) + latest.month - start.month + 1)
+
+
+def plans_beyond_window(assumptions: Assumptions) -> bool:
+    """Whether dated capacity is planned beyond the time in which it can be ordered."""
+    return assumptions["capacity_blocks_beyond_window"].value > 0
 
 
 def is_allowed(quote: Quote, request: Request) -> bool:

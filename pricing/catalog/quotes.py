@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 from pricing.accelerator import Accelerator
 from pricing.offering import Offering
 from pricing.price import Price
-from pricing.sale import SaleTerm
+from pricing.sale import SaleState, SaleTerm
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,10 @@ class Quote:
     accelerator: Accelerator
     rank: int
     sale: SaleTerm | None = None
+
+    def sale_state(self, day: date) -> SaleState:
+        """Whether it can be bought on a day; not confirmed where no source says how it is sold."""
+        return "not_confirmed" if self.sale is None else self.sale.state(day)
 
 
 def full_accelerator_memory(offering: Offering, accelerator: Accelerator) -> float | None:

@@ -297,7 +297,7 @@ def _build_row(quote: Quote, precision: str, catalog: Catalog, day: date) -> Off
         source_id=price.source_id,
         source=source.reference if source else price.source_id,
         method=price.method,
-        sale="not_confirmed" if quote.sale is None else quote.sale.state(day),
+        sale=quote.sale_state(day),
         sale_limits="" if quote.sale is None else quote.sale.limits,
         sale_source="" if quote.sale is None else f"{quote.sale.source}, {quote.sale.checked}",
         **_list_price(price),

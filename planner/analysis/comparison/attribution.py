@@ -18,6 +18,7 @@ from planner.analysis.comparison.strategy_state import (
     ROUNDING_TOLERANCE,
     Place,
     StrategyState,
+    commitment_unit,
     is_money_commitment,
     sum_use_by_place,
 )
@@ -287,7 +288,7 @@ def _place_quantity(state: StrategyState, place: Place) -> tuple[float, str]:
     if lots and is_money_commitment(place):
         return math.fsum(lots), f"{MONEY} an hour"
     if lots:
-        return math.fsum(lots), "node-days" if place[3] in ("capacity_block", "calendar") else "nodes"
+        return math.fsum(lots), "node-days" if commitment_unit(place) == "node_day" else "nodes"
     return math.fsum(work.hours for key, work in state.work.items() if key[1] == place), "node-hours"
 
 

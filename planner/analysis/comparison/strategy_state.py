@@ -22,7 +22,7 @@ from planner.result import PriceUsed
 from planner.supply import onprem
 from planner.supply import payments as paying
 from planner.supply.candidates import ExistingCapacity, commitment_pool
-from planner.supply.purchase_options import load_purchase_options
+from planner.supply.purchase_options import CommitmentUnit, load_purchase_options
 from pricing.price import AdjustedPrice, Price, parse_purchase_option
 
 Place = tuple[str, str, str, str]
@@ -141,8 +141,13 @@ def sum_use_by_place(state: StrategyState, last: int) -> dict[Place, float]:
 
 def is_money_commitment(place: Place) -> bool:
     """Whether it is money an hour that is committed to, not nodes."""
+    return commitment_unit(place) == "money"
+
+
+def commitment_unit(place: Place) -> CommitmentUnit | None:
+    """The unit of a purchase at a place; None for an owned system."""
     option = parse_purchase_option(place[3])
-    return option is not None and load_purchase_options()[option.kind].UNIT == "money"
+    return None if option is None else load_purchase_options()[option.kind].UNIT
 
 
 def use_payments(state: StrategyState, place: Place, month: int, hours: float) -> tuple[Payment, ...]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from planner.finance.cashflow import Payment, Terms
 from planner.supply.purchase_options._hourly import usable
+from planner.supply.purchase_options._node_days import node_day_payments
 from pricing.price import Price
-from pricing.units import HOURS_PER_DAY
 
 __all__ = ["COMMITS", "DISCOUNTED", "INTERRUPTS", "TITLE", "UNIT", "payments", "usable"]
 
@@ -22,5 +22,4 @@ TITLE = "calendar reservations"
 
 def payments(price: Price, month: int, quantity: float, terms: Terms) -> tuple[Payment, ...]:
     """The price of `quantity` node-days at the end of their month."""
-    rate = price.price_per_hour * terms.price_factor(month, "commitment")
-    return (Payment(month, "end", "commitment", rate * HOURS_PER_DAY * quantity),)
+    return node_day_payments("end", price, month, quantity, terms)

@@ -46,12 +46,12 @@ from planner.supply import onprem, quotas
 from planner.supply.candidates import build_market
 from planner.supply.limits import LimitRules
 from planner.supply.payments import build_terms
-from planner.supply.price_rules import is_offered, plan_start
+from planner.supply.price_rules import is_offered, named_providers, plan_start
 from planner.supply.validation import resolve_names, validate_request
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand, compute_demands
 from planner.workloads.eligibility import accelerator_hours_rate, gang_size, written_accelerators
 from pricing import exchange_rates as exchange
-from pricing.catalog.adjusted_prices import adjust_catalog, list_rates_used
+from pricing.catalog.adjusted_prices import adjust_catalog, list_rates_used, select_for_plan
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
 from pricing.price import AdjustedPrice
@@ -107,6 +107,7 @@ def _prepare_basis(request: Request, catalog: Catalog) -> _PlanBasis:
         raise InvalidRequest(problems)
     named_request = resolve_names(request, catalog)
     request = _sort_workloads(named_request)
+    catalog = select_for_plan(catalog, named_providers(request))
     catalog = adjust_catalog(catalog, named_request.currency, named_request.as_of)
     assumed = figures.override_assumptions(
         _default_assumptions(request, catalog), _assumption_overrides(request), request.as_of

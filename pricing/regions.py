@@ -11,7 +11,8 @@ from datetime import date
 class Provider:
     """Facts about a provider; `reference_regions` gives per item the region used for estimates.
 
-    `not_priced` are purchase options that it sells but that no source has a price for.
+    `not_priced` are purchase options that it sells but that no source has a price for. `on_request`: offers show it,
+    and a plan uses it only where the request or a private price names it.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Provider:
     terraform_module: str
     reference_regions: dict[str, str]
     not_priced: tuple[str, ...] = ()
+    on_request: bool = False
 
 
 @dataclass(frozen=True, slots=True)

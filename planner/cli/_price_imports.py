@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
 
 import click
 
 from planner.cli._catalog_options import parse_reasons, raise_problems
 from planner.cli._exit_codes import DONE, NOT_REFRESHED
 from planner.cli._price_refresh import snapshot_lines
+from planner.cli._provider_folders import write_tables
 from planner.cli._tables import print_progress
 from planner.request.errors import InputProblem
 from pricing.catalog import data_folder
@@ -23,6 +26,7 @@ from pricing.imports.importable_files import (
     PendingImport,
     check_user_file,
     copy_user_file,
+    detect_currency,
     detect_file_kind,
     detect_provider,
     read_external_catalog,
@@ -53,7 +57,7 @@ def import_files(
             with _collect_faults(faults):
                 name = detect_provider(path, kind, data_folder.current_layout(EMBEDDED_LAYOUT, data), provider)
                 print_progress(f"reading {path} as a {EXTERNAL_CATALOGS[kind].TITLE} of {name}")
-                pending[path] = read_external_catalog(path, kind, name, day, source, data)
+                pending[path] = _read_prices(path, kind, name, day, source, data)
     counts: dict[Path, int] = {}
     for path, kind in kinds.items():
         if kind not in EXTERNAL_CATALOGS:
@@ -70,6 +74,19 @@ def import_files(
             state = "now in use" if changed else "unchanged"
             click.echo(f"{path}: {kind}, {counts[path]:,} rows, {state}: {target}")
     return max(codes)
+
+
+def _read_prices(path: Path, kind: str, name: str, day: date, source: str, data: Path) -> PendingImport:
+    """The prices of a catalogue. Those of a provider that does not exist yet are read against an empty folder."""
+    if name in _provider_names(data):
+        return read_external_catalog(path, kind, name, day, source, data)
+    with TemporaryDirectory(prefix="gpu-planner-new-") as temporary:
+        write_tables(Path(temporary) / name, name, name, detect_currency(path, kind))
+        return read_external_catalog(path, kind, name, day, source, data, Path(temporary) / name)
+
+
+def _provider_names(data: Path) -> set[str]:
+    return {name for name, _ in data_folder.base_layout(EMBEDDED_LAYOUT, data).folders}
 
 
 @contextmanager
@@ -98,11 +115,20 @@ def _land_prices(path: Path, pending: PendingImport, accepted: Mapping[str, str]
     summary = f"{counted.taken:,} imported + {left:,} left out + {counted.refused:,} rejected"
     click.echo(f"{path}: {counted.rows:,} rows = {summary}")
     print_progress(f"checking {len(pending.fetched.prices):,} prices")
+    target = data / "providers" / pending.provider
+    is_new = pending.provider not in _provider_names(data)
+    if is_new:
+        write_tables(target, pending.provider, pending.provider, pending.currency)
     try:
         landed = pending.publish(data, today(), accepted)
     except ProviderFailure as failed:
-        click.echo(f"planner: {pending.provider}: not imported, the previous snapshot stays in use: {failed}", err=True)
+        kept = "nothing was written" if is_new else "the previous snapshot stays in use"
+        if is_new:
+            rmtree(target, ignore_errors=True)
+        click.echo(f"planner: {pending.provider}: not imported, {kept}: {failed}", err=True)
         return NOT_REFRESHED
+    if is_new:
+        click.echo(f"{pending.provider}: a new cloud of your own, used by every plan: {target}")
     for line in snapshot_lines(landed):
         click.echo(line)
     return DONE

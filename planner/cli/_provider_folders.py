@@ -26,11 +26,11 @@ from pricing.catalog.snapshot_tables import (
 )
 from pricing.csv_tables import find_nearest_names, quote_toml_strings
 from pricing.errors import InvalidSnapshot
+from pricing.imports.importable_files import PROVIDER_NAME
 from pricing.providers import CatalogLayout, find_plug_in_folders, find_plug_in_packages, find_provider_folders
 from pricing.text_tables import align_columns
 from pricing.transfer_storage_prices import TIER_ITEMS
 
-NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 TABLES = {
     "offerings.csv": OFFERING_COLUMNS,
     "prices.csv": PRICE_COLUMNS,
@@ -91,7 +91,7 @@ def create_folder(name: str, title: str, currency: str) -> int:
     target = data / "providers" / name
     existing = dict(EMBEDDED_LAYOUT.replaced(find_plug_in_folders()).folders)
     faults = []
-    if not NAME.fullmatch(name):
+    if not PROVIDER_NAME.fullmatch(name):
         faults.append(InputProblem("", "NAME", "no name of a provider", name, "lower-case letters, digits and dashes"))
     elif target.exists():
         faults.append(InputProblem("", "NAME", f"{target} already exists", name, "another name"))
@@ -102,7 +102,7 @@ def create_folder(name: str, title: str, currency: str) -> int:
     if faults:
         raise InvalidRequest(tuple(faults))
     try:
-        _write_tables(target, name, title or name, currency)
+        write_tables(target, name, title or name, currency)
     except OSError as error:
         text = f"{target} cannot be written"
         raise InvalidRequest((InputProblem("", "NAME", text, error.strerror or str(error)),)) from None
@@ -110,7 +110,7 @@ def create_folder(name: str, title: str, currency: str) -> int:
     return DONE
 
 
-def _write_tables(target: Path, name: str, title: str, currency: str) -> None:
+def write_tables(target: Path, name: str, title: str, currency: str) -> None:
     """Write all files into a temporary folder, then rename it."""
     from tempfile import TemporaryDirectory
 
@@ -243,7 +243,9 @@ def list_providers() -> int:
     rows = []
     for name, path in data_folder.base_layout(EMBEDDED_LAYOUT, data).folders:
         origin = "own" if name in own else "plug-in" if name in plugged else data_folder.EMBEDDED_ID
-        title = str(read_provider_facts(path, []).get("title", "?"))
+        facts = read_provider_facts(path, [])
+        title = str(facts.get("title", "?"))
+        origin += ", on request" if facts.get("on_request") else ""
         snapshot_id = next((each.id for each in data_folder.find_current_snapshot(name, path, data)), "")
         refresh = "yes" if load_adapter(name) else "import only"
         rows.append((name, title, origin, snapshot_id or "-", refresh, str(path)))

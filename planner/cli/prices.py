@@ -101,9 +101,11 @@ def history(
 @command.command("import", short_help="Import prices from files.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
-    "--provider", metavar="NAME", help="Provider of a SkyPilot or gpuhunt file, if its path does not name it."
+    "--provider",
+    metavar="NAME",
+    help="Provider of a catalogue or price list, if its path does not name it; a new name adds a cloud of your own.",
 )
-@click.option("--as-of", metavar="DATE", help="Date of the prices in a SkyPilot or gpuhunt file.")
+@click.option("--as-of", metavar="DATE", help="Date of the prices in a catalogue or price list.")
 @click.option("--source", metavar="TEXT", default="", help="Origin of the file, recorded with each price.")
 @ACCEPT
 def import_(
@@ -114,6 +116,7 @@ def import_(
     \b
       SkyPilot catalogue  catalogs/v8/<cloud>/vms.csv: on-demand and spot prices, as a new snapshot
       gpuhunt catalogue   <provider>.csv: likewise
+      price list          any cloud's CSV with columns called like type, gpu, gpu count, region, price, spot price
       private prices      your rate card, used by every plan from then on
       exchange rates      dated rates, likewise
 
@@ -123,6 +126,7 @@ def import_(
     Examples:
       planner prices import aws/vms.csv --as-of 2026-11-20
       planner prices import catalog/azure.csv --provider azure --as-of 2026-11-20
+      planner prices import price-list.csv --provider crusoe --as-of 2026-11-20 --source "crusoe.ai/pricing"
       planner prices import our-rates.csv
     """
     from planner.cli._price_imports import import_files

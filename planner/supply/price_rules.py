@@ -17,6 +17,13 @@ def plan_start(request: Request) -> date:
     return date.fromisoformat(f"{month_names(request)[0]}-01")
 
 
+def named_providers(request: Request) -> set[str]:
+    """The providers that a request names: to rent from, or as holders of commitments or quotas."""
+    asked = {*request.providers, *(name for workload in request.workloads for name in workload.providers)}
+    held = {commitment.provider for commitment in request.existing.commitments}
+    return asked | held | {quota.provider for quota in request.quotas}
+
+
 def sale_refusal(quote: Quote, day: date) -> Message | None:
     """Why a price cannot be bought on a day; None where it can, or where no source speaks against it."""
     state, term = quote.sale_state(day), quote.sale

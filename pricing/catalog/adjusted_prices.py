@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -55,6 +55,24 @@ def adjust_catalog(catalog: Catalog, currency: str, day: date) -> Catalog:
         raise InvalidSnapshot(problems)
     adjusted = AdjustedCatalog(catalog, currency, day)
     return adjusted if adjusted.differs else catalog
+
+
+def select_for_plan(catalog: Catalog, named: Iterable[str]) -> Catalog:
+    """The catalogue of a plan that names these providers: without the others that are used only on request.
+
+    A private price names its provider, too: who has a price agreed means to use it.
+    """
+    asked = {*named, *(rule.provider for rule in catalog.card.rules)}
+    left = frozenset(each.name for each in catalog.provider_facts.values() if each.on_request) - asked
+    return _open_without(catalog, left) if left else catalog
+
+
+@lru_cache(maxsize=8)
+def _open_without(catalog: Catalog, left: frozenset[str]) -> Catalog:
+    if isinstance(catalog, AdjustedCatalog):
+        return adjust_catalog(_open_without(catalog.base, left), catalog.currency, catalog.day)
+    cache = catalog._cache  # noqa: SLF001  (the same catalogue with fewer folders)
+    return Catalog(catalog.layout.without(left), cache, catalog.exchange, catalog.card)
 
 
 def check_rate_card(catalog: Catalog) -> tuple[str, ...]:

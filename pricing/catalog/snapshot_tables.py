@@ -160,7 +160,7 @@ class _ProviderFolder:
         if not facts:
             return None
         values = {f.name: facts.get(f.name) for f in fields(Provider)}
-        values["not_priced"] = tuple(facts.get("not_priced", ()))
+        values |= {"not_priced": tuple(facts.get("not_priced", ())), "on_request": facts.get("on_request", False)}
         place = f"{self.provider}/provider.toml"
         self.faults += [f"{place}: {key} is missing" for key, value in values.items() if value is None]
         if values["name"] not in (None, self.provider):

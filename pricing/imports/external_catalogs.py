@@ -22,14 +22,14 @@ from pricing.price import Price, PurchaseKind, spot_level
 from pricing.regions import Source
 from pricing.snapshots.quality_gate import MAX_RATE_FACTOR, FetchedRows, PriceKey
 
-CURRENCY = "USD"
-"""Of both tools' files."""
 PRICE_DIGITS = 6
 """Of a price per hour: one more than either tool writes, so that only the noise of sums and medians goes."""
 ATTACHED_PART_NOTE = "per attached accelerator, machine not included"
 NO_PRICE = "no price, or one of 0: a gap"
 SPOT_AT_ON_DEMAND = "a spot price at or above on demand in every zone: there is no spot to be had"
 OLDER_PRICE = "older than the price in use"
+OTHER_PROVIDER = "a row of another provider"
+LINES_NAMED_MAX = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,15 @@ class _RowOutcomes:
         left = Counter(why for line, why in self.left.items() if line not in better)
         return ImportCounts(rows, len(self.imported), len(refused), dict(sorted(left.items())))
 
+    def left_with_lines(self) -> Counter[str]:
+        """The number of skipped rows by reason and lines, so that each can be found in the file."""
+        better = self.imported.union(*self.refused.values())
+        lines: dict[str, list[int]] = defaultdict(list)
+        for line, why in sorted(self.left.items()):
+            if line not in better:
+                lines[why].append(line)
+        return Counter({f"{why} ({_list_lines(its)})": len(its) for why, its in sorted(lines.items())})
+
     def readings(self) -> tuple[RejectedRow, ...]:
         """Each reason once, with the number of rows and the first line."""
         return tuple(
@@ -78,7 +87,10 @@ def merge_listings(
     for row in everything:
         if isinstance(row, UnreadableListing):
             fate.refused[f"{provider} line {row.line}", row.reason, None].add(row.line)
-    listed = [row for row in everything if isinstance(row, CatalogListing)]
+    currency = before.providers[0].currency
+    listed = [
+        row for row in everything if isinstance(row, CatalogListing) and _is_usable(row, provider, currency, fate)
+    ]
     offerings = {o.instance_type: o for o in before.offerings}
     nodes = NodeMatcher(provider, listed, offerings, names, source.source_id)
     merge = _ZonePriceMerger(provider, before, as_of, source.source_id, fate)
@@ -90,10 +102,22 @@ def merge_listings(
         prices=merge.prices,
         covered=frozenset(),
         refused=fate.readings(),
-        left=Counter(counted.left),
+        left=fate.left_with_lines(),
         sources=(source,),
     )
     return fetched_rows, counted
+
+
+def _is_usable(row: CatalogListing, provider: str, currency: str, fate: _RowOutcomes) -> bool:
+    """Whether a row is of this provider and in its currency; if not, its outcome is recorded."""
+    if row.provider not in ("", provider):
+        fate.left[row.line] = OTHER_PROVIDER
+    elif row.currency != currency:
+        why = f"its currency is {row.currency}, the prices of {provider} are in {currency}"
+        fate.refused[f"{provider} line {row.line}", why, None].add(row.line)
+    else:
+        return True
+    return False
 
 
 def _group_by_region(
@@ -128,6 +152,7 @@ class _ZonePriceMerger:
 
     def __init__(self, provider: str, before: Snapshot, as_of: date, source_id: str, fate: _RowOutcomes) -> None:
         self.provider, self.as_of, self.source_id, self.fate = provider, as_of, source_id, fate
+        self.currency = before.providers[0].currency
         self.known: dict[PriceKey, Price] = {p.key: p for p in before.prices}
         self.highest_rates = _highest_rates(before)
         self.offerings: dict[str, Offering] = {}
@@ -200,7 +225,7 @@ class _ZonePriceMerger:
             upfront="",
             offering_class="",
             price_per_hour=price,
-            currency=CURRENCY,
+            currency=self.currency,
             as_of=self.as_of,
             source_id=self.source_id,
             method="derived" if group[0][1].parts else "listed",
@@ -224,6 +249,12 @@ def _accelerator_rates(prices: Iterable[Price], offerings: Mapping[str, Offering
         offering = offerings.get(price.instance_type)
         if offering and price.kind == "on_demand" and offering.accelerator_count:
             yield offering.accelerator, price.price_per_hour / offering.accelerator_count
+
+
+def _list_lines(lines: Sequence[int]) -> str:
+    named = ", ".join(map(str, lines[:LINES_NAMED_MAX]))
+    more = f" and {len(lines) - LINES_NAMED_MAX:,} more" if len(lines) > LINES_NAMED_MAX else ""
+    return f"line{'s' if len(lines) > 1 else ''} {named}{more}"
 
 
 def _describe_lines(lines: set[int]) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from difflib import SequenceMatcher
 from hashlib import sha256
 from pathlib import Path
+from re import compile as compile_pattern
 
 from pricing import exchange_rates
 from pricing import private_prices as private
@@ -18,20 +20,23 @@ from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog
 from pricing.catalog.snapshot_tables import read_accelerator_names, read_snapshot
 from pricing.csv_tables import find_nearest_names, read_rows, write_atomically
 from pricing.errors import InvalidSnapshot
-from pricing.imports import gpuhunt, skypilot
+from pricing.imports import gpuhunt, price_tables, skypilot
 from pricing.imports.external_catalogs import ImportCounts, merge_listings
-from pricing.imports.listings import CatalogFormat
+from pricing.imports.listings import CatalogFormat, CatalogListing, UnreadableListing
 from pricing.providers import CatalogLayout
 from pricing.regions import Source
 from pricing.snapshots.publication import PublishedSnapshot, publish_snapshot
 from pricing.snapshots.quality_gate import FetchedRows
 
+PROVIDER_NAME = compile_pattern(r"[a-z][a-z0-9-]{0,39}")
+MISSPELT = 0.8
+"""From this likeness on, an unknown name is taken for a known one that was misspelt."""
 MADE_BY = "planner prices import"
 PRIVATE_PRICES, EXCHANGE_RATES = "private prices", "exchange rates"
-_FORMATS: tuple[CatalogFormat, ...] = (skypilot, gpuhunt)
+_FORMATS: tuple[CatalogFormat, ...] = (skypilot, gpuhunt, price_tables)
 EXTERNAL_CATALOGS = {catalog_format.NAME: catalog_format for catalog_format in _FORMATS}
 COLUMNS: Mapping[str, tuple[str, ...]] = {
-    **{name: module.COLUMNS for name, module in EXTERNAL_CATALOGS.items()},
+    **{name: module.COLUMNS for name, module in EXTERNAL_CATALOGS.items() if module.COLUMNS},
     PRIVATE_PRICES: private.COLUMNS,
     EXCHANGE_RATES: exchange_rates.COLUMNS,
 }
@@ -40,9 +45,10 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class PendingImport:
-    """The catalogue of another tool, read but not yet published."""
+    """A catalogue that was read and is not yet published."""
 
     provider: str
+    currency: str
     fetched: FetchedRows
     counted: ImportCounts
 
@@ -59,18 +65,23 @@ def detect_file_kind(path: Path) -> str:
         )
     header = _read_header(path)
     missing = {kind: [c for c in columns if c not in header] for kind, columns in COLUMNS.items()}
+    missing[price_tables.NAME] = price_tables.missing_columns(header)
     for kind, absent in missing.items():
         if not absent:
             return kind
-    near = min(missing, key=lambda kind: len(missing[kind]) / len(COLUMNS[kind]))
-    if len(missing[near]) < len(COLUMNS[near]):
+    needed = {**COLUMNS, price_tables.NAME: price_tables.NEEDED}
+    near = min(missing, key=lambda kind: len(missing[kind]) / len(needed[kind]))
+    if len(missing[near]) < len(needed[near]):
         raise InvalidSnapshot((f"{path}:1: as a file of {near}, it lacks the column {', '.join(missing[near])}",))
-    known = "; ".join(f"{kind} ({','.join(columns)})" for kind, columns in COLUMNS.items())
+    known = "; ".join(f"{kind} ({','.join(columns)})" for kind, columns in needed.items())
     raise InvalidSnapshot((f"{path}:1: this file cannot be imported: its columns match none of: {known}",))
 
 
 def detect_provider(path: Path, kind: str, layout: CatalogLayout, given: str | None) -> str:
-    """The provider of a tool's file: `given`, else from its path; raises InvalidSnapshot if it is unknown."""
+    """The provider of a catalogue: `given`, else from its path; raises InvalidSnapshot if none is known or named.
+
+    A name that no provider has stands for a new one, unless it looks like a known name that was misspelt.
+    """
     known = [name for name, _ in layout.folders]
     place = path.absolute()
     name = given or EXTERNAL_CATALOGS[kind].provider_of_path(place)
@@ -79,35 +90,50 @@ def detect_provider(path: Path, kind: str, layout: CatalogLayout, given: str | N
     if given is None:
         fault = f"{path}: the provider is unknown: neither --provider nor the path names a known provider"
         raise InvalidSnapshot((f"{fault} ({', '.join(known)})",))
-    close = find_nearest_names(name, known)
-    hint = f"; nearest: {', '.join(close)}" if close else ""
-    advice = "add it as a cloud of your own first, see docs/guides/own-cloud.md"
-    raise InvalidSnapshot((f"--provider {name}: no known provider{hint}; {advice}",))
+    close = [each for each in find_nearest_names(name, known) if SequenceMatcher(None, name, each).ratio() > MISSPELT]
+    if not PROVIDER_NAME.fullmatch(name):
+        fault = f"--provider {name}: no name of a provider: lower-case letters, digits and dashes, a letter first"
+        raise InvalidSnapshot((fault,))
+    if close:
+        advice = f"for a new cloud of this name, create it first: planner cloud new {name}"
+        raise InvalidSnapshot((f"--provider {name}: no known provider; nearest: {', '.join(close)}; {advice}",))
+    return name
 
 
 def read_external_catalog(
-    path: Path, kind: str, provider: str, as_of: date, source_text: str, data: Path
+    path: Path, kind: str, provider: str, as_of: date, source_text: str, data: Path, folder: Path | None = None
 ) -> PendingImport:
-    """Reads and merges the file of another tool; raises InvalidSnapshot with every fault of the file.
+    """Reads and merges a catalogue; raises InvalidSnapshot with every fault of the file.
 
-    `source_text` is recorded as its source; if empty, the file's name and checksum are.
+    `source_text` is recorded as its source; if empty, the file's name and checksum are. `folder` is that of a provider
+    that is not in use yet.
     """
-    faults: list[str] = []
+    rows = _read_listings(path, kind)
     module = EXTERNAL_CATALOGS[kind]
-    rows = [module.parse_listing(row) for row in read_rows(path, module.COLUMNS, faults)]
-    if faults:
-        raise InvalidSnapshot(tuple(faults))
     digest = sha256(path.read_bytes() + source_text.encode()).hexdigest()[:8]
     place = f"{path.absolute().parent.name}/{path.name}"
     reference = source_text or f"{module.TITLE} {place}, sha256 {digest}..."
     gave = "on-demand and spot prices, as that tool lists them; imported from a file"
     source = Source(f"{kind}-{provider}-{digest}", reference, as_of, gave)  # the digest distinguishes files of one day
     layout = data_folder.current_layout(EMBEDDED_LAYOUT, data)
-    own = CatalogLayout(layout.data, ((provider, dict(layout.folders)[provider]),))
-    fetched_rows, counted = merge_listings(
-        provider, rows, read_snapshot(own), read_accelerator_names(own), as_of, source
-    )
-    return PendingImport(provider, fetched_rows, counted)
+    own = CatalogLayout(layout.data, ((provider, folder or dict(layout.folders)[provider]),))
+    before = read_snapshot(own)
+    fetched_rows, counted = merge_listings(provider, rows, before, read_accelerator_names(own), as_of, source)
+    return PendingImport(provider, before.providers[0].currency, fetched_rows, counted)
+
+
+def detect_currency(path: Path, kind: str) -> str:
+    """The currency of the first row that can be read."""
+    return next((row.currency for row in _read_listings(path, kind) if isinstance(row, CatalogListing)), "USD")
+
+
+def _read_listings(path: Path, kind: str) -> list[CatalogListing | UnreadableListing]:
+    faults: list[str] = []
+    module = EXTERNAL_CATALOGS[kind]
+    rows = [module.parse_listing(row) for row in read_rows(path, module.COLUMNS, faults)]
+    if faults:
+        raise InvalidSnapshot(tuple(faults))
+    return rows
 
 
 def check_user_file(path: Path, kind: str) -> int:

@@ -8,14 +8,18 @@ from typing import Protocol
 
 from pricing.csv_tables import TableRow, parse_number
 
+DEFAULT_CURRENCY = "USD"
+"""Of files that name none: both tools write US dollars."""
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogListing:
     """One row, in line `line` of the file. A value that the file does not give is empty or None.
 
     `memory_gib` and `vcpus` are those of the node, `accelerator_memory_gib` that of one accelerator. `zone` is set only
-    if the file lists zones. Prices are in US dollars per hour; None if missing or 0, which the tools write for unknown.
+    if the file lists zones. Prices are in `currency` per hour; None if missing or 0, which the tools write for unknown.
     `other_terms` is the reason to skip the row if the tool marks it as neither an on-demand nor a spot price.
+    `provider` is set only if the file names it in a column.
     """
 
     line: int
@@ -30,6 +34,8 @@ class CatalogListing:
     on_demand: float | None
     spot: float | None
     other_terms: str = ""
+    currency: str = DEFAULT_CURRENCY
+    provider: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ class ListingCells:
         return number
 
     def price(self, column: str) -> float | None:
-        """A number; None for 0, which both tools write for an unknown price."""
+        """A number; None for 0, which tools write for an unknown price."""
         return self.number(column) or None
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -41,6 +41,10 @@ class CatalogLayout:
     def replaced(self, folders: Iterable[tuple[str, Path]]) -> CatalogLayout:
         """A copy with these folders added, or in place of those of the same name."""
         return CatalogLayout(self.data, tuple(sorted({**dict(self.folders), **dict(folders)}.items())))
+
+    def without(self, names: Collection[str]) -> CatalogLayout:
+        """A copy that lacks these providers."""
+        return CatalogLayout(self.data, tuple(folder for folder in self.folders if folder[0] not in names))
 
     def own(self, table: str) -> Iterator[Path]:
         """The files of that name: the shared one, then those that providers have of their own."""

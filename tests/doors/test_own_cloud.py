@@ -240,6 +240,7 @@ def test_two_sources_of_one_name_are_a_fault(planner, own, data):
 def test_the_list_says_where_each_comes_from(planner, data):
     head, *lines = planner("cloud", "list").out.splitlines()
     assert head.split()[:3] == ["provider", "title", "origin"]
-    assert {line.split()[0] for line in lines} == {"aws", "azure", "gcp", "lambda"}
+    assert [line.split()[0] for line in lines] == ["aws", "azure", "gcp", "hyperstack", "lambda", "nebius", "verda"]
+    assert [line.split()[0] for line in lines if "embedded, on request" in line] == ["hyperstack", "nebius", "verda"]
     (lambda_,) = [line for line in lines if line.startswith("lambda")]
     assert lambda_.split() == ["lambda", "Lambda", "own", "-", "import", "only", f"{data}/providers/lambda"]

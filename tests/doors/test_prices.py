@@ -269,13 +269,6 @@ def test_a_file_without_a_date_is_refused(planner, data):
     assert not data.exists()
 
 
-@pytest.mark.usefixtures("vms")
-def test_a_provider_that_is_not_known_has_to_be_made_first(planner):
-    ran = planner("prices", "import", "aws/vms.csv", "--as-of", "2026-11-20", "--provider", "nebius")
-    assert ran.code == 2
-    assert "docs/guides/own-cloud.md" in ran.err
-
-
 def test_a_price_past_the_band_needs_a_reason(planner, vms):
     vms.write_text(CHEAPER.replace("6.0", "3.0"))  # 3 / 6.6752 = 0.45 of the price: below the band
     ran = planner("prices", "import", "aws/vms.csv", "--as-of", "2026-11-20")
@@ -325,6 +318,7 @@ def test_what_an_import_of_fact_tables_took_in_is_told_in_words():
         sale_left={},
         superseded=0,
         suspect=0,
+        no_folder=0,
         oldest=date(2026, 1, 2),
         newest=date(2026, 7, 20),
         changed=(),

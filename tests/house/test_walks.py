@@ -27,6 +27,9 @@ from pricing.price import PurchaseKind
 from pricing.providers import PROVIDER_TABLES, find_provider_folders
 from pricing.refresh.price_refresh import load_adapter
 
+REFRESHED = [folder for folder in find_provider_folders(ROOT) if (folder / "fetch.py").is_file()]
+"""The others are renewed by imports alone, and plans use them only on request."""
+
 
 def takes(function: object, protocol: object) -> bool:
     """Whether a module's function takes what the protocol's method takes (less self)."""
@@ -94,11 +97,14 @@ def test_a_command(name: str):
 def test_a_provider_folder_is_like_the_others(folder):
     tables = {path.name for path in folder.iterdir() if path.suffix == ".csv"} | {"provider.toml"}
     assert tables - {"history.csv"} == set(PROVIDER_TABLES)
-    assert {"fetch.py", "__init__.py", "snapshot.toml", "testdata"} <= {path.name for path in folder.iterdir()}
-    assert Catalog.embedded().provider_facts[folder.name].name == folder.name
+    facts = Catalog.embedded().provider_facts[folder.name]
+    code = {"__init__.py", "fetch.py", "testdata"}
+    expected = {"snapshot.toml"} | (code if folder in REFRESHED else set())
+    assert expected <= {path.name for path in folder.iterdir()}
+    assert (facts.name, facts.on_request) == (folder.name, folder not in REFRESHED)
 
 
-@pytest.mark.parametrize("folder", find_provider_folders(ROOT), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", REFRESHED, ids=lambda folder: folder.name)
 def test_an_adapter(folder, project):
     adapter = load_adapter(folder.name)
     assert adapter is not None
@@ -112,7 +118,7 @@ def test_an_adapter(folder, project):
 
 
 def test_no_sdk_is_loaded_by_an_adapter_until_it_reads():
-    names = [f"pricing.providers.{folder.name}.fetch" for folder in find_provider_folders(ROOT)]
+    names = [f"pricing.providers.{folder.name}.fetch" for folder in REFRESHED]
     code = f"import sys, importlib; [importlib.import_module(n) for n in {names!r}]; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     assert not {name.partition(".")[0] for name in loaded} & {"boto3", "botocore", "azure", "grpc", "proto"}

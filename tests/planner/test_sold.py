@@ -153,3 +153,29 @@ def test_blocks_are_bought_only_where_they_can_be_ordered_on_the_date_of_the_pla
     assert {purchase.month for purchase in cloud.purchases} == {1, 2, 3, 4}
     _, cloud = planned(2, job, **{**ways, "start": "2027-03"})
     assert not cloud.purchases
+
+
+def test_a_cloud_beside_the_three_is_planned_where_the_request_names_it(planned):
+    # Lambda's gpu_1x_h100_pcie at 3.29 an hour x 730 = 2,401.70; the three and whoever is not asked for stay apart
+    job = hours(730, "H100-80GB-PCIe")
+    made, cloud = planned(1, job, providers=["lambda"])
+    assert cloud.total_cost == pytest.approx(2_401.70, abs=0.01)
+    assert places(cloud) == {("gpu_1x_h100_pcie", "on_demand")}
+    assert {price.provider for price in made.prices} == {"lambda"}
+    assert {row.provider for row in made.considered} >= {"lambda"}
+    assert not {row.provider for row in made.considered} & {"nebius", "verda", "hyperstack"}
+    _, alone = planned(1, {**job, "providers": ["Lambda"]})
+    assert alone.total_cost == cloud.total_cost, "a workload's own list asks as well"
+
+
+def test_no_cloud_beside_the_three_is_in_a_plan_that_names_none(planned):
+    made, _ = planned(1, hours(730, "H100"))
+    assert {row.provider for row in made.considered if row.provider} == {"aws", "azure", "gcp"}
+    assert not any("lambda" in gap.subject for gap in made.gaps)
+
+
+def test_residency_refuses_a_region_whose_country_no_source_tells(planned):
+    made, _ = planned(1, hours(730, "H100"), providers=["nebius"], residency=["EU"])
+    assert made.status == "infeasible", "eu-north1 and eu-west1 by their names alone"
+    _, cloud = planned(1, hours(730, "H100"), providers=["verda"], residency=["EU"])
+    assert cloud.total_cost == pytest.approx(2.29 * 730, abs=0.01), "FIN-02 names its country"

@@ -19,6 +19,11 @@ X1-16GB-PCIe,Acme,One,2020,16,900,5120,14,,112,,,250,32,yes,datacenter,9000,2020
 X1-16GB-SXM,Acme,One,2020,16,900,5120,15,,125,,,300,300,yes,datacenter,,,,a page,
 D2-8GB-die,Acme,Two,2015,8,160,2048,4,,,,,150,,no,datacenter,,,,a page,half a board
 """,
+    "neocloud_prices.csv": """\
+provider,region,instance_type,accelerator,accelerator_count,vcpus,memory_gib,purchase_option,price_usd_per_hour,as_of,\
+source
+nowhere,west,w.1,X1,1,8,32,on_demand,1,2026,a page
+""",
     "offerings.csv": """\
 provider,family,instance_type,accelerator,accelerator_count,accelerator_memory_gib,vcpus,memory_gib,local_ssd_gb,\
 network_gbps,interconnect,status,source_ids

@@ -179,7 +179,7 @@ def test_known_gaps_show_as_gaps(catalog):
 def test_age_and_coverage(catalog):
     assert catalog.oldest() == date(2023, 8, 30)
     rows = catalog.coverage()
-    assert sum(row.prices for row in rows) == 7773
+    assert sum(row.prices for row in rows) == 7773 + 343, "and those of clouds that plans use on request"
     assert all(row.oldest <= row.newest for row in rows)
     p5 = [r for r in rows if (r.provider, r.family, r.option) == ("aws", "P5", "capacity_block")]
     assert [(r.retired, r.newest) for r in p5] == [(False, date(2026, 9, 27))]
@@ -208,7 +208,8 @@ def test_no_other_option_is_read(name):
 def test_checks_accept_what_people_write(catalog):
     assert catalog.check_provider(" AWS ") == "aws"
     assert catalog.check_provider("Google Cloud") == "gcp"
-    assert [r.region for r in catalog.check_region("US-EAST-1")] == ["us-east-1"]
+    assert [r.provider for r in catalog.check_region("US-EAST-1")] == ["aws", "lambda"]
+    assert [r.region for r in catalog.check_region("US-EAST-1", "aws")] == ["us-east-1"]
     assert [(r.provider, r.region) for r in catalog.check_region("East US")] == [("azure", "eastus")]
     assert catalog.check_option("On-Demand") == "on_demand"
     assert catalog.check_option("reserved") == "reserved"

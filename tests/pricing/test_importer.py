@@ -29,6 +29,7 @@ def test_every_row_arrives_or_is_counted(small, tmp_path):
     assert (report.providers, report.offerings, report.prices, report.regions) == (("acme",), 4, 6, 2)
     assert report.options == ("committed_use_1y", "committed_use_3y", "on_demand", "spot")
     assert (report.accelerators, report.systems, report.superseded, report.suspect) == (4, 2, 1, 2)
+    assert report.no_folder == 1, "a row of a cloud that the target does not have"
     assert report.tiers_read == 7
     assert report.tiers_left == {
         "a narrower price than the one plans use": 1,
@@ -308,7 +309,7 @@ def test_every_missing_table_and_column_is_reported_once(tmp_path):
         import_facts(tmp_path / "facts", ROOT)
     missing = (
         "accelerators", "offerings", "sources", "systems", "transfer_storage_prices", "price_history", "price_suspect",
-            "sold_how", "fabric", "term_prices",
+            "sold_how", "fabric", "term_prices", "neocloud_prices",
     )  # fmt: skip
     columns = "region, instance_type, purchase_option, price_usd_per_hour, as_of, source_id, method, note"
     expected = {f"facts/{name}.csv: the file is missing" for name in missing}

@@ -304,10 +304,12 @@ def test_whose_prices_they_are(tmp_path):
     assert detect_provider(tmp_path / "catalog/azure.csv", "gpuhunt", EMBEDDED_LAYOUT, "gcp") == "gcp"
     with pytest.raises(InvalidSnapshot, match="neither --provider nor the path"):
         detect_provider(tmp_path / "catalog/vms.csv", "gpuhunt", EMBEDDED_LAYOUT, None)
-    with pytest.raises(
-        InvalidSnapshot, match=r"--provider azur: no known provider; nearest: azure; add it as a cloud of your"
-    ):
+    misspelt = r"--provider azur: no known provider; nearest: azure; for a new cloud .*: planner cloud new azur$"
+    with pytest.raises(InvalidSnapshot, match=misspelt):
         detect_provider(tmp_path / "x.csv", "gpuhunt", EMBEDDED_LAYOUT, "azur")
+    with pytest.raises(InvalidSnapshot, match=r"--provider \.\./up: no name of a provider"):
+        detect_provider(tmp_path / "x.csv", "gpuhunt", EMBEDDED_LAYOUT, "../up")
+    assert detect_provider(tmp_path / "x.csv", "gpuhunt", EMBEDDED_LAYOUT, "crusoe") == "crusoe", "a new cloud"
 
 
 def test_a_row_of_another_width_is_a_fault_of_the_file(take):

@@ -25,7 +25,7 @@ from tools.importer.fact_tables import CURATED_FOLDER, Facts
 @dataclass(frozen=True, slots=True)
 class ImportReport:
     """Counts of an import; `tiers_left` counts the skipped rows of transfer and storage prices, by
-    reason; `sale_left` what the terms of sale leave out."""
+    reason; `sale_left` what the terms of sale leave out; `no_folder` the rows of clouds that the target lacks."""
 
     providers: tuple[str, ...]
     offerings: int
@@ -41,6 +41,7 @@ class ImportReport:
     sale_left: dict[str, int]
     superseded: int
     suspect: int
+    no_folder: int
     oldest: date
     newest: date
     changed: tuple[str, ...]
@@ -78,6 +79,7 @@ def import_facts(folder: Path, target: Path, curated_folder: Path = CURATED_FOLD
         sale_left=facts.sale[1],
         superseded=len(facts.superseded),
         suspect=facts.suspect,
+        no_folder=facts.no_folder,
         oldest=min(p.as_of for p in snapshot.prices),
         newest=max(p.as_of for p in snapshot.prices),
         changed=tuple(changed),

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pricing.accelerator import (
     ACCELERATOR_COLUMNS,
@@ -28,6 +28,7 @@ from pricing.regions import Source
 from pricing.sale import SaleTerm
 from pricing.transfer_storage_prices import TIER_ITEMS
 from tools.importer.fabrics import FABRIC_FACT_COLUMNS, build_fabrics, derive_slice_prices, derive_slices
+from tools.importer.listed_clouds import LISTED_COLUMNS, derive_listed_rows
 from tools.importer.price_rows import exclude_prices, resolve_prices, select_newest, type_key
 from tools.importer.sale_terms import SALE_TYPE_COLUMNS, SOLD_HOW_COLUMNS, build_sale_terms
 from tools.importer.transfer_storage_tiers import GB_PER_STEP_UNIT
@@ -39,6 +40,7 @@ FACT_TABLES: dict[str, tuple[str, ...]] = {
         "list_price_usd", "list_price_year", "source", "notes",
     ),
     "fabric.csv": FABRIC_FACT_COLUMNS,
+    "neocloud_prices.csv": LISTED_COLUMNS,
     "offerings.csv": (
         "provider", "family", "instance_type", "accelerator", "accelerator_count", "accelerator_memory_gib", "vcpus",
         "memory_gib", "local_ssd_gb", "network_gbps", "interconnect", "status", "source_ids",
@@ -107,6 +109,7 @@ class Facts:
     regions: dict[str, list[TableRow]]
     superseded: list[tuple[TableRow, str]]
     suspect: int
+    no_folder: int
     sold_how: list[TableRow]
     sale_types: list[TableRow]
     networks: list[TableRow]
@@ -152,15 +155,11 @@ class Facts:
         faults += names.faults()
         sources = _parse_sources(tables["sources.csv"], curated["sources.csv"])
         regions = {name: read[_regions_file(target, name)] for name in own}
-        slices = derive_slices(tables["fabric.csv"], tables["offerings.csv"])
-        offered = [*tables["offerings.csv"], *slices]
-        offerings = _resolve_offerings(offered, curated["offering_accelerators.csv"], names, own)
+        picked = _pick_rows(tables, curated["excluded_prices.csv"], own, sources)
+        offerings = _resolve_offerings(picked.offered, curated["offering_accelerators.csv"], names, own)
         types = {type_key(row) for row, _ in offerings}
-        listed, older = select_newest([*tables["prices.csv"], *tables["term_prices.csv"]])
-        listed, excluded = exclude_prices(listed, curated["excluded_prices.csv"])
-        listed += derive_slice_prices(tables["fabric.csv"], slices, listed)
-        prices = resolve_prices(listed, types, own, regions, "as_of")
-        superseded = resolve_prices([*tables[SUPERSEDED_TABLE], *older], types, own, regions, "first_seen")
+        prices = resolve_prices(picked.listed, types, own, regions, "as_of")
+        superseded = resolve_prices([*tables[SUPERSEDED_TABLE], *picked.older], types, own, regions, "first_seen")
         dated = [row for row, _ in (*prices, *superseded)]
         _check_sources([*dated, *tables["transfer_storage_prices.csv"]], "source_id", sources)
         _check_sources([r for r, _ in offerings], "source_ids", sources)
@@ -181,11 +180,39 @@ class Facts:
             providers=own,
             regions=regions,
             superseded=superseded,
-            suspect=len(tables[COUNTED_TABLES[0]]) + excluded,
+            suspect=len(tables[COUNTED_TABLES[0]]) + picked.excluded,
+            no_folder=picked.no_folder,
             sold_how=tables["sold_how.csv"],
             sale_types=curated["sale_types.csv"],
             networks=tables["fabric.csv"],
         )
+
+
+class _PickedRows(NamedTuple):
+    """The rows that the catalogue is made of: types, prices and superseded prices; the number of excluded prices and of
+    rows of clouds without a folder."""
+
+    offered: list[TableRow]
+    listed: list[TableRow]
+    older: list[TableRow]
+    excluded: int
+    no_folder: int
+
+
+def _pick_rows(
+    tables: dict[str, list[TableRow]], rules: list[TableRow], own: dict[str, dict[str, Any]], sources: dict[str, Source]
+) -> _PickedRows:
+    """The newest prices that no rule excludes, with TPU slices and clouds beside the three, of which a type without a
+    price is left out."""
+    slices = derive_slices(tables["fabric.csv"], tables["offerings.csv"])
+    beside = tables["neocloud_prices.csv"]
+    more, more_prices = derive_listed_rows(beside, own, sources, FACT_TABLES["offerings.csv"])
+    listed, older = select_newest([*tables["prices.csv"], *tables["term_prices.csv"], *more_prices])
+    listed, excluded = exclude_prices(listed, rules)
+    priced = {type_key(row) for row in listed}
+    offered = [*tables["offerings.csv"], *slices, *(row for row in more if type_key(row) in priced)]
+    listed += derive_slice_prices(tables["fabric.csv"], slices, listed)
+    return _PickedRows(offered, listed, older, excluded, len(beside) - len(more_prices))
 
 
 def _read_tables(folder: Path, target: Path, curated_folder: Path, faults: list[str]) -> dict[Path, list[TableRow]]:

@@ -29,7 +29,8 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_every_shipped_provider_can_be_refreshed():
-    assert set(ADAPTERS) == set(NAMES) >= {"aws", "azure", "gcp"}
+    on_request = {name for name, facts in Catalog.embedded().provider_facts.items() if facts.on_request}
+    assert set(ADAPTERS) == set(NAMES) - on_request >= {"aws", "azure", "gcp"}
 
 
 @pytest.mark.parametrize("name", ADAPTERS)

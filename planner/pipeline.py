@@ -166,7 +166,7 @@ def _recommend_strategy(
 ) -> Recommendation:
     strategies = tuple(s.strategy for s in solved)
     advice = recommend(strategies, request.months, request.currency, request.materiality_fraction)
-    return replace(advice, reasons=list_rightsizing_reasons(context, solved, advice.strategy, catalog))
+    return replace(advice, reasons=list_rightsizing_reasons(request, context, solved, advice.strategy, catalog))
 
 
 def prepare_needs(request: Request, catalog: Catalog) -> tuple[Request, Catalog, tuple[WorkloadDemand, ...]]:

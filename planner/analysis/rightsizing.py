@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
+from planner.request.models import Request
 from planner.result.message import Message, message
 from planner.supply.candidates import Candidate, Resource
+from planner.supply.price_rules import find_cpu_machine
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.eligibility import is_cpu
 from planner.workloads.gpu_sharing import ExperimentRate, describe_sweep
@@ -55,16 +57,18 @@ class RentalOptions:
 
 
 def list_rightsizing_reasons(
-    setting: PlanningContext, solved: Iterable[SolvedStrategy], strategy: str | None, catalog: Catalog
+    request: Request, setting: PlanningContext, solved: Iterable[SolvedStrategy], strategy: str | None, catalog: Catalog
 ) -> tuple[Message, ...]:
     """Reasons about the recommended strategy: how sweeps run, and where it uses more accelerator than needed."""
     chosen = next((s for s in solved if s.strategy.name == strategy), None)
     if chosen is None:
         return ()
-    return (*_describe_sweeps(setting, chosen), *assess_workload_sizes(setting, chosen, catalog))
+    return (*_describe_sweeps(setting, chosen), *assess_workload_sizes(request, setting, chosen, catalog))
 
 
-def assess_workload_sizes(setting: PlanningContext, chosen: SolvedStrategy, catalog: Catalog) -> tuple[Message, ...]:
+def assess_workload_sizes(
+    request: Request, setting: PlanningContext, chosen: SolvedStrategy, catalog: Catalog
+) -> tuple[Message, ...]:
     """Where a GPU, or so much of one, is more than the work needs; workload by workload."""
     rentals = _collect_rental_options(setting, catalog)
     reasons: list[Message] = []
@@ -72,8 +76,10 @@ def assess_workload_sizes(setting: PlanningContext, chosen: SolvedStrategy, cata
         used = {setting.market.resources[c.resource].accelerator for c in chosen.candidates if c.need == index}
         on_cpus = bool(used) and all(is_cpu(catalog.names.by_name[name]) for name in used)
         reasons += _compare_with_cpus(need, rentals[index], used, on_cpus)
-        reasons += _find_missing_cpus(need, rentals[index], used, catalog)
-        reasons += _find_idle_accelerator(need, rentals[index].lowest_price, setting, catalog, on_cpus)
+        excess = [*_find_missing_cpus(need, rentals[index], used, catalog)]
+        excess += _find_idle_accelerator(need, rentals[index].lowest_price, setting, catalog, on_cpus)
+        if excess:
+            reasons += (*excess, *_name_cpu_machine(request, need, rentals[index].lowest_price, catalog))
         reasons += _suggest_fractional_accelerator(need, rentals[index], setting, chosen, catalog)
     return tuple(reasons)
 
@@ -167,6 +173,35 @@ def _find_idle_accelerator(
             busy_fraction=busy,
             threshold_fraction=IDLE_FRACTION,
             cpu_measured=any(is_cpu(catalog.names.resolve(m.accelerator)) for m in workload.measurements),
+        )
+
+
+def _name_cpu_machine(
+    request: Request, need: WorkloadDemand, rental: HourlyRental | None, catalog: Catalog
+) -> Iterator[Message]:
+    """The cheapest machine with CPUs only that is no smaller than the node that it would replace, and the rate from
+    which it is the cheaper one."""
+    offering = None if rental is None or rental.resource.quote is None else rental.resource.quote.offering
+    if rental is None or offering is None or is_cpu(catalog.names.by_name[offering.accelerator]):
+        return
+    vcpus, memory = offering.vcpus or 0.0, offering.memory_gib or 0.0
+    machine = find_cpu_machine(catalog, request, need.workload, vcpus, memory)
+    if machine is not None:
+        yield message(
+            "cpu_machine",
+            workload=need.workload.name,
+            provider=machine.provider,
+            region=machine.region,
+            instance_type=machine.instance_type,
+            vcpus=machine.vcpus,
+            memory_gib=machine.memory_gib,
+            price_per_hour=machine.price_per_hour,
+            currency=machine.currency,
+            as_of=str(machine.as_of),
+            source=catalog.sources[machine.source_id].reference,
+            rental=_describe_rental(rental),
+            units_per_hour=machine.price_per_hour / rental.price_per_unit,
+            unit=need.unit,
         )
 
 

@@ -115,7 +115,7 @@ def _row_cells(row: OfferRow) -> tuple[str, ...]:
         row.provider,
         row.region,
         row.instance_type + ("" if row.status == "current" else f" ({row.status})"),
-        row.accelerator,
+        row.accelerator if row.kind == "accelerator" else _machine_text(row),
         _count_text(row.accelerator_count),
         row.purchase_option,
         f"{row.price_per_hour:,.4f}",
@@ -124,6 +124,13 @@ def _row_cells(row: OfferRow) -> tuple[str, ...]:
         row.source_id,
         SOLD[row.sale] + (f", {row.sale_limits}" if row.sale_limits and row.sale != "not_sold" else ""),
     )
+
+
+def _machine_text(row: OfferRow) -> str:
+    """What a machine without an accelerator has: CPU only (64 vCPUs, 128 GiB)."""
+    host = [f"{row.vcpus:g} vCPUs"] if row.vcpus else []
+    host += [f"{row.host_memory_gib:g} GiB"] if row.host_memory_gib else []
+    return ("FPGA" if row.kind == "fpga" else "CPU only") + (f" ({', '.join(host)})" if host else "")
 
 
 def _count_text(count: float | None) -> str:
@@ -173,8 +180,10 @@ def _note_lines(offers: Offers) -> Sequence[str]:
     notes += [f"Converted at {rate.words}" for rate in offers.exchange_rates]
     if not offers.rows:
         return notes
+    has_machines = any(row.kind != "accelerator" for row in offers.rows)
     return [
         *notes,
         f"Prices: {offers.currency} per hour of the whole node, Linux, before tax; ? is unknown, never zero.",
+        *(["Machines without an accelerator are shown and compared with; no plan rents one."] * has_machines),
         "Sold: yes or no as a dated source says (--json names it); ? where none does. Plans use all but no.",
     ]

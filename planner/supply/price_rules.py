@@ -10,6 +10,7 @@ from planner.request.models import Request, Workload
 from planner.result.message import Message, message
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
+from pricing.machines import PlainMachine
 
 
 def plan_start(request: Request) -> date:
@@ -68,16 +69,40 @@ def is_offered(quote: Quote, request: Request, start: date) -> bool:
     return is_allowed(quote, request) and sale_refusal(quote, start) is None
 
 
+def find_cpu_machine(
+    catalog: Catalog, request: Request, workload: Workload, vcpus: float, memory_gib: float
+) -> PlainMachine | None:
+    """The cheapest machine on demand with CPUs only, of that size or larger, where the request and the workload may
+    run; None if the catalogue has none."""
+    found = [
+        each
+        for each in catalog.machines
+        if each.kind == "cpu"
+        and each.purchase_option == "on_demand"
+        and (each.vcpus or 0) >= vcpus
+        and (each.memory_gib or 0) >= memory_gib
+        and (not request.providers or each.provider in request.providers)
+        and (not request.regions or each.region in request.regions)
+        and (each.provider, each.region) in catalog.regions
+        and may_run_in(catalog, request, workload, each.provider, each.region)
+    ]
+    return min(found, key=lambda each: (each.price_per_hour, each.key), default=None)
+
+
 def may_run(catalog: Catalog, request: Request, workload: Workload, quote: Quote) -> bool:
-    """Whether a workload may run where a price is: its providers and regions, its residency and the request's."""
-    price = quote.price
-    if workload.providers and price.provider not in workload.providers:
+    """Whether a workload may run where a price is."""
+    return may_run_in(catalog, request, workload, quote.price.provider, quote.price.region)
+
+
+def may_run_in(catalog: Catalog, request: Request, workload: Workload, provider: str, place: str) -> bool:
+    """Whether a workload may run in a region: its providers and regions, its residency and the request's."""
+    if workload.providers and provider not in workload.providers:
         return False
-    if workload.regions and price.region not in workload.regions:
+    if workload.regions and place not in workload.regions:
         return False
     for residency in (workload.residency, request.residency):
         if residency:
-            region = catalog.regions[price.provider, price.region]
+            region = catalog.regions[provider, place]
             if region.country not in residency and not set(region.blocs) & set(residency):
                 return False
     return True

@@ -18,6 +18,7 @@ from pricing.catalog.price_catalog import Catalog, _OfferingQuotes
 from pricing.catalog.quotes import Quote
 from pricing.errors import InvalidSnapshot, MissingExchangeRate
 from pricing.exchange_rates import ExchangeRate
+from pricing.machines import PlainMachine
 from pricing.offering import Offering
 from pricing.price import AdjustedPrice, Price, parse_purchase_option
 from pricing.private_prices import (
@@ -167,6 +168,7 @@ class AdjustedCatalog(Catalog):
     def _list_currencies(self) -> list[str]:
         rows = self._store.rows(
             "SELECT currency FROM prices UNION SELECT currency FROM tiers UNION SELECT currency FROM systems"
+            " UNION SELECT currency FROM machines"
         )
         agreed = {r.rule.currency for r in self._reaches if r.rule.price_per_hour is not None}
         return sorted({row[0] for row in rows} | agreed)
@@ -198,6 +200,16 @@ class AdjustedCatalog(Catalog):
             if isinstance(rate := self._rates[system.currency], ExchangeRate)
             if system.price is not None and system.currency != self.currency
         }
+
+    @cached_property
+    def machines(self) -> tuple[PlainMachine, ...]:
+        """As in the base, converted; without those whose currency has no rate."""
+        converted = ((each, self._convert_amount(each.price_per_hour, each.currency)) for each in self.base.machines)
+        return tuple(
+            replace(each, price_per_hour=amount, currency=self.currency)
+            for each, amount in converted
+            if amount is not None
+        )
 
     def _convert_system(self, system: ServerSystem) -> ServerSystem:
         rate = self._rates[system.currency]

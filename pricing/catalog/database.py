@@ -22,6 +22,7 @@ from zlib import crc32
 from pricing.accelerator import Accelerator, Alias
 from pricing.csv_tables import write_atomically
 from pricing.fabric import Fabric
+from pricing.machines import PlainMachine
 from pricing.offering import Offering
 from pricing.price import Price
 from pricing.providers import CatalogLayout, list_catalog_files
@@ -58,6 +59,7 @@ TABLE_NAMES: dict[type, str] = {
     SaleTerm: "sale_terms",
     Fabric: "fabrics",
     EndedFamily: "ended_families",
+    PlainMachine: "machines",
 }
 """The table of each kind of value; a snapshot has them under the same names."""
 INDEX = "CREATE INDEX by_offering ON prices (offering)"

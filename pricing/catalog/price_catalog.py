@@ -18,6 +18,7 @@ from pricing.csv_tables import find_nearest_names
 from pricing.errors import RetiredType, UnknownName
 from pricing.exchange_rates import ExchangeRates
 from pricing.fabric import Fabric, unknown_fabric
+from pricing.machines import PlainMachine
 from pricing.offering import Offering
 from pricing.price import Price, parse_purchase_option
 from pricing.private_prices import RateCard
@@ -195,6 +196,11 @@ class Catalog:
         return tuple(self._store.table(ServerSystem))
 
     @cached_property
+    def machines(self) -> tuple[PlainMachine, ...]:
+        """Types with CPUs only or with FPGAs, at each price: shown and compared with, never planned."""
+        return tuple(self._store.table(PlainMachine))
+
+    @cached_property
     def options(self) -> tuple[str, ...]:
         """The full names of all purchase options that have a price."""
         return tuple(row[0] for row in self._store.rows("SELECT DISTINCT purchase_option FROM prices ORDER BY 1"))
@@ -279,9 +285,8 @@ class Catalog:
 
     @cached_property
     def _with_prices(self) -> tuple[Offering, ...]:
-        return tuple(
-            self._ordered_offerings[row[0]] for row in self._store.rows("SELECT DISTINCT offering FROM prices")
-        )
+        rows = self._store.rows("SELECT DISTINCT offering FROM prices")
+        return tuple(self._ordered_offerings[row[0]] for row in rows)
 
     @cached_property
     def priced(self) -> tuple[Offering, ...]:

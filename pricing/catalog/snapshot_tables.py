@@ -8,14 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from pricing.accelerator import Accelerator, AcceleratorNames, Alias
+from pricing.catalog.shared_tables import (
+    YES_NO,
+    parse_ended_family,
+    parse_fabric,
+    parse_machine,
+    parse_sale_term,
+)
 from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot
 from pricing.exchange_rates import parse_currency_code
 from pricing.fabric import FABRIC_COLUMNS, Fabric
+from pricing.machines import MACHINE_COLUMNS, PlainMachine
 from pricing.offering import Offering, Status
 from pricing.price import Method, Price, parse_purchase_option
 from pricing.providers import CatalogLayout
@@ -35,7 +44,6 @@ TIER_COLUMNS = tuple(f.name for f in fields(Tier) if f.name != "provider")
 REGION_COLUMNS = tuple(f.name for f in fields(Region) if f.name != "provider")
 SYSTEM_COLUMNS = tuple(f.name for f in fields(ServerSystem))
 SOURCE_COLUMNS = tuple(f.name for f in fields(Source))
-YES_NO = {"yes": True, "no": False, "": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,7 @@ class Snapshot:
     sale_terms: tuple[SaleTerm, ...] = ()
     fabrics: tuple[Fabric, ...] = ()
     ended_families: tuple[EndedFamily, ...] = ()
+    machines: tuple[PlainMachine, ...] = ()
 
 
 def read_snapshot(layout: CatalogLayout) -> Snapshot:
@@ -69,6 +78,9 @@ def read_snapshot(layout: CatalogLayout) -> Snapshot:
     fabrics = _read_overridden_rows(layout, "fabric.csv", FABRIC_COLUMNS, parse_fabric, lambda its: its.key, faults)
     ended_families = _read_unique_rows(
         layout.data / "ended.csv", ENDED_COLUMNS, faults, parse_ended_family, lambda family: family.pattern
+    )
+    machines = _read_overridden_rows(
+        layout, "machines.csv", MACHINE_COLUMNS, partial(parse_machine, sources=known), lambda its: its.key, faults
     )
     folders = [_ProviderFolder(name, path, names, known, faults) for name, path in layout.folders]
     if not folders:
@@ -89,6 +101,7 @@ def read_snapshot(layout: CatalogLayout) -> Snapshot:
         sale_terms=sale_terms,
         fabrics=fabrics,
         ended_families=tuple(ended_families),
+        machines=tuple(each for each in machines if each.provider in dict(layout.folders)),
     )
 
 
@@ -256,40 +269,6 @@ def parse_source(row: TableRow) -> Source | None:
         as_of=row.day("as_of"),
         gave=row.text("gave"),
     )
-
-
-def parse_sale_term(row: TableRow) -> SaleTerm | None:
-    """One row of sale.csv; None after its faults were noted."""
-    counts = ("min_days", "max_days", "order_ahead_days", "max_nodes")
-    choices = {column: row.one_of(column, ("yes", "no")) == "yes" for column in ("needs_reservation", "queued")}
-    names = ("provider", "instance_type", "source", "checked", "confidence")
-    return row.build(
-        SaleTerm,
-        **{column: row.text(column) for column in names},
-        **{column: row.text(column, empty=True) for column in ("purchase_option", "region", "successor")},
-        zones=tuple(row.text("zones", empty=True).split()),
-        sold=YES_NO.get(row.one_of("sold", YES_NO)),
-        **{column: row.whole(column) for column in counts},
-        **choices,
-        ends=row.day("ends") if row.values["ends"] else None,
-    )
-
-
-def parse_fabric(row: TableRow) -> Fabric | None:
-    """One row of fabric.csv; None after its faults were noted."""
-    names = ("provider", "instance_type", "source", "checked", "confidence")
-    return row.build(
-        Fabric,
-        **{column: row.text(column) for column in names},
-        **{column: row.text(column, empty=True) for column in ("rdma", "topology", "machine_type")},
-        **{column: row.number(column) for column in ("network_gbps", "rdma_gbps")},
-        **{column: row.whole(column) for column in ("nodes_joined", "network_interfaces", "hosts")},
-    )
-
-
-def parse_ended_family(row: TableRow) -> EndedFamily | None:
-    """One row of ended.csv; None after its faults were noted."""
-    return row.build(EndedFamily, **{column: row.text(column) for column in ENDED_COLUMNS})
 
 
 def parse_system(row: TableRow, names: AcceleratorNames | None) -> ServerSystem | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 from pricing import exchange_rates as exchange
 from pricing.accelerator import Accelerator
@@ -23,7 +23,8 @@ from pricing.errors import InvalidQuery, QueryProblem, UnknownName
 from pricing.exchange_rates import is_currency_code
 from pricing.offering import Offering
 from pricing.price import AdjustedPrice, Price
-from pricing.search.results import OfferRow, Offers, RetiredOffering, UnpricedOffering
+from pricing.search.machine_rows import find_machine_rows, is_large_enough
+from pricing.search.results import OfferKind, OfferRow, Offers, RetiredOffering, UnpricedOffering
 
 COUNT_TOLERANCE = 1e-6
 
@@ -84,6 +85,14 @@ class OfferQuery:
     min_memory_gib_per_node: float | None = _filter_field(
         "memory of all accelerators of a node, at least", default=None, metavar="GIB"
     )
+    kind: str | None = _filter_field(
+        "kind of machine; without it those with accelerators, and others where --type names them",
+        default=None,
+        metavar="KIND",
+        choices=get_args(OfferKind),
+    )
+    min_vcpus: float | None = _filter_field("virtual processors of a node, at least", default=None, metavar="N")
+    min_host_memory_gib: float | None = _filter_field("main memory of a node, at least", default=None, metavar="GIB")
     currency: str = _filter_field(
         "currency of the prices, by the exchange rates of today", default="USD", metavar="CODE"
     )
@@ -196,7 +205,8 @@ def _parse_names(name: str, parts: tuple[str, ...], catalog: Catalog) -> tuple[t
 
 def _match_type(written: str, catalog: Catalog) -> str:
     """The type of that name, whichever provider has or had it."""
-    spelled = {name.casefold(): name for _, name in catalog.offerings}
+    spelled = {machine.instance_type.casefold(): machine.instance_type for machine in catalog.machines}
+    spelled |= {name.casefold(): name for _, name in catalog.offerings}
     if catalog.ended_family(written):
         return written.casefold()
     if written.casefold() not in spelled:
@@ -221,6 +231,8 @@ def find_offers(query: OfferQuery, catalog: Catalog, day: date | None = None) ->
         offerings=[o for o in catalog.priced if _matches_query(o, specifications[o.accelerator], query)],
     )
     rows = [_build_row(quote, query.precision, catalog, day or today()) for quote in quotes]
+    if machines := find_machine_rows(query, catalog):
+        rows = sorted([*rows, *machines], key=lambda row: row.price_per_hour)
     key, largest_first = SORTS[query.sort]
     rented = {offering.accelerator for offering in catalog.offerings.values()}
     keyed = [(value, row) for row in rows if (value := key(row)) is not None]
@@ -248,6 +260,11 @@ def _conversion_details(adjusted: AdjustedCatalog) -> dict[str, Any]:
 
 def _matches_query(offering: Offering, accelerator: Accelerator, query: OfferQuery) -> bool:
     count = offering.accelerator_count
+    if query.kind not in (None, "accelerator") or not (
+        is_large_enough(offering.vcpus, query.min_vcpus)
+        and is_large_enough(offering.memory_gib, query.min_host_memory_gib)
+    ):
+        return False
     if query.count is not None and (count is None or abs(count - query.count) > COUNT_TOLERANCE):
         return False
     if query.min_count is not None and (count is None or count < query.min_count - COUNT_TOLERANCE):

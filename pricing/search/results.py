@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Literal
 
 from pricing import exchange_rates as exchange
 from pricing.sale import SaleState
+
+OfferKind = Literal["accelerator", "cpu", "fpga"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +23,9 @@ class OfferRow:
     instance_type: str
     """Instance type."""
     accelerator: str
-    """Name of the accelerator."""
+    """Name of the accelerator; empty: none that plans use."""
     accelerator_count: float | None
-    """Accelerators of one node; null: unknown."""
+    """Accelerators of one node, or FPGAs; null: unknown."""
     purchase_option: str
     """Purchase option as the catalogue spells it."""
     price_per_hour: float
@@ -67,6 +70,8 @@ class OfferRow:
     """List price of a node-hour before adjustment, in `list_currency`; null: the price is as listed."""
     list_currency: str = ""
     """Currency of the list price; empty: the price is as listed."""
+    kind: OfferKind = "accelerator"
+    """accelerator; cpu: CPUs only; fpga: with FPGAs. Plans rent only what has an accelerator."""
     adjustment: str = ""
     """Negotiated price that was applied; empty: none."""
 

@@ -225,3 +225,26 @@ def test_nothing_that_fits_is_an_answer(planner):
     ran = planner("offers", "--accelerator", "H100", "--count", "7")
     assert ran.code == 0
     assert ran.out.startswith("no offering with a price fits")
+
+
+def test_a_machine_with_cpus_only_is_shown_where_its_type_is_named(planner):
+    (row,) = json.loads(planner("offers", "--type", "c7a.16xlarge", "--json").out)["rows"]
+    assert (row["kind"], row["accelerator"], row["accelerator_count"]) == ("cpu", "", 0)
+    assert (row["vcpus"], row["host_memory_gib"], row["price_per_hour"]) == (64, 128, 3.28448)
+    assert (row["as_of"], row["source_id"]) == ("2026-07-20", "karp-aws")
+    assert "CPU only (64 vCPUs, 128 GiB)" in planner("offers", "--type", "c7a.16xlarge").out
+    assert not [r for r in json.loads(planner("offers", "--json").out)["rows"] if r["kind"] != "accelerator"]
+
+
+def test_machines_are_asked_for_by_kind_and_size(planner):
+    size = ("--min-vcpus", "64", "--min-host-memory-gib", "512", "--option", "on_demand")
+    rows = json.loads(planner("offers", "--kind", "cpu", *size, "--json").out)["rows"]
+    assert rows
+    assert all(row["kind"] == "cpu" and row["vcpus"] >= 64 and row["host_memory_gib"] >= 512 for row in rows)
+    assert [row["price_per_hour"] for row in rows] == sorted(row["price_per_hour"] for row in rows)
+    fpgas = json.loads(planner("offers", "--kind", "fpga", "--json").out)["rows"]
+    # F1 and F2 of AWS once each, NP10s, NP20s and NP40s of Azure in seven regions on demand and spot
+    assert len(fpgas) == 6 + 3 * 7 * 2
+    assert {row["accelerator_count"] for row in fpgas} == {1, 2, 4, 8}
+    refused = planner("offers", "--kind", "gpu")
+    assert (refused.code, "one of accelerator, cpu, fpga" in refused.err) == (2, True)

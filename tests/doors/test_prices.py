@@ -311,6 +311,7 @@ def test_what_an_import_of_fact_tables_took_in_is_told_in_words():
         regions=2,
         accelerators=3,
         systems=1,
+        machines=7,
         tiers_read=2000,
         tiers_used=1,
         tiers_left={"a price that a newer one replaces": 1990, "an item that no plan uses": 9},

@@ -118,7 +118,26 @@ class TestIdle:
     def test_less_is_said_with_its_share_and_that_no_cpu_was_measured(self, priced, ask) -> None:
         said = told(ask(scoring(L4, units=65.7e6), strategies=["cloud"]), priced({G6: 1.0}))
         assert "aws g6.xlarge (1 x L4-24GB), would work 5.0% of the time (below 10%)" in said
-        assert said.endswith("whether it needs a GPU is unknown: it was not measured on a CPU.")
+        assert "whether it needs a GPU is unknown: it was not measured on a CPU." in said
+
+    def test_the_cheapest_machine_with_cpus_only_is_named_with_its_price_date_and_source(self, priced, ask) -> None:
+        # g6.xlarge has 4 vCPUs and 16 GiB: of those no smaller in us-east-1 c7g.2xlarge is the cheapest, 0.29 an hour.
+        # The L4 does 1.8e6 samples for 1.00: at 0.29 x 1.8e6 = 522,000 an hour both cost the same
+        request = ask(scoring(L4, units=65.7e6), strategies=["cloud"], regions=["us-east-1"])
+        reasons = plan(request, priced({G6: 1.0})).recommendation.reasons
+        (said,) = [each.parameters for each in reasons if each.code == "cpu_machine"]
+        assert (said["instance_type"], said["price_per_hour"], said["as_of"]) == ("c7g.2xlarge", 0.29, "2026-07-20")
+        assert said["units_per_hour"] == pytest.approx(522_000, rel=0.01)  # a little less with failures of the L4
+        assert "karpenter" in said["source"]
+
+    def test_residency_and_providers_hold_for_it_as_well(self, priced, ask) -> None:
+        def named(**more) -> list[str]:
+            reasons = plan(ask(scoring(L4, units=65.7e6), strategies=["cloud"], **more), priced({G6: 1.0}))
+            return [r.parameters["provider"] for r in reasons.recommendation.reasons if r.code == "cpu_machine"]
+
+        assert named(providers=["aws"]) == ["aws"]
+        assert named(providers=["aws"], residency=["US"]) == ["aws"]
+        assert named(regions=["us-east-1"], providers=["aws"]) == ["aws"]
 
     def test_who_measured_a_cpu_knows(self, priced, ask) -> None:
         said = told(ask(scoring(L4, XEON, units=65.7e6), strategies=["cloud"]), priced({G6: 1.0}))

@@ -19,6 +19,11 @@ X1-16GB-PCIe,Acme,One,2020,16,900,5120,14,,112,,,250,32,yes,datacenter,9000,2020
 X1-16GB-SXM,Acme,One,2020,16,900,5120,15,,125,,,300,300,yes,datacenter,,,,a page,
 D2-8GB-die,Acme,Two,2015,8,160,2048,4,,,,,150,,no,datacenter,,,,a page,half a board
 """,
+    "cpu_prices.csv": """\
+provider,region,instance_type,vcpus,memory_gib,kind,fpga_count,purchase_option,price_usd_per_hour,as_of,source,note
+acme,here-1,h.big,64,128,cpu,,on_demand,3.2,2026-05-20,https://acme.example/guide,
+acme,here-1,f.one,,,fpga,2,on_demand,1.5,2026-05-20,https://acme.example/guide,count from memory
+""",
     "neocloud_prices.csv": """\
 provider,region,instance_type,accelerator,accelerator_count,vcpus,memory_gib,purchase_option,price_usd_per_hour,as_of,\
 source

@@ -73,6 +73,15 @@ def test_every_row_arrives_or_is_counted(small, tmp_path):
     assert (box["Box 16"].price, box["Box 16"].price_as_of, box["Box 16"].sold) == (None, None, None)
 
 
+def test_machines_without_an_accelerator_are_no_offerings(small, tmp_path):
+    assert import_facts(small.facts, small.target, small.curated).machines == 2
+    made = Catalog.read(small.target, tmp_path / "cache")
+    by_type = {each.instance_type: each for each in made.machines}
+    assert (by_type["h.big"].kind, by_type["h.big"].vcpus, by_type["h.big"].source_id) == ("cpu", 64, "guide")
+    assert (by_type["f.one"].kind, by_type["f.one"].vcpus, by_type["f.one"].fpga_count) == ("fpga", None, 2)
+    assert ("acme", "h.big") not in made.offerings, "no plan can rent it"
+
+
 def test_tiers_are_numeric_and_say_where_the_source_ends(small, tmp_path):
     import_facts(small.facts, small.target, small.curated)
     made = Catalog.read(small.target, tmp_path / "cache")
@@ -98,6 +107,7 @@ def test_a_second_run_changes_nothing_and_rows_may_come_in_any_order(small):
         name for name in made if name.endswith(("offerings.csv", "prices.csv", "tiers.csv", "history.csv"))
     } | {
         "data/accelerators.csv",
+        "data/machines.csv",
         "data/fabric.csv",
         "data/sale.csv",
         "data/sources.csv",
@@ -309,7 +319,7 @@ def test_every_missing_table_and_column_is_reported_once(tmp_path):
         import_facts(tmp_path / "facts", ROOT)
     missing = (
         "accelerators", "offerings", "sources", "systems", "transfer_storage_prices", "price_history", "price_suspect",
-            "sold_how", "fabric", "term_prices", "neocloud_prices",
+            "sold_how", "fabric", "term_prices", "neocloud_prices", "cpu_prices",
     )  # fmt: skip
     columns = "region, instance_type, purchase_option, price_usd_per_hour, as_of, source_id, method, note"
     expected = {f"facts/{name}.csv: the file is missing" for name in missing}

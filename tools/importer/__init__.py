@@ -34,6 +34,7 @@ class ImportReport:
     regions: int
     accelerators: int
     systems: int
+    machines: int
     tiers_read: int
     tiers_used: int
     tiers_left: dict[str, int]
@@ -72,6 +73,7 @@ def import_facts(folder: Path, target: Path, curated_folder: Path = CURATED_FOLD
         regions=len({(p.provider, p.region) for p in snapshot.prices}),
         accelerators=len(facts.names.by_name),
         systems=len(snapshot.systems),
+        machines=len(snapshot.machines),
         tiers_read=len(facts.tiers),
         tiers_used=used,
         tiers_left=left,
@@ -106,6 +108,7 @@ def _check_row_counts(facts: Facts, snapshot: Snapshot) -> None:
         ("offerings", len(facts.offerings), len(snapshot.offerings)),
         ("prices", len(facts.prices), len(snapshot.prices)),
         ("options", len(facts.options), len({(p.provider, p.purchase_option) for p in snapshot.prices})),
+        ("machines", len(facts.plain), len(snapshot.machines)),
         ("systems", len(facts.systems) + len(facts.servers), len(snapshot.systems)),
     )
     lost = tuple(f"{name}: {before} read, {after} written" for name, before, after in pairs if before != after)

@@ -12,6 +12,7 @@ from pricing.accelerator import ACCELERATOR_COLUMNS
 from pricing.catalog import snapshot_tables
 from pricing.csv_tables import format_sorted_table, quote_toml_strings
 from pricing.fabric import FABRIC_COLUMNS
+from pricing.machines import MACHINE_COLUMNS
 from pricing.sale import SALE_COLUMNS
 from pricing.snapshots.price_history import HISTORY_COLUMNS, HISTORY_FILE
 from pricing.transfer_storage_prices import Tier
@@ -31,6 +32,7 @@ def build_catalog_files(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, 
             snapshot_tables.SOURCE_COLUMNS, (asdict(s) for s in facts.sources.values())
         ),
         "data/fabric.csv": format_sorted_table(FABRIC_COLUMNS, (asdict(fabric) for fabric in facts.fabrics)),
+        "data/machines.csv": format_sorted_table(MACHINE_COLUMNS, facts.machines),
         "data/sale.csv": format_sorted_table(SALE_COLUMNS, (asdict(term) for term in facts.sale[0])),
         "data/systems.csv": _system_table(facts),
     }

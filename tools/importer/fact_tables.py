@@ -28,7 +28,7 @@ from pricing.regions import Source
 from pricing.sale import SaleTerm
 from pricing.transfer_storage_prices import TIER_ITEMS
 from tools.importer.fabrics import FABRIC_FACT_COLUMNS, build_fabrics, derive_slice_prices, derive_slices
-from tools.importer.listed_clouds import LISTED_COLUMNS, derive_listed_rows
+from tools.importer.listed_clouds import LISTED_COLUMNS, MACHINE_FACT_COLUMNS, build_machines, derive_listed_rows
 from tools.importer.price_rows import exclude_prices, resolve_prices, select_newest, type_key
 from tools.importer.sale_terms import SALE_TYPE_COLUMNS, SOLD_HOW_COLUMNS, build_sale_terms
 from tools.importer.transfer_storage_tiers import GB_PER_STEP_UNIT
@@ -39,6 +39,7 @@ FACT_TABLES: dict[str, tuple[str, ...]] = {
         "tf32_tflops", "fp16_bf16_tflops", "fp8_tflops", "fp4_tflops", "tdp_w", "interconnect_gbs", "ecc", "class",
         "list_price_usd", "list_price_year", "source", "notes",
     ),
+    "cpu_prices.csv": MACHINE_FACT_COLUMNS,
     "fabric.csv": FABRIC_FACT_COLUMNS,
     "neocloud_prices.csv": LISTED_COLUMNS,
     "offerings.csv": (
@@ -113,6 +114,7 @@ class Facts:
     sold_how: list[TableRow]
     sale_types: list[TableRow]
     networks: list[TableRow]
+    plain: list[TableRow]
 
     @property
     def options(self) -> set[tuple[str, str]]:
@@ -130,6 +132,11 @@ class Facts:
     def fabrics(self) -> list[Fabric]:
         """How the nodes of each type are joined."""
         return build_fabrics(self.networks, self._types)
+
+    @property
+    def machines(self) -> list[dict[str, object]]:
+        """The types without an accelerator, at each price."""
+        return build_machines(self.plain, self.sources)
 
     @property
     def _types(self) -> dict[str, list[str]]:
@@ -185,6 +192,7 @@ class Facts:
             sold_how=tables["sold_how.csv"],
             sale_types=curated["sale_types.csv"],
             networks=tables["fabric.csv"],
+            plain=tables["cpu_prices.csv"],
         )
 
 

@@ -143,6 +143,12 @@ TEXTS: dict[str, str | Callable[..., str]] = {
         " cloud of your own to compare."
     ),
     "accelerator_mostly_idle": _accelerator_mostly_idle,
+    "cpu_machine": (
+        "{workload}: the cheapest machine with CPUs only, no fewer of them and no less memory than that node has, is"
+        " {provider} {region} {instance_type} ({vcpus:g} vCPUs, {memory_gib:g} GiB) at {price_per_hour:,.4g} {currency}"
+        " an hour on demand ({as_of}, {source}); it costs less than {rental} where it does more than"
+        " {units_per_hour:,.4g} {unit} an hour: measure it there."
+    ),
     "fractional_accelerator_would_do": (
         "{workload}: {fraction:.3g} of a {accelerator} ({provider} {region} {instance_type}) has the {memory_gib:g} GiB"
         " and would cost about {cost:,.0f} {currency} by the hour where it is as much slower as it is smaller: measure"

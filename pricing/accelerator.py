@@ -20,6 +20,8 @@ DATA = Path(__file__).parent / "data"
 VENDORS = ("nvidia", "tesla", "geforce", "amd", "instinct", "intel", "habana", "google", "cloud", "aws", "gpu")
 """Words before a name that do not change its meaning."""
 
+SXM_NUMBER = re.compile(r"SXM\d")
+"""The form of a module with its generation, as in V100-32GB-SXM3."""
 SLICE_PLACEHOLDER = "{n}"
 """The place of the number in an alias for TPU slices: v3-{n}, ct5lp-hightpu-{n}t."""
 
@@ -164,7 +166,17 @@ class AcceleratorNames:
     def match(self, written: str) -> tuple[Accelerator, ...]:
         """See the function of the same name."""
         members = self._accelerators_by_model.get(normalize_name(written))
-        return members or (self.resolve(written),)
+        return members or self.forms(written)
+
+    def forms(self, written: str) -> tuple[Accelerator, ...]:
+        """The accelerator that `written` means and, unless it names the form, those that differ from it in the number
+        of their SXM form alone: V100-32GB is the SXM2 of cloud nodes and the SXM3 of a DGX-2."""
+        meant = self.resolve(written)
+        if SXM_NUMBER.search(written.upper()):
+            return (meant,)
+        form = SXM_NUMBER.sub("SXM", meant.name)
+        others = (a for a in self.siblings(meant) if form != meant.name and SXM_NUMBER.sub("SXM", a.name) == form)
+        return (meant, *others)
 
     def siblings(self, accelerator: Accelerator) -> tuple[Accelerator, ...]:
         """See the function of the same name."""

@@ -20,7 +20,7 @@ from pricing.errors import InvalidSnapshot
 from pricing.exchange_rates import ExchangeRates
 from pricing.private_prices import RateCard
 from pricing.search import FIELDS, find_offers
-from pricing.search.results import OfferRow, Offers, RetiredOffering
+from pricing.search.results import OfferRow, Offers, RetiredOffering, UnrentedAccelerator
 from pricing.text_tables import align_columns
 
 SOLD = {"confirmed": "yes", "not_confirmed": "?", "not_sold": "no", "ended": "no longer"}
@@ -155,6 +155,13 @@ def _retired_line(each: RetiredOffering, currency: str) -> str:
     return f"{line}; instead {each.successor}, from {price}"
 
 
+def _list_price_text(each: UnrentedAccelerator) -> str:
+    if each.list_price is None:
+        return ""
+    year = f" in {each.list_price_year}" if each.list_price_year else ""
+    return f" (list price of one {each.list_price:,.0f} USD{year})"
+
+
 def _note_lines(offers: Offers) -> Sequence[str]:
     listed = len(offers.rows)
     shown = f"{listed} of {offers.total}" if listed < offers.total else f"{listed}"
@@ -168,8 +175,9 @@ def _note_lines(offers: Offers) -> Sequence[str]:
     for reason, missing in by_reason.items():
         notes += [f"{len(missing)} more would fit but have {reason}:", *(f"  {name}" for name in missing)]
     notes += [
-        f"no provider of the catalogue rents {name}: `systems` of a request plans it as a system of your own"
-        for name in offers.not_rented
+        f"no provider of the catalogue rents {each.accelerator}{_list_price_text(each)}: `systems` of a request plans it as"
+        " a system of your own, at the price that you were quoted"
+        for each in offers.not_rented
     ]
     if offers.retired:
         notes.append(f"{len(offers.retired)} retired, which cannot be started any more:")

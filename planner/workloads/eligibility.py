@@ -95,7 +95,7 @@ def software_stack(part: Accelerator) -> str:
 def allowed_accelerators(workload: Workload, names: AcceleratorNames) -> frozenset[str] | None:
     """Canonical names of the accelerators that may be used; None for any."""
     if is_tied_to_accelerator(workload):
-        return frozenset({names.resolve(workload.demand.accelerator or "").name})
+        return frozenset(part.name for part in names.forms(workload.demand.accelerator or ""))
     if workload.accelerators:
         return frozenset(part.name for written in workload.accelerators for part in names.match(written))
     return None

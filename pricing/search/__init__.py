@@ -24,7 +24,14 @@ from pricing.exchange_rates import is_currency_code
 from pricing.offering import Offering
 from pricing.price import AdjustedPrice, Price
 from pricing.search.machine_rows import find_machine_rows, is_large_enough
-from pricing.search.results import OfferKind, OfferRow, Offers, RetiredOffering, UnpricedOffering
+from pricing.search.results import (
+    OfferKind,
+    OfferRow,
+    Offers,
+    RetiredOffering,
+    UnpricedOffering,
+    UnrentedAccelerator,
+)
 
 COUNT_TOLERANCE = 1e-6
 
@@ -246,11 +253,16 @@ def find_offers(query: OfferQuery, catalog: Catalog, day: date | None = None) ->
         sort=query.sort,
         gaps=_find_unpriced(query, catalog, {(row.provider, row.instance_type) for row in rows}),
         retired=tuple(_find_retired(query, catalog)) if query.type or query.accelerator else (),
-        not_rented=() if rented.intersection(query.accelerator) else query.accelerator,
+        not_rented=() if rented.intersection(query.accelerator) else _describe_unrented(query.accelerator, catalog),
         catalog_digest=catalog.digest,
         currency=query.currency,
         **(_conversion_details(catalog) if isinstance(catalog, AdjustedCatalog) else {}),
     )
+
+
+def _describe_unrented(accelerators: Iterable[str], catalog: Catalog) -> tuple[UnrentedAccelerator, ...]:
+    found = (catalog.names.by_name[name] for name in accelerators)
+    return tuple(UnrentedAccelerator(a.name, a.list_price, a.list_price_year, a.source) for a in found)
 
 
 def _conversion_details(adjusted: AdjustedCatalog) -> dict[str, Any]:

@@ -115,6 +115,20 @@ class RetiredOffering:
 
 
 @dataclass(frozen=True, slots=True)
+class UnrentedAccelerator:
+    """An accelerator that no provider of the catalogue rents, with what a source says of its price."""
+
+    accelerator: str
+    """Name of the accelerator."""
+    list_price: float | None
+    """List price of one card at its release or in the year named, in USD; null: none is known."""
+    list_price_year: int | None
+    """Year of that price."""
+    source: str
+    """Source of the figures."""
+
+
+@dataclass(frozen=True, slots=True)
 class Offers:
     """The result: `rows` after the limit, `total` before it; `unsorted` rows lack the sort key and come last.
 
@@ -133,7 +147,7 @@ class Offers:
     """Offerings that fit but have no price."""
     retired: tuple[RetiredOffering, ...]
     """Types that were asked for by name or by accelerator and can no longer be started."""
-    not_rented: tuple[str, ...]
+    not_rented: tuple[UnrentedAccelerator, ...]
     """The accelerators that were asked for, where no provider of the catalogue has or had any of them."""
     catalog_digest: str
     """Checksum of the catalogue."""

@@ -152,7 +152,7 @@ def test_what_has_ended_says_what_it_was_until_when_and_what_is_there_instead(
 
 def test_a_card_that_nobody_rents_is_said_to_be_so(planner):
     out = planner("offers", "--accelerator", "GTX 1080").out
-    assert "no provider of the catalogue rents GTX-1080-8GB" in out
+    assert "no provider of the catalogue rents GTX-1080-8GB (list price of one 599 USD in 2016): `systems`" in out
     assert "no provider" not in planner("offers", "--accelerator", "K80,T4").out
 
 

@@ -216,3 +216,12 @@ def test_every_fault_is_told_at_its_place(catalog, ask, hours):
     assert told["systems[2].name"][0] == "the name is taken: systems[1]"
     assert "DGX H200" in told["existing.nodes[0].system"][1]
     assert told["existing.nodes[3]"][1] == "one line, with the count of this and of existing.nodes[2]"
+
+
+def test_v100_with_32_gb_is_that_of_a_dgx_2_as_well(catalog, ask, hours):
+    """A DGX-2 that is there has 16 V100-32GB-SXM3: 9,000 accelerator-hours a month of its 11,680 rent nothing."""
+    there = {"nodes": [{"system": "DGX-2", "count": 1, "bought": "2024-12"}]}
+    found = plan(ask(hours("V100-32GB", 9000), existing=there, strategies=["cloud"], **ABROAD), catalog)
+    assert {(use.what, use.accelerator) for use in found.strategy("cloud").uses} == {("owned", "V100-32GB-SXM3")}
+    exact = plan(ask(hours("V100-32GB-SXM2", 9000), existing=there, strategies=["cloud"], **ABROAD), catalog)
+    assert "owned" not in {use.what for use in exact.strategy("cloud").uses}

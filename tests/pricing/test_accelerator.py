@@ -184,3 +184,12 @@ def test_any_text_is_a_name_or_unknown(written):
     except UnknownName:
         return
     assert found in match(written)
+
+
+def test_memory_without_a_form_means_every_generation_of_the_form():
+    assert [a.name for a in match("V100-32GB")] == ["V100-32GB-SXM2", "V100-32GB-SXM3"], "not the PCIe card"
+    assert [a.name for a in match("v100 32gb")] == ["V100-32GB-SXM2", "V100-32GB-SXM3"]
+    assert [a.name for a in match("V100-32GB-SXM2")] == ["V100-32GB-SXM2"]
+    assert [a.name for a in match("Tesla V100-SXM3-32GB")] == ["V100-32GB-SXM3"]
+    assert [a.name for a in match("V100-16GB")] == ["V100-16GB-SXM2"]
+    assert [a.name for a in match("A100-80GB")] == ["A100-80GB-SXM"]

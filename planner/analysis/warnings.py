@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from datetime import date
 
@@ -24,10 +25,15 @@ from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
 from pricing.errors import UnknownName
 from pricing.private_prices import SOURCE_ID
+from pricing.transfer_storage_prices import Tier
 
 PREDICTED, DESCRIBED = "predicted_", "described"
 TYPES_NAMED_MAX = 5
 """Most types of one accelerator that are named one by one."""
+BOOT_DISK_GB = 200
+"""Of a rented node, as the Terraform modules create it."""
+DATA_DISKS = ("ultra",)
+"""Kinds of block storage that cannot hold the system of a node."""
 NO_QUOTAS = Gap("no_capacity_figure", "quotas and capacity", message("capacity_unknown"))
 
 
@@ -48,6 +54,7 @@ def collect_gaps(
         *_find_quota_gaps(request, setting, catalog, solved, chosen),
         *_merge_market_gaps(setting.market, quotes),
         *_find_missing_commitments(catalog, paid),
+        *_find_boot_disks(request, setting, catalog, chosen),
         *_find_dated_capacity(quotes, setting.assumptions),
         *_find_unconfirmed_sales(quotes, request),
         *_find_predicted_throughputs(setting, solved),
@@ -155,6 +162,52 @@ def _find_missing_commitments(catalog: Catalog, paid: Iterable[Resource]) -> Ite
     for provider, instance_type in hourly:
         if (provider, instance_type) not in committed:
             yield Gap("no_price", f"{provider} {instance_type} commitments", message("commitments_unpriced"))
+
+
+def _find_boot_disks(
+    request: Request, setting: PlanningContext, catalog: Catalog, chosen: Strategy | None
+) -> Iterable[Gap]:
+    """The boot disks of rented nodes, which no cost of a plan has in it: once, with what they would cost where a price
+    of block storage is known."""
+    node_months: dict[tuple[str, str], float] = {}
+    for use in chosen.uses if chosen is not None else ():
+        if use.provider:
+            place = (use.provider, use.region)
+            node_months[place] = node_months.get(place, 0.0) + use.node_hours / setting.terms.hours_per_month
+    steps = {place: _boot_disk_price(catalog, request, *place) for place in node_months}
+    priced = {place: step for place, step in steps.items() if step is not None}
+    if node_months:
+        effect = message(
+            "boot_disks_not_counted",
+            disk_gb=BOOT_DISK_GB,
+            cost=math.fsum(node_months[place] * BOOT_DISK_GB * step.price_per_gb for place, step in priced.items()),
+            currency=request.currency,
+            prices=sorted({_describe_disk_price(step) for step in priced.values()}, key=str),
+            unpriced=sorted({provider for provider, region in node_months if (provider, region) not in priced}),
+        )
+        yield Gap("no_price", "boot disks of rented nodes", effect)
+
+
+def _boot_disk_price(catalog: Catalog, request: Request, provider: str, region: str) -> Tier | None:
+    """The first step of block storage in a region, else in the provider's reference region where estimates are
+    allowed; None for kinds that hold data only."""
+    steps = catalog.tiers(provider, region, "block_storage")
+    if not steps and request.allow_estimates:
+        steps = catalog.reference_tiers(provider, "block_storage")
+    return next((step for step in steps if step.kind not in DATA_DISKS), None)
+
+
+def _describe_disk_price(step: Tier) -> Message:
+    return message(
+        "disk_price",
+        disk=step.kind,
+        price_per_gb_month=step.price_per_gb,
+        currency=step.currency,
+        provider=step.provider,
+        region=step.region,
+        as_of=str(step.as_of),
+        source_id=step.source_id,
+    )
 
 
 def _find_dated_capacity(quotes: Sequence[Quote], assumptions: Assumptions) -> Iterable[Gap]:

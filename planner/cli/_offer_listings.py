@@ -175,8 +175,8 @@ def _note_lines(offers: Offers) -> Sequence[str]:
     for reason, missing in by_reason.items():
         notes += [f"{len(missing)} more would fit but have {reason}:", *(f"  {name}" for name in missing)]
     notes += [
-        f"no provider of the catalogue rents {each.accelerator}{_list_price_text(each)}: `systems` of a request plans it as"
-        " a system of your own, at the price that you were quoted"
+        f"no provider of the catalogue rents {each.accelerator}{_list_price_text(each)}: `systems` of a request plans"
+        " it as a system of your own, at the price that you were quoted"
         for each in offers.not_rented
     ]
     if offers.retired:

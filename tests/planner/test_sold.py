@@ -179,3 +179,24 @@ def test_residency_refuses_a_region_whose_country_no_source_tells(planned):
     assert made.status == "infeasible", "eu-north1 and eu-west1 by their names alone"
     _, cloud = planned(1, hours(730, "H100"), providers=["verda"], residency=["EU"])
     assert cloud.total_cost == pytest.approx(2.29 * 730, abs=0.01), "FIN-02 names its country"
+
+
+def test_boot_disks_are_named_with_what_they_would_cost(planned):
+    # eight p5.4xlarge with one H100 each for a whole month: 8 x 200 GB x 0.08 USD a GB and month of gp3 = 128 USD
+    made, cloud = planned(1, hours(5_840, "H100"), providers=["aws"], regions=["us-east-1"])
+    assert sum(use.node_hours for use in cloud.uses) == pytest.approx(8 * 730)
+    (disks,) = [gap.effect for gap in made.gaps if gap.effect.code == "boot_disks_not_counted"]
+    assert disks.parameters["cost"] == pytest.approx(128, abs=0.01)
+    assert "0.08 USD a GB and month of gp3 (aws us-east-1, 2024-07-01, infracost)" in disks.text
+    # a region without a price of its own has that of the reference region, which is named; without estimates, none
+    elsewhere, _ = planned(1, hours(5_840, "H100"), providers=["aws"], regions=["us-west-2"])
+    assert any("(aws us-east-1," in gap.effect.text for gap in elsewhere.gaps if gap.subject.startswith("boot disks"))
+    refused, _ = planned(1, hours(5_840, "H100"), providers=["aws"], regions=["us-west-2"], allow_estimates=False)
+    assert any(gap.effect.text.endswith("no price is known for aws") for gap in refused.gaps)
+
+
+def test_a_disk_that_cannot_hold_a_system_is_no_price_of_one(planned):
+    # the only price of a disk of Azure is that of Ultra, which holds data only
+    made, _ = planned(1, hours(730, "A100-80GB"), providers=["azure"], regions=["eastus"])
+    (disks,) = [gap.effect for gap in made.gaps if gap.effect.code == "boot_disks_not_counted"]
+    assert (disks.parameters["cost"], disks.parameters["unpriced"]) == (0, ("azure",))

@@ -103,6 +103,15 @@ def _throughput_not_measured(basis: str, low_fraction: float, high_fraction: flo
     return f"throughput is {how}, not measured: {interval}"
 
 
+def _boot_disks_not_counted(
+    disk_gb: int, cost: float, currency: str, prices: Sequence[str], unpriced: Sequence[str]
+) -> str:
+    text = "not in the costs of the plan: every rented node needs one"
+    if prices:
+        text += f"; {disk_gb} GB a node would cost about {cost:,.0f} {currency} in all, at {'; '.join(prices)}"
+    return f"{text}; no price is known for {', '.join(unpriced)}" if unpriced else text
+
+
 def _dated_capacity_not_assured(ahead_days: int | None, beyond: bool) -> str:
     if ahead_days is None:
         return "sold for dates, while on offer: none is assured"
@@ -170,6 +179,10 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "purchase_option_unplanned": "the catalogue has prices for it, but no plan uses them yet",
     "commitments_unpriced": (
         "no reserved, committed or savings-plan price is known: only use by the hour was compared"
+    ),
+    "boot_disks_not_counted": _boot_disks_not_counted,
+    "disk_price": (
+        "{price_per_gb_month:g} {currency} a GB and month of {disk} ({provider} {region}, {as_of}, {source_id})"
     ),
     "dated_capacity_not_assured": _dated_capacity_not_assured,
     "throughput_not_measured": _throughput_not_measured,

@@ -83,6 +83,8 @@ def publish_under_lock(
     folder = current.path if current else fallback
     layout = CatalogLayout(base.data, ((provider, folder),))
     before = read_snapshot(layout)
+    if current:
+        before = _with_regions_kept_by_hand(before, read_snapshot(CatalogLayout(base.data, ((provider, fallback),))))
     gate_result = apply_quality_gate(
         before, fetched, read_accelerator_names(layout), accept, refreshed_before=current is not None
     )
@@ -97,10 +99,17 @@ def publish_under_lock(
         made_by, day, current.id if current else data_folder.EMBEDDED_ID, tables, gate_result, accept
     )
     with data_folder.tell_write_failures(place):
-        _write_snapshot(place, name, {**tables, "snapshot.toml": facts}, folder)
+        _write_snapshot(place, name, {**tables, "snapshot.toml": facts}, fallback)
         _verify_staged_catalog(place / name, provider, data)
         data_folder.write_snapshot_log(provider, data, name)
     return _summarize_publication(provider, name, place / name, place, before, gate_result, fetched, changed=True)
+
+
+def _with_regions_kept_by_hand(before: Snapshot, fallback: Snapshot) -> Snapshot:
+    """A snapshot with the regions of its provider's folder in place of its own: their countries may be newer."""
+    regions = {region.region: region for region in (*before.regions, *fallback.regions)}
+    sources = {source.source_id: source for source in (*before.sources, *fallback.sources)}
+    return replace(before, regions=tuple(regions.values()), sources=tuple(sources.values()))
 
 
 def _snapshot_tables(before: Snapshot, gate_result: GateResult, fetched: FetchedRows) -> dict[str, bytes]:

@@ -71,3 +71,19 @@ def test_a_price_list_that_cannot_be_used_makes_no_cloud(planner, tmp_path, data
     assert (ran.code, "Traceback" in ran.err) == (code, False)
     assert said in ran.err
     assert not (data / "providers").exists() or not list((data / "providers").iterdir())
+
+
+def test_countries_that_are_filled_in_afterwards_are_taken_over_by_the_next_import(planner, tmp_path, data):
+    (tmp_path / "list.csv").write_text(LIST)
+    ask = ("prices", "import", "list.csv", "--provider", "crusoe", "--as-of", "2026-11-20")
+    assert planner(*ask).code == 0
+    assert Catalog.current().regions["crusoe", "fra1"].country == "", "residency rules exclude it"
+    folder = data / "providers/crusoe"
+    for table, line in (
+        ("regions.csv", "fra1,Frankfurt,DE,EEA EU,page"),
+        ("sources.csv", "page,a page,2026-11-20,regions"),
+    ):
+        (folder / table).write_text((folder / table).read_text() + f"{line}\n")
+    assert planner(*ask).code == 0
+    region = Catalog.current().regions["crusoe", "fra1"]
+    assert (region.name, region.country, region.blocs) == ("Frankfurt", "DE", ("EEA", "EU"))

@@ -25,7 +25,8 @@ def copy(tmp_path_factory) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder)
     guide = GUIDE.read_text(encoding="utf-8")
-    for path, code in re.findall(r"```python (\S+)\n(.*?)```", guide, re.DOTALL):
+    for path, code in re.findall(r"```(?:python|csv) (\S+)\n(.*?)```", guide, re.DOTALL):
+        (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(code, encoding="utf-8")
     for commands in re.findall(r"```sh\n(.*?)```", guide, re.DOTALL):
         subprocess.run(["bash", "-e"], input=commands, cwd=folder, text=True, check=True)
@@ -35,7 +36,7 @@ def copy(tmp_path_factory) -> Path:
 
 def run(folder: Path, *arguments: str) -> str:
     """What Python prints, run on the copy; its errors fail the test."""
-    environment = os.environ | {"PYTHONPATH": str(folder)}
+    environment = os.environ | {"PYTHONPATH": str(folder), "GPU_PLANNER_DATA": str(folder / "tried")}
     command = [sys.executable, *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -67,3 +68,29 @@ def test_the_command_runs(copy):
 def test_the_shared_tests_pass(copy):
     files = ("tests/house/test_walks.py", "tests/planner/test_every_option.py", "tests/reports/test_every_format.py")
     run(copy, "-m", "pytest", "-q", "-n", "0", "-m", "not slow", "-k", "queued or tsv or walk or kind", *files)
+
+
+def test_a_cloud_is_made_of_its_price_list_and_shipped(copy):
+    (commands,) = re.findall(r"```console\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    for command in commands.splitlines():
+        line = command.removeprefix("$ ")
+        if line.startswith("planner "):
+            assert "0 rejected" in planner(copy, *line.split()[1:])
+        else:
+            subprocess.run(["bash", "-ec", line], cwd=copy, check=True)
+    shutil.rmtree(copy / "tried")
+    assert "crusoe" in planner(copy, "offers", "--provider", "crusoe", "--accelerator", "H100")
+    listed = planner(copy, "cloud", "list")
+    assert re.search(r"^crusoe +crusoe +embedded, on request", listed, re.MULTILINE)
+    run(
+        copy,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "0",
+        "-k",
+        "crusoe",
+        "tests/pricing/test_providers.py",
+        "tests/house/test_walks.py",
+    )

@@ -24,7 +24,7 @@ from planner.supply.purchase_options import PurchaseOption, load_purchase_option
 from pricing.adapters.protocol import ProviderAdapter
 from pricing.catalog.price_catalog import ROOT, Catalog
 from pricing.price import PurchaseKind
-from pricing.providers import PROVIDER_TABLES, find_provider_folders
+from pricing.providers import OPTIONAL_TABLES, PROVIDER_TABLES, find_provider_folders
 from pricing.refresh.price_refresh import load_adapter
 
 REFRESHED = [folder for folder in find_provider_folders(ROOT) if (folder / "fetch.py").is_file()]
@@ -96,7 +96,7 @@ def test_a_command(name: str):
 @pytest.mark.parametrize("folder", find_provider_folders(ROOT), ids=lambda folder: folder.name)
 def test_a_provider_folder_is_like_the_others(folder):
     tables = {path.name for path in folder.iterdir() if path.suffix == ".csv"} | {"provider.toml"}
-    assert tables - {"history.csv"} == set(PROVIDER_TABLES)
+    assert tables - {"history.csv", *OPTIONAL_TABLES} == set(PROVIDER_TABLES)
     facts = Catalog.embedded().provider_facts[folder.name]
     code = {"__init__.py", "fetch.py", "testdata"}
     expected = {"snapshot.toml"} | (code if folder in REFRESHED else set())

@@ -156,6 +156,7 @@ class Facts:
         curated = {name: read[curated_folder / name] for name in CURATED_TABLES}
         own = {path.name: snapshot_tables.read_provider_facts(path, faults) for path in find_provider_folders(target)}
         faults += _provider_faults(target, own)
+        own = {name: its for name, its in own.items() if "import" in its}  # others are made by `planner prices import`
         accelerators = _parse_accelerators(tables["accelerators.csv"], curated["accelerators.csv"], faults)
         aliases = [parse_alias(row) for row in read[target / "data" / "aliases.csv"]]
         names = AcceleratorNames(accelerators, [a for a in aliases if a])
@@ -266,7 +267,7 @@ def _provider_faults(target: Path, own: dict[str, dict[str, Any]]) -> list[str]:
         how = facts.get("import", {})
         if facts and not facts.get("currency"):
             problems.append(f"{place}: currency is missing")
-        if facts and how.get("step_unit") not in GB_PER_STEP_UNIT:
+        if how and how.get("step_unit") not in GB_PER_STEP_UNIT:
             problems.append(
                 f"{place}: import.step_unit is {how.get('step_unit')!r}, expected {' or '.join(GB_PER_STEP_UNIT)}"
             )

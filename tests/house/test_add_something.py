@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
@@ -68,6 +69,22 @@ def test_the_command_runs(copy):
 def test_the_shared_tests_pass(copy):
     files = ("tests/house/test_walks.py", "tests/planner/test_every_option.py", "tests/reports/test_every_format.py")
     run(copy, "-m", "pytest", "-q", "-n", "0", "-m", "not slow", "-k", "queued or tsv or walk or kind", *files)
+
+
+def test_the_purchase_option_is_planned_and_billed_by_the_hour(copy):
+    """8 H100 for one month, 730 hours at 20 USD queued instead of 31.20 on demand: 14,600 USD, as used."""
+    planner(copy, "prices", "import", "tried/list.csv", "--provider", "crusoe", "--as-of", "2026-11-20")
+    (prices,) = copy.glob("tried/snapshots/crusoe/20*/prices.csv")
+    (listed,) = [line for line in prices.read_text().splitlines() if "h100" in line and "on_demand" in line]
+    queued = listed.replace("on_demand", "queued").replace("31.2", "20")
+    prices.write_text(prices.read_text() + queued + "\n")
+    (copy / "h100.yaml").write_text(JOB.replace("730", "5840").replace("L4", "H100"), encoding="utf-8")
+    only = ("--providers", "crusoe", "--strategies", "cloud", "--as-of", "2026-11-21", "--months", "1")
+    (charge,) = csv.DictReader(planner(copy, "estimate", *only, "--format", "focus", "h100.yaml").splitlines())
+    assert (float(charge["BilledCost"]), float(charge["ConsumedQuantity"])) == (14_600, 730)
+    assert (charge["ChargeFrequency"], charge["PricingCategory"]) == ("Usage-Based", "Standard")
+    shutil.rmtree(copy / "tried/snapshots")
+    shutil.rmtree(copy / "tried/providers")
 
 
 def test_a_cloud_is_made_of_its_price_list_and_shipped(copy):

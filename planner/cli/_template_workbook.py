@@ -19,6 +19,7 @@ from planner.cli._exit_codes import DONE
 from planner.cli._input_problems import unwritable_file
 from planner.inputs.cell_grid import column_letters
 from planner.request.errors import InputProblem, InvalidRequest
+from pricing.catalog.adjusted_prices import select_for_plan
 from pricing.catalog.price_catalog import Catalog
 from pricing.clock import today
 from pricing.csv_tables import write_atomically
@@ -118,7 +119,7 @@ def build_workbook(months: tuple[date, ...] = ()) -> bytes:
     """The empty workbook; equal months and catalogue give equal bytes."""
     import xlsxwriter
 
-    catalog = Catalog.embedded()
+    catalog = select_for_plan(Catalog.embedded(), ())
     accelerators = tuple(sorted({offering.accelerator for offering in catalog.priced}))
     target = io.BytesIO()
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}

@@ -28,7 +28,7 @@ from planner.reports.json import loads
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.request.models import Request
 from planner.service.uploads import Upload
-from pricing.catalog.adjusted_prices import check_rate_card
+from pricing.catalog.adjusted_prices import check_rate_card, select_for_plan
 from pricing.catalog.price_catalog import Catalog
 from pricing.errors import InvalidSnapshot
 
@@ -94,7 +94,7 @@ class UnreadablePrices:
 def warm_up() -> None:
     """Read the whole catalogue before the first plan; `run_plan_job` reports one that cannot be read."""
     with suppress(InvalidSnapshot):
-        catalog = Catalog.current()
+        catalog = select_for_plan(Catalog.current(), ())
         for offering in catalog.priced:
             catalog.of_type(offering)
 

@@ -18,6 +18,7 @@ from planner.analysis.alternatives import (
 from planner.application import plan
 from planner.messages import text_of
 from planner.result.alternatives import OfferOutcome
+from pricing.catalog.adjusted_prices import select_for_plan
 
 HOURLY = ("aws", "us-east-1", "g6.xlarge", "on_demand")
 YEAR = ("aws", "us-east-1", "g6.xlarge", "reserved_1y_no_upfront")
@@ -40,9 +41,10 @@ def told(one: OfferOutcome) -> dict[str, int]:
 
 
 def every_offer(catalog, systems=()):
-    """By rights: (provider, type, option) of every price, the type alone where it has none, and every system."""
+    """By rights: (provider, type, option) of every price, the type alone where it has none, and every system; clouds
+    that plans use only on request are asked for by nobody here."""
     rows = set()
-    for offering in catalog.offerings.values():
+    for offering in select_for_plan(catalog, ()).offerings.values():
         options = {quote.price.purchase_option for quote in catalog.of_type(offering)}
         rows |= {(*offering.key, option) for option in options or {""}}
     return rows | {("", system.name, "owned") for system in (*catalog.systems, *systems)}

@@ -22,6 +22,7 @@ from planner.reports.terraform.provisioning.module_catalog import (
     match_module,
 )
 from planner.result.message import Message
+from pricing.catalog.adjusted_prices import select_for_plan
 from pricing.catalog.price_catalog import Catalog
 
 POOLS = [module for cloud in load_clouds().values() for module in cloud.modules]
@@ -49,7 +50,9 @@ def declared(module: TerraformModule) -> list[tuple[str, str]]:
 
 
 def test_every_cloud_of_the_catalogue_has_modules() -> None:
-    assert set(load_clouds()) == set(Catalog.embedded().providers)
+    facts = Catalog.embedded().provider_facts
+    assert set(load_clouds()) == {name for name, each in facts.items() if each.terraform_module}
+    assert all(each.terraform_module for each in facts.values() if not each.on_request)
 
 
 def test_a_missing_folder_is_answered_with_both_places() -> None:
@@ -180,7 +183,8 @@ def test_every_offering_has_a_module_or_a_reason() -> None:
     """Over the whole catalogue: arguments that the module takes, or a sentence why it is not provisioned."""
     known = load_clouds()
     reasons = set()
-    for (provider, instance_type), offering in Catalog.embedded().offerings.items():
+    offerings = select_for_plan(Catalog.embedded(), ()).offerings
+    for (provider, instance_type), offering in offerings.items():
         found = match_module(known[provider], instance_type)
         if isinstance(found, ModuleMatch):
             assert set(found.arguments) <= set(found.module.variables)

@@ -36,7 +36,12 @@ class ReportFormatType(click.ParamType[str]):
     multiple=True,
     help="Strategies to plan: cloud, onprem, hybrid.  [default: all three]",
 )
-@click.option("--providers", metavar="LIST", multiple=True, help="The only providers to rent from.  [default: all]")
+@click.option(
+    "--providers",
+    metavar="LIST",
+    multiple=True,
+    help="The only providers to rent from.  [default: all but those on request]",
+)
 @click.option("--regions", metavar="LIST", multiple=True, help="The only regions to rent in.  [default: all]")
 @click.option(
     "--currency", metavar="CODE", help="Currency of the plan and of all amounts in the request.  [default: USD]"

@@ -18,7 +18,12 @@ from planner.cli.estimate import CARD_HELP, RATES_HELP
     multiple=True,
     help="Also estimate gangs of these sizes, besides the stated or measured one.",
 )
-@click.option("--providers", metavar="LIST", multiple=True, help="The only providers to rent from.  [default: all]")
+@click.option(
+    "--providers",
+    metavar="LIST",
+    multiple=True,
+    help="The only providers to rent from.  [default: all but those on request]",
+)
 @click.option("--regions", metavar="LIST", multiple=True, help="The only regions to rent in.  [default: all]")
 @click.option("--exchange-rates", metavar="FILE", help=f"{RATES_HELP}  [default: the data folder's]")
 @click.option("--private-prices", metavar="FILE", help=f"{CARD_HELP}  [default: the data folder's]")

@@ -210,7 +210,7 @@ class Workload(RequestModel):
     substitution: bool = False
     """Whether accelerator-hours may be served by another accelerator."""
     providers: tuple[Text, ...] = ()
-    """The only providers allowed; empty: any."""
+    """The only providers allowed; empty: any but those that are used on request (lambda, nebius ...)."""
     regions: tuple[Text, ...] = ()
     """The only regions allowed; empty: any."""
     residency: tuple[Text, ...] = ()
@@ -317,7 +317,7 @@ class Request(RequestModel):
     strategies: tuple[Literal["cloud", "onprem", "hybrid"], ...] = ("cloud", "onprem", "hybrid")
     """Strategies to compare."""
     providers: tuple[Text, ...] = ()
-    """The only providers allowed; empty: any."""
+    """The only providers allowed; empty: any but those that are used on request (lambda, nebius ...)."""
     regions: tuple[Text, ...] = ()
     """The only regions allowed; empty: any."""
     residency: tuple[Text, ...] = ()

@@ -22,7 +22,15 @@ from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
 from planner.supply.onprem import OwnedNode
-from planner.supply.price_rules import is_allowed, last_start, may_run, plan_start, plans_beyond_window, sale_refusal
+from planner.supply.price_rules import (
+    is_allowed,
+    is_permitted_place,
+    last_start,
+    may_run,
+    plan_start,
+    plans_beyond_window,
+    sale_refusal,
+)
 from planner.supply.purchase_options import CommitmentUnit, PurchaseOption, load_purchase_options
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.eligibility import host_problem
@@ -319,6 +327,8 @@ def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, r
     """A commitment that runs already, for the workloads that may run in its place."""
     quote = resource.quote
     assert quote is not None
+    if not is_permitted_place(quote, build.request):
+        return
     if not may_run(build.catalog, build.request, search.need.workload, quote):
         return
     offering = quote.offering

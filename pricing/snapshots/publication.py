@@ -99,7 +99,11 @@ def publish_under_lock(
     with data_folder.tell_write_failures(place):
         _write_snapshot(place, name, {**tables, "snapshot.toml": facts}, folder)
         _verify_staged_catalog(place / name, provider, data)
-        data_folder.write_snapshot_log(provider, data, name)
+        try:
+            data_folder.write_snapshot_log(provider, data, name)
+        except OSError:  # a full disk: a snapshot that was never in use must not show in the history of prices
+            shutil.rmtree(place / name, ignore_errors=True)
+            raise
     return _summarize_publication(provider, name, place / name, place, before, gate_result, fetched, changed=True)
 
 
@@ -198,9 +202,7 @@ def _quarantine_table(quarantined: Iterable[QuarantinedRow]) -> bytes:
 
 def _write_snapshot(place: Path, name: str, files: Mapping[str, bytes], folder: Path) -> None:
     """Writes all files to a hidden folder and flushes them to disk, then renames it: readers never see a part."""
-    for left_over in place.glob(".new-*"):  # from a killed process: this process has the lock
-        shutil.rmtree(left_over, ignore_errors=True)
-    stage = place / f".new-{os.getpid()}"
+    stage = place / f"{data_folder.STAGE_PREFIX}{os.getpid()}"
     stage.mkdir(parents=True)
     copied = {n: (folder / n).read_bytes() for n in CURATED_FILES if (folder / n).is_file()}
     try:

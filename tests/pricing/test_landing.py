@@ -228,3 +228,67 @@ def test_a_damaged_pointer_falls_back_to_what_is_shipped(data):
     for content in (b"../../etc", b"\xff\xfe", b"", b"2026-11-21-009"):
         (data / "snapshots" / "aws" / data_folder.CURRENT_FILE).write_bytes(content)
         assert price_in_use().price_per_hour == 55.04
+
+
+ELSEWHERE = """
+import os, signal, sys
+for name in ("fcntl", "resource", "pwd", "grp"):
+    sys.modules[name] = None
+for module, names in ((os, ("symlink", "link", "fork", "killpg", "geteuid")), (signal, ("SIGKILL", "SIGHUP"))):
+    for name in names:
+        delattr(module, name)
+from datetime import date
+from pathlib import Path
+from pricing.catalog import data_folder
+from pricing.catalog.price_catalog import Catalog
+from pricing.errors import ProviderFailure
+from pricing.price import Price, parse_purchase_option
+from pricing.regions import Source
+from pricing.snapshots.publication import publish_snapshot
+from pricing.snapshots.quality_gate import FetchedRows
+
+key, day, data = ("aws", "us-east-1", "p5.48xlarge", "on_demand"), date(2026, 11, 21), Path(sys.argv[1])
+for amount in (50.0, 51.0):
+    price = Price(*key, *parse_purchase_option(key[3]), amount, "USD", day, "made", "listed", "")
+    rows = FetchedRows({}, {key: price}, frozenset(), sources=(Source("made", "made", day, "prices"),))
+    publish_snapshot("aws", rows, data, made_by="a test", day=day)
+with data_folder.lock_provider("aws", data):
+    try:
+        publish_snapshot("aws", rows, data, made_by="a test", day=day)
+    except ProviderFailure as failed:
+        print(failed.kind)
+print([q.price.price_per_hour for q in Catalog.current().quotes(instance_types=[key[2]]) if q.price.key == key])
+"""
+
+
+def test_it_lands_where_the_system_has_neither_fcntl_nor_links_nor_these_signals(data):
+    """As on Windows; its own lock is msvcrt's, here the library takes a plain file."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ELSEWHERE, str(data)], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.split("\n"), done.returncode) == (["busy", "[51.0]", ""], 0), done.stderr
+    assert not [path for path in data.rglob("*") if path.is_symlink()]
+    assert data_folder.read_snapshot_log("aws", data) == ("2026-11-21-001", "2026-11-21-002")
+
+
+def test_what_killed_writers_left_is_cleared_by_the_next(data):
+    publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+    place = data / "snapshots" / "aws"
+    (place / ".new-99999").mkdir()
+    (place / ".new-99999" / "prices.csv").write_text("half")
+    (place / ".current.99999.0badcafe.tmp").write_text("half")
+    landed = publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+    assert not landed.changed
+    assert folders(data) == [".lock", "2026-11-21-001", "current", "quarantine.csv"]
+
+
+def test_a_snapshot_that_could_not_be_named_as_current_is_taken_back(data, monkeypatch):
+    publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(data))
+
+    monkeypatch.setattr(data_folder, "write_snapshot_log", full)
+    with pytest.raises(ProviderFailure, match="No space left on device"):
+        publish_snapshot("aws", fetched((P5, 51.0)), data, made_by="a test", day=DAY)
+    assert folders(data) == [".lock", "2026-11-21-001", "current", "quarantine.csv"]

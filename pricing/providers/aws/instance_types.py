@@ -14,7 +14,7 @@ from typing import Any
 
 from pricing.accelerator import Accelerator
 from pricing.adapters.protocol import FetchRequest, RejectedRow, SkippedRows, UnidentifiedAccelerator
-from pricing.errors import UnknownName
+from pricing.errors import ProviderFailure, UnknownName
 from pricing.offering import Offering
 from pricing.providers.aws.clients import AwsClients
 
@@ -72,6 +72,8 @@ def _count_zones(clients: AwsClients, region: str) -> dict[str, int]:
     for page in clients.pages("ec2", "describe_instance_type_offerings", region, part, LocationType=zones):
         for entry in page:
             zone_counts[entry["InstanceType"]] = zone_counts.get(entry["InstanceType"], 0) + 1
+    if not zone_counts:  # every region sells machines, with accelerators or without
+        raise ProviderFailure("changed_format", f"ec2 describe_instance_type_offerings of {region}: {part} is empty")
     return zone_counts
 
 

@@ -151,3 +151,15 @@ def aws(cloud, account, ask) -> Callable[..., SimpleNamespace]:
         return SimpleNamespace(cloud=running, ask=made, read=read, clients=AwsClients(made))
 
     return start
+
+
+@pytest.fixture
+def refresh() -> Callable[..., list[str]]:
+    """The arguments of a refresh of one region from the replayed account, which has fewer rows than the real one:
+    what is missing there is kept, and told."""
+
+    def arguments(url: str, *more: str) -> list[str]:
+        endpoints = [word for service in fetch.SERVICES for word in ("--endpoint", f"aws.{service}={url}")]
+        return ["prices", "refresh", "--provider", "aws", "--regions", REGION, *endpoints, *more]
+
+    return arguments

@@ -17,7 +17,6 @@ import pytest
 
 from planner.cli._exit_codes import run
 from pricing.catalog.price_catalog import Catalog
-from pricing.providers.aws import fetch
 
 REGION = "us-east-1"
 P5 = ("aws", REGION, "p5.48xlarge", "on_demand")
@@ -39,18 +38,6 @@ def planner(capfd) -> Callable[..., SimpleNamespace]:
         return SimpleNamespace(code=code, out=out, err=err)
 
     return invoke
-
-
-@pytest.fixture
-def refresh() -> Callable[..., list[str]]:
-    """The arguments of a refresh of one region from the replayed account, which has fewer rows than the real one:
-    what is missing there is kept, and told."""
-
-    def arguments(url: str, *more: str) -> list[str]:
-        endpoints = [word for service in fetch.SERVICES for word in ("--endpoint", f"aws.{service}={url}")]
-        return ["prices", "refresh", "--provider", "aws", "--regions", REGION, *endpoints, *more]
-
-    return arguments
 
 
 def in_use(key: tuple[str, str, str, str] = P5) -> float:

@@ -88,6 +88,8 @@ def snapshot_lines(snapshot: PublishedSnapshot) -> Iterator[str]:
     gone = f", {snapshot.gone:,} gone" if snapshot.gone else ""
     yield f"{snapshot.provider}: {snapshot.id}{state}, {snapshot.offerings:,} types, {snapshot.prices:,} prices"
     yield f"  {snapshot.read:,} prices read: {snapshot.new:,} new, {snapshot.moved:,} moved{gone}"
+    if snapshot.sale_terms:
+        yield f"  {snapshot.sale_terms:,} terms of sale that differ from the tables, as the provider tells them"
     yield from (f"  {rows:,} rows left out: {reason}" for reason, rows in sorted(snapshot.left.items()))
     if rejected := snapshot.held:
         yield f"  {len(rejected):,} in quarantine, their previous prices stay in use: {snapshot.quarantine}"

@@ -28,14 +28,14 @@ from pricing.adapters.protocol import (
 )
 from pricing.adapters.retries import RetryBudget
 from pricing.catalog import data_folder
-from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
-from pricing.catalog.snapshot_tables import read_accelerator_names, read_snapshot
+from pricing.catalog.snapshot_tables import read_accelerator_names
 from pricing.errors import InvalidPlugin, ProviderFailure
 from pricing.offering import Offering
 from pricing.plugins import check_plugin
 from pricing.price import Price
-from pricing.providers import CatalogLayout, find_plug_in_packages
-from pricing.snapshots.publication import PublishedSnapshot, publish_under_lock
+from pricing.providers import find_plug_in_packages
+from pricing.sale import SaleTerm
+from pricing.snapshots.publication import PublishedSnapshot, publish_under_lock, read_last_good
 from pricing.snapshots.quality_gate import FetchedRows, PriceKey
 
 MADE_BY = "planner prices refresh"
@@ -118,10 +118,9 @@ def build_fetch_request(
     endpoints: Mapping[str, str] | None = None,
 ) -> FetchRequest:
     """The request to a provider's adapter, with the offerings of the snapshot in use."""
-    layout = data_folder.current_layout(EMBEDDED_LAYOUT, data)
-    own = CatalogLayout(layout.data, ((provider, dict(layout.folders)[provider]),))
-    known = {o.instance_type: o for o in read_snapshot(own).offerings}
-    return FetchRequest(regions, today, read_accelerator_names(own), known, endpoints or {}, patience)
+    last = read_last_good(provider, data)
+    known = {o.instance_type: o for o in last.content.offerings}
+    return FetchRequest(regions, today, read_accelerator_names(last.layout), known, endpoints or {}, patience)
 
 
 def refresh_provider(
@@ -156,9 +155,9 @@ def refresh_provider(
                 else:
                     total.merge(batch)
             if not total.prices and not total.offerings:
-                raise ProviderFailure(
-                    failures[0].failed.kind if failures else "changed_format", "no price was read at all"
-                )
+                if failures:
+                    return RefreshOutcome(provider, None, tuple(failures))
+                raise ProviderFailure("changed_format", "no price was read at all")
             fetched = total.fetched(adapter.sources(today))
             landed = publish_under_lock(provider, fetched, data, made_by=MADE_BY, day=today, accept=accept or {})
     except ProviderFailure as failed:
@@ -271,6 +270,7 @@ class ReadingBatch:
 
     offerings: dict[str, Offering] = field(default_factory=dict)
     prices: dict[PriceKey, Price] = field(default_factory=dict)
+    sold: dict[PriceKey, SaleTerm] = field(default_factory=dict)
     covered: set[CoveredScope] = field(default_factory=set)
     refused: list[RejectedRow] = field(default_factory=list)
     left: Counter[str] = field(default_factory=Counter)
@@ -288,7 +288,9 @@ class ReadingBatch:
 
     def merge(self, other: ReadingBatch) -> None:
         """Adds the readings of another batch."""
-        self.add((*other.offerings.values(), *other.prices.values(), *other.covered, *other.refused))
+        self.add(
+            (*other.offerings.values(), *other.prices.values(), *other.sold.values(), *other.covered, *other.refused)
+        )
         self.left.update(other.left)
         self.twice |= other.twice
 
@@ -296,6 +298,7 @@ class ReadingBatch:
         takers: dict[type, Callable[[Any], None]] = {
             Offering: self._add_offering,
             Price: self._add_price,
+            SaleTerm: lambda term: self.sold.update({term.key: term}),
             CoveredScope: self.covered.add,
             RejectedRow: self.refused.append,
             SkippedRows: lambda left: self.left.update({left.reason: left.rows}),
@@ -306,7 +309,8 @@ class ReadingBatch:
     def fetched(self, sources: Iterable[Any]) -> FetchedRows:
         prices = {key: price for key, price in self.prices.items() if key not in self.twice}
         covered = frozenset(self.covered)
-        return FetchedRows(self.offerings, prices, covered, tuple(self.refused), self.left, tuple(sources))
+        sold = tuple(self.sold.values())
+        return FetchedRows(self.offerings, prices, covered, tuple(self.refused), self.left, tuple(sources), sold)
 
     def _add_offering(self, offering: Offering) -> None:
         self.offerings[offering.instance_type] = offering

@@ -19,6 +19,7 @@ from pricing.errors import ProviderFailure
 from pricing.offering import Offering
 from pricing.price import Price, PurchaseKind, parse_purchase_option
 from pricing.regions import Source
+from pricing.sale import SaleTerm
 
 PriceKey = tuple[str, str, str, str]
 
@@ -58,6 +59,7 @@ class FetchedRows:
     refused: tuple[RejectedRow, ...] = ()
     left: Counter[str] = field(default_factory=Counter)
     sources: tuple[Source, ...] = ()
+    sale_terms: tuple[SaleTerm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,7 @@ class RejectedRow:
 
 
 PriceReading = Offering | Price | SaleTerm | CoveredScope | SkippedRows | RejectedRow
+"""A SaleTerm is what the cloud itself tells of the sale or the end of a type in a region: `build_told_term`."""
 
 
 @dataclass(frozen=True, slots=True)

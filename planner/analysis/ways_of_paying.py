@@ -41,6 +41,7 @@ def find_sale_gaps(
     for home, needs in sorted(homes.items()):
         yield from _find_unused_ways(home, needs, request, setting, catalog)
     yield from _find_spot_bounds(homes, request, setting, catalog)
+    yield from _find_spot_hours(setting, solved)
     yield from _find_reservations(paid.values())
     yield from _find_ending_types(paid.values(), setting, catalog)
 
@@ -127,6 +128,21 @@ def _find_spot_bounds(
         days = [quote.price.as_of for quote in counted.values()]
         effect = message("spot_prices_counted_at", prices=len(days), oldest=min(days), newest=max(days))
         yield Gap("old_price", "spot prices of other types and regions", effect)
+
+
+def _find_spot_hours(setting: PlanningContext, solved: Sequence[SolvedStrategy]) -> Iterator[Gap]:
+    """The hours that are billed for each useful hour on spot: the rest is recomputed or spent on checkpoints."""
+    for candidate in dict.fromkeys(candidate for one in solved for candidate in one.candidates):
+        resource = setting.market.resources[candidate.resource]
+        if resource.quote is None or not load_purchase_options()[resource.quote.price.kind].INTERRUPTS:
+            continue
+        undisturbed = candidate.throughput.units_per_hour * candidate.gangs_per_node / candidate.nodes_per_gang
+        effect = message(
+            "spot_hours_billed",
+            hours_per_useful_hour=undisturbed / candidate.units_per_node_hour,
+            hours_to_interruption=setting.assumptions["spot_hours_to_interruption"].value,
+        )
+        yield Gap("estimated", resource.title, effect, setting.demands.needs[candidate.need].workload.name)
 
 
 def _find_reservations(paid: Iterable[Resource]) -> Iterator[Gap]:

@@ -180,6 +180,10 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "way_unpriced": "no source has its price there",
     "way_not_planned": "sold this way and not planned: {reason}",
     "reservation_attached": "sold only together with a reservation of the same nodes: order both at once",
+    "spot_hours_billed": (
+        "{hours_per_useful_hour:.3f} hours are billed for each useful hour, at one interruption of a node in"
+        " {hours_to_interruption:g} hours (spot_hours_to_interruption) beside failures"
+    ),
     "spot_prices_counted_at": (
         "{prices} spot prices of {oldest} to {newest} are too old or too low to decide with: counted at the median of"
         " recent ones of their type or at the price on demand; refresh them (planner prices refresh), or state the age"

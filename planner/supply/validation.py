@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import cache
 
 from planner.performance.model_catalog import describe_unknown_model
 from planner.request import assumptions
@@ -39,11 +40,12 @@ def validate_request(request: Request, catalog: Catalog) -> tuple[InputProblem, 
     problems += existing.validate_existing(request, catalog)
     problems += onprem.validate_owned_systems(request, catalog)
     problems += validate_form(request)
+    ended = cache(lambda name: describe_ended(name, catalog))  # many workloads name few accelerators
     for index, workload in enumerate(request.workloads):
         path = f"workloads[{index}]"
         problems += _validate_places(f"{path}.", workload, catalog)
         problems += _validate_accelerators(path, workload, catalog)
-        problems += _validate_rented(path, workload, request, catalog)
+        problems += _validate_rented(path, workload, request, catalog, ended)
         problems += _validate_hours(path, workload, catalog.names)
         problems += _validate_network(path, workload)
     return tuple(problems)
@@ -157,22 +159,26 @@ def _validate_accelerators(path: str, workload: Workload, catalog: Catalog) -> I
             yield unknown_name(at, name, kind="accelerator", nearest=error.nearest, hint=hint)
 
 
-def _validate_rented(path: str, workload: Workload, request: Request, catalog: Catalog) -> Iterator[InputProblem]:
+def _validate_rented(
+    path: str, workload: Workload, request: Request, catalog: Catalog, ended: Callable[[str], str]
+) -> Iterator[InputProblem]:
     """A workload that asks for accelerators of which none is rented any more, nor among the systems that can be owned.
     One that was only measured on such an accelerator is planned on others."""
     if is_tied_to_accelerator(workload):
         written = {f"{path}.demand.accelerator": workload.demand.accelerator or ""}
     else:
         written = {f"{path}.accelerators[{index}]": name for index, name in enumerate(workload.accelerators)}
+    answers = {at: ended(name) for at, name in written.items()}
+    if not answers or not all(answers.values()):
+        return
     try:
         parts = {part.name for name in written.values() for part in catalog.names.match(name)}
         owned = {catalog.names.resolve(system.accelerator).name for system in onprem.list_systems(catalog, request)}
     except UnknownName:
         return  # the unknown name has a problem of its own
-    answers = {at: describe_ended(name, catalog) for at, name in written.items()}
-    if not parts & owned and all(answers.values()):
-        for at, ended in answers.items():
-            yield InputProblem(at, at, ended, written[at], INSTEAD)
+    if not parts & owned:
+        for at, answer in answers.items():
+            yield InputProblem(at, at, answer, written[at], INSTEAD)
 
 
 def _validate_hours(path: str, workload: Workload, accelerators: AcceleratorNames) -> Iterator[InputProblem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.application import plan
+from planner.reports._content.charges import build_charges
 
 HERE = ("aws", "us-east-1")
 COMMITTED = "reserved_1y_no_upfront"
@@ -144,6 +145,16 @@ def test_flex_start_is_for_work_that_may_wait_and_stop_after_a_week(solve, job, 
     # 730 h in each of four months at 0.2, or at 0.4
     assert found.strategies[0].total_cost == pytest.approx(4 * 730 * (0.2 if why is None else 0.4))
     assert unused(found).get("flex_start") == why
+
+
+def test_hours_of_flex_start_are_billed_as_used(solve):
+    terms = [sold("g4dn.xlarge", "on_demand"), sold("g4dn.xlarge", "flex_start", limits=RUNS_OF_A_WEEK)]
+    found = solve(FLEX, *terms, job={"interruptible": True}, months=1)
+    charges = build_charges(found, found.strategies[0])
+    assert [(each.kind, each.billed, each.line.purchase_option) for each in charges if each.line is not None] == [
+        ("use", pytest.approx(146), "flex_start")  # 730 h at 0.2
+    ]
+    assert [each for each in charges if each.line is None and each.billed] == []
 
 
 def test_a_commitment_that_needs_a_reservation_is_planned_and_named(catalog, ask, hours):

@@ -24,6 +24,7 @@ from planner.supply.data_costs import DataCostLookup, DataCosts
 from planner.supply.onprem import OwnedNode
 from planner.supply.price_rules import (
     decide_prices,
+    is_permitted_place,
     last_month,
     last_start,
     late_start_refusal,
@@ -325,6 +326,8 @@ def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, r
     """A commitment that runs already, for the workloads that may run in its place."""
     quote = resource.quote
     assert quote is not None
+    if not is_permitted_place(quote, build.request):
+        return
     if not may_run(build.catalog, build.request, search.need.workload, quote):
         return
     offering = quote.offering

@@ -126,10 +126,17 @@ def is_allowed(quote: Quote, request: Request) -> bool:
     where estimates are switched off."""
     price = quote.price
     return (
-        (not request.providers or price.provider in request.providers)
-        and (not request.regions or price.region in request.regions)
+        is_permitted_place(quote, request)
         and (request.allow_estimates or price.method == "listed")
         and (not request.limits.purchase_options or price.kind in request.limits.purchase_options)
+    )
+
+
+def is_permitted_place(quote: Quote, request: Request) -> bool:
+    """Whether the request allows the provider and the region of a price, for any workload."""
+    price = quote.price
+    return (not request.providers or price.provider in request.providers) and (
+        not request.regions or price.region in request.regions
     )
 
 

@@ -101,9 +101,18 @@ SALE_COLUMNS = tuple(field.name for field in fields(SaleTerm))
 
 def find_sale_term(price: Price, terms: Sequence[SaleTerm]) -> SaleTerm | None:
     """The term for a price among those of its type: one for the region before one for everywhere, then the one that
-    names the option most closely. None where no source says how it is sold."""
+    names the option most closely; its end, where it names none, is that of the type. None where no source says how it
+    is sold."""
     covering = [term for term in terms if term.covers(price)]
-    return max(covering, key=lambda term: (term.region != "", len(term.purchase_option)), default=None)
+    closest = max(covering, key=lambda term: (term.region != "", len(term.purchase_option)), default=None)
+    ending = max(
+        (term for term in covering if not term.purchase_option and term.ends is not None),
+        key=lambda term: term.region != "",
+        default=None,
+    )
+    if closest is None or ending is None or closest.ends is not None:
+        return closest
+    return replace(closest, ends=ending.ends, successor=ending.successor)
 
 
 def build_told_term(

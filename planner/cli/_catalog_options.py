@@ -65,7 +65,7 @@ def match_types(
     near: list[str] = []
     for provider in among:
         try:
-            matches.append((provider, catalog.check_type(provider, written, include_retired=True).instance_type))
+            matches.append((provider, catalog.check_type(provider, written).instance_type))
         except UnknownName as unknown:
             near += unknown.nearest
     if not matches:

@@ -21,7 +21,7 @@ from planner.optimization.verified_plan import (
     exceeds,
 )
 from planner.request.errors import InternalError
-from planner.supply.price_rules import is_permitted_place, last_start, may_run, plan_start, plans_beyond_window
+from planner.supply.price_rules import is_permitted_place, last_month, last_start, may_run, plan_start, use_refusal
 from planner.supply.price_rules import sale_refusal as refuse_sale
 from planner.supply.purchase_options import load_purchase_options
 from planner.workloads.placement import parallel_limit
@@ -178,29 +178,40 @@ def _check_parallel_jobs(plan: VerifiedPlan) -> Iterator[Violation]:
 
 
 def _check_days(plan: VerifiedPlan) -> Iterator[Violation]:
-    """Days of a node are in one month and within the time in which they can be ordered."""
-    start = plan_start(plan.request)
+    """What is sold for dates is started within the time in which it can be ordered, and a commitment to nodes so that
+    its term is over before its type ends."""
+    start, assumptions = plan_start(plan.request), plan.setting.assumptions
     for order in plan.decisions.bought:
         quote = order.resource.quote
-        if order.resource.unit != "node_day" or quote is None or plans_beyond_window(plan.setting.assumptions):
+        if quote is None or order.resource.held is not None:
             continue
-        last = last_start(quote, plan.request, start)
+        option = load_purchase_options()[quote.price.kind]
+        last = last_start(quote, option, plan.request, assumptions, start)
         if last is not None and order.month > last:
             yield Violation("ordered_too_early", order.resource.title, order.month, order.month, last)
 
 
 def _check_sale(plan: VerifiedPlan) -> Iterator[Violation]:
-    """Everything is sold in its way at the start of the plan, and only what is interruptible is on spot."""
-    start = plan_start(plan.request)
+    """Everything is sold in its way at the start of the plan and until it is used, and its way of paying is for the
+    work: only what is interruptible is on spot."""
+    start, months = plan_start(plan.request), plan.setting.terms.months
     options = load_purchase_options()
     for use in plan.decisions.shares:
         resource, need = plan.resource(use.candidate), plan.need(use.candidate)
-        if resource.quote is None or resource.held is not None:
+        if resource.quote is None:
+            continue
+        until = last_month(resource.quote, start, months)
+        if until is not None and use.month > until and use.units:
+            yield Violation("used_after_its_end", resource.title, use.month, use.month, until)
+        if resource.held is not None:
             continue
         if refuse_sale(resource.quote, start) is not None:
             yield Violation("not_sold", resource.title, use.month, 1.0, 0.0)
-        if options[resource.quote.price.kind].INTERRUPTS and not need.workload.interruptible:
+        option = options[resource.quote.price.kind]
+        if option.INTERRUPTS and not need.workload.interruptible:
             yield Violation("interrupted", need.workload.name, use.month, use.units, 0.0)
+        elif use_refusal(resource.quote, option, need) is not None:
+            yield Violation("not_for_this_work", need.workload.name, use.month, use.units, 0.0)
 
 
 def _check_permission(plan: VerifiedPlan) -> Iterator[Violation]:

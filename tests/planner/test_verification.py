@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
@@ -153,12 +154,13 @@ def _totals(plan: VerifiedPlan, **changes) -> VerifiedPlan:
     return replace(plan, strategy=replace(plan.strategy, **changes))
 
 
-def _sold_no_more(plan: VerifiedPlan) -> VerifiedPlan:
+def _with_terms(plan: VerifiedPlan, **changes) -> VerifiedPlan:
+    """The plan with other terms of sale of everything it could rent."""
     resources = list(plan.setting.market.resources)
     for n, resource in enumerate(resources):
-        if resource.name == "p5.48xlarge" and resource.quote is not None and resource.quote.sale is not None:
-            ended = replace(resource.quote.sale, sold=False)
-            resources[n] = replace(resource, quote=replace(resource.quote, sale=ended))
+        if resource.quote is not None and resource.quote.sale is not None:
+            sale = replace(resource.quote.sale, **changes)
+            resources[n] = replace(resource, quote=replace(resource.quote, sale=sale))
     market = replace(plan.setting.market, resources=tuple(resources))
     return replace(plan, setting=replace(plan.setting, market=market))
 
@@ -206,7 +208,9 @@ DEFECTS = {
     ),
     "a gang that nothing joins": (_wider_gang, "gang_without_fabric"),
     "more jobs at once than allowed": (lambda p: _with_workload(p, "steady", parallel_jobs=1), "parallel_jobs"),
-    "not sold in this way": (_sold_no_more, "not_sold"),
+    "not sold in this way": (lambda p: _with_terms(p, sold=False), "not_sold"),
+    "used after its type has ended": (lambda p: _with_terms(p, ends=date(2027, 1, 15)), "used_after_its_end"),
+    "a service in a queue": (lambda p: _with_terms(p, queued=True), "not_for_this_work"),
     "spot under what may not be interrupted": (
         lambda p: _with_workload(p, "steady", interruptible=False),
         "interrupted",

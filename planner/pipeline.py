@@ -24,6 +24,8 @@ from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy, ownable_workloads, solve_strategy
+from planner.optimization.verification import verify_plan
+from planner.optimization.verified_plan import VerifiedPlan
 from planner.request import assumptions as figures
 from planner.request.errors import InvalidRequest
 from planner.request.models import Request
@@ -73,7 +75,7 @@ def plan(
     nodes, node_gaps = onprem.buyable_nodes(catalog, assumed, request)
     context, existing_gaps = _build_context(request, catalog, assumed, nodes, throughputs)
     unserved = explain_unserved_workloads(request, context.demands, context.market, catalog, nodes, assumed)
-    solved = _solve_strategies(request, context, unserved)
+    solved = _solve_strategies(request, context, catalog, unserved)
     advice = _recommend_strategy(request, context, solved, catalog)
     case = BaselinePlan(
         advice, solved, context, _list_throughputs(context, solved), partial(_plan_terms, request), again
@@ -264,15 +266,17 @@ def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:
 
 
 def _solve_strategies(
-    request: Request, context: PlanningContext, unserved: tuple[Message, ...]
+    request: Request, context: PlanningContext, catalog: Catalog, unserved: tuple[Message, ...]
 ) -> list[SolvedStrategy]:
-    """The requested strategies, with reasons where infeasible. Hybrid takes over a cheaper one that it contains."""
+    """The requested strategies, verified, or with reasons why not. Hybrid takes over a cheaper one within it."""
 
     def solve_one(name: StrategyName) -> SolvedStrategy:
         if unserved:
             return SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=unserved))
         result = solve_strategy(name, context)
-        if result.strategy.status == "infeasible" and not result.strategy.reasons:
+        if result.strategy.status != "infeasible":
+            verify_plan(VerifiedPlan(result.strategy, result.decisions, context, request, catalog))
+        elif not result.strategy.reasons:
             return replace(result, strategy=replace(result.strategy, reasons=_explain_infeasibility(name, context)))
         return result
 

@@ -12,6 +12,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+TEMPORARY_SUFFIX = ".tmp"
+"""Of a file while it is written, in the folder of the one that it replaces."""
+
 
 class TableRow:
     """One row of a table: getters note a fault and give a harmless value; `build` gives None once one was wrong."""
@@ -177,7 +180,7 @@ def quote_toml_strings(values: Iterable[str]) -> list[str]:
 def write_atomically(path: Path, content: bytes) -> None:
     """Replaces the file in one step: readers see the old or the new content, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}{TEMPORARY_SUFFIX}")
     try:
         temporary.write_bytes(content)
         temporary.replace(path)

@@ -2,7 +2,6 @@
 
 PricingError
 ├── UnknownName        a provider, region, type or accelerator that is not in the catalogue
-├── RetiredType        a type that can no longer be started; carries its successor
 ├── InvalidSnapshot    catalogue files that cannot be read or break a rule of the gate
 ├── MissingExchangeRate no exchange rate between two currencies on or before a date
 ├── InvalidQuery       a search with invalid filters; carries every problem
@@ -34,15 +33,6 @@ class UnknownName(PricingError):
         self.kind, self.name, self.nearest = kind, name, nearest
         hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
         super().__init__(f"unknown {kind} {name!r}{hint}")
-
-
-class RetiredType(PricingError):
-    """`instance_type` of `provider` is retired; `successor` is the replacement that the provider names, if known."""
-
-    def __init__(self, provider: str, instance_type: str, successor: str | None) -> None:
-        self.provider, self.instance_type, self.successor = provider, instance_type, successor
-        hint = f"; its successor is {successor}" if successor else "; no successor is recorded"
-        super().__init__(f"{provider} {instance_type} is retired{hint}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from datetime import date
 from functools import cache
 from typing import Literal, NamedTuple, cast
 
-PurchaseKind = Literal["on_demand", "spot", "reserved", "committed_use", "savings_plan", "capacity_block", "calendar"]
+PurchaseKind = Literal[
+    "on_demand", "spot", "reserved", "committed_use", "savings_plan", "capacity_block", "calendar", "flex_start"
+]
 Upfront = Literal["", "none", "partial", "all"]
 Method = Literal["listed", "derived"]
 
@@ -67,7 +69,7 @@ class PurchaseOptionParts(NamedTuple):
 
 
 _OPTION = (
-    r"(?P<plain>on_demand|spot|capacity_block|calendar)|(?P<kind>reserved|committed_use|savings_plan)_(?P<years>[135])y"
+    r"(?P<plain>on_demand|spot|capacity_block|calendar|flex_start)|(?P<kind>reserved|committed_use|savings_plan)_(?P<years>[135])y"
     r"(_(?P<class>convertible|compute|instance))?(_(?P<upfront>no|partial|all)_upfront)?"
 )
 PLAN_CLASSES = ("compute", "instance")

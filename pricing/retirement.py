@@ -22,7 +22,9 @@ class EndedFamily:
     source: str
 
     def covers(self, instance_type: str) -> bool:
-        return fnmatchcase(instance_type.casefold(), self.pattern)
+        """Whether a name is that of one of its types, or its own."""
+        name = instance_type.strip().casefold()
+        return fnmatchcase(name, self.pattern) or name == self.title.casefold()
 
 
 ENDED_COLUMNS = tuple(field.name for field in fields(EndedFamily))

@@ -2,13 +2,14 @@
 
 A price says what something costs; a term of sale says that it can be bought so. A price without a term stays an offer,
 marked as not confirmed. Terms are data of the shared table sale.csv, and of tables of that name that a provider's
-folder may have.
+folder may have. A refresh writes such a table from what the provider's own interfaces tell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import date
 from typing import Literal
 
@@ -16,6 +17,10 @@ from pricing.price import Price
 
 SaleState = Literal["confirmed", "not_confirmed", "not_sold", "ended"]
 """Confirmed by a source; priced, and no source says how it is sold; not sold so; sold until a day that has passed."""
+
+TOLD = "told by the provider's API"
+"""The confidence of a term that a refresh read."""
+LIMITS = ("min_days", "max_days", "order_ahead_days", "max_nodes", "needs_reservation", "queued")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +89,11 @@ class SaleTerm:
 
     def covers(self, price: Price) -> bool:
         """Whether it is a term for the way of paying and the region of this price of its type."""
-        option = self.purchase_option
-        named = not option or price.purchase_option == option or price.purchase_option.startswith(f"{option}_")
-        return named and self.region in ("", price.region)
+        return self.names(price.purchase_option) and self.region in ("", price.region)
+
+    def names(self, option: str) -> bool:
+        """Whether it is a term for this way of paying, by its full name or a beginning of it."""
+        return not self.purchase_option or f"{option}_".startswith(f"{self.purchase_option}_")
 
 
 SALE_COLUMNS = tuple(field.name for field in fields(SaleTerm))
@@ -94,6 +101,92 @@ SALE_COLUMNS = tuple(field.name for field in fields(SaleTerm))
 
 def find_sale_term(price: Price, terms: Sequence[SaleTerm]) -> SaleTerm | None:
     """The term for a price among those of its type: one for the region before one for everywhere, then the one that
-    names the option most closely. None where no source says how it is sold."""
+    names the option most closely; its end, where it names none, is that of the type. None where no source says how it
+    is sold."""
     covering = [term for term in terms if term.covers(price)]
-    return max(covering, key=lambda term: (term.region != "", len(term.purchase_option)), default=None)
+    closest = max(covering, key=lambda term: (term.region != "", len(term.purchase_option)), default=None)
+    ending = max(
+        (term for term in covering if not term.purchase_option and term.ends is not None),
+        key=lambda term: term.region != "",
+        default=None,
+    )
+    if closest is None or ending is None or closest.ends is not None:
+        return closest
+    return replace(closest, ends=ending.ends, successor=ending.successor)
+
+
+def build_told_term(
+    offering: tuple[str, str],
+    region: str,
+    option: str,
+    source: tuple[str, date],
+    *,
+    sold: bool | None = None,
+    ends: date | None = None,
+    successor: str = "",
+) -> SaleTerm:
+    """What an interface of the provider tells on a day (`source`) of one type and way of paying in a region.
+
+    No option means every way. Without `sold` and `ends` it tells nothing more: what it told before holds no longer.
+    """
+    return SaleTerm(
+        *offering, option, region, (), sold, None, None, None, None, False, False, ends, successor,
+        source[0], source[1].isoformat(), TOLD,
+    )  # fmt: skip
+
+
+def merge_told_terms(
+    known: Iterable[SaleTerm], before: Iterable[SaleTerm], told: Iterable[SaleTerm]
+) -> tuple[SaleTerm, ...]:
+    """The terms that a refresh adds to the `known` ones of the tables: only what differs from them.
+
+    `before` are those that earlier refreshes added; of them stays what was not told again. An interface tells whether
+    and until when, and no limits: those are of the known term for the same way of paying.
+    """
+    tables: dict[str, list[SaleTerm]] = defaultdict(list)
+    for term in known:
+        tables[term.instance_type].append(term)
+    told = sorted(told, key=lambda term: term.key)  # an end of every way of paying comes first
+    again = {(term.instance_type, term.region, term.purchase_option) for term in told}
+    added = {
+        term.key: term
+        for term in before
+        if again.isdisjoint((term.instance_type, term.region, option) for option in ("", term.purchase_option))
+    }
+    for term in told:
+        if term.sold is not None or term.ends is not None:
+            added |= {news.key: news for news in _find_news(term, tables)}
+    return tuple(added.values())
+
+
+def _find_news(told: SaleTerm, tables: dict[str, list[SaleTerm]]) -> Iterator[SaleTerm]:
+    """The told term, and where it holds for every way of paying one for each that the tables know in its region: a
+    term for the region counts before one for everywhere, so it must not hide theirs."""
+    here = [term for term in tables[told.instance_type] if term.region in ("", told.region)]
+    options = {told.purchase_option} | {term.purchase_option for term in here if not told.purchase_option}
+    for option in sorted(options):
+        covering = (term for term in here if term.names(option))
+        first = max(covering, key=lambda term: (term.region != "", len(term.purchase_option)), default=None)
+        sold = first.sold if first and told.sold is None else told.sold
+        ends = told.ends or (first.ends if first else None)
+        if first is None or (first.sold, first.ends) != (sold, ends):
+            limited = None if sold is False else _find_limits(first, option, tables[told.instance_type])
+            yield replace(
+                told,
+                purchase_option=option,
+                sold=sold,
+                ends=ends,
+                successor=told.successor or (first.successor if first else ""),
+                source=f"{told.source}; limits: {limited.source}" if limited else told.source,
+                **{name: getattr(limited or told, name) for name in LIMITS},
+            )
+
+
+def _find_limits(first: SaleTerm | None, option: str, terms: Iterable[SaleTerm]) -> SaleTerm | None:
+    """The term whose limits hold: the one for this place, else one for another place where it is sold the same way."""
+    candidates = (
+        *((first,) if first else ()),
+        *(term for term in terms if term.purchase_option == option and term.sold),
+    )
+    blank = (None, None, None, None, False, False)
+    return next((term for term in candidates if tuple(getattr(term, name) for name in LIMITS) != blank), None)

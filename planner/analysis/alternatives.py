@@ -21,19 +21,18 @@ from planner.supply import onprem
 from planner.supply.candidates import NOT_SOLD, OWNED_KEY, Resource
 from planner.supply.onprem import OwnedNode
 from planner.supply.payments import covered_months
-from planner.supply.price_rules import is_allowed, may_run
+from planner.supply.price_rules import is_allowed, may_run, use_refusal
 from planner.supply.purchase_options import load_purchase_options
 from planner.workloads.demand import WorkloadDemand
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
 from pricing.offering import Offering
+from pricing.price import Price
 
 REASONS_MAX = 3
 """Reasons listed for one offering; the rarer ones are counted together."""
 NO_PRICE = message("offering_unpriced")
 ATTACHED_PART_ONLY = message("offering_is_attached_part")
-MAY_BE_INTERRUPTED = message("option_may_be_interrupted")
-WHOLE_DAYS = message("option_sold_in_whole_days")
 NO_USEFUL_WORK = message("interrupted_too_often")
 NOT_PLANNED = message("option_not_planned")
 NO_QUOTA = message("quota_leaves_no_room")
@@ -100,7 +99,8 @@ def _workload_class_key(need: WorkloadDemand) -> object:
 @dataclass(slots=True)
 class _OfferingOutcomes:
     """By row: the workloads that it can serve (`able`: keys of resources that can), the reason where a rule bars it,
-    its relative cost (`against`, with the workload), the keys of chosen resources; `left` is open to the solver."""
+    its relative cost (`against`, with the workload), the keys of chosen resources; `left` is open to the solver.
+    `prices` are those that decide, by key of the resource."""
 
     serves: dict[OptionKey, set[int]] = field(default_factory=lambda: defaultdict(set))
     able: set[ResourceKey] = field(default_factory=set)
@@ -108,6 +108,7 @@ class _OfferingOutcomes:
     against: dict[OptionKey, tuple[float, int]] = field(default_factory=dict)
     left: set[OptionKey] = field(default_factory=set)
     chosen: dict[OptionKey, set[ResourceKey]] = field(default_factory=lambda: defaultdict(set))
+    prices: dict[ResourceKey, Price] = field(default_factory=dict)
 
 
 def _option_key_of(resource: Resource) -> OptionKey:
@@ -119,6 +120,7 @@ def _collect_outcomes(
 ) -> _OfferingOutcomes:
     outcomes, setting = _OfferingOutcomes(), question.setting
     resources = setting.market.resources
+    outcomes.prices = {each.key: each.quote.price for each in resources if each.quote is not None}
     rows = [_option_key_of(resource) if resource.held is None else None for resource in resources]
     prices = [_node_hour_price(resource, own) for resource in resources]
     for number, (row, resource) in enumerate(zip(rows, resources, strict=True)):
@@ -237,7 +239,8 @@ def _build_served_row(
     outcomes: _OfferingOutcomes,
 ) -> OfferOutcome:
     keys = outcomes.chosen.get(row, outcomes.able)
-    price = next(quote.price for quote in quotes if quote.price.key in keys)
+    key = next(quote.price.key for quote in quotes if quote.price.key in keys)
+    price = outcomes.prices[key]
     return OfferOutcome(
         *_identify_offering(offering),
         row[2],
@@ -316,10 +319,8 @@ def _explain_refused_option(
     option = load_purchase_options().get(quotes[0].price.kind)
     if option is None:
         return NOT_PLANNED
-    if option.INTERRUPTS and not need.workload.interruptible:
-        return MAY_BE_INTERRUPTED
-    if option.UNIT == "node_day" and need.levels is not None:
-        return WHOLE_DAYS
+    if (why := use_refusal(quotes[0], option, need)) is not None:
+        return why
     request, catalog = question.request, question.catalog
     sold = any(is_allowed(quote, request) and may_run(catalog, request, need.workload, quote) for quote in quotes)
     return None if sold else NOT_SOLD

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import date
 
+from planner.analysis.ways_of_paying import find_sale_gaps
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy, ownable_workloads
 from planner.request import assumptions as figures
@@ -24,6 +25,7 @@ from pricing.catalog.adjusted_prices import AdjustedCatalog, find_inactive_rules
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
 from pricing.errors import UnknownName
+from pricing.price import AdjustedPrice
 from pricing.private_prices import SOURCE_ID
 from pricing.transfer_storage_prices import Tier
 
@@ -57,6 +59,7 @@ def collect_gaps(
         *_find_boot_disks(request, setting, catalog, chosen),
         *_find_dated_capacity(quotes, setting.assumptions),
         *_find_unconfirmed_sales(quotes, request),
+        *find_sale_gaps(request, setting, catalog, solved),
         *_find_predicted_throughputs(setting, solved),
         *_find_doubtful_prices(quotes, setting.assumptions, request.as_of),
         *_find_currency_gaps(request, setting, catalog),
@@ -254,6 +257,8 @@ def _find_doubtful_prices(quotes: Sequence[Quote], assumptions: Assumptions, as_
         limit = limits.get(price.kind, assumptions["old_price_days"].value)
         subject = " ".join(price.key)
         agreed = price.source_id == SOURCE_ID  # as old as the agreement, and in force
+        if price.kind == "spot" and price.method == "derived" and isinstance(price, AdjustedPrice):
+            continue  # named with what it is counted at instead
         if (age := (as_of - price.as_of).days) > limit and not agreed:
             yield Gap("old_price", subject, message("price_outdated", as_of=price.as_of, age_days=age))
         if price.method == "derived":

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from planner.request.errors import InputProblem, InvalidRequest
-from pricing.errors import UnknownName
+from pricing.errors import InvalidSnapshot, UnknownName
 
 if TYPE_CHECKING:
     from pricing.catalog.price_catalog import Catalog
@@ -65,7 +65,7 @@ def match_types(
     near: list[str] = []
     for provider in among:
         try:
-            matches.append((provider, catalog.check_type(provider, written, include_retired=True).instance_type))
+            matches.append((provider, catalog.check_type(provider, written).instance_type))
         except UnknownName as unknown:
             near += unknown.nearest
     if not matches:
@@ -112,10 +112,15 @@ def select_adapters(
     """The providers to read, with their regions and endpoints. `without_adapter` is the problem of a named provider
     that cannot be read, and what to do instead; InvalidRequest with every problem, those of other options `before` and
     `after` the others."""
-    from pricing.catalog.price_catalog import Catalog
+    from pricing.catalog import data_folder
+    from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog
     from pricing.refresh.price_refresh import load_adapter
 
-    catalog, faults = Catalog.current(), [*before]
+    try:
+        catalog = Catalog.current()
+    except InvalidSnapshot:  # a damaged snapshot must not keep the refresh that replaces it from running
+        catalog = Catalog(data_folder.base_layout(EMBEDDED_LAYOUT, data_folder.user_data_folder()))
+    faults = [*before]
     among = select_providers(catalog, provider, faults)
     services = {name: adapter.SERVICES for name in among if (adapter := load_adapter(name))}
     if provider:

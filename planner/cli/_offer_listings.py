@@ -20,7 +20,7 @@ from pricing.errors import InvalidSnapshot
 from pricing.exchange_rates import ExchangeRates
 from pricing.private_prices import RateCard
 from pricing.search import FIELDS, find_offers
-from pricing.search.results import OfferRow, Offers, RetiredOffering, UnrentedAccelerator
+from pricing.search.results import OfferRow, Offers, UnrentedAccelerator
 from pricing.text_tables import align_columns
 
 SOLD = {"confirmed": "yes", "not_confirmed": "?", "not_sold": "no", "ended": "no longer"}
@@ -144,17 +144,6 @@ def _count_text(count: float | None) -> str:
     return str(Fraction(count).limit_denominator(64))
 
 
-def _retired_line(each: RetiredOffering, currency: str) -> str:
-    line = f"{each.provider} {each.instance_type} ({each.description})"
-    line += f", not sold since {each.ended}" if each.ended else ""
-    if not each.successor:
-        return f"{line}; no successor is recorded"
-    if each.successor_price_per_hour is None:
-        return f"{line}; instead {each.successor}, whose price on demand is not known"
-    price = f"{each.successor_price_per_hour:,.4f} {currency} an hour on demand ({each.successor_region})"
-    return f"{line}; instead {each.successor}, from {price}"
-
-
 def _list_price_text(each: UnrentedAccelerator) -> str:
     if each.list_price is None:
         return ""
@@ -181,7 +170,7 @@ def _note_lines(offers: Offers) -> Sequence[str]:
     ]
     if offers.retired:
         notes.append(f"{len(offers.retired)} retired, which cannot be started any more:")
-        notes += [f"  {_retired_line(each, offers.currency)}" for each in offers.retired]
+        notes += [f"  {each.words}" for each in offers.retired]
     for adjustment, count in Counter(row.adjustment for row in offers.rows if row.adjustment).items():
         notes.append(f"{count} of these prices negotiated: {adjustment}")
     notes += [f"left out: {left}" for left in offers.left_out]

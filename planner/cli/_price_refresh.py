@@ -14,7 +14,7 @@ from pricing.adapters.protocol import RejectedRow
 from pricing.adapters.retries import RetryBudget
 from pricing.catalog import data_folder
 from pricing.clock import today
-from pricing.errors import ProviderFailure
+from pricing.errors import FailureKind
 from pricing.refresh.price_refresh import RefreshOutcome, RefreshProgress, TaskFailure, refresh_provider
 from pricing.snapshots.publication import PublishedSnapshot
 from pricing.snapshots.quality_gate import QuarantinedRow
@@ -88,6 +88,8 @@ def snapshot_lines(snapshot: PublishedSnapshot) -> Iterator[str]:
     gone = f", {snapshot.gone:,} gone" if snapshot.gone else ""
     yield f"{snapshot.provider}: {snapshot.id}{state}, {snapshot.offerings:,} types, {snapshot.prices:,} prices"
     yield f"  {snapshot.read:,} prices read: {snapshot.new:,} new, {snapshot.moved:,} moved{gone}"
+    if snapshot.sale_terms:
+        yield f"  {snapshot.sale_terms:,} terms of sale that differ from the tables, as the provider tells them"
     yield from (f"  {rows:,} rows left out: {reason}" for reason, rows in sorted(snapshot.left.items()))
     if rejected := snapshot.held:
         yield f"  {len(rejected):,} in quarantine, their previous prices stay in use: {snapshot.quarantine}"
@@ -102,12 +104,25 @@ def rejected_lines(rows: Sequence[QuarantinedRow | RejectedRow]) -> Iterator[str
 
 
 def report_failures(provider: str, failures: Sequence[TaskFailure], of_what: str) -> None:
-    """Print how many parts (`of_what`) were not read, and one line on each: its name, the reason, and advice."""
+    """Print how many parts (`of_what`) were not read and why, and the first parts of each kind of failure: one line
+    each with the part, the reason and advice."""
+    by_kind: dict[FailureKind, list[TaskFailure]] = {}
+    for failure in failures:
+        by_kind.setdefault(failure.failed.kind, []).append(failure)
     if failures:
         parts = f"{len(failures)} part{'s' if len(failures) > 1 else ''}{of_what}"
-        click.echo(f"planner: {provider}: {parts} not read", err=True)
-    for failure in failures:
-        failed: ProviderFailure = failure.failed
-        advice = ADVICE.get(failed.kind, "").format(provider=provider)
-        where = f"{failure.task}: " if failure.task and not failed.detail.startswith(failure.task) else ""
-        click.echo(f"  {where}{failed}{f' ({advice})' if advice else ''}", err=True)
+        kinds = ", ".join(kind.replace("_", " ") for kind in by_kind)
+        click.echo(f"planner: {provider}: {parts} not read: {kinds}", err=True)
+    for kind, alike in by_kind.items():
+        for failure in alike[:PRINTED_MAX]:
+            click.echo(f"  {describe_failure(provider, failure)}", err=True)
+        if len(alike) > PRINTED_MAX:
+            click.echo(f"  and {len(alike) - PRINTED_MAX:,} more: {kind.replace('_', ' ')}", err=True)
+
+
+def describe_failure(provider: str, failure: TaskFailure) -> str:
+    """The part that failed, the reason, and advice where there is some."""
+    failed = failure.failed
+    advice = ADVICE.get(failed.kind, "").format(provider=provider)
+    where = f"{failure.task}: " if failure.task and not failed.detail.startswith(failure.task) else ""
+    return f"{where}{failed}{f' ({advice})' if advice else ''}"

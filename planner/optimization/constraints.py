@@ -21,6 +21,8 @@ from planner.supply.costs import SharedResource
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import parallel_limit
 
+HIDDEN_FRACTION = 1e-3
+"""Of the largest entry of a row: smaller ones need a row of their own to be kept exactly."""
 StartColumns = dict[tuple[int, int], list[int]]
 """The start columns of a shared resource that cover a month."""
 
@@ -88,6 +90,8 @@ def _add_shared_rows(
     for (index, month, block), entries in sorted(used.items()):
         hours = shared[index].hours(demands.block_hours[block] if block != ANY_HOUR else math.fsum(demands.block_hours))
         program.row(-math.inf, 0.0, entries + [(y, -hours) for y in started[index, month]])
+        if not shared[index].weights:
+            _link_small_uses(program, entries, started[index, month], hours)
     for (owner, month), tasks in sorted(spanning.items()):
         step = program.steps[owner]
         assert step.shared is not None
@@ -96,6 +100,15 @@ def _add_shared_rows(
             program.row(-math.inf, 0.0, [*((f, 1.0) for f in shares), (z, -1.0)])
         starts = [(y, -1.0) for y in started[step.shared, month]]
         program.row(-math.inf, 0.0, [(z, float(step.candidate.nodes_per_gang)), *starts])
+
+
+def _link_small_uses(program: LinearProgram, entries: RowEntries, starts: Sequence[int], hours: float) -> None:
+    """No share of a task without a unit started, where the solver's tolerance could hide it: beside an entry of 10,000
+    node-hours, one of 0.01 is rounding to the solver."""
+    largest = max(hours, *(amount for _, amount in entries))
+    for number, amount in entries:
+        if amount < HIDDEN_FRACTION * largest:
+            program.row(-math.inf, 0.0, [(number, 1.0), *((y, -1.0) for y in starts)])
 
 
 def _add_parallel_rows(program: LinearProgram, demands: PortfolioDemand) -> None:

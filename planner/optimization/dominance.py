@@ -9,7 +9,7 @@ against the cheapest use by the hour.
 Limits weaken the rules, since cost alone no longer decides: a resource that counts against an enforced quota dominates
 none, spot dominates only spot where its share is limited, under a budget only resources with the same timing of
 payments are compared, and owned nodes that share limited power, racks or operators all remain. Committed money and
-existing capacity are never removed.
+existing capacity are never removed. What ends within the plan replaces only what ends no later.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ def _undominated_hourly(
 
 
 def _may_replace(best: Resource, other: Resource, need: WorkloadDemand, rules: LimitRules) -> bool:
-    """Whether limits allow any amount of `best` to replace `other`."""
+    """Whether limits allow any amount of `best` to replace `other`, in every month in which it works."""
+    if best.last_month is not None and (other.last_month is None or best.last_month < other.last_month):
+        return False
     if rules.counted(best):
         return False
     return rules.spot_share(need) == 1 or not _is_spot(best) or _is_spot(other)
@@ -184,7 +186,14 @@ def _cheapest_equivalents(shared: Iterable[SharedResource], rules: LimitRules) -
             cheapest[item.resource.key,] = item
             continue
         price = quote.price
-        like = (price.provider, price.instance_type, price.kind, price.term_months, price.upfront)
+        like = (
+            price.provider,
+            price.instance_type,
+            price.kind,
+            price.term_months,
+            price.upfront,
+            item.resource.last_start,
+        )
         uses = tuple((c.need, c.gang, c.units_per_node_hour, c.around) for c in item.candidates)
         best = cheapest.setdefault((like, uses), item)
         if (item.starts[0].present_cost, item.resource.key) < (best.starts[0].present_cost, best.resource.key):

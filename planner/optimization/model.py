@@ -67,7 +67,8 @@ def build_program(setting: PlanningContext, allowed: StrategyScope) -> LinearPro
     for number, step in enumerate(program.steps):
         need = demands.needs[step.candidate.need]
         for month in range(1, setting.terms.months + 1):
-            if _is_open(step, need, month, allowed, started):
+            until = setting.market.resources[step.candidate.resource].last_month
+            if (until is None or month <= until) and _is_open(step, need, month, allowed, started):
                 _add_work_columns(program, number, month, setting, shared)
     constraints.add_constraints(program, setting, shared, started)
     limit_constraints.add_limit_constraints(program, setting, shared, started)

@@ -36,14 +36,25 @@ class PlanningContext:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockUse:
+    """The part of a use in one load block (-1: at any hour of the month)."""
+
+    block: int
+    node_hours: float
+    units: float
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateUse:
-    """One candidate's use in one month."""
+    """One candidate's use in one month: its node-hours and units of work, as the sums over `blocks`, and the most nodes
+    at once."""
 
     month: int
     candidate: Candidate
     node_hours: float
     nodes: float
     units: float
+    blocks: tuple[BlockUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

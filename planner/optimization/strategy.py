@@ -17,7 +17,14 @@ from planner.optimization.cost_allocation import workload_costs
 from planner.optimization.linear_program import LinearProgram, RequestLimit, allow_shortage, relax_limit
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.restriction import COLUMNS_MAX
-from planner.optimization.solution import CandidateUse, Decisions, Overhead, PlanningContext, ResourceOrder
+from planner.optimization.solution import (
+    BlockUse,
+    CandidateUse,
+    Decisions,
+    Overhead,
+    PlanningContext,
+    ResourceOrder,
+)
 from planner.optimization.solver import TIME_LIMIT_S, Solution, solve_large, solve_program
 from planner.request.errors import InternalError
 from planner.result import Strategy, StrategyName
@@ -196,35 +203,41 @@ def _read_overheads(program: LinearProgram, solution: Solution) -> tuple[Overhea
 
 def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solution) -> tuple[CandidateUse, ...]:
     """Work of each candidate in each month: work columns give the units, a service's ready nodes the hours billed."""
-    hours: dict[tuple[int, int], float] = defaultdict(float)
-    units: dict[tuple[int, int], float] = defaultdict(float)
-    busy: dict[tuple[int, int, int], float] = defaultdict(float)
+    hours: dict[tuple[int, int, int], float] = defaultdict(float)
+    units: dict[tuple[int, int, int], float] = defaultdict(float)
     for column, value in zip(program.columns, solution.values, strict=True):
         if column.kind not in ("work", "ready", "reserve") or value < NEGLIGIBLE_SHARE:
             continue
         step = program.steps[column.owner]
         whole = bills_ready_nodes(step, setting.demands.needs[step.candidate.need])
-        key = (column.owner, column.month)
-        length = setting.demands.block_hours[column.block] if column.block >= 0 else setting.terms.hours_per_month
+        key = (column.owner, column.month, column.block)
         if column.kind == "work":
             units[key] += value * column.units
             if whole:
                 continue
-        used_hours = (value if column.kind == "work" else round(value)) * column.node_hours
-        hours[key] += used_hours
-        busy[column.owner, column.month, column.block] += used_hours / length
-    nodes: dict[tuple[int, int], float] = defaultdict(float)
-    for (owner, month, _), most in busy.items():
-        nodes[owner, month] = max(nodes[owner, month], _round_up_to_gangs(program.steps[owner].candidate, most))
+        hours[key] += (value if column.kind == "work" else round(value)) * column.node_hours
+    parts: dict[tuple[int, int], list[BlockUse]] = defaultdict(list)
+    for (owner, month, block), node_hours in sorted(hours.items()):
+        parts[owner, month].append(BlockUse(block, node_hours, units[owner, month, block]))
     uses = [
-        CandidateUse(
-            month, program.steps[number].candidate, hours[number, month], nodes[number, month], units[number, month]
-        )
-        for number, month in hours
+        _build_use(setting, program.steps[owner].candidate, month, blocks) for (owner, month), blocks in parts.items()
     ]
     resources = setting.market.resources
     return tuple(
         sorted(uses, key=lambda s: (s.month, s.candidate.need, resources[s.candidate.resource].key, s.candidate.gang))
+    )
+
+
+def _build_use(setting: PlanningContext, candidate: Candidate, month: int, blocks: list[BlockUse]) -> CandidateUse:
+    """The use of a month; its most nodes at once are those of its busiest block."""
+    lengths = (*setting.demands.block_hours, setting.terms.hours_per_month)  # block -1 is the whole month
+    return CandidateUse(
+        month,
+        candidate,
+        math.fsum(part.node_hours for part in blocks),
+        max(_round_up_to_gangs(candidate, part.node_hours / lengths[part.block]) for part in blocks),
+        math.fsum(part.units for part in blocks),
+        tuple(blocks),
     )
 
 

@@ -22,7 +22,16 @@ from planner.result.message import Message, message
 from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
 from planner.supply.onprem import OwnedNode
-from planner.supply.price_rules import is_allowed, last_start, may_run, plan_start, plans_beyond_window, sale_refusal
+from planner.supply.price_rules import (
+    decide_prices,
+    is_permitted_place,
+    last_month,
+    last_start,
+    late_start_refusal,
+    may_run,
+    plan_start,
+    use_refusal,
+)
 from planner.supply.purchase_options import CommitmentUnit, PurchaseOption, load_purchase_options
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.eligibility import host_problem
@@ -58,7 +67,7 @@ class Resource:
     """One way to get nodes. Exactly one of `quote` and `node` is set; `key` orders resources and breaks ties.
 
     `pool` is the key of the committed money that a covered resource is set against. `last_start` is the last month in
-    which it can be started, None where every month will do.
+    which it can be started, `last_month` the last in which it works; None where every month will do.
     """
 
     key: tuple[str, ...]
@@ -70,6 +79,7 @@ class Resource:
     held: ExistingCapacity | None = None
     pool: tuple[str, ...] = ()
     last_start: int | None = None
+    last_month: int | None = None
 
     @property
     def name(self) -> str:
@@ -176,9 +186,7 @@ class _MarketBuilder:
         or None; the same for every workload."""
         if offering.key not in self.sold:
             quotes = self.catalog.of_type(offering)
-            self.sold[offering.key] = tuple(
-                (quote, sale_refusal(quote, self.start)) for quote in quotes if is_allowed(quote, self.request)
-            )
+            self.sold[offering.key] = tuple(decide_prices(quotes, self.request, self.assumptions, self.start))
         return self.sold[offering.key]
 
     def number(self, resource: Resource) -> int:
@@ -267,17 +275,15 @@ def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offer
     }
     for quote in here:
         option = load_purchase_options().get(quote.price.kind)
-        if option is None or (option.INTERRUPTS and not workload.interruptible):
+        if option is None or use_refusal(quote, option, search.need) is not None:
             continue
         around = _data_costs_at(build, search, quote)
         if around is None:
             search.refused[quote.price.key] = message("data_price_unknown")
             continue
-        if option.UNIT == "node_day" and search.need.levels is not None:
-            continue  # a block is whole days: not for work that follows the hours
         resource = _build_rented(build, quote, option)
         if resource.last_start == 0:
-            search.refused[quote.price.key] = message("ordered_too_far_ahead")
+            search.refused[quote.price.key] = late_start_refusal(quote, option)
             continue
         number = build.number(resource)
         for fit, hours in zip(gang_fits, billed[option.INTERRUPTS], strict=True):
@@ -293,9 +299,9 @@ def _place_rented(build: _MarketBuilder, search: _WorkloadSearch, offering: Offe
 
 
 def _build_rented(build: _MarketBuilder, quote: Quote, option: PurchaseOption) -> Resource:
-    """The nodes at a price, with the last month in which they can be ordered where they are sold for dates."""
+    """The nodes at a price, with the last month in which they can be ordered where they are sold for dates, and the
+    last in which they work where their type ends within the plan."""
     what: ResourceKind = "hourly" if not option.COMMITS else "covered" if option.UNIT == "money" else "commitment"
-    is_dated = option.UNIT == "node_day" and not plans_beyond_window(build.assumptions)
     return Resource(
         quote.price.key,
         what,
@@ -303,7 +309,8 @@ def _build_rented(build: _MarketBuilder, quote: Quote, option: PurchaseOption) -
         quote.offering.accelerator_count or 0,
         quote=quote,
         pool=commitment_pool(quote.price) if what == "covered" else (),
-        last_start=last_start(quote, build.request, build.start) if is_dated else None,
+        last_start=last_start(quote, option, build.request, build.assumptions, build.start),
+        last_month=last_month(quote, build.start, build.request.months),
     )
 
 
@@ -319,6 +326,8 @@ def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, r
     """A commitment that runs already, for the workloads that may run in its place."""
     quote = resource.quote
     assert quote is not None
+    if not is_permitted_place(quote, build.request):
+        return
     if not may_run(build.catalog, build.request, search.need.workload, quote):
         return
     offering = quote.offering

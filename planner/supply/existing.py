@@ -15,6 +15,7 @@ from planner.result import EXISTING_SUFFIX, Gap
 from planner.result.message import message
 from planner.supply import onprem
 from planner.supply.candidates import EXISTING_KEY, ExistingCapacity, Resource
+from planner.supply.price_rules import last_month, plan_start
 from planner.supply.purchase_options import load_purchase_options
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
@@ -78,7 +79,8 @@ def _commitment_resource(line: LiveCommitment, covered: range, request: Request,
         line.provider, line.region, line.instance_type, line.purchase_option, *option, 0.0, request.currency,
         request.as_of, REQUEST_SOURCE, "listed", "runs already",
     )  # fmt: skip
-    quote = Quote(offering, price, catalog.names.by_name[offering.accelerator], 0)
+    accelerator = catalog.names.by_name[offering.accelerator]
+    quote = Quote(offering, price, accelerator, 0, catalog.sale_term(price))
     return Resource(
         (EXISTING_KEY, line.provider, line.region, line.instance_type, line.purchase_option, line.ends),
         "commitment",
@@ -86,6 +88,7 @@ def _commitment_resource(line: LiveCommitment, covered: range, request: Request,
         offering.accelerator_count or 0,
         quote=quote,
         held=ExistingCapacity(line.count, covered, fee_per_month=line.fee_per_month),
+        last_month=last_month(quote, plan_start(request), request.months),
     )
 
 

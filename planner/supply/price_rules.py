@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
 from planner.request.assumptions import Assumptions
 from planner.request.calendar import month_names
 from planner.request.models import Request, Workload
 from planner.result.message import Message, message
+from planner.supply.purchase_options import PurchaseOption
+from planner.supply.spot_prices import count_spot_at_bound, find_spot_bounds
+from planner.workloads.demand import WorkloadDemand
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
 from pricing.machines import PlainMachine
+
+MAY_BE_INTERRUPTED = message("option_may_be_interrupted")
+WHOLE_DAYS = message("option_sold_in_whole_days")
+QUEUED = message("option_queued")
+SPOT_NOT_RECENT = message("spot_price_not_recent")
 
 
 def plan_start(request: Request) -> date:
@@ -37,14 +46,65 @@ def sale_refusal(quote: Quote, day: date) -> Message | None:
     )
 
 
-def last_start(quote: Quote, request: Request, start: date) -> int | None:
-    """The last month of a plan from `start` on whose first day a price can be ordered for, on the plan's date: 0 where
-    that is before the plan, None where no limit is known."""
-    ahead = None if quote.sale is None else quote.sale.order_ahead_days
-    if ahead is None:
+def last_month(quote: Quote, start: date, months: int) -> int | None:
+    """The last month of a plan from `start` that is over before the type ends: 0 where it ends in the first month, None
+    where it outlives the plan. A month in which it ends is not planned: its work would have to move within it."""
+    if quote.sale is None or quote.sale.ends is None:
         return None
-    latest = request.as_of + timedelta(days=ahead)
-    return max(0, 12 * (latest.year - start.year) + latest.month - start.month + 1)
+    whole = max(0, _months_between(start, quote.sale.ends))
+    return whole if whole < months else None
+
+
+def _months_between(start: date, day: date) -> int:
+    """The months from that of `start` to that of `day`."""
+    return 12 * (day.year - start.year) + day.month - start.month
+
+
+def last_start(
+    quote: Quote, option: PurchaseOption, request: Request, assumptions: Assumptions, start: date
+) -> int | None:
+    """The last month of a plan from `start` in which a price can be started: 0 where that is before the plan, None
+    where no limit is known.
+
+    Dated capacity is ordered on the plan's date. A commitment is owed for its whole term, so its last start leaves
+    room for all of it before the type ends.
+    """
+    limits, term = [], quote.sale
+    if term is None:
+        return None
+    if option.UNIT == "node_day" and term.order_ahead_days is not None and not plans_beyond_window(assumptions):
+        latest = request.as_of + timedelta(days=term.order_ahead_days)
+        limits.append(_months_between(start, latest) + 1)
+    if option.COMMITS and option.UNIT != "money" and term.ends is not None:
+        limits.append(_months_between(start, term.ends) - max(1, quote.price.term_months) + 1)
+    return max(0, min(limits)) if limits else None
+
+
+def late_start_refusal(quote: Quote, option: PurchaseOption) -> Message:
+    """Why a price with a `last_start` of 0 cannot be started within the plan."""
+    if option.UNIT == "node" and quote.sale is not None and quote.sale.ends is not None:
+        return message("sale_ends_within_term", ends=quote.sale.ends, successor=quote.sale.successor or None)
+    return message("ordered_too_far_ahead")
+
+
+def decide_prices(
+    quotes: Sequence[Quote], request: Request, assumptions: Assumptions, start: date
+) -> Iterator[tuple[Quote, Message | None]]:
+    """The prices of one type that the request as a whole allows, as they decide, each with the reason why it cannot be
+    bought so or None: spot prices that are too old or too low are counted at more."""
+    bounds = find_spot_bounds(quotes, request.as_of, assumptions["old_spot_price_days"].value)
+    for quote in quotes:
+        if not is_allowed(quote, request):
+            continue
+        bound = bounds.get(quote.price.key)
+        if bound is not None and not request.allow_estimates:
+            yield quote, SPOT_NOT_RECENT
+            continue
+        refusal = sale_refusal(quote, start)
+        if refusal is None and quote.sale is not None and last_month(quote, start, request.months) == 0:
+            successor = quote.sale.successor or None
+            refusal = message("sale_ends_in_first_month", ends=str(quote.sale.ends), successor=successor)
+        yield count_spot_at_bound(quote, bound), refusal
 
 
 def plans_beyond_window(assumptions: Assumptions) -> bool:
@@ -52,15 +112,39 @@ def plans_beyond_window(assumptions: Assumptions) -> bool:
     return assumptions["capacity_blocks_beyond_window"].value > 0
 
 
+def use_refusal(quote: Quote, option: PurchaseOption, need: WorkloadDemand) -> Message | None:
+    """Why a way of paying is not for the work of a workload, wherever it is sold; None where it is."""
+    if option.INTERRUPTS and not need.workload.interruptible:
+        return MAY_BE_INTERRUPTED
+    follows_hours = need.levels is not None
+    if option.UNIT == "node_day" and follows_hours:
+        return WHOLE_DAYS
+    term = quote.sale
+    if term is None or option.COMMITS:
+        return None
+    if term.queued and (follows_hours or need.serving):
+        return QUEUED
+    if term.max_days is not None and not need.workload.interruptible:
+        return message("option_run_limited", max_days=term.max_days)
+    return None
+
+
 def is_allowed(quote: Quote, request: Request) -> bool:
     """Whether the request as a whole allows a price: its providers, regions and ways of paying, only listed prices
     where estimates are switched off."""
     price = quote.price
     return (
-        (not request.providers or price.provider in request.providers)
-        and (not request.regions or price.region in request.regions)
+        is_permitted_place(quote, request)
         and (request.allow_estimates or price.method == "listed")
         and (not request.limits.purchase_options or price.kind in request.limits.purchase_options)
+    )
+
+
+def is_permitted_place(quote: Quote, request: Request) -> bool:
+    """Whether the request allows the provider and the region of a price, for any workload."""
+    price = quote.price
+    return (not request.providers or price.provider in request.providers) and (
+        not request.regions or price.region in request.regions
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import cache
 
 from planner.performance.model_catalog import describe_unknown_model
 from planner.request import assumptions
@@ -12,15 +13,18 @@ from planner.request.errors import InputProblem, unknown_name
 from planner.request.models import Request, Workload
 from planner.request.validation import validate_form
 from planner.supply import existing, onprem
+from planner.workloads.eligibility import is_tied_to_accelerator
 from pricing.accelerator import AcceleratorNames
 from pricing.catalog.adjusted_prices import check_rate_card
 from pricing.catalog.data_folder import EXCHANGE_RATES_FILE
 from pricing.catalog.price_catalog import Catalog
 from pricing.csv_tables import find_nearest_names
 from pricing.errors import MissingExchangeRate, UnknownName
+from pricing.search.retired import describe_ended
 
 PLACE_FIELDS = ("providers", "regions", "residency")
 """The fields that name places, in a request and in each of its workloads."""
+INSTEAD = "an accelerator that is sold, substitution: true, or a server of your own with it (systems)"
 
 
 def validate_request(request: Request, catalog: Catalog) -> tuple[InputProblem, ...]:
@@ -36,10 +40,12 @@ def validate_request(request: Request, catalog: Catalog) -> tuple[InputProblem, 
     problems += existing.validate_existing(request, catalog)
     problems += onprem.validate_owned_systems(request, catalog)
     problems += validate_form(request)
+    ended = cache(lambda name: describe_ended(name, catalog))  # many workloads name few accelerators
     for index, workload in enumerate(request.workloads):
         path = f"workloads[{index}]"
         problems += _validate_places(f"{path}.", workload, catalog)
-        problems += _validate_accelerators(path, workload, catalog.names)
+        problems += _validate_accelerators(path, workload, catalog)
+        problems += _validate_rented(path, workload, request, catalog, ended)
         problems += _validate_hours(path, workload, catalog.names)
         problems += _validate_network(path, workload)
     return tuple(problems)
@@ -137,17 +143,42 @@ def _validate_places(prefix: str, source: Request | Workload, catalog: Catalog) 
                 yield unknown_name(path, written, _known_names(field, catalog), kind=kind, nearest=error.nearest)
 
 
-def _validate_accelerators(path: str, workload: Workload, accelerators: AcceleratorNames) -> Iterator[InputProblem]:
+def _validate_accelerators(path: str, workload: Workload, catalog: Catalog) -> Iterator[InputProblem]:
     written = [(f"{path}.accelerators[{i}]", name) for i, name in enumerate(workload.accelerators)]
     written += [(f"{path}.measurements[{i}].accelerator", m.accelerator) for i, m in enumerate(workload.measurements)]
     if workload.demand.accelerator:
         written.append((f"{path}.demand.accelerator", workload.demand.accelerator))
     for at, name in written:
         try:
-            accelerators.match(name)
+            catalog.names.match(name)
         except UnknownName as error:
+            if ended := describe_ended(name, catalog):
+                yield InputProblem(at, at, ended, name, INSTEAD)
+                continue
             hint = "a name from `planner offers` or GET /accelerators"
             yield unknown_name(at, name, kind="accelerator", nearest=error.nearest, hint=hint)
+
+
+def _validate_rented(
+    path: str, workload: Workload, request: Request, catalog: Catalog, ended: Callable[[str], str]
+) -> Iterator[InputProblem]:
+    """A workload that asks for accelerators of which none is rented any more, nor among the systems that can be owned.
+    One that was only measured on such an accelerator is planned on others."""
+    if is_tied_to_accelerator(workload):
+        written = {f"{path}.demand.accelerator": workload.demand.accelerator or ""}
+    else:
+        written = {f"{path}.accelerators[{index}]": name for index, name in enumerate(workload.accelerators)}
+    answers = {at: ended(name) for at, name in written.items()}
+    if not answers or not all(answers.values()):
+        return
+    try:
+        parts = {part.name for name in written.values() for part in catalog.names.match(name)}
+        owned = {catalog.names.resolve(system.accelerator).name for system in onprem.list_systems(catalog, request)}
+    except UnknownName:
+        return  # the unknown name has a problem of its own
+    if not parts & owned:
+        for at, answer in answers.items():
+            yield InputProblem(at, at, answer, written[at], INSTEAD)
 
 
 def _validate_hours(path: str, workload: Workload, accelerators: AcceleratorNames) -> Iterator[InputProblem]:

@@ -18,6 +18,7 @@ from pricing.offering import Offering
 from pricing.price import Price, PurchaseKind
 from pricing.quota import Quota
 from pricing.regions import Source
+from pricing.sale import SaleTerm
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,8 @@ class RejectedRow:
     key: tuple[str, str, str, str] | None = None
 
 
-PriceReading = Offering | Price | CoveredScope | SkippedRows | RejectedRow
+PriceReading = Offering | Price | SaleTerm | CoveredScope | SkippedRows | RejectedRow
+"""A SaleTerm is what the cloud itself tells of the sale or the end of a type in a region: `build_told_term`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ T = TypeVar("T")
 
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 20.0
+MAX_ATTEMPTS = 8
+"""Attempts of one call that fails without being throttled: the pauses between them are at most 83.5 s together. A cloud
+that is throttling answers sooner or later, so that only the time limit ends it."""
 
 
 class RetryBudget:
@@ -38,8 +41,9 @@ class RetryBudget:
 
         Raises the last failure if it is not transient or the time is up, and a failure of its own on interruption.
         """
-        longest = self.first_pause_s
+        longest, attempt = self.first_pause_s, 0
         while True:
+            attempt += 1
             if self.stop.is_set():
                 raise ProviderFailure("interrupted", "stopped before it was read")
             if not self.left_s:
@@ -50,7 +54,8 @@ class RetryBudget:
                 failed = error if isinstance(error, ProviderFailure) else classify(error)
                 cause = None if isinstance(error, ProviderFailure) else error
             pause = failed.retry_after_s or random.uniform(0, longest)  # noqa: S311 - no secret
-            if not failed.transient or pause >= self.left_s:
+            is_last = attempt >= MAX_ATTEMPTS and failed.kind != "throttled"
+            if not failed.transient or is_last or pause >= self.left_s:
                 raise failed from cause
             self.stop.wait(pause)
             longest = min(2 * longest, LONGEST_PAUSE_S)

@@ -14,12 +14,13 @@ The embedded snapshot is the fallback, and is used again once an upgrade brings 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pricing.csv_tables import write_atomically
+from pricing.csv_tables import TEMPORARY_SUFFIX, write_atomically
 from pricing.errors import ProviderFailure
 from pricing.providers import CatalogLayout, find_plug_in_folders, find_provider_folders
 
@@ -28,6 +29,8 @@ QUARANTINE_FILE = "quarantine.csv"
 PRIVATE_PRICES_FILE = "private-prices.csv"
 EXCHANGE_RATES_FILE = "exchange-rates.csv"
 EMBEDDED_ID = "embedded"
+STAGE_PREFIX = ".new-"
+"""A snapshot while it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +130,19 @@ def lock_provider(provider: str, data: Path) -> Iterator[None]:
         except Timeout:
             raise ProviderFailure("busy", f"another refresh or import of {provider} is at work in {place}") from None
     try:
+        _clear_leftovers(place)
         yield
     finally:
         lock.release()
+
+
+def _clear_leftovers(place: Path) -> None:
+    """Removes what killed writers left half made; no other writer is at work, because the caller has the lock."""
+    for stage in place.glob(f"{STAGE_PREFIX}*"):
+        shutil.rmtree(stage, ignore_errors=True)
+    for half_written in place.glob(f".*{TEMPORARY_SUFFIX}"):
+        with suppress(OSError):
+            half_written.unlink()
 
 
 @contextmanager

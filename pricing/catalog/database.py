@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-VERSION = 8
+VERSION = 9
 """Raised whenever the tables change, so that an older file is never read."""
 
 SETTLED_NS = 5 * 10**9

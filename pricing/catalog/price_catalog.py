@@ -15,7 +15,7 @@ from pricing.catalog import data_folder
 from pricing.catalog.database import CatalogDatabase, decode_rows, parse_day, table_columns
 from pricing.catalog.quotes import Quote
 from pricing.csv_tables import find_nearest_names
-from pricing.errors import RetiredType, UnknownName
+from pricing.errors import UnknownName
 from pricing.exchange_rates import ExchangeRates
 from pricing.fabric import Fabric, unknown_fabric
 from pricing.machines import PlainMachine
@@ -168,12 +168,13 @@ class Catalog:
         return self._fabrics.get(offering.key) or unknown_fabric(*offering.key, offering.network_gbps)
 
     @cached_property
-    def _ended_families(self) -> list[EndedFamily]:
-        return self._store.table(EndedFamily)
+    def ended_families(self) -> tuple[EndedFamily, ...]:
+        """The families that ended and of which the catalogue has no types."""
+        return tuple(self._store.table(EndedFamily))
 
     def ended_family(self, instance_type: str) -> EndedFamily | None:
         """The ended family that a name belongs to; None for names of types that the catalogue has or nobody knows."""
-        return next((family for family in self._ended_families if family.covers(instance_type)), None)
+        return next((family for family in self.ended_families if family.covers(instance_type)), None)
 
     @cached_property
     def _sale_terms(self) -> dict[tuple[str, str], tuple[SaleTerm, ...]]:
@@ -344,14 +345,11 @@ class Catalog:
             "purchase option", written, {name: name for name in (*kinds, *self.options)}, _option_spelling
         )
 
-    def check_type(self, provider: str, written: str, *, include_retired: bool = False) -> Offering:
-        """The offering of that name; raises UnknownName with the nearest, or RetiredType with its successor."""
+    def check_type(self, provider: str, written: str) -> Offering:
+        """The offering of that name, retired ones included; raises UnknownName with the nearest."""
         provider = self.check_provider(provider)
         spelled = {o.instance_type: o.instance_type for o in self._ordered_offerings if o.provider == provider}
-        offering = self.offerings[provider, _resolve_name("instance type", written, spelled)]
-        if offering.status == "retired" and not include_retired:
-            raise RetiredType(provider, offering.instance_type, offering.successor)
-        return offering
+        return self.offerings[provider, _resolve_name("instance type", written, spelled)]
 
 
 @cache

@@ -336,6 +336,18 @@ def _read_overridden_rows(
     return tuple(values.values())
 
 
+def read_sale_terms(paths: Iterable[Path]) -> tuple[SaleTerm, ...]:
+    """The terms of these tables, each replaced by one of the same key in a later table; raises InvalidSnapshot."""
+    faults: list[str] = []
+    terms: dict[object, SaleTerm] = {}
+    for path in paths:
+        rows = _read_unique_rows(path, SALE_COLUMNS, faults, parse_sale_term, lambda term: term.key)
+        terms |= {term.key: term for term in rows}
+    if faults:
+        raise InvalidSnapshot(tuple(faults))
+    return tuple(terms.values())
+
+
 def _read_unique_rows(
     path: Path,
     columns: tuple[str, ...],

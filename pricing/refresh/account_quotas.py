@@ -9,13 +9,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from pricing.adapters.protocol import RejectedRow, SkippedRows
 from pricing.adapters.retries import RetryBudget
 from pricing.errors import ProviderFailure
 from pricing.quota import Quota
-from pricing.refresh.price_refresh import RefreshProgress, TaskFailure, build_fetch_request, load_adapter, run_tasks
+from pricing.refresh.price_refresh import (
+    RefreshProgress,
+    TaskFailure,
+    build_fetch_request,
+    list_tasks,
+    load_adapter,
+    run_tasks,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +60,8 @@ def read_account_quotas(
             raise ProviderFailure("no_sdk", "this provider has no adapter: write its quotas by hand")
         report(RefreshProgress(provider, "listing the parts to read", 0, 0))
         request = build_fetch_request(provider, data, patience, today, regions=regions, endpoints=endpoints)
-        for task, outcome in run_tasks(provider, adapter.quota_tasks(request), adapter.AT_ONCE, patience, report, list):
+        tasks = list_tasks(provider, partial(adapter.quota_tasks, request), patience)
+        for task, outcome in run_tasks(provider, tasks, adapter.AT_ONCE, patience, report, list):
             if isinstance(outcome, ProviderFailure):
                 failures.append(TaskFailure(task, outcome))
             else:

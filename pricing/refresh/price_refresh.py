@@ -9,12 +9,14 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Generic, Protocol, TypeVar
 
 from pricing.adapters.protocol import (
     CoveredScope,
@@ -26,18 +28,20 @@ from pricing.adapters.protocol import (
 )
 from pricing.adapters.retries import RetryBudget
 from pricing.catalog import data_folder
-from pricing.catalog.price_catalog import EMBEDDED_LAYOUT
-from pricing.catalog.snapshot_tables import read_accelerator_names, read_snapshot
+from pricing.catalog.snapshot_tables import read_accelerator_names
 from pricing.errors import InvalidPlugin, ProviderFailure
 from pricing.offering import Offering
 from pricing.plugins import check_plugin
 from pricing.price import Price
-from pricing.providers import CatalogLayout, find_plug_in_packages
-from pricing.snapshots.publication import PublishedSnapshot, publish_under_lock
+from pricing.providers import find_plug_in_packages
+from pricing.sale import SaleTerm
+from pricing.snapshots.publication import PublishedSnapshot, publish_under_lock, read_last_good
 from pricing.snapshots.quality_gate import FetchedRows, PriceKey
 
 MADE_BY = "planner prices refresh"
 ADAPTER_KIND = "provider adapter"
+GRACE_S = 5.0
+"""How long after the time limit a task may still come to its end: its calls end with the limit, the rest is parsing."""
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 G = TypeVar("G", bound=Sized)
@@ -114,10 +118,9 @@ def build_fetch_request(
     endpoints: Mapping[str, str] | None = None,
 ) -> FetchRequest:
     """The request to a provider's adapter, with the offerings of the snapshot in use."""
-    layout = data_folder.current_layout(EMBEDDED_LAYOUT, data)
-    own = CatalogLayout(layout.data, ((provider, dict(layout.folders)[provider]),))
-    known = {o.instance_type: o for o in read_snapshot(own).offerings}
-    return FetchRequest(regions, today, read_accelerator_names(own), known, endpoints or {}, patience)
+    last = read_last_good(provider, data)
+    known = {o.instance_type: o for o in last.content.offerings}
+    return FetchRequest(regions, today, read_accelerator_names(last.layout), known, endpoints or {}, patience)
 
 
 def refresh_provider(
@@ -145,22 +148,40 @@ def refresh_provider(
             report(RefreshProgress(provider, "listing the parts to read", 0, 0))
             request = build_fetch_request(provider, data, patience, today, regions=regions, endpoints=endpoints)
             total = ReadingBatch()
-            for task, batch in run_tasks(
-                provider, adapter.tasks(request), adapter.AT_ONCE, patience, report, ReadingBatch.of
-            ):
+            tasks = list_tasks(provider, partial(adapter.tasks, request), patience)
+            for task, batch in run_tasks(provider, tasks, adapter.AT_ONCE, patience, report, ReadingBatch.of):
                 if isinstance(batch, ProviderFailure):
                     failures.append(TaskFailure(task, batch))
                 else:
                     total.merge(batch)
             if not total.prices and not total.offerings:
-                raise ProviderFailure(
-                    failures[0].failed.kind if failures else "changed_format", "no price was read at all"
-                )
+                if failures:
+                    return RefreshOutcome(provider, None, tuple(failures))
+                raise ProviderFailure("changed_format", "no price was read at all")
             fetched = total.fetched(adapter.sources(today))
             landed = publish_under_lock(provider, fetched, data, made_by=MADE_BY, day=today, accept=accept or {})
     except ProviderFailure as failed:
         return RefreshOutcome(provider, None, (*failures, TaskFailure("", failed)))
     return RefreshOutcome(provider, landed, tuple(failures))
+
+
+def list_tasks(
+    provider: str, tasks: Callable[[], Iterable[NamedTask[T]]], patience: RetryBudget
+) -> tuple[NamedTask[T], ...]:
+    """The tasks of an adapter, which may ask its cloud for them; raises ProviderFailure."""
+    listing = _Listing("the parts to read", lambda: iter(tasks()))
+    ((_, listed),) = run_tasks(provider, (listing,), 1, patience, lambda _: None, tuple)
+    if isinstance(listed, ProviderFailure):
+        raise listed
+    return listed
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing(Generic[T_co]):
+    """The listing of tasks as a task of its own, so that it has their limit of time."""
+
+    name: str
+    read: Callable[[], Iterator[T_co]]
 
 
 def run_tasks(
@@ -173,33 +194,63 @@ def run_tasks(
 ) -> Iterator[tuple[str, G | ProviderFailure]]:
     """The name of each task, in the order in which they end, with its failure or its readings.
 
-    `gather` (list, ReadingBatch.of) collects the readings inside the thread of the task.
+    `gather` (list, ReadingBatch.of) collects the readings inside the thread of the task. A call's own limit of time is
+    one for the next bytes, which an answer in drops never reaches: tasks that have not ended after the time limit are
+    given up. Their threads are daemons, so that no exit waits for them.
     """
-    waiting = list(tasks)
-    total, done = len(waiting), 0
-    with ThreadPoolExecutor(max(1, at_once), thread_name_prefix=f"refresh-{provider}") as pool:
-        running: dict[Future[G | ProviderFailure], str] = {pool.submit(_run_task, t, gather): t.name for t in waiting}
+    waiting, running = SimpleQueue[NamedTask[T]](), Counter[str]()
+    ended = SimpleQueue[tuple[str, G | ProviderFailure]]()
+    for task in tasks:
+        waiting.put(task)
+        running[task.name] += 1
+    total = running.total()
+    for number in range(min(max(1, at_once), total)):
+        name = f"refresh-{provider}-{number}"
+        Thread(target=_run_waiting, args=(waiting, ended, gather, patience), name=name, daemon=True).start()
+    try:
+        for done in range(1, total + 1):
+            name, outcome = _next_outcome(ended, running, patience)
+            running -= Counter((name,))
+            failed = outcome if isinstance(outcome, ProviderFailure) else None
+            rows = 0 if isinstance(outcome, ProviderFailure) else len(outcome)
+            report(RefreshProgress(provider, name, done, total, rows, failed))
+            yield name, outcome
+    except BaseException:
+        patience.stop.set()
+        raise
+
+
+def _next_outcome(
+    ended: SimpleQueue[tuple[str, G | ProviderFailure]], running: Counter[str], patience: RetryBudget
+) -> tuple[str, G | ProviderFailure]:
+    """The task that ends next; one that still runs after the time limit counts as failed, and ends for nobody."""
+    while True:
         try:
-            while running:
-                ended, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in sorted(ended, key=lambda f: running[f]):
-                    name, outcome, done = running.pop(future), future.result(), done + 1
-                    failed = outcome if isinstance(outcome, ProviderFailure) else None
-                    report(
-                        RefreshProgress(
-                            provider,
-                            name,
-                            done,
-                            total,
-                            0 if isinstance(outcome, ProviderFailure) else len(outcome),
-                            failed,
-                        )
-                    )
-                    yield name, outcome
-        except BaseException:
+            name, outcome = ended.get(timeout=0 if patience.stop.is_set() else patience.left_s + GRACE_S)
+        except Empty:
             patience.stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+            text = f"its answer had no end after {patience.seconds:g} s in all"
+            return min(running), ProviderFailure("timed_out", text)
+        if running[name]:
+            return name, outcome
+
+
+def _run_waiting(
+    waiting: SimpleQueue[NamedTask[T]],
+    ended: SimpleQueue[tuple[str, G | ProviderFailure]],
+    gather: Callable[[Iterator[T]], G],
+    patience: RetryBudget,
+) -> None:
+    """The work of one thread: task after task, until none waits."""
+    while True:
+        try:
+            task = waiting.get_nowait()
+        except Empty:
+            return
+        if patience.stop.is_set():
+            ended.put((task.name, ProviderFailure("interrupted", "stopped before it was read")))
+        else:
+            ended.put((task.name, _run_task(task, gather)))
 
 
 def _run_task(task: NamedTask[T], gather: Callable[[Iterator[T]], G]) -> G | ProviderFailure:
@@ -207,6 +258,8 @@ def _run_task(task: NamedTask[T], gather: Callable[[Iterator[T]], G]) -> G | Pro
         return gather(task.read())
     except ProviderFailure as failed:
         return failed
+    except KeyError as missing:
+        return ProviderFailure("changed_format", f"{task.name}: an answer without {missing}")
     except Exception as error:  # noqa: BLE001 - an unexpected answer fails this task only
         return ProviderFailure("changed_format", f"{task.name}: {type(error).__name__}: {error}")
 
@@ -217,6 +270,7 @@ class ReadingBatch:
 
     offerings: dict[str, Offering] = field(default_factory=dict)
     prices: dict[PriceKey, Price] = field(default_factory=dict)
+    sold: dict[PriceKey, SaleTerm] = field(default_factory=dict)
     covered: set[CoveredScope] = field(default_factory=set)
     refused: list[RejectedRow] = field(default_factory=list)
     left: Counter[str] = field(default_factory=Counter)
@@ -234,7 +288,9 @@ class ReadingBatch:
 
     def merge(self, other: ReadingBatch) -> None:
         """Adds the readings of another batch."""
-        self.add((*other.offerings.values(), *other.prices.values(), *other.covered, *other.refused))
+        self.add(
+            (*other.offerings.values(), *other.prices.values(), *other.sold.values(), *other.covered, *other.refused)
+        )
         self.left.update(other.left)
         self.twice |= other.twice
 
@@ -242,6 +298,7 @@ class ReadingBatch:
         takers: dict[type, Callable[[Any], None]] = {
             Offering: self._add_offering,
             Price: self._add_price,
+            SaleTerm: lambda term: self.sold.update({term.key: term}),
             CoveredScope: self.covered.add,
             RejectedRow: self.refused.append,
             SkippedRows: lambda left: self.left.update({left.reason: left.rows}),
@@ -252,7 +309,8 @@ class ReadingBatch:
     def fetched(self, sources: Iterable[Any]) -> FetchedRows:
         prices = {key: price for key, price in self.prices.items() if key not in self.twice}
         covered = frozenset(self.covered)
-        return FetchedRows(self.offerings, prices, covered, tuple(self.refused), self.left, tuple(sources))
+        sold = tuple(self.sold.values())
+        return FetchedRows(self.offerings, prices, covered, tuple(self.refused), self.left, tuple(sources), sold)
 
     def _add_offering(self, offering: Offering) -> None:
         self.offerings[offering.instance_type] = offering

@@ -6,10 +6,9 @@ that the command and the service reject the same input with the same message. Im
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
-from fractions import Fraction
 from typing import Any, get_args
 
 from pricing import exchange_rates as exchange
@@ -32,6 +31,7 @@ from pricing.search.results import (
     UnpricedOffering,
     UnrentedAccelerator,
 )
+from pricing.search.retired import find_retired
 
 COUNT_TOLERANCE = 1e-6
 
@@ -252,7 +252,7 @@ def find_offers(query: OfferQuery, catalog: Catalog, day: date | None = None) ->
         unsorted=len(rows) - len(keyed),
         sort=query.sort,
         gaps=_find_unpriced(query, catalog, {(row.provider, row.instance_type) for row in rows}),
-        retired=tuple(_find_retired(query, catalog)) if query.type or query.accelerator else (),
+        retired=_find_retired(query, catalog) if query.type or query.accelerator else (),
         not_rented=() if rented.intersection(query.accelerator) else _describe_unrented(query.accelerator, catalog),
         catalog_digest=catalog.digest,
         currency=query.currency,
@@ -333,33 +333,9 @@ def _build_row(quote: Quote, precision: str, catalog: Catalog, day: date) -> Off
     )
 
 
-def _find_retired(query: OfferQuery, catalog: Catalog) -> Iterator[RetiredOffering]:
+def _find_retired(query: OfferQuery, catalog: Catalog) -> tuple[RetiredOffering, ...]:
     """The retired types that a query names, by type or by accelerator."""
-    for offering in catalog.offerings.values():
-        if (
-            offering.status == "retired"
-            and (not query.accelerator or offering.accelerator in query.accelerator)
-            and (not query.provider or offering.provider in query.provider)
-            and (not query.type or offering.instance_type in query.type)
-        ):
-            terms = (term for term in catalog.sale_terms(*offering.key) if term.ends and not term.region)
-            ended, source = next(((str(term.ends), f"{term.source}, {term.checked}") for term in terms), ("", ""))
-            count = Fraction(offering.accelerator_count or 0).limit_denominator(64)
-            what = f"{count} x {offering.accelerator}" if count else offering.accelerator
-            yield _build_retired(offering.key, what, ended, offering.successor or "", source, catalog)
-    for name in query.type:
-        if family := catalog.ended_family(name):
-            key = (family.provider, name)
-            yield _build_retired(key, family.title, family.ended, family.successor, family.source, catalog)
-
-
-def _build_retired(
-    key: tuple[str, str], description: str, ended: str, successor: str, source: str, catalog: Catalog
-) -> RetiredOffering:
-    """A retired type with the lowest price of its successor on demand."""
-    quotes = catalog.quotes(providers=[key[0]], instance_types=[successor], options=["on_demand"])
-    price, region = (quotes[0].price.price_per_hour, quotes[0].price.region) if quotes else (None, "")
-    return RetiredOffering(*key, description, ended, successor, price, region, source)
+    return tuple(find_retired(catalog, types=query.type, accelerators=query.accelerator, providers=query.provider))
 
 
 def _find_unpriced(query: OfferQuery, catalog: Catalog, priced: set[tuple[str, str]]) -> tuple[UnpricedOffering, ...]:

@@ -107,11 +107,25 @@ class RetiredOffering:
     successor: str
     """Instance type to use instead; empty: none is named."""
     successor_price_per_hour: float | None
-    """Lowest price of a node-hour of the successor on demand, in the currency of the offers; null: none is known."""
+    """Lowest price of a node-hour of the successor on demand, in `currency`; null: none is known."""
     successor_region: str
     """Region of that price."""
     source: str
     """Source of the end; empty: none beyond the catalogue of types."""
+    currency: str = ""
+    """Currency of the price of the successor, ISO 4217; empty: no price is known."""
+
+    @property
+    def words(self) -> str:
+        """What it was, until when, what is there instead and what that costs."""
+        line = f"{self.provider} {self.instance_type} ({self.description})"
+        line += f", not sold since {self.ended}" if self.ended else ""
+        if not self.successor:
+            return f"{line}; no successor is recorded"
+        if self.successor_price_per_hour is None:
+            return f"{line}; instead {self.successor}, whose price on demand is not known"
+        price = f"{self.successor_price_per_hour:,.4f} {self.currency} an hour on demand ({self.successor_region})"
+        return f"{line}; instead {self.successor}, from {price}"
 
 
 @dataclass(frozen=True, slots=True)

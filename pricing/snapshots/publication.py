@@ -25,6 +25,7 @@ from pricing.catalog.snapshot_tables import (
     TIER_COLUMNS,
     Snapshot,
     read_accelerator_names,
+    read_sale_terms,
     read_snapshot,
 )
 from pricing.csv_tables import format_sorted_table, quote_toml_strings, write_atomically
@@ -33,12 +34,14 @@ from pricing.offering import Offering
 from pricing.price import Price
 from pricing.providers import CatalogLayout
 from pricing.regions import Region, Source
+from pricing.sale import SALE_COLUMNS, TOLD, SaleTerm, merge_told_terms
 from pricing.snapshots.quality_gate import FetchedRows, GateResult, QuarantinedRow, apply_quality_gate
 from pricing.transfer_storage_prices import Tier
 
 Row = TypeVar("Row", Price, Offering, Region, Tier)
 QUARANTINE_COLUMNS = ("subject", "reason", "price_before", "before_as_of", "price_after", "after_as_of")
-CURATED_FILES = ("provider.toml", "accelerators.csv", "aliases.csv")
+SALE_TABLE = "sale.csv"
+CURATED_FILES = ("provider.toml", "accelerators.csv", "aliases.csv", "fabric.csv")
 """Copied from the previous snapshot if it has them."""
 
 
@@ -46,8 +49,8 @@ CURATED_FILES = ("provider.toml", "accelerators.csv", "aliases.csv")
 class PublishedSnapshot:
     """The snapshot now in use, and its difference from the previous one.
 
-    `id` is the previous one unless it `changed`. `new`, `gone` and `moved` count prices; `held` are the rows in
-    `quarantine`, `left` the number of skipped rows by reason.
+    `id` is the previous one unless it `changed`. `new`, `gone` and `moved` count prices, `sale_terms` what the provider
+    told of sale and ends; `held` are the rows in `quarantine`, `left` the number of skipped rows by reason.
     """
 
     provider: str
@@ -61,8 +64,40 @@ class PublishedSnapshot:
     new: int
     moved: int
     gone: int
+    sale_terms: int
     held: tuple[QuarantinedRow, ...]
     left: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LastGood:
+    """The prices of a provider that a refresh starts from: `id` of the snapshot, its folder and what it holds."""
+
+    id: str
+    folder: Path
+    layout: CatalogLayout
+    content: Snapshot
+
+
+def read_last_good(provider: str, data: Path) -> LastGood:
+    """The snapshot in use; where its files were damaged the one in use before, and at last the one of the package.
+
+    Raises InvalidSnapshot where that cannot be read either.
+    """
+    base = data_folder.base_layout(EMBEDDED_LAYOUT, data)
+    fallback = dict(base.folders)[provider]
+    candidates = [(data_folder.EMBEDDED_ID, fallback)]
+    if current := next(data_folder.find_current_snapshot(provider, fallback, data), None):
+        earlier = dict.fromkeys(reversed(data_folder.read_snapshot_log(provider, data)))
+        candidates[:0] = [(name, current.path.parent / name) for name in earlier]
+    for name, folder in candidates:
+        layout = CatalogLayout(base.data, ((provider, folder),))
+        try:
+            return LastGood(name, folder, layout, read_snapshot(layout))
+        except InvalidSnapshot:
+            if folder == fallback:
+                raise
+    raise AssertionError("the fallback is the last candidate")
 
 
 def publish_snapshot(
@@ -79,30 +114,37 @@ def publish_under_lock(
     """As `publish_snapshot`, for a caller that has the lock already."""
     base = data_folder.base_layout(EMBEDDED_LAYOUT, data)
     fallback = dict(base.folders)[provider]
-    current = next(data_folder.find_current_snapshot(provider, fallback, data), None)
-    folder = current.path if current else fallback
-    layout = CatalogLayout(base.data, ((provider, folder),))
-    before = read_snapshot(layout)
+    last = read_last_good(provider, data)
+    before, folder, current = last.content, last.folder, last.folder != fallback
     if current:
         before = _with_regions_kept_by_hand(before, read_snapshot(CatalogLayout(base.data, ((provider, fallback),))))
     gate_result = apply_quality_gate(
-        before, fetched, read_accelerator_names(layout), accept, refreshed_before=current is not None
+        before, fetched, read_accelerator_names(last.layout), accept, refreshed_before=current
     )
     place = data / "snapshots" / provider
     with data_folder.tell_write_failures(place):
         write_atomically(place / data_folder.QUARANTINE_FILE, _quarantine_table(gate_result.held))
     tables = _snapshot_tables(before, gate_result, fetched)
+    sale_terms = _list_sale_terms(provider, base.data, fallback, before, fetched)
+    if sale_terms or (folder / SALE_TABLE).is_file():
+        tables[SALE_TABLE] = format_sorted_table(SALE_COLUMNS, map(asdict, sale_terms))
     if current and not _tables_differ(folder, tables):
-        return _summarize_publication(provider, current.id, folder, place, before, gate_result, fetched, changed=False)
+        return _summarize_publication(
+            provider, last.id, folder, place, before, gate_result, fetched, sale_terms=len(sale_terms), changed=False
+        )
     name = _next_snapshot_id(place, day)
-    facts = _snapshot_manifest(
-        made_by, day, current.id if current else data_folder.EMBEDDED_ID, tables, gate_result, accept
-    )
+    facts = _snapshot_manifest(made_by, day, last.id, tables, gate_result, accept)
     with data_folder.tell_write_failures(place):
         _write_snapshot(place, name, {**tables, "snapshot.toml": facts}, fallback)
         _verify_staged_catalog(place / name, provider, data)
-        data_folder.write_snapshot_log(provider, data, name)
-    return _summarize_publication(provider, name, place / name, place, before, gate_result, fetched, changed=True)
+        try:
+            data_folder.write_snapshot_log(provider, data, name)
+        except OSError:  # a full disk: a snapshot that was never in use must not show in the history of prices
+            shutil.rmtree(place / name, ignore_errors=True)
+            raise
+    return _summarize_publication(
+        provider, name, place / name, place, before, gate_result, fetched, sale_terms=len(sale_terms), changed=True
+    )
 
 
 def _with_regions_kept_by_hand(before: Snapshot, fallback: Snapshot) -> Snapshot:
@@ -136,6 +178,17 @@ def _snapshot_tables(before: Snapshot, gate_result: GateResult, fetched: Fetched
         "tiers.csv": format_sorted_table(TIER_COLUMNS, map(asdict, tiers), number=("from_gb",)),
         "sources.csv": format_sorted_table(SOURCE_COLUMNS, (asdict(sources_by_id[name]) for name in used)),
     }
+
+
+def _list_sale_terms(
+    provider: str, shared: Path, fallback: Path, before: Snapshot, fetched: FetchedRows
+) -> list[SaleTerm]:
+    """The provider's own table of sale: the one of its folder, and what refreshes were told beyond the tables."""
+    own = read_sale_terms(path for path in (fallback / SALE_TABLE,) if path.is_file())
+    known = [t for t in (*read_sale_terms((shared / SALE_TABLE,)), *own) if t.provider == provider]
+    told_before = [term for term in before.sale_terms if term.provider == provider and term.confidence == TOLD]
+    added = merge_told_terms({term.key: term for term in known}.values(), told_before, fetched.sale_terms)
+    return list({term.key: term for term in (*own, *added)}.values())
 
 
 def _dated_source_id(source: Source) -> str:
@@ -207,9 +260,7 @@ def _quarantine_table(quarantined: Iterable[QuarantinedRow]) -> bytes:
 
 def _write_snapshot(place: Path, name: str, files: Mapping[str, bytes], folder: Path) -> None:
     """Writes all files to a hidden folder and flushes them to disk, then renames it: readers never see a part."""
-    for left_over in place.glob(".new-*"):  # from a killed process: this process has the lock
-        shutil.rmtree(left_over, ignore_errors=True)
-    stage = place / f".new-{os.getpid()}"
+    stage = place / f"{data_folder.STAGE_PREFIX}{os.getpid()}"
     stage.mkdir(parents=True)
     copied = {n: (folder / n).read_bytes() for n in CURATED_FILES if (folder / n).is_file()}
     try:
@@ -224,12 +275,26 @@ def _write_snapshot(place: Path, name: str, files: Mapping[str, bytes], folder: 
 
 
 def _verify_staged_catalog(path: Path, provider: str, data: Path) -> None:
-    """Reads the whole resulting catalogue; an unreadable snapshot is removed."""
-    try:
-        read_snapshot(data_folder.current_layout(EMBEDDED_LAYOUT, data).replaced([(provider, path)]))
-    except InvalidSnapshot as bad:
+    """Reads the whole resulting catalogue; an unreadable snapshot is removed.
+
+    Where it is another provider's snapshot that was damaged, the shipped ones stand in for the others.
+    """
+    base, whole = (make(EMBEDDED_LAYOUT, data) for make in (data_folder.base_layout, data_folder.current_layout))
+    fault = find_fault(whole.replaced([(provider, path)]))
+    if fault and find_fault(whole.replaced([(provider, dict(base.folders)[provider])])):
+        fault = find_fault(base.replaced([(provider, path)]))
+    if fault:
         shutil.rmtree(path, ignore_errors=True)
-        raise ProviderFailure("changed_format", f"the readings give no valid catalogue: {bad.faults[0]}") from bad
+        raise ProviderFailure("changed_format", f"the readings give no valid catalogue: {fault}")
+
+
+def find_fault(layout: CatalogLayout) -> str:
+    """The first fault of a catalogue; empty if it can be read."""
+    try:
+        read_snapshot(layout)
+    except InvalidSnapshot as bad:
+        return bad.faults[0]
+    return ""
 
 
 def _summarize_publication(
@@ -241,6 +306,7 @@ def _summarize_publication(
     gate_result: GateResult,
     fetched: FetchedRows,
     *,
+    sale_terms: int,
     changed: bool,
 ) -> PublishedSnapshot:
     known: dict[tuple[str, str, str, str], Price] = {p.key: p for p in before.prices}
@@ -259,6 +325,7 @@ def _summarize_publication(
         new=new,
         moved=moved,
         gone=len(gate_result.gone),
+        sale_terms=sale_terms,
         held=gate_result.held,
         left=dict(fetched.left),
     )

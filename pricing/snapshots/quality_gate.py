@@ -19,6 +19,7 @@ from pricing.errors import ProviderFailure
 from pricing.offering import Offering
 from pricing.price import Price, PurchaseKind, parse_purchase_option
 from pricing.regions import Source
+from pricing.sale import SaleTerm
 
 PriceKey = tuple[str, str, str, str]
 
@@ -58,6 +59,7 @@ class FetchedRows:
     refused: tuple[RejectedRow, ...] = ()
     left: Counter[str] = field(default_factory=Counter)
     sources: tuple[Source, ...] = ()
+    sale_terms: tuple[SaleTerm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,9 @@ def apply_quality_gate(
     gate.prices()
     gate.remove_vanished(refreshed_before)
     wrong, read = [row for row in gate.quarantined if row.after is not None], len(fetched.prices)
-    if not read and not fetched.offerings:
-        wrong, read = gate.quarantined, len(fetched.refused)
+    if not read:  # nothing to judge by: then every price that the adapter itself rejected counts
+        unusable = [QuarantinedRow(r.subject, r.reason) for r in fetched.refused if r.key or not fetched.offerings]
+        wrong, read = unusable, len(unusable)
     if len(wrong) > MAX_QUARANTINED_FRACTION * read:
         text = f"{len(wrong)} of {read} rows fail, the first: {wrong[0].subject}: {wrong[0].reason}"
         raise ProviderFailure("changed_format", text)

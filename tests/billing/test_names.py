@@ -102,3 +102,17 @@ def test_oracle_products_that_may_mean_several_are_named(read, table, descriptio
     bill = read(table({}, oracle(description, "GPU Per Hour")))
     assert bill.lines == ()
     assert [(each.why, each.name, each.billed) for each in bill.apart] == [("not matched", description, 1920)]
+
+
+def test_types_that_have_ended_are_named_with_what_is_there_instead(read, table, cur):
+    used = ["BoxUsage:p2.xlarge", "USE1-ElasticInference:eia2.medium", "BoxUsage:g5.xlarge"]
+    row = {"lineItem/LineItemType": "Usage", "lineItem/UsageAmount": "2", "lineItem/UnblendedCost": "1.8"}
+    bill = read(table(cur, *({**row, "lineItem/UsageType": each} for each in used)))
+    first, second = bill.notes
+    assert first.startswith(
+        "eia2.medium: not sold any more: aws eia2.medium (Elastic Inference), not sold since 2024-04;"
+    )
+    assert first.endswith("; instead inf2.xlarge, from 0.7582 USD an hour on demand (us-east-1)")
+    assert second.startswith("p2.xlarge: not sold any more: aws p2.xlarge (1 x K80-12GB-die); instead p3.2xlarge")
+    assert sorted(line.instance_type for line in bill.lines) == ["g5.xlarge", "p2.xlarge"]
+    assert [each.name for each in bill.apart] == ["eia2.medium"]

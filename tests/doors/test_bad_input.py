@@ -212,3 +212,25 @@ def test_a_bug_is_told_with_an_id_and_its_details_are_in_a_log(planner, job, mon
     assert log.stem.removeprefix("planner-") in ran.err
     assert "ZeroDivisionError: a secret detail" in log.read_text()
     assert not (tmp_path / "plan.json").exists()
+
+
+ENDED = [  # a cell of a sheet, and a piece of the answer
+    ("GPU", "K80", "Standard_NC6 (1 x K80-12GB-die), not sold since 2022-08-31; instead Standard_NC4as_T4_v3"),
+    ("GPU", "M60", "g3.4xlarge (1 x M60-8GB-die); instead g4dn.4xlarge, from 1.2040 USD"),
+    ("GPU", "MI25", "not sold since 2026-09-30; instead Standard_NV6ads_A10_v5, from 0.4540 USD"),
+    ("GPU", "GTX 1080", "no provider of the catalogue rents GTX-1080-8GB"),
+    ("GPU", "GTX 1030", "no provider of the catalogue rents GT-1030-2GB-GDDR5"),
+    ("GPU", "P2", "aws p2.xlarge (1 x K80-12GB-die); instead p3.2xlarge, from 3.0600 USD"),
+    ("GPU", "G2", "aws g2.2xlarge (1 x K520-4GB); no successor is recorded"),
+    ("GPU", "eg1.medium", "(Elastic Graphics), not sold since 2024-01-08; instead g4dn.xlarge, from 0.5260 USD"),
+    ("instance type", "eg1.medium", "(Elastic Graphics), not sold since 2024-01-08; instead g4dn.xlarge"),
+    ("instance type", "Elastic Inference", "not sold since 2024-04; instead inf2.xlarge, from 0.7582 USD"),
+    ("instance type", "p2.xlarge", "aws p2.xlarge (1 x K80-12GB-die); instead p3.2xlarge, from 3.0600 USD"),
+    ("instance type", "g2.2xlarge", "aws g2.2xlarge (1 x K520-4GB); no successor is recorded"),
+]
+
+
+@pytest.mark.parametrize(("column", "name", "answer"), ENDED)
+def test_a_cell_that_names_what_has_ended_says_what_is_there_instead(planner, written, column, name, answer):
+    sheet = f"workload,{column},GPUs,hours per month\nold,{name},1,100\n"
+    refused(planner("estimate", "-", stdin=sheet.encode()), written, "line 2 column 2: ", answer)

@@ -47,6 +47,15 @@ def test_a_request_a_workload_and_a_list_are_the_same_question(client, hours):
     assert costs.pop() > 0
 
 
+def test_an_accelerator_of_the_past_is_answered_where_it_was_written(client, hours):
+    [workload] = hours["workloads"]
+    demand = {**workload["demand"], "accelerator": "MI25"}
+    response = client.post("/plan", json={**hours, "workloads": [{**workload, "demand": demand}]})
+    [fault] = problem(response, 422)["errors"]
+    assert fault["path"] == "workloads[0].demand.accelerator"
+    assert "not sold since 2026-09-30; instead Standard_NV6ads_A10_v5, from 0.4540 USD an hour" in fault["message"]
+
+
 def test_the_query_wins_over_the_body(client, hours):
     params = {"months": "3", "providers": "aws,gcp", "strategies": "cloud", "start": "2027-02"}
     plan = client.post("/plan", json=hours, params=params).json()

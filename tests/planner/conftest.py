@@ -15,8 +15,10 @@ import pytest
 import pricing
 from planner.request.models import Request, parse_request
 from pricing.catalog.price_catalog import Catalog
+from pricing.sale import SALE_COLUMNS
 
 ROOT = Path(pricing.__file__).parent
+Key = tuple[str, str, str, str]
 AS_OF = "2026-11-21"
 
 
@@ -27,21 +29,30 @@ def catalog() -> Catalog:
 
 @pytest.fixture(scope="session")
 def priced(tmp_path_factory):
-    """A catalogue with the real offerings and only these prices: (provider, region, type, option) -> price per hour."""
+    """A catalogue with the real offerings and only these prices: (provider, region, type, option) -> price per hour.
+
+    `days` has the dates of some of them (spot is of the day of the requests otherwise), `terms` lines of AWS's own
+    table of sale.
+    """
     root = tmp_path_factory.mktemp("catalogues")
     others = shutil.ignore_patterns("__pycache__", "*.py", "testdata", "history.csv")
     numbers = count(1)
 
     @lru_cache(maxsize=32)
-    def made(prices: tuple[tuple[tuple[str, str, str, str], float], ...]) -> Catalog:
+    def made(
+        prices: tuple[tuple[Key, float], ...], days: tuple[tuple[Key, str], ...], terms: tuple[str, ...]
+    ) -> Catalog:
         folder = root / str(next(numbers))
         shutil.copytree(ROOT / "data", folder / "data")
         shutil.copytree(ROOT / "providers", folder / "providers", ignore=others)
         for path in sorted((folder / "providers").iterdir()):
-            _only(path / "prices.csv", path.name, dict(prices))
+            _only(path / "prices.csv", path.name, dict(prices), dict(days))
+        if terms:
+            lines = [",".join(SALE_COLUMNS), *terms]
+            (folder / "providers/aws/sale.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
         return Catalog.read(folder, cache=root / "cache")
 
-    return lambda prices: made(tuple(prices.items()))
+    return lambda prices, days=None, terms=(): made(tuple(prices.items()), tuple((days or {}).items()), terms)
 
 
 @cache
@@ -50,7 +61,7 @@ def _rows(provider: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def _only(path: Path, provider: str, prices: dict[tuple[str, str, str, str], float]) -> None:
+def _only(path: Path, provider: str, prices: dict[Key, float], days: dict[Key, str]) -> None:
     rows = _rows(provider)
     wanted = {key[1:]: price for key, price in prices.items() if key[0] == provider}
     kept = []
@@ -58,7 +69,8 @@ def _only(path: Path, provider: str, prices: dict[tuple[str, str, str, str], flo
         template = next((r for r in rows if (r["region"], r["instance_type"], r["purchase_option"]) == key), None)
         template = template or next(r for r in rows if r["region"] == key[0])
         changed = dict(zip(("region", "instance_type", "purchase_option"), key, strict=True))
-        kept.append({**template, **changed, "price_per_hour": repr(price)})
+        day = days.get((provider, *key), AS_OF if key[2] == "spot" else template["as_of"])
+        kept.append({**template, **changed, "price_per_hour": repr(price), "as_of": day})
     order = {(r["region"], r["instance_type"], r["purchase_option"]): n for n, r in enumerate(rows)}
     kept.sort(key=lambda r: order.get((r["region"], r["instance_type"], r["purchase_option"]), 0))
     out = io.StringIO()

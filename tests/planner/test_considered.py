@@ -8,16 +8,15 @@ from hypothesis import strategies as st
 
 from planner.analysis.alternatives import (
     ATTACHED_PART_ONLY,
-    MAY_BE_INTERRUPTED,
     NO_PRICE,
     NO_QUOTA,
     OWNING_NOT_REQUESTED,
     TOO_LATE,
-    WHOLE_DAYS,
 )
 from planner.application import plan
 from planner.messages import text_of
 from planner.result.alternatives import OfferOutcome
+from planner.supply.price_rules import MAY_BE_INTERRUPTED, WHOLE_DAYS
 from pricing.catalog.adjusted_prices import select_for_plan
 
 HOURLY = ("aws", "us-east-1", "g6.xlarge", "on_demand")

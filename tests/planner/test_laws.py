@@ -174,9 +174,13 @@ def test_the_json_of_a_plan_has_no_nan(catalog, ask, hours):
 def test_old_prices_are_named_spot_sooner_than_the_rest(catalog, ask, hours):
     """AWS spot rows are of 2025-12-12, 344 days before the plan: old for spot (90 days), not yet for other prices
     (365)."""
-    found = plan(ask(hours("H100", 5840, gang=8, interruptible=True), providers=["aws"]), catalog)
-    old = [gap.subject for gap in found.gaps if gap.kind == "old_price"]
-    assert any(subject.endswith("spot") for subject in old)
+    job = hours("H100", 5840, gang=8, interruptible=True)
+    found = plan(ask(job, providers=["aws"]), catalog)
+    old = [gap for gap in found.gaps if gap.kind == "old_price" and gap.subject.endswith(" spot")]
+    assert {gap.effect.code for gap in old} == {"spot_price_counted_at"}
+    assert {gap.effect.parameters["age_days"] for gap in old} == {344}
+    later = plan(ask(job, providers=["aws"], assumptions={"old_spot_price_days": 344}), catalog)
+    assert not [gap for gap in later.gaps if gap.kind == "old_price" and gap.subject.endswith(" spot")]
     assert any(gap.kind == "no_capacity_figure" for gap in found.gaps)
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
+
 import pytest
 
+import pricing
 from planner.analysis.infeasibility import _name_holding_slice
 from planner.application import plan
+from planner.request.assumptions import load_defaults
 from planner.request.models import Request
 from planner.result.message import Message, message
+from planner.supply.price_rules import decide_prices, plan_start
 from planner.workloads.demand import compute_demands
 from planner.workloads.placement import PlacementSearch, find_placements
+from pricing.catalog.price_catalog import Catalog
 
 
 def request(months: int, job: dict, **settings) -> Request:
@@ -41,6 +48,18 @@ def test_one_h100_for_three_years_is_not_planned_on_a_size_that_is_sold_as_spot_
     _, cloud = planned(36, {"kind": "inference", **hours(730, "H100")}, limits=limits)
     assert cloud.total_cost == pytest.approx(180_806.40, abs=0.01)
     assert places(cloud) == {("p5.4xlarge", "on_demand")}
+    assert not [quote for quote, refusal in decided("gcp", "a3-highgpu-1g") if "spot" not in quote and refusal is None]
+
+
+def decided(provider: str, instance_type: str) -> list[tuple[str, Message | None]]:
+    """The way of paying of each price of a type, and why a plan of December 2026 does not use it."""
+    catalog = Catalog.embedded()
+    quotes = catalog.of_type(catalog.offerings[provider, instance_type])
+    asked = request(36, hours(1, "H100"))
+    return [
+        (quote.price.purchase_option, refusal)
+        for quote, refusal in decide_prices(quotes, asked, load_defaults(), plan_start(asked))
+    ]
 
 
 def test_the_three_year_savings_plan_of_p5_is_known(planned):
@@ -63,6 +82,23 @@ FABRICS = [  # provider, accelerator, gang, its type, USD an hour of one node, n
     ("gcp", "TPU-v6e", 64, "tpu-v6e-64", 64 * 2.7, 1),
     ("gcp", "TPU-v4", 16, "tpu-v4-32", 16 * 3.22, 1),
 ]
+
+
+SOURCES = [  # types of these plans, what joins their nodes, how many, and the page that says so
+    ("azure", "Standard_ND96amsr_A100_v4", "InfiniBand", 100, "MicrosoftDocs/azure-compute-docs"),
+    ("azure", "Standard_ND96isr_H100_v5", "InfiniBand", 100, "MicrosoftDocs/azure-compute-docs"),
+    ("gcp", "tpu-v5litepod-64", "ICI", 1, "AI-Hypercomputer/xpk"),
+    ("gcp", "tpu-v6e-16", "ICI", 1, "AI-Hypercomputer/xpk"),
+]
+
+
+@pytest.mark.parametrize(("provider", "instance_type", "rdma", "joined", "page"), SOURCES)
+def test_the_types_of_these_plans_are_joined_as_a_page_says(catalog, provider, instance_type, rdma, joined, page):
+    fabric = catalog.fabric(catalog.offerings[provider, instance_type])
+    assert (fabric.rdma, fabric.nodes_joined) == (rdma, joined)
+    assert page in fabric.source
+    slices = {"tpu-v5litepod-64": ("8x8", 16), "tpu-v6e-16": ("4x4", 4)}  # chips by rows, and hosts of four chips
+    assert instance_type not in slices or (fabric.topology, fabric.hosts) == slices[instance_type]
 
 
 @pytest.mark.parametrize(("provider", "accelerator", "gang", "instance_type", "rate", "nodes"), FABRICS)
@@ -111,6 +147,44 @@ def test_ethernet_will_do_where_the_request_says_so(planned):
     made, cloud = planned(3, {**job, "fabric": "any"}, providers=["gcp"])
     assert made.status == "optimal"
     assert {option for _, option in places(cloud)} == {"on_demand"}
+
+
+def table_of_sale() -> dict[tuple[str, str], list[dict[str, str]]]:
+    """The rows of the shipped table by provider and type, read without the program."""
+    rows: dict[tuple[str, str], list[dict[str, str]]] = {}
+    with (Path(pricing.__file__).parent / "data/sale.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            rows.setdefault((row["provider"], row["instance_type"]), []).append(row)
+    return rows
+
+
+@pytest.mark.parametrize("start", ["2026-12", "2027-02", "2027-07", "2029-01"])
+def test_no_price_is_planned_against_the_table_of_sale_nor_after_an_end(catalog, start):
+    """Each row as it stands: `no` for this way of paying, or an end that has come, and no other row for the place."""
+    rows, day, seen = table_of_sale(), f"{start}-01", 0
+    asked = request(12, hours(1, "H100"), start=start)
+    for offering in catalog.priced:
+        quotes = catalog.of_type(offering)
+        for quote, refusal in decide_prices(quotes, asked, load_defaults(), plan_start(asked)):
+            price = quote.price
+            of_type = [row for row in rows.get(offering.key, []) if row["region"] in ("", price.region)]
+            about = [r for r in of_type if f"{price.purchase_option}_".startswith(f"{r['purchase_option']}_")]
+            here = [row for row in about if row["region"]] or about
+            closest = max(here, key=lambda row: len(row["purchase_option"]), default=None)
+            ends = [row["ends"] for row in of_type if row["ends"] and not row["purchase_option"]]
+            is_sold = (closest is None or closest["sold"] != "no") and not (ends and max(ends) <= day)
+            assert (refusal is None) == is_sold, (price.key, closest, refusal)
+            seen += not is_sold
+    assert seen >= 147, "prices of the first release that contradict the table"
+
+
+def test_a_type_that_has_ended_everywhere_is_retired_and_its_successor_is_not(catalog):
+    for key, rows in table_of_sale().items():
+        if any(row["ends"] and row["ends"] <= "2026-11-21" and not row["region"] for row in rows):
+            assert catalog.offerings[key].status == "retired", key
+    for offering in catalog.offerings.values():
+        if offering.status == "retired" and offering.successor:
+            assert catalog.offerings[offering.provider, offering.successor].status != "retired", offering.key
 
 
 def test_a_price_says_whether_its_sale_is_confirmed(planned):

@@ -22,10 +22,34 @@ def test_memory_that_fits_nothing(catalog, ask, measured):
     assert "would be served with less memory per accelerator, at most 270 GiB" in text
 
 
-def test_an_accelerator_that_nobody_rents_names_the_successor(catalog, ask, hours):
-    text = reasons(plan(ask(hours("P40", 100)), catalog))
-    assert "Standard_ND6s (P40-24GB) is retired; its successor is" in text
-    assert "substitution: true" in text
+def test_an_accelerator_that_nobody_rents_any_more_says_what_is_there_instead(catalog, ask, hours):
+    with pytest.raises(InvalidRequest) as caught:
+        plan(ask(hours("T4", 1, name="fine"), hours("P40", 100)), catalog)
+    [fault] = caught.value.complaints
+    assert (fault.path, fault.value) == ("workloads[1].demand.accelerator", "P40")
+    assert "Standard_ND6s (1 x P40-24GB)" in fault.message
+    assert "; instead Standard_NC" in fault.message
+    assert "substitution: true" in fault.expected
+
+
+def test_every_accelerator_that_a_workload_allows_has_ended(catalog, ask, measured):
+    allowed = measured("A100", 1, 100, 1e8, accelerators=["K80", "MI25"])
+    with pytest.raises(InvalidRequest) as caught:
+        plan(ask(allowed), catalog)
+    assert [fault.path for fault in caught.value.complaints] == [f"workloads[0].accelerators[{n}]" for n in (0, 1)]
+
+
+def test_work_that_was_measured_on_what_has_ended_is_planned_on_others(catalog, ask, measured, hours):
+    found = plan(ask(measured("K80-12GB-die", 1, 100, 1e8), strategies=["cloud"]), catalog)
+    assert found.status == "optimal"
+    found = plan(ask(hours("K80-12GB-die", 10, substitution=True), strategies=["cloud"]), catalog)
+    assert found.status == "optimal"
+
+
+def test_what_has_ended_may_run_on_a_system_of_ones_own(catalog, ask, hours):
+    box = {"name": "old box", "accelerator": "K80-12GB-die", "accelerators": 8, "price": 9_000, "max_power_kw": 2}
+    found = plan(ask(hours("K80-12GB-die", 100), systems=[box], months=24, strategies=["cloud"]), catalog)
+    assert reasons(found) == "job: 100.0% of its work cannot be done in time"  # renting alone does none of it
 
 
 def test_a_residency_that_rules_all_out(catalog, ask, hours):

@@ -155,6 +155,8 @@ def test_spot_pays_for_what_it_throws_away(priced, ask, measured):
     request = ask(job, months=1, strategies=["cloud"], assumptions=FREE)
     cloud = plan(request, priced(prices)).strategy("cloud")
     assert {use.purchase_option for use in cloud.uses} == {"spot"}
+    [told] = [gap for gap in plan(request, priced(prices)).gaps if gap.effect.code == "spot_hours_billed"]
+    assert told.effect.parameters["hours_per_useful_hour"] == pytest.approx(1.09558, rel=1e-3)
     assert cloud.total_cost == pytest.approx(7_998, rel=2e-3)
 
 

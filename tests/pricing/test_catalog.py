@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pricing.catalog.price_catalog import ROOT, Catalog
-from pricing.errors import InvalidSnapshot, RetiredType, UnknownName
+from pricing.errors import InvalidSnapshot, UnknownName
 from pricing.price import parse_purchase_option
+from pricing.search.retired import describe_ended
 from pricing.transfer_storage_prices import tiered_cost
 
 
@@ -234,15 +235,28 @@ def test_unknown_names_say_what_is_near(catalog, check, what, nearest):
     assert nearest is None or nearest in caught.value.nearest
 
 
-def test_a_retired_type_names_its_successor_where_the_provider_does(catalog):
-    with pytest.raises(RetiredType) as caught:
-        catalog.check_type("azure", "Standard_NC6s_v2")
-    assert caught.value.successor == "Standard_NC24ads_A100_v4"
-    with pytest.raises(RetiredType, match=r"its successor is p3\.2xlarge"):
-        catalog.check_type("aws", "p2.xlarge")
-    with pytest.raises(RetiredType, match="no successor is recorded"):
-        catalog.check_type("aws", "g2.2xlarge")
-    assert catalog.check_type("aws", "p2.xlarge", include_retired=True).status == "retired"
+ENDED = [  # as people write it: what it was, until when, what instead and its price, from the tables of sale and prices
+    ("p2.xlarge", "not sold any more: aws p2.xlarge (1 x K80-12GB-die); instead p3.2xlarge, from 3.0600 USD"),
+    ("P2", "aws p2.xlarge (1 x K80-12GB-die); instead p3.2xlarge"),
+    ("G2", "aws g2.2xlarge (1 x K520-4GB); no successor is recorded"),  # Google's G2 is sold
+    ("eg1.medium", "(Elastic Graphics), not sold since 2024-01-08; instead g4dn.xlarge, from 0.5260 USD"),
+    ("Elastic Inference", "(Elastic Inference), not sold since 2024-04; instead inf2.xlarge, from 0.7582 USD"),
+    ("K80", "Standard_NC6 (1 x K80-12GB-die), not sold since 2022-08-31; instead Standard_NC4as_T4_v3, from 0.5260"),
+    ("M60", "aws g3.4xlarge (1 x M60-8GB-die); instead g4dn.4xlarge, from 1.2040 USD"),
+    ("MI25", "(1/8 x MI25-16GB), not sold since 2026-09-30; instead Standard_NV6ads_A10_v5, from 0.4540 USD"),
+    ("GTX 1080", "no provider of the catalogue rents GTX-1080-8GB"),
+    ("GTX 1030", "no provider of the catalogue rents GT-1030-2GB-GDDR5"),
+]
+
+
+@pytest.mark.parametrize(("written", "expected"), ENDED)
+def test_what_has_ended_is_answered_by_any_of_its_names(catalog, written, expected):
+    assert expected in describe_ended(written, catalog)
+
+
+@pytest.mark.parametrize("written", ["H100", "P3", "p5.48xlarge", "Radeon PRO V710", "no such thing", ""])
+def test_what_is_sold_or_unknown_has_not_ended(catalog, written):
+    assert describe_ended(written, catalog) == ""
 
 
 def test_systems_that_can_be_owned(catalog):

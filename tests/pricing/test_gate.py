@@ -200,3 +200,13 @@ def test_an_older_price_does_not_replace_a_newer_one(before, known):
     judged = gate(before, [priced(P5, 54.0, as_of=date(2025, 1, 1))])
     assert judged.prices[P5] == known[P5]
     assert judged.held == ()
+
+
+def test_types_do_not_carry_a_feed_whose_every_price_was_refused(before):
+    """As where a feed states 0 for all: the types that came with it must not make it a refresh."""
+    offering = next(o for o in before.offerings if o.instance_type == "p5.48xlarge")
+    zero = RejectedRow("aws us-east-1 p5.48xlarge on_demand", "the price is 0", P5)
+    with pytest.raises(ProviderFailure, match=r"1 of 1 rows fail, the first: .*: the price is 0"):
+        gate(before, offerings=[offering], refused=(zero,))
+    unknown = RejectedRow("aws p9.48xlarge", "the accelerator is unknown")
+    assert gate(before, offerings=[offering], refused=(unknown,)).held, "a type that is refused is held, and no more"

@@ -17,10 +17,11 @@ import pytest
 from pricing.adapters.protocol import CoveredScope
 from pricing.catalog import data_folder
 from pricing.catalog.price_catalog import EMBEDDED_LAYOUT, Catalog
-from pricing.errors import ProviderFailure
+from pricing.errors import InvalidSnapshot, ProviderFailure
 from pricing.price import Price, parse_purchase_option
 from pricing.providers import CatalogLayout
 from pricing.regions import Source
+from pricing.sale import SaleTerm, build_told_term
 from pricing.snapshots.publication import publish_snapshot
 from pricing.snapshots.quality_gate import FetchedRows
 
@@ -228,3 +229,143 @@ def test_a_damaged_pointer_falls_back_to_what_is_shipped(data):
     for content in (b"../../etc", b"\xff\xfe", b"", b"2026-11-21-009"):
         (data / "snapshots" / "aws" / data_folder.CURRENT_FILE).write_bytes(content)
         assert price_in_use().price_per_hour == 55.04
+
+
+ELSEWHERE = """
+import os, signal, sys
+for name in ("fcntl", "resource", "pwd", "grp"):
+    sys.modules[name] = None
+for module, names in ((os, ("symlink", "link", "fork", "killpg", "geteuid")), (signal, ("SIGKILL", "SIGHUP"))):
+    for name in names:
+        delattr(module, name)
+from datetime import date
+from pathlib import Path
+from pricing.catalog import data_folder
+from pricing.catalog.price_catalog import Catalog
+from pricing.errors import ProviderFailure
+from pricing.price import Price, parse_purchase_option
+from pricing.regions import Source
+from pricing.snapshots.publication import publish_snapshot
+from pricing.snapshots.quality_gate import FetchedRows
+
+key, day, data = ("aws", "us-east-1", "p5.48xlarge", "on_demand"), date(2026, 11, 21), Path(sys.argv[1])
+for amount in (50.0, 51.0):
+    price = Price(*key, *parse_purchase_option(key[3]), amount, "USD", day, "made", "listed", "")
+    rows = FetchedRows({}, {key: price}, frozenset(), sources=(Source("made", "made", day, "prices"),))
+    publish_snapshot("aws", rows, data, made_by="a test", day=day)
+with data_folder.lock_provider("aws", data):
+    try:
+        publish_snapshot("aws", rows, data, made_by="a test", day=day)
+    except ProviderFailure as failed:
+        print(failed.kind)
+print([q.price.price_per_hour for q in Catalog.current().quotes(instance_types=[key[2]]) if q.price.key == key])
+"""
+
+
+def test_it_lands_where_the_system_has_neither_fcntl_nor_links_nor_these_signals(data):
+    """As on Windows; its own lock is msvcrt's, here the library takes a plain file."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ELSEWHERE, str(data)], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.split("\n"), done.returncode) == (["busy", "[51.0]", ""], 0), done.stderr
+    assert not [path for path in data.rglob("*") if path.is_symlink()]
+    assert data_folder.read_snapshot_log("aws", data) == ("2026-11-21-001", "2026-11-21-002")
+
+
+def test_what_killed_writers_left_is_cleared_by_the_next(data):
+    publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+    place = data / "snapshots" / "aws"
+    (place / ".new-99999").mkdir()
+    (place / ".new-99999" / "prices.csv").write_text("half")
+    (place / ".current.99999.0badcafe.tmp").write_text("half")
+    landed = publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+    assert not landed.changed
+    assert folders(data) == [".lock", "2026-11-21-001", "current", "quarantine.csv"]
+
+
+def test_a_snapshot_that_could_not_be_named_as_current_is_taken_back(data, monkeypatch):
+    publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="a test", day=DAY)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(data))
+
+    monkeypatch.setattr(data_folder, "write_snapshot_log", full)
+    with pytest.raises(ProviderFailure, match="No space left on device"):
+        publish_snapshot("aws", fetched((P5, 51.0)), data, made_by="a test", day=DAY)
+    assert folders(data) == [".lock", "2026-11-21-001", "current", "quarantine.csv"]
+
+
+def sale_in_use(key: tuple[str, str, str, str] = P5) -> SaleTerm | None:
+    return next(q.sale for q in Catalog.current().quotes(instance_types=[key[2]]) if q.price.key == key)
+
+
+def test_what_a_refresh_was_told_of_sale_stays_in_the_next_snapshots(data):
+    """The shared table says in which regions P5 is sold in blocks, and nothing definite of on demand."""
+    end = build_told_term(
+        P5[:3:2], P5[1], "on_demand", ("the API", DAY), ends=date(2027, 3, 31), successor="p6-b200.48xlarge"
+    )
+    landed = publish_snapshot("aws", replace(fetched((P5, 50.0)), sale_terms=(end,)), data, made_by="a test", day=DAY)
+    assert landed.sale_terms == 1
+    publish_snapshot("aws", fetched((P5, 51.0)), data, made_by="an import", day=DAY)
+    term = sale_in_use()
+    assert (term.ends, term.successor, term.checked) == (date(2027, 3, 31), "p6-b200.48xlarge", "2026-11-21")
+    assert term.state(date(2027, 3, 31)) == "ended"
+    assert sale_in_use(("aws", "us-east-1", "p5.48xlarge", "capacity_block")).max_days == 182, "as in the shared table"
+    nothing = build_told_term(P5[:3:2], P5[1], "on_demand", ("the API", DAY))
+    again = publish_snapshot(
+        "aws", replace(fetched((P5, 51.0)), sale_terms=(nothing,)), data, made_by="a test", day=DAY
+    )
+    assert (again.changed, again.sale_terms) == (True, 0)
+    assert sale_in_use().ends is None
+
+
+def test_the_tables_of_a_cloud_of_ones_own_outlive_an_import(data):
+    """Its folder says how its types are joined and sold; a snapshot takes the place of that folder."""
+    from pricing.fabric import FABRIC_COLUMNS
+
+    own = data / "providers" / "aws"
+    shutil.copytree(dict(EMBEDDED_LAYOUT.folders)["aws"], own, ignore=shutil.ignore_patterns("*.py", "testdata"))
+    row = dict.fromkeys(FABRIC_COLUMNS, "") | {"provider": "aws", "instance_type": "p5.48xlarge", "rdma": "EFA"}
+    row |= {"nodes_joined": "7", "source": "us", "checked": "2026-11-01", "confidence": "agreed"}
+    (own / "fabric.csv").write_text(",".join(row) + "\n" + ",".join(row.values()) + "\n")
+    shared = (EMBEDDED_LAYOUT.data / "sale.csv").read_text().splitlines()
+    cells = [
+        "aws",
+        "p5.48xlarge",
+        "on_demand",
+        "",
+        "",
+        "no",
+        "",
+        "",
+        "",
+        "",
+        "no",
+        "no",
+        "",
+        "",
+        "us",
+        "2026-11-01",
+        "agreed",
+    ]
+    (own / "sale.csv").write_text(f"{shared[0]}\n{','.join(cells)}\n")
+    publish_snapshot("aws", fetched((P5, 50.0)), data, made_by="an import", day=DAY)
+    assert price_in_use().price_per_hour == 50.0
+    assert sale_in_use().source == "us"
+    catalog = Catalog.current()
+    assert catalog.fabric(catalog.offerings["aws", "p5.48xlarge"]).nodes_joined == 7
+
+
+def test_a_damaged_snapshot_costs_no_other_provider_and_is_replaced_from_the_one_before(data):
+    for price in (50.0, 51.0):
+        landed = publish_snapshot("aws", fetched((P5, price)), data, made_by="a test", day=DAY)
+    table = landed.path / "prices.csv"
+    table.write_bytes(table.read_bytes()[:5000])
+    with pytest.raises(InvalidSnapshot, match=r"2026-11-21-002/prices\.csv"):
+        Catalog.current()
+    gpu = ("azure", "eastus", "Standard_ND96amsr_A100_v4", "on_demand")
+    assert publish_snapshot("azure", fetched((gpu, 32.0)), data, made_by="a test", day=DAY).moved == 1
+    other = ("aws", "us-east-2", "p5.48xlarge", "on_demand")
+    assert publish_snapshot("aws", fetched((other, 52.0)), data, made_by="a test", day=DAY).id == "2026-11-21-003"
+    assert (price_in_use().price_per_hour, price_in_use(other).price_per_hour) == (50.0, 52.0)
+    assert price_in_use(gpu).price_per_hour == 32.0

@@ -233,3 +233,48 @@ def test_the_time_limit_is_for_all_calls_together():
     with pytest.raises(ProviderFailure, match=r"not read within 0\.05 s in all") as caught:
         patience.call(lambda: "done", lambda _: ProviderFailure("server_error", ""))
     assert caught.value.kind == "timed_out"
+
+
+def test_a_call_that_fails_for_ever_is_given_up_long_before_the_time_limit():
+    calls = []
+
+    def call() -> object:
+        calls.append(1)
+        raise ProviderFailure(kind, "no")
+
+    for kind, least, most in (("server_error", 8, 8), ("unreachable", 8, 8), ("throttled", 9, 10**9)):
+        calls.clear()
+        with pytest.raises(ProviderFailure, match="no"):
+            RetryBudget(0.5 if kind == "throttled" else 600, 1e-6).call(call, lambda _: None)
+        assert least <= len(calls) <= most, kind
+
+
+def test_an_answer_without_an_end_costs_its_task_alone_and_ends_with_the_time(data, adapter, monkeypatch):
+    """A server that sends a byte from time to time meets every limit of a call."""
+    monkeypatch.setattr(price_refresh, "GRACE_S", 0.1)
+    never = threading.Event()
+
+    def drips() -> Iterator[PriceReading]:
+        never.wait(300)
+        yield price("us-east-1", 50.0)
+
+    adapter(one=drips, two=drips, three=lambda: iter([price("us-east-2", 54.0)]))
+    steps: list[RefreshProgress] = []
+    outcome = price_refresh.refresh_provider("aws", data, RetryBudget(0.5, 0.01), DAY, steps.append)
+    never.set()
+    assert sorted((t.task, t.failed.kind) for t in outcome.troubles) == [("one", "timed_out"), ("two", "timed_out")]
+    assert "its answer had no end after 0.5 s in all" in str(outcome.troubles[0].failed)
+    assert outcome.landed.moved == 1
+    assert [(step.done, step.total) for step in steps[1:]] == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_list_of_parts_that_cannot_be_read_is_a_failure_and_no_error_of_ours(data, monkeypatch):
+    def tasks(_: FetchRequest) -> Iterator[FetchTask]:
+        raise KeyError("RegionName")
+        yield
+
+    made = SimpleNamespace(EXTRA="aws", SERVICES=(), AT_ONCE=4, tasks=tasks, sources=lambda _: ())
+    monkeypatch.setattr(price_refresh, "load_adapter", lambda _: made)
+    outcome, _ = run(data)
+    assert outcome.landed is None
+    assert str(outcome.troubles[0].failed) == "changed format: the parts to read: an answer without 'RegionName'"

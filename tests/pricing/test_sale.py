@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pricing.catalog.price_catalog import Catalog
 from pricing.csv_tables import TableRow
 from pricing.fabric import unknown_fabric
+from pricing.sale import TOLD, SaleTerm, build_told_term, merge_told_terms
 from tools.importer import import_facts
 from tools.importer.fabrics import build_fabric
 from tools.importer.sale_terms import build_sale_terms, tidy_source
@@ -285,3 +287,61 @@ NETWORKS = {
 
 def test_network_speeds_are_those_of_the_fabric(catalog):
     assert {name: catalog.offerings["aws", name].network_gbps for name in NETWORKS} == NETWORKS
+
+
+# What a refresh is told, beside what the tables say
+
+
+def term(option: str, region: str = "", sold: bool | None = True, **more: object) -> SaleTerm:
+    plain = build_told_term(("gcp", "a3-highgpu-8g"), region, option, ("a page", TODAY), sold=sold)
+    return replace(plain, confidence="vendor page", **more)
+
+
+def tell(option: str, region: str = "us-central1", **more: object) -> SaleTerm:
+    return build_told_term(("gcp", "a3-highgpu-8g"), region, option, ("the API", TODAY), **more)
+
+
+def test_only_what_differs_from_the_tables_is_added():
+    known = [term("on_demand"), term("spot", sold=False)]
+    assert merge_told_terms(known, [], [tell("on_demand", sold=True), tell("spot", sold=False), tell("")]) == ()
+    (news,) = merge_told_terms(known, [], [tell("spot", sold=True)])
+    assert (news.key[2:], news.sold, news.source, news.checked) == (
+        ("spot", "us-central1"),
+        True,
+        "the API",
+        "2026-11-21",
+    )
+    assert news.confidence == TOLD
+
+
+def test_the_end_of_a_type_ends_every_way_of_paying_and_keeps_each_as_it_is_sold():
+    """A term for a region counts before one for everywhere: without its copies the end would hide that on demand is
+    not sold, and the limit of flex-start."""
+    end = date(2027, 3, 31)
+    known = [term("on_demand", sold=False), term("flex_start", max_days=7, queued=True), term("spot", "us-east1")]
+    added = {t.purchase_option: t for t in merge_told_terms(known, [], [tell("", ends=end, successor="a4-highgpu-8g")])}
+    assert set(added) == {"", "on_demand", "flex_start"}, "spot is told of another region"
+    assert {t.ends for t in added.values()} == {end}
+    assert {t.successor for t in added.values()} == {"a4-highgpu-8g"}
+    assert (added["on_demand"].sold, added[""].sold, added["flex_start"].sold) == (False, None, True)
+    assert (added["flex_start"].max_days, added["flex_start"].queued) == (7, True)
+    assert added["flex_start"].source == "the API; limits: a page"
+
+
+def test_a_way_of_paying_that_is_sold_here_too_has_the_limits_of_elsewhere():
+    known = [
+        term("capacity_block", "us-east1", max_days=182, order_ahead_days=56, max_nodes=64),
+        term("capacity_block", sold=False),
+    ]
+    (news,) = merge_told_terms(known, [], [tell("capacity_block", sold=True)])
+    assert (news.region, news.sold) == ("us-central1", True)
+    assert (news.max_days, news.order_ahead_days, news.max_nodes) == (182, 56, 64)
+
+
+def test_what_was_told_before_stays_until_it_is_told_again():
+    before = merge_told_terms([], [], [tell("spot", sold=False), tell("spot", "us-east1", sold=False)])
+    assert len(before) == 2
+    assert merge_told_terms([], before, []) == before
+    (left,) = merge_told_terms([], before, [tell("spot")])
+    assert left.region == "us-east1", "the API says nothing against spot in us-central1 any more"
+    assert merge_told_terms([], before, [tell("", "us-central1")]) == (left,)

@@ -27,7 +27,7 @@ TermsFunction = Callable[[Assumptions], Terms]
 """The terms of the plan under other assumptions: some assumptions act through them."""
 MERGE_TOLERANCE = 1e-11
 T = TypeVar("T")
-LEVEL_BY_PRICE_KIND = {"on_demand": ON_DEMAND, "spot": SPOT}
+LEVEL_BY_PRICE_KIND = {"on_demand": ON_DEMAND, "flex_start": ON_DEMAND, "spot": SPOT}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from pricing.catalog.price_catalog import Catalog
 from pricing.errors import UnknownName
 from pricing.offering import Offering
 from pricing.providers.gcp import billed_parts as gcp
+from pricing.search.retired import describe_ended
 
 ACCELERATOR_WORDS = r"gpu|\btpu|nvidia|trainium|inferentia|gaudi|radeon|instinct"
 NON_HOUR_CHARGES = re.compile(r"ebs.?optimi|(?:^|-)reservation:|datatransfer|snapshot", re.IGNORECASE)
@@ -94,7 +95,8 @@ class AcceleratorMatcher:
         aws = "|".join(sorted(self._letters))
         azure = "|".join(sorted(self._azure_letters))
         machines = "|".join(sorted({re.escape(name.partition("-")[0]) for name in self._gcp} - {"n1"}))
-        by_provider = rf"\b({aws})[0-9][a-z0-9-]*\.|usage:({aws})[0-9]|\b(standard_)?({azure})[0-9]"
+        ended = "".join(rf"\b{family.pattern.removesuffix('.*')}\.|" for family in self._catalog.ended_families)
+        by_provider = rf"{ended}\b({aws})[0-9][a-z0-9-]*\.|usage:({aws})[0-9]|\b(standard_)?({azure})[0-9]"
         return rf"{by_provider}|{ACCELERATOR_WORDS}|\b({machines})"
 
     def _match_texts(self, provider: str, texts: tuple[str, ...]) -> AcceleratorMatch | None:
@@ -103,7 +105,20 @@ class AcceleratorMatcher:
         ways = (
             [known[provider]] if provider in known else list(known.values())
         )  # without a known provider, a name identifies it
-        return next((match for way in ways if (match := way(texts))), None) or self._match_words(texts)
+        found = next((match for way in ways if (match := way(texts))), None)
+        return found or self._match_ended(texts) or self._match_words(texts)
+
+    def _match_ended(self, texts: tuple[str, ...]) -> AcceleratorMatch | None:
+        """A type of a family that ended and of which the catalogue knows no accelerators: named, never counted."""
+        written = (name for text in texts for name in re.findall(r"[a-z]+\d\.[a-z0-9]+", text.casefold()))
+        return next((AcceleratorMatch(name) for name in written if self._catalog.ended_family(name)), None)
+
+    def describe_ended(self, matches: Iterable[AcceleratorMatch]) -> tuple[str, ...]:
+        """What has ended of that which a bill charges, each once: what it was, until when, what is there instead."""
+        names = {match.instance_type or match.accelerator or match.name for match in matches}
+        known = {name for _, name in self._catalog.offerings} | set(self._names.by_name)
+        asked = sorted(name for name in names if name in known or self._catalog.ended_family(name))
+        return tuple(f"{name}: {ended}" for name in asked if (ended := describe_ended(name, self._catalog)))
 
     def lowest_price(self, provider: str, match: AcceleratorMatch, *, spot: bool) -> float | None:
         """The lowest known price of an hour of the node, spot or on demand, in USD in any region; else None."""

@@ -59,6 +59,8 @@ def build_bill(table: DetectedExport, scan: BillScan, finder: AcceleratorMatcher
     view = _detect_view(dated) if table.export.fields(table.columns).one_view else CostView()
     matched = [(group, finder.find(group.provider, group.texts) if group.named else None) for group in dated]
     hours, block_notes = hours_by_unit(matched, finder)
+    ended = finder.describe_ended(match for _, match in matched if match is not None)
+    notes = (order_note, view.note, *block_notes, *ended, *_cost_warnings(dated, view))
     lines, excluded = _classify_groups(matched, hours, days, view)
     refused = list(scan.refused)
     if undated:
@@ -74,7 +76,7 @@ def build_bill(table: DetectedExport, scan: BillScan, finder: AcceleratorMatcher
         days=frozenset(day.isoformat() for group in dated if group.charge in ("usage", "unused")
                        for day in (days[group.day], _last_day(group, days[group.day]))),
         details={key: tuple(json.loads(text) for text in sorted(texts)) for key, texts in sorted(details.items())},
-        notes=tuple(note for note in (order_note, view.note, *block_notes, *_cost_warnings(dated, view)) if note),
+        notes=tuple(note for note in notes if note),
     )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from planner.inputs.reading_log import ReadingLog, RowKind
 from planner.inputs.sheet_options import IGNORE, SheetOptions, normalize_title
 from planner.request.errors import InputProblem
 from pricing.errors import UnknownName
+from pricing.search.retired import describe_ended
 
 if TYPE_CHECKING:
     from pricing.catalog.price_catalog import Catalog
@@ -221,12 +222,12 @@ def _find_offering(lines: _EstimateTally, machines: EstimatedMachines, cell: Cel
     layout = lines.export.layout
     written = layout.spelled(machines.instance_type)
     try:
-        return lines.catalog.check_type(layout.provider, written, include_retired=True)
+        return lines.catalog.check_type(layout.provider, written)
     except UnknownName as unknown:
         expected = f"one of {', '.join(unknown.nearest)}" if unknown.nearest else "a type from `planner offers`"
-        lines.ledger.add_problem(
-            cell, f"no known machine with accelerators is called {machines.instance_type}", expected
-        )
+        ended = describe_ended(machines.instance_type, lines.catalog)
+        message = ended or f"no known machine with accelerators is called {machines.instance_type}"
+        lines.ledger.add_problem(cell, message, expected)
     return None
 
 

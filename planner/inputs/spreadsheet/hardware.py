@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from planner.inputs.cell_grid import Cell
 from planner.inputs.notation.units import ACCELERATOR
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
+from pricing.search.retired import describe_ended
 
 if TYPE_CHECKING:
     from pricing.catalog.price_catalog import Catalog
@@ -125,7 +126,8 @@ def _hardware_of_instance_type(
     at = cell or name_cell
     if known is None or known.accelerator_count is None or at is None:
         if at is not None and (cell is None or line.cell("accelerator") is None):
-            message = f"no known machine with accelerators is called {written}"
+            ended = describe_ended(written, line.catalog or _embedded_catalog())
+            message = ended or f"no known machine with accelerators is called {written}"
             line.ledger.add_problem(at, message, "a type such as p5.48xlarge, or the accelerator and a number of GPUs")
         return None
     each = known.accelerator_count
@@ -205,13 +207,15 @@ def is_instance_type(text: str) -> bool:
 
 def find_instance_type(text: str, catalog: Catalog | None) -> Offering | None:
     """The machine of that name, with full accelerators; None where no cloud, or clouds with different ones, have it."""
-    if catalog is None:
-        from pricing.catalog.price_catalog import Catalog as EmbeddedCatalog
-
-        catalog = EmbeddedCatalog.embedded()
-    offerings = _offerings_by_name(catalog).get(text.strip().casefold().removeprefix("ml."), ())
+    offerings = _offerings_by_name(catalog or _embedded_catalog()).get(text.strip().casefold().removeprefix("ml."), ())
     variants = {(each.accelerator, each.accelerator_count) for each in offerings}
     return offerings[0] if len(variants) == 1 and offerings[0].accelerator and offerings[0].accelerator_count else None
+
+
+def _embedded_catalog() -> Catalog:
+    from pricing.catalog.price_catalog import Catalog as EmbeddedCatalog
+
+    return EmbeddedCatalog.embedded()
 
 
 @lru_cache(maxsize=2)

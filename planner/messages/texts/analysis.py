@@ -119,6 +119,18 @@ def _dated_capacity_not_assured(ahead_days: int | None, beyond: bool) -> str:
     return f"sold at most {ahead_days} days ahead, while on offer: none is assured, and {later}"
 
 
+def _type_ends(
+    ends: str, last_month: str | None, successor: str | None, price_per_hour: float | None, currency: str, region: str
+) -> str:
+    until = f"planned up to {last_month}, its last whole month" if last_month else "no whole month of the plan is left"
+    text = f"ends on {ends}: {until}"
+    if successor is None:
+        return f"{text}; no successor is recorded"
+    if price_per_hour is None:
+        return f"{text}; instead {successor}, whose price on demand is not known"
+    return f"{text}; instead {successor}, from {price_per_hour:,.4f} {currency} an hour on demand ({region})"
+
+
 TEXTS: dict[str, str | Callable[..., str]] = {
     "workload_unserved": _workload_unserved,
     "would_be_served": _would_be_served,
@@ -184,6 +196,19 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "disk_price": (
         "{price_per_gb_month:g} {currency} a GB and month of {disk} ({provider} {region}, {as_of}, {source_id})"
     ),
+    "way_unpriced": "no source has its price there",
+    "way_not_planned": "sold this way and not planned: {reason}",
+    "reservation_attached": "sold only together with a reservation of the same nodes: order both at once",
+    "spot_hours_billed": (
+        "{hours_per_useful_hour:.3f} hours are billed for each useful hour, at one interruption of a node in"
+        " {hours_to_interruption:g} hours (spot_hours_to_interruption) beside failures"
+    ),
+    "spot_prices_counted_at": (
+        "{prices} spot prices of {oldest} to {newest} are too old or too low to decide with: counted at the median of"
+        " recent ones of their type or at the price on demand; refresh them (planner prices refresh), or state the age"
+        " that you accept (old_spot_price_days)"
+    ),
+    "type_ends": _type_ends,
     "dated_capacity_not_assured": _dated_capacity_not_assured,
     "throughput_not_measured": _throughput_not_measured,
     "price_outdated": "priced on {as_of}, {age_days} days before the plan",

@@ -83,6 +83,15 @@ def _host_too_small(what: str, needed_per_accelerator: float, is_known: bool) ->
     return f"fewer than {needed_per_accelerator:g} {words} per accelerator"
 
 
+def _spot_price_counted_at(
+    why: str, basis: str, as_of: str, age_days: int, listed_per_hour: float, counted_per_hour: float, regions: int
+) -> str:
+    fault = f"of {as_of}, {age_days} days before the plan" if why == "old" else "below half of the median of its type"
+    known = f"the median of its type in {regions} regions" if regions > 1 else "the recent price of one region"
+    at = "the price on demand, since too little is known of its level" if basis == "on_demand" else known
+    return f"listed at {listed_per_hour:,.4f} an hour, {fault}: counted at {counted_per_hour:,.4f}, {at}"
+
+
 NOT_PLANNED = "not planned as an owned system: "
 
 TEXTS: Mapping[str, str | Callable[..., str]] = {
@@ -91,6 +100,16 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "may_not_be_owned": "may not be owned",
     "not_sold_where_allowed": "not sold in the providers, regions or residency allowed",
     "host_too_small": _host_too_small,
+    "option_queued": "starts when there is capacity, and the work follows the hours",
+    "option_run_limited": "runs end after {max_days} days, and the work may not be interrupted",
+    "spot_price_not_recent": "no spot price is recent or plausible, and estimates are switched off",
+    "spot_price_counted_at": _spot_price_counted_at,
+    "sale_ends_in_first_month": lambda ends, successor: (
+        f"ends on {ends}, before a whole month of the plan is over" + (f"; instead: {successor}" if successor else "")
+    ),
+    "sale_ends_within_term": lambda ends, successor: (
+        f"ends on {ends}, before the term is over" + (f"; instead: {successor}" if successor else "")
+    ),
     "ordered_too_far_ahead": "the plan starts later than it can be ordered for",
     "not_sold_this_way": "not sold as {purchase_option} ({source}, {checked})",
     "sale_ended": lambda ends, successor: f"not sold since {ends}" + (f"; instead: {successor}" if successor else ""),

@@ -70,24 +70,21 @@ def build_charges(plan: Plan, strategy: Strategy) -> tuple[Charge, ...]:
     for month in range(1, plan.months + 1):
         cash = [row for row in strategy.cash if row.month == month]
         uses = [use for use in strategy.uses if use.month == month]
-        shared = [use for use in uses if not _hourly_category(use, cash)]
         own = [
             *_hourly_charges(month, cash, uses, effective_costs),
-            *_commitment_charges(month, cash, shared, effective_costs, pools),
-            *_owned_charges(month, cash, shared, effective_costs, pools),
+            *_commitment_charges(month, cash, uses, effective_costs, pools),
+            *_owned_charges(month, cash, uses, effective_costs, pools),
             *_running_charges(month, cash, uses, effective_costs),
         ]
         plan_charges += [*own, *_surcharge_charges(month, cash, own, effective_costs, pools)]
     return tuple(plan_charges) if effective_rows else tuple(replace(each, effective=None) for each in plan_charges)
 
 
-def _hourly_category(use: Use, cash: Iterable[CashRow]) -> str:
-    """The category under which a use is paid by the hour: its purchase option, or that of a payment with its title, as
-    further options by the hour have; empty for what is owned or committed to."""
+def _hourly_category(use: Use) -> str:
+    """The category in which a use by the hour is paid, "" for others: every way by the hour but spot is on demand."""
     if use.purchase_option in HOURLY_OPTIONS:
         return use.purchase_option
-    title = payment_title(use)
-    return next((row.category for row in cash if row.category in HOURLY_OPTIONS and row.what == title), "")
+    return "on_demand" if use.what == "hourly" else ""
 
 
 def _hourly_charges(
@@ -95,11 +92,12 @@ def _hourly_charges(
 ) -> Iterator[Charge]:
     """Uses paid by the hour, each with its share of the cost of its resource."""
     for category in HOURLY_OPTIONS:
-        own = [use for use in uses if _hourly_category(use, cash) == category]
+        own = [use for use in uses if _hourly_category(use) == category]
         billed = [0.0] * len(own)
         loose = []
         for row in (row for row in cash if row.category == category):
             named = [i for i, use in enumerate(own) if title_contains(row.what, use.provider, use.region, use.name)]
+            named = [i for i in named if own[i].purchase_option in row.what.split()] or named
             # a title that names no use (a sum of several) is shared by all uses of the category
             its = named or list(range(len(own)))
             for i, part in zip(its, split_by_weight(row.amount, [own[i].node_hours for i in its]), strict=True):
@@ -157,7 +155,7 @@ def _uses_by_pool(month: int, uses: Sequence[Use], pools: PurchasePools, *, owne
     """The uses that draw on each pool of owned nodes, or of commitments; also pools without any in the month."""
     by_pool: dict[str, list[Use]] = {pool: [] for pool in pools.at(month, owned=owned)}
     for use in uses:
-        if (use.what == "owned") == owned:
+        if (use.what == "owned") == owned and not _hourly_category(use):
             by_pool.setdefault(pools.pool_of_use(use), []).append(use)
     return by_pool
 

@@ -16,6 +16,7 @@ from pricing.adapters.protocol import FetchRequest, PriceReading, RejectedRow
 from pricing.errors import ProviderFailure
 from pricing.price import Price, parse_purchase_option
 from pricing.providers.aws.clients import AwsClients, pricing_location
+from pricing.sale import build_told_term
 
 SOURCE = "aws-ec2-capacity-blocks"
 BLOCK_DAYS = (1, 7, 28)
@@ -58,6 +59,8 @@ def read(request: FetchRequest, clients: AwsClients, region: str, types: Sequenc
             continue
         for place in sorted({offer.place for offer in offers}):
             yield build_block_price(request, name, [offer for offer in offers if offer.place == place])
+            source = ("EC2 DescribeCapacityBlockOfferings", request.today)
+            yield build_told_term(("aws", name), place, "capacity_block", source, sold=True)
 
 
 def _list_block_offers(clients: AwsClients, region: str, name: str) -> Iterator[Mapping[str, Any]]:

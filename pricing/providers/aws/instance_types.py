@@ -1,4 +1,5 @@
-"""EC2 instance types -> offerings: accelerators, fractions of one, vCPUs, memory, local disk, network.
+"""EC2 instance types -> offerings: accelerators, fractions of one, vCPUs, memory, local disk, network; ways of paying
+that EC2 does not support for a type.
 
 A known type keeps its accelerator and its count. The accelerator of a new type is identified by the name that EC2
 reports, and by its memory if several variants have that name; otherwise the type is rejected.
@@ -14,9 +15,10 @@ from typing import Any
 
 from pricing.accelerator import Accelerator
 from pricing.adapters.protocol import FetchRequest, RejectedRow, SkippedRows, UnidentifiedAccelerator
-from pricing.errors import UnknownName
-from pricing.offering import Offering
+from pricing.errors import ProviderFailure, UnknownName
+from pricing.offering import Offering, Status
 from pricing.providers.aws.clients import AwsClients
+from pricing.sale import SaleTerm, build_told_term
 
 SOURCE = "aws-ec2-types"
 TYPE_PATTERNS = ["p*", "g*", "trn*", "inf*", "dl*"]
@@ -24,20 +26,26 @@ TYPE_PATTERNS = ["p*", "g*", "trn*", "inf*", "dl*"]
 MEMORY_TOLERANCE = 0.13
 """EC2 reports the GPU memory that the driver leaves free: 22.35 of 24 GiB for L4 and A10G, 268.59 of 288 for B300."""
 CAPACITY_BLOCK_CLASS = "capacity-block"
+USAGE_CLASSES = {"on-demand": "on_demand", "spot": "spot", CAPACITY_BLOCK_CLASS: "capacity_block"}
+"""Usage class of EC2 -> purchase option. A class that a type lacks is not sold; one that it has is supported, which is
+no offer: EC2 lists on-demand for p5e and trn2, which are sold in blocks only."""
 
 
 @dataclass(frozen=True, slots=True)
 class AwsRegionTypes:
-    """The accelerated types of one region: `offerings` by name, `blocks` those sold in capacity blocks, `refused` the
-    rejected ones, `elsewhere` the number that EC2 describes and no zone of the region sells."""
+    """The accelerated types of one region: `offerings` by name, `blocks` those sold in capacity blocks, `sale_terms`
+    how they are not sold, `refused` the rejected ones, `elsewhere` the number that EC2 describes and no zone of the
+    region sells."""
 
     offerings: Mapping[str, Offering]
     blocks: tuple[str, ...]
     refused: tuple[RejectedRow, ...]
     elsewhere: int
+    sale_terms: tuple[SaleTerm, ...]
 
-    def readings(self) -> Iterator[Offering | RejectedRow | SkippedRows]:
+    def readings(self) -> Iterator[Offering | SaleTerm | RejectedRow | SkippedRows]:
         yield from self.offerings.values()
+        yield from self.sale_terms
         yield from self.refused
         if self.elsewhere:
             yield SkippedRows("instance types that no zone of the region sells", self.elsewhere)
@@ -48,6 +56,7 @@ def read(request: FetchRequest, clients: AwsClients, region: str) -> AwsRegionTy
     zones = _count_zones(clients, region)
     offerings: dict[str, Offering] = {}
     refused, elsewhere, blocks = [], 0, []
+    sale_terms: list[SaleTerm] = []
     names = [{"Name": "instance-type", "Values": TYPE_PATTERNS}]
     for page in clients.pages("ec2", "describe_instance_types", region, "InstanceTypes", Filters=names):
         for type_info in page:
@@ -58,11 +67,23 @@ def read(request: FetchRequest, clients: AwsClients, region: str) -> AwsRegionTy
             outcome = build_offering(request, type_info)
             if isinstance(outcome, Offering):
                 offerings[name] = outcome
+                sale_terms += _read_usage_classes(request, type_info, region)
             else:
                 refused.append(outcome)
             if CAPACITY_BLOCK_CLASS in type_info.get("SupportedUsageClasses", ()):
                 blocks.append(name)
-    return AwsRegionTypes(offerings, tuple(sorted(blocks)), tuple(refused), elsewhere)
+    return AwsRegionTypes(offerings, tuple(sorted(blocks)), tuple(refused), elsewhere, tuple(sale_terms))
+
+
+def _read_usage_classes(request: FetchRequest, type_info: Mapping[str, Any], region: str) -> Iterator[SaleTerm]:
+    """The ways of paying that a type lacks, and those of which EC2 tells nothing against."""
+    classes = type_info.get("SupportedUsageClasses") or USAGE_CLASSES
+    for usage_class, option in USAGE_CLASSES.items():
+        lacks = usage_class not in classes
+        if lacks or usage_class != CAPACITY_BLOCK_CLASS:  # blocks on offer are told by capacity_blocks.py
+            offering = ("aws", type_info["InstanceType"])
+            source = ("EC2 DescribeInstanceTypes, SupportedUsageClasses", request.today)
+            yield build_told_term(offering, region, option, source, sold=False if lacks else None)
 
 
 def _count_zones(clients: AwsClients, region: str) -> dict[str, int]:
@@ -72,6 +93,8 @@ def _count_zones(clients: AwsClients, region: str) -> dict[str, int]:
     for page in clients.pages("ec2", "describe_instance_type_offerings", region, part, LocationType=zones):
         for entry in page:
             zone_counts[entry["InstanceType"]] = zone_counts.get(entry["InstanceType"], 0) + 1
+    if not zone_counts:  # every region sells machines, with accelerators or without
+        raise ProviderFailure("changed_format", f"ec2 describe_instance_type_offerings of {region}: {part} is empty")
     return zone_counts
 
 
@@ -101,7 +124,7 @@ def build_offering(request: FetchRequest, type_info: Mapping[str, Any]) -> Offer
         local_ssd_gb=float(disk) if disk else None,
         network_gbps=_network_gbps(type_info),
         interconnect="",
-        status="current",
+        status=_read_status(type_info, "current"),
         successor=None,
         source_id=SOURCE,
     )
@@ -121,7 +144,16 @@ def _update_known(known: Offering, type_info: Mapping[str, Any], count: float) -
     news: dict[str, Any] = {
         field: value for field, value in missing.items() if getattr(known, field) is None and value is not None
     }
+    if (status := _read_status(type_info, known.status)) != known.status:
+        news["status"] = status
     return replace(known, **news, source_id=SOURCE) if news else known
+
+
+def _read_status(type_info: Mapping[str, Any], known: Status) -> Status:
+    """EC2 tells current from previous generations; a type that is known as retired stays so."""
+    if known == "retired" or "CurrentGeneration" not in type_info:
+        return known
+    return "current" if type_info["CurrentGeneration"] else "legacy"
 
 
 def _parse_devices(type_info: Mapping[str, Any]) -> tuple[float, str, float | None] | None:

@@ -43,11 +43,15 @@ def read(
         Filters=filters,
         FormatVersion="aws_v1",
     )
+    products = 0
     for page in pages:
+        products += len(page)
         for text in page:
             yield from parse_product(
                 request, json.loads(text) if isinstance(text, str) else text, region, is_catalogued
             )
+    if not products:  # every region sells machines, with accelerators or without
+        raise ProviderFailure("changed_format", f"pricing get_products of {region}: PriceList is empty")
     yield CoveredScope(region, "on_demand")
     yield CoveredScope(region, "reserved")
 
@@ -97,9 +101,10 @@ def _reserved_prices(request: FetchRequest, name: str, region: str, terms: Terms
 
 
 def _terms_in_force(request: FetchRequest, terms: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The term with the latest date that is not in the future."""
+    """The terms of the latest date that is not in the future: one, or several that should agree."""
     begun = [term for term in terms if term["effectiveDate"][:10] <= request.today.isoformat()]
-    return sorted(begun, key=lambda term: str(term["effectiveDate"]))[-1:]
+    latest = max((str(term["effectiveDate"]) for term in begun), default="")
+    return [term for term in begun if term["effectiveDate"] == latest]
 
 
 def _compute_price(

@@ -21,6 +21,7 @@ from pricing.adapters.retries import RetryBudget
 from pricing.errors import ProviderFailure, UnknownName
 from pricing.offering import Offering, Status
 from pricing.providers.azure.clients import AzureClients
+from pricing.sale import SaleTerm, build_told_term
 from pricing.units import GB
 
 PROVIDER = "azure"
@@ -64,12 +65,25 @@ class Sku:
         mib = (self.number("MaxResourceVolumeMB") or 0) + (self.number("NvmeDiskSizeInMiB") or 0)
         return round(mib * MIB / GB, 3) if mib else None
 
-    def retired_on(self, day: date) -> bool:
-        """Whether its date of retirement (08/31/2023) is past."""
+    @property
+    def retires(self) -> date | None:
+        """Its date of retirement (08/31/2023), if it has one."""
         try:
-            return datetime.strptime(self.capabilities.get("RetirementDateUtc", ""), "%m/%d/%Y").date() <= day  # noqa: DTZ007 - a day
+            return datetime.strptime(self.capabilities.get("RetirementDateUtc", ""), "%m/%d/%Y").date()  # noqa: DTZ007 - a day
         except ValueError:
-            return False
+            return None
+
+    def retired_on(self, day: date) -> bool:
+        """Whether its date of retirement is past."""
+        return self.retires is not None and self.retires <= day
+
+    def sale_terms(self, instance_type: str, region: str, today: date) -> Iterator[SaleTerm]:
+        """Its end, and whether spot is ruled out. Restrictions are of the subscription, not of the sale: no term."""
+        offering, source = (PROVIDER, instance_type), (f"Azure Compute API, Microsoft.Compute/skus of {region}", today)
+        sold = False if self.retired_on(today) else None
+        yield build_told_term(offering, region, "", source, sold=sold, ends=self.retires)
+        if self.capabilities.get("LowPriorityCapable") == "False":
+            yield build_told_term(offering, region, "spot", source, sold=False)
 
 
 @dataclass(slots=True)
@@ -78,7 +92,7 @@ class AzureRegionSizes:
 
     skus: list[Sku] = field(default_factory=list)
     offerings: dict[str, Offering] = field(default_factory=dict)
-    readings: list[Offering | SkippedRows | RejectedRow] = field(default_factory=list)
+    readings: list[Offering | SaleTerm | SkippedRows | RejectedRow] = field(default_factory=list)
 
 
 class SkuCache:
@@ -130,6 +144,9 @@ def _read_skus(request: FetchRequest, clients: AzureClients, region: str, patien
                 region_sizes.readings.append(reading)
             if isinstance(reading, Offering):
                 region_sizes.offerings[reading.instance_type] = reading
+            offering = reading if isinstance(reading, Offering) else sku and known.get(sku.name.casefold())
+            if sku and offering:
+                region_sizes.readings += sku.sale_terms(offering.instance_type, region, request.today)
     if not rows:
         raise ProviderFailure("changed_format", f"compute resource_skus.list of {region}: no SKU at all under value")
     region_sizes.readings += [SkippedRows(reason, count) for reason, count in left.items()]

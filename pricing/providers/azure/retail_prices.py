@@ -137,7 +137,8 @@ class RetailFeed:
         parts = parse_purchase_option(option)
         if instance_type.casefold() in self.known:
             self.doubtful |= {(accelerator_family(instance_type), kind) for kind in ((parts.kind,) if parts else KINDS)}
-        return RejectedRow(f"{PROVIDER} {self.region} {instance_type} {option}".strip(), reason)
+        key = (PROVIDER, self.region, instance_type, option)
+        return RejectedRow(" ".join(key).strip(), reason, key if parts else None)
 
     def _exclusion_reason(self, row: Mapping[str, Any]) -> str:
         """Why a row is excluded; empty if it is not."""

@@ -1,7 +1,8 @@
 """Machine types and accelerator types of all zones -> offerings, and the regions that sell each.
 
-An accelerator-optimised type carries its accelerators; an N1 type is sold with a GPU in the zones that have both. TPU
-slices come from `tpu_slices.py`. Knows no price.
+An accelerator-optimised type carries its accelerators; an N1 type is sold with a GPU in the zones that have both. Both
+lists say which types are deprecated, until when and what replaces them. TPU slices come from `tpu_slices.py`. Knows no
+price.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any
 
 from pricing.accelerator import AcceleratorNames
@@ -20,26 +22,42 @@ from pricing.offering import Offering
 from pricing.providers.gcp.billed_parts import load_parts_table
 from pricing.providers.gcp.clients import GcpClients, import_sdk
 from pricing.providers.gcp.machine_prices import PROVIDER
+from pricing.sale import SaleTerm, build_told_term
 
 SOURCE = "gcp-compute-api"
 PAGE_SIZE = 500
 MIB_PER_GIB = 1024
 REMOVED_STATES = frozenset({"OBSOLETE", "DELETED"})
+ENDING_STATES = REMOVED_STATES | {"DEPRECATED"}
+
+
+@dataclass(frozen=True, slots=True)
+class GcpDeprecation:
+    """What one zone says of the end of a type: `ends` is the day from which it cannot be started, None if it has none;
+    `removed` that this day has come."""
+
+    removed: bool
+    ends: date | None
+    successor: str
 
 
 @dataclass(slots=True)
 class GcpZoneTypes:
     """The types that the zones sell. `offerings` has new types and those that differ from the known ones; `refused` has
-    types whose numbers contradict the known ones; `sold` the regions of every type, including N1 with GPUs."""
+    types whose numbers contradict the known ones; `sold` the regions of every type, including N1 with GPUs;
+    `deprecations` what each zone says of every machine and accelerator type, by type and region."""
 
     offerings: dict[str, Offering] = field(default_factory=dict)
     refused: dict[str, RejectedRow] = field(default_factory=dict)
     left: Counter[str] = field(default_factory=Counter)
     sold: dict[str, set[str]] = field(default_factory=dict)
     regions: set[str] = field(default_factory=set)
+    deprecations: dict[tuple[str, str], list[GcpDeprecation]] = field(default_factory=dict)
+    sale_terms: list[SaleTerm] = field(default_factory=list)
 
-    def readings(self) -> Iterator[Offering | SkippedRows | RejectedRow]:
+    def readings(self) -> Iterator[Offering | SaleTerm | SkippedRows | RejectedRow]:
         yield from self.offerings.values()
+        yield from self.sale_terms
         yield from self.refused.values()
         yield from (SkippedRows(reason, rows) for reason, rows in sorted(self.left.items()))
 
@@ -61,7 +79,44 @@ def read(request: FetchRequest, clients: GcpClients) -> GcpZoneTypes:
         if plus or offering.part:
             both = zones & n1_zones.get(machine, set()) if plus else zones
             zone_types.sold[offering.instance_type] = {zone_region(zone) for zone in both}
+    for name in sorted({*request.known, *zone_types.offerings}):
+        zone_types.sale_terms += _build_sale_terms(name, zone_types, request)
     return zone_types
+
+
+def _build_sale_terms(instance_type: str, zone_types: GcpZoneTypes, request: FetchRequest) -> Iterator[SaleTerm]:
+    """The end of a type in each region that lists its parts: that of the zone that keeps it longest, and of a machine
+    with a GPU that of the part that ends first. A region that states none tells that none holds."""
+    machine, plus, attached = instance_type.partition("+")
+    parts = [machine, re.sub("^[0-9]+x", "", attached)] if plus else [instance_type]
+    for region in sorted(zone_types.regions & set(request.regions or zone_types.regions)):
+        by_zone = [zone_types.deprecations.get((part, region), []) for part in parts]
+        if not all(by_zone):
+            continue  # a part that no zone lists: nothing is told
+        ended = [max(zones, key=_sort_end) for zones in by_zone if all(zone.ends for zone in zones)]
+        last = min(ended, key=_sort_end, default=GcpDeprecation(removed=False, ends=None, successor=""))
+        source = ("Compute Engine API, deprecated of machineTypes and acceleratorTypes", request.today)
+        sold = False if last.removed else None
+        yield build_told_term(
+            (PROVIDER, instance_type), region, "", source, sold=sold, ends=last.ends, successor=last.successor
+        )
+
+
+def _sort_end(deprecation: GcpDeprecation) -> date:
+    return deprecation.ends or date.max
+
+
+def _note_deprecation(row: Any, zone: str, zone_types: GcpZoneTypes, today: date) -> None:
+    """Keeps what a zone says of the end of a machine or accelerator type. Only DEPRECATED, OBSOLETE and DELETED speak
+    of an end; without a date, one that cannot be started any more ended by today."""
+    state, stated = row.deprecated.state, row.deprecated.obsolete or row.deprecated.deleted
+    ends: date | None = None
+    if state in ENDING_STATES and re.match(r"\d{4}-\d\d-\d\d", stated):
+        ends = date.fromisoformat(stated[:10])
+    if state in REMOVED_STATES:
+        ends = min(ends or today, today)
+    deprecation = GcpDeprecation(state in REMOVED_STATES, ends, row.deprecated.replacement.rpartition("/")[2])
+    zone_types.deprecations.setdefault((row.name, zone_region(zone)), []).append(deprecation)
 
 
 def _list_pages(clients: GcpClients, client: Any, api_request: Any, method: str) -> Iterator[tuple[str, Any]]:
@@ -93,6 +148,7 @@ def _read_machine_types(request: FetchRequest, clients: GcpClients, zone_types: 
         zone_types.regions.add(zone_region(zone))
         for row in scope.machine_types:
             _check_fields(row, zone)
+            _note_deprecation(row, zone, zone_types, request.today)
             if request.regions and zone_region(zone) not in request.regions:
                 zone_types.left["in regions that were not requested"] += 1
             elif row.deprecated.state in REMOVED_STATES:
@@ -191,6 +247,7 @@ def _read_accelerator_types(
         for row in scope.accelerator_types:
             if not row.name:
                 raise ProviderFailure("changed_format", f"compute acceleratorTypes in {zone}: name missing")
+            _note_deprecation(row, zone, zone_types, request.today)
             is_attached = row.name in attached and (not request.regions or zone_region(zone) in request.regions)
             if is_attached:
                 zones.setdefault(row.name, set()).add(zone)

@@ -7,6 +7,8 @@ would. Faults are taken from the front of `faults` by the first request that eac
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -63,7 +65,8 @@ class Fault:
     """What happens to `times` requests that `where` picks: an answer of another kind, half of one, or none in time.
 
     `half`: the head promises the whole body and the connection ends in the middle. `wait_s`: the answer comes late;
-    `until`: it comes once a test has set that event.
+    `until`: it comes once a test has set that event. `drip_s`: it comes byte by byte, with that pause after each.
+    `reset`: the connection is reset without an answer.
     """
 
     answer: Answer | None = None
@@ -71,6 +74,8 @@ class Fault:
     half: bool = False
     wait_s: float = 0.0
     until: threading.Event | None = None
+    drip_s: float = 0.0
+    reset: bool = False
     where: Callable[[Request], bool] = lambda _: True
 
 
@@ -115,6 +120,10 @@ def _handler(cloud: Cloud) -> type[BaseHTTPRequestHandler]:
                 time.sleep(fault.wait_s)
             if fault is not None and fault.until is not None:
                 fault.until.wait()
+            if fault is not None and fault.reset:
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.connection.close()
+                return
             answer = fault.answer if fault is not None and fault.answer is not None else cloud.answer(request)
             data = answer.data
             self.send_response(answer.status)
@@ -122,6 +131,10 @@ def _handler(cloud: Cloud) -> type[BaseHTTPRequestHandler]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
+            for start in range(len(data) if fault is not None and fault.drip_s else 0):
+                self.wfile.write(data[start : start + 1])
+                time.sleep(fault.drip_s)
+                data = data if start + 1 < len(data) else b""
             self.wfile.write(data[: len(data) // 2] if fault is not None and fault.half else data)
             if fault is not None and fault.half:
                 self.close_connection = True

@@ -62,6 +62,7 @@ class Account:
         self.blocks: dict[tuple[str, int], list[dict[str, Any]]] = {}  # by type and hours
         self.rates: dict[str, list[dict[str, Any]]] = {"Compute": [], "EC2Instance": []}
         self.product = "Linux/UNIX"
+        self.classes = ["on-demand", "spot", "capacity-block"]
         self.types = ["p4d.24xlarge", "p5.48xlarge"]
         self.zones = [REGION + "a", REGION + "b"]
         self.regions = [REGION]
@@ -100,11 +101,12 @@ class Account:
         return self._xml("DescribeInstanceTypeOfferings", f"<instanceTypeOfferingSet>{items}</instanceTypeOfferingSet>")
 
     def DescribeInstanceTypes(self, _: Mapping[str, str]) -> Any:  # noqa: N802
+        classes = "".join(f"<item>{name}</item>" for name in self.classes)
         items = "".join(
             f"<item><instanceType>{name}</instanceType><vCpuInfo><defaultVCpus>96</defaultVCpus></vCpuInfo>"
             "<memoryInfo><sizeInMiB>1179648</sizeInMiB></memoryInfo><gpuInfo><gpus><item><name>any</name>"
             "<count>8</count><memoryInfo><sizeInMiB>40960</sizeInMiB></memoryInfo></item></gpus></gpuInfo>"
-            "<supportedUsageClasses><item>on-demand</item><item>capacity-block</item></supportedUsageClasses></item>"
+            f"<supportedUsageClasses>{classes}</supportedUsageClasses></item>"
             for name in self.types
         )
         return self._xml("DescribeInstanceTypes", f"<instanceTypeSet>{items}</instanceTypeSet>")
@@ -151,3 +153,15 @@ def aws(cloud, account, ask) -> Callable[..., SimpleNamespace]:
         return SimpleNamespace(cloud=running, ask=made, read=read, clients=AwsClients(made))
 
     return start
+
+
+@pytest.fixture
+def refresh() -> Callable[..., list[str]]:
+    """The arguments of a refresh of one region from the replayed account, which has fewer rows than the real one:
+    what is missing there is kept, and told."""
+
+    def arguments(url: str, *more: str) -> list[str]:
+        endpoints = [word for service in fetch.SERVICES for word in ("--endpoint", f"aws.{service}={url}")]
+        return ["prices", "refresh", "--provider", "aws", "--regions", REGION, *endpoints, *more]
+
+    return arguments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -17,7 +18,6 @@ import pytest
 
 from planner.cli._exit_codes import run
 from pricing.catalog.price_catalog import Catalog
-from pricing.providers.aws import fetch
 
 REGION = "us-east-1"
 P5 = ("aws", REGION, "p5.48xlarge", "on_demand")
@@ -39,18 +39,6 @@ def planner(capfd) -> Callable[..., SimpleNamespace]:
         return SimpleNamespace(code=code, out=out, err=err)
 
     return invoke
-
-
-@pytest.fixture
-def refresh() -> Callable[..., list[str]]:
-    """The arguments of a refresh of one region from the replayed account, which has fewer rows than the real one:
-    what is missing there is kept, and told."""
-
-    def arguments(url: str, *more: str) -> list[str]:
-        endpoints = [word for service in fetch.SERVICES for word in ("--endpoint", f"aws.{service}={url}")]
-        return ["prices", "refresh", "--provider", "aws", "--regions", REGION, *endpoints, *more]
-
-    return arguments
 
 
 def in_use(key: tuple[str, str, str, str] = P5) -> float:
@@ -89,6 +77,24 @@ def test_what_vanished_from_a_thin_answer_is_kept_and_told(planner, refresh, aws
     assert "in quarantine, their previous prices stay in use" in done.out
     assert "the old ones stay" in done.out
     assert len(Catalog.current().quotes()) >= before
+
+
+def test_what_the_cloud_tells_of_sale_is_in_offers_with_its_date(planner, refresh, aws, account):
+    """The tables say that P4d is sold as spot everywhere, and in blocks in three regions of the United States."""
+    account.classes = ["on-demand"]
+    done = planner(*refresh(aws().cloud.url))
+    assert done.code == 0, done.err
+    assert "terms of sale that differ from the tables, as the provider tells them" in done.out
+    words = ("offers", "--provider", "aws", "--type", "p4d.24xlarge", "--region", REGION, "--json")
+    told = {row["purchase_option"]: row for row in json.loads(planner(*words).out)["rows"]}
+    assert {told[option]["sale"] for option in ("spot", "capacity_block")} == {"not_sold"}
+    assert re.fullmatch(
+        r"EC2 DescribeInstanceTypes, SupportedUsageClasses, \d{4}-\d\d-\d\d", told["spot"]["sale_source"]
+    )
+    account.classes = ["on-demand", "spot", "capacity-block"]
+    assert planner(*refresh(aws().cloud.url)).code == 0
+    told = {row["purchase_option"]: row for row in json.loads(planner(*words).out)["rows"]}
+    assert told["spot"]["sale"] == "confirmed", "as the tables have it: nothing is told against it any more"
 
 
 def test_a_part_that_is_denied_is_named_and_the_rest_lands(planner, refresh, aws, account, kit):

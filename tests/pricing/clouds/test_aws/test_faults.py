@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pricing.adapters.protocol import CoveredScope
 from pricing.errors import ProviderFailure
+from pricing.offering import Offering
 from pricing.price import Price
 from pricing.providers.aws import fetch
 from pricing.providers.aws.clients import call_limit_s
@@ -114,7 +114,7 @@ def test_json_services_mean_the_same(aws, kit):
 def test_half_a_page_is_read_again_and_never_taken_for_a_whole_one(aws, kit):
     running = aws()
     running.cloud.faults.append(kit.Fault(half=True, times=2, where=is_types))
-    assert len([r for r in running.read("types") if not isinstance(r, CoveredScope)]) == 2
+    assert len([r for r in running.read("types") if isinstance(r, Offering)]) == 2
     running = aws(again=False)
     running.cloud.faults.append(kit.Fault(half=True, times=999))
     assert read_failed(running).kind in {"unreachable", "server_error"}
@@ -237,7 +237,7 @@ def test_a_type_that_is_sold_in_no_block_here_costs_no_other(aws, account, kit):
     running = aws()
     answer = failure(kit, "InvalidParameterValue", 400, "not sold in blocks here")
     running.cloud.faults.append(kit.Fault(answer, times=9, where=lambda r: b"InstanceType=p4d" in r.body))
-    refused, price = running.read("capacity blocks")
+    refused, price, _ = running.read("capacity blocks")
     assert refused.key == ("aws", REGION, "p4d.24xlarge", "capacity_block")
     assert refused.reason.endswith("InvalidParameterValue not sold in blocks here")
     assert price.price_per_hour == pytest.approx(41.528)

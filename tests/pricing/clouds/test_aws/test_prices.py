@@ -210,6 +210,10 @@ def offer(name: str, hours: int, count: int, fee: str, **more: str) -> dict[str,
     return {**told, "tenancy": "default", **kept, **more}
 
 
+def prices_of(readings: list[object]) -> list[Price]:
+    return [reading for reading in readings if isinstance(reading, Price)]
+
+
 def test_a_capacity_block_by_hand(aws, account):
     """prices.csv has 41.528 an hour for p5.48xlarge: one for 24 hours costs 996.672, for 168 hours 6,976.704.
 
@@ -219,8 +223,7 @@ def test_a_capacity_block_by_hand(aws, account):
         ("p5.48xlarge", 24): [offer("p5.48xlarge", 24, 1, "996.672")],
         ("p5.48xlarge", 168): [offer("p5.48xlarge", 168, 1, "6976.704"), offer("p5.48xlarge", 168, 1, "7392")],
     }
-    readings = aws().read("capacity blocks")
-    (price,) = readings
+    (price,) = prices_of(aws().read("capacity blocks"))
     assert price.key == ("aws", REGION, "p5.48xlarge", "capacity_block")
     assert price.price_per_hour == pytest.approx(41.528)
     assert price.note == "median of 3 offers of 24, 168 hours; min 41.528 max 44; prepaid whole"
@@ -241,7 +244,7 @@ def test_the_minutes_of_a_block_count_beside_its_hours(aws, account):
     account.blocks = {
         ("p5.48xlarge", 24): [offer("p5.48xlarge", 26, 1, fee, capacityBlockDurationMinutes="35")],
     }
-    (price,) = aws().read("capacity blocks")
+    (price,) = prices_of(aws().read("capacity blocks"))
     assert price.price_per_hour == pytest.approx(41.528)
     assert price.note == "median of 1 offers of 26.58 hours; min 41.528 max 41.528; prepaid whole"
 
@@ -254,7 +257,7 @@ def test_a_block_in_a_local_zone_goes_by_the_zone(aws, account):
             offer("p5.48xlarge", 24, 1, "1200", availabilityZone="us-east-1-atl-2a"),
         ]
     }
-    found = {price.region: price.price_per_hour for price in aws().read("capacity blocks")}
+    found = {price.region: price.price_per_hour for price in prices_of(aws().read("capacity blocks"))}
     assert found == {REGION: pytest.approx(41.528), "us-east-1-atl-2a": 50.0}  # 1,200 / 24
 
 

@@ -90,7 +90,9 @@ def test_every_described_type_is_taken_or_refused_with_a_reason(described, ask, 
     for row in described:
         name = row["InstanceType"]
         expected = catalog.offerings["aws", name]
-        assert instance_types.build_offering(made, row) == expected, name
+        found = instance_types.build_offering(made, row)
+        assert replace(found, status=expected.status, source_id=expected.source_id) == expected, name
+        assert found.status == ("current" if row["CurrentGeneration"] else "legacy"), name
         found = instance_types.build_offering(alone, row)
         if isinstance(found, RejectedRow):
             refused[name] = found.reason
@@ -167,3 +169,28 @@ def test_a_memory_that_fits_no_variant_is_refused(ask):
 def test_a_known_type_with_another_count_is_refused(ask):
     found = instance_types.build_offering(ask("aws", {}), told("p5.48xlarge", Count=4))
     assert found == RejectedRow("aws p5.48xlarge", "EC2 reports 4 accelerators, the catalogue has 8")
+
+
+def test_a_usage_class_that_a_type_lacks_is_not_sold_and_one_that_it_has_tells_nothing(known):
+    """moto's copy of the live answer: trn2.48xlarge has all three classes although it is sold in blocks only, g6.xlarge
+    has no capacity-block."""
+    told = {(term.instance_type, term.purchase_option): term.sold for term in known.sale_terms}
+    assert told["g6.xlarge", "capacity_block"] is False
+    assert told["g6.xlarge", "on_demand"] is None
+    assert told["g6.xlarge", "spot"] is None
+    assert told["p5.48xlarge", "on_demand"] is None
+    assert ("p5.48xlarge", "capacity_block") not in told, "blocks on offer tell it"
+    assert {term.region for term in known.sale_terms} == {REGION}
+    assert all(term in list(known.readings()) for term in known.sale_terms)
+
+
+def test_a_previous_generation_is_told_and_a_retired_type_stays_retired(known, ask):
+    """The live answer has CurrentGeneration false for G5."""
+    assert known.offerings["g5.xlarge"].status == "legacy"
+    assert known.offerings["g6.xlarge"].status == "current"
+    made = ask("aws", {})
+    old = replace(made.known["p5.48xlarge"], status="retired")
+    again = instance_types.build_offering(
+        replace(made, known={"p5.48xlarge": old}), {**told("p5.48xlarge"), "CurrentGeneration": True}
+    )
+    assert again.status == "retired"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import date
 
 import pytest
 
@@ -11,6 +12,7 @@ from pricing.errors import ProviderFailure
 from pricing.offering import Offering
 from pricing.providers.azure import resource_skus
 
+TODAY = date(2026, 11, 21)
 # Names that Azure might give: each stands for a rule, none is sold.
 NEW = "Standard_ND144isr_GB300_v6"
 
@@ -189,3 +191,21 @@ def test_a_renamed_field_is_named(make, field):
 
 def test_disks_and_hosts_are_no_machines():
     assert resource_skus.parse_sku(sdk_sku({"resourceType": "disks", "name": "Premium_LRS"}), "eastus") is None
+
+
+def test_a_size_tells_its_end_and_that_it_has_no_spot(sku_rows, make):
+    """The recorded Standard_NV6 has RetirementDateUtc 08/31/2023; a restriction of the subscription is no term."""
+    rows = {row["name"]: row for row in sku_rows("eastus.recorded")}
+    (end,) = resource_skus.parse_sku(sdk_sku(rows["Standard_NV6"]), "eastus").sale_terms(
+        "Standard_NV6", "eastus", TODAY
+    )
+    assert (end.purchase_option, end.region, end.sold, end.ends) == ("", "eastus", False, date(2023, 8, 31))
+    assert (end.checked, end.source) == ("2026-11-21", "Azure Compute API, Microsoft.Compute/skus of eastus")
+    later = make.sku("Standard_NC24ads_A100_v4", "F", 1, RetirementDateUtc="11/22/2026", LowPriorityCapable="False")
+    told = list(resource_skus.parse_sku(sdk_sku(later), "eastus").sale_terms(later["name"], "eastus", TODAY))
+    assert [(t.purchase_option, t.sold, t.ends) for t in told] == [
+        ("", None, date(2026, 11, 22)),
+        ("spot", False, None),
+    ]
+    plain = resource_skus.parse_sku(sdk_sku(make.sku("Standard_NC24ads_A100_v4", "F", 1)), "eastus")
+    assert [(t.sold, t.ends) for t in plain.sale_terms("x", "eastus", TODAY)] == [(None, None)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
@@ -10,6 +11,7 @@ from pricing.adapters.protocol import RejectedRow, SkippedRows
 from pricing.errors import ProviderFailure
 from pricing.providers.gcp import fetch, machine_types, tpu_slices
 from pricing.providers.gcp.clients import GcpClients
+from pricing.sale import SaleTerm
 
 ZONE = "us-central1-a"
 
@@ -44,7 +46,8 @@ def test_known_types_stay_as_they_are(read):
 
 def test_every_row_is_accounted_for(read, world):
     rows = sum(map(len, world.zones.values())) + sum(map(len, world.gpus.values()))
-    assert sum(1 if not isinstance(r, SkippedRows) else r.rows for r in read().readings()) == rows
+    readings = [reading for reading in read().readings() if not isinstance(reading, SaleTerm)]
+    assert sum(1 if not isinstance(r, SkippedRows) else r.rows for r in readings) == rows
 
 
 def test_a_type_is_updated_where_the_cloud_knows_more(read, catalog):
@@ -109,6 +112,61 @@ def test_numbers_that_differ_between_zones_are_refused(read, world, make):
 def test_types_that_are_gone_are_left(read, world, make):
     world.zones[ZONE].append(make.machine("a2-highgpu-1g", name="a9-old-1g", deprecated={"state": "OBSOLETE"}))
     assert lefts(read())["machine types that can no longer be started"] == 1
+
+
+def ends(found):
+    """What the zones say of ends, by type and region; the rest says nothing."""
+    terms = (term for term in found.sale_terms if term.ends is not None)
+    return {(term.instance_type, term.region): (term.ends, term.sold, term.successor) for term in terms}
+
+
+def deprecated(state, **dates):
+    base = "https://www.googleapis.com/compute/v1/projects/p/zones/us-central1-a/machineTypes/"
+    return {"state": state, "replacement": f"{base}a3-highgpu-8g", **dates}
+
+
+def test_the_end_of_a_type_is_that_of_the_zone_that_keeps_it_longest(read, world, make):
+    """DeprecationStatus: `obsolete` is when new machines are refused; a state alone, or ACTIVE, is no end."""
+    name = "a2-highgpu-1g"
+    for zone, day in ((ZONE, "2027-01-31T00:00:00.000-08:00"), ("us-central1-b", "2027-03-31T00:00:00.000-08:00")):
+        old = make.machine(name, deprecated=deprecated("DEPRECATED", obsolete=day))
+        world.zones[zone] = [row for row in world.zones[zone] if row["name"] != name] + [old]
+    world.zones["us-east1-b"].append(make.machine("a3-megagpu-8g", deprecated=deprecated("DEPRECATED")))
+    world.zones["us-east5-a"].append(
+        make.machine("a3-megagpu-8g", deprecated={"state": "ACTIVE", "obsolete": "2027-01-01"})
+    )
+    assert ends(read()) == {(name, "us-central1"): (date(2027, 3, 31), None, "a3-highgpu-8g")}
+    world.zones["us-central1-b"][-1].pop("deprecated")
+    assert ends(read()) == {}, "one zone keeps it"
+
+
+def test_a_type_that_no_zone_starts_any_more_has_ended(read, world, make):
+    gone = make.machine("a3-megagpu-8g", deprecated=deprecated("OBSOLETE", obsolete="2026-06-30T00:00:00Z"))
+    world.zones["us-east1-b"].append(gone)
+    world.zones["us-east5-a"].append(make.machine("a3-megagpu-8g", deprecated=deprecated("DELETED")))
+    assert ends(read()) == {
+        ("a3-megagpu-8g", "us-east1"): (date(2026, 6, 30), False, "a3-highgpu-8g"),
+        ("a3-megagpu-8g", "us-east5"): (date(2026, 11, 21), False, "a3-highgpu-8g"),  # by the day of the refresh
+    }
+
+
+def test_a_machine_with_a_gpu_ends_with_its_gpu(read, world):
+    plain = world.answer
+
+    def answer(request):
+        given = plain(request)
+        if request.path.endswith("acceleratorTypes"):
+            for scope in given.body["items"].values():
+                for row in scope.get("acceleratorTypes", ()):
+                    row["deprecated"] = {"state": "DEPRECATED", "obsolete": "2027-06-30T00:00:00Z"}
+        return given
+
+    world.answer = answer
+    found = ends(read())
+    assert found["n1-standard-8+1xnvidia-tesla-t4", "us-central1"][0] == date(2027, 6, 30)
+    assert found["nvidia-tesla-t4", "us-east1"][0] == date(2027, 6, 30)
+    assert ("n1-standard-8+1xnvidia-tesla-t4", "us-east1") in found
+    assert "a3-highgpu-8g" not in {name for name, _ in found}, "its GPU is of the machine type, which states no end"
 
 
 def test_regions_narrow_what_is_read(read):

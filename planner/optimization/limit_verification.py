@@ -1,0 +1,166 @@
+"""Verification of the limits of a request, of what they make necessary (operators, support fee), and of the money."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+
+from planner.finance.cashflow import Payment, present_cost
+from planner.optimization.solution import list_payments
+from planner.optimization.verified_plan import ROUNDING, VerifiedPlan, Violation, active_units, exceeds
+from planner.supply import onprem
+from planner.supply.candidates import Resource
+from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year
+from planner.supply.onprem import OwnedNode
+from planner.supply.payments import CLOUD_BILL_CATEGORIES
+from planner.supply.purchase_options import load_purchase_options
+from pricing.units import HOURS_PER_DAY
+
+CENT = 0.01
+
+
+def _check_spot_share(plan: VerifiedPlan) -> Iterator[Violation]:
+    """No more of a workload's work on spot than its limit, of each month or, with a deadline, of all of it."""
+    options = load_purchase_options()
+    done: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for use in plan.decisions.shares:
+        quote = plan.resource(use.candidate).quote
+        month = 0 if plan.need(use.candidate).deadline is not None else use.month
+        on_spot = quote is not None and options[quote.price.kind].INTERRUPTS
+        sums = done[use.candidate.need, month]
+        sums[0] += use.units if on_spot else 0.0
+        sums[1] += use.units
+    for (index, month), (spot, every) in done.items():
+        need = plan.setting.demands.needs[index]
+        share = plan.setting.rules.spot_share(need)
+        if spot > every * share * (1 + ROUNDING) + ROUNDING * every:
+            yield Violation("spot_share", need.workload.name, month, spot / every, share)
+
+
+def _check_site(plan: VerifiedPlan) -> Iterator[Violation]:
+    """The owned nodes that are on site keep within its power and racks, in each month from their delivery."""
+    limits, assumed = plan.setting.rules.limits, plan.setting.assumptions
+    power: dict[int, float] = defaultdict(float)
+    racks: dict[int, float] = defaultdict(float)
+    for order in plan.decisions.bought:
+        node = order.resource.node
+        if node is None:
+            continue
+        for month in _months_on_site(plan, order.resource, node, order.month):
+            power[month] += order.quantity * node.max_power_kw
+            racks[month] += order.quantity * onprem.node_rack_fraction(node, assumed)
+    for rule, used, most in (("power", power, limits.owned_power_kw), ("racks", racks, limits.owned_racks)):
+        for month, amount in used.items():
+            if most is not None and exceeds(amount, most):
+                yield Violation(f"site_{rule}", rule, month, amount, most)
+
+
+def _months_on_site(plan: VerifiedPlan, resource: Resource, node: OwnedNode, month: int) -> range:
+    if resource.held is not None:
+        return resource.held.covers
+    return onprem.delivered_months(month, plan.setting.assumptions, plan.setting.terms, node.finance)
+
+
+def _check_operators(plan: VerifiedPlan) -> Iterator[Violation]:
+    """Where operators are hired whole, enough of them for all accelerators on site, and the least number for any."""
+    if plan.setting.rules.site.staff != "whole":
+        return
+    assumed = plan.setting.assumptions
+    there: dict[int, float] = defaultdict(float)
+    for order in plan.decisions.bought:
+        node = order.resource.node
+        if node is not None:
+            for month in _months_on_site(plan, order.resource, node, order.month):
+                there[month] += order.quantity * node.accelerators
+    hired = {each.month: each.quantity for each in plan.decisions.overheads if each.kind == "staff"}
+    for month, accelerators in there.items():
+        needed = max(assumed["staff_minimum"].value, accelerators / assumed["accelerators_per_staff"].value)
+        if exceeds(needed, hired.get(month, 0.0)):
+            yield Violation("operators", "staff", month, hired.get(month, 0.0), needed)
+
+
+def _check_support_fee(plan: VerifiedPlan) -> Iterator[Violation]:
+    """The support plan costs at least its minimum fee in each month with a cloud bill."""
+    least = plan.setting.assumptions["cloud_support_minimum_per_month"].value
+    billed: dict[int, float] = defaultdict(float)
+    support: dict[int, float] = defaultdict(float)
+    for _, payment in list_payments(plan.decisions, plan.setting) if least else ():
+        if payment.category in CLOUD_BILL_CATEGORIES:
+            billed[payment.month] += payment.amount
+            support[payment.month] += payment.amount if payment.category == "cloud_support" else 0.0
+    for month, amount in billed.items():
+        if amount > CENT and support[month] < least - CENT:
+            yield Violation("support_fee", "cloud_support", month, support[month], least)
+
+
+def _check_quotas(plan: VerifiedPlan) -> Iterator[Violation]:
+    """No more nodes at once than each quota leaves, where quotas hold."""
+    used: dict[tuple[tuple[str, str, str], int], float] = defaultdict(float)
+    quotas = {quota.key: quota for quota in plan.setting.rules.quotas}
+    if not quotas:
+        return
+    by_hour: dict[tuple[Resource, int], float] = defaultdict(float)
+    for use in plan.decisions.shares:
+        resource = plan.resource(use.candidate)
+        if resource.what in ("hourly", "covered"):
+            by_hour[resource, use.month] += use.nodes
+    resources = {order.resource.key: order.resource for order in plan.decisions.bought}
+    for (key, month), units in active_units(plan).items():
+        resource = resources[key]
+        if resource.held is None and resource.unit != "money":
+            days = plan.setting.terms.hours_per_month / HOURS_PER_DAY
+            by_hour[resource, month] += units / (days if resource.unit == "node_day" else 1.0)
+    for (resource, month), nodes in by_hour.items():
+        for quota, each in plan.setting.rules.counted(resource):
+            used[quota.key, month] += math.ceil(nodes - ROUNDING) * each
+    for (quota_key, month), amount in used.items():
+        quota = quotas[quota_key]
+        free = max(quota.limit - (quota.used or 0.0), 0.0)
+        if exceeds(amount, free):
+            yield Violation("quota", " ".join(quota_key), month, amount, free)
+
+
+def _check_budgets(plan: VerifiedPlan) -> Iterator[Violation]:
+    """Hardware and everything else within the budget of each year."""
+    limits, months = plan.setting.rules.limits, plan.setting.terms.months
+    paid = [payment for _, payment in list_payments(plan.decisions, plan.setting)]
+    for rule, yearly, of_hardware in (
+        ("capex_per_year", limits.capex_per_year, True),
+        ("opex_per_year", limits.opex_per_year, False),
+    ):
+        if yearly is None:
+            continue
+        for year, most in enumerate(budget_by_year(yearly, months), 1):
+            spent = math.fsum(p.amount for p in paid if _counts(p, of_hardware) and (p.month - 1) // 12 + 1 == year)
+            if spent > most * (1 + ROUNDING) + CENT:
+                yield Violation(rule, f"year {year}", 12 * year, spent, most)
+
+
+def _counts(payment: Payment, of_hardware: bool) -> bool:
+    return payment.amount > 0 and (payment.category in CAPEX_CATEGORIES) == of_hardware
+
+
+def _check_money(plan: VerifiedPlan) -> Iterator[Violation]:
+    """The totals of the strategy are those of its payments, to the cent, as are its rows of cash."""
+    paid = [payment for _, payment in list_payments(plan.decisions, plan.setting)]
+    total = math.fsum(payment.amount for payment in paid)
+    if abs(total - plan.strategy.total_cost) > CENT:
+        yield Violation("total_cost", plan.strategy.name, 0, plan.strategy.total_cost, total)
+    present = present_cost(paid, plan.setting.terms.discount_rate_monthly)
+    if abs(present - plan.strategy.present_cost) > CENT:
+        yield Violation("present_cost", plan.strategy.name, 0, plan.strategy.present_cost, present)
+    cash = math.fsum(row.amount for row in plan.strategy.cash)
+    if abs(cash - total) > CENT:
+        yield Violation("cash", plan.strategy.name, 0, cash, total)
+
+
+LIMIT_CHECKS = (
+    _check_spot_share,
+    _check_site,
+    _check_operators,
+    _check_support_fee,
+    _check_quotas,
+    _check_budgets,
+    _check_money,
+)

@@ -1,0 +1,228 @@
+"""Verification: whether a solved strategy can be bought and run, in nodes, hours, days and money.
+
+Independent of the linear program: it reads the decisions, the request and the catalogue, and knows neither columns nor
+rows nor their scale. A solver works to a tolerance of its scaled rows, so a use that is small beside the largest of its
+row can slip through; here it cannot. A violation is a defect of the planner, never of the request.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+
+from planner.optimization.limit_verification import LIMIT_CHECKS
+from planner.optimization.verified_plan import (
+    NODE_HOURS_ROUNDING,
+    ROUNDING,
+    VerifiedPlan,
+    Violation,
+    active_units,
+    exceeds,
+)
+from planner.request.errors import InternalError
+from planner.supply.price_rules import is_permitted_place, last_month, last_start, may_run, plan_start, use_refusal
+from planner.supply.price_rules import sale_refusal as refuse_sale
+from planner.supply.purchase_options import load_purchase_options
+from planner.workloads.placement import parallel_limit
+from pricing.units import HOURS_PER_DAY
+
+VIOLATIONS_SHOWN = 5
+
+
+def verify_plan(plan: VerifiedPlan) -> None:
+    """Raises InternalError with every rule that the plan breaks."""
+    if violations := find_violations(plan):
+        listed = "; ".join(str(violation) for violation in violations[:VIOLATIONS_SHOWN])
+        more = f" and {len(violations) - VIOLATIONS_SHOWN} more" if len(violations) > VIOLATIONS_SHOWN else ""
+        raise InternalError(f"{plan.strategy.name}: the plan fails its verification: {listed}{more}")
+
+
+def find_violations(plan: VerifiedPlan) -> tuple[Violation, ...]:
+    """Every rule that the plan breaks; none where it can be bought and run as it stands."""
+    if malformed := tuple(_check_amounts(plan)):
+        return malformed  # nothing can be added up
+    checks = (
+        _check_work,
+        _check_capacity,
+        _check_whole_nodes,
+        _check_service_capacity,
+        _check_gangs,
+        _check_parallel_jobs,
+        _check_days,
+        _check_sale,
+        _check_permission,
+        *LIMIT_CHECKS,
+    )
+    return tuple(violation for check in checks for violation in check(plan))
+
+
+def _check_amounts(plan: VerifiedPlan) -> Iterator[Violation]:
+    """No negative work, hours, nodes or purchases, and nothing outside the months of the plan."""
+    months = plan.setting.terms.months
+    for use in plan.decisions.shares:
+        name = plan.need(use.candidate).workload.name
+        for amount in (use.node_hours, use.nodes, use.units, *(part.node_hours for part in use.blocks)):
+            if not (math.isfinite(amount) and amount >= 0):
+                yield Violation("negative_use", name, use.month, amount, 0.0)
+        if not 1 <= use.month <= months:
+            yield Violation("outside_the_plan", name, use.month, use.month, months)
+        if not math.isclose(math.fsum(part.node_hours for part in use.blocks), use.node_hours, abs_tol=1e-6):
+            yield Violation("hours_of_blocks", name, use.month, use.node_hours, 0.0)
+    for order in plan.decisions.bought:
+        if not order.quantity > 0:
+            yield Violation("negative_purchase", order.resource.title, order.month, order.quantity, 0.0)
+        if not 1 <= order.month <= months:
+            yield Violation("outside_the_plan", order.resource.title, order.month, order.month, months)
+
+
+def _check_work(plan: VerifiedPlan) -> Iterator[Violation]:
+    """The work of each workload is done, neither less nor more, in its month and hours, and by its deadline."""
+    demands = plan.setting.demands
+    done: dict[tuple[int, int, int], float] = defaultdict(float)
+    for use in plan.decisions.shares:
+        need = plan.need(use.candidate)
+        if need.deadline is not None and use.month > need.deadline and use.units:
+            yield Violation("after_deadline", need.workload.name, use.month, use.month, need.deadline)
+        for part in use.blocks:
+            month = need.deadline or use.month
+            done[use.candidate.need, month, part.block if need.levels is not None else -1] += part.units
+    for index, need in enumerate(demands.needs):
+        for month, units in enumerate(need.monthly, 1):
+            for block in range(len(demands.block_hours)) if need.levels is not None else (-1,):
+                due = units if block < 0 else need.block_units(month - 1, block, demands.block_hours)
+                given = done.pop((index, month, block), 0.0)
+                if not math.isclose(given, due, rel_tol=ROUNDING, abs_tol=ROUNDING * max(need.monthly)):
+                    yield Violation("work_done", need.workload.name, month, given, due)
+
+
+def _check_capacity(plan: VerifiedPlan) -> Iterator[Violation]:
+    """In every month and block, the hours used of what is owned or committed exist on the nodes that were bought, and
+    those of a day that was bought; committed money covers what is drawn on it."""
+    active = active_units(plan)
+    units = {order.resource.key: order.resource for order in plan.decisions.bought}
+    used: dict[tuple[tuple[str, ...], int], dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    for use in plan.decisions.shares:
+        resource = plan.resource(use.candidate)
+        if resource.what == "hourly":
+            continue
+        weight = resource.quote.price.price_per_hour if resource.pool and resource.quote is not None else 1.0
+        for part in use.blocks:
+            used[resource.pool or resource.key, use.month][part.block] += part.node_hours * weight
+    for (key, month), by_block in used.items():
+        count = active[key, month]
+        is_money = key in units and units[key].unit == "money"
+        of_days = key in units and units[key].unit == "node_day"
+        for block, hours in ((-1, math.fsum(by_block.values())),) if of_days else by_block.items():
+            exists = count * (HOURS_PER_DAY if of_days else plan.hours(block))
+            if hours > exists * (1 + ROUNDING) + (NODE_HOURS_ROUNDING if count or is_money else 0.0):
+                yield Violation("hours_bought", " ".join(key), month, hours, exists)
+
+
+def _check_whole_nodes(plan: VerifiedPlan) -> Iterator[Violation]:
+    """Nodes and days are bought whole; a service has whole nodes by the hour, in whole gangs."""
+    for order in plan.decisions.bought:
+        if order.resource.unit != "money" and order.quantity != round(order.quantity):
+            yield Violation("whole_purchases", order.resource.title, order.month, order.quantity, round(order.quantity))
+    for use in plan.decisions.shares:
+        if not plan.is_served_by_hour(use):
+            continue
+        for part in use.blocks:
+            gangs = part.node_hours / plan.hours(part.block) / use.candidate.nodes_per_gang
+            if abs(gangs - round(gangs)) > ROUNDING:
+                yield Violation("whole_nodes", plan.need(use.candidate).workload.name, use.month, gangs, round(gangs))
+
+
+def _check_service_capacity(plan: VerifiedPlan) -> Iterator[Violation]:
+    """What stands ready for a service, by the hour and on shared nodes, can do its work in each block; in nodes by the
+    hour, the hours billed are at least those of the work."""
+    for use in plan.decisions.shares:
+        for part in use.blocks:
+            needed = part.units / use.candidate.units_per_node_hour
+            if needed > part.node_hours * (1 + ROUNDING) + 1e-9:
+                name = plan.need(use.candidate).workload.name
+                yield Violation("hours_for_the_work", name, use.month, part.node_hours, needed)
+
+
+def _check_gangs(plan: VerifiedPlan) -> Iterator[Violation]:
+    """A gang over several nodes has all of them in one place: rented nodes that one fabric joins, unless any network
+    will do; of owned and committed nodes as many as it takes."""
+    active = active_units(plan)
+    for use in plan.decisions.shares:
+        span, resource = use.candidate.nodes_per_gang, plan.resource(use.candidate)
+        if span == 1 or not use.units:
+            continue
+        need = plan.need(use.candidate)
+        if resource.quote is not None and need.workload.fabric == "joined":
+            fabric = plan.catalog.fabric(resource.quote.offering)
+            if not fabric.joins(span):
+                yield Violation("gang_without_fabric", need.workload.name, use.month, span, fabric.nodes_joined or 1)
+        if resource.what in ("commitment", "owned") and resource.unit == "node":
+            count = active[resource.key, use.month]
+            if span > count:
+                yield Violation("gang_larger_than_bought", need.workload.name, use.month, span, count)
+
+
+def _check_parallel_jobs(plan: VerifiedPlan) -> Iterator[Violation]:
+    """No more gangs of a job at once than it allows, in the mean of each block."""
+    running: dict[tuple[int, int, int], float] = defaultdict(float)
+    for use in plan.decisions.shares:
+        for part in use.blocks:
+            gangs = part.node_hours / use.candidate.granule / plan.hours(part.block)
+            running[use.candidate.need, use.month, part.block] += gangs
+    for (index, month, _), gangs in running.items():
+        need = plan.setting.demands.needs[index]
+        most = parallel_limit(need)
+        if most is not None and not need.serving and exceeds(gangs, most):
+            yield Violation("parallel_jobs", need.workload.name, month, gangs, most)
+
+
+def _check_days(plan: VerifiedPlan) -> Iterator[Violation]:
+    """What is sold for dates is started within the time in which it can be ordered, and a commitment to nodes so that
+    its term is over before its type ends."""
+    start, assumptions = plan_start(plan.request), plan.setting.assumptions
+    for order in plan.decisions.bought:
+        quote = order.resource.quote
+        if quote is None or order.resource.held is not None:
+            continue
+        option = load_purchase_options()[quote.price.kind]
+        last = last_start(quote, option, plan.request, assumptions, start)
+        if last is not None and order.month > last:
+            yield Violation("ordered_too_early", order.resource.title, order.month, order.month, last)
+
+
+def _check_sale(plan: VerifiedPlan) -> Iterator[Violation]:
+    """Everything is sold in its way at the start of the plan and until it is used, and its way of paying is for the
+    work: only what is interruptible is on spot."""
+    start, months = plan_start(plan.request), plan.setting.terms.months
+    options = load_purchase_options()
+    for use in plan.decisions.shares:
+        resource, need = plan.resource(use.candidate), plan.need(use.candidate)
+        if resource.quote is None:
+            continue
+        until = last_month(resource.quote, start, months)
+        if until is not None and use.month > until and use.units:
+            yield Violation("used_after_its_end", resource.title, use.month, use.month, until)
+        if resource.held is not None:
+            continue
+        if refuse_sale(resource.quote, start) is not None:
+            yield Violation("not_sold", resource.title, use.month, 1.0, 0.0)
+        option = options[resource.quote.price.kind]
+        if option.INTERRUPTS and not need.workload.interruptible:
+            yield Violation("interrupted", need.workload.name, use.month, use.units, 0.0)
+        elif use_refusal(resource.quote, option, need) is not None:
+            yield Violation("not_for_this_work", need.workload.name, use.month, use.units, 0.0)
+
+
+def _check_permission(plan: VerifiedPlan) -> Iterator[Violation]:
+    """Every workload is where the request lets it be: providers, regions, residency, ownership."""
+    for use in plan.decisions.shares:
+        resource, workload = plan.resource(use.candidate), plan.need(use.candidate).workload
+        if resource.quote is None:
+            if not workload.may_be_owned:
+                yield Violation("may_not_be_owned", workload.name, use.month, use.units, 0.0)
+        elif not (
+            is_permitted_place(resource.quote, plan.request)
+            and may_run(plan.catalog, plan.request, workload, resource.quote)
+        ):
+            yield Violation("not_permitted_there", f"{workload.name} at {resource.title}", use.month, use.units, 0.0)

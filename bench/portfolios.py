@@ -1,6 +1,6 @@
 """Portfolios of many workloads: how near to a proven optimum a plan is, and after how long.
 
-The bound holds for the whole program whatever was left out of the search (planner/optimization/restriction.py).
+The bound holds for the whole program whatever was left out of the search (planner/optimization/dual_bounds.py).
 Workloads are made from
 a seed over the shipped catalogue.
 """
@@ -36,7 +36,7 @@ def one(workloads: int, months: int, goal_s: float, goal_percent: float) -> Iter
     rules = strategy_scope("hybrid", setting)
     program = build_program(setting, rules)
     sys.stderr.write(f"  {title}: {len(program.columns):,} columns after {time.perf_counter() - began:.1f} s\n")
-    best = solve_large(program, [item.resource.purchase_option for item in rules.shared])
+    best = solve_large(program)
     took = time.perf_counter() - began
     above = 100 * (best.objective - best.bound) / best.objective
     yield Figure(f"{title}: {best.searched or len(program.columns):,} of {len(program.columns):,} columns", took * 1000,

@@ -23,7 +23,13 @@ from planner.analysis.warnings import collect_gaps
 from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
 from planner.optimization.solution import PlanningContext
-from planner.optimization.strategy import SolvedStrategy, ownable_workloads, solve_strategy
+from planner.optimization.strategy import (
+    SolvedStrategy,
+    adopt_as_hybrid,
+    ownable_workloads,
+    rents_only,
+    solve_strategy,
+)
 from planner.optimization.verification import verify_plan
 from planner.optimization.verified_plan import VerifiedPlan
 from planner.request import assumptions as figures
@@ -268,7 +274,8 @@ def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:
 def _solve_strategies(
     request: Request, context: PlanningContext, catalog: Catalog, unserved: tuple[Message, ...]
 ) -> list[SolvedStrategy]:
-    """The requested strategies, verified, or with reasons why not. Hybrid takes over a cheaper one within it."""
+    """The requested strategies, verified, or with reasons why not. Hybrid takes over a cheaper one within it; cloud
+    takes over a hybrid that buys no hardware: nothing in the cloud can be cheaper, and one search is spared."""
 
     def solve_one(name: StrategyName) -> SolvedStrategy:
         if unserved:
@@ -281,23 +288,21 @@ def _solve_strategies(
         return result
 
     with ThreadPoolExecutor(len(request.strategies)) as pool:  # the solver releases the interpreter's lock
-        solved = list(pool.map(solve_one, request.strategies))
+        first = [name for name in request.strategies if name != "cloud" or "hybrid" not in request.strategies]
+        known = dict(zip(first, pool.map(solve_one, first), strict=True))
+    for name in request.strategies:
+        if name not in known:
+            hybrid = known["hybrid"]
+            known[name] = (
+                replace(hybrid, strategy=replace(hybrid.strategy, name=name)) if rents_only(hybrid) else solve_one(name)
+            )
+    solved = [known[name] for name in request.strategies]
     feasible = [s for s in solved if s.strategy.status != "infeasible"]
     best = min(feasible, key=lambda s: s.strategy.present_cost, default=None)
     if best is None:
         return solved
     # Each optimum is proven only to within the gap, so hybrid may come out above a strategy that it contains.
-    return [_adopt_as_hybrid(best, s) if s.strategy.name == "hybrid" and s in feasible else s for s in solved]
-
-
-def _adopt_as_hybrid(best: SolvedStrategy, hybrid: SolvedStrategy) -> SolvedStrategy:
-    """The cheaper of the two as hybrid. The bound of hybrid stays proven: it may do all that `best` does."""
-    cost = best.strategy.present_cost
-    if cost >= hybrid.strategy.present_cost:
-        return hybrid
-    bound = min(hybrid.strategy.bound, cost)
-    gap = (cost - bound) / abs(cost) if cost else 0.0
-    return replace(best, strategy=replace(best.strategy, name="hybrid", bound=bound, gap_fraction=gap))
+    return [adopt_as_hybrid(best, s) if s.strategy.name == "hybrid" and s in feasible else s for s in solved]
 
 
 def _explain_infeasibility(name: StrategyName, context: PlanningContext) -> tuple[Message, ...]:

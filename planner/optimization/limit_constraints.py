@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from planner.finance.cashflow import present_cost
-from planner.optimization.constraints import StartColumns, bills_ready_nodes
+from planner.optimization.constraints import StartColumns
 from planner.optimization.linear_program import ANY_HOUR, LinearProgram, ProgramColumn, RequestLimit, RowEntries
 from planner.optimization.solution import PlanningContext
 from planner.result.audit_trail import discount_factor
@@ -28,7 +28,6 @@ def add_limit_constraints(
 ) -> None:
     """Rows for every limit in the request; none without limits."""
     limits = setting.rules.limits
-    _add_spare_rows(program, setting)
     _add_spot_rows(program, setting)
     if setting.rules.quotas:
         _add_quota_rows(program, setting, shared, started)
@@ -52,24 +51,6 @@ def add_limit_constraints(
         _add_support_minimum_rows(program, setting, shared)
 
 
-def _add_spare_rows(program: LinearProgram, setting: PlanningContext) -> None:
-    """Spare replicas of a service, ready beyond those at work: on nodes by the hour, or reserved on shared nodes."""
-    hours = setting.demands.block_hours
-    idle: dict[tuple[int, int, int], RowEntries] = defaultdict(list)
-    for number, column in enumerate(program.columns):
-        if column.kind not in ("work", "ready", "reserve"):
-            continue
-        step = program.steps[column.owner]
-        need = setting.demands.needs[step.candidate.need]
-        if not need.serving or not need.workload.spare_replicas or (column.kind == "work" and not step.by_hour):
-            continue
-        gangs = column.node_hours / (step.candidate.granule * hours[column.block])
-        entry = (number, -gangs if column.kind == "work" else gangs)
-        idle[step.candidate.need, column.month, column.block].append(entry)
-    for (index, _, _), entries in sorted(idle.items()):
-        program.row(float(setting.demands.needs[index].workload.spare_replicas), math.inf, entries)
-
-
 def _add_spot_rows(program: LinearProgram, setting: PlanningContext) -> None:
     """Of the work of each month (for a deadline: of all) at most a share on nodes that may be taken back."""
     resources = setting.market.resources
@@ -83,19 +64,13 @@ def _add_spot_rows(program: LinearProgram, setting: PlanningContext) -> None:
             done[candidate.need, column.task[1]].append((number, column.units))
     for (index, month), entries in sorted(done.items()):
         need = setting.demands.needs[index]
+        if need.serving:
+            continue  # whole replicas of each block: the upper bound of their columns
         share = setting.rules.spot_share(need)
         if share < 1:
-            total = need.total if need.deadline is not None else _month_units(setting, index, month)
+            total = need.total if need.deadline is not None else need.monthly[month - 1]
             limit = RequestLimit("spot_fraction_max", need.workload.name, share, "of the work")
             program.row(-math.inf, share, [(f, units / total) for f, units in entries], limit=limit)
-
-
-def _month_units(setting: PlanningContext, index: int, month: int) -> float:
-    """The work of a month, as its blocks have it."""
-    need, hours = setting.demands.needs[index], setting.demands.block_hours
-    if need.levels is None:
-        return need.monthly[month - 1]
-    return math.fsum(need.block_units(month - 1, block, hours) for block in range(len(hours)))
 
 
 def _add_site_rows(
@@ -207,7 +182,7 @@ def _add_support_minimum_rows(
                 if payment.category == "cloud_support":
                     support[payment.month].append((number, payment.amount))
                 using[payment.month].append(number)
-        elif column.kind in ("work", "ready") and program.cost[number]:
+        elif column.kind in ("work", "ready", "pooled") and program.cost[number]:
             step = program.steps[column.owner]
             if setting.market.resources[step.candidate.resource].node is None:
                 # A column of use costs bill x bill factor, discounted; the support plan is its fraction of the bill.
@@ -264,21 +239,21 @@ def _peak_hourly_nodes(
     hours, resources = setting.demands.block_hours, setting.market.resources
     blocks: dict[tuple[int, int], list[RowEntries]] = defaultdict(list)
     for number, column in enumerate(program.columns):
-        if column.kind not in ("work", "ready"):
+        if column.kind not in ("work", "ready", "pooled") or not column.node_hours:
             continue
         step = program.steps[column.owner]
-        whole = bills_ready_nodes(step, setting.demands.needs[step.candidate.need])
-        if not step.by_hour or whole != (column.kind == "ready"):
-            continue
-        if setting.rules.counted(resources[step.candidate.resource]):
+        if step.by_hour and setting.rules.counted(resources[step.candidate.resource]):
             length = math.fsum(hours) if column.block == ANY_HOUR else hours[column.block]
-            blocks[column.owner, column.month].append([(number, column.node_hours / length)])
+            # pooled nodes are of all who share them: the owner of the column is only one of those
+            owner = column.owner if column.kind != "pooled" else -1 - step.candidate.resource
+            blocks[owner, column.month].append([(number, column.node_hours / length)])
     entries_by_resource: dict[tuple[tuple[str, ...], int], RowEntries] = defaultdict(list)
     for (owner, month), rows in sorted(blocks.items()):
-        candidate = program.steps[owner].candidate
-        span = float(candidate.nodes_per_gang)
+        is_pool = owner < 0
+        resource = -1 - owner if is_pool else program.steps[owner].candidate.resource
+        span = 1.0 if is_pool else float(program.steps[owner].candidate.nodes_per_gang)
         peak = program.column(ProgramColumn("peak", owner, month), 0.0, math.inf, whole=span > 1)
         for entries in rows:
             program.row(-math.inf, 0.0, [*entries, (peak, -span)])
-        entries_by_resource[resources[candidate.resource].key, month].append((peak, span))
+        entries_by_resource[resources[resource].key, month].append((peak, span))
     return entries_by_resource

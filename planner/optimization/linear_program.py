@@ -14,17 +14,20 @@ DemandTask = tuple[int, int, int]
 """A piece of demand that is to be done: workload, month (0: all up to a deadline), block (ANY_HOUR: any of the
 month)."""
 ColumnKind = Literal[
-    "start", "work", "ready", "gang", "team", "short", "reserve", "peak", "nodes", "staff", "any", "top_up"
-]
+    "start", "work", "ready", "pooled", "home", "gang", "gang_days", "short", "peak", "nodes", "staff", "any",
+    "top_up",
+]  # fmt: skip
 RowEntries = list[tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramColumn:
-    """The meaning of a variable; `owner` is the shared resource of a start, else the index of a step.
+    """The meaning of a variable; `owner` is the shared resource of a start, the workload of a home or team, else the
+    index of a step (of pooled nodes, of any of those that share them).
 
-    A column of work is a share of `task`; doing all of it there takes `node_hours` and does `units`. One of ready or
-    reserve holds `node_hours` without work of its own.
+    A column of work is a share of `task`: all of it does `units` and takes `node_hours`, on `nodes` at once where they
+    stand for it. Where the nodes are counted by a column of their own (ready for the workload, or pooled with others),
+    the hours are there and not with the work.
     """
 
     kind: ColumnKind
@@ -34,16 +37,18 @@ class ProgramColumn:
     task: DemandTask = (-1, 0, 0)
     node_hours: float = 0.0
     units: float = 0.0
+    nodes: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateActivity:
     """A candidate as the model uses it: by the hour, or on the shared resource of index `shared`, or both (`by_hour`
-    and set against committed money)."""
+    and set against committed money); at a home of its own, or for the overflow of owned nodes."""
 
     candidate: Candidate
     shared: int | None
     by_hour: bool
+    overflow: bool = False
 
 
 @dataclass(frozen=True, slots=True)

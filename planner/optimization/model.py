@@ -1,27 +1,33 @@
 """The plan of one strategy as a mixed-integer linear program. Knows no solver.
 
 Sets: months t, load blocks b of h[b] hours, workloads k with tasks q (a month, a block of a month, or all months up
-to a deadline), candidates j of k; shared resources i (commitments, owned systems, committed money) with starts a, each
-covering some months. H[q,j] are the node-hours that the whole of task q takes on j, c[i,j] the use of i by a node-hour
-(1, or money at the plan's rate), A[i,b] the capacity of one unit of i in block b (h; 24 hours of the
-month for a day of a node).
+to a deadline), candidates j of k, each at a place (a rented type in a region, or an owned system); shared resources i
+(commitments, owned systems, committed money) with starts a, each covering some months. H[q,j] are the node-hours that
+the whole of task q takes on j: those of whole nodes that stand for it where q belongs to a block, of nodes as busy as
+they can be where it may run at any hour. c[i,j] is the use of i by a node-hour (1, or money at the plan's rate),
+A[i,b] the capacity of one unit of i in block b (h; 24 hours of the month for a day of a node).
 
-Decide: y[i,a] units started (whole, but for money); f[q,j,t,b] the share of task q done on j in month t and block b (0
-to 1; one block where the work may run at any hour and the nodes are paid by the hour); r[j,t,b] gangs of nodes ready by
-the hour for a service (whole); z[j,t] whether a gang that spans nodes uses a shared resource, v[k,g] whether a job that
-runs a stated number of gangs at once uses accelerator and gang g, w[k,p] whether a service rents type and place p.
+Decide: u[k,p] whether k lives at place p (homes; its gang is part of it), w[k,p] whether p takes what exceeds its owned
+nodes; y[i,a] units started (whole, but for
+money); f[q,j,t,b] the share of task q done on j in month t and block b (0 to 1; one block where the work may run at
+any hour and the nodes are paid by the hour); r[j,t,b] whole nodes or gangs of nodes, where work is divided between an
+owned system and the cloud, or nodes are shared with other workloads; z[j,t] whether a gang that spans nodes uses a
+shared resource; d[j,t] days of a whole gang.
 
-Minimise the present cost: sum cost[i,a] y + sum rate[j,t] H f (by the hour; on r for services; the power of owned nodes
-at work) + sum data[q,j,t] f.
+Minimise the present cost: sum cost[i,a] y + sum rate[j,t] H f (by the hour; on r where nodes are counted; the power of
+owned nodes at work) + sum data[q,j,t] f.
 
 Subject to
-    sum f = 1                            every task is done
+    sum_p u = 1                          one home (home_constraints.py)
+    sum over p's j of f = u[k,p]         a home in the cloud does every task
+    sum over owned j of f = sum u        owned systems (f <= u[k,p] each) and the overflow by the hour do, too:
+    sum over p's j of f <= w[k,p]        in one place, sum_p w <= sum of u over owned systems (of the same accelerator
+                                         and gang for a job that runs a stated number of gangs at once)
     sum c H f <= A sum_a y               no shared capacity is used twice, in every month and block
-    H f <= nodes h r                     a service by the hour has whole nodes ready
+    H f <= h r                           nodes are whole where they are counted
     sum H f / nodes per gang <= P h      at most P gangs of a job at once
-    sum f <= v[k,g], sum_g v = 1         such a job uses one accelerator and gang size, in every task
-    r <= most w[k,p], sum_p w <= 1       a service rents one type in one place by the hour
     sum f <= z, nodes z <= sum_a y       a gang on shared nodes has all of them
+    H f <= 24 nodes d, sum nodes d <= y  and all of their days
 and the limits of the request (limit_constraints.py).
 """
 
@@ -29,13 +35,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 from planner.optimization import constraints, limit_constraints
-from planner.optimization.constraints import task_of
+from planner.optimization.home_constraints import task_of
 from planner.optimization.linear_program import ANY_HOUR, CandidateActivity, LinearProgram, ProgramColumn
 from planner.optimization.solution import PlanningContext
+from planner.optimization.standing_work import add_pooled_nodes, add_standing_columns, count_nodes, count_replicas
 from planner.result.audit_trail import discount_factor
+from planner.supply.candidates import Candidate
 from planner.supply.costs import SharedResource
 from planner.supply.payments import data_payments
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
@@ -60,19 +69,38 @@ def build_program(setting: PlanningContext, allowed: StrategyScope) -> LinearPro
             column = _add_start_column(program, index, item, start.month, start.present_cost, demands)
             for month in start.covers:
                 started[index, month].append(column)
-    for candidates in setting.choice.hourly:
-        program.steps += [CandidateActivity(c, None, True) for c in candidates if allowed.hourly_until[c.need] >= 1]
-    for index, item in enumerate(shared):
-        program.steps += [CandidateActivity(c, index, bool(item.weights)) for c in item.candidates]
+    program.steps += _list_steps(setting, allowed)
+    divided = {step.candidate.need for step in program.steps if step.overflow}
     for number, step in enumerate(program.steps):
         need = demands.needs[step.candidate.need]
         for month in range(1, setting.terms.months + 1):
             until = setting.market.resources[step.candidate.resource].last_month
             if (until is None or month <= until) and _is_open(step, need, month, allowed, started):
-                _add_work_columns(program, number, month, setting, shared)
+                _add_work_columns(program, number, month, setting, shared, divided=_is_divided(step, setting, divided))
+    add_pooled_nodes(program, setting, lambda step, month: _use_rate(step, month, setting, shared))
     constraints.add_constraints(program, setting, shared, started)
     limit_constraints.add_limit_constraints(program, setting, shared, started)
     return program
+
+
+def _list_steps(setting: PlanningContext, allowed: StrategyScope) -> Iterator[CandidateActivity]:
+    """All candidates as the model uses them. What exceeds owned nodes is rented by the hour, or in existing
+    commitments; work that may be spread needs no overflow."""
+    shared = allowed.shared
+    owned = {c.need for item in shared if item.resource.node is not None for c in item.candidates}
+    overflows = {need for need in owned if not setting.demands.needs[need].may_spread}
+    for candidates in setting.choice.hourly:
+        yield from (CandidateActivity(c, None, True) for c in candidates if allowed.hourly_until[c.need] >= 1)
+    for candidates in setting.choice.overflow:
+        for c in candidates:
+            if c.need in overflows and allowed.hourly_until[c.need] >= 1:
+                yield CandidateActivity(c, None, True, overflow=True)
+    for index, item in enumerate(shared):
+        yield from (CandidateActivity(c, index, bool(item.weights)) for c in item.candidates)
+        if item.resource.held is not None and item.resource.node is None:
+            for c in item.candidates:
+                if c.need in overflows:
+                    yield CandidateActivity(c, index, False, overflow=True)
 
 
 def _add_start_column(
@@ -85,6 +113,12 @@ def _add_start_column(
     return program.column(
         ProgramColumn("start", index, month), cost, _max_useful_units(item, demands), whole=not item.weights
     )
+
+
+def _is_divided(step: CandidateActivity, setting: PlanningContext, divided: Collection[int]) -> bool:
+    """Whether its work may be only a part: on owned nodes, or what exceeds them."""
+    owned = setting.market.resources[step.candidate.resource].node is not None
+    return step.candidate.need in divided and (step.overflow or owned)
 
 
 def _is_open(
@@ -100,7 +134,13 @@ def _is_open(
 
 
 def _add_work_columns(
-    program: LinearProgram, number: int, month: int, setting: PlanningContext, shared: tuple[SharedResource, ...]
+    program: LinearProgram,
+    number: int,
+    month: int,
+    setting: PlanningContext,
+    shared: tuple[SharedResource, ...],
+    *,
+    divided: bool,
 ) -> None:
     """The columns of one step in one month."""
     step, demands, terms = program.steps[number], setting.demands, setting.terms
@@ -116,20 +156,12 @@ def _add_work_columns(
         task, units = task_of(candidate.need, month, block, demands)
         if units == 0:
             continue
-        hours = units / candidate.units_per_node_hour
-        is_service = constraints.bills_ready_nodes(step, need)
-        work = ProgramColumn("work", number, month, block, task, hours, units)
-        f = program.column(work, data * units + (0.0 if is_service else rate * hours), 1.0, whole=False)
-        if is_service:
-            one = candidate.nodes_per_gang * demands.block_hours[block]
-            ready = ProgramColumn("ready", number, month, block, task, one)
-            most = math.ceil(hours / one) + need.workload.spare_replicas
-            r = program.column(ready, rate * one, most, whole=True)
-            program.row(-math.inf, 0.0, [(f, 1.0), (r, -min(1.0, one / hours))])
-        elif need.serving and need.workload.spare_replicas:
-            gang_hours = candidate.granule * demands.block_hours[block]
-            spare = ProgramColumn("reserve", number, month, block, task, gang_hours)
-            program.column(spare, rate * gang_hours, float(need.workload.spare_replicas), whole=True)
+        work = ProgramColumn("work", number, month, block, task, units=units)
+        if need.serving:
+            add_standing_columns(program, work, setting, rate, data * units, divided=divided)
+        else:
+            hours = units / candidate.units_per_node_hour
+            program.column(replace(work, node_hours=hours), data * units + rate * hours, 1.0, whole=False)
 
 
 def _use_rate(
@@ -147,8 +179,23 @@ def _max_useful_units(item: SharedResource, demands: PortfolioDemand) -> float:
     most = 0.0
     for candidate in item.candidates:
         need = demands.needs[candidate.need]
-        spare = need.workload.spare_replicas * candidate.granule
-        peak = max(need.monthly) * item.weight(candidate) / candidate.units_per_node_hour
-        units = peak / item.hours(min(demands.block_hours)) + spare * item.weight(candidate)
-        most += max(candidate.nodes_per_gang, math.ceil(units * (1 + 1e-9)) + 1)
+        if need.serving:
+            units = _peak_nodes(candidate, need, demands) * item.weight(candidate)
+        else:
+            peak = max(need.monthly) * item.weight(candidate) / candidate.units_per_node_hour
+            units = peak / item.hours(min(demands.block_hours))
+        whole = math.ceil(units * (1 + 1e-9)) + 1
+        if item.by_month and candidate.nodes_per_gang > 1:  # the last day of a gang is a day of all of its nodes
+            whole += candidate.nodes_per_gang
+        most += max(candidate.nodes_per_gang, whole)
     return float(most)
+
+
+def _peak_nodes(candidate: Candidate, need: WorkloadDemand, demands: PortfolioDemand) -> float:
+    hours = demands.block_hours
+    return max(
+        count_nodes(candidate, need, count_replicas(candidate, need, units, hours[block]))
+        for month in range(len(need.monthly))
+        for block in range(len(hours))
+        if (units := need.block_units(month, block, hours))
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -19,12 +19,13 @@ GAP_TARGET = 1e-6
 LONG_SEARCH_GAPS = ((3_000, 1e-4), (6_000, 5e-4), (12_000, 1e-3))
 """After so many nodes of the search, a gap that is near enough to end it. Counted in nodes and not in seconds, so that
 equal programs end the same on every machine."""
-TIME_LIMIT_S = 300.0
+SEARCH_WORK, STEP_WORK = 4e7, 1e7
+"""Work after which a search ends with the best plan so far, and each step to a first plan: occasions at which the
+solver may be interrupted, times columns. Counted, so that the same program ends the same on every machine."""
+TIME_LIMIT_S = 600.0
 """A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
 INTERIOR_COLUMNS = 20_000
 """From here on the interior point method is faster than the simplex (50 workloads x 36 months: 22 against 198 s)."""
-RELAXATION_S, STEP_S, SEARCH_S = 120.0, 40.0, 120.0
-"""Limits for a program that is restricted: each relaxation, each step to a first plan, the search from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,10 @@ class Solution:
 
 
 def solve_program(
-    program: LinearProgram, time_limit_s: float = TIME_LIMIT_S, start: Solution | None = None
+    program: LinearProgram,
+    time_limit_s: float = TIME_LIMIT_S,
+    start: Solution | None = None,
+    work: float = SEARCH_WORK,
 ) -> Solution:
     """The least-cost solution. One thread and a fixed seed: equal programs give equal values.
 
@@ -56,7 +60,7 @@ def solve_program(
         known.col_value = list(start.values)
         highs.setSolution(known)
     if any(program.whole):
-        highs.cbMipInterrupt += _end_long_search
+        highs.cbMipInterrupt += _limit_search(int(work / len(program.columns)))
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
@@ -77,17 +81,17 @@ def solve_program(
     )
 
 
-def solve_large(program: LinearProgram, ways: Sequence[str], start: Solution | None = None) -> Solution:
+def solve_large(program: LinearProgram, start: Solution | None = None) -> Solution:
     """As `solve_program`; a program of more than COLUMNS_MAX columns is restricted to those that matter, with a bound
-    that holds for all of them. `ways` as in `restrict_program`."""
+    that holds for all of them."""
     if len(program.columns) <= COLUMNS_MAX:
         return solve_program(program, start=start)
-    part = restrict_program(program, ways, solve_relaxation)
+    part = restrict_program(program, solve_relaxation)
     if not math.isfinite(part.bound):
         return solve_program(program)
-    first_values = solve_stepwise(part.program, lambda step: solve_program(step, STEP_S).values)
+    first_values = solve_stepwise(part.program, lambda step: solve_program(step, work=STEP_WORK).values)
     restricted = solve_program(
-        part.program, SEARCH_S, start=Solution("within_gap", 0.0, 0.0, first_values) if first_values else None
+        part.program, start=Solution("within_gap", 0.0, 0.0, first_values) if first_values else None
     )
     if not restricted.values:
         return solve_program(program)
@@ -103,7 +107,8 @@ def solve_relaxation(program: LinearProgram) -> Relaxation:
 
     solver = "ipm" if len(program.columns) > INTERIOR_COLUMNS else "simplex"
     parts = replace(program, whole=[False] * len(program.whole))
-    highs = _load_solver(parts, time_limit=RELAXATION_S, solver=solver)
+    # Prices inside the optimal face prove as much as those of a corner; the crossover to one takes most of the time.
+    highs = _load_solver(parts, time_limit=TIME_LIMIT_S, solver=solver, run_crossover="off")
     highs.run()
     if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return Relaxation(0.0, ())
@@ -112,15 +117,23 @@ def solve_relaxation(program: LinearProgram) -> Relaxation:
     return Relaxation(value, tuple(solution.row_dual), tuple(solution.col_value))
 
 
-def _end_long_search(event: Any) -> None:
-    """Ends a search whose gap is small enough for its number of nodes."""
-    progress = event.data_out
-    best, bound = progress.mip_primal_bound, progress.mip_dual_bound
-    if not (math.isfinite(best) and math.isfinite(bound)) or abs(best) > NO_SOLUTION_YET:
-        return
-    gap = (best - bound) / max(abs(best), 1e-9)
-    if any(progress.mip_node_count >= nodes and gap <= near for nodes, near in LONG_SEARCH_GAPS):
-        event.interrupt()
+def _limit_search(occasions: int) -> Callable[[Any], None]:
+    """Ends a search with a plan after so many occasions, or whose gap is small enough for its number of nodes."""
+    seen = 0
+
+    def end(event: Any) -> None:
+        nonlocal seen
+        seen += 1
+        progress = event.data_out
+        best, bound = progress.mip_primal_bound, progress.mip_dual_bound
+        if not math.isfinite(best) or abs(best) > NO_SOLUTION_YET:
+            return
+        gap = (best - bound) / max(abs(best), 1e-9) if math.isfinite(bound) else math.inf
+        near_enough = any(progress.mip_node_count >= nodes and gap <= near for nodes, near in LONG_SEARCH_GAPS)
+        if near_enough or seen > occasions:
+            event.interrupt()
+
+    return end
 
 
 def _load_solver(program: LinearProgram, **options: float | str) -> Any:

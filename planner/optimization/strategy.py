@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from planner.finance.cashflow import present_cost
 from planner.optimization import solution as replay
-from planner.optimization.constraints import bills_ready_nodes
 from planner.optimization.cost_allocation import workload_costs
+from planner.optimization.home_constraints import list_tasks
 from planner.optimization.linear_program import LinearProgram, RequestLimit, allow_shortage, relax_limit
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.restriction import COLUMNS_MAX
@@ -26,16 +26,23 @@ from planner.optimization.solution import (
     ResourceOrder,
 )
 from planner.optimization.solver import TIME_LIMIT_S, Solution, solve_large, solve_program
+from planner.request.calendar import days_of_month
 from planner.request.errors import InternalError
 from planner.result import Strategy, StrategyName
 from planner.result.message import message
-from planner.supply.candidates import Candidate, Resource, round_up_to_gangs
+from planner.supply.candidates import Candidate, Resource
+from planner.supply.homes import round_up_to_gangs
+from pricing.units import HOURS_PER_DAY
 
 REPLAY_TOLERANCE = 1e-5
 LONG_SEARCH_COLUMNS = 2000
 """Programs smaller than this are solved in less time than a first plan would save."""
 NEGLIGIBLE_SHARE = 1e-7
 """Of a task: a smaller share is left by the solver's tolerance."""
+
+
+PoolKey = tuple[int, int | None, int, int]
+"""Nodes that workloads share: resource of the market, committed money, month, block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +99,7 @@ def solve_strategy(name: StrategyName, setting: PlanningContext) -> SolvedStrate
         return empty
     rules = strategy_scope(name, setting)
     program = build_program(setting, rules)
-    ways = [item.resource.purchase_option for item in rules.shared]
-    solution = solve_large(program, ways, start=_without_purchases(program))
+    solution = solve_large(program, start=_without_purchases(program))
     if solution.status == "unsolved":
         reason = message("solver_time_limit", limit_seconds=TIME_LIMIT_S)
         return replace(empty, strategy=replace(empty.strategy, reasons=(reason,)))
@@ -114,20 +120,32 @@ def _without_purchases(program: LinearProgram) -> Solution | None:
     return solution if solution.values else None
 
 
+def rents_only(solved: SolvedStrategy) -> bool:
+    """Whether a feasible strategy buys no hardware."""
+    return solved.strategy.status != "infeasible" and all(order.what != "owned" for order in solved.strategy.purchases)
+
+
+def adopt_as_hybrid(best: SolvedStrategy, hybrid: SolvedStrategy) -> SolvedStrategy:
+    """The cheaper of the two as hybrid. The bound of hybrid stays proven: it may do all that `best` does."""
+    cost = best.strategy.present_cost
+    if cost >= hybrid.strategy.present_cost:
+        return hybrid
+    bound = min(hybrid.strategy.bound, cost)
+    gap = (cost - bound) / abs(cost) if cost else 0.0
+    return replace(best, strategy=replace(best.strategy, name="hybrid", bound=bound, gap_fraction=gap))
+
+
 def compute_shortage(name: StrategyName, setting: PlanningContext) -> dict[int, float]:
     """By workload index, the share of its work that cannot be done at best under `name` (only those above 0)."""
     program = build_program(setting, strategy_scope(name, setting))
     relaxed = allow_shortage(program)
     solution = solve_program(relaxed)
     missing: dict[int, float] = defaultdict(float)
-    due: dict[int, float] = defaultdict(float)
-    for lower, need in zip(program.row_lower, program.row_need, strict=True):
-        if need >= 0:
-            due[need] += lower
     for column, value in zip(relaxed.columns, solution.values, strict=False):
         if column.kind == "short" and value > 0:
             missing[column.owner] += value
-    return {need: value / due[need] for need, value in sorted(missing.items()) if value / due[need] > 1e-9}
+    shares = {need: value / len(tuple(list_tasks(need, setting.demands))) for need, value in sorted(missing.items())}
+    return {need: share for need, share in shares.items() if share > NEGLIGIBLE_SHARE}
 
 
 def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[tuple[RequestLimit, float | None]]:
@@ -202,22 +220,33 @@ def _read_overheads(program: LinearProgram, solution: Solution) -> tuple[Overhea
 
 
 def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solution) -> tuple[CandidateUse, ...]:
-    """Work of each candidate in each month: work columns give the units, a service's ready nodes the hours billed."""
+    """Work of each candidate in each month: shares of tasks give the units, and the hours unless nodes are counted for
+    them; pooled nodes are hours of those that share them, in proportion to what each of them needs."""
     hours: dict[tuple[int, int, int], float] = defaultdict(float)
     units: dict[tuple[int, int, int], float] = defaultdict(float)
+    parts_of_nodes: dict[PoolKey, dict[tuple[int, int, int], float]] = defaultdict(dict)
+    pooled: dict[PoolKey, float] = {}
     for column, value in zip(program.columns, solution.values, strict=True):
-        if column.kind not in ("work", "ready", "reserve") or value < NEGLIGIBLE_SHARE:
+        if column.kind not in ("work", "ready", "pooled") or value < NEGLIGIBLE_SHARE:
             continue
-        step = program.steps[column.owner]
-        whole = bills_ready_nodes(step, setting.demands.needs[step.candidate.need])
-        key = (column.owner, column.month, column.block)
+        step, key = program.steps[column.owner], (column.owner, column.month, column.block)
+        pool = (step.candidate.resource, step.shared, column.month, column.block)
+        if column.kind == "pooled":
+            pooled[pool] = round(value) * column.node_hours
+            continue
         if column.kind == "work":
             units[key] += value * column.units
-            if whole:
-                continue
+            if setting.demands.needs[step.candidate.need].workload.shares_nodes and not column.node_hours:
+                parts_of_nodes[pool][key] = value * column.nodes
         hours[key] += (value if column.kind == "work" else round(value)) * column.node_hours
+    for pool, node_hours in pooled.items():
+        needed = math.fsum(parts_of_nodes[pool].values())
+        for key, nodes in parts_of_nodes[pool].items():
+            hours[key] += node_hours * nodes / needed
     parts: dict[tuple[int, int], list[BlockUse]] = defaultdict(list)
     for (owner, month, block), node_hours in sorted(hours.items()):
+        if not units[owner, month, block]:
+            continue  # nodes that cost nothing more where they stand, and do nothing
         parts[owner, month].append(BlockUse(block, node_hours, units[owner, month, block]))
     uses = [
         _build_use(setting, program.steps[owner].candidate, month, blocks) for (owner, month), blocks in parts.items()
@@ -229,7 +258,13 @@ def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solut
 
 
 def _build_use(setting: PlanningContext, candidate: Candidate, month: int, blocks: list[BlockUse]) -> CandidateUse:
-    """The use of a month; its most nodes at once are those of its busiest block."""
+    """The use of a month; its most nodes at once are those of its busiest block, of dated days as many as can give them
+    in the days of the month."""
+    if setting.market.resources[candidate.resource].unit == "node_day":
+        days = days_of_month(setting.demands.month_names[month - 1])
+        hours = math.fsum(part.node_hours for part in blocks)
+        at_once = round_up_to_gangs(hours / (HOURS_PER_DAY * days), candidate.nodes_per_gang, NEGLIGIBLE_SHARE)
+        return CandidateUse(month, candidate, hours, at_once, math.fsum(part.units for part in blocks), tuple(blocks))
     lengths = (*setting.demands.block_hours, setting.terms.hours_per_month)  # block -1 is the whole month
     return CandidateUse(
         month,

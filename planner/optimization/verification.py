@@ -21,6 +21,7 @@ from planner.optimization.verified_plan import (
     exceeds,
 )
 from planner.request.errors import InternalError
+from planner.supply.candidates import OWNED_KEY
 from planner.supply.price_rules import is_permitted_place, last_month, last_start, may_run, plan_start, use_refusal
 from planner.supply.price_rules import sale_refusal as refuse_sale
 from planner.supply.purchase_options import load_purchase_options
@@ -28,6 +29,9 @@ from planner.workloads.placement import parallel_limit
 from pricing.units import HOURS_PER_DAY
 
 VIOLATIONS_SHOWN = 5
+SHARED_NODES = "shares_nodes"
+WHOLE_ROUNDING = 1e-5
+"""Of a node: what the solver's arithmetic leaves of whole nodes that are divided among ways of paying."""
 
 
 def verify_plan(plan: VerifiedPlan) -> None:
@@ -46,7 +50,8 @@ def find_violations(plan: VerifiedPlan) -> tuple[Violation, ...]:
         _check_work,
         _check_capacity,
         _check_whole_nodes,
-        _check_service_capacity,
+        _check_standing_work,
+        _check_homes,
         _check_gangs,
         _check_parallel_jobs,
         _check_days,
@@ -120,28 +125,65 @@ def _check_capacity(plan: VerifiedPlan) -> Iterator[Violation]:
 
 
 def _check_whole_nodes(plan: VerifiedPlan) -> Iterator[Violation]:
-    """Nodes and days are bought whole; a service has whole nodes by the hour, in whole gangs."""
+    """Nodes and days are bought whole; what stands for a workload in a block is whole nodes at each place, of all its
+    ways of paying together; of workloads that share nodes, all of theirs together."""
     for order in plan.decisions.bought:
         if order.resource.unit != "money" and order.quantity != round(order.quantity):
             yield Violation("whole_purchases", order.resource.title, order.month, order.quantity, round(order.quantity))
+    standing: dict[tuple[str, tuple[str, ...], int, int], float] = defaultdict(float)
     for use in plan.decisions.shares:
-        if not plan.is_served_by_hour(use):
+        workload, resource = plan.need(use.candidate).workload, plan.resource(use.candidate)
+        if not plan.need(use.candidate).serving:
             continue
+        name = SHARED_NODES if workload.shares_nodes else workload.name
         for part in use.blocks:
-            gangs = part.node_hours / plan.hours(part.block) / use.candidate.nodes_per_gang
-            if abs(gangs - round(gangs)) > ROUNDING:
-                yield Violation("whole_nodes", plan.need(use.candidate).workload.name, use.month, gangs, round(gangs))
+            groups = 1 if workload.shares_nodes else use.candidate.nodes_per_gang
+            standing[name, resource.place, use.month, part.block] += part.node_hours / plan.hours(part.block) / groups
+    for (name, _, month, _), nodes in standing.items():
+        if abs(nodes - round(nodes)) > WHOLE_ROUNDING:
+            yield Violation("whole_nodes", name, month, nodes, round(nodes))
 
 
-def _check_service_capacity(plan: VerifiedPlan) -> Iterator[Violation]:
-    """What stands ready for a service, by the hour and on shared nodes, can do its work in each block; in nodes by the
-    hour, the hours billed are at least those of the work."""
+def _check_standing_work(plan: VerifiedPlan) -> Iterator[Violation]:
+    """The hours paid suffice for the work; what stands for a workload has its spare gangs too."""
+    standing: dict[tuple[int, int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for use in plan.decisions.shares:
+        need, candidate = plan.need(use.candidate), use.candidate
         for part in use.blocks:
-            needed = part.units / use.candidate.units_per_node_hour
+            needed = part.units / candidate.units_per_node_hour
             if needed > part.node_hours * (1 + ROUNDING) + 1e-9:
-                name = plan.need(use.candidate).workload.name
-                yield Violation("hours_for_the_work", name, use.month, part.node_hours, needed)
+                yield Violation("hours_for_the_work", need.workload.name, use.month, part.node_hours, needed)
+            gangs = standing[candidate.need, use.month, part.block]
+            gangs[0] += part.node_hours / plan.hours(part.block) / candidate.granule
+            gangs[1] += part.units / candidate.gang_rate / plan.hours(part.block)
+    for (index, month, _), (there, busy) in standing.items():
+        need = plan.setting.demands.needs[index]
+        if need.serving and exceeds(busy + need.workload.spare_replicas, there * (1 + ROUNDING)):
+            yield Violation("spare_replicas", need.workload.name, month, there, busy + need.workload.spare_replicas)
+
+
+def _check_homes(plan: VerifiedPlan) -> Iterator[Violation]:
+    """A workload lives in one place in the cloud, or on one owned system with one place in the cloud for what exceeds
+    it, by the hour or in commitments that ran before; before it in one place whose type ends. Unless it may be
+    spread."""
+    places: dict[int, set[tuple[str, ...]]] = defaultdict(set)
+    ended: dict[int, set[tuple[str, ...]]] = defaultdict(set)
+    committed: set[int] = set()
+    for use in plan.decisions.shares:
+        resource, need = plan.resource(use.candidate), plan.need(use.candidate)
+        if not use.units or need.may_spread:
+            continue
+        (places if resource.last_month is None or need.deadline else ended)[use.candidate.need].add(resource.place)
+        if resource.node is None and resource.what != "hourly" and resource.held is None:
+            committed.add(use.candidate.need)
+    for index in places.keys() | ended.keys():
+        lived = places[index]
+        owned = sum(place[0] == OWNED_KEY for place in lived)
+        name = plan.setting.demands.needs[index].workload.name
+        if owned > 1 or len(lived) - owned > 1 or len(ended[index]) > 1:
+            yield Violation("homes", name, 0, len(lived | ended[index]), 1 + bool(owned) + bool(ended[index]))
+        if owned and index in committed:
+            yield Violation("committed_overflow", name, 0, 1, 0)
 
 
 def _check_gangs(plan: VerifiedPlan) -> Iterator[Violation]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from planner.optimization.solution import CandidateUse, Decisions, PlanningContext
+from planner.optimization.solution import Decisions, PlanningContext
 from planner.request.models import Request
 from planner.result import Strategy
 from planner.supply.candidates import Candidate, Resource
@@ -53,10 +53,6 @@ class VerifiedPlan:
     def hours(self, block: int) -> float:
         """The hours of a block, or of the whole month for work at any hour."""
         return self.setting.demands.block_hours[block] if block >= 0 else self.setting.terms.hours_per_month
-
-    def is_served_by_hour(self, use: CandidateUse) -> bool:
-        """Whether nodes stand ready for a service and are billed by the hour."""
-        return self.need(use.candidate).serving and self.resource(use.candidate).what in ("hourly", "covered")
 
 
 def exceeds(found: float, allowed: float) -> bool:

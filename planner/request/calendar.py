@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
+
 from planner.request.models import Demand, Request
 
 
@@ -9,6 +11,11 @@ def month_names(request: Request) -> tuple[str, ...]:
     """Calendar names of the plan's months: from `start`, by default the month after `as_of`."""
     first = month_index(request.start) if request.start else request.as_of.year * 12 + request.as_of.month
     return tuple(f"{(first + offset) // 12}-{(first + offset) % 12 + 1:02d}" for offset in range(request.months))
+
+
+def days_of_month(name: str) -> int:
+    """The days of a month: 28 of 2027-02."""
+    return monthrange(int(name[:4]), int(name[5:7]))[1]
 
 
 def month_index(name: str) -> int:

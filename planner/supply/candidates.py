@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
@@ -35,7 +35,7 @@ from planner.supply.price_rules import (
 from planner.supply.purchase_options import CommitmentUnit, PurchaseOption, load_purchase_options
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.eligibility import host_problem
-from planner.workloads.placement import Placement, PlacementSearch, find_placements, parallel_limit
+from planner.workloads.placement import Placement, PlacementSearch, find_placements
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote, usable_accelerator_memory
 from pricing.offering import Offering
@@ -87,6 +87,13 @@ class Resource:
         if self.node is not None:
             return self.node.name
         return self.quote.price.instance_type if self.quote is not None else self.key[-1]
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """Where its nodes are: provider, region and instance type; or the owned system, new and existing alike."""
+        if self.node is not None:
+            return (OWNED_KEY, self.node.name)
+        return (self.provider, self.region, self.name)
 
     @property
     def provider(self) -> str:
@@ -237,26 +244,6 @@ def build_market(
     return Market(tuple(build.resources.values()), tuple(build.candidates), tuple(refused), tuple(build.gaps))
 
 
-def round_up_to_gangs(nodes: float, nodes_per_gang: int, tolerance: float) -> float:
-    """The nodes of the whole gangs that `nodes` are part of; `tolerance` is the part of a gang that counts as rounding.
-
-    >>> round_up_to_gangs(4.5, 4, 1e-9), round_up_to_gangs(4.0, 4, 1e-9)
-    (8.0, 4.0)
-    """
-    return float(math.ceil(nodes / nodes_per_gang - tolerance) * nodes_per_gang)
-
-
-def has_fixed_gang_type(need: WorkloadDemand) -> bool:
-    """Whether a workload stays on one accelerator and size of gang: jobs whose number at once is stated, not
-    services."""
-    return parallel_limit(need) is not None and not need.serving
-
-
-def gang_type(candidate: Candidate, resources: Sequence[Resource]) -> tuple[str, float]:
-    """The accelerator and gang size of a candidate, which one job does not change from start to end."""
-    return resources[candidate.resource].accelerator, candidate.gang
-
-
 def _add_rented_candidates(build: _MarketBuilder, search: _WorkloadSearch, offering: Offering) -> None:
     workload = search.need.workload
     gang_fits = host_problem(workload, offering) or _place_rented(build, search, offering)
@@ -379,8 +366,11 @@ def _data_costs_at(build: _MarketBuilder, search: _WorkloadSearch, quote: Quote)
 def _billed_hours(build: _MarketBuilder, need: WorkloadDemand, fit: Placement, interrupts: bool) -> float:
     """Hours billed for one useful hour, 1 or more: recomputation after failures and, on spot, after interruptions.
 
-    Accelerator-hours in the request already include failures.
+    Accelerator-hours in the request already include failures. What serves has nodes that stand there, whose work is not
+    computed again: spare replicas are for their failures.
     """
+    if need.serving:
+        return 1.0
     a = build.assumptions
     by_definition = not need.workload.measurements
     rate = 0.0 if by_definition else fit.gang / a["failure_interval_accelerator_hours"].value
@@ -388,5 +378,5 @@ def _billed_hours(build: _MarketBuilder, need: WorkloadDemand, fit: Placement, i
         rate += fit.nodes_per_gang / a["spot_hours_to_interruption"].value
     if rate == 0:
         return 1.0
-    checkpoint = 0.0 if need.serving else need.workload.checkpoint_minutes / 60
+    checkpoint = need.workload.checkpoint_minutes / 60
     return goodput.billed_per_useful_hour(checkpoint, need.workload.restart_minutes / 60, 1 / rate)

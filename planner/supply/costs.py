@@ -58,9 +58,11 @@ class SharedResource:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceSet:
-    """The input of the solver. `hourly[need]` are candidates by the hour, `rates` their present costs."""
+    """The input of the solver. `hourly[need]` are candidates by the hour at a home in the cloud, `overflow[need]` those
+    for what exceeds owned nodes; `rates` are their present costs."""
 
     hourly: tuple[tuple[Candidate, ...], ...]
+    overflow: tuple[tuple[Candidate, ...], ...]
     rates: HourlyRates
     shared: tuple[SharedResource, ...]
     candidates: int

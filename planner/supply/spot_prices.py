@@ -28,7 +28,8 @@ PriceKey = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class SpotBound:
-    """What a listed spot price is counted at: the median of `regions` ones (recent where there are any), or the price on demand."""
+    """What a listed spot price is counted at: the median over `regions` (of recent ones where there are any), or
+    the price on demand."""
 
     price_per_hour: float
     listed_per_hour: float

@@ -23,16 +23,25 @@ class WorkloadDemand:
     """The demand of one workload. `monthly` is work units per month (for a deadline: none before the last, all in it).
 
     `levels[block]` is the relative level (mean 1 over the month), None for work that may run at any hour of the month.
-    `serving`: whole replicas must be available in each block. `deadline` is the month by whose end all of `monthly` is
-    done.
+    `deadline` is the month by whose end all of `monthly` is done.
     """
 
     workload: Workload
     unit: str
     monthly: tuple[float, ...]
     levels: tuple[float, ...] | None
-    serving: bool
     deadline: int | None
+
+    @property
+    def serving(self) -> bool:
+        """Whether whole nodes stand ready in each block: services, interactive work, and all work tied to hours of the
+        week. Its accelerator-hours are accelerators that are there, not work that can be packed."""
+        return self.levels is not None
+
+    @property
+    def may_spread(self) -> bool:
+        """Whether its work may be divided over several places: only work that may run at any hour is."""
+        return self.workload.spread and not self.serving
 
     def block_units(self, month: int, block: int, block_hours: tuple[float, ...]) -> float:
         """Work units due in a block of a month (month counts from 0); the blocks of a month add up to `monthly`, or a
@@ -73,14 +82,6 @@ def compute_demands(
     return PortfolioDemand(tuple(needs), hours, names)
 
 
-def is_serving(workload: Workload) -> bool:
-    """Whether whole replicas must be available: requests per second, or inference counted in work units."""
-    demand = workload.demand
-    return demand.requests_per_second is not None or (
-        workload.kind == "inference" and demand.units_per_month is not None
-    )
-
-
 def _compute_demand(
     workload: Workload, names: tuple[str, ...], levels: tuple[float, ...] | None, hours_per_month: float, factor: float
 ) -> WorkloadDemand:
@@ -88,7 +89,7 @@ def _compute_demand(
     if demand.total_units is not None:
         last = resolve_deadline(demand, names)
         monthly = tuple(demand.total_units if month == last else 0.0 for month in range(1, len(names) + 1))
-        return WorkloadDemand(workload, workload.unit or "units", monthly, None, False, last)
+        return WorkloadDemand(workload, workload.unit or "units", monthly, None, last)
     values = monthly_values(demand, names)
     unit = workload.unit
     if demand.requests_per_second is not None:
@@ -97,7 +98,7 @@ def _compute_demand(
     elif demand.accelerator_hours_per_month is not None:
         unit = unit or "units" if factor != 1.0 else "accelerator-hours"
         values = tuple(v * factor for v in values)
-    return WorkloadDemand(workload, unit or "units", values, levels, is_serving(workload), None)
+    return WorkloadDemand(workload, unit or "units", values, levels, None)
 
 
 def _weekly_shape(demand: Demand, kind: str) -> tuple[float, ...] | None:

@@ -20,6 +20,7 @@ from planner.result.message import Message, message
 from pricing.accelerator import Accelerator
 from pricing.csv_tables import TableRow, read_rows
 from pricing.errors import InvalidSnapshot
+from pricing.units import HOURS_PER_MONTH
 
 TABLE = Path(__file__).parent / "slices.csv"
 ROUNDING_TOLERANCE = 0.99
@@ -120,7 +121,7 @@ def describe_sweep(
     accelerator; `uses` are those of the sweep."""
     months: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for use in uses:
-        months[use.month][use.accelerator] += use.nodes * use.accelerators_per_node
+        months[use.month][use.accelerator] += use.node_hours / HOURS_PER_MONTH * use.accelerators_per_node
     busiest_month = None
     if months:
         month, busiest = max(months.items(), key=lambda item: (math.fsum(item[1].values()), -item[0]))

@@ -102,7 +102,7 @@ def find_placements(
             return rate
         node = GangLinks(per_node, part.interconnect_gbs, None if fabric is None else fabric.gbps)
         rate = limit_by_parallelism(workload, search.names, rate, part, gang, node)
-        per = _busy_gangs(workload, max(1, math.floor(per_node / gang + 1e-9)))
+        per = _busy_gangs(search.need, max(1, math.floor(per_node / gang + 1e-9)))
         placements.append(Placement(gang, nodes, per, rate))
     return placements
 
@@ -126,13 +126,13 @@ def _place_shared(
         throughput = search.rates[part.name, share.gang] = _shared_throughput(search, part, share)
     if isinstance(throughput, Message):
         return throughput
-    gangs = _busy_gangs(search.need.workload, math.floor(per_node / share.gang + 1e-9))
+    gangs = _busy_gangs(search.need, math.floor(per_node / share.gang + 1e-9))
     return Placement(share.gang, 1, gangs, throughput)
 
 
-def _busy_gangs(workload: Workload, places: int) -> int:
-    """Gangs at work on a node: a sweep with fewer experiments at once than places on a node pays for all of it."""
-    return places if workload.sweep is None else min(places, workload.sweep.parallel)
+def _busy_gangs(need: WorkloadDemand, places: int) -> int:
+    """Gangs at work on a node: a workload with fewer gangs at once than places on a node pays for all of it."""
+    return min(places, parallel_limit(need) or places)
 
 
 def _required_gib(workload: Workload) -> float | None:

@@ -44,13 +44,16 @@ def test_a_workload_has_its_own_share_of_spot(priced, ask, hours):
 
 
 def test_a_quota_that_holds_sends_the_rest_elsewhere(priced, ask, hours):
-    """2,190 T4-hours are 3 nodes of 4 vCPUs all month; 8 vCPUs are 2 of them: 1,460 h at 0.5, 730 h at 0.6."""
+    """2,190 T4-hours are 3 nodes of 4 vCPUs all month; 8 vCPUs are 2 of them: 1,460 h at 0.5, 730 h at 0.6 where work
+    may be spread, else all of it at 0.6."""
     catalog = priced({(*PLACE, "g4dn.xlarge", "on_demand"): 0.5, (*OTHER, "g4dn.xlarge", "on_demand"): 0.6})
     asked = {"months": 1, "strategies": ["cloud"], "quotas": [quota(8)]}
     told = plan(ask(hours("T4", 2190), **asked), catalog)
     assert only_cloud(told).total_cost == pytest.approx(2190 * 0.5)
     assert [request.ask_for for request in told.quota_requests] == [12]
-    kept = plan(ask(hours("T4", 2190), **asked, limits={"quotas": "hold"}), catalog)
+    whole = plan(ask(hours("T4", 2190), **asked, limits={"quotas": "hold"}), catalog)
+    assert only_cloud(whole).total_cost == pytest.approx(2190 * 0.6)  # one place has to hold all of it
+    kept = plan(ask(hours("T4", 2190, spread=True), **asked, limits={"quotas": "hold"}), catalog)
     assert only_cloud(kept).total_cost == pytest.approx(1460 * 0.5 + 730 * 0.6)
     assert kept.quota_requests == ()
     nodes = {use.region: use.nodes for use in only_cloud(kept).uses}
@@ -61,7 +64,8 @@ def test_a_quota_counts_whole_nodes_and_what_is_used_already(priced, ask, hours)
     """Of 12 vCPUs 3 are used: 9 are free, which two nodes of 4 take and a third would pass."""
     catalog = priced({(*PLACE, "g4dn.xlarge", "on_demand"): 0.5, (*OTHER, "g4dn.xlarge", "on_demand"): 0.6})
     limited = {"limits": {"quotas": "hold"}, "quotas": [quota(12, used=3)]}
-    cloud = only_cloud(plan(ask(hours("T4", 2000), months=1, strategies=["cloud"], **limited), catalog))
+    job = hours("T4", 2000, spread=True)
+    cloud = only_cloud(plan(ask(job, months=1, strategies=["cloud"], **limited), catalog))
     assert cloud.total_cost == pytest.approx(1460 * 0.5 + 540 * 0.6)
 
 

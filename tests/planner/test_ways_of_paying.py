@@ -83,12 +83,12 @@ def test_a_commitment_starts_only_where_its_whole_term_is_over_before_the_end(so
     assert "sale_ends_within_term" in refusals
 
 
-def test_a_service_by_the_hour_takes_no_type_that_ends_while_it_runs(solve):
+def test_a_service_moves_when_its_type_ends(solve):
     prices = {("g4dn.xlarge", "on_demand"): 0.4, ("g4dn.2xlarge", "on_demand"): 0.7}
     speed = {"accelerator": "T4", "count": 1, "units_per_second": 10, "per": "job"}
     job = {"kind": "inference", "unit": "requests", "demand": {"requests_per_second": 5}, "measurements": [speed]}
     found = solve(prices, sold("g4dn.xlarge", ends="2027-02-01"), job=job)
-    assert months(found, "g4dn.2xlarge") == [1, 2, 3, 4]
+    assert (months(found, "g4dn.xlarge"), months(found, "g4dn.2xlarge")) == ([1, 2], [3, 4])
 
 
 def test_existing_commitments_do_no_work_after_the_end_of_their_type(solve):

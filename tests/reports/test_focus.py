@@ -250,11 +250,14 @@ def test_committed_money_is_drawn_at_the_rates_of_what_it_covers(small_plan):
 
 
 def test_an_upfront_payment_is_for_its_term_and_falls_in_its_month(real):
-    chosen = real.strategy("hybrid")
-    block = next(p for p in chosen.purchases if p.unit == "node_day")
-    table = rows(replace(real, recommendation=replace(real.recommendation, strategy="hybrid")))
+    def table_of(strategy: str) -> list[dict[str, str]]:
+        return rows(replace(real, recommendation=replace(real.recommendation, strategy=strategy)))
+
+    block = next(p for p in real.strategy("cloud").purchases if p.unit == "node_day")
+    table = table_of("cloud")
     paid = next(row for row in table if row["ChargeFrequency"] == "One-Time" and row["CapacityReservationId"])
     assert (paid["PricingQuantity"], paid["PricingUnit"]) == (str(block.count), "Node-Days")
+    table = table_of("onprem")
     bought = next(row for row in table if row["x_CostCategory"] == "hardware" and row["ChargeCategory"] == "Purchase")
     assert (bought["ProviderName"], bought["EffectiveCost"]) == ("own site", "0.0")
     sold = next(row for row in table if row["x_CostCategory"] == "resale")

@@ -1,9 +1,9 @@
-"""The least present cost by trying every whole number, and a small linear program for what is not whole.
+"""The least present cost by trying every home and every whole number, and a small linear program for the rest.
 
-Whole: nodes and node-days started in each month, gangs of a service ready or in reserve in each month and block,
-operators, nodes and gangs that count against a quota. Tried from outside: the accelerator and gang that a job keeps,
-the place where a service rents. What is left (node-hours, money committed an hour) is continuous; HiGHS solves it as a
-plain linear program and never sees that anything is whole.
+Tried from outside: one home of every workload (homes.py). Whole: nodes and node-days started in each month, days of
+gangs, nodes of each side of divided work in each month and block, shared nodes, operators, nodes and gangs that count
+against a quota. What is left (node-hours, shares of work, money committed an hour) is continuous; HiGHS solves it
+as a plain linear program and never sees that anything is whole.
 
 Ranges are cut only where more can never help (Question._most). With `cut`, a branch is left when even its linear
 program without whole numbers is infeasible or costs no less than the best found: none of its leaves can be less. Where
@@ -13,56 +13,54 @@ solved.
 
 from __future__ import annotations
 
-import itertools
 import math
 
-from proof_question import INFINITY, Question  # loaded by conftest.py: tests are no package
+from proof_homes import combinations, homes  # loaded by conftest.py: tests are no package
+from proof_linear import INFINITY
+from proof_question import Question
 
 WHOLE = 1e-6
 
 
 def least(given, *, cut: bool = True) -> tuple[float, int]:
     """The least present cost (infinite where nothing is possible) and how many linear programs it took."""
-    best, solved = INFINITY, 0
-    for forbidden in _choices(given):
-        question = Question(given)
-        for n, t, b in (name[1:] for name in list(question.linear.numbers) if name[0] == "hours"):
-            if n in forbidden:
-                question.linear.bound(("hours", n, t, b), 0.0, 0.0)
-                if ("ready", n, t, b) in question.linear.numbers:
-                    question.linear.bound(("ready", n, t, b), 0.0, 0.0)
-        best, count = _search(question, best, cut=cut)
-        solved += count
-    return best, solved
+    if not cut:
+        best, solved = INFINITY, 0
+        for one in combinations(given):
+            best, count = _search(Question(given, one), best, cut=False)
+            solved += count
+        return best, solved
+    return _settle(given, tuple(tuple(homes(given, k)) for k in range(len(given.works))), INFINITY)
 
 
 def leaves(given) -> int:
-    """How many combinations of whole numbers there are."""
-    question = Question(given)
-    ranges = (question.linear.range(name) for name in question.linear.whole)
-    return math.prod(round(upper) - round(lower) + 1 for lower, upper in ranges) * len(list(_choices(given)))
+    """How many combinations of homes and whole numbers there are."""
+    count = 0
+    for one in combinations(given):
+        linear = Question(given, one).linear
+        ranges = (linear.range(name) for name in linear.whole)
+        count += math.prod(round(upper) - round(lower) + 1 for lower, upper in ranges)
+    return count
 
 
-def _choices(given):
-    """For every job that keeps its accelerator and gang, one of them; for every service, one place to rent by the
-    hour: the ways that each combination forbids."""
-    per_work = []
-    for k, work in enumerate(given.works):
-        mine = [n for n, way in enumerate(given.ways) if way.work == k]
-        if work.keeps_team:
-            label = {n: (given.ways[n].accelerator, given.ways[n].gang) for n in mine}
-        elif work.serving:
-            label = {n: given.sources[given.ways[n].source].place for n in mine if _by_hour(given, n)}
-        else:
-            label = {}
-        kept = sorted(set(label.values())) or [None]
-        per_work.append([{n for n in label if label[n] != one} for one in kept])
-    for combination in itertools.product(*per_work):
-        yield set().union(*combination)
-
-
-def _by_hour(given, n: int) -> bool:
-    return given.sources[given.ways[n].source].kind == "hourly"
+def _settle(given, open_to: tuple, best: float) -> tuple[float, int]:
+    """The least cost of any choice among the homes that are open, if less than `best`: settles one workload after the
+    other, the most promising home first."""
+    k = next((k for k, some in enumerate(open_to) if len(some) > 1), None)
+    if k is None:
+        return _search(Question(given, open_to), best, cut=True)
+    solved, promising = 0, []
+    for home in open_to[k]:
+        settled = (*open_to[:k], (home,), *open_to[k + 1 :])
+        relaxed = Question(given, settled).linear.solve()
+        solved += 1
+        if relaxed is not None:
+            promising.append((relaxed[0], len(promising), settled))
+    for bound, _, settled in sorted(promising):
+        if bound < (best - 1e-9 * abs(best) if math.isfinite(best) else best):
+            best, count = _settle(given, settled, best)
+            solved += count
+    return best, solved
 
 
 def _search(question: Question, best: float, *, cut: bool) -> tuple[float, int]:
@@ -78,20 +76,26 @@ class _Search:
     def __init__(self, question: Question, best: float, cut: bool) -> None:
         self.linear, self.given, self.capacity = question.linear, question.given, question.capacity
         self.best, self.cut, self.solved = best, cut, 0
-        order = ("start", "some", "hired", "nodes", "gangs", "ready", "spare")
+        order = ("start", "gang days", "some", "hired", "nodes", "gangs", "whole", "others", "shared")
         self.whole = sorted(self.linear.whole, key=lambda name: order.index(name[0]))
         self.spanning = [
-            name
-            for name in self.linear.numbers
-            if name[0] == "hours" and self._span(name) > 1 and not _by_hour(self.given, name[1])
+            name for name in self.linear.numbers if name[0] == "hours" and self._span(name) > 1 and self._is_there(name)
         ]
 
     def _span(self, name: tuple) -> int:
         return self.given.ways[name[1]].span
 
+    def _is_there(self, name: tuple) -> bool:
+        """Whether the gang of a column works on owned or committed nodes, at any hour."""
+        way = self.given.ways[name[1]]
+        return self.given.sources[way.source].kind == "nodes" and not self.given.works[way.work].standing
+
     def _nodes(self, name: tuple) -> list[tuple]:
-        """The starts whose nodes the gangs of a column of hours share."""
-        return self.capacity.get((self.given.ways[name[1]].source, name[2]), [])
+        """The starts whose nodes the gangs of a column of hours share: those of one commitment, or of one system."""
+        mine = self.given.ways[name[1]].source
+        sources = self.given.sources
+        same = [n for n, s in enumerate(sources) if sources[mine].owned and s.owned and s.place == sources[mine].place]
+        return [y for n in same or [mine] for y in self.capacity.get((n, name[2]), [])]
 
     def go(self) -> None:
         """A gang that spans more shared nodes than there can be does not work there in that month."""

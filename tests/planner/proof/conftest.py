@@ -29,7 +29,8 @@ def given() -> ModuleType:
 
 @pytest.fixture(scope="session")
 def brute_force() -> ModuleType:
-    _load("question")
+    for name in ("linear", "homes", "standing", "question"):
+        _load(name)
     return _load("brute_force")
 
 
@@ -41,6 +42,8 @@ def instances() -> ModuleType:
 @pytest.fixture(scope="session")
 def mathematics() -> ModuleType:
     pytest.importorskip("linopy", reason="linopy is a development dependency: the independent formulation needs it")
+    for name in ("linear", "homes", "standing"):
+        _load(name)
     return _load("mathematics")
 
 

@@ -2,13 +2,14 @@
 
 Taken over: what runs where and how fast (the market), demand by month and block, and the dated payments of one
 commitment or one owned node. Made here again, from the words of the request alone: discounts, support and tax on a
-bill, what money is worth today, who may run at once, what keeps together, what counts against which limit.
-Nothing of prune, supply, paying, replay, rows, bounds, model or optimize is used.
+bill, what money is worth today, who may run at once, what counts against which limit. Nothing of
+`planner.optimization` is used.
 """
 
 from __future__ import annotations
 
 import math
+from calendar import monthrange
 from dataclasses import dataclass, replace
 
 from planner.finance.cashflow import Terms
@@ -30,18 +31,21 @@ Paid = tuple[int, str, str, float]
 
 @dataclass(frozen=True)
 class Work:
-    """One workload: `due[t][b]` units in every month and block (in block 0 where it may run at any hour)."""
+    """One workload: `due[t][b]` units in every month and block (in block 0 where it may run at any hour).
+
+    `standing` is work that is tied to hours of the week, `shares` whether it says that it shares nodes.
+    """
 
     name: str
-    serving: bool
-    shaped: bool
+    standing: bool
     due: tuple[tuple[float, ...], ...]
     monthly: tuple[float, ...]
     deadline: int | None
     at_once: int | None
-    keeps_team: bool
     spare: int
     spot_share: float
+    spread: bool
+    shares: bool
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,11 @@ class Way:
     spot: bool
     data: float
 
+    @property
+    def gang_rate(self) -> float:
+        """Units that one gang does in an hour."""
+        return self.speed * self.granule
+
 
 @dataclass(frozen=True)
 class Source:
@@ -68,7 +77,8 @@ class Source:
 
     `hour[t]` is what a node-hour costs in month t + 1, `starts` the payments of one unit started in a month with the
     months it then covers, `there` the months in which what was started stands
-    on the site, `weight` the money that an hour takes of pool `pool`, `counts` the quotas that a node takes.
+    on the site, `weight` the money that an hour takes of pool `pool`, `counts` the quotas that a node takes, `last` the
+    last month in which it works. `place` is provider, region and type, or the owned system alone.
     """
 
     key: tuple[str, ...]
@@ -85,6 +95,7 @@ class Source:
     pool: tuple[str, ...] = ()
     weight: float = 1.0
     counts: tuple[tuple[tuple[str, ...], float], ...] = ()
+    last: int | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +106,7 @@ class Given:
     """
 
     months: int
+    days: tuple[int, ...]
     block_hours: tuple[float, ...]
     rate: float
     works: tuple[Work, ...]
@@ -163,7 +175,8 @@ def read(request, catalog, strategy: str = "hybrid") -> Given | None:
     yearly = math.ceil(request.months / 12)
     limits = request.limits
     return Given(
-        request.months, needed.block_hours, (1 + a["discount_rate_annual"]) ** (1 / 12) - 1, works, tuple(sources),
+        request.months, tuple(_days(name) for name in needed.month_names), needed.block_hours,
+        (1 + a["discount_rate_annual"]) ** (1 / 12) - 1, works, tuple(sources),
         tuple(w for n, w in enumerate(ways) if n in allowed), until, _each_year(limits.capex_per_year, yearly),
         _each_year(limits.opex_per_year, yearly), limits.owned_power_kw,
         limits.owned_racks,
@@ -179,6 +192,10 @@ def read(request, catalog, strategy: str = "hybrid") -> Given | None:
 def _bill(a: dict[str, float]) -> float:
     """What one unit on a cloud bill costs with support, and tax on both."""
     return (1 + a["cloud_support_fraction"]) * (1 + a["cloud_tax_fraction"])
+
+
+def _days(month: str) -> int:
+    return monthrange(*(int(part) for part in month.split("-")))[1]
 
 
 def _bought(source: Source) -> bool:
@@ -203,11 +220,11 @@ def _kind(resource) -> str:
 
 def _work(need, block_hours: tuple[float, ...], request) -> Work:
     stated = need.workload
-    shaped = need.levels is not None
+    standing = need.levels is not None
     total_hours = math.fsum(block_hours)
     due = tuple(
         tuple(units * level * hours / total_hours for level, hours in zip(need.levels, block_hours, strict=True))
-        if shaped
+        if standing
         else (units, *(0.0 for _ in block_hours[1:]))
         for units in need.monthly
     )
@@ -217,8 +234,8 @@ def _work(need, block_hours: tuple[float, ...], request) -> Work:
     if share is None:
         share = 1.0 if request.limits.spot_fraction_max is None else request.limits.spot_fraction_max
     return Work(
-        stated.name, need.serving, shaped, due, need.monthly, need.deadline, at_once,
-        at_once is not None and not need.serving, stated.spare_replicas if need.serving else 0, share,
+        stated.name, standing, due, need.monthly, need.deadline, at_once, stated.spare_replicas if standing else 0,
+        share, stated.spread, stated.shares_nodes,
     )  # fmt: skip
 
 
@@ -229,52 +246,64 @@ def _still_owed(resource, assumed, terms: Terms):
     return tuple((p.month, p.at, p.category, p.amount / count) for p in rows)
 
 
+def _owned(resource, terms: Terms, assumed) -> Source:
+    node = resource.node
+    if resource.held is not None:
+        fees = _still_owed(resource, assumed, terms)
+        starts, there = ((1, resource.held.covers, fees),), (resource.held.covers,)
+    else:
+        orders = [
+            (month, covers)
+            for month in range(1, terms.months + 1)
+            if (covers := onprem.usable_months(month, assumed, terms, node.finance))
+        ]
+        starts = tuple(
+            (month, covers, _rows(onprem.node_payments(node, month, 1, assumed, terms))) for month, covers in orders
+        )
+        there = tuple(onprem.delivered_months(month, assumed, terms, node.finance) for month, _ in orders)
+    use = tuple(
+        math.fsum(p.amount for p in onprem.node_use_payments(node, month, 1.0, assumed))
+        for month in range(1, terms.months + 1)
+    )
+    return Source(
+        resource.key, "nodes", (node.name,), use, starts,
+        resource.held.count if resource.held is not None else None,
+        owned=True, power_kw=node.max_power_kw,
+        racks=onprem.node_rack_fraction(node, assumed), accelerators=float(node.accelerators), there=there,
+    )  # fmt: skip
+
+
 def _source(resource, request, terms: Terms, assumed, a: dict[str, float], bill: float) -> Source:
     if resource.node is not None:
-        node = resource.node
-        if resource.held is not None:
-            fees = _still_owed(resource, assumed, terms)
-            starts, there = ((1, resource.held.covers, fees),), (resource.held.covers,)
-        else:
-            orders = [
-                (month, covers)
-                for month in range(1, terms.months + 1)
-                if (covers := onprem.usable_months(month, assumed, terms, node.finance))
-            ]
-            starts = tuple(
-                (month, covers, _rows(onprem.node_payments(node, month, 1, assumed, terms))) for month, covers in orders
-            )
-            there = tuple(onprem.delivered_months(month, assumed, terms, node.finance) for month, _ in orders)
-        use = tuple(
-            math.fsum(p.amount for p in onprem.node_use_payments(node, month, 1.0, assumed))
-            for month in range(1, terms.months + 1)
-        )
-        return Source(
-            resource.key, "nodes", (), use, starts, resource.held.count if resource.held is not None else None,
-            owned=True, power_kw=node.max_power_kw,
-            racks=onprem.node_rack_fraction(node, assumed), accelerators=float(node.accelerators), there=there,
-        )  # fmt: skip
+        return _owned(resource, terms, assumed)
     price = resource.quote.price
     place = price.key[:3]
     counts = _counts(resource.quote, request)
     if resource.held is not None:
         fees = _still_owed(resource, assumed, terms)
         start = (1, resource.held.covers, fees)
-        return Source(resource.key, "nodes", place, starts=(start,), fixed=resource.held.count)
+        return Source(
+            resource.key, "nodes", place, starts=(start,), fixed=resource.held.count, last=resource.last_month
+        )
     option = purchase_options.load_purchase_options()[price.kind]
     kept = 1 - (a["enterprise_discount_fraction"] if price.kind in ("on_demand", "reserved", "committed_use") else 0.0)
     if price.kind in ("on_demand", "spot"):
         change = a["spot_price_change_annual" if price.kind == "spot" else "cloud_price_change_annual"]
         hour = tuple(price.price_per_hour * (1 + change) ** (t / 12) * kept * bill for t in range(terms.months))
-        return Source(resource.key, "hourly", place, hour, counts=counts)
+        return Source(resource.key, "hourly", place, hour, counts=counts, last=resource.last_month)
     if price.kind == "savings_plan":
         scope = (price.region, price.instance_type.split(".")[0]) if price.offering_class == "instance" else ("", "")
         pool = (price.provider, *scope, price.purchase_option)
         free = (0.0,) * terms.months
-        return Source(resource.key, "hourly", place, free, pool=pool, weight=price.price_per_hour, counts=counts)
+        return Source(
+            resource.key, "hourly", place, free, pool=pool, weight=price.price_per_hour, counts=counts,
+            last=resource.last_month,
+        )  # fmt: skip
     kind = "days" if price.kind == "capacity_block" else "nodes"
     starts = _starts(option, price, terms, kept * bill)
-    return Source(resource.key, kind, place, starts=starts, counts=counts)
+    if resource.last_start is not None:
+        starts = tuple(start for start in starts if start[0] <= resource.last_start)
+    return Source(resource.key, kind, place, starts=starts, counts=counts, last=resource.last_month)
 
 
 def _starts(option, price, terms: Terms, factor: float) -> tuple[tuple[int, range, tuple[Paid, ...]], ...]:

@@ -44,14 +44,6 @@ def week(workload) -> list[float] | None:
     return [value * WEEK / math.fsum(levels) for value in levels]
 
 
-def serves(workload) -> bool:
-    """Whether whole nodes stand ready for it."""
-    demand = workload.demand
-    return demand.requests_per_second is not None or (
-        workload.kind == "inference" and demand.units_per_month is not None
-    )
-
-
 class Lived:
     """One strategy of a plan, lived through."""
 
@@ -249,17 +241,17 @@ class Lived:
         return (use.provider, *mine, use.purchase_option), there, rate
 
     def speed(self, use) -> float:
-        """Units of a service that a node does in an hour, failures and interruptions taken off."""
-        asked, workload = self.asked[use.workload], self.workloads[use.workload]
+        """Units of standing work that a node does in an hour: spare replicas are for failures and interruptions."""
+        asked = self.asked[use.workload]
         row = next(
             t for t in self.plan.throughput
             if (t.workload, t.accelerator, t.gang) == (use.workload, use.accelerator, asked.gang)
         )  # fmt: skip
-        per_node = max(1, math.floor(use.accelerators_per_node / asked.gang + 1e-9)) / self.span(use)
-        rate = asked.gang / self.a["failure_interval_accelerator_hours"] if workload.measurements else 0.0
-        if use.purchase_option == "spot":
-            rate += self.span(use) / self.a["spot_hours_to_interruption"]
-        return row.units_per_hour * per_node / math.exp(workload.restart_minutes / 60 * rate)
+        return row.units_per_hour * self.gangs(use)
+
+    def gangs(self, use) -> float:
+        """Gangs on a node, or the part of one that a node is."""
+        return max(1, math.floor(use.accelerators_per_node / self.asked[use.workload].gang + 1e-9)) / self.span(use)
 
     def span(self, use) -> int:
         """Nodes that a gang takes."""
@@ -267,7 +259,7 @@ class Lived:
 
 
 class _Month:
-    """The schedule of one month as a small mixed program: busy[use, hour] and, for rented services, whole gangs."""
+    """The schedule of one month as a small mixed program: busy[use, hour], whole nodes of standing work at a place."""
 
     def __init__(self, lived: Lived, month: int, uses, alike: dict[tuple, float], place: dict[str, int]) -> None:
         self.lived, self.month, self.uses, self.alike, self.place = lived, month, uses, alike, place
@@ -275,7 +267,6 @@ class _Month:
         self.lp.setOptionValue("output_flag", False)
         self.columns = 0
         self.busy: dict[tuple[int, tuple], int] = {}
-        self.ready: dict[tuple[int, tuple], tuple[int, float]] = {}
 
     def nodes(self, weeks) -> dict[tuple[int, tuple], float]:
         """Nodes running for each use in each kind of hour."""
@@ -290,11 +281,7 @@ class _Month:
             if status != highspy.HighsModelStatus.kOptimal:
                 raise Unserved(f"{self.lived.strategy.name}, month {self.month}: {status}")
         values = list(self.lp.getSolution().col_value)
-        found = {}
-        for key, column in self.busy.items():
-            ready = self.ready.get(key)
-            found[key] = values[column] if ready is None else round(values[ready[0]]) * ready[1]
-        return found
+        return {key: values[column] for key, column in self.busy.items()}
 
     def _column(self, *, whole: bool = False) -> int:
         self.lp.addVar(0.0, math.inf)
@@ -308,17 +295,10 @@ class _Month:
 
     def _use(self, n: int, use) -> None:
         """Its node-hours are those that are billed."""
-        rented = serves(self.lived.workloads[use.workload]) and use.what == "hourly"
         hours = []
         for vector, times in self.alike.items():
             column = self.busy[n, vector] = self._column()
-            if rented:
-                ready, span = self._column(whole=True), float(self.lived.span(use))
-                self.ready[n, vector] = ready, span
-                self._row(-math.inf, 0.0, [(column, 1.0), (ready, -span)])
-                hours.append((ready, span * times))
-            else:
-                hours.append((column, times))
+            hours.append((column, times))
         near = NEAR * max(use.node_hours, 1.0)
         self._row(use.node_hours - near, use.node_hours + near, hours)
 
@@ -334,10 +314,25 @@ class _Month:
             return
         for vector in self.alike:
             rate = due / MONTH * vector[index]
-            speeds = [(n, lived.speed(use) if serves(lived.workloads[name]) else use.units / use.node_hours)
-                      for n, use in mine]  # fmt: skip
             if rate or mine:
-                self._row(rate * (1 - NEAR), math.inf, [(self.busy[n, vector], speed) for n, speed in speeds])
+                speeds = [(self.busy[n, vector], lived.speed(use)) for n, use in mine]
+                self._row(rate * (1 - NEAR), math.inf, speeds)
+                self._stand(vector, mine, rate)
+
+    def _stand(self, vector: tuple, mine: list, rate: float) -> None:
+        """Whole nodes at each place, however they are paid; in one place, whole replicas and the spare ones."""
+        lived, places = self.lived, defaultdict(list)
+        for n, use in mine:
+            places[use.provider, use.region, use.name].append((n, use))
+        for here in places.values():
+            whole, nodes = self._column(whole=True), [(self.busy[n, vector], 1.0) for n, _ in here]
+            span = float(lived.span(here[0][1]))
+            self._row(-NEAR, NEAR, [*nodes, (whole, -span)])
+        if rate and len(places) == 1:
+            _, use = mine[0]
+            spare = lived.workloads[use.workload].spare_replicas
+            count = math.ceil(rate * lived.gangs(use) / lived.speed(use) * (1 - NEAR)) + spare
+            self._row(count * (1 - NEAR), math.inf, [(self.busy[n, vector], lived.gangs(use)) for n, _ in mine])
 
     def _capacity(self) -> None:
         """No hour uses more nodes, node-days or money than were bought."""
@@ -345,18 +340,18 @@ class _Month:
         most: dict[tuple, float] = {}
         for n, use in enumerate(self.uses):
             for vector, times in self.alike.items():
-                column, each = self.ready.get((n, vector), (self.busy[n, vector], 1.0))
+                column = self.busy[n, vector]
                 if use.purchase_option.startswith("savings_plan"):
                     key, there, rate = self.lived.money(use, self.month)
-                    taken[key, vector].append((column, each * rate))
+                    taken[key, vector].append((column, rate))
                     most[key, vector] = there
                 elif use.purchase_option == "capacity_block":
                     key, there = self.lived.capacity(use, self.month)
-                    taken[key, ()].append((column, each * times))
+                    taken[key, ()].append((column, times))
                     most[key, ()] = there
                 elif use.what != "hourly":
                     key, there = self.lived.capacity(use, self.month)
-                    taken[key, vector].append((column, each))
+                    taken[key, vector].append((column, 1.0))
                     most[key, vector] = there
         for key, entries in taken.items():
             self._row(-math.inf, most[key] * (1 + NEAR) + NEAR, entries)

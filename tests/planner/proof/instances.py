@@ -210,3 +210,50 @@ def larger(seed: int) -> tuple[dict, dict, str]:
         },
     }
     return found, asked, chance.choice(["cloud", "hybrid", "hybrid"])
+
+
+def homes(seed: int) -> tuple[dict, dict, str, tuple[str, ...]]:
+    """A question on where work lives and what stands for it: gangs and shared nodes of services, work that may be
+    spread, gangs over owned nodes old and new, days of gangs, short months, types that end; with terms of sale."""
+    chance = random.Random(f"homes {seed}")
+    prices_, asked, name = question(chance.randrange(10**6))
+    for one in asked["workloads"]:
+        _alter(chance, one)
+    if chance.random() < 0.4:
+        kind = chance.choice(sorted({key[2] for key in prices_}))
+        prices_[*PLACE, kind, "capacity_block"] = L40S.get(kind, 4) * chance.uniform(0.1, 0.8)
+    if chance.random() < 0.4:
+        other = chance.choice(sorted(L40S))
+        prices_[*OTHER, other, "on_demand"] = L40S[other] * chance.uniform(0.7, 1.3)
+        prices_[*OTHER, other, chance.choice([*COMMITMENTS, "spot"])] = L40S[other] * chance.uniform(0.2, 0.9)
+    if chance.random() < 0.3:
+        asked["start"] = "2027-02"
+        asked["assumptions"]["capacity_blocks_beyond_window"] = chance.choice([0, 1])
+    if chance.random() < 0.3:
+        node = {"system": "4x L40S server", "count": 1, "bought": "2026-12"}
+        asked["existing"] = {**asked.get("existing", {}), "nodes": [node]}
+        asked["assumptions"]["lead_time_months"] = 0
+        name = "hybrid"
+    terms: tuple[str, ...] = ()
+    if chance.random() < 0.3:
+        kind = chance.choice(sorted({key[2] for key in prices_}))
+        ends = chance.choice(["2027-01-01", "2027-02-10", "2027-03-31"])
+        terms = (f"aws,{kind},,,,yes,,,,,no,no,{ends},,a page,2026-11-20,vendor page",)
+    return prices_, asked, name, terms
+
+
+def _alter(chance: random.Random, one: dict) -> None:
+    rate = "requests_per_second" in one["demand"]
+    if rate or "daily_shape" in one["demand"]:
+        one["shares_nodes"] = chance.random() < 0.5
+        if chance.random() < 0.3:
+            one["parallel_jobs"] = chance.choice([1, 2, 4, 8])
+        if rate and chance.random() < 0.3:
+            one["gang"] = one["measurements"][0]["count"] = chance.choice([2, 3, 8])
+        if not rate and chance.random() < 0.4:
+            one["gang"] = chance.choice([2, 8])
+    else:
+        one["spread"] = chance.random() < 0.3
+        if chance.random() < 0.3 and "measurements" not in one:
+            one["gang"] = chance.choice([8, 16])
+            one["parallel_jobs"] = chance.choice([1, 2])

@@ -1,6 +1,7 @@
-"""The mathematics of the docstring of planner.model, stated again in linopy: sets, decisions, objective, constraints.
+"""The rules of decision 0029 stated again in linopy, as one program in which homes are decisions too.
 
 Written from those words, not from the code: nothing is pruned, nothing is scaled, no row is added to help the solver.
+Without quotas, operators hired one by one and nodes that workloads share, which brute force covers.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections import defaultdict
 import linopy
 import pandas as pd
 import xarray
+from proof_homes import homes  # loaded by conftest.py: tests are no package
+from proof_standing import nodes_of, replicas
 
 INFINITY = math.inf
 GAP = 1e-7
@@ -70,21 +73,21 @@ class Mathematics:
         self.lower: dict[str, list[float]] = defaultdict(list)
         self.families: dict[str, Family] = {}
         self.covering: dict[tuple[int, int], list[tuple[str, int]]] = defaultdict(list)
-        self.teams: dict[tuple, int] = {}
+        self.gangs: dict[tuple, int] = {}
+        self.stated: set[tuple] = set()
 
     def least(self) -> float:
         """The least present cost, proven to a gap of 1e-7; infinite where nothing is possible."""
         self._decide_starts()
-        for j, way in enumerate(self.given.ways):
-            self._decide_work(j, way)
-        self._tasks()
+        for k in range(len(self.given.works)):
+            self._choose_home(k)
         self._limits()
         if any(family.is_impossible for family in self.families.values()):
             return INFINITY
         variables = {
             name: self.model.add_variables(
                 pd.Series(self.lower[name]), pd.Series(self.upper[name]),
-                coords=[pd.RangeIndex(len(costs), name="i")], name=name, integer=name in "yrzvws",
+                coords=[pd.RangeIndex(len(costs), name="i")], name=name, integer=name in "ydzvno",
             )
             for name, costs in self.cost.items()
         }  # fmt: skip
@@ -132,67 +135,121 @@ class Mathematics:
             year = (month - 1) // 12
             family.add(family.row((year,), yearly[year]), name, index, amount)
 
-    def _decide_work(self, j: int, way) -> None:
-        given = self.given
-        work, source = given.works[way.work], given.sources[way.source]
-        for t in range(given.months if work.deadline is None else work.deadline):
-            if source.kind == "hourly" and t >= given.hourly_until[way.work]:
-                continue
-            if source.kind != "hourly" and not self.covering.get((way.source, t)):
-                continue
-            for b, hours in enumerate(given.block_hours):
-                units = work.due[t][b] if work.shaped else max(work.monthly) if work.deadline else work.monthly[t]
-                if units:
-                    self._share(j, t, b, hours, units)
-        del source
+    def _choose_home(self, k: int) -> None:
+        """v[k,h]: one home of each workload."""
+        given, chosen = self.given, self._family("one home", "=")
+        row = chosen.row((k,), 1.0)
+        for number, home in enumerate(homes(given, k)):
+            v = self._variable("v", 0.0, 1.0)
+            chosen.add(row, "v", v, 1.0)
+            work = given.works[k]
+            for t in range(given.months):
+                for b in range(len(given.block_hours)) if work.standing else (0,):
+                    units = max(work.monthly) if work.deadline else work.due[t][b]
+                    if units and (not work.deadline or t < work.deadline):
+                        one = (k, number, 0 if work.deadline else t, b)
+                        self._family("every task is done", "=").row(one, 0.0)
+                        sides = [(n, [j for j in side.ways if self._works(j, t)]) for n, side in enumerate(home)
+                                 if side.first <= t < side.end]  # fmt: skip
+                        self._do_task(one, t, b, [(n, ways) for n, ways in sides if ways], v)
 
-    def _share(self, j: int, t: int, b: int, hours: float, units: float) -> None:
-        """f[q,j,t,b] and, for a service by the hour, r[j,t,b]."""
+    def _works(self, j: int, t: int) -> bool:
+        """Whether a way can do work in a month."""
+        way = self.given.ways[j]
+        source = self.given.sources[way.source]
+        if source.last is not None and t >= source.last:
+            return False
+        return t < self.given.hourly_until[way.work] if source.kind == "hourly" else (way.source, t) in self.covering
+
+    def _do_task(self, one: tuple, t: int, b: int, sides: list, v: int) -> None:
+        done = self._family("every task is done", "=")
+        row = done.row(one, 0.0)
+        if ("home", one) not in self.stated:
+            self.stated.add(("home", one))
+            done.add(row, "v", v, -1.0)
+        work = self.given.works[one[0]]
+        for number, ways in sides:
+            if work.standing:
+                self._stand((*one, number), t, b, ways, v, alone=len(sides) == 1)
+            else:
+                for j in ways:
+                    for block, hours in enumerate(self.given.block_hours):
+                        self._share(one, j, t, block, hours)
+
+    def _share(self, one: tuple, j: int, t: int, b: int, hours: float) -> None:
+        """f[q,j,t,b] of work that may run at any hour."""
         given, way = self.given, self.given.ways[j]
         work, source = given.works[way.work], given.sources[way.source]
-        later = (1 + given.rate) ** -(t + 1)
-        by_hour = source.kind == "hourly"
+        units = max(work.monthly) if work.deadline else work.monthly[t]
         node_hours = units / way.speed
-        data = way.data * (work.deadline or 1.0) if work.deadline else way.data * units / work.monthly[t]
-        rate = source.hour[t] if source.hour else 0.0
-        paid = data + (0.0 if by_hour and work.serving else rate * node_hours)
-        f = self._variable("f", paid * later, 1.0)
+        paid = way.data * (work.deadline or 1.0) + (source.hour[t] if source.hour else 0.0) * node_hours
+        f = self._variable("f", paid * (1 + given.rate) ** -(t + 1), 1.0)
         self._spend("opex", t + 1, "f", f, paid)
-        task = (way.work, 0 if work.deadline else t, b if work.shaped else 0)
         done = self._family("every task is done", "=")
-        done.add(done.row(task, 1.0), "f", f, 1.0)
+        done.add(done.row(one, 0.0), "f", f, 1.0)
         if work.at_once is not None:
             running = self._family("at most P gangs at once", "<=")
-            row = running.row((way.work, t, b), work.at_once * hours)
-            running.add(row, "f", f, node_hours / way.granule)
+            running.add(running.row((way.work, t, b), work.at_once * hours), "f", f, node_hours / way.granule)
+            if source.kind == "days":
+                most = work.at_once * 24.0 * given.days[t]
+                running.add(running.row((way.work, t), most), "f", f, node_hours / way.granule)
         if way.spot and work.spot_share < 1:
-            total = max(work.monthly) if work.deadline else math.fsum(work.due[t])
             spot = self._family("at most a share on spot", "<=")
-            spot.add(spot.row(task[:2], work.spot_share), "f", f, units / total)
-        if work.keeps_team:
-            self._keep_team(way, task, f)
-        if not by_hour:
-            self._take(way.source, t, b, "f", f, node_hours)
-            if way.span > 1:
-                self._span(j, t, task, f)
+            spot.add(spot.row((way.work, one[2]), work.spot_share), "f", f, 1.0)
+        if way.span > 1 and source.kind == "days":
+            self._gang_days(j, t, f, node_hours)
             return
-        if not work.serving:
-            self._draw(way.source, t, b, "f", f, node_hours)
-            return
-        gang = way.span * hours
-        most = math.ceil(node_hours / gang)
-        r = self._variable("r", rate * gang * later, most)
-        self._spend("opex", t + 1, "r", r, rate * gang)
-        ready = self._family("whole nodes are ready", "<=")
-        row = ready.row((j, t, b), 0.0)
-        ready.add(row, "f", f, node_hours)
-        ready.add(row, "r", r, -gang)
-        self._draw(way.source, t, b, "r", r, gang)
-        self._stay(way, source.place, r, most)
+        self._take(way.source, t, b, "f", f, node_hours)
+        if way.span > 1 and source.kind == "nodes":
+            self._span(j, t, (one[0], one[2]), f)
+
+    def _stand(self, one: tuple, t: int, b: int, ways: list[int], v: int, *, alone: bool) -> None:
+        """e[q,j] nodes in each way of paying; of one side alone as many as are known, else p[q] of the task on n."""
+        given, way = self.given, self.given.ways[ways[0]]
+        work, hours = given.works[one[0]], given.block_hours[b]
+        count, nodes = replicas(given, way, t, b), nodes_of(given, way, t, b)
+        data = way.data * work.due[t][b] / work.monthly[t]
+        p = self._variable("p", data * (1 + given.rate) ** -(t + 1), 1.0)
+        self._spend("opex", t + 1, "p", p, data)
+        done = self._family("every task is done", "=")
+        done.add(done.row(one[:4], 0.0), "p", p, 1.0)
+        if work.at_once is not None:
+            running = self._family("replicas at once", "<=")
+            running.add(running.row(one[:4], work.at_once), "p", p, count)
+        stands = self._family("its nodes stand there", "=")
+        row = stands.row(one, 0.0)
+        on_spot = math.floor(work.spot_share * count + 1e-9)
+        spot = self._family("whole nodes on spot", "<=")
+        if alone:
+            stands.add(row, "v", v, -nodes)
+            others = math.ceil((count - on_spot) * way.granule - 1e-9)
+            spot.add(spot.row(one, min(nodes - others, math.floor(work.spot_share * nodes + 1e-9))), "v", v, 0.0)
+        else:
+            n, o = self._variable("n", 0.0, nodes), self._variable("o", 0.0, nodes)
+            stands.add(row, "n", n, -way.span)
+            enough = self._family("whole nodes for its share", "<=")
+            for right, name, index in ((0.0, "n", n), (on_spot * way.granule, "o", o)):
+                part = enough.row((*one, name), right)
+                enough.add(part, "p", p, count * way.granule)
+                enough.add(part, name, index, -way.span)
+            spot.add(spot.row(one, 0.0), "o", o, way.span)
+            spot.add(spot.row(one, 0.0), "n", n, -way.span)
+        for j in ways:
+            source = given.sources[given.ways[j].source]
+            paid = (source.hour[t] if source.hour else 0.0) * hours
+            e = self._variable("e", paid * (1 + given.rate) ** -(t + 1), INFINITY)
+            self._spend("opex", t + 1, "e", e, paid)
+            stands.add(row, "e", e, 1.0)
+            if given.ways[j].spot:
+                spot.add(spot.row(one, 0.0), "e", e, 1.0)
+            self._take(given.ways[j].source, t, b, "e", e, hours)
 
     def _take(self, i: int, t: int, b: int, name: str, index: int, amount: float) -> None:
         """What is shared is not used twice."""
         source, given = self.given.sources[i], self.given
+        if source.kind == "hourly":
+            self._draw(i, t, b, name, index, amount)
+            return
         family = self._family("nothing is used twice", "<=")
         stock = source.kind == "days"
         key = (i, t) if stock else (i, t, b)
@@ -210,34 +267,20 @@ class Mathematics:
             if source.pool and money.kind == "money" and money.pool == source.pool:
                 self._take(n, t, b, name, index, node_hours * source.weight)
 
-    def _keep_team(self, way, task: tuple, f: int) -> None:
-        one = (way.work, way.accelerator, way.gang)
-        if one not in self.teams:
-            self.teams[one] = self._variable("v", 0.0, 1.0)
-            chosen = self._family("one team", "=")
-            chosen.add(chosen.row((way.work,), 1.0), "v", self.teams[one], 1.0)
-        family = self._family("work in its team", "<=")
-        is_new = (one, task) not in family.rows
-        row = family.row((one, task), 0.0)
-        family.add(row, "f", f, 1.0)
-        if is_new:
-            family.add(row, "v", self.teams[one], -1.0)
-
-    def _stay(self, way, place: tuple[str, ...], r: int, most: int) -> None:
-        one = (way.work, place)
-        if one not in self.teams:
-            self.teams[one] = self._variable("w", 0.0, 1.0)
-            chosen = self._family("one place", "<=")
-            chosen.add(chosen.row((way.work,), 1.0), "w", self.teams[one], 1.0)
-        family = self._family("rent in its place", "<=")
-        row = family.row((r,), 0.0)
-        family.add(row, "r", r, 1.0)
-        family.add(row, "w", self.teams[one], -most)
+    def _gang_days(self, j: int, t: int, f: int, node_hours: float) -> None:
+        """Whole days of all nodes of a gang."""
+        way, days = self.given.ways[j], self._family("days of gangs", "<=")
+        each = 24.0 * way.span
+        if (j, t) not in self.gangs:
+            d = self.gangs[j, t] = self._variable("d", 0.0, 1e5)
+            days.add(days.row((j, t), 0.0), "d", d, -each)
+            self._take(way.source, t, 0, "d", d, each)
+        days.add(days.row((j, t), 0.0), "f", f, node_hours)
 
     def _span(self, j: int, t: int, task: tuple, f: int) -> None:
         """A gang on shared nodes has all of them."""
-        if (j, t) not in self.teams:
-            z = self.teams[j, t] = self._variable("z", 0.0, 1.0)
+        if (j, t) not in self.gangs:
+            z = self.gangs[j, t] = self._variable("z", 0.0, 1.0)
             nodes = self._family("all its nodes", "<=")
             row = nodes.row((j, t), 0.0)
             nodes.add(row, "z", z, self.given.ways[j].span)
@@ -248,16 +291,7 @@ class Mathematics:
         row = family.row((j, t, task), 0.0)
         family.add(row, "f", f, 1.0)
         if is_new:
-            family.add(row, "z", self.teams[j, t], -1.0)
-
-    def _tasks(self) -> None:
-        """A task that nothing can do has a row all the same: 0 = 1."""
-        given, done = self.given, self._family("every task is done", "=")
-        for k, work in enumerate(given.works):
-            for t in (0,) if work.deadline else range(given.months):
-                for b in range(len(given.block_hours)) if work.shaped else (0,):
-                    if work.deadline or (work.due[t][b] if work.shaped else work.monthly[t]):
-                        done.row((k, t, b), 1.0)
+            family.add(row, "z", self.gangs[j, t], -1.0)
 
     def _limits(self) -> None:
         given = self.given

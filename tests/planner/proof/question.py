@@ -1,6 +1,8 @@
 """The linear program of one question, with its whole columns named: made here from the words of a request.
 
-Node-hours of each way of doing work in each month and block, gangs of services, what is started, and every limit.
+Node-hours of each way of doing work in each month and block, what is started, and every limit. Where a workload has one
+home, its rules are all here; where several are still open, what is here is less than any of them asks for, so that no
+plan of theirs costs less.
 """
 
 from __future__ import annotations
@@ -8,75 +10,27 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
-import highspy
-
-INFINITY = math.inf
-SLACK = 1e-9
-
-
-class Linear:
-    """A linear program that grows column by column; names are the caller's."""
-
-    def __init__(self) -> None:
-        self.lp = highspy.Highs()
-        for option, value in (("output_flag", False), ("threads", 1)):
-            self.lp.setOptionValue(option, value)
-        self.numbers: dict[tuple, int] = {}
-        self.costs: list[float] = []
-        self.lower: list[float] = []
-        self.upper: list[float] = []
-        self.whole: list[tuple] = []
-        self.possible = True
-
-    def column(self, name: tuple, cost: float, upper: float = INFINITY, *, whole: bool = False) -> tuple:
-        number = self.numbers[name] = len(self.costs)
-        self.costs.append(cost)
-        self.lower.append(0.0)
-        self.upper.append(upper)
-        self.lp.addVar(0.0, upper)
-        self.lp.changeColCost(number, cost)
-        if whole:
-            self.whole.append(name)
-        return name
-
-    def row(self, lower: float, upper: float, entries: list[tuple[tuple, float]]) -> None:
-        if not entries:
-            self.possible &= lower <= 0 <= upper
-            return
-        sums: dict[int, float] = defaultdict(float)
-        for name, value in entries:
-            sums[self.numbers[name]] += value
-        biggest = max((abs(v) for v in sums.values()), default=0.0) or 1.0
-        self.lp.addRow(lower / biggest, upper / biggest, len(sums), list(sums), [v / biggest for v in sums.values()])
-
-    def bound(self, name: tuple, lower: float, upper: float) -> None:
-        number = self.numbers[name]
-        self.lower[number], self.upper[number] = lower, upper
-        self.lp.changeColBounds(number, lower, upper)
-
-    def range(self, name: tuple) -> tuple[float, float]:
-        number = self.numbers[name]
-        return self.lower[number], self.upper[number]
-
-    def solve(self) -> tuple[float, list[float]] | None:
-        if not self.possible or not self.costs:
-            return (0.0, []) if self.possible else None
-        self.lp.run()
-        status = self.lp.getModelStatus()
-        if status == highspy.HighsModelStatus.kOptimal:
-            return self.lp.getObjectiveValue(), list(self.lp.getSolution().col_value)
-        assert status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible), status
-        return None
+from proof_linear import INFINITY, SLACK, Linear  # loaded by conftest.py: tests are no package
+from proof_standing import Standing, nodes_of
 
 
 class Question:
     """The linear program of one question; whole columns first in the order in which they are tried."""
 
-    def __init__(self, given) -> None:
-        self.given, self.linear = given, Linear()
+    def __init__(self, given, homes) -> None:
+        """`homes[k]` are the homes that are open to workload k."""
+        self.given, self.linear, self.homes = given, Linear(), homes
         self.blocks = range(len(given.block_hours))
+        self.months = {
+            n: range(side.first, side.end) if len(open_to) == 1 else range(given.months)
+            for open_to in homes
+            for home in open_to
+            for side in home
+            for n in side.ways
+        }
         self.capacity: dict[tuple[int, int], list[tuple]] = defaultdict(list)
         self.entries: dict[tuple, list[tuple[tuple, float]]] = defaultdict(list)
+        self.standing = Standing(self)
         self._starts()
         self._ways()
         self._rows()
@@ -85,7 +39,7 @@ class Question:
         given = self.given
         for number, source in enumerate(given.sources):
             for month, covers, paid in source.starts:
-                used = any(self._uses(way, number) for way in given.ways)
+                used = any(self._uses(given.ways[n], number) for n in self.months)
                 if not used and source.fixed is None:
                     continue
                 name = ("start", number, month)
@@ -114,99 +68,86 @@ class Question:
         """
         given, most = self.given, 0
         source = given.sources[number]
-        for way in given.ways:
+        for n in self.months:
+            way = given.ways[n]
             if way.source != number:
                 continue
             work = given.works[way.work]
             if source.kind == "days":
-                most += max(way.span, math.ceil(max(work.monthly) / way.speed / 24 - SLACK))
+                most += math.ceil(max(work.monthly) / way.speed / 24 / way.span - SLACK) * way.span
                 continue
-            if work.shaped:
+            if work.standing:
                 nodes = max(
-                    (
-                        units / way.speed / hours
-                        for month in work.due
-                        for units, hours in zip(month, given.block_hours, strict=True)
-                    ),
-                    default=0.0,
+                    (nodes_of(given, way, t, b) for t in range(given.months) for b in self.blocks if work.due[t][b]),
+                    default=0,
                 )
+            elif work.at_once is not None:
+                nodes = work.at_once * way.granule
             else:
                 nodes = max(work.monthly) / way.speed / math.fsum(given.block_hours)
-                if work.at_once is not None:
-                    nodes = work.at_once * way.granule
-            most += max(way.span, math.ceil(nodes + work.spare * way.granule - SLACK))
+            most += max(way.span, math.ceil(nodes - SLACK))
         return most
 
     def _ways(self) -> None:
-        """Node-hours of each way in each month and block, and the gangs of services."""
+        """Node-hours of each way in each month and block."""
         given = self.given
-        for n, way in enumerate(given.ways):
+        for n, months in self.months.items():
+            way = given.ways[n]
             work, source = given.works[way.work], given.sources[way.source]
-            last = given.months if work.deadline is None else work.deadline
-            for t in range(last):
+            for t in months:
                 due = max(work.monthly) if work.deadline is not None else work.monthly[t]
-                if due == 0 or (source.kind == "hourly" and t >= given.hourly_until[way.work]):
+                if due == 0 or t >= (work.deadline or given.months) or (source.last is not None and t >= source.last):
+                    continue
+                if source.kind == "hourly" and t >= given.hourly_until[way.work]:
                     continue
                 if source.kind != "hourly" and not self.capacity.get((way.source, t)):
                     continue
-                share = work.deadline / due if work.deadline is not None else 1 / due
-                self._month(n, t, way.data * share)
+                if work.standing:
+                    self.standing.way(n, t)
+                else:
+                    self._free(n, t, way.data * (work.deadline or 1) / due)
+        self.standing.rows()
 
-    def _month(self, n: int, t: int, data_per_unit: float) -> None:
+    def _free(self, n: int, t: int, data_per_unit: float) -> None:
+        """Work that may run at any hour of the month: in each block, as there are nodes."""
         given, linear = self.given, self.linear
         way = given.ways[n]
         work, source = given.works[way.work], given.sources[way.source]
-        later = (1 + given.rate) ** -(t + 1)
-        hour = source.hour[t] if source.hour else 0.0
-        rented = source.kind == "hourly" and work.serving
-        for b in self.blocks:
-            if work.shaped and work.due[t][b] == 0:
-                continue
-            data, use = data_per_unit * way.speed, 0.0 if rented else hour
-            x = linear.column(("hours", n, t, b), (data + use) * later)
-            self._spend(x, t, data + use)
-            key = ("due", way.work, t if work.deadline is None else 0, b if work.shaped else 0)
-            self.entries[key].append((x, way.speed))
+        done = 0 if work.deadline is not None else t
+        columns = [linear.column(("hours", n, t, b), 0.0) for b in self.blocks]
+        for b, x in enumerate(columns):
+            self.cost(x, t, data_per_unit * way.speed + (source.hour[t] if source.hour else 0.0))
+            self.entries["due", way.work, done].append((x, way.speed))
             if way.spot:
-                self.entries["spot", way.work, t if work.deadline is None else 0].append((x, way.speed))
+                self.entries["spot", way.work, done].append((x, way.speed))
             if work.at_once is not None:
                 self.entries["at once", way.work, t, b].append((x, 1 / way.granule))
-            if source.kind != "hourly":
-                self._take(way.source, t, b, x, 1.0)
-                if work.spare:
-                    self.entries["idle", way.work, t, b] += []
-                    idle = way.granule * given.block_hours[b]  # standing ready draws the power of a node at work
-                    s = linear.column(("spare", n, t, b), idle * hour * later, work.spare, whole=True)
-                    self._spend(s, t, idle * hour)
-                    self.entries["idle", way.work, t, b].append((s, 1.0))
-                    self._take(way.source, t, b, s, idle)
-            elif rented:
-                ready = way.span * given.block_hours[b]
-                most = math.ceil(work.due[t][b] / way.speed / ready - SLACK) + work.spare
-                g = linear.column(("ready", n, t, b), ready * hour * later, most, whole=True)
-                self._spend(g, t, ready * hour)
-                linear.row(-INFINITY, 0.0, [(x, 1.0), (g, -ready)])
-                self._draw(way.source, t, b, g, ready)
-                if work.spare:
-                    gangs = way.granule * given.block_hours[b]
-                    self.entries["idle", way.work, t, b] += [(g, ready / gangs), (x, -1 / gangs)]
-            else:
-                self._draw(way.source, t, b, x, 1.0)
+                if source.kind == "days":
+                    self.entries["days at once", way.work, t].append((x, 1 / way.granule))
+            if source.kind != "days" or way.span == 1:
+                self.take(way.source, t, b, x, 1.0)
+        if source.kind == "days" and way.span > 1:
+            most = math.ceil(max(work.monthly) / way.speed / 24 / way.span - SLACK)
+            whole = linear.column(("gang days", n, t), 0.0, most, whole=True)
+            linear.row(-INFINITY, 0.0, [*((x, 1.0) for x in columns), (whole, -24.0 * way.span)])
+            self.entries["days", way.source, t].append((whole, 24.0 * way.span))
+
+    def cost(self, name: tuple, t: int, amount: float) -> None:
+        """Paid at the end of month t for each unit of a column."""
+        self.linear.price(name, amount * (1 + self.given.rate) ** -(t + 1))
+        self._spend(name, t, amount)
 
     def _spend(self, name: tuple, t: int, amount: float) -> None:
         if amount:
             self.entries["opex", t // 12].append((name, amount))
 
-    def _take(self, number: int, t: int, b: int, name: tuple, hours: float) -> None:
+    def take(self, number: int, t: int, b: int, name: tuple, hours: float) -> None:
+        """Hours that a column takes of what was started, of days or of money; of what is rented it takes nothing."""
         source = self.given.sources[number]
         if source.kind == "days":
             self.entries["days", number, t].append((name, hours))
-        else:
+        elif source.kind == "nodes":
             self.entries["nodes", number, t, b].append((name, hours))
-
-    def _draw(self, number: int, t: int, b: int, name: tuple, hours: float) -> None:
-        """Hours that committed money pays for."""
-        source = self.given.sources[number]
         for n, money in enumerate(self.given.sources):
             if source.pool and money.kind == "money" and money.pool == source.pool:
                 self.entries["money", n, t, b].append((name, hours * source.weight))
@@ -224,11 +165,11 @@ class Question:
             elif key[0] == "at once":
                 _, k, _, b = key
                 linear.row(-INFINITY, given.works[k].at_once * given.block_hours[b], entries)
-            elif key[0] == "idle":
-                linear.row(given.works[key[1]].spare, INFINITY, entries)
+            elif key[0] == "days at once":
+                linear.row(-INFINITY, given.works[key[1]].at_once * 24.0 * given.days[key[2]], entries)
             elif key[0] == "spot" and given.works[key[1]].spot_share < 1:
                 work = given.works[key[1]]
-                total = max(work.monthly) if work.deadline is not None else math.fsum(work.due[key[2]])
+                total = max(work.monthly) if work.deadline is not None else work.monthly[key[2]]
                 linear.row(-INFINITY, work.spot_share * total, entries)
         for kind, yearly in (("capex", given.capex), ("opex", given.opex)):
             for year, amount in enumerate(yearly or ()):
@@ -269,13 +210,12 @@ class Question:
             self._spend(hired, t, cost)
 
     def _due(self, k: int, work) -> None:
-        given = self.given
-        for t in range(given.months) if work.deadline is None else (0,):
-            blocks = self.blocks if work.shaped else (0,)
-            for b in blocks:
-                units = max(work.monthly) if work.deadline is not None else work.due[t][b]
-                if units:
-                    self.linear.row(units, units, self.entries.get(("due", k, t, b), []))
+        if work.standing:
+            return
+        for t in range(self.given.months) if work.deadline is None else (0,):
+            units = max(work.monthly) if work.deadline is not None else work.monthly[t]
+            if units:
+                self.linear.row(units, units, self.entries.get(("due", k, t), []))
 
     def _quotas(self) -> None:
         """No more nodes at once than a quota leaves: whole nodes of each type and way of paying, whole gangs that span
@@ -290,7 +230,7 @@ class Question:
                 if source.kind == "days":
                     running = [(y, 24 / 730) for y, _ in running]
                 if source.kind == "hourly":
-                    running = [entry for n, way in enumerate(given.ways) if way.source == number
+                    running = [entry for n in self.months if given.ways[n].source == number
                                for entry in self._peak(n, t, most)]  # fmt: skip
                 if not running:
                     continue
@@ -309,15 +249,11 @@ class Question:
         there = [b for b in self.blocks if ("hours", n, t, b) in linear.numbers]
         if not there:
             return []
-        spread = not work.shaped and work.at_once is None and not source.pool
-        whole = way.span > 1
-        gangs = linear.column(("gangs", n, t), 0.0, most // way.span if whole else INFINITY, whole=whole)
-        if spread:
+        gangs = linear.column(("gangs", n, t), 0.0, most // way.span if way.span > 1 else INFINITY, whole=way.span > 1)
+        if not work.standing and work.at_once is None and not source.pool:
             total = math.fsum(given.block_hours)
             linear.row(-INFINITY, 0.0, [*((("hours", n, t, b), 1 / total) for b in there), (gangs, -way.span)])
-        for b in () if spread else there:
-            hours = given.block_hours[b]
-            ready = ("ready", n, t, b)
-            entry = (ready, float(way.span)) if work.serving else (("hours", n, t, b), 1 / hours)
-            linear.row(-INFINITY, 0.0, [entry, (gangs, -way.span)])
+        else:
+            for b in there:
+                linear.row(-INFINITY, 0.0, [(("hours", n, t, b), 1 / given.block_hours[b]), (gangs, -way.span)])
         return [(gangs, float(way.span))]

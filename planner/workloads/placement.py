@@ -131,8 +131,9 @@ def _place_shared(
 
 
 def _busy_gangs(need: WorkloadDemand, places: int) -> int:
-    """Gangs at work on a node: a workload with fewer gangs at once than places on a node pays for all of it."""
-    return min(places, parallel_limit(need) or places)
+    """Gangs at work on a node: work at any hour with fewer gangs at once than places on a node pays for all of it. What
+    stands for a service is counted in whole nodes, or in parts of nodes that others share."""
+    return places if need.serving else min(places, parallel_limit(need) or places)
 
 
 def _required_gib(workload: Workload) -> float | None:

@@ -125,6 +125,15 @@ def test_overflow_beside_shared_nodes_has_nodes_of_its_own(priced, ask):
     assert rented == pytest.approx({"api": 730, "small": 730})
 
 
+def test_a_limit_of_replicas_at_once_leaves_room_for_others_on_a_shared_node(priced, ask):
+    """One replica each, on one node of four: 730 h x 2.0, whether or not more replicas would be allowed."""
+    catalog = priced({(*EAST, "g4dn.12xlarge", "on_demand"): 2.0})
+    for most in (1, 2):
+        jobs = [service(2, name, shares_nodes=True, parallel_jobs=most) for name in "ab"]
+        found = cloud_of(plan(ask(*jobs, months=1, strategies=["cloud"], assumptions=STABLE), catalog))
+        assert found.total_cost == pytest.approx(730 * 2.0)
+
+
 def test_a_shared_node_is_billed_by_what_each_needs_of_it(priced, ask):
     """Three T4s and one of four: three quarters and one quarter of 730 h x 2.0."""
     catalog = priced({(*EAST, "g4dn.12xlarge", "on_demand"): 2.0})

@@ -15,6 +15,7 @@ from catalogues import asked
 from measure import COLD_RUNS, HERE, LOAD_RUNS, ROOT, SCRIPT, WARM_RUNS, Figure, medians, run, server, timed
 
 from planner.service.plan_jobs import RenderedPlan, run_plan_job, warm_up
+from planner.service.uploads import Upload
 from pricing.accelerator import match
 from pricing.catalog.price_catalog import Catalog
 from pricing.search import OfferQuery, find_offers
@@ -39,7 +40,7 @@ def cold() -> Iterator[Figure]:
 
 def planned(**query: str) -> Callable[[], object]:
     def work() -> None:
-        answer = run_plan_job(WORKLOAD, QUERY | {name: [text] for name, text in query.items()}, "json")
+        answer = run_plan_job(Upload(WORKLOAD), QUERY | {name: [text] for name, text in query.items()}, "json")
         assert isinstance(answer, RenderedPlan), answer
 
     return work

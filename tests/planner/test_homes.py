@@ -240,6 +240,16 @@ def test_a_service_cannot_be_spread(ask):
     assert "only work that may run at any hour" in raised.value.complaints[0].message
 
 
+def test_sixteen_accelerators_for_three_years_take_the_savings_plan(catalog, ask):
+    """11,680 hours a month are sixteen H100 all the time: two p5.48xlarge on the three-year plan, 23.77728 an hour each
+    (list price of us-east-1), for 3 x 8,760 hours. It was «own, 47 % less» against on demand alone."""
+    demand = {"accelerator_hours_per_month": 11_680, "accelerator": "H100"}
+    job = {"name": "infer", "kind": "inference", "demand": demand}
+    found = plan(ask(job, months=36, providers=["aws"]), catalog)
+    assert found.recommendation.strategy == "cloud"
+    assert cloud_of(found).total_cost == pytest.approx(2 * 23.77728 * 3 * 8_760, abs=0.01)
+
+
 def test_work_with_much_data_stays_where_its_data_is_paid(catalog, ask, hours):
     """Eight H100 all month with 100 TB: hours and storage in one region, not in two."""
     job = hours("H100", 5_840, gang=8, storage_gb=100_000)

@@ -22,6 +22,7 @@ from planner.analysis.risk.replanning import AS_PREDICTED, Replanner, Throughput
 from planner.analysis.warnings import collect_gaps
 from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
+from planner.optimization.model import refuse_excessive_size
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import (
     SolvedStrategy,
@@ -213,7 +214,9 @@ def _build_context(
     )
     rules = LimitRules(request.limits, request.site, quotas.enforced_quotas(request))
     choice = build_choice_set(adjusted_market, needed, assumed, terms, rules)
-    return PlanningContext(needed, adjusted_market, choice, assumed, terms, rules), existing_gaps
+    context = PlanningContext(needed, adjusted_market, choice, assumed, terms, rules)
+    refuse_excessive_size(context)
+    return context, existing_gaps
 
 
 def _make_replanner(request: Request, catalog: Catalog) -> Replanner:

@@ -43,12 +43,16 @@ from planner.optimization.home_constraints import task_of
 from planner.optimization.linear_program import ANY_HOUR, CandidateActivity, LinearProgram, ProgramColumn
 from planner.optimization.solution import PlanningContext
 from planner.optimization.standing_work import add_pooled_nodes, add_standing_columns, count_nodes, count_replicas
+from planner.request.errors import InputProblem, InvalidRequest
 from planner.result.audit_trail import discount_factor
 from planner.supply.candidates import Candidate
 from planner.supply.costs import SharedResource
 from planner.supply.payments import data_payments
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import parallel_limit
+
+PLANNED_COLUMNS_MAX = 2_000_000
+"""Decisions of the largest program that is tried, which take some 4 GiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,21 @@ def build_program(setting: PlanningContext, allowed: StrategyScope) -> LinearPro
     constraints.add_constraints(program, setting, shared, started)
     limit_constraints.add_limit_constraints(program, setting, shared, started)
     return program
+
+
+def refuse_excessive_size(setting: PlanningContext) -> None:
+    """Raises InvalidRequest where the program would be too large for the machine, before any of it is made."""
+    demands, months, choice = setting.demands, setting.terms.months, setting.choice
+    columns = 0
+    for candidates in (*choice.hourly, *choice.overflow, *(item.candidates for item in choice.shared)):
+        for candidate in candidates:
+            columns += months * (len(demands.block_hours) if demands.needs[candidate.need].serving else 1)
+    if columns > PLANNED_COLUMNS_MAX:
+        size = f"{len(demands.needs):,} workloads over {months} months, about {columns / 1e6:.1f} million decisions"
+        expected = "fewer workloads, months, providers or regions in one plan"
+        raise InvalidRequest(
+            (InputProblem("workloads", "workloads", "too large to be planned together", size, expected),)
+        )
 
 
 def _list_steps(setting: PlanningContext, allowed: StrategyScope) -> Iterator[CandidateActivity]:

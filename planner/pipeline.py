@@ -293,12 +293,10 @@ def _solve_strategies(
     with ThreadPoolExecutor(len(request.strategies)) as pool:  # the solver releases the interpreter's lock
         first = [name for name in request.strategies if name != "cloud" or "hybrid" not in request.strategies]
         known = dict(zip(first, pool.map(solve_one, first), strict=True))
-    for name in request.strategies:
-        if name not in known:
-            hybrid = known["hybrid"]
-            known[name] = (
-                replace(hybrid, strategy=replace(hybrid.strategy, name=name)) if rents_only(hybrid) else solve_one(name)
-            )
+    if len(first) < len(request.strategies):
+        hybrid = known["hybrid"]
+        as_cloud = replace(hybrid, strategy=replace(hybrid.strategy, name="cloud"))
+        known["cloud"] = as_cloud if rents_only(hybrid) else solve_one("cloud")
     solved = [known[name] for name in request.strategies]
     feasible = [s for s in solved if s.strategy.status != "infeasible"]
     best = min(feasible, key=lambda s: s.strategy.present_cost, default=None)

@@ -23,7 +23,7 @@ from pricing.price import AdjustedPrice
 from pricing.sale import SaleTerm
 from pricing.search.retired import find_successor_price
 
-Home = tuple[str, str, str]
+Place = tuple[str, ...]
 """Provider, region and instance type."""
 UNPRICED = message("way_unpriced")
 
@@ -33,26 +33,26 @@ def find_sale_gaps(
 ) -> Iterator[Gap]:
     """All gaps of how the types of a plan are sold."""
     paid = {resource.key: resource for one in solved for resource in one.resources}
-    homes: dict[Home, set[int]] = defaultdict(set)
+    places: dict[Place, set[int]] = defaultdict(set)
     for candidate in (candidate for one in solved for candidate in one.candidates):
         resource = setting.market.resources[candidate.resource]
         if resource.quote is not None:
-            homes[resource.provider, resource.region, resource.name].add(candidate.need)
-    for home, needs in sorted(homes.items()):
-        yield from _find_unused_ways(home, needs, request, setting, catalog)
-    yield from _find_spot_bounds(homes, request, setting, catalog)
+            places[resource.place].add(candidate.need)
+    for place, needs in sorted(places.items()):
+        yield from _find_unused_ways(place, needs, request, setting, catalog)
+    yield from _find_spot_bounds(places, request, setting, catalog)
     yield from _find_spot_hours(setting, solved)
     yield from _find_reservations(paid.values())
     yield from _find_ending_types(paid.values(), setting, catalog)
 
 
 def _find_unused_ways(
-    home: Home, needs: set[int], request: Request, setting: PlanningContext, catalog: Catalog
+    place: Place, needs: set[int], request: Request, setting: PlanningContext, catalog: Catalog
 ) -> Iterator[Gap]:
     """The ways of paying that are sold for a type where it runs, and that have no price or are not for this work."""
-    provider, region, instance_type = home
+    provider, region, instance_type = place
     here = [quote for quote in catalog.of_type(catalog.offerings[provider, instance_type]) if _region(quote) == region]
-    for way, term in sorted(_sold_ways(home, catalog).items()):
+    for way, term in sorted(_sold_ways(place, catalog).items()):
         kind = next((each for each in load_purchase_options() if way.startswith(each)), way)
         if term.state(plan_start(request)) != "confirmed" or kind not in (request.limits.purchase_options or (kind,)):
             continue
@@ -75,9 +75,9 @@ def _region(quote: Quote) -> str:
     return quote.price.region
 
 
-def _sold_ways(home: Home, catalog: Catalog) -> dict[str, SaleTerm]:
+def _sold_ways(place: Place, catalog: Catalog) -> dict[str, SaleTerm]:
     """By way of paying, how a type is sold in a region: a term for the region holds against one for everywhere."""
-    provider, region, instance_type = home
+    provider, region, instance_type = place
     ways: dict[str, SaleTerm] = {}
     for term in sorted(catalog.sale_terms(provider, instance_type), key=lambda term: term.region != ""):
         if term.purchase_option and term.region in ("", region):
@@ -102,7 +102,7 @@ def _why_unused(priced: Sequence[Quote], needs: set[int], setting: PlanningConte
 
 
 def _find_spot_bounds(
-    homes: Mapping[Home, set[int]], request: Request, setting: PlanningContext, catalog: Catalog
+    places: Mapping[Place, set[int]], request: Request, setting: PlanningContext, catalog: Catalog
 ) -> Iterator[Gap]:
     """The spot prices of the plan's types that are counted at more, one by one, and how many others could have served
     and are."""
@@ -115,7 +115,7 @@ def _find_spot_bounds(
         and isinstance(resource.quote.price, AdjustedPrice)
     }
     max_age_days = setting.assumptions["old_spot_price_days"].value
-    for provider, region, instance_type in sorted(homes):
+    for provider, region, instance_type in sorted(places):
         listed = catalog.of_type(catalog.offerings[provider, instance_type])
         bounds = find_spot_bounds(listed, request.as_of, max_age_days)
         for quote in listed:
@@ -134,7 +134,7 @@ def _find_spot_hours(setting: PlanningContext, solved: Sequence[SolvedStrategy])
     """The hours that are billed for each useful hour on spot: the rest is recomputed or spent on checkpoints."""
     for candidate in dict.fromkeys(candidate for one in solved for candidate in one.candidates):
         resource = setting.market.resources[candidate.resource]
-        if resource.quote is None or not load_purchase_options()[resource.quote.price.kind].INTERRUPTS:
+        if not resource.interrupts:
             continue
         undisturbed = candidate.throughput.units_per_hour * candidate.gangs_per_node / candidate.nodes_per_gang
         effect = message(

@@ -11,13 +11,9 @@ from dataclasses import dataclass, replace
 from planner.finance.cashflow import Terms
 from planner.optimization.home_costs import HomeCosts
 from planner.supply.candidates import Candidate, Market, Resource
-from planner.supply.costs import (
-    HourlyRates,
-    SharedResource,
-)
+from planner.supply.costs import HourlyRates, SharedResource
 from planner.supply.homes import gang_type, has_fixed_gang_type, round_up_to_gangs
 from planner.supply.limits import LimitRules
-from planner.supply.purchase_options import load_purchase_options
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.placement import parallel_limit
 
@@ -134,11 +130,7 @@ def may_replace(best: Resource, other: Resource, need: WorkloadDemand, rules: Li
         return False
     if rules.counted(best):
         return False
-    return rules.spot_share(need) == 1 or not is_spot(best) or is_spot(other)
-
-
-def is_spot(resource: Resource) -> bool:
-    return resource.quote is not None and load_purchase_options()[resource.quote.price.kind].INTERRUPTS
+    return rules.spot_share(need) == 1 or not best.interrupts or other.interrupts
 
 
 def costs_no_more(

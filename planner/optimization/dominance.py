@@ -26,6 +26,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from planner.finance.cashflow import Terms
 from planner.optimization.candidate_dominance import (
@@ -34,7 +35,6 @@ from planner.optimization.candidate_dominance import (
     Place,
     costs_no_more,
     find_mixed_places,
-    is_spot,
     list_same_team,
     may_replace,
     shares_nodes,
@@ -45,13 +45,7 @@ from planner.optimization.candidate_dominance import (
 from planner.optimization.home_costs import HomeCosts
 from planner.request.assumptions import Assumptions
 from planner.supply.candidates import Candidate, Market
-from planner.supply.costs import (
-    ChoiceSet,
-    SharedResource,
-    build_shared_resources,
-    group_by_need,
-    hourly_rates,
-)
+from planner.supply.costs import ChoiceSet, SharedResource, build_shared_resources, group_by_need, hourly_rates
 from planner.supply.homes import Home, home_of
 from planner.supply.limits import LimitRules
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
@@ -76,12 +70,14 @@ def build_choice_set(
     plain = [item for item in shared if item.resource.held is None and not item.weights]
     others = [item for item in shared if item.resource.held is not None or item.weights]
     shared = [*without_dominated(plain, demands.needs, rules), *others]
+    mixed = find_mixed_places(setting)
     by_unit = [
-        undominated_hourly(need, candidates, setting, find_mixed_places(setting))
+        undominated_hourly(need, candidates, setting, mixed)
         for need, candidates in zip(demands.needs, hourly, strict=True)
     ]
-    shared = _kept_at(shared, kept - _worthless_places(setting, hourly, by_unit, shared), setting)
-    remaining = _hourly_homes(setting, hourly, by_unit, shared)
+    alone = [_cheapest_home(setting, candidates) for candidates in hourly]
+    shared = _kept_at(shared, kept - _worthless_places(setting, alone, by_unit, shared), setting)
+    remaining = _hourly_homes(setting, hourly, alone, by_unit, shared)
     owned = {c.need for item in shared if item.resource.node is not None for c in item.candidates}
     overflow = tuple(c if index in owned else () for index, c in enumerate(by_unit))
     used = {c.resource: rates[c.resource] for candidates in (*remaining, *overflow) for c in candidates}
@@ -96,6 +92,14 @@ def full_choice_set(market: Market, assumptions: Assumptions, terms: Terms, need
     return ChoiceSet(
         hourly, hourly, rates, tuple(build_shared_resources(market, assumptions, terms)), len(market.candidates), 0
     )
+
+
+class _HourlyHome(NamedTuple):
+    """What a workload costs at least at one home by the hour alone, and the home; infinite and none where no home does
+    all of its work."""
+
+    cost: float
+    home: Home | None
 
 
 @dataclass(slots=True)
@@ -190,7 +194,7 @@ def _kept_at(
 
 def _worthless_places(
     setting: DominanceSetting,
-    hourly: Sequence[Sequence[Candidate]],
+    alone: Sequence[_HourlyHome],
     by_unit: Sequence[Sequence[Candidate]],
     shared: Sequence[SharedResource],
 ) -> frozenset[Place]:
@@ -199,7 +203,6 @@ def _worthless_places(
     if setting.limits_places:
         return frozenset()
     least = {spot: _fully_used_rates(setting, shared, spot=spot) for spot in (False, True)}
-    alone = [_cheapest_home(setting, candidates)[0] for candidates in hourly]
     resources = setting.market.resources
     worthwhile = {item.resource.place for item in shared if item.resource.held or item.resource.node}
     offered: set[Place] = set()
@@ -220,7 +223,7 @@ def _worthless_places(
                     for best in rivals
                 )
             else:
-                beaten = setting.costs.at_least(candidate, rates) >= alone[candidate.need]
+                beaten = setting.costs.at_least(candidate, rates) >= alone[candidate.need].cost
             if not beaten:
                 worthwhile.add(place)
     return frozenset(offered - worthwhile)
@@ -231,46 +234,47 @@ def _may_be_divided(need: WorkloadDemand) -> bool:
     return need.may_spread or need.deadline is not None
 
 
-def _cheapest_home(setting: DominanceSetting, candidates: Iterable[Candidate]) -> tuple[float, Home | None]:
-    """The least cost of a workload at one place by the hour, and the place; ties by their names."""
+def _cheapest_home(setting: DominanceSetting, candidates: Iterable[Candidate]) -> _HourlyHome:
+    """The home by the hour that costs least; of equals the one with the smallest nodes, then by name."""
     ways: dict[Home, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         ways[home_of(candidate, setting.market.resources)].append(candidate)
     resources = setting.market.resources
     ranked = sorted(
-        # equal but for rounding is equal; then the smallest nodes
+        # equal but for rounding is equal
         (float(f"{cost:.9g}"), resources[each[0].resource].accelerators_per_node, home, cost)
         for home, each in ways.items()
         if math.isfinite(cost := setting.costs.by_the_hour(each))
     )
-    return (ranked[0][3], ranked[0][2]) if ranked else (math.inf, None)
+    return _HourlyHome(ranked[0][3], ranked[0][2]) if ranked else _HourlyHome(math.inf, None)
 
 
 def _hourly_homes(
     setting: DominanceSetting,
     hourly: Sequence[Sequence[Candidate]],
+    alone: Sequence[_HourlyHome],
     by_unit: Sequence[Sequence[Candidate]],
     shared: Iterable[SharedResource],
 ) -> tuple[tuple[Candidate, ...], ...]:
     """The candidates by the hour: of each workload at its cheapest place, and next to commitments. All that no other
     dominates for work that may be divided, and where limits make the choice of a place matter."""
-    opened = {(c.need, setting.place(c)) for item in shared for c in item.candidates}
+    opened: dict[int, set[Place]] = defaultdict(set)
+    for item in shared:
+        for candidate in item.candidates:
+            opened[candidate.need].add(setting.place(candidate))
     remaining = []
     for index, (candidates, undominated) in enumerate(zip(hourly, by_unit, strict=True)):
-        home = _cheapest_home(setting, candidates)[1]
-        need = setting.needs[index]
-        if home is None or setting.limits_places or _may_be_divided(need) or shares_nodes(need):
-            places = frozenset(setting.place(c) for c in undominated)
+        home, need = alone[index].home, setting.needs[index]
+        places = opened[index]
+        kept = set()
+        if home is None:  # no place does all of it by the hour alone
+            kept = set(undominated)
+        elif setting.limits_places or _may_be_divided(need) or shares_nodes(need):
+            places |= {setting.place(c) for c in undominated}
         else:
             ending = (c for c in undominated if setting.market.resources[c.resource].last_month is not None)
-            places = frozenset((home.place, *(setting.place(c) for c in ending)))
-        remaining.append(
-            tuple(
-                c
-                for c in candidates
-                if (index, setting.place(c)) in opened or (setting.place(c) in places and (c in undominated or home))
-            )
-        )
+            places |= {home.place, *(setting.place(c) for c in ending)}
+        remaining.append(tuple(c for c in candidates if c in kept or setting.place(c) in places))
     return tuple(remaining)
 
 
@@ -283,7 +287,7 @@ def _fully_used_rates(
     least: dict[Place, list[float]] = defaultdict(lambda: [math.inf] * months)
     resources = setting.market.resources
     for number, rates in setting.rates.items():
-        if spot or not is_spot(resources[number]):
+        if spot or not resources[number].interrupts:
             here = least[resources[number].place]
             for month, rate in enumerate(rates):
                 here[month] = min(here[month], rate)

@@ -55,7 +55,7 @@ class ProgramArrays:
     resource: Places
     is_gang: Flags
     is_work: Flags
-    is_ready: Flags
+    counts_nodes: Flags
     is_start: Flags
     is_task: Flags
     is_home: Flags
@@ -96,7 +96,7 @@ def build_arrays(program: LinearProgram) -> ProgramArrays:
         resource=np.concatenate([of_step, steps + np.arange(resources, dtype=np.int64)]),
         is_gang=kinds == "gang",
         is_work=kinds == "work",
-        is_ready=np.isin(kinds, ("ready", "gang_days")),
+        counts_nodes=np.isin(kinds, ("ready", "gang_days")),
         is_start=is_start,
         is_task=np.array(program.row_need) >= 0,
         is_home=kinds == "home",
@@ -146,7 +146,7 @@ def extend_duals(arrays: ProgramArrays, duals: Floats, known: Places) -> Floats:
     open_rows = np.ones(len(duals), dtype=bool)
     open_rows[known] = False
     open_rows &= ~rows_with(arrays, arrays.is_gang) & (arrays.row_upper == 0)
-    for supplier, smallest in ((arrays.is_start, LINK_SCALE), (arrays.is_ready, 0.0)):
+    for supplier, smallest in ((arrays.is_start, LINK_SCALE), (arrays.counts_nodes, 0.0)):
         reduced = np.maximum(reduced_costs(arrays, duals), 0.0)
         supplied = open_rows[arrays.entry_row] & supplier[arrays.entry_column] & (arrays.entry_value < 0)
         gives = np.flatnonzero(supplied & (arrays.row_scale[arrays.entry_row] > smallest))
@@ -160,14 +160,9 @@ def extend_duals(arrays: ProgramArrays, duals: Floats, known: Places) -> Floats:
     return duals
 
 
-def repair_duals(arrays: ProgramArrays, duals: Floats, chosen: Places) -> Floats:
-    """Prices of the homes and tasks lowered until nothing that is left out gains at them. A workload has one home and a
-    task is done once, so the bound loses only the most that any of them gains, not the sum."""
-    import numpy as np
-
-    outside = np.ones(len(arrays.cost), dtype=bool)
-    outside[chosen] = False
-    duals = close_homes(arrays, duals, outside)
+def repair_duals(arrays: ProgramArrays, duals: Floats, outside: Flags) -> Floats:
+    """Prices (of closed homes) of homes and tasks lowered until no column `outside` gains at them. A workload has one
+    home and a task is done once, so the bound loses only the most that any of them gains, not the sum."""
     for of_all in (False, True):  # first what takes the overflow of owned nodes, then where a workload lives
         rows = _home_choices(arrays, of_all=of_all)
         duals = duals + _largest_gains(arrays, duals, arrays.is_home, rows)

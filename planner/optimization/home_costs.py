@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from planner.finance.cashflow import Terms
-from planner.optimization.standing_work import count_nodes, count_replicas, largest_spot_share
+from planner.optimization.standing_work import count_nodes, count_replicas, largest_spot_share, list_standing_tasks
 from planner.result.audit_trail import discount_factor
 from planner.supply.candidates import Candidate, Market
 from planner.supply.costs import HourlyRates
 from planner.supply.limits import LimitRules
 from planner.supply.payments import data_payments
-from planner.supply.purchase_options import load_purchase_options
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import parallel_limit
 
@@ -40,11 +39,11 @@ class HomeCosts:
         """The cost of a workload at a place in its `ways` by the hour, all of one gang; infinite where they cannot do
         all of its work: spot does no more than its limit."""
         need = self.demands.needs[ways[0].need]
-        steady = [way for way in ways if not self._interrupts(way)]
+        steady = [way for way in ways if not self.market.resources[way.resource].interrupts]
         share = self.rules.spot_share(need)
         costs = [self._cost(way, self.rates[way.resource], most=True) for way in (ways if share == 1 else steady)]
         if 0 < share < 1 and len(steady) < len(ways):
-            costs += [self._mixed_cost(spot, way) for spot in ways if self._interrupts(spot) for way in steady]
+            costs += [self._mixed_cost(spot, way) for spot in ways if spot not in steady for way in steady]
         return min(costs, default=math.inf)
 
     def at_least(self, way: Candidate, rate: Sequence[float]) -> float:
@@ -58,10 +57,6 @@ class HomeCosts:
         if key not in self._hours:
             self._hours[key] = self._count_node_hours(way)
         return self._hours[key]
-
-    def _interrupts(self, way: Candidate) -> bool:
-        quote = self.market.resources[way.resource].quote
-        return quote is not None and load_purchase_options()[quote.price.kind].INTERRUPTS
 
     def _cost(self, way: Candidate, rate: Sequence[float], *, most: bool) -> float:
         """Node-hours at their rates and data; of a deadline in its dearest month, or (not `most`) in its cheapest."""
@@ -84,11 +79,10 @@ class HomeCosts:
         need = self.demands.needs[spot.need]
         if not need.serving:
             share = self.rules.spot_share(need)
-            parts = (self._cost(each, self.rates[each.resource], most=True) for each in (spot, way))
-            on_spot, steady = parts
+            on_spot, steady = (self._cost(each, self.rates[each.resource], most=True) for each in (spot, way))
             return share * on_spot + (1 - share) * steady
         total = math.fsum(self._data(need, way, month) for month in range(1, self.terms.months + 1))
-        for month, block, units in self._tasks(need):
+        for month, block, units in list_standing_tasks(need, self.demands):
             hours = self.demands.block_hours[block]
             replicas = count_replicas(way, need, units, hours)
             part = largest_spot_share(self.rules, way, need, replicas)
@@ -104,16 +98,6 @@ class HomeCosts:
         paid = data_payments(need, way, self.market.resources[way.resource], month, units, self.terms)
         return math.fsum(p.amount for p in paid) * discount_factor(month, "end", self.terms.discount_rate_monthly)
 
-    def _tasks(self, need: WorkloadDemand) -> list[tuple[int, int, float]]:
-        """Month (from 0), block and units of standing work."""
-        hours = self.demands.block_hours
-        return [
-            (month, block, units)
-            for month in range(len(need.monthly))
-            for block in range(len(hours))
-            if (units := need.block_units(month, block, hours))
-        ]
-
     def _count_node_hours(self, way: Candidate) -> Months | None:
         need, at_once = self.demands.needs[way.need], parallel_limit(self.demands.needs[way.need])
         if not need.serving:
@@ -124,7 +108,7 @@ class HomeCosts:
             )
             return tuple(units / way.units_per_node_hour for units in need.monthly) if fits else None
         hours = [0.0] * len(need.monthly)
-        for month, block, units in self._tasks(need):
+        for month, block, units in list_standing_tasks(need, self.demands):
             length = self.demands.block_hours[block]
             replicas = count_replicas(way, need, units, length)
             if at_once is not None and replicas > at_once:

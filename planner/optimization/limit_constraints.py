@@ -19,7 +19,6 @@ from planner.supply.candidates import Resource
 from planner.supply.costs import SharedResource
 from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year
 from planner.supply.payments import resource_payments, support_minimum_payments
-from planner.supply.purchase_options import load_purchase_options
 from pricing.units import HOURS_PER_DAY
 
 
@@ -59,8 +58,7 @@ def _add_spot_rows(program: LinearProgram, setting: PlanningContext) -> None:
         if column.kind != "work":
             continue
         candidate = program.steps[column.owner].candidate
-        quote = resources[candidate.resource].quote
-        if quote is not None and load_purchase_options()[quote.price.kind].INTERRUPTS:
+        if resources[candidate.resource].interrupts:
             done[candidate.need, column.task[1]].append((number, column.units))
     for (index, month), entries in sorted(done.items()):
         need = setting.demands.needs[index]

@@ -14,7 +14,6 @@ from planner.supply.candidates import Resource
 from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year
 from planner.supply.onprem import OwnedNode
 from planner.supply.payments import CLOUD_BILL_CATEGORIES
-from planner.supply.purchase_options import load_purchase_options
 from pricing.units import HOURS_PER_DAY
 
 CENT = 0.01
@@ -22,14 +21,11 @@ CENT = 0.01
 
 def _check_spot_share(plan: VerifiedPlan) -> Iterator[Violation]:
     """No more of a workload's work on spot than its limit, of each month or, with a deadline, of all of it."""
-    options = load_purchase_options()
     done: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for use in plan.decisions.shares:
-        quote = plan.resource(use.candidate).quote
         month = 0 if plan.need(use.candidate).deadline is not None else use.month
-        on_spot = quote is not None and options[quote.price.kind].INTERRUPTS
         sums = done[use.candidate.need, month]
-        sums[0] += use.units if on_spot else 0.0
+        sums[0] += use.units if plan.resource(use.candidate).interrupts else 0.0
         sums[1] += use.units
     for (index, month), (spot, every) in done.items():
         need = plan.setting.demands.needs[index]
@@ -124,6 +120,8 @@ def _check_quotas(plan: VerifiedPlan) -> Iterator[Violation]:
 def _check_budgets(plan: VerifiedPlan) -> Iterator[Violation]:
     """Hardware and everything else within the budget of each year."""
     limits, months = plan.setting.rules.limits, plan.setting.terms.months
+    if not plan.setting.rules.budgets:
+        return
     paid = [payment for _, payment in list_payments(plan.decisions, plan.setting)]
     for rule, yearly, of_hardware in (
         ("capex_per_year", limits.capex_per_year, True),

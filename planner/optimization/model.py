@@ -8,11 +8,10 @@ they can be where it may run at any hour. c[i,j] is the use of i by a node-hour 
 A[i,b] the capacity of one unit of i in block b (h; 24 hours of the month for a day of a node).
 
 Decide: u[k,p] whether k lives at place p (homes; its gang is part of it), w[k,p] whether p takes what exceeds its owned
-nodes; y[i,a] units started (whole, but for
-money); f[q,j,t,b] the share of task q done on j in month t and block b (0 to 1; one block where the work may run at
-any hour and the nodes are paid by the hour); r[j,t,b] whole nodes or gangs of nodes, where work is divided between an
-owned system and the cloud, or nodes are shared with other workloads; z[j,t] whether a gang that spans nodes uses a
-shared resource; d[j,t] days of a whole gang.
+nodes; y[i,a] units started (whole, but for money); f[q,j,t,b] the share of task q done on j in month t and block b (0
+to 1; one block where the work may run at any hour and the nodes are paid by the hour); r[j,t,b] whole nodes or gangs of
+nodes, where work is divided between an owned system and the cloud, or nodes are shared with other workloads; z[j,t]
+whether a gang that spans nodes uses a shared resource; d[j,t] days of a whole gang.
 
 Minimise the present cost: sum cost[i,a] y + sum rate[j,t] H f (by the hour; on r where nodes are counted; the power of
 owned nodes at work) + sum data[q,j,t] f.
@@ -42,7 +41,13 @@ from planner.optimization import constraints, limit_constraints
 from planner.optimization.home_constraints import task_of
 from planner.optimization.linear_program import ANY_HOUR, CandidateActivity, LinearProgram, ProgramColumn
 from planner.optimization.solution import PlanningContext
-from planner.optimization.standing_work import add_pooled_nodes, add_standing_columns, count_nodes, count_replicas
+from planner.optimization.standing_work import (
+    add_pooled_nodes,
+    add_standing_columns,
+    count_nodes,
+    count_replicas,
+    list_standing_tasks,
+)
 from planner.request.errors import InputProblem, InvalidRequest
 from planner.result.audit_trail import discount_factor
 from planner.supply.candidates import Candidate
@@ -170,7 +175,7 @@ def _add_work_columns(
     paid = data_payments(need, candidate, resource, month, 1.0, terms)
     data = math.fsum(p.amount for p in paid) * discount_factor(month, "end", terms.discount_rate_monthly)
     any_hour = step.shared is None or shared[step.shared].by_month
-    by_block = need.levels is not None or not any_hour or parallel_limit(need) is not None
+    by_block = need.serving or not any_hour or parallel_limit(need) is not None
     for block in range(len(demands.block_hours)) if by_block else (ANY_HOUR,):
         task, units = task_of(candidate.need, month, block, demands)
         if units == 0:
@@ -214,7 +219,5 @@ def _peak_nodes(candidate: Candidate, need: WorkloadDemand, demands: PortfolioDe
     hours = demands.block_hours
     return max(
         count_nodes(candidate, need, count_replicas(candidate, need, units, hours[block]))
-        for month in range(len(need.monthly))
-        for block in range(len(hours))
-        if (units := need.block_units(month, block, hours))
+        for _, block, units in list_standing_tasks(need, demands)
     )

@@ -27,12 +27,7 @@ from planner.optimization.dual_bounds import (
 from planner.optimization.linear_program import LinearProgram
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
-    Places = NDArray[np.int64]
+    from planner.optimization.dual_bounds import Flags, Floats, Places
 
 COLUMNS_MAX = 40_000
 """Programs with more columns are restricted."""
@@ -51,12 +46,11 @@ BOUND_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Relaxation:
-    """The optimum of a linear relaxation, its values by column and the price of each row (its dual; positive where its
-    lower bound holds it back). No duals: not solved."""
+    """The optimum of a linear relaxation and the price of each row (its dual; positive where its lower bound holds it
+    back). No duals: not solved."""
 
     objective: float
     duals: tuple[float, ...]
-    values: tuple[float, ...] = ()
 
 
 RelaxProgram = Callable[[LinearProgram], Relaxation]
@@ -98,11 +92,13 @@ def restrict_program(
             break
         duals = np.zeros(len(arrays.row_lower))
         duals[rows] = relaxed.duals
-        duals = extend_duals(arrays, valid_duals(arrays, duals), rows)
-        proof = repair_duals(arrays, duals, columns)
+        outside = np.ones(len(arrays.cost), dtype=bool)
+        outside[columns] = False
+        duals = close_homes(arrays, extend_duals(arrays, valid_duals(arrays, duals), rows), outside)
+        proof = repair_duals(arrays, duals, outside)
         best = max(best, proven_bound(arrays, proof, reduced_costs(arrays, proof)))
         complete = best >= relaxed.objective - BOUND_TOLERANCE * abs(relaxed.objective)
-        improving = _improving_groups(arrays, duals, columns, relaxed.objective)
+        improving = _improving_groups(arrays, reduced_costs(arrays, duals), relaxed.objective)
         included = _include_resources(arrays, included | improving, len(program.steps))
     if best == -np.inf:  # the selection cannot do all of the work, or gives no bound
         return Restriction(program, tuple(range(len(program.columns))), -np.inf, number, complete=False)
@@ -187,10 +183,8 @@ def _nearest_groups(arrays: ProgramArrays, proof: Floats, included: Flags, steps
 def solve_stepwise(program: LinearProgram, solve: SolveProgram) -> tuple[float, ...]:
     """A good solution of a large program to start a search from, empty where a step has none: first the home of
     each workload and all starts, with everything else relaxed, then all the rest for those homes."""
-    whole = [
-        is_whole and c.kind in ("home", "team", "start")
-        for is_whole, c in zip(program.whole, program.columns, strict=True)
-    ]
+    kinds = ("home", "start")
+    whole = [is_whole and c.kind in kinds for is_whole, c in zip(program.whole, program.columns, strict=True)]
     rough = solve(replace(program, whole=whole))
     if not rough:
         return ()
@@ -247,13 +241,10 @@ def _build_subprogram(program: LinearProgram, arrays: ProgramArrays, columns: Pl
     )
 
 
-def _improving_groups(arrays: ProgramArrays, duals: Floats, chosen: Places, objective: float) -> Flags:
-    """The groups with a column, or of a home, that could lower the objective by something at eager prices."""
+def _improving_groups(arrays: ProgramArrays, reduced: Floats, objective: float) -> Flags:
+    """The groups with a column, or of a home, that could lower the objective by something at those reduced costs."""
     import numpy as np
 
-    outside = np.ones(len(arrays.cost), dtype=bool)
-    outside[chosen] = False
-    reduced = reduced_costs(arrays, close_homes(arrays, duals, outside))
     gain = -reduced * np.where(np.isfinite(arrays.upper), arrays.upper, 1.0)
     improves = gain > NEGLIGIBLE_GAIN * max(abs(objective), 1.0)
     groups = _groups_of_homes(arrays, improves & arrays.is_home)

@@ -113,8 +113,7 @@ def solve_relaxation(program: LinearProgram) -> Relaxation:
     if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return Relaxation(0.0, ())
     solution = highs.getSolution()
-    value = highs.getInfo().objective_function_value
-    return Relaxation(value, tuple(solution.row_dual), tuple(solution.col_value))
+    return Relaxation(highs.getInfo().objective_function_value, tuple(solution.row_dual))
 
 
 def _limit_search(occasions: int) -> Callable[[Any], None]:

@@ -12,18 +12,25 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from planner.optimization.linear_program import CandidateActivity, LinearProgram, ProgramColumn, RowEntries
 from planner.optimization.solution import PlanningContext
-from planner.supply.candidates import Candidate, Resource
+from planner.supply.candidates import Candidate
 from planner.supply.limits import LimitRules
-from planner.supply.purchase_options import load_purchase_options
-from planner.workloads.demand import WorkloadDemand
+from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import parallel_limit
 
 ROUNDING = 1e-9
 """Of a gang: work that exceeds whole gangs by less is rounding."""
+
+
+def list_standing_tasks(need: WorkloadDemand, demands: PortfolioDemand) -> Iterator[tuple[int, int, float]]:
+    """Month (from 0), block and units of each block in which standing work is due."""
+    for month in range(len(need.monthly)):
+        for block in range(len(demands.block_hours)):
+            if units := need.block_units(month, block, demands.block_hours):
+                yield month, block, units
 
 
 def count_replicas(candidate: Candidate, need: WorkloadDemand, units: float, hours: float) -> int:
@@ -54,13 +61,12 @@ def add_standing_columns(
     at_once = parallel_limit(need)
     divided = divided and not need.workload.shares_nodes
     upper = 1.0
-    if _interrupts(setting.market.resources[candidate.resource]):
+    if setting.market.resources[candidate.resource].interrupts:
         upper = largest_spot_share(setting.rules, candidate, need, replicas, divided=divided)
     if upper <= 0 or (at_once is not None and replicas > at_once):
         return
     nodes = count_nodes(candidate, need, replicas)
-    pooled = need.workload.shares_nodes
-    counted = pooled or divided
+    counted = need.workload.shares_nodes or divided
     column = ProgramColumn(
         "work", work.owner, work.month, work.block, work.task, 0.0 if counted else nodes * hours, work.units, nodes
     )
@@ -116,7 +122,3 @@ def largest_spot_share(
     nodes = count_nodes(candidate, need, replicas)
     steady = count_nodes(candidate, need, replicas - on_spot)
     return min(nodes - steady, math.floor(limit * nodes + ROUNDING)) / nodes
-
-
-def _interrupts(resource: Resource) -> bool:
-    return resource.quote is not None and load_purchase_options()[resource.quote.price.kind].INTERRUPTS

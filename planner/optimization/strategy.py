@@ -260,20 +260,14 @@ def _read_uses(setting: PlanningContext, program: LinearProgram, solution: Solut
 def _build_use(setting: PlanningContext, candidate: Candidate, month: int, blocks: list[BlockUse]) -> CandidateUse:
     """The use of a month; its most nodes at once are those of its busiest block, of dated days as many as can give them
     in the days of the month."""
+    hours = math.fsum(part.node_hours for part in blocks)
     if setting.market.resources[candidate.resource].unit == "node_day":
-        days = days_of_month(setting.demands.month_names[month - 1])
-        hours = math.fsum(part.node_hours for part in blocks)
-        at_once = round_up_to_gangs(hours / (HOURS_PER_DAY * days), candidate.nodes_per_gang, NEGLIGIBLE_SHARE)
-        return CandidateUse(month, candidate, hours, at_once, math.fsum(part.units for part in blocks), tuple(blocks))
-    lengths = (*setting.demands.block_hours, setting.terms.hours_per_month)  # block -1 is the whole month
-    return CandidateUse(
-        month,
-        candidate,
-        math.fsum(part.node_hours for part in blocks),
-        max(_round_up_to_gangs(candidate, part.node_hours / lengths[part.block]) for part in blocks),
-        math.fsum(part.units for part in blocks),
-        tuple(blocks),
-    )
+        on_average = hours / (HOURS_PER_DAY * days_of_month(setting.demands.month_names[month - 1]))
+        nodes = round_up_to_gangs(on_average, candidate.nodes_per_gang, NEGLIGIBLE_SHARE)
+    else:
+        lengths = (*setting.demands.block_hours, setting.terms.hours_per_month)  # block -1 is the whole month
+        nodes = _round_up_to_gangs(candidate, max(part.node_hours / lengths[part.block] for part in blocks))
+    return CandidateUse(month, candidate, hours, nodes, math.fsum(part.units for part in blocks), tuple(blocks))
 
 
 def _round_up_to_gangs(candidate: Candidate, nodes: float) -> float:

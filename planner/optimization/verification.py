@@ -22,8 +22,15 @@ from planner.optimization.verified_plan import (
 )
 from planner.request.errors import InternalError
 from planner.supply.candidates import OWNED_KEY
-from planner.supply.price_rules import is_permitted_place, last_month, last_start, may_run, plan_start, use_refusal
-from planner.supply.price_rules import sale_refusal as refuse_sale
+from planner.supply.price_rules import (
+    is_permitted_place,
+    last_month,
+    last_start,
+    may_run,
+    plan_start,
+    sale_refusal,
+    use_refusal,
+)
 from planner.supply.purchase_options import load_purchase_options
 from planner.workloads.placement import parallel_limit
 from pricing.units import HOURS_PER_DAY
@@ -247,7 +254,7 @@ def _check_sale(plan: VerifiedPlan) -> Iterator[Violation]:
             yield Violation("used_after_its_end", resource.title, use.month, use.month, until)
         if resource.held is not None:
             continue
-        if refuse_sale(resource.quote, start) is not None:
+        if sale_refusal(resource.quote, start) is not None:
             yield Violation("not_sold", resource.title, use.month, 1.0, 0.0)
         option = options[resource.quote.price.kind]
         if option.INTERRUPTS and not need.workload.interruptible:
@@ -264,7 +271,7 @@ def _check_permission(plan: VerifiedPlan) -> Iterator[Violation]:
             if not workload.may_be_owned:
                 yield Violation("may_not_be_owned", workload.name, use.month, use.units, 0.0)
         elif not (
-            is_permitted_place(resource.quote, plan.request)
+            is_permitted_place(plan.request, resource.provider, resource.region)
             and may_run(plan.catalog, plan.request, workload, resource.quote)
         ):
             yield Violation("not_permitted_there", f"{workload.name} at {resource.title}", use.month, use.units, 0.0)

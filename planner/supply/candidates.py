@@ -109,6 +109,11 @@ class Resource:
         return self.quote.price.purchase_option if self.quote is not None else "owned"
 
     @property
+    def interrupts(self) -> bool:
+        """Whether its provider may take its nodes back: spot."""
+        return self.quote is not None and load_purchase_options()[self.quote.price.kind].INTERRUPTS
+
+    @property
     def is_listed(self) -> bool:
         """Whether its price is a row of the catalogue: neither existing capacity nor a pool of committed money."""
         return self.quote is not None and self.held is None and (self.what == "covered" or self.unit != "money")
@@ -313,7 +318,7 @@ def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, r
     """A commitment that runs already, for the workloads that may run in its place."""
     quote = resource.quote
     assert quote is not None
-    if not is_permitted_place(quote, build.request):
+    if not is_permitted_place(build.request, quote.price.provider, quote.price.region):
         return
     if not may_run(build.catalog, build.request, search.need.workload, quote):
         return

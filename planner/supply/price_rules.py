@@ -116,13 +116,12 @@ def use_refusal(quote: Quote, option: PurchaseOption, need: WorkloadDemand) -> M
     """Why a way of paying is not for the work of a workload, wherever it is sold; None where it is."""
     if option.INTERRUPTS and not need.workload.interruptible:
         return MAY_BE_INTERRUPTED
-    follows_hours = need.levels is not None
-    if option.UNIT == "node_day" and follows_hours:
+    if option.UNIT == "node_day" and need.serving:
         return WHOLE_DAYS
     term = quote.sale
     if term is None or option.COMMITS:
         return None
-    if term.queued and (follows_hours or need.serving):
+    if term.queued and need.serving:
         return QUEUED
     if term.max_days is not None and not need.workload.interruptible:
         return message("option_run_limited", max_days=term.max_days)
@@ -134,17 +133,16 @@ def is_allowed(quote: Quote, request: Request) -> bool:
     where estimates are switched off."""
     price = quote.price
     return (
-        is_permitted_place(quote, request)
+        is_permitted_place(request, price.provider, price.region)
         and (request.allow_estimates or price.method == "listed")
         and (not request.limits.purchase_options or price.kind in request.limits.purchase_options)
     )
 
 
-def is_permitted_place(quote: Quote, request: Request) -> bool:
-    """Whether the request allows the provider and the region of a price, for any workload."""
-    price = quote.price
-    return (not request.providers or price.provider in request.providers) and (
-        not request.regions or price.region in request.regions
+def is_permitted_place(request: Request, provider: str, region: str) -> bool:
+    """Whether the request allows a provider and a region, for any workload."""
+    return (not request.providers or provider in request.providers) and (
+        not request.regions or region in request.regions
     )
 
 
@@ -165,8 +163,7 @@ def find_cpu_machine(
         and each.purchase_option == "on_demand"
         and (each.vcpus or 0) >= vcpus
         and (each.memory_gib or 0) >= memory_gib
-        and (not request.providers or each.provider in request.providers)
-        and (not request.regions or each.region in request.regions)
+        and is_permitted_place(request, each.provider, each.region)
         and (each.provider, each.region) in catalog.regions
         and may_run_in(catalog, request, workload, each.provider, each.region)
     ]

@@ -14,6 +14,10 @@ from planner.request.errors import InvalidRequest
 EAST, WEST, NORTH = ("aws", "us-east-1"), ("aws", "us-west-2"), ("aws", "eu-north-1")
 ONE_T4 = [{"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": 1}]
 STABLE = {"cloud_price_change_annual": 0, "spot_price_change_annual": 0, "commitment_price_change_annual": 0}
+COMMITTED_NODE = {
+    "provider": "aws", "region": "us-east-1", "instance_type": "g4dn.12xlarge", "count": 1, "ends": "2027-12",
+    "purchase_option": "reserved_3y_no_upfront", "fee_per_month": 0,
+}  # fmt: skip
 BOX = {"name": "box", "accelerator": "T4", "accelerators": 1, "price": 4_000, "max_power_kw": 0.3}
 
 
@@ -92,11 +96,8 @@ def test_a_node_that_is_there_is_shared_only_with_those_who_say_so(priced, ask, 
     """One T4 of a committed node of four stands for one service, three for another: on a node at 2.0 an hour of its
     own, unless both share."""
     catalog = priced({(*EAST, "g4dn.12xlarge", "on_demand"): 2.0})
-    held = {
-        "provider": "aws", "region": "us-east-1", "instance_type": "g4dn.12xlarge", "count": 1, "ends": "2027-12",
-        "purchase_option": "reserved_3y_no_upfront", "fee_per_month": 0,
-    }  # fmt: skip
-    settings = {"existing": {"commitments": [held]}, "months": 1, "strategies": ["cloud"], "assumptions": STABLE}
+    held = {"commitments": [COMMITTED_NODE]}
+    settings = {"existing": held, "months": 1, "strategies": ["cloud"], "assumptions": STABLE}
     jobs = [service(2, "small", shares_nodes=True), service(6, "large", shares_nodes=also)]
     assert cloud_of(plan(ask(*jobs, **settings), catalog)).total_cost == pytest.approx(730 * hourly)
 
@@ -104,11 +105,8 @@ def test_a_node_that_is_there_is_shared_only_with_those_who_say_so(priced, ask, 
 def test_work_at_any_hour_does_not_run_on_a_shared_node_at_the_same_time(priced, ask, hours):
     """One T4 of a committed node of four stands for a service in all hours: a job has 2,190 hours of T4 beside it."""
     catalog = priced({(*EAST, "g4dn.12xlarge", "on_demand"): 2.0})
-    held = {
-        "provider": "aws", "region": "us-east-1", "instance_type": "g4dn.12xlarge", "count": 1, "ends": "2027-12",
-        "purchase_option": "reserved_3y_no_upfront", "fee_per_month": 0,
-    }  # fmt: skip
-    settings = {"existing": {"commitments": [held]}, "months": 1, "strategies": ["cloud"], "assumptions": STABLE}
+    held = {"commitments": [COMMITTED_NODE]}
+    settings = {"existing": held, "months": 1, "strategies": ["cloud"], "assumptions": STABLE}
     jobs = [service(2, "small", shares_nodes=True), hours("T4", 2_190)]
     assert cloud_of(plan(ask(*jobs, **settings), catalog)).total_cost == pytest.approx(2_190 / 4 * 2.0)
 

@@ -43,7 +43,7 @@ def relax(program: LinearProgram) -> Relaxation:
     if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return Relaxation(0.0, ())
     solution = highs.getSolution()
-    return Relaxation(highs.getInfo().objective_function_value, tuple(solution.row_dual), tuple(solution.col_value))
+    return Relaxation(highs.getInfo().objective_function_value, tuple(solution.row_dual))
 
 
 @pytest.fixture

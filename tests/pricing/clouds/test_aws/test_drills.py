@@ -116,6 +116,7 @@ def disk(place: Path) -> Iterator[Callable[[str], None]]:
     data = place.parents[1]
     data.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "none", data], check=False, capture_output=True).returncode:
+        # Only the superuser mounts; the drill of a file that may not grow stands for a full disk elsewhere.
         pytest.skip("no right to mount a file system")
 
     def change(options: str) -> None:
@@ -159,6 +160,7 @@ def test_a_disk_that_is_read_only(place, disk, start):
     assert price_in_use() == 52.0
 
 
+# Rights bind everyone but the superuser, for whom the read-only mount above is the same drill.
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write everywhere")
 def test_a_folder_without_the_right_to_write(place, start):
     assert finish(start(50.0))[0] == 0
@@ -171,7 +173,10 @@ def test_a_folder_without_the_right_to_write(place, start):
 def test_a_file_that_may_not_grow(place, start):
     """As with a quota: the table of prices is larger than any file may be."""
     assert finish(start(50.0))[0] == 0
-    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))  # noqa: E731
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
     assert_failed_and_kept(start(51.0, preexec_fn=limit), place, "File too large")
     assert finish(start(52.0))[0] == 0
     assert price_in_use() == 52.0

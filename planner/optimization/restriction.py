@@ -102,7 +102,8 @@ def restrict_program(
         included = _include_resources(arrays, included | improving, len(program.steps))
     if best == -np.inf:  # the selection cannot do all of the work, or gives no bound
         return Restriction(program, tuple(range(len(program.columns))), -np.inf, number, complete=False)
-    columns, rows = _select_columns(arrays, _nearest_groups(arrays, proof, included, len(program.steps)))
+    nearest = _nearest_groups(arrays, reduced_costs(arrays, proof), included, best, len(program.steps))
+    columns, rows = _select_columns(arrays, nearest)
     return Restriction(
         _build_subprogram(program, arrays, columns, rows), tuple(columns.tolist()), float(best), number, complete
     )
@@ -164,11 +165,11 @@ def _groups_of_homes(arrays: ProgramArrays, homes: Flags) -> Flags:
     return groups
 
 
-def _nearest_groups(arrays: ProgramArrays, proof: Floats, included: Flags, steps: int) -> Flags:
-    """The groups for the search: without a choice, then home by home as they cost least at the last prices."""
+def _nearest_groups(arrays: ProgramArrays, reduced: Floats, included: Flags, objective: float, steps: int) -> Flags:
+    """The groups for the search: without a choice, then home by home as they cost least at those reduced costs, as many
+    as there is room for; in any case those that the relaxation may use, which lose nothing."""
     import numpy as np
 
-    reduced = reduced_costs(arrays, proof)
     groups = _groups_without_choice(arrays)
     homes = np.flatnonzero(arrays.is_home)
     homes = homes[np.argsort(np.round(reduced[homes], 2), kind="stable")]
@@ -176,7 +177,7 @@ def _nearest_groups(arrays: ProgramArrays, proof: Floats, included: Flags, steps
     sizes = np.bincount(arrays.home[at_home], minlength=len(arrays.cost))
     room = SEARCH_COLUMNS_MAX - np.cumsum(sizes[homes])
     chosen = np.zeros(len(arrays.cost), dtype=bool)
-    chosen[homes[(room >= 0) | (reduced[homes] <= NEGLIGIBLE_GAIN * abs(float(proof.max(initial=1.0))))]] = True
+    chosen[homes[(room >= 0) | (reduced[homes] <= NEGLIGIBLE_GAIN * max(abs(objective), 1.0))]] = True
     return _include_resources(arrays, groups | (_groups_of_homes(arrays, chosen) & included), steps)
 
 

@@ -39,7 +39,7 @@ class _Seen(Exception):
 def setting_of(request: Request, catalog: Catalog) -> PlanningContext:
     """All that the strategies of a request's plan share, as the product makes it, and nothing solved."""
 
-    def stop(_: str, setting: PlanningContext) -> SolvedStrategy:
+    def stop(_: str, setting: PlanningContext, *_more: float) -> SolvedStrategy:
         raise _Seen(setting)
 
     with patch.object(planning, "solve_strategy", stop):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -22,7 +23,6 @@ from planner.analysis.risk.replanning import AS_PREDICTED, Replanner, Throughput
 from planner.analysis.warnings import collect_gaps
 from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
-from planner.optimization.model import refuse_excessive_size
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import (
     SolvedStrategy,
@@ -214,8 +214,7 @@ def _build_context(
     )
     rules = LimitRules(request.limits, request.site, quotas.enforced_quotas(request))
     choice = build_choice_set(adjusted_market, needed, assumed, terms, rules)
-    context = PlanningContext(needed, adjusted_market, choice, assumed, terms, rules)
-    refuse_excessive_size(context)
+    context = PlanningContext(needed, adjusted_market, choice, assumed, terms, rules, request.effort)
     return context, existing_gaps
 
 
@@ -280,10 +279,10 @@ def _solve_strategies(
     """The requested strategies, verified, or with reasons why not. Hybrid takes over a cheaper one within it; cloud
     takes over a hybrid that buys no hardware: nothing in the cloud can be cheaper, and one search is spared."""
 
-    def solve_one(name: StrategyName) -> SolvedStrategy:
+    def solve_one(name: StrategyName, bound: float = -math.inf) -> SolvedStrategy:
         if unserved:
             return SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=unserved))
-        result = solve_strategy(name, context)
+        result = solve_strategy(name, context, bound)
         if result.strategy.status != "infeasible":
             verify_plan(VerifiedPlan(result.strategy, result.decisions, context, request, catalog))
         elif not result.strategy.reasons:
@@ -295,8 +294,9 @@ def _solve_strategies(
         known = dict(zip(first, pool.map(solve_one, first), strict=True))
     if len(first) < len(request.strategies):
         hybrid = known["hybrid"]
+        lowest = hybrid.strategy.bound if hybrid.strategy.status != "infeasible" else -math.inf
         as_cloud = replace(hybrid, strategy=replace(hybrid.strategy, name="cloud"))
-        known["cloud"] = as_cloud if rents_only(hybrid) else solve_one("cloud")
+        known["cloud"] = as_cloud if rents_only(hybrid) else solve_one("cloud", lowest)
     solved = [known[name] for name in request.strategies]
     feasible = [s for s in solved if s.strategy.status != "infeasible"]
     best = min(feasible, key=lambda s: s.strategy.present_cost, default=None)

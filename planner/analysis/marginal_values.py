@@ -21,8 +21,8 @@ from planner.result.marginal_values import MarginalValue
 
 MORE_WORK = 0.01
 MORE_OF_A_LIMIT = 0.1
-TIME_LIMIT_S = 30.0
-"""For each marginal value: one that takes longer is left out."""
+WORK = 1e7
+"""Work of the search for each value; one without a solution within it is left out."""
 
 
 def compute_marginal_values(
@@ -48,6 +48,8 @@ def _value_more_demand(chosen: SolvedStrategy, setting: PlanningContext) -> Iter
 
 def _value_higher_limits(chosen: SolvedStrategy, setting: PlanningContext) -> Iterator[MarginalValue]:
     name, now = chosen.strategy.name, chosen.strategy.present_cost
+    if not setting.rules.has_limits(setting.demands.needs):
+        return
     program = build_program(setting, strategy_scope(name, setting))
     for limit in program.limits:
         added = limit.amount * MORE_OF_A_LIMIT or 1.0
@@ -57,7 +59,7 @@ def _value_higher_limits(chosen: SolvedStrategy, setting: PlanningContext) -> It
 def _build_marginal(
     kind: Literal["demand", "limit"], subject: str, unit: str, added: float, program: LinearProgram, now: float
 ) -> MarginalValue:
-    solution = solve_program(program, TIME_LIMIT_S)
+    solution = solve_program(program, work=WORK)
     extra_cost = solution.objective - now if solution.values else None
     return MarginalValue(kind, subject, unit, added, extra_cost, None if extra_cost is None else extra_cost / added)
 

@@ -54,6 +54,11 @@ class ReportFormatType(click.ParamType[str]):
 )
 @click.option("--setup", metavar="FILE", help="YAML or JSON of existing hardware, quotes, site, finance and limits.")
 @click.option("--quotas", metavar="FILE", help="CSV of the quotas of your accounts, as `planner quota` writes it.")
+@click.option(
+    "--effort",
+    metavar="LEVEL",
+    help="How long to search: quick, standard or proof.  [default: the file's, else standard]",
+)
 @click.option("--measured-only", is_flag=True, help="Use measured throughput only, no predictions.")
 @click.option("--no-estimates", is_flag=True, help="Use listed prices only, no estimated discounts.")
 @click.option("--risk", is_flag=True, help="Add a risk analysis: sensitivities, Monte Carlo draws, value of waiting.")

@@ -68,10 +68,10 @@ class HomeCosts:
         months = range(1, self.terms.months + 1)
         if need.deadline is not None:
             months = range(1, need.deadline + 1)
-            each = [hours[need.deadline - 1] * rate[month - 1] + self._data(need, way, month) for month in months]
+            each = [hours[need.deadline - 1] * rate[month - 1] + self.data(need, way, month) for month in months]
             return max(each) if most else min(each)
         return math.fsum(
-            hours[month - 1] * rate[month - 1] + self._data(need, way, month) for month in months if hours[month - 1]
+            hours[month - 1] * rate[month - 1] + self.data(need, way, month) for month in months if hours[month - 1]
         )
 
     def _mixed_cost(self, spot: Candidate, way: Candidate) -> float:
@@ -81,7 +81,7 @@ class HomeCosts:
             share = self.rules.spot_share(need)
             on_spot, steady = (self._cost(each, self.rates[each.resource], most=True) for each in (spot, way))
             return share * on_spot + (1 - share) * steady
-        total = math.fsum(self._data(need, way, month) for month in range(1, self.terms.months + 1))
+        total = math.fsum(self.data(need, way, month) for month in range(1, self.terms.months + 1))
         for month, block, units in list_standing_tasks(need, self.demands):
             hours = self.demands.block_hours[block]
             replicas = count_replicas(way, need, units, hours)
@@ -90,7 +90,7 @@ class HomeCosts:
             total += rate * hours * count_nodes(way, need, replicas)
         return total
 
-    def _data(self, need: WorkloadDemand, way: Candidate, month: int) -> float:
+    def data(self, need: WorkloadDemand, way: Candidate, month: int) -> float:
         """All data of a month (of a deadline: of all its months, for work done in this one)."""
         if way.around.total == 0:
             return 0.0

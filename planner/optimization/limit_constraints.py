@@ -26,10 +26,21 @@ def add_limit_constraints(
     program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource], started: StartColumns
 ) -> None:
     """Rows for every limit in the request; none without limits."""
-    limits = setting.rules.limits
     _add_spot_rows(program, setting)
     if setting.rules.quotas:
         _add_quota_rows(program, setting, shared, started)
+    add_ownership_constraints(program, setting, shared)
+    if setting.rules.budgets:
+        _add_budget_rows(program, setting, shared)
+    if setting.assumptions["cloud_support_minimum_per_month"].value:
+        _add_support_minimum_rows(program, setting, shared)
+
+
+def add_ownership_constraints(
+    program: LinearProgram, setting: PlanningContext, shared: Sequence[SharedResource]
+) -> None:
+    """The power and racks of the site, and its operators: rows of start columns alone."""
+    limits = setting.rules.limits
     nodes = [(index, item) for index, item in enumerate(shared) if item.resource.node is not None]
     there = _delivered_start_columns(program, setting, shared)
     if limits.owned_power_kw is not None:
@@ -42,12 +53,8 @@ def add_limit_constraints(
             if item.resource.node is not None
         }
         _add_site_rows(program, setting, there, each, RequestLimit("owned_racks", "", limits.owned_racks, "racks"))
-    if setting.rules.budgets:
-        _add_budget_rows(program, setting, shared)
     if setting.rules.site.staff == "whole":
         _add_operator_rows(program, setting, nodes, there)
-    if setting.assumptions["cloud_support_minimum_per_month"].value:
-        _add_support_minimum_rows(program, setting, shared)
 
 
 def _add_spot_rows(program: LinearProgram, setting: PlanningContext) -> None:

@@ -15,7 +15,7 @@ DemandTask = tuple[int, int, int]
 month)."""
 ColumnKind = Literal[
     "start", "work", "ready", "pooled", "home", "gang", "gang_days", "short", "peak", "nodes", "staff", "any",
-    "top_up",
+    "top_up", "covered",
 ]  # fmt: skip
 RowEntries = list[tuple[int, float]]
 

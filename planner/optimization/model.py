@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from planner.optimization import constraints, limit_constraints
@@ -48,16 +48,12 @@ from planner.optimization.standing_work import (
     count_replicas,
     list_standing_tasks,
 )
-from planner.request.errors import InputProblem, InvalidRequest
 from planner.result.audit_trail import discount_factor
 from planner.supply.candidates import Candidate
 from planner.supply.costs import SharedResource
 from planner.supply.payments import data_payments
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import parallel_limit
-
-PLANNED_COLUMNS_MAX = 2_000_000
-"""Decisions of the largest program that is tried, which take some 4 GiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +68,8 @@ def build_program(setting: PlanningContext, allowed: StrategyScope) -> LinearPro
     """The program of one strategy."""
     program = LinearProgram()
     demands, shared = setting.demands, allowed.shared
-    started: constraints.StartColumns = defaultdict(list)
-    for index, item in enumerate(shared):
-        for start in item.starts:
-            column = _add_start_column(program, index, item, start.month, start.present_cost, demands)
-            for month in start.covers:
-                started[index, month].append(column)
-    program.steps += _list_steps(setting, allowed)
+    started = add_start_columns(program, shared, demands)
+    program.steps += list_steps(setting, allowed)
     divided = {step.candidate.need for step in program.steps if step.overflow}
     for number, step in enumerate(program.steps):
         need = demands.needs[step.candidate.need]
@@ -92,22 +83,19 @@ def build_program(setting: PlanningContext, allowed: StrategyScope) -> LinearPro
     return program
 
 
-def refuse_excessive_size(setting: PlanningContext) -> None:
-    """Raises InvalidRequest where the program would be too large for the machine, before any of it is made."""
-    demands, months, choice = setting.demands, setting.terms.months, setting.choice
+def count_columns(setting: PlanningContext, allowed: StrategyScope) -> int:
+    """About how many decisions the program of a strategy has, before any of it is made."""
+    demands, choice = setting.demands, setting.choice
     columns = 0
-    for candidates in (*choice.hourly, *choice.overflow, *(item.candidates for item in choice.shared)):
+    for candidates in (*choice.hourly, *choice.overflow, *(item.candidates for item in allowed.shared)):
         for candidate in candidates:
-            columns += months * (len(demands.block_hours) if demands.needs[candidate.need].serving else 1)
-    if columns > PLANNED_COLUMNS_MAX:
-        size = f"{len(demands.needs):,} workloads over {months} months, about {columns / 1e6:.1f} million decisions"
-        expected = "fewer workloads, months, providers or regions in one plan"
-        raise InvalidRequest(
-            (InputProblem("workloads", "workloads", "too large to be planned together", size, expected),)
-        )
+            need = demands.needs[candidate.need]
+            months = need.deadline or setting.terms.months
+            columns += months * (len(demands.block_hours) if need.serving else 1)
+    return columns
 
 
-def _list_steps(setting: PlanningContext, allowed: StrategyScope) -> Iterator[CandidateActivity]:
+def list_steps(setting: PlanningContext, allowed: StrategyScope) -> Iterator[CandidateActivity]:
     """All candidates as the model uses them. What exceeds owned nodes is rented by the hour, or in existing
     commitments; work that may be spread needs no overflow."""
     shared = allowed.shared
@@ -125,6 +113,19 @@ def _list_steps(setting: PlanningContext, allowed: StrategyScope) -> Iterator[Ca
             for c in item.candidates:
                 if c.need in overflows:
                     yield CandidateActivity(c, index, False, overflow=True)
+
+
+def add_start_columns(
+    program: LinearProgram, shared: Sequence[SharedResource], demands: PortfolioDemand
+) -> constraints.StartColumns:
+    """The units of each shared resource by the month of their start; returns them by the months that they cover."""
+    started: constraints.StartColumns = defaultdict(list)
+    for index, item in enumerate(shared):
+        for start in item.starts:
+            column = _add_start_column(program, index, item, start.month, start.present_cost, demands)
+            for month in start.covers:
+                started[index, month].append(column)
+    return started
 
 
 def _add_start_column(

@@ -14,6 +14,7 @@ from typing import Literal
 
 from planner.finance.cashflow import Payment, Terms, present_cost
 from planner.request.assumptions import Assumptions
+from planner.request.models import Effort
 from planner.result import OPERATORS, SUPPORT_PLAN, CashRow, Purchase, Use
 from planner.supply import onprem, payments
 from planner.supply.candidates import Candidate, Market, Resource
@@ -33,6 +34,7 @@ class PlanningContext:
     assumptions: Assumptions
     terms: Terms
     rules: LimitRules = field(default_factory=LimitRules)
+    effort: Effort = "standard"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from planner.optimization.linear_program import LinearProgram
-from planner.optimization.restriction import COLUMNS_MAX, Relaxation, expand_values, restrict_program, solve_stepwise
 from planner.request.errors import InternalError
 
 NO_SOLUTION_YET = 1e100
@@ -19,11 +18,13 @@ GAP_TARGET = 1e-6
 LONG_SEARCH_GAPS = ((3_000, 1e-4), (6_000, 5e-4), (12_000, 1e-3))
 """After so many nodes of the search, a gap that is near enough to end it. Counted in nodes and not in seconds, so that
 equal programs end the same on every machine."""
-SEARCH_WORK, STEP_WORK = 4e7, 1e7
-"""Work after which a search ends with the best plan so far, and each step to a first plan: occasions at which the
-solver may be interrupted, times columns. Counted, so that the same program ends the same on every machine."""
+SEARCH_WORK = 4e7
+"""Work after which a search ends with the best plan so far: occasions at which the solver may be interrupted, times
+columns. Counted, so that the same program ends the same on every machine."""
 TIME_LIMIT_S = 600.0
 """A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
+RELAXATION_ACCURACY = 1e-6
+"""How far a relaxation may come out above its optimum: its tolerances are a tenth of this."""
 INTERIOR_COLUMNS = 20_000
 """From here on the interior point method is faster than the simplex (50 workloads x 36 months: 22 against 198 s)."""
 
@@ -31,13 +32,13 @@ INTERIOR_COLUMNS = 20_000
 @dataclass(frozen=True, slots=True)
 class Solution:
     """The best known values, by column. `bound` is proven: no solution costs less. Infeasible (proven) and unsolved
-    (out of time): no values. `searched`: of how many columns, where not all were (the bound holds for all)."""
+    (out of time): no values. `reduced_costs`: of a relaxation only."""
 
     status: Literal["optimal", "within_gap", "infeasible", "unsolved"]
     objective: float
     bound: float
     values: tuple[float, ...]
-    searched: int | None = None
+    reduced_costs: tuple[float, ...] = ()
 
 
 def solve_program(
@@ -45,16 +46,18 @@ def solve_program(
     time_limit_s: float = TIME_LIMIT_S,
     start: Solution | None = None,
     work: float = SEARCH_WORK,
+    gap: float = GAP_TARGET,
 ) -> Solution:
     """The least-cost solution. One thread and a fixed seed: equal programs give equal values.
 
-    `start` is a solution to begin from, of a program with the same columns.
+    `start` is a solution to begin from, of a program with the same columns; `gap` the relative distance from the bound
+    at which the search ends.
     Raises InternalError when the solver stops for another reason than the time.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
 
-    highs = _load_solver(program, time_limit=time_limit_s, random_seed=0, mip_rel_gap=GAP_TARGET)
+    highs = _load_solver(program, time_limit=time_limit_s, random_seed=0, mip_rel_gap=gap)
     if start is not None and start.values:
         known = highspy.HighsSolution()
         known.col_value = list(start.values)
@@ -72,7 +75,8 @@ def solve_program(
         raise InternalError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
     integer = any(program.whole)
     bound = info.mip_dual_bound if integer else info.objective_function_value
-    proven = status == highspy.HighsModelStatus.kOptimal
+    best = info.objective_function_value
+    proven = status == highspy.HighsModelStatus.kOptimal and (best - bound <= GAP_TARGET * max(abs(best), 1e-9) + 1e-9)
     return Solution(
         "optimal" if proven else "within_gap",
         info.objective_function_value,
@@ -81,28 +85,8 @@ def solve_program(
     )
 
 
-def solve_large(program: LinearProgram, start: Solution | None = None) -> Solution:
-    """As `solve_program`; a program of more than COLUMNS_MAX columns is restricted to those that matter, with a bound
-    that holds for all of them."""
-    if len(program.columns) <= COLUMNS_MAX:
-        return solve_program(program, start=start)
-    part = restrict_program(program, solve_relaxation)
-    if not math.isfinite(part.bound):
-        return solve_program(program)
-    first_values = solve_stepwise(part.program, lambda step: solve_program(step, work=STEP_WORK).values)
-    restricted = solve_program(
-        part.program, start=Solution("within_gap", 0.0, 0.0, first_values) if first_values else None
-    )
-    if not restricted.values:
-        return solve_program(program)
-    gap = (restricted.objective - part.bound) / max(abs(restricted.objective), 1e-9)
-    status: Literal["optimal", "within_gap"] = "optimal" if gap <= GAP_TARGET else "within_gap"
-    values = expand_values(part, restricted.values, len(program.columns))
-    return Solution(status, restricted.objective, min(part.bound, restricted.objective), values, len(part.columns))
-
-
-def solve_relaxation(program: LinearProgram) -> Relaxation:
-    """The optimum of the linear relaxation with the prices of its rows; no prices where the time ends first."""
+def relax_program(program: LinearProgram) -> Solution:
+    """The optimum of the linear relaxation, with the reduced costs of the columns; infeasible where it has none."""
     import highspy
 
     solver = "ipm" if len(program.columns) > INTERIOR_COLUMNS else "simplex"
@@ -110,10 +94,14 @@ def solve_relaxation(program: LinearProgram) -> Relaxation:
     # Prices inside the optimal face prove as much as those of a corner; the crossover to one takes most of the time.
     highs = _load_solver(parts, time_limit=TIME_LIMIT_S, solver=solver, run_crossover="off")
     highs.run()
-    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        return Relaxation(0.0, ())
-    solution = highs.getSolution()
-    return Relaxation(highs.getInfo().objective_function_value, tuple(solution.row_dual))
+    status = highs.getModelStatus()
+    if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
+        return Solution("infeasible", 0.0, 0.0, ())
+    if status != highspy.HighsModelStatus.kOptimal:
+        return Solution("unsolved", 0.0, 0.0, ())
+    found, objective = highs.getSolution(), highs.getInfo().objective_function_value
+    bound = objective - RELAXATION_ACCURACY * abs(objective)
+    return Solution("optimal", objective, bound, tuple(found.col_value), tuple(found.col_dual))
 
 
 def _limit_search(occasions: int) -> Callable[[Any], None]:

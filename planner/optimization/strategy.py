@@ -16,7 +16,7 @@ from planner.optimization.cost_allocation import workload_costs
 from planner.optimization.home_constraints import list_tasks
 from planner.optimization.linear_program import LinearProgram, RequestLimit, allow_shortage, relax_limit
 from planner.optimization.model import StrategyScope, build_program
-from planner.optimization.restriction import COLUMNS_MAX
+from planner.optimization.plan_search import SearchedPlan, search_plan
 from planner.optimization.solution import (
     BlockUse,
     CandidateUse,
@@ -25,7 +25,7 @@ from planner.optimization.solution import (
     PlanningContext,
     ResourceOrder,
 )
-from planner.optimization.solver import TIME_LIMIT_S, Solution, solve_large, solve_program
+from planner.optimization.solver import TIME_LIMIT_S, Solution, solve_program
 from planner.request.calendar import days_of_month
 from planner.request.errors import InternalError
 from planner.result import Strategy, StrategyName
@@ -35,8 +35,6 @@ from planner.supply.homes import round_up_to_gangs
 from pricing.units import HOURS_PER_DAY
 
 REPLAY_TOLERANCE = 1e-5
-LONG_SEARCH_COLUMNS = 2000
-"""Programs smaller than this are solved in less time than a first plan would save."""
 NEGLIGIBLE_SHARE = 1e-7
 """Of a task: a smaller share is left by the solver's tolerance."""
 
@@ -91,33 +89,21 @@ def strategy_scope(name: StrategyName, setting: PlanningContext) -> StrategyScop
     return StrategyScope(tuple(shared), tuple(bridge if owns else months for owns in can))
 
 
-def solve_strategy(name: StrategyName, setting: PlanningContext) -> SolvedStrategy:
+def solve_strategy(name: StrategyName, setting: PlanningContext, bound: float = -math.inf) -> SolvedStrategy:
     """The least-cost way to serve all demands under `name`; status infeasible (with no reasons yet) where there is
-    none."""
+    none. `bound`: the bound of a strategy that may do all that this one may."""
     empty = SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0))
     if name == "onprem" and not any(ownable_workloads(setting)):
         return empty
     rules = strategy_scope(name, setting)
-    program = build_program(setting, rules)
-    solution = solve_large(program, start=_without_purchases(program))
+    found = search_plan(setting, rules, bound)
+    solution = found.solution
     if solution.status == "unsolved":
         reason = message("solver_time_limit", limit_seconds=TIME_LIMIT_S)
         return replace(empty, strategy=replace(empty.strategy, reasons=(reason,)))
     if solution.status == "infeasible":
         return empty
-    return _build_solved_strategy(name, setting, rules, program, solution)
-
-
-def _without_purchases(program: LinearProgram) -> Solution | None:
-    """The best plan that only rents by the hour, a sound place for a long search to begin; None where there is none."""
-    if not LONG_SEARCH_COLUMNS <= len(program.columns) <= COLUMNS_MAX:
-        return None
-    bounds = zip(program.columns, program.lower, program.upper, strict=True)
-    uppers = [lower if column.kind == "start" else upper for column, lower, upper in bounds]
-    if uppers == program.upper:
-        return None
-    solution = solve_program(replace(program, upper=uppers))
-    return solution if solution.values else None
+    return _build_solved_strategy(name, found)
 
 
 def rents_only(solved: SolvedStrategy) -> bool:
@@ -160,9 +146,8 @@ def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[tuple
     return results
 
 
-def _build_solved_strategy(
-    name: StrategyName, setting: PlanningContext, rules: StrategyScope, program: LinearProgram, solver_result: Solution
-) -> SolvedStrategy:
+def _build_solved_strategy(name: StrategyName, found: SearchedPlan) -> SolvedStrategy:
+    setting, rules, program, solver_result = found.setting, found.allowed, found.program, found.solution
     terms, resources = setting.terms, setting.market.resources
     decisions = Decisions(
         _read_orders(rules, program, solver_result),
@@ -189,8 +174,8 @@ def _build_solved_strategy(
         workloads=workload_costs(decisions, setting),
         candidates=setting.choice.candidates,
         pruned=setting.choice.pruned,
-        columns=len(program.columns),
-        columns_searched=solver_result.searched or len(program.columns),
+        columns=found.columns,
+        columns_searched=len(program.columns),
     )
     working = dict.fromkeys(share.candidate for share in decisions.shares)
     paying = dict.fromkeys([b.resource for b in decisions.bought] + [resources[c.resource] for c in working])

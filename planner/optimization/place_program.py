@@ -1,0 +1,247 @@
+"""The planning problem by place: a program far smaller than the model, below whose optimum no plan is.
+
+Work of all workloads at a place that is worth the same is added up. Decide:
+
+    u[k,p]      whether workload k lives at place p, where all of its work is at first paid by the hour
+    y[i,a]      units of a shared resource i started in a: the columns of the model
+    c[g,l,t,b]  node-hours of level l (work at a place in a month or block that is worth as much by the hour) that the
+                shared resources g of the place do instead, which saves their rate by the hour
+
+Minimise  sum cost[k,p] u + sum cost[i,a] y - sum (rate[l,t] - use[g,t]) c   subject to
+
+    sum_p u = 1                                      one home
+    sum_g c <= sum_k hours[k,l,t,b] u[k,p]           no more is done instead than there is (equal: no hour is sold)
+    sum_l c <= hours[b] sum_a y                      no shared capacity is used twice
+
+Work up to a deadline and work that may be spread have columns for their shares of each month. Every plan of the model
+gives a solution here that costs no more, so any bound of this program holds for the model. It leaves out what only
+makes plans dearer: whole gangs on shared nodes, whole nodes for parts of a workload, jobs at once, quotas and budgets;
+and it takes the best of each where a job with a deadline may have several gangs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from planner.optimization.limit_constraints import add_ownership_constraints
+from planner.optimization.linear_program import ANY_HOUR, LinearProgram, ProgramColumn, RowEntries
+from planner.optimization.model import StrategyScope, add_start_columns
+from planner.optimization.solution import PlanningContext
+from planner.optimization.stays import Place, Stay, list_stays
+from planner.supply.candidates import OWNED_KEY
+from pricing.units import HOURS_PER_DAY
+
+ROUNDING = 1e-9
+RATE_DIGITS = 6
+"""Rates that agree to so many digits are one level, which saves the highest of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceProgram:
+    """The program, and the columns that bring work of a workload to a place."""
+
+    program: LinearProgram
+    homes: dict[tuple[int, Place], list[int]]
+
+
+class _Level(NamedTuple):
+    """What makes work of a place and slot alike: its rate by the hour (infinite: no hour is sold)."""
+
+    place: Place
+    month: int
+    block: int
+    rate: float
+    elsewhere: frozenset[int]
+    """Shared resources of other places that may do it, too."""
+    span: int
+    """Nodes of one gang."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Shared resources that are used alike at a place: nodes, days of nodes, or money (`weight` an hour of a node)."""
+
+    items: tuple[int, ...]
+    weight: float
+    by_month: bool
+    use_costs: tuple[float, ...]
+
+
+def build_place_program(setting: PlanningContext, allowed: StrategyScope) -> PlaceProgram:
+    """The program of one strategy."""
+    builder = _Builder(setting, allowed)
+    for index, stays in enumerate(list_stays(setting, allowed)):
+        need = setting.demands.needs[index]
+        if need.may_spread:
+            builder.add_spread_work(index, stays)
+        elif need.deadline is not None:
+            builder.add_deadline(index, stays)
+        else:
+            builder.add_homes(index, stays)
+    builder.add_levels()
+    add_ownership_constraints(builder.program, setting, allowed.shared)
+    return PlaceProgram(builder.program, builder.homes)
+
+
+@dataclass(slots=True)
+class _Builder:
+    setting: PlanningContext
+    allowed: StrategyScope
+    program: LinearProgram = field(default_factory=LinearProgram)
+    homes: dict[tuple[int, Place], list[int]] = field(default_factory=lambda: defaultdict(list))
+    levels: dict[_Level, RowEntries] = field(default_factory=lambda: defaultdict(list))
+    started: dict[tuple[int, int], list[int]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = add_start_columns(self.program, self.allowed.shared, self.setting.demands)
+
+    def add_homes(self, index: int, stays: Sequence[Stay]) -> None:
+        """Work that is due in its months: one home, and another one from the end of its type on."""
+        chosen = [(stay, self._add_home(stay, 1, whole=True)) for stay in stays]
+        self.program.row(1.0, 1.0, [(u, 1.0) for _, u in chosen] or [self._impossible(index)], index)
+        months = self.setting.terms.months
+        for end in sorted({stay.last_month for stay in stays if stay.last_month < months}):
+            leaving = [(u, -1.0) for stay, u in chosen if stay.last_month == end]
+            lasting = [stay for stay in stays if stay.last_month >= months and not _is_owned(stay)]
+            moves = [(self._add_home(stay, end + 1, whole=True), 1.0) for stay in lasting]
+            self.program.row(0.0, 0.0, [*moves, *leaving])
+
+    def add_deadline(self, index: int, stays: Sequence[Stay]) -> None:
+        """Work that is done by a month: one home, and a share for each month."""
+        chosen = []
+        for stay in stays:
+            u = self.program.column(ProgramColumn("home", index, 0), 0.0, 1.0, whole=True)
+            self.homes[index, stay.place].append(u)
+            chosen.append((u, 1.0))
+            steady, spot = self._add_shares(stay)
+            self.program.row(0.0, 0.0, [*((f, 1.0) for f in (*steady, *spot)), (u, -1.0)])
+            if steady and spot:
+                limit = self.setting.rules.spot_share(self.setting.demands.needs[index])
+                self.program.row(-math.inf, 0.0, [*((f, 1.0) for f in spot), (u, -limit)])
+        self.program.row(1.0, 1.0, chosen or [self._impossible(index)], index)
+
+    def add_spread_work(self, index: int, stays: Sequence[Stay]) -> None:
+        """Work that several places may do: shares of each task add up to all of it."""
+        of_task: dict[int, RowEntries] = defaultdict(list)
+        on_spot: dict[int, RowEntries] = defaultdict(list)
+        need = self.setting.demands.needs[index]
+        for stay in stays:
+            steady, spot = self._add_shares(stay)
+            self.homes[index, stay.place] += [*steady, *spot]
+            for column in (*steady, *spot):
+                month = 0 if need.deadline is not None else self.program.columns[column].month
+                of_task[month].append((column, 1.0))
+                if column in spot:
+                    on_spot[month].append((column, 1.0))
+        for month in (0,) if need.deadline is not None else (m for m, units in enumerate(need.monthly, 1) if units):
+            self.program.row(1.0, 1.0, of_task[month] or [self._impossible(index)], index)
+            self.program.row(-math.inf, self.setting.rules.spot_share(need), on_spot[month])
+
+    def add_levels(self) -> None:
+        """What shared resources do at each level, and no more than they can in all."""
+        groups = _list_groups(self.setting, self.allowed)
+        capacity: dict[tuple[tuple[int, ...], int, int], RowEntries] = defaultdict(list)
+        for level, entries in self.levels.items():
+            others = (self.allowed.shared[item].resource.place for item in level.elsewhere)
+            there = [
+                *groups.get(level.place, ()),
+                *(g for place in others for g in groups[place] if not level.elsewhere.isdisjoint(g.items)),
+            ]
+            covering = [entry for group in there for entry in self._cover(level, group, capacity)]
+            lower = 0.0 if math.isinf(level.rate) else -math.inf
+            if covering or lower == 0.0:
+                self.program.row(lower, 0.0, [*covering, *((u, -hours) for u, hours in entries)])
+        for (items, month, _), uses in capacity.items():
+            self.program.row(-math.inf, 0.0, [*uses, *((y, -1.0) for i in items for y in self.started[i, month])])
+
+    def _cover(
+        self, level: _Level, group: _Group, capacity: dict[tuple[tuple[int, ...], int, int], RowEntries]
+    ) -> Iterator[tuple[int, float]]:
+        """Columns for the units of a group that do work of a level, with the node-hours that each does."""
+        if not any((item, level.month) in self.started for item in group.items):
+            return
+        use = group.use_costs[level.month - 1] if group.use_costs else 0.0
+        saving = -use if math.isinf(level.rate) else level.rate - use
+        if saving <= 0 and math.isfinite(level.rate):
+            return
+        blocks = self.setting.demands.block_hours
+        at = range(len(blocks)) if level.block == ANY_HOUR else (level.block,)
+        for block in (ANY_HOUR,) if group.by_month else at:
+            hours = float(HOURS_PER_DAY) if group.by_month else blocks[block]
+            units = ProgramColumn("covered", -1, level.month, block)
+            column = self.program.column(units, -saving * hours, math.inf, whole=False)
+            if group.by_month and level.span > 1:  # days of whole gangs
+                days = self.program.column(ProgramColumn("gang_days", -1, level.month), 0.0, math.inf, whole=True)
+                self.program.row(-math.inf, 0.0, [(column, 1.0), (days, -float(level.span))])
+                capacity[group.items, level.month, block].append((days, float(level.span)))
+            else:
+                capacity[group.items, level.month, block].append((column, group.weight))
+            yield column, hours
+
+    def _add_home(self, stay: Stay, first: int, *, whole: bool) -> int:
+        """The column of a home from a month on, with its work."""
+        there = (stay.months >= first) & (stay.months <= stay.last_month)
+        kind = ProgramColumn("home", stay.need, first - 1)
+        u = self.program.column(kind, float(stay.cost()[there].sum()), 1.0, whole=whole)
+        self.homes[stay.need, stay.place].append(u)
+        for hours, rates in ((stay.steady_hours, stay.steady_rates), (stay.spot_hours, stay.spot_rates)):
+            for slot in (there & (hours > 0)).nonzero()[0].tolist():
+                self._add_work(stay, slot, u, float(hours[slot]), float(rates[slot]))
+        return u
+
+    def _add_shares(self, stay: Stay) -> tuple[list[int], list[int]]:
+        """Columns for the shares of work by month: by steady ways, and on spot."""
+        sides: tuple[list[int], list[int]] = ([], [])
+        hours = stay.steady_hours + stay.spot_hours
+        for slot in (stay.months <= stay.last_month).nonzero()[0].tolist():
+            for side, rates, done in ((0, stay.steady_rates, stay.steady_hours), (1, stay.spot_rates, stay.spot_hours)):
+                if not done[slot]:
+                    continue
+                rate = float(rates[slot])
+                paid = float(stay.data[slot]) + (0.0 if math.isinf(rate) else rate * float(hours[slot]))
+                share = ProgramColumn("work", stay.need, int(stay.months[slot]))
+                column = self.program.column(share, paid, stay.most_a_month, whole=False)
+                self._add_work(stay, slot, column, float(hours[slot]), rate)
+                sides[side].append(column)
+        return sides
+
+    def _add_work(self, stay: Stay, slot: int, column: int, hours: float, rate: float) -> None:
+        if stay.is_shared or math.isinf(rate):
+            month, block = int(stay.months[slot]), int(stay.blocks[slot])
+            elsewhere = frozenset(stay.overflows_to)
+            self.levels[_Level(stay.place, month, block, _round_up(rate), elsewhere, stay.span)].append((column, hours))
+
+    def _impossible(self, need: int) -> tuple[int, float]:
+        """The entry of a task that cannot be done."""
+        return self.program.column(ProgramColumn("short", need, 0), 0.0, 0.0, whole=False), 1.0
+
+
+def _round_up(rate: float) -> float:
+    if not math.isfinite(rate) or rate <= 0:
+        return rate
+    scale = 10.0 ** (RATE_DIGITS - 1 - math.floor(math.log10(rate)))
+    return math.ceil(rate * scale - ROUNDING) / scale
+
+
+def _list_groups(setting: PlanningContext, allowed: StrategyScope) -> dict[Place, list[_Group]]:
+    """The shared resources of each place: its nodes together, days of nodes, and each commitment to money."""
+    resources = setting.market.resources
+    alike: dict[tuple[Place, str], dict[int, float]] = defaultdict(dict)
+    for index, item in enumerate(allowed.shared):
+        for candidate in item.candidates:
+            kind = f"money {index}" if item.weights else item.resource.unit
+            here, weight = alike[resources[candidate.resource].place, kind], item.weight(candidate)
+            here[index] = min(weight, here.get(index, weight))
+    groups: dict[Place, list[_Group]] = defaultdict(list)
+    for (place, _), weights in alike.items():
+        first = allowed.shared[next(iter(weights))]
+        groups[place].append(_Group(tuple(weights), min(weights.values()), first.by_month, first.use_costs))
+    return groups
+
+
+def _is_owned(stay: Stay) -> bool:
+    return stay.place[0] == OWNED_KEY

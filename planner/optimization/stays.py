@@ -1,0 +1,291 @@
+"""What the work of a workload takes at a place, and what it would cost there by the hour.
+
+A stay is a workload at a place: its node-hours in each slot (a month, and a block of it or any hour), in at most two
+parts: as much as may run on spot where that is cheaper, and the rest. What owned nodes do not do, overflow does by the
+hour: its cost is that of the cheapest place for each part. Costs are present costs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from planner.optimization.home_costs import HomeCosts
+from planner.optimization.linear_program import ANY_HOUR, CandidateActivity
+from planner.optimization.model import StrategyScope, list_steps
+from planner.optimization.solution import PlanningContext
+from planner.optimization.standing_work import (
+    ROUNDING,
+    count_nodes,
+    count_replicas,
+    largest_spot_share,
+    list_standing_tasks,
+)
+from planner.supply.candidates import Candidate, Resource
+from planner.supply.homes import Home, gang_type, has_fixed_gang_type, home_of
+from planner.workloads.demand import WorkloadDemand
+from planner.workloads.placement import parallel_limit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.int64]
+
+Place = tuple[str, ...]
+ANY_GANG = ("", 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """By slot (`months` from 1, and `blocks`): node-hours of the part that may be on spot and of the rest, and the rate
+    of each by the hour (infinite: not sold). Each slot of work up to a deadline has all of it."""
+
+    need: int
+    place: Place
+    months: Places
+    blocks: Places
+    steady_hours: Floats
+    steady_rates: Floats
+    spot_hours: Floats
+    spot_rates: Floats
+    data: Floats
+    """Storage and transfer of a slot."""
+    most_a_month: float
+    """Of the work up to a deadline: the largest share that gangs at once can do in a month."""
+    is_shared: bool
+    """Whether shared resources of the place may do its work."""
+    overflows_to: tuple[int, ...]
+    """Shared resources elsewhere that may take overflow of owned nodes."""
+    last_month: int
+    span: int
+    """Nodes of a gang that spans nodes, else 1."""
+
+    def costs_no_more(self, other: Stay) -> bool:
+        """Whether another stay at the same home is never better by the hour."""
+        if self.overflows_to or other.overflows_to:
+            return False
+        cheaper = (self.steady_rates <= other.steady_rates) & (self.spot_rates <= other.spot_rates)
+        return bool((cheaper & (self.spot_hours >= other.spot_hours)).all())
+
+    def cost(self) -> Floats:
+        """By slot, what all of its work costs by the hour where it is sold so."""
+        import numpy as np
+
+        by_the_hour = np.where(np.isfinite(self.steady_rates), self.steady_rates, 0.0) * self.steady_hours
+        return by_the_hour + np.where(np.isfinite(self.spot_rates), self.spot_rates, 0.0) * self.spot_hours + self.data
+
+
+@dataclass(slots=True)
+class _Ways:
+    """The candidates of a workload at a place: by the hour, on spot, and on shared resources."""
+
+    steady: list[Candidate] = field(default_factory=list)
+    spot: list[Candidate] = field(default_factory=list)
+    shared: list[Candidate] = field(default_factory=list)
+
+
+def list_stays(setting: PlanningContext, allowed: StrategyScope) -> list[list[Stay]]:
+    """By workload, its possible stays. Gangs of work up to a deadline, or that may be spread, are one stay: the least
+    node-hours and the most at once of any."""
+    needs, resources = setting.demands.needs, setting.market.resources
+    at_home: list[dict[Home, _Ways]] = [defaultdict(_Ways) for _ in needs]
+    overflow: list[list[CandidateActivity]] = [[] for _ in needs]
+    for step in list_steps(setting, allowed):
+        candidate = step.candidate
+        need, home = needs[candidate.need], home_of(candidate, resources)
+        if step.overflow:
+            overflow[candidate.need].append(step)
+            continue
+        if need.may_spread:
+            home = Home(home.place, ANY_GANG)
+        ways = at_home[candidate.need][home]
+        if step.shared is not None:
+            ways.shared.append(candidate)
+        elif resources[candidate.resource].interrupts:
+            ways.spot.append(candidate)
+        else:
+            ways.steady.append(candidate)
+    costs = HomeCosts(setting.market, setting.demands, setting.choice.rates, setting.rules, setting.terms)
+    stays = []
+    for index, homes in enumerate(at_home):
+        builder = _StayBuilder(setting, costs, needs[index], allowed.hourly_until[index])
+        of_need = []
+        for home, ways in sorted(homes.items()):
+            places = _group_overflow(overflow[index], resources) if home.is_owned else ()
+            built = [builder.build(index, home, ways, steps) for steps in places or ((),)]
+            of_need += _undominated(stay for stay in built if stay is not None)
+        stays.append(of_need)
+    return stays
+
+
+def _group_overflow(
+    steps: Iterable[CandidateActivity], resources: Sequence[Resource]
+) -> list[tuple[CandidateActivity, ...]]:
+    """The steps of overflow by the home that takes it."""
+    homes: dict[Home, list[CandidateActivity]] = defaultdict(list)
+    for step in steps:
+        homes[home_of(step.candidate, resources)].append(step)
+    return [tuple(each) for _, each in sorted(homes.items())]
+
+
+def _undominated(stays: Iterable[Stay]) -> list[Stay]:
+    """Stays at one home that no other costs no more than in every slot, for each part."""
+    kept: list[Stay] = []
+    for stay in sorted(stays, key=lambda stay: float(stay.cost().sum())):
+        if not any(other.costs_no_more(stay) for other in kept):
+            kept.append(stay)
+    return kept
+
+
+@dataclass(slots=True)
+class _StayBuilder:
+    """Builds the stays of one workload."""
+
+    setting: PlanningContext
+    costs: HomeCosts
+    need: WorkloadDemand
+    until: int
+    slots: tuple[tuple[int, int], ...] = field(init=False)
+    months: Places = field(init=False)
+    blocks: Places = field(init=False)
+    _hours: dict[tuple[bool, float, float, float], Floats] = field(default_factory=dict)
+    _rates: dict[int, Floats] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        import numpy as np
+
+        need = self.need
+        if need.serving:
+            self.slots = tuple((m + 1, b) for m, b, _ in list_standing_tasks(need, self.setting.demands))
+        elif need.deadline is not None:
+            self.slots = tuple((month, ANY_HOUR) for month in range(1, need.deadline + 1))
+        else:
+            self.slots = tuple((month, ANY_HOUR) for month, units in enumerate(need.monthly, 1) if units)
+        self.months = np.array([month for month, _ in self.slots], dtype=np.int64)
+        self.blocks = np.array([block for _, block in self.slots], dtype=np.int64)
+
+    def build(self, index: int, home: Home, ways: _Ways, overflow: Sequence[CandidateActivity]) -> Stay | None:
+        """The stay at a home; None where it cannot be."""
+        import numpy as np
+
+        resources = self.setting.market.resources
+        elsewhere: tuple[int, ...] = ()
+        there = [*ways.steady, *ways.shared] or ways.spot
+        most_a_month = self._most_a_month(there)
+        last = max(resources[way.resource].last_month or self.setting.terms.months for way in there)
+        alone = not home.is_owned and not self.need.may_spread
+        if alone and not self._is_fast_enough(there, most_a_month):
+            return None
+        if home.is_owned:
+            by_hour = [step for step in overflow if self._may_take(step.candidate, home)]
+            rented = [step.candidate for step in by_hour if step.shared is None]
+            ways = _Ways(
+                [way for way in rented if not resources[way.resource].interrupts],
+                [way for way in rented if resources[way.resource].interrupts],
+                ways.shared,
+            )
+            elsewhere = tuple(sorted({step.shared for step in by_hour if step.shared is not None}))
+        hours, data = self._least(there, lambda way: self._node_hours(way, home)), self._data(there[0])
+        steady = self._least(ways.steady, lambda way: self._cost(way, home))
+        spot = self._least(ways.spot, lambda way: self._cost(way, home))
+        if home.is_owned:  # what its own data cost is paid in any case
+            steady, spot = steady - data, spot - data
+        share = np.zeros(len(hours))
+        for way in ways.spot:
+            share = np.maximum(share, self._spot_share(way, divided=home.is_owned))
+        share[spot >= steady] = 0.0
+        return Stay(
+            index, home.place, self.months, self.blocks, hours * (1 - share), steady / hours, hours * share,
+            spot / hours, data, most_a_month, bool(ways.shared), elsewhere, last,
+            min(way.nodes_per_gang for way in there),
+        )  # fmt: skip
+
+    def _least(self, ways: Sequence[Candidate], of: Callable[[Candidate], Floats]) -> Floats:
+        import numpy as np
+
+        return np.min([of(way) for way in ways], axis=0) if ways else np.full(len(self.slots), np.inf)
+
+    def _may_take(self, candidate: Candidate, home: Home) -> bool:
+        """Whether overflow may go there: of a job with a fixed gang type, to the same."""
+        own = gang_type(candidate, self.setting.market.resources)
+        return not has_fixed_gang_type(self.need) or home.gang_type in (ANY_GANG, own)
+
+    def _is_fast_enough(self, ways: Sequence[Candidate], most_a_month: float) -> bool:
+        """Whether as many gangs at once as the workload allows can do its work there."""
+        if self.need.deadline is not None:
+            return most_a_month * self.need.deadline >= 1 - ROUNDING
+        return any(self.costs.node_hours(way) is not None for way in ways)
+
+    def _most_a_month(self, ways: Sequence[Candidate]) -> float:
+        at_once = parallel_limit(self.need)
+        if at_once is None or self.need.deadline is None:
+            return 1.0
+        fastest = max(way.gang_rate for way in ways)
+        return min(1.0, at_once * fastest * self.setting.terms.hours_per_month / self.need.total)
+
+    def _node_hours(self, way: Candidate, home: Home) -> Floats:
+        """The node-hours of each slot on one candidate; of standing work divided with owned nodes the parts of nodes
+        that its replicas take, as each side may have any number of them."""
+        import numpy as np
+
+        key = (home.is_owned, way.gang_rate, way.granule, way.units_per_node_hour)
+        if key not in self._hours:
+            need, hours = self.need, self.setting.demands.block_hours
+            if need.serving:
+                replicas = [
+                    count_replicas(way, need, need.block_units(m - 1, b, hours), hours[b]) for m, b in self.slots
+                ]
+                nodes = [self._least_nodes(way, n) if home.is_owned else count_nodes(way, need, n) for n in replicas]
+                amounts = [n * hours[b] for n, (_, b) in zip(nodes, self.slots, strict=True)]
+            elif need.deadline is not None:
+                amounts = [need.total / way.units_per_node_hour] * len(self.slots)
+            else:
+                amounts = [need.monthly[month - 1] / way.units_per_node_hour for month, _ in self.slots]
+            self._hours[key] = np.array(amounts)
+        return self._hours[key]
+
+    def _least_nodes(self, way: Candidate, replicas: int) -> float:
+        """Nodes of so many replicas where some may be elsewhere: a part of it takes as great a part of these at least,
+        in whole nodes on each side."""
+        parts = replicas * way.granule
+        return parts if self.need.workload.shares_nodes else max(1.0, parts)
+
+    def _cost(self, way: Candidate, home: Home) -> Floats:
+        """What each slot costs by the hour on one candidate, with data where it takes overflow; infinite when it is not
+        sold."""
+        import numpy as np
+
+        if way.resource not in self._rates:
+            rates = np.array(self.setting.choice.rates[way.resource])
+            rates[self.until :] = np.inf
+            rates[self.setting.market.resources[way.resource].last_month or len(rates) :] = np.inf
+            self._rates[way.resource] = rates[self.months - 1]
+        cost = self._rates[way.resource] * self._node_hours(way, home)
+        return cost + self._data(way) if home.is_owned else cost
+
+    def _data(self, way: Candidate) -> Floats:
+        """Storage and transfer of each slot's work, at the place of a candidate."""
+        import numpy as np
+
+        if way.around.total == 0:
+            return np.zeros(len(self.slots))
+        of_month = {month: self.costs.data(self.need, way, month) for month in set(self.months.tolist())}
+        of_slot = np.array([of_month[month] for month, _ in self.slots])
+        if self.need.serving:
+            hours, monthly = self.setting.demands.block_hours, self.need.monthly
+            of_slot *= [self.need.block_units(m - 1, b, hours) / monthly[m - 1] for m, b in self.slots]
+        return of_slot
+
+    def _spot_share(self, way: Candidate, *, divided: bool) -> Floats:
+        """The largest share of each slot's work that may be on spot."""
+        import numpy as np
+
+        need, rules, hours = self.need, self.setting.rules, self.setting.demands.block_hours
+        if not need.serving:
+            return np.full(len(self.slots), rules.spot_share(need))
+        replicas = [count_replicas(way, need, need.block_units(m - 1, b, hours), hours[b]) for m, b in self.slots]
+        return np.array([largest_spot_share(rules, way, need, count, divided=divided) for count in replicas])

@@ -1,0 +1,201 @@
+"""The program by place against the model: its bound is below every plan, and the homes that it selects make good
+plans."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from planner.application import plan
+from planner.finance.cashflow import Terms
+from planner.optimization import plan_search
+from planner.optimization.dominance import full_choice_set
+from planner.optimization.model import StrategyScope, build_program
+from planner.optimization.place_program import build_place_program
+from planner.optimization.plan_search import EFFORTS, search_plan
+from planner.optimization.solution import PlanningContext
+from planner.optimization.solver import relax_program, solve_program
+from planner.reports import load
+from planner.request import assumptions as figures
+from planner.supply.candidates import build_market
+from planner.supply.limits import LimitRules
+from planner.supply.onprem import buyable_nodes
+from planner.workloads.demand import compute_demands
+from planner.workloads.eligibility import accelerator_hours_rate
+
+EAST = ("aws", "us-east-1")
+TYPES = {"g4dn.xlarge": 1, "g4dn.12xlarge": 4, "g4dn.metal": 8}
+OPTIONS = ("reserved_1y_no_upfront", "reserved_1y_all_upfront", "reserved_3y_no_upfront", "spot")
+QUOTA = {
+    "provider": "aws", "region": "us-east-1", "code": "L-DB2E81BA", "title": "Running On-Demand G and VT instances",
+    "unit": "vcpu", "limit": 4, "used": 0, "types": "g[0-9]*", "kinds": "on_demand",
+    "as_of": "2026-11-20", "source_id": "aws-service-quotas",
+}  # fmt: skip
+PART = {"whole_columns": 0, "place_columns": 0}
+
+
+def job(chance: random.Random, number: int) -> dict:
+    measured = [{"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": 1}]
+    common = {"name": f"job {number}", "interruptible": chance.random() < 0.5}
+    kind = number % 5
+    if kind == 0:
+        demand = {"accelerator_hours_per_month": chance.uniform(500, 5000), "accelerator": "T4"}
+        return {**common, "kind": "training", "demand": demand, "gang": chance.choice([1, 8, 16])}
+    if kind == 1:
+        demand = {"requests_per_second": chance.uniform(1, 20), "daily_shape": "day_and_evening"}
+        spares = {"spare_replicas": chance.choice([0, 1]), "shares_nodes": chance.random() < 0.3}
+        return {**common, **spares, "kind": "inference", "demand": demand, "measurements": measured}
+    if kind == 2:
+        demand = {"total_units": chance.uniform(1, 3) * 730 * 3600 * 2.0, "deadline_month": 5}
+        return {**common, "kind": "training", "demand": demand, "measurements": measured, "accelerators": ["T4"]}
+    demand = {"units_per_month": chance.uniform(1, 9) * 730 * 3600 * 2.0}
+    batch = {**common, "kind": "batch", "demand": demand, "measurements": measured, "accelerators": ["T4"]}
+    if kind == 3:
+        return batch | {"spot_fraction_max": chance.choice([0, 0.4, 1])}
+    return batch | {"spread": True}
+
+
+@pytest.fixture
+def instance(priced, ask):
+    """Some jobs of every kind with owned nodes, commitments and spot."""
+
+    def make(seed: int) -> tuple[PlanningContext, StrategyScope]:
+        chance = random.Random(seed)
+        prices = {}
+        for name, count in TYPES.items():
+            for region in ("us-east-1", "us-east-2"):
+                base = 0.5 * count * chance.uniform(0.8, 1.3)
+                prices["aws", region, name, "on_demand"] = base
+                prices |= {("aws", region, name, option): base * chance.uniform(0.3, 0.9) for option in OPTIONS}
+        asked = ask(*(job(chance, number) for number in range(5)), months=chance.choice([6, 14]), providers=["aws"])
+        catalog = priced(prices)
+        assumed = figures.override_assumptions(figures.load_defaults(), {}, asked.as_of)
+        terms = Terms(asked.months, 730.0, 0.08, 0.0, 0.5, True)
+        rates = {w.name: accelerator_hours_rate(w, catalog.names) for w in asked.workloads}
+        needed = compute_demands(asked, 730.0, rates)
+        systems, _ = buyable_nodes(catalog, assumed, asked)
+        market = build_market(asked, needed, catalog, systems, assumed)
+        choice = full_choice_set(market, assumed, terms, len(needed.needs))
+        context = PlanningContext(needed, market, choice, assumed, terms, LimitRules(asked.limits))
+        return context, StrategyScope(choice.shared, tuple(asked.months for _ in needed.needs))
+
+    return make
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("seed", range(12))
+def test_no_plan_is_below_the_program_by_place(instance, seed):
+    setting, allowed = instance(seed)
+    by_place = build_place_program(setting, allowed).program
+    best = solve_program(build_program(setting, allowed))
+    found = solve_program(by_place)
+    assert relax_program(by_place).bound <= found.objective
+    assert found.bound <= best.objective * (1 + 1e-6)
+    assert found.objective >= best.objective * 0.6  # it leaves out little, nodes that small services share above all
+
+
+def test_the_program_by_place_is_exact_for_one_place_and_one_way_more(priced, ask):
+    """A service on 3 T4 all year at 0.50 an hour: 3 x 730 x 12 x 0.50 = 13,140; two of them on a three-year commitment
+    at 0.20, charged for the year that the plan takes: 8,760 h x (0.50 + 2 x 0.20) = 7,884 if two nodes were the limit.
+    All three are cheaper: 8,760 x 3 x 0.20 = 5,256."""
+    asked = ask(
+        {
+            "name": "service",
+            "kind": "inference",
+            "demand": {"requests_per_second": 5.0},
+            "measurements": [{"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": 1}],
+        },
+        months=12,
+        providers=["aws"],
+        strategies=["cloud"],
+        discount_rate_annual=0.0,
+        commitments_beyond_horizon="pro_rata",
+        assumptions={"cloud_price_change_annual": 0.0},
+    )
+    catalog = priced({(*EAST, "g4dn.xlarge", "on_demand"): 0.5, (*EAST, "g4dn.xlarge", "reserved_3y_no_upfront"): 0.2})
+    seen = []
+
+    def keep(setting, allowed, bound):
+        seen.append(solve_program(build_place_program(setting, allowed).program).objective)
+        return search_plan(setting, allowed, bound)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("planner.optimization.strategy.search_plan", keep)
+        cost = plan(asked, catalog).strategy("cloud").present_cost
+    assert cost == pytest.approx(5256.0)
+    assert seen == [pytest.approx(5256.0)]
+
+
+@pytest.mark.one_in(6)
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("limits", [PART, {"whole_columns": 0}, {}])
+def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(instance, monkeypatch, seed, limits):
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "EXACT_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **limits)})
+    setting, allowed = instance(seed)
+    best = solve_program(build_program(setting, allowed))
+    found = search_plan(setting, allowed)
+    assert found.solution.objective >= best.bound * (1 - 1e-6)
+    assert found.solution.objective <= best.objective * 1.1
+    assert found.solution.bound <= best.objective * (1 + 1e-6)
+    if not limits:  # searched whole in the end
+        assert found.solution.objective <= best.objective * (1 + 5e-4 + 1e-6)
+
+
+def test_a_selection_that_cannot_do_all_work_is_widened_until_it_can(priced, ask, monkeypatch):
+    """A quota of 4 vCPUs in the cheap region leaves room for one g4dn.xlarge: the second service lives elsewhere, which
+    the program by place does not know. A month costs 730 x (0.5 + 0.9) = 1,022.00."""
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **PART)})
+    west = ("aws", "us-west-2")
+    catalog = priced({(*EAST, "g4dn.xlarge", "on_demand"): 0.5, (*west, "g4dn.xlarge", "on_demand"): 0.9})
+    measured = [{"accelerator": "T4", "units_per_second": 2.0, "per": "job", "count": 1}]
+    service = {"kind": "inference", "demand": {"requests_per_second": 1.0}, "measurements": measured}
+    asked = ask(
+        {"name": "first", **service},
+        {"name": "second", **service},
+        months=1,
+        providers=["aws"],
+        strategies=["cloud"],
+        quotas=[QUOTA],
+        limits={"quotas": "hold"},
+    )
+    cloud = plan(asked, catalog).strategy("cloud")
+    assert sorted(use.region for use in cloud.uses) == ["us-east-1", "us-west-2"]
+    assert cloud.total_cost == pytest.approx(1022.0)
+
+
+@pytest.mark.parametrize("effort", ["quick", "standard", "proof"])
+def test_every_effort_plans_a_small_request_alike(priced, ask, effort):
+    prices = {(*EAST, name, "on_demand"): 0.5 * count for name, count in TYPES.items()}
+    jobs = [job(random.Random(number), number) for number in range(3)]
+    usual, found = (
+        plan(ask(*jobs, months=6, providers=["aws"], **settings), priced(prices))
+        for settings in ({}, {"effort": effort})
+    )
+    assert [s.present_cost for s in found.strategies] == [s.present_cost for s in usual.strategies]
+    assert all(s.status == "optimal" for s in found.strategies if s.status != "infeasible")
+
+
+def test_a_plan_of_some_homes_says_so(priced, ask, monkeypatch):
+    monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
+    monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=0, **PART)})
+    monkeypatch.setattr(  # all places, so that there is something to leave out
+        "planner.pipeline.build_choice_set",
+        lambda market, needed, assumed, terms, _: full_choice_set(market, assumed, terms, len(needed.needs)),
+    )
+    prices = {
+        ("aws", region, name, way): (1.0 - 0.1 * number) * count * (1 + 0.05 * ((number + place) % 4))
+        for number, way in enumerate(("on_demand", *OPTIONS))
+        for place, region in enumerate(("us-east-1", "us-east-2", "us-west-2", "eu-west-1"))
+        for name, count in TYPES.items()
+    }
+    jobs = [job(random.Random(number), number) for number in range(4)]
+    found = plan(ask(*jobs, months=6, providers=["aws"]), priced(prices))
+    cloud = next(s for s in found.strategies if s.name == "cloud")
+    assert 0 < cloud.columns_searched < cloud.columns
+    text = " ".join(load("text").render(found).decode().split())
+    assert f"cloud: searched in {cloud.columns_searched:,d} of about {cloud.columns:,d} decisions" in text

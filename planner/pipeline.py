@@ -14,7 +14,7 @@ from planner.analysis.alternatives import list_alternatives
 from planner.analysis.audit_trail import build_audit_trail
 from planner.analysis.conventions import list_conventions
 from planner.analysis.financial_views import build_financial_views
-from planner.analysis.infeasibility import explain_shortfall, explain_unserved_workloads
+from planner.analysis.infeasibility import ReplanningBasis, explain_infeasibility, explain_unserved_workloads
 from planner.analysis.marginal_values import compute_marginal_values
 from planner.analysis.recommendation import find_break_evens, recommend
 from planner.analysis.rightsizing import list_rightsizing_reasons
@@ -27,7 +27,6 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import (
     SolvedStrategy,
     adopt_as_hybrid,
-    ownable_workloads,
     rents_only,
     solve_strategy,
 )
@@ -49,7 +48,7 @@ from planner.result import (
     StrategyName,
     ThroughputUsed,
 )
-from planner.result.message import Message, message
+from planner.result.message import Message
 from planner.supply import existing as holdings
 from planner.supply import onprem, quotas
 from planner.supply.candidates import build_market
@@ -82,7 +81,8 @@ def plan(
     nodes, node_gaps = onprem.buyable_nodes(catalog, assumed, request)
     context, existing_gaps = _build_context(request, catalog, assumed, nodes, throughputs)
     unserved = explain_unserved_workloads(request, context.demands, context.market, catalog, nodes, assumed)
-    solved = _solve_strategies(request, context, catalog, unserved)
+    rebuild = partial(_rebuild_context, catalog, nodes, throughputs)
+    solved = _solve_strategies(ReplanningBasis(request, context, rebuild), catalog, unserved)
     advice = _recommend_strategy(request, context, solved, catalog)
     case = BaselinePlan(
         advice, solved, context, _list_throughputs(context, solved), partial(_plan_terms, request), again
@@ -218,6 +218,16 @@ def _build_context(
     return context, existing_gaps
 
 
+def _rebuild_context(
+    catalog: Catalog,
+    nodes: Sequence[onprem.OwnedNode],
+    throughputs: Throughputs,
+    request: Request,
+    assumed: figures.Assumptions,
+) -> PlanningContext:
+    return _build_context(request, catalog, assumed, nodes, throughputs)[0]
+
+
 def _make_replanner(request: Request, catalog: Catalog) -> Replanner:
     """Plans the same request with other assumptions and throughputs, without an assessment of its risk."""
 
@@ -273,11 +283,11 @@ def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:
     return build_terms(assumed, request.months, HOURS_PER_MONTH, request.commitments_beyond_horizon == "full")
 
 
-def _solve_strategies(
-    request: Request, context: PlanningContext, catalog: Catalog, unserved: tuple[Message, ...]
-) -> list[SolvedStrategy]:
+def _solve_strategies(basis: ReplanningBasis, catalog: Catalog, unserved: tuple[Message, ...]) -> list[SolvedStrategy]:
     """The requested strategies, verified, or with reasons why not. Hybrid takes over a cheaper one within it; cloud
     takes over a hybrid that buys no hardware: nothing in the cloud can be cheaper, and one search is spared."""
+
+    request, context = basis.request, basis.setting
 
     def solve_one(name: StrategyName, bound: float = -math.inf) -> SolvedStrategy:
         if unserved:
@@ -286,7 +296,7 @@ def _solve_strategies(
         if result.strategy.status != "infeasible":
             verify_plan(VerifiedPlan(result.strategy, result.decisions, context, request, catalog))
         elif not result.strategy.reasons:
-            return replace(result, strategy=replace(result.strategy, reasons=_explain_infeasibility(name, context)))
+            return replace(result, strategy=replace(result.strategy, reasons=explain_infeasibility(name, basis)))
         return result
 
     with ThreadPoolExecutor(len(request.strategies)) as pool:  # the solver releases the interpreter's lock
@@ -304,13 +314,6 @@ def _solve_strategies(
         return solved
     # Each optimum is proven only to within the gap, so hybrid may come out above a strategy that it contains.
     return [adopt_as_hybrid(best, s) if s.strategy.name == "hybrid" and s in feasible else s for s in solved]
-
-
-def _explain_infeasibility(name: StrategyName, context: PlanningContext) -> tuple[Message, ...]:
-    if name == "onprem" and not any(ownable_workloads(context)):
-        lead_time = round(context.assumptions["lead_time_months"].value)
-        return (message("no_owned_system_in_time", lead_time_months=lead_time, plan_months=context.terms.months),)
-    return explain_shortfall(name, context)
 
 
 def _describe_workloads(

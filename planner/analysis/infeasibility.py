@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 
+from planner.analysis.relaxations import (
+    NO_WAIT,
+    LiftedLimits,
+    find_sufficient,
+    list_market_relaxations,
+    list_plan_relaxations,
+)
+from planner.optimization.linear_program import RequestLimit
 from planner.optimization.solution import PlanningContext
-from planner.optimization.strategy import compute_shortage, relax_each_limit
+from planner.optimization.strategy import compute_shortage, ownable_workloads, relax_each_limit
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
 from planner.result import StrategyName
 from planner.result.message import Message, message
 from planner.supply.candidates import Market, build_market
+from planner.supply.limits import LimitRules
 from planner.supply.onprem import OwnedNode
-from planner.workloads.demand import PortfolioDemand
+from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.eligibility import is_tied_to_accelerator
 from planner.workloads.placement import parallel_limit
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import usable_accelerator_memory
+
+Rebuild = Callable[[Request, Assumptions], PlanningContext]
+"""Prepares the question of another request under other assumptions."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplanningBasis:
+    """An impossible question, and the way to prepare it again with a limit lifted."""
+
+    request: Request
+    setting: PlanningContext
+    rebuild: Rebuild
 
 
 def explain_unserved_workloads(
@@ -51,28 +72,98 @@ def explain_unserved_workloads(
     return tuple(reasons)
 
 
-def explain_shortfall(name: StrategyName, setting: PlanningContext) -> tuple[Message, ...]:
-    """Why a strategy is infeasible: the limits in its way, with the least sufficient increase of each, and workloads
-    that are left with work undone."""
-    undone = (
-        _explain_undone_work(index, fraction, setting) for index, fraction in compute_shortage(name, setting).items()
+def explain_infeasibility(name: StrategyName, basis: ReplanningBasis) -> tuple[Message, ...]:
+    """Why a strategy is infeasible, and what would let it be planned."""
+    if name == "onprem" and not any(ownable_workloads(basis.setting)):
+        return _explain_nothing_owned(basis)
+    return _explain_shortfall(name, basis)
+
+
+def _explain_shortfall(name: StrategyName, basis: ReplanningBasis) -> tuple[Message, ...]:
+    """Limits that are in its way alone come with the least sufficient increase of each.
+    Where not even all of them are in the way, each workload that is left with work undone comes with what would let all
+    of it be done: more jobs at once, a later deadline, or single limits of the request that would have to be lifted."""
+    setting = _without_support_fee(basis.setting)
+    shortfalls = relax_each_limit(name, setting)
+    too_low = [_describe_low_limit(limit, over) for limit, over in shortfalls if over is not None]
+    physical = {} if too_low else compute_shortage(name, _without_limits(setting))
+    if too_low or not physical:
+        titles = tuple(limit.title for limit, _ in shortfalls)
+        limits = too_low or [message("no_single_limit_in_the_way", limits=titles)]
+        undone = compute_shortage(name, setting)
+        return (*limits, *(_describe_undone_work(index, undone[index], setting) for index in undone))
+    return tuple(
+        reason
+        for index, fraction in physical.items()
+        for reason in (
+            _explain_parallel_work(index, fraction, setting) or _describe_undone_work(index, fraction, setting),
+            *_list_ways_to_finish(name, index, basis),
+        )
     )
-    return (*_list_binding_limits(name, setting), *undone)
 
 
-def _list_binding_limits(name: StrategyName, setting: PlanningContext) -> Iterator[Message]:
-    limit_shortfalls = relax_each_limit(name, setting)
-    for limit, over in limit_shortfalls:
-        if over is not None:
-            yield message(
-                "limit_too_low",
-                limit=limit.title,
-                amount=limit.amount,
-                needed=_round_up(limit.amount + over),
-                unit=limit.unit,
-            )
-    if limit_shortfalls and all(over is None for _, over in limit_shortfalls):
-        yield message("no_single_limit_in_the_way", limits=tuple(limit.title for limit, _ in limit_shortfalls))
+def _explain_nothing_owned(basis: ReplanningBasis) -> tuple[Message, ...]:
+    """Why no owned system can do any work within the plan: it comes too late; or none is for the work, with each limit
+    that rules all of them out."""
+    needs = basis.setting.demands.needs
+    if any(_can_be_owned_at_once(need, basis, LiftedLimits(())) for need in needs):
+        lead_time = round(basis.setting.assumptions["lead_time_months"].value)
+        return (message("no_owned_system_in_time", lead_time_months=lead_time, plan_months=basis.request.months),)
+    ways = (
+        message("would_be_owned", workload=need.workload.name, without=found.limits)
+        for need in needs
+        for found in find_sufficient(
+            list_plan_relaxations(basis.request, need, basis.setting.assumptions),
+            partial(_can_be_owned_at_once, need, basis),
+        )
+    )
+    return (message("nothing_to_own"), *ways)
+
+
+def _can_be_owned_at_once(need: WorkloadDemand, basis: ReplanningBasis, relaxation: LiftedLimits) -> bool:
+    """Whether an owned system can do the work of a workload without some limits, were it there today."""
+    at_once = replace(relaxation, on_assumptions=NO_WAIT)
+    relaxed, _, assumed = at_once.apply(basis.request, need.workload, basis.setting.assumptions)
+    return any(ownable_workloads(basis.rebuild(relaxed, assumed)))
+
+
+def _without_limits(setting: PlanningContext) -> PlanningContext:
+    """The same question without budgets, limits of the site, quotas and shares of spot of work at any hour; standing
+    work keeps its share of spot, which rules out nodes."""
+    needs = tuple(
+        replace(need, workload=need.workload.model_copy(update={"spot_fraction_max": share}))
+        for need in setting.demands.needs
+        for share in ((setting.rules.spot_share(need) if need.serving else 1.0),)
+    )
+    rules = LimitRules(site=setting.rules.site)
+    return _without_support_fee(replace(setting, rules=rules, demands=replace(setting.demands, needs=needs)))
+
+
+def _without_support_fee(setting: PlanningContext) -> PlanningContext:
+    """The same question without the least support fee, unless a budget has to hold it: no other limit depends on it."""
+    if setting.rules.limits.opex_per_year is not None:
+        return setting
+    fee = replace(setting.assumptions["cloud_support_minimum_per_month"], value=0.0)
+    return replace(setting, assumptions={**setting.assumptions, fee.name: fee})
+
+
+def _list_ways_to_finish(name: StrategyName, index: int, basis: ReplanningBasis) -> Iterator[Message]:
+    """Each single limit without which all work of a workload can be done, were it planned alone; else a smallest set
+    of limits."""
+    need, assumptions = basis.setting.demands.needs[index], basis.setting.assumptions
+
+    def can_be_done(relaxation: LiftedLimits) -> bool:
+        relaxed, _, assumed = relaxation.apply(basis.request, need.workload, assumptions)
+        alone = _without_limits(basis.rebuild(relaxed, assumed))
+        return bool(alone.market.candidates) and not compute_shortage(name, alone)
+
+    for found in find_sufficient(list_plan_relaxations(basis.request, need, assumptions), can_be_done):
+        yield message("would_be_done", workload=need.workload.name, without=found.limits)
+
+
+def _describe_low_limit(limit: RequestLimit, over: float) -> Message:
+    needed = _round_up(limit.amount + over)
+    return message("limit_too_low", limit=limit.title, amount=limit.amount, needed=needed, unit=limit.unit)
 
 
 def _round_up(amount: float) -> float:
@@ -83,18 +174,23 @@ def _round_up(amount: float) -> float:
     return math.ceil(amount / step - 1e-9) * step
 
 
-def _explain_undone_work(index: int, fraction: float, setting: PlanningContext) -> Message:
-    """The share of a workload's work that cannot be done; where the gangs at once are limited, with the deadline or the
-    number of gangs that would do at the fastest offering."""
+def _describe_undone_work(index: int, fraction: float, setting: PlanningContext) -> Message:
+    return message("work_not_done", workload=setting.demands.needs[index].workload.name, fraction=fraction)
+
+
+def _explain_parallel_work(index: int, fraction: float, setting: PlanningContext) -> Message | None:
+    """Work with a deadline that takes longer than that at the fastest offering with so many gangs at once: the deadline
+    or the number of gangs that would do. None where time is not what is short."""
     need = setting.demands.needs[index]
     limit = parallel_limit(need)
     fastest = max(
         (c.units_per_node_hour * c.granule for c in setting.market.candidates if c.need == index), default=0.0
     )
-    if limit is None or not fastest:
-        return message("work_not_done", workload=need.workload.name, fraction=fraction)
+    if limit is None or need.deadline is None or not fastest:
+        return None
     months = need.total / (fastest * limit * setting.terms.hours_per_month)
-    deadline = need.deadline or setting.terms.months
+    if months <= need.deadline:
+        return None
     return message(
         "work_not_done_in_parallel",
         workload=need.workload.name,
@@ -104,7 +200,7 @@ def _explain_undone_work(index: int, fraction: float, setting: PlanningContext) 
         units_per_hour=fastest,
         unit=need.unit,
         deadline_needed=math.ceil(months),
-        parallel_jobs_needed=math.ceil(limit * months / deadline),
+        parallel_jobs_needed=math.ceil(limit * months / need.deadline),
     )
 
 
@@ -149,23 +245,25 @@ def _list_sufficient_relaxations(
     nodes: tuple[OwnedNode, ...],
     assumptions: Assumptions,
 ) -> Iterator[Message]:
-    """Each single limit whose removal lets something serve the workload."""
+    """Each single limit whose removal lets something serve the workload; else a smallest set of limits."""
     need = demands.needs[index]
-    for limit, on_request, on_workload in _list_relaxable_limits(request, need.workload):
-        workload = need.workload.model_copy(update=on_workload)
-        relaxed_request = request.model_copy(update={**on_request, "workloads": (workload,)})
+
+    def find_market(relaxation: LiftedLimits) -> Market:
+        relaxed_request, workload, _ = relaxation.apply(request, need.workload, assumptions)
         alone = replace(demands, needs=(replace(need, workload=workload),))
-        relaxed_market = build_market(relaxed_request, alone, catalog, nodes, assumptions)
-        if relaxed_market.candidates:
-            parts = sorted({relaxed_market.resources[c.resource].accelerator for c in relaxed_market.candidates})
-            yield message(
-                "would_be_served",
-                workload=workload.name,
-                without=limit,
-                candidates=len(relaxed_market.candidates),
-                accelerators=tuple(parts),
-                memory_gib_max=_largest_memory_gib(relaxed_market, catalog) if limit == "memory" else None,
-            )
+        return build_market(relaxed_request, alone, catalog, nodes, assumptions)
+
+    relaxations = list_market_relaxations(request, need.workload)
+    for found in find_sufficient(relaxations, lambda each: bool(find_market(each).candidates)):
+        market = find_market(found)
+        yield message(
+            "would_be_served",
+            workload=need.workload.name,
+            without=found.limits,
+            candidates=len(market.candidates),
+            accelerators=tuple(sorted({market.resources[c.resource].accelerator for c in market.candidates})),
+            memory_gib_max=_largest_memory_gib(market, catalog) if "memory" in found.limits else None,
+        )
 
 
 def _largest_memory_gib(priced_market: Market, catalog: Catalog) -> float:
@@ -177,24 +275,3 @@ def _largest_memory_gib(priced_market: Market, catalog: Catalog) -> float:
         has = part.memory_gib if resource.quote is None else usable_accelerator_memory(resource.quote.offering, part)
         most = max(most, has or 0.0)
     return most
-
-
-def _list_relaxable_limits(
-    request: Request, workload: Workload
-) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """The limits that are in force, each with the changes of request and workload that lift it."""
-    if workload.memory_gib_per_accelerator or workload.memory_gib_total:
-        yield "memory", {}, {"memory_gib_per_accelerator": None, "memory_gib_total": None}
-    for field in ("providers", "regions", "residency"):
-        if getattr(request, field) or getattr(workload, field):
-            yield field, {field: ()}, {field: ()}
-    if workload.accelerators:
-        yield "accelerators", {}, {"accelerators": ()}
-    if is_tied_to_accelerator(workload):
-        yield "substitution", {}, {"substitution": True}
-    if workload.accelerators_per_node or (workload.gang or 1) > 1:
-        yield "accelerators_per_node", {}, {"accelerators_per_node": 1.0}
-    if request.measured_only:
-        yield "measured_only", {"measured_only": False}, {}
-    if not request.allow_estimates:
-        yield "allow_estimates", {"allow_estimates": True}, {}

@@ -11,7 +11,14 @@ from collections.abc import Iterator, Sequence
 
 from planner.finance.cashflow import present_cost
 from planner.optimization.constraints import StartColumns
-from planner.optimization.linear_program import ANY_HOUR, LinearProgram, ProgramColumn, RequestLimit, RowEntries
+from planner.optimization.linear_program import (
+    ANY_HOUR,
+    DemandTask,
+    LinearProgram,
+    ProgramColumn,
+    RequestLimit,
+    RowEntries,
+)
 from planner.optimization.solution import PlanningContext
 from planner.result.audit_trail import discount_factor
 from planner.supply import onprem
@@ -30,10 +37,10 @@ def add_limit_constraints(
     if setting.rules.quotas:
         _add_quota_rows(program, setting, shared, started)
     add_ownership_constraints(program, setting, shared)
-    if setting.rules.budgets:
-        _add_budget_rows(program, setting, shared)
     if setting.assumptions["cloud_support_minimum_per_month"].value:
         _add_support_minimum_rows(program, setting, shared)
+    if setting.rules.budgets:  # last: operators and the least support fee are paid from a budget, too
+        _add_budget_rows(program, setting, shared)
 
 
 def add_ownership_constraints(
@@ -181,6 +188,7 @@ def _add_support_minimum_rows(
     terms, a = setting.terms, setting.assumptions
     support: dict[int, RowEntries] = defaultdict(list)
     using: dict[int, list[int]] = defaultdict(list)
+    shares: dict[tuple[int, DemandTask], list[int]] = defaultdict(list)
     for number, column in enumerate(program.columns):
         if column.kind == "start" and shared[column.owner].resource.node is None:
             for payment in resource_payments(shared[column.owner].resource, column.month, 1, a, terms):
@@ -194,15 +202,21 @@ def _add_support_minimum_rows(
                 bill = program.cost[number] / discount_factor(column.month, "end", terms.discount_rate_monthly)
                 share = terms.cloud_support_fraction / terms.bill_factor
                 support[column.month].append((number, bill * share))
-                using[column.month].append(number)
+                if column.kind == "work":
+                    shares[column.month, column.task].append(number)
+                else:
+                    using[column.month].append(number)
     least = a["cloud_support_minimum_per_month"].value
-    for month, columns in sorted(using.items()):
+    for month in sorted({*using, *(month for month, _ in shares)}):
         cost = present_cost(support_minimum_payments(month, 1.0, terms), terms.discount_rate_monthly)
         top = program.column(ProgramColumn("top_up", -1, month), cost, least, whole=False)
         z = program.column(ProgramColumn("any", -1, month), 0.0, 1.0, whole=True)
         program.row(0.0, math.inf, [(top, 1.0), *support[month], (z, -least)])
-        for number in dict.fromkeys(columns):
+        for number in dict.fromkeys(using[month]):
             program.row(-math.inf, 0.0, [(number, 1.0), (z, -max(program.upper[number], 1.0))])
+        # The shares of one task are at most 1 together: one row for all of them binds z far more than one for each.
+        for numbers in (each for (at, _), each in shares.items() if at == month):
+            program.row(-math.inf, 0.0, [*((number, 1.0) for number in numbers), (z, -1.0)])
 
 
 def _add_quota_rows(

@@ -94,6 +94,31 @@ def test_a_budget_of_running_costs_is_kept_and_named(priced, ask, hours):
     assert only_cloud(kept).total_cost == pytest.approx(4248)
 
 
+def test_a_budget_counts_the_least_support_fee(priced, ask, hours):
+    """730 T4-hours at 0.5 are 365, and the support plan at least 100: with 10 % tax on both 511.50 a month."""
+    catalog = priced({(*PLACE, "g4dn.xlarge", "on_demand"): 0.5})
+    assumed = {"cloud_support_minimum_per_month": 100, "cloud_tax_fraction": 0.1}
+    asked = {"months": 1, "strategies": ["cloud"], "assumptions": assumed}
+    tight = plan(ask(hours("T4", 730), **asked, limits={"opex_per_year": 500}), catalog)
+    assert tight.status == "infeasible"
+    told = "opex_per_year year 1: 500 a year is too little; 511.5 would do, all other limits kept"
+    assert told in [reason.text for reason in tight.reasons]
+    enough = plan(ask(hours("T4", 730), **asked, limits={"opex_per_year": 511.6}), catalog)
+    assert only_cloud(enough).total_cost == pytest.approx(511.5)
+
+
+def test_a_budget_counts_operators_that_are_hired_one_by_one(priced, ask, hours):
+    """An existing node takes one operator at 60,000 / 12 = 5,000 a month, more than a budget of 4,900 by itself."""
+    catalog = priced({(*PLACE, "g4dn.xlarge", "on_demand"): 0.5})
+    asked = {"months": 1, "strategies": ["cloud"], "assumptions": {"staff_cost_annual": 60_000}}
+    asked |= {"site": {"staff": "whole"}, "existing": {"nodes": [{"system": "4x L40S server", "count": 1}]}}
+    tight = plan(ask(hours("T4", 1), **asked, limits={"opex_per_year": 4_900}), catalog)
+    assert tight.status == "infeasible"
+    (needed,) = {reason.parameters["needed"] for reason in tight.reasons if reason.code == "limit_too_low"}
+    enough = plan(ask(hours("T4", 1), **asked, limits={"opex_per_year": needed}), catalog)
+    assert 5_000 < sum(row.amount for row in only_cloud(enough).cash if row.amount > 0) <= needed
+
+
 def test_spare_replicas_stand_ready(priced, ask):
     """4 requests a second at 2 a replica take 2 replicas; one spare makes 3 nodes all month: 3 x 730 x 0.5."""
     catalog = priced({(*PLACE, "g4dn.xlarge", "on_demand"): 0.5})

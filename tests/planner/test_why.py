@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from planner.analysis.relaxations import LiftedLimits, find_sufficient
 from planner.application import plan
 from planner.request.errors import InvalidRequest
 
@@ -49,7 +50,10 @@ def test_work_that_was_measured_on_what_has_ended_is_planned_on_others(catalog, 
 def test_what_has_ended_may_run_on_a_system_of_ones_own(catalog, ask, hours):
     box = {"name": "old box", "accelerator": "K80-12GB-die", "accelerators": 8, "price": 9_000, "max_power_kw": 2}
     found = plan(ask(hours("K80-12GB-die", 100), systems=[box], months=24, strategies=["cloud"]), catalog)
-    assert reasons(found) == "job: 100.0% of its work cannot be done in time"  # renting alone does none of it
+    assert reasons(found).splitlines() == [
+        "job: 100.0% of its work cannot be done in time",  # renting alone does none of it
+        "job: all of its work could be done on another accelerator (substitution: true)",
+    ]
 
 
 def test_a_residency_that_rules_all_out(catalog, ask, hours):
@@ -96,6 +100,54 @@ def test_owning_that_comes_too_late_is_infeasible_alone(catalog, ask, hours):
     assert onprem.status == "infeasible"
     assert "no owned system arrives after 8 months of lead time" in onprem.reasons[0].text
     assert found.strategy("cloud").status == found.strategy("hybrid").status == "optimal"
+
+
+def codes(strategy) -> list[tuple[str, object]]:
+    return [(reason.code, reason.parameters.get("without")) for reason in strategy.reasons]
+
+
+def test_what_may_not_be_owned_is_not_said_to_come_too_late(catalog, ask, hours):
+    found = plan(ask(hours("H100", 800, may_be_owned=False), months=6), catalog)
+    assert codes(found.strategy("onprem")) == [("nothing_to_own", None), ("would_be_owned", ("may_be_owned",))]
+    assert found.strategy("onprem").reasons[1].text == "job: could be owned with may_be_owned: true"
+
+
+def test_work_that_only_an_owned_system_can_do_before_it_arrives(catalog, ask, hours):
+    """Rented nowhere (the request allows aws, the job gcp), owned after 8 of 6 months: a deadline would not help."""
+    job = hours("H100", 800, providers=["gcp"], parallel_jobs=2)
+    found = plan(ask(job, months=6, providers=["aws"], strategies=["hybrid"]), catalog)
+    assert codes(found.strategy("hybrid")) == [
+        ("work_not_done", None), ("would_be_done", ("lead_time_months",)), ("would_be_done", ("providers",)),
+    ]  # fmt: skip
+    assert (
+        found.strategy("hybrid").reasons[2].text == "job: all of its work could be done without its limit of providers"
+    )
+
+
+def test_more_replicas_at_once_than_jobs_that_may_run(catalog, ask, hours):
+    """3 x 730 hours of a service are 3 accelerators that stand there; 2 jobs of one may run."""
+    job = hours("L4", 2190, kind="inference", parallel_jobs=2, may_be_owned=False)
+    found = plan(ask(job, months=1, strategies=["cloud"]), catalog)
+    assert ("would_be_done", ("parallel_jobs",)) in codes(found.strategy("cloud"))
+    job["parallel_jobs"] = 3
+    assert plan(ask(job, months=1, strategies=["cloud"]), catalog).status == "optimal"
+
+
+def test_limits_that_are_only_together_in_the_way_are_named_together():
+    """Of three limits two have to be lifted; where each of two suffices, both are named apart."""
+    one, two, three = (LiftedLimits((name,), {name: ()}) for name in ("one", "two", "three"))
+    (found,) = find_sufficient((one, two, three), lambda each: {"one", "three"} <= set(each.limits))
+    assert (found.limits, found.on_request) == (("one", "three"), {"one": (), "three": ()})
+    assert find_sufficient((one, two), lambda each: bool(each.limits)) == (one, two)
+    assert find_sufficient((one, two), lambda _: False) == ()
+
+
+def test_a_budget_in_the_way_has_no_word_of_deadlines(catalog, ask, measured):
+    """What a little more money does, a later deadline does not."""
+    job = measured("A100-80GB-SXM", 1, 1000, 1e9, kind="training")
+    job["demand"] = {"total_units": 1e9, "deadline_month": 2}
+    found = plan(ask(job, months=2, strategies=["cloud"], limits={"opex_per_year": 10}), catalog)
+    assert [code for code, _ in codes(found.strategy("cloud"))] == ["limit_too_low", "work_not_done"]
 
 
 def test_what_cannot_be_owned_stays_in_the_cloud_and_is_named(catalog, ask, hours):

@@ -20,6 +20,13 @@ LIFTED_LIMITS = {
     "accelerators_per_node": "on nodes with fewer accelerators (accelerators_per_node: 1)",
     "measured_only": "with predicted throughput (measured_only: false)",
     "allow_estimates": "with estimates (allow_estimates: true)",
+    "interruptible": "if it may be interrupted (interruptible: true)",
+    "spot_fraction_max": "with all of it on spot (spot_fraction_max: 1)",
+    "may_be_owned": "with may_be_owned: true",
+    "spread": "in several places at once (spread: true)",
+    "lead_time_months": "if owned nodes came at once (assumptions: lead_time_months and migration_months of 0)",
+    "capacity_blocks_beyond_window": "with capacity blocks of later months (capacity_blocks_beyond_window: 1)",
+    "parallel_jobs": "with more jobs at once (parallel_jobs)",
 }
 """By limit of the request, what lifts it; other limits are left out by name."""
 
@@ -30,12 +37,16 @@ def _workload_unserved(workload: str, reasons: Sequence[str], offerings: Sequenc
 
 
 def _would_be_served(
-    workload: str, without: str, candidates: int, accelerators: Sequence[str], memory_gib_max: float | None
+    workload: str, without: Sequence[str], candidates: int, accelerators: Sequence[str], memory_gib_max: float | None
 ) -> str:
-    lifted = LIFTED_LIMITS.get(without, f"without its limit of {without}")
+    lifted = _list_lifted_limits(without)
     most = "" if memory_gib_max is None else f", at most {memory_gib_max:g} GiB"
     listed = ", ".join(accelerators[:LISTED_MAX]) + (" ..." if len(accelerators) > LISTED_MAX else "")
     return f"{workload}: would be served {lifted}{most} ({candidates} candidates on {listed})"
+
+
+def _list_lifted_limits(limits: Sequence[str]) -> str:
+    return " and ".join(LIFTED_LIMITS.get(limit, f"without its limit of {limit}") for limit in limits)
 
 
 def _requested_offering_retired(
@@ -134,6 +145,11 @@ def _type_ends(
 TEXTS: dict[str, str | Callable[..., str]] = {
     "workload_unserved": _workload_unserved,
     "would_be_served": _would_be_served,
+    "would_be_done": lambda workload, without: (
+        f"{workload}: all of its work could be done {_list_lifted_limits(without)}"
+    ),
+    "would_be_owned": lambda workload, without: f"{workload}: could be owned {_list_lifted_limits(without)}",
+    "nothing_to_own": "no owned system can do any of the work, whenever it arrives",
     "slice_holds_gang": "{workload}: {provider} {instance_type} is one slice of {chips:g} chips, which holds its gang",
     "requested_offering_retired": _requested_offering_retired,
     "limit_too_low": "{limit}: {amount:,.6g} {unit} is too little; {needed:,.10g} would do, all other limits kept",

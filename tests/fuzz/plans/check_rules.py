@@ -1,0 +1,255 @@
+"""Checks of what the request allows and what is sold: places, ways of paying, dates, sizes, limits, quotas, advice."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import date, timedelta
+from fnmatch import fnmatchcase
+from fractions import Fraction
+
+from tests.fuzz.plans import facts
+from tests.fuzz.plans.answer import CLOSE, Answer, Fault, Row, Speed, key_of, place_of
+from tests.fuzz.plans.check_work import nodes_for, replicas
+from tests.fuzz.plans.question import Work
+
+SLACK = 1 + CLOSE
+CAPITAL = ("hardware", "installation")
+DATED = ("capacity_block", "calendar")
+SIMPLEST_FIRST = ("cloud", "onprem", "hybrid")
+
+
+def places_are_permitted(answer: Answer) -> Iterator[Fault]:
+    """Providers, regions, residency, ownership and accelerators as the request and the workload allow."""
+    question = answer.question
+    for use in answer.uses:
+        work, key = answer.work(use), key_of(use)
+        if use["what"] == "owned":
+            if work.row.get("may_be_owned") is False:
+                yield Fault("may not be owned", work.name, use["name"])
+        elif not question.may_run(work, key):
+            yield Fault("not permitted there", work.name, key)
+        elif facts.provider_facts()[key[0]].get("on_request") and key[0] not in question.named_providers():
+            yield Fault("provider on request", work.name, key[0])
+        written = work.row.get("accelerators") or ()
+        if work.demand.get("accelerator") and not work.row.get("substitution") and not work.is_measured:
+            written = (work.demand["accelerator"],)
+        if written and not any(is_accelerator(use["accelerator"], each) for each in written):
+            yield Fault("another accelerator", work.name, use["accelerator"], written)
+        if fault := _host_fault(work, use):
+            yield fault
+
+
+def is_accelerator(name: str, written: str) -> bool:
+    """Whether a canonical name is one of those that a short name means: H100-80GB-SXM for H100, trn1 for Trainium1."""
+    part = facts.accelerators()[name]
+    return name.startswith(written) or part["model"].casefold().startswith(written.casefold().partition("-")[0])
+
+
+def _host_fault(work: Work, use: Row) -> Fault | None:
+    if not use["provider"]:
+        return None
+    offering, part = facts.offerings()[use["provider"], use["name"]], facts.accelerators()[use["accelerator"]]
+    count = float(Fraction(offering["accelerator_count"]))
+    memory = offering["accelerator_memory_gib"] or part["memory_gib"]
+    for name, needed, has in (
+        ("memory", work.row.get("memory_gib_per_accelerator"), float(memory or 0) * min(1.0, count)),
+        ("processors", work.row.get("cpus_per_accelerator"), float(offering["vcpus"] or 0) / count),
+        ("host memory", work.row.get("host_memory_gib_per_accelerator"), float(offering["memory_gib"] or 0) / count),
+    ):
+        held = use["what"] == "commitment" and name != "memory"  # of a commitment that runs, the size is known to suit
+        if needed and has < needed * (1 - 1e-9) and not held:
+            return Fault(name, f"{work.name} on {use['name']}", has, needed)
+    return None
+
+
+def ways_of_paying_suit(answer: Answer) -> Iterator[Fault]:
+    """Spot only for what may be interrupted, days and queued runs not for what stands; allowed kinds and estimates."""
+    allowed = answer.question.limits.get("purchase_options")
+    held = {key for _, key, _ in answer.held_commitments}
+    for use in answer.uses:
+        if use["what"] == "owned" or (use["what"] == "commitment" and key_of(use) in held):
+            continue
+        work, key, kind = answer.work(use), key_of(use), facts.kind_of(use["purchase_option"])
+        interruptible = work.row.get("interruptible", False)
+        row = facts.sale(key) or {"queued": "", "max_days": ""}
+        if kind == "spot" and not interruptible:
+            yield Fault("interrupted", work.name, key)
+        if kind in DATED and work.stands:
+            yield Fault("days for standing work", work.name, key)
+        waits = (row["queued"] == "yes" and work.stands) or (row["max_days"] and not interruptible)
+        if kind in ("flex_start", "on_demand", "spot") and waits:
+            yield Fault("a queued or ended run", work.name, key)
+        if allowed and kind not in allowed:
+            yield Fault("way of paying", work.name, kind, allowed)
+        if answer.question.document.get("allow_estimates") is False and answer.prices[key]["method"] != "listed":
+            yield Fault("an estimated price", work.name, key)
+
+
+def all_is_sold(answer: Answer) -> Iterator[Fault]:
+    """Sold in its way at the start and until it is used; days ordered in time; terms that end before their type."""
+    question, a = answer.question, answer.assumed
+    held = {key for _, key, _ in answer.held_commitments}
+    for use in answer.uses:
+        row = facts.sale(key_of(use)) if use["provider"] else None
+        if row is None:
+            continue
+        if row["ends"] and date.fromisoformat(row["ends"]) < _first_day(question.months, use["month"] + 1):
+            yield Fault("used after its end", use["name"], question.months[use["month"] - 1], row["ends"])
+        if row["sold"] == "no" and key_of(use) not in held:
+            yield Fault("not sold so", use["workload"], key_of(use))
+    for each in answer.purchases:
+        row = facts.sale(key_of(each)) if each["unit"] != "money" and each["provider"] else None
+        if row is None:
+            continue
+        begins = _first_day(question.months, each["month"])
+        if row["ends"] and each["term_months"]:
+            over = _first_day(question.months, each["month"] + each["term_months"])
+            if over > date.fromisoformat(row["ends"]):
+                yield Fault("term beyond the end", each["name"], str(over), row["ends"])
+        in_time = question.as_of + timedelta(days=int(row["order_ahead_days"] or 100_000))
+        if each["unit"] == "node_day" and not a["capacity_blocks_beyond_window"] and begins > in_time:
+            yield Fault("days beyond the window", each["name"], str(begins), str(in_time))
+
+
+def _first_day(months: tuple[str, ...], month: int) -> date:
+    """The first day of a month of the plan, or after it."""
+    number = 12 * int(months[0][:4]) + int(months[0][5:]) - 1 + month - 1
+    return date(number // 12, number % 12 + 1, 1)
+
+
+def spot_is_limited(answer: Answer) -> Iterator[Fault]:
+    """Of work at any hour a share, by month or of all of a deadline; of standing nodes whole ones within it."""
+    for name, work in answer.question.works.items():
+        share, uses = answer.question.spot_share(work), answer.by_workload[name]
+        groups = [(0, uses)] if work.deadline is not None else list(answer.each_month(uses))
+        for month, rows in groups:
+            spot = [use for use in rows if use["purchase_option"] == "spot"]
+            done = math.fsum(use["units"] for use in rows)
+            if (on_spot := math.fsum(use["units"] for use in spot)) > share * done * SLACK + CLOSE * done:
+                yield Fault("spot share", f"{name} month {month}", on_spot / done, share)
+            alone = len({place_of(use) for use in rows}) == 1 and not work.row.get("shares_nodes")
+            if work.stands and spot and alone:
+                hours = math.fsum(use["node_hours"] for use in spot)
+                most = max(_spot_hours(work, month, speed, share) for speed in answer.speeds(spot[0]))
+                if hours > most * SLACK:
+                    yield Fault("spot nodes", f"{name} month {month}", hours, most)
+
+
+def _spot_hours(work: Work, month: int, speed: Speed, share: float) -> float:
+    """The most node-hours on spot: the other replicas stand on whole nodes that are not."""
+    total = 0.0
+    for hours, due in work.hourly_due(month):
+        count = replicas(work, due, speed)
+        nodes, steady = nodes_for(count, speed), nodes_for(count - math.floor(share * count + 1e-9), speed)
+        total += hours * min(nodes - steady, math.floor(share * nodes + 1e-9))
+    return total
+
+
+def budgets_are_kept(answer: Answer) -> Iterator[Fault]:
+    """Hardware, and everything else, paid in each year; money received lowers neither."""
+    for field, capital in (("capex_per_year", True), ("opex_per_year", False)):
+        if (yearly := answer.question.limits.get(field)) is None:
+            continue
+        for year, most in enumerate(answer.question.by_year(yearly)):
+            paid = [row["amount"] for row in answer.strategy["cash"]
+                    if (row["month"] - 1) // 12 == year and (row["category"] in CAPITAL) == capital
+                    and row["amount"] > 0]  # fmt: skip
+            if math.fsum(paid) > most * SLACK + 0.01:
+                yield Fault(field, f"year {year + 1}", math.fsum(paid), most)
+
+
+def site_is_kept(answer: Answer) -> Iterator[Fault]:
+    """Power and racks of all owned nodes on site, from delivery on."""
+    limits, months = answer.question.limits, len(answer.question.months)
+    on_site: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for line, system, covers, _ in answer.held_nodes:
+        for month in covers:
+            on_site[month][system] += line["count"]
+    for each in answer.purchases:
+        if each["what"] == "owned":
+            migrating = round(answer.assumed["migration_months"])
+            for month in range(each["usable_from"] - migrating, min(each["usable_to"], months) + 1):
+                on_site[month][each["name"]] += each["count"]
+    for field, size in (("owned_power_kw", answer.power_kw), ("owned_racks", answer.racks)):
+        for month, nodes in on_site.items() if limits.get(field) else ():
+            taken = math.fsum(count * size(system) for system, count in nodes.items())
+            if taken > limits[field] * SLACK:
+                yield Fault(field, f"month {month}", taken, limits[field])
+
+
+def quotas_are_held(answer: Answer) -> Iterator[Fault]:
+    """Nodes at once of each type and way of paying, rounded up, against what each quota leaves."""
+    if answer.question.limits.get("quotas") != "hold":
+        return
+    running: dict[tuple[facts.Key, int], float] = defaultdict(float)
+    for use in answer.uses:
+        if use["what"] == "hourly":
+            running[key_of(use), use["month"]] += use["nodes"]
+    for each in answer.purchases:
+        if each["provider"] and each["unit"] != "money":
+            nodes = each["count"] if each["unit"] == "node" else each["count"] * 24 / 730
+            for month in range(each["usable_from"], min(each["usable_to"], len(answer.question.months)) + 1):
+                running[key_of(each), month] += nodes
+    for quota in answer.question.document["quotas"]:
+        taken: dict[int, float] = defaultdict(float)
+        for (key, month), nodes in running.items():
+            counts = facts.kind_of(key[3]) in quota["kinds"].split() and any(
+                fnmatchcase(key[2], pattern) for pattern in quota["types"].split()
+            )
+            if counts and key[:2] == (quota["provider"], quota["region"]):
+                offering = facts.offerings()[key[0], key[2]]
+                column = {"vcpu": "vcpus", "accelerator": "accelerator_count"}.get(quota["unit"])
+                taken[month] += math.ceil(round(nodes, 6)) * float(Fraction(offering[column]) if column else 1)
+        free = max(0.0, quota["limit"] - (quota["used"] or 0))
+        for month, amount in taken.items():
+            if amount > free * SLACK:
+                yield Fault("quota", f"{quota['code']} month {month}", amount, free)
+
+
+def strategies_do_what_they_say(answer: Answer) -> Iterator[Fault]:
+    """Cloud buys no hardware; onprem rents what it can own only until its nodes work."""
+    if answer.name == "cloud":
+        for each in answer.purchases:
+            if each["what"] == "owned":
+                yield Fault("hardware in the cloud", each["name"], each["count"], 0)
+    if answer.name != "onprem":
+        return
+    bridge = round(answer.assumed["lead_time_months"] + answer.assumed["migration_months"])
+    stays = {gap["workload"] for gap in answer.plan["gaps"] if gap["kind"] == "not_ownable"}
+    held = {key for _, key, _ in answer.held_commitments}
+    for use in answer.uses:
+        rented = use["provider"] and key_of(use) not in held
+        if rented and use["month"] > bridge and use["workload"] not in stays and use["units"]:
+            yield Fault("rented though it can be owned", f"{use['workload']} month {use['month']}", key_of(use))
+
+
+def advice_is_right(plan: Row, document: Row) -> Iterator[Fault]:
+    """Of the feasible strategies the simplest within the materiality of the cheapest; hybrid is never dearer."""
+    costs = {s["name"]: s["present_cost"] for s in plan["strategies"] if s["status"] != "infeasible"}
+    advice = plan["recommendation"]
+    if not costs:
+        if advice["strategy"] is not None or plan["status"] != "infeasible":
+            yield Fault("advice", "no strategy is feasible", advice["strategy"])
+        return
+    least = min(costs.values())
+    most = least + abs(least) * document.get("materiality_fraction", 0.02) + 1e-5
+    wanted = min((name for name, cost in costs.items() if cost <= most), key=SIMPLEST_FIRST.index)
+    if advice["strategy"] != wanted:
+        yield Fault("advice", str(costs), advice["strategy"], wanted)
+    if "hybrid" in document.get("strategies", SIMPLEST_FIRST) and "hybrid" not in costs:
+        yield Fault("hybrid", "infeasible though another is not", costs)
+    if "hybrid" in costs and costs["hybrid"] > least + 1e-5 * max(1.0, abs(least)):
+        yield Fault("hybrid", "dearer than another", costs)
+    chosen = costs.get(advice["strategy"], least)
+    others = {n: c for n, c in costs.items() if abs(c - chosen) > 1e-6 * max(1.0, chosen)}
+    runner = min(others, key=lambda name: others[name], default=None)
+    if advice["runner_up"] != runner or (runner and abs(advice["worth"] - (others[runner] - chosen)) > 0.01):
+        yield Fault("runner-up", str(costs), (advice["runner_up"], advice["worth"]), runner)
+
+
+CHECKS = (
+    places_are_permitted, ways_of_paying_suit, all_is_sold, spot_is_limited, budgets_are_kept, site_is_kept,
+    quotas_are_held, strategies_do_what_they_say,
+)  # fmt: skip

@@ -1,0 +1,238 @@
+"""Checks in natural units: the work of each workload is done in its home, on whole nodes that are there."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+
+from tests.fuzz.plans import facts
+from tests.fuzz.plans.answer import CLOSE, Answer, Fault, Row, Speed, key_of, place_of
+from tests.fuzz.plans.facts import HOURS
+from tests.fuzz.plans.question import WEEK, Work
+
+SLACK = 1 + CLOSE
+
+
+def amounts_are_sound(answer: Answer) -> Iterator[Fault]:
+    """No negative or endless amounts, nothing outside the months, whole purchases, known workloads."""
+    months = range(1, len(answer.question.months) + 1)
+    for use in answer.uses:
+        sound = all(math.isfinite(use[name]) and use[name] >= 0 for name in ("node_hours", "nodes", "units", "cost"))
+        if not sound or use["month"] not in months or use["workload"] not in answer.question.works:
+            yield Fault("unsound use", use["workload"], use)
+    for each in answer.purchases:
+        whole = each["unit"] == "money" or (each["count"] >= 1 and each["count"] == int(each["count"]))
+        if not whole or each["month"] not in months or (each["unit"] == "money" and not each["money_per_hour"] > 0):
+            yield Fault("unsound purchase", each["name"], each)
+
+
+def work_is_done(answer: Answer) -> Iterator[Fault]:
+    """Neither less nor more than is due, in its month or by its deadline."""
+    for name, work in answer.question.works.items():
+        uses = answer.by_workload[name]
+        if work.deadline is not None:
+            late = [use for use in uses if use["month"] > work.deadline and use["units"]]
+            if late:
+                yield Fault("after the deadline", name, late[0]["month"], work.deadline)
+            done, wanted = math.fsum(use["units"] for use in uses), work.demand["total_units"]
+            if not math.isclose(done, wanted, rel_tol=CLOSE):
+                yield Fault("work done", name, done, wanted)
+            continue
+        for month, rows in answer.each_month(uses):
+            wanted = work.monthly[month - 1]
+            if work.stands:
+                wanted = math.fsum(hours * units for hours, units in work.hourly_due(month))
+            done = math.fsum(use["units"] for use in rows)
+            if not math.isclose(done, wanted, rel_tol=CLOSE, abs_tol=CLOSE * max(work.monthly)):
+                yield Fault("work done", f"{name} month {month}", done, wanted)
+
+
+def hours_suit_the_work(answer: Answer) -> Iterator[Fault]:
+    """Work at any hour takes just the node-hours of its work; work that nodes stand for has enough of them."""
+    for use in answer.uses:
+        work, where = answer.work(use), f"{use['workload']} month {use['month']} on {use['name']}"
+        if not work.stands and answer.speed(use) is None:
+            yield Fault(
+                "hours of the work", where, use["node_hours"], [s.units_per_node_hour for s in answer.speeds(use)]
+            )
+        most = max((speed.units_per_node_hour for speed in answer.speeds(use)), default=0.0)
+        if use["node_hours"] * most * SLACK < use["units"]:
+            yield Fault("too few hours", where, use["node_hours"], use["units"] / most if most else math.inf)
+        if use["node_hours"] > max(use["nodes"], 1e-9) * HOURS * SLACK and use["what"] != "commitment":
+            yield Fault("more hours than its nodes have", where, use["node_hours"], use["nodes"] * HOURS)
+
+
+def standing_nodes_are_whole(answer: Answer) -> Iterator[Fault]:
+    """In every hour of the week whole nodes for all replicas and spares: exact in one home in the cloud, at least as
+    many where owned nodes share the work, and together where workloads share nodes."""
+    for name, work in answer.question.works.items():
+        if not work.stands or work.row.get("shares_nodes"):
+            continue
+        for month, uses in answer.each_month(answer.by_workload[name]):
+            if not uses:
+                continue
+            hours = math.fsum(use["node_hours"] for use in uses)
+            wanted = [_standing_hours(work, month, speed) for speed in answer.speeds(uses[0])]
+            if len({place_of(use) for use in uses}) == 1 and uses[0]["provider"]:
+                if not any(math.isclose(hours, each, rel_tol=CLOSE) for each in wanted):
+                    yield Fault("standing nodes", f"{name} month {month}", hours, wanted)
+            elif len({use["accelerators_per_node"] for use in uses}) == 1 and hours * SLACK < min(wanted):
+                yield Fault("too few standing nodes", f"{name} month {month}", hours, wanted)
+    yield from _shared_nodes_suffice(answer)
+
+
+def replicas(work: Work, units_an_hour: float, speed: Speed) -> int:
+    return math.ceil(units_an_hour / speed.gang_rate - 1e-9) + work.row.get("spare_replicas", 0)
+
+
+def nodes_for(count: int, speed: Speed) -> int:
+    return math.ceil(count * speed.granule - 1e-9)
+
+
+def _standing_hours(work: Work, month: int, speed: Speed) -> float:
+    return math.fsum(hours * nodes_for(replicas(work, u, speed), speed) for hours, u in work.hourly_due(month))
+
+
+def _shared_nodes_suffice(answer: Answer) -> Iterator[Fault]:
+    """Of workloads that share nodes at one place: as many whole nodes in every hour as their parts need together."""
+    sharing = [work for work in answer.question.works.values() if work.stands and work.row.get("shares_nodes")]
+    for month in range(1, len(answer.question.months) + 1):
+        parts: dict[tuple[str, str, str], list[float]] = defaultdict(lambda: [0.0] * WEEK)
+        hours: dict[tuple[str, str, str], float] = defaultdict(float)
+        divided = set()
+        for work in sharing:
+            uses = [use for use in answer.by_workload[work.name] if use["month"] == month]
+            places = {place_of(use) for use in uses}
+            divided |= places if len(places) > 1 or not all(place[0] for place in places) else set()
+            for use in uses:
+                hours[place_of(use)] += use["node_hours"]
+            for use in uses[:1]:
+                speed = max(answer.speeds(use), key=lambda each: each.gang_rate)
+                assert work.week is not None
+                for hour, level in enumerate(work.week):
+                    if level:
+                        due = work.monthly[month - 1] / HOURS * level
+                        parts[place_of(use)][hour] += replicas(work, due, speed) * speed.granule
+        for place, needed in parts.items():
+            least = math.fsum(math.ceil(each - 1e-6) for each in needed) * HOURS / WEEK
+            if place not in divided and hours[place] * SLACK < least:
+                yield Fault("shared nodes", f"{' '.join(place)} month {month}", hours[place], least)
+
+
+def homes_are_kept(answer: Answer) -> Iterator[Fault]:
+    """One place, or one owned system with one place in the cloud for what exceeds it, without new commitments there.
+    A type that ends within the plan may be left for one other."""
+    for name, uses in answer.by_workload.items():
+        if answer.question.works[name].spreads:
+            continue
+        working = [use for use in uses if use["units"]]
+        owned = {use["name"] for use in working if use["what"] == "owned"}
+        rented = {place_of(use) for use in working if use["what"] != "owned"}
+        ending = {place for place in rented if _ends_within(answer, working, place)}
+        if len(owned) > 1 or len(ending) > 1 or len(rented) - len(ending) > 1:
+            yield Fault("one home", name, sorted(owned) + sorted(map(str, rented)), "one place")
+        held = {key for _, key, _ in answer.held_commitments}
+        for use in working if owned else ():
+            if use["what"] == "commitment" and key_of(use) not in held:
+                yield Fault("overflow by new commitments", name, use["name"], "by the hour")
+
+
+def _ends_within(answer: Answer, uses: list[Row], place: tuple[str, str, str]) -> bool:
+    last = f"{answer.question.months[-1]}-31"
+    rows = [facts.sale(key_of(use)) for use in uses if place_of(use) == place]
+    return any(row is not None and row["ends"] and row["ends"] <= last for row in rows)
+
+
+def nodes_are_there(answer: Answer) -> Iterator[Fault]:
+    """Hours used of owned and committed nodes, of bought days and of committed money exist in every month; whole nodes
+    that stand for work are there at once."""
+    exists = _hours_bought(answer)
+    used: dict[tuple[str, facts.Key, int], float] = defaultdict(float)
+    for use in answer.uses:
+        key, month, kind = key_of(use), use["month"], facts.kind_of(use["purchase_option"])
+        if kind == "savings_plan":
+            used["money", facts.pool_of(key), month] += use["node_hours"] * answer.prices[key]["price_per_hour"]
+        elif use["what"] != "hourly":
+            used["days" if kind in ("capacity_block", "calendar") else use["what"], key, month] += use["node_hours"]
+        there = answer.there.get((use["what"], key, month))
+        if there is not None and answer.work(use).stands and use["nodes"] > there + CLOSE:
+            yield Fault("nodes there", f"{use['workload']} {key}", use["nodes"], there)
+    for line, hours in used.items():
+        if hours > exists[line] * SLACK + 1e-3:
+            yield Fault("hours bought", str(line), hours, exists[line])
+
+
+def _hours_bought(answer: Answer) -> dict[tuple[str, facts.Key, int], float]:
+    """Node-hours of owned and committed nodes and of days, and money, by kind, key and month."""
+    months = len(answer.question.months)
+    exists: dict[tuple[str, facts.Key, int], float] = defaultdict(float)
+    for (what, key, month), nodes in answer.there.items():
+        exists[what, key, month] += HOURS * nodes
+    for each in answer.purchases:
+        if each["unit"] == "node_day":
+            exists["days", key_of(each), each["month"]] += 24 * each["count"]
+        if each["unit"] == "money":
+            for month in range(each["usable_from"], min(each["usable_to"], months) + 1):
+                exists["money", _pool(each), month] += HOURS * each["money_per_hour"]
+    return exists
+
+
+def _pool(purchase: Row) -> facts.Key:
+    key = key_of(purchase)
+    return key if "_instance" in key[3] else (key[0], "all-regions", "any-type", key[3])
+
+
+def gangs_are_whole(answer: Answer) -> Iterator[Fault]:
+    """All nodes of a gang at one place, joined by a fabric; of owned and committed nodes as many; whole days."""
+    spans: dict[tuple[facts.Key, int], set[int]] = defaultdict(set)
+    for use in answer.uses:
+        work, key, month = answer.work(use), key_of(use), use["month"]
+        speed = None if work.stands else answer.speed(use)
+        speed = speed or max(answer.speeds(use), key=lambda each: each.gang_rate, default=None)
+        if speed is None or not use["units"]:
+            continue
+        if facts.kind_of(key[3]) in ("capacity_block", "calendar"):
+            spans[key, month].add(speed.span)
+        elif use["what"] in ("owned", "commitment") and speed.span > answer.there[use["what"], key, month]:
+            yield Fault("whole gang", f"{work.name} {key} {month}", answer.there[use["what"], key, month], speed.span)
+        together = min(work.row.get("accelerators_per_node") or min(speed.gang, 8), speed.gang)
+        if use["accelerators_per_node"] < together * (1 - 1e-9):
+            yield Fault("accelerators of a node", work.name, use["accelerators_per_node"], together)
+        if speed.span > 1 and use["provider"] and work.row.get("fabric", "joined") == "joined":
+            row = facts.fabrics().get((key[0], key[2]), {"rdma": "", "nodes_joined": ""})
+            if not row["rdma"] or (row["nodes_joined"] and speed.span > int(row["nodes_joined"])):
+                yield Fault("fabric", f"{work.name} {key[2]}", row["nodes_joined"], speed.span)
+    for each in answer.purchases:
+        span = spans.get((key_of(each), each["month"]), set())
+        if each["unit"] == "node_day" and len(span) == 1 and each["count"] % min(span):
+            yield Fault("whole days of a gang", each["name"], each["count"], f"a multiple of {min(span)}")
+
+
+def jobs_at_once(answer: Answer) -> Iterator[Fault]:
+    """No more gangs at once than allowed: in the mean of a month, and in the days that it has."""
+    for name, work in answer.question.works.items():
+        if work.at_once is None:
+            continue
+        for month, uses in answer.each_month(answer.by_workload[name]):
+            if work.stands:
+                for use in uses[:1]:
+                    speed = max(answer.speeds(use), key=lambda each: each.gang_rate)
+                    most = max((replicas(work, due, speed) for _, due in work.hourly_due(month)), default=0)
+                    if most > work.at_once:
+                        yield Fault("jobs at once", f"{name} month {month}", most, work.at_once)
+                continue
+            gangs = [(use, use["node_hours"] / speed.granule) for use in uses if (speed := answer.speed(use))]
+            dated = [h for use, h in gangs if facts.kind_of(use["purchase_option"]) in ("capacity_block", "calendar")]
+            for hours, there in (
+                (math.fsum(h for _, h in gangs), HOURS),
+                (math.fsum(dated), 24 * answer.question.days(month)),
+            ):
+                if hours > work.at_once * there * SLACK:
+                    yield Fault("jobs at once", f"{name} month {month}", hours / there, work.at_once)
+
+
+CHECKS = (
+    amounts_are_sound, work_is_done, hours_suit_the_work, standing_nodes_are_whole, homes_are_kept, nodes_are_there,
+    gangs_are_whole, jobs_at_once,
+)  # fmt: skip

@@ -14,18 +14,25 @@ from planner.request.models import Request, parse_request
 from pricing.catalog.price_catalog import Catalog
 
 AS_OF = "2026-11-21"
+TEN = ((5, 6), (6, 12), (7, 6), (8, 6), (5, 9), (9, 6), (10, 6), (6, 12), (12, 6), (7, 9))
+"""Workloads and months of ten small portfolios, made from the seeds 1 to 10."""
 PLACES = ({}, {}, {"residency": ["EU"]}, {"providers": ["aws", "azure"]}, {"providers": ["gcp"]})
 Job = dict[str, Any]
 
 
 def portfolio(workloads: int, months: int, seed: int = 1, **settings: object) -> Request:
     """A request for so many workloads; the first ones of a longer portfolio are those of a shorter one."""
+    return parse_request(portfolio_document(workloads, months, seed, **settings))
+
+
+def portfolio_document(workloads: int, months: int, seed: int = 1, **settings: object) -> Job:
+    """The same as a JSON document."""
     chance = random.Random(seed)
     makers = (_hours, _batch, _service, _deadline, _night)
     jobs = [makers[number % len(makers)](chance, months) for number in range(workloads)]
     for number, job in enumerate(jobs):
         job["name"] = f"job {number:03d}"
-    return parse_request({"as_of": AS_OF, "months": months, "workloads": jobs, **settings})
+    return {"as_of": AS_OF, "months": months, "workloads": jobs, **settings}
 
 
 class _Seen(Exception):

@@ -48,6 +48,7 @@ from planner.result import (
     StrategyName,
     ThroughputUsed,
 )
+from planner.result.content_digest import digest_content
 from planner.result.message import Message
 from planner.supply import existing as holdings
 from planner.supply import onprem, quotas
@@ -87,7 +88,8 @@ def plan(
     case = BaselinePlan(
         advice, solved, context, _list_throughputs(context, solved), partial(_plan_terms, request), again
     )
-    return _assemble_plan(basis, _OwnedSupply(nodes, node_gaps, existing_gaps), inputs, case)
+    found = _assemble_plan(basis, _OwnedSupply(nodes, node_gaps, existing_gaps), inputs, case)
+    return replace(found, content_digest=digest_content(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,9 @@ def _recommend_strategy(
 ) -> Recommendation:
     strategies = tuple(s.strategy for s in solved)
     advice = recommend(strategies, request.months, request.currency, request.materiality_fraction)
-    return replace(advice, reasons=list_rightsizing_reasons(request, context, solved, advice.strategy, catalog))
+    cut = [s.name for s in strategies if s.cut_by_clock]
+    reasons = list_rightsizing_reasons(request, context, solved, advice.strategy, catalog)
+    return replace(advice, reasons=(*([message("cut_by_clock", strategies=cut)] if cut else []), *reasons))
 
 
 def prepare_needs(request: Request, catalog: Catalog) -> tuple[Request, Catalog, tuple[WorkloadDemand, ...]]:

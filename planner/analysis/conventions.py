@@ -31,9 +31,22 @@ def list_conventions(
         *onprem.owned_conventions(request, context.assumptions),
         message("data_charged_where_work_runs"),
         message("work_timing"),
-        message("services_rent_whole_nodes"),
-        message("jobs_keep_their_gang"),
+        *_placement_conventions(request),
         *quotas.quota_conventions(request),
+    )
+
+
+def _placement_conventions(request: Request) -> tuple[Message, ...]:
+    """Where workloads live, what exceeds their home, and what is billed whole."""
+    owns = request.strategies != ("cloud",) or bool(request.existing.nodes)
+    return (
+        message("workloads_have_homes"),
+        *([message("owned_homes_overflow")] if owns else []),
+        *([message("work_may_spread")] if any(workload.spread for workload in request.workloads) else []),
+        message("standing_work_has_whole_nodes"),
+        message("other_work_takes_node_hours"),
+        message("purchases_are_whole"),
+        message("jobs_keep_their_gang"),
     )
 
 

@@ -20,6 +20,7 @@ from planner.supply.price_rules import plan_start, plans_beyond_window
 from planner.supply.purchase_options import load_purchase_options
 from planner.workloads.demand import PortfolioDemand
 from planner.workloads.eligibility import allowed_accelerators, written_accelerators
+from planner.workloads.load_levels import EXCESS_MAX
 from pricing.accelerator import AcceleratorNames
 from pricing.catalog.adjusted_prices import AdjustedCatalog, find_inactive_rules, list_rates_used
 from pricing.catalog.price_catalog import Catalog
@@ -60,6 +61,7 @@ def collect_gaps(
         *_find_dated_capacity(quotes, setting.assumptions),
         *_find_unconfirmed_sales(quotes, request),
         *find_sale_gaps(request, setting, catalog, solved),
+        *_find_grouped_levels(setting.demands),
         *_find_predicted_throughputs(setting, solved),
         *_find_doubtful_prices(quotes, setting.assumptions, request.as_of),
         *_find_currency_gaps(request, setting, catalog),
@@ -234,6 +236,14 @@ def _find_unconfirmed_sales(quotes: Sequence[Quote], request: Request) -> Iterab
             price = quote.price
             subject = f"{price.provider} {price.instance_type} {price.purchase_option}"
             yield Gap("sale_not_confirmed", subject, message("sale_not_confirmed"))
+
+
+def _find_grouped_levels(demands: PortfolioDemand) -> Iterable[Gap]:
+    """Weekly shapes of more levels than the plan keeps apart."""
+    for need in demands.needs:
+        if (excess := need.excess_fraction(demands.block_hours)) > EXCESS_MAX:
+            effect = message("levels_grouped", excess_fraction=excess)
+            yield Gap("estimated", f"weekly shape of {need.workload.name}", effect, need.workload.name)
 
 
 def _find_predicted_throughputs(setting: PlanningContext, solved: Sequence[SolvedStrategy]) -> Iterable[Gap]:

@@ -181,7 +181,8 @@ def _difference_lines(parted: CostComparison, old: Plan, new: Plan) -> list[str]
 
 def _plan_heading(word: str, plan: Plan, strategy: str) -> str:
     months = f"{plan.month_names[0]} to {plan.month_names[-1]} ({plan.months} months)"
-    return plain_text(f"{word}: plan {plan.plan_id} of {plan.as_of}, {months}, in {plan.currency}: {strategy}")
+    digest = f" (content {plan.content_digest})" if plan.content_digest else ""
+    return plain_text(f"{word}: plan {plan.plan_id}{digest} of {plan.as_of}, {months}, in {plan.currency}: {strategy}")
 
 
 RoundedChange = tuple[CauseComponent, CostPair]

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from planner.finance.cashflow import Payment
 from planner.optimization import solution
-from planner.optimization.solution import Decisions, PlanningContext
-from planner.result import WorkloadCost
+from planner.optimization.solution import CandidateUse, Decisions, PlanningContext
+from planner.result import EXISTING_SUFFIX, WorkloadCost
+from planner.supply.candidates import OWNED_KEY
+from planner.workloads.demand import WorkloadDemand
+
+Place = tuple[str, ...]
 
 Valuation = Callable[[Iterable[Payment]], float]
 """The value of payments: their sum, or their present cost."""
@@ -63,38 +67,63 @@ def _distribute_amount(amount: float, of: Sequence[float], costs: list[list[floa
 
 def workload_costs(decisions: Decisions, setting: PlanningContext) -> tuple[WorkloadCost, ...]:
     """The cost of each workload, and where it runs."""
-    needs, resources = setting.demands.needs, setting.market.resources
+    needs = setting.demands.needs
     cost = allocate_costs(decisions, setting, sum_payments)
-    units = [0.0] * len(needs)
-    work: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    ends: dict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    shares: list[list[CandidateUse]] = [[] for _ in needs]
     for share in decisions.shares:
-        index, rate = share.candidate.need, share.candidate.throughput
-        units[index] += share.units
-        ends[index][0] += share.units * rate.units_per_hour / rate.high
-        ends[index][1] += share.units * rate.units_per_hour / rate.low
-        work[index][resources[share.candidate.resource].title] += share.units
-    return tuple(
-        WorkloadCost(
-            need.workload.name,
-            need.workload.team,
-            need.unit,
-            units[index],
-            cost[index],
-            cost[index] / units[index] if units[index] else 0.0,
-            _describe_locations(work[index]),
-            *(cost[index] * (end / units[index] if units[index] else 1.0) for end in ends[index]),
+        shares[share.candidate.need].append(share)
+    rows = []
+    for index, need in enumerate(needs):
+        units = math.fsum(share.units for share in shares[index])
+        rates = [(share.units, share.candidate.throughput) for share in shares[index]]
+        ends = (
+            math.fsum(done * rate.units_per_hour / rate.high for done, rate in rates),
+            math.fsum(done * rate.units_per_hour / rate.low for done, rate in rates),
         )
-        for index, need in enumerate(needs)
-    )
+        row = WorkloadCost(
+            workload=need.workload.name,
+            team=need.workload.team,
+            unit=need.unit,
+            units=units,
+            cost=cost[index],
+            cost_per_unit=cost[index] / units if units else 0.0,
+            where=_describe_home(shares[index], need, setting),
+            cost_low=cost[index] * (ends[0] / units if units else 1.0),
+            cost_high=cost[index] * (ends[1] / units if units else 1.0),
+        )
+        rows.append(row)
+    return tuple(rows)
 
 
-def _describe_locations(work: Mapping[str, float]) -> str:
-    """Where the work is done, largest part first, with its percentage."""
-    total = math.fsum(work.values())
-    ordered = sorted(work.items(), key=lambda item: (-item[1], item[0]))
-    shares = ((name, amount / total) for name, amount in ordered)
-    return "; ".join(f"{name} ({_format_percent(share)})" if len(work) > 1 else name for name, share in shares)
+def _describe_home(shares: Sequence[CandidateUse], need: WorkloadDemand, setting: PlanningContext) -> str:
+    """Where a workload lives, how it is paid for there, and what goes elsewhere, with parts of the work:
+    "aws us-east-1 g6e.xlarge: spot (60%), on_demand (40%)", "box: owned (80%); overflow to ..."."""
+    total = math.fsum(share.units for share in shares)
+    work: dict[Place, dict[str, float]] = {}
+    first: dict[Place, int] = {}
+    for share in shares:
+        resource = setting.market.resources[share.candidate.resource]
+        owned, way = resource.place[0] == OWNED_KEY, resource.purchase_option
+        place = (OWNED_KEY, resource.title) if owned else resource.place  # nodes that were there before say so
+        if resource.held is not None and not owned:
+            way += EXISTING_SUFFIX
+        paid = work.setdefault(place, {})
+        paid[way] = paid.get(way, 0.0) + share.units
+        first[place] = min(share.month, first.get(place, share.month))
+    places = sorted(work, key=lambda place: (place[0] != OWNED_KEY, first[place], -math.fsum(work[place].values())))
+    parts = []
+    for place in places:
+        name = " ".join(place[1:] if place[0] == OWNED_KEY else place)
+        ways = sorted(work[place].items(), key=lambda item: (-item[1], item[0]))
+        alone = len(places) == len(ways) == 1
+        told = ", ".join(way if alone else f"{way} ({_format_percent(done / total)})" for way, done in ways)
+        beside = ""
+        if place != places[0]:
+            month = setting.demands.month_names[first[place] - 1]
+            moves = f"from {month} in " if places[0][0] != OWNED_KEY else "overflow to "
+            beside = "and " if need.may_spread or place[0] == OWNED_KEY else moves
+        parts.append(f"{beside}{name}: {told}")
+    return "; ".join(parts)
 
 
 def _format_percent(share: float) -> str:

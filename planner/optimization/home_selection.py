@@ -25,11 +25,13 @@ USED_SHARE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class HomeRanking:
-    """The places of each workload: those that are used, and all as they lose least. `bound`: no plan costs less."""
+    """The places of each workload: those that are used, and all as they lose least. `bound`: no plan costs less.
+    `cut_by_clock`: the last resort of the solver ended it."""
 
     bound: float
     used: tuple[frozenset[Place], ...]
     nearest: tuple[tuple[Place, ...], ...]
+    cut_by_clock: bool
 
 
 def rank_homes(by_place: PlaceProgram, needs: int) -> HomeRanking | None:
@@ -44,16 +46,18 @@ def rank_homes(by_place: PlaceProgram, needs: int) -> HomeRanking | None:
         losses[need].append((round(loss, 2), place))  # equal but for rounding is equal
     nearest = tuple(tuple(place for _, place in sorted(each)) for each in losses)
     bound = relaxed.bound if relaxed.values else -math.inf
-    return HomeRanking(bound, _used_places(by_place, relaxed.values, needs), nearest)
+    return HomeRanking(bound, _used_places(by_place, relaxed.values, needs), nearest, relaxed.cut_by_clock)
 
 
 def improve_ranking(ranking: HomeRanking, by_place: PlaceProgram, work: float, gap: float) -> HomeRanking:
     """The ranking with the better bound, and the homes, of the same program in whole numbers."""
     found = solve_program(by_place.program, work=work, gap=gap)
+    cut = ranking.cut_by_clock or found.cut_by_clock
     if not found.values:
-        return ranking
+        return replace(ranking, cut_by_clock=cut)
     both = zip(ranking.used, _used_places(by_place, found.values, len(ranking.used)), strict=True)
-    return replace(ranking, bound=max(ranking.bound, found.bound), used=tuple(a | b for a, b in both))
+    used = tuple(one | other for one, other in both)
+    return replace(ranking, bound=max(ranking.bound, found.bound), used=used, cut_by_clock=cut)
 
 
 def _used_places(by_place: PlaceProgram, values: Sequence[float], needs: int) -> tuple[frozenset[Place], ...]:

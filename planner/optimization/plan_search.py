@@ -22,6 +22,8 @@ SMALL_COLUMNS = 6_000
 """Programs of at most so many columns are solved whole, to the smallest gap."""
 EXACT_COLUMNS = 15_000
 """Programs of at most so many columns are searched to the smallest gap, where they are searched whole."""
+STEPWISE_COLUMNS, FIRST_STEP_GAP = 20_000, 1e-2
+"""Programs of some homes with more columns are solved in two steps, the first to this gap."""
 MORE_HOMES = 4
 """Times as many homes where a selection cannot do all of the work."""
 
@@ -92,10 +94,12 @@ def _search_nearest(
     while True:
         part, scope = keep_homes(setting, allowed, ranking, nearest)
         program = build_program(part, scope)
-        found = solve_program(program, work=limits.work, gap=limits.gap)
+        found = _solve_stepwise(program, limits)
         if found.status != "infeasible" or nearest >= most:
+            cut = found.cut_by_clock or ranking.cut_by_clock
             bound = found.bound if nearest >= most else -math.inf
-            return _prove(SearchedPlan(part, scope, program, replace(found, bound=bound), columns), ranking.bound)
+            plan = SearchedPlan(part, scope, program, replace(found, bound=bound, cut_by_clock=cut), columns)
+            return _prove(plan, ranking.bound)
         nearest *= MORE_HOMES
 
 
@@ -107,7 +111,32 @@ def _search_whole(
     closed = close_homes(program, setting, ranking, limits.nearest)
     first = solve_program(closed, work=limits.work, gap=limits.gap)
     found = solve_program(program, start=first, work=limits.work, gap=limits.gap)
-    return _prove(SearchedPlan(setting, allowed, program, found, len(program.columns)), ranking.bound)
+    cut = found.cut_by_clock or first.cut_by_clock or ranking.cut_by_clock
+    plan = SearchedPlan(setting, allowed, program, replace(found, cut_by_clock=cut), len(program.columns))
+    return _prove(plan, ranking.bound)
+
+
+def _solve_stepwise(program: LinearProgram, limits: SearchLimits) -> Solution:
+    """A good solution. A large program is solved in two steps: the homes and all starts with everything else relaxed,
+    then all the rest for those homes. Its bound is that of the first step."""
+    if len(program.columns) <= STEPWISE_COLUMNS:
+        return solve_program(program, work=limits.work, gap=limits.gap)
+    kinds = [column.kind for column in program.columns]
+    whole = [is_whole and kind in ("home", "start") for is_whole, kind in zip(program.whole, kinds, strict=True)]
+    rough = solve_program(replace(program, whole=whole), work=limits.work, gap=max(limits.gap, FIRST_STEP_GAP))
+    if not rough.values:
+        return rough
+    at_home = [
+        (float(round(value)),) * 2 if kind == "home" else bounds
+        for kind, value, *bounds in zip(kinds, rough.values, program.lower, program.upper, strict=True)
+    ]
+    lower, upper = ([bounds[side] for bounds in at_home] for side in (0, 1))
+    found = solve_program(replace(program, lower=lower, upper=upper), work=limits.work, gap=limits.gap)
+    if not found.values:
+        return solve_program(program, work=limits.work, gap=limits.gap)
+    return replace(
+        found, bound=min(rough.bound, found.objective), cut_by_clock=rough.cut_by_clock or found.cut_by_clock
+    )
 
 
 def _cheaper(one: SearchedPlan, other: SearchedPlan) -> SearchedPlan:

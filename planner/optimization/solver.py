@@ -32,13 +32,15 @@ INTERIOR_COLUMNS = 20_000
 @dataclass(frozen=True, slots=True)
 class Solution:
     """The best known values, by column. `bound` is proven: no solution costs less. Infeasible (proven) and unsolved
-    (out of time): no values. `reduced_costs`: of a relaxation only."""
+    (out of time): no values. `reduced_costs`: of a relaxation only. `cut_by_clock`: the last resort ended it, so another
+    machine may find another."""
 
     status: Literal["optimal", "within_gap", "infeasible", "unsolved"]
     objective: float
     bound: float
     values: tuple[float, ...]
     reduced_costs: tuple[float, ...] = ()
+    cut_by_clock: bool = False
 
 
 def solve_program(
@@ -71,7 +73,7 @@ def solve_program(
     info = highs.getInfo()
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
         if status == highspy.HighsModelStatus.kTimeLimit:
-            return Solution("unsolved", 0.0, 0.0, ())
+            return Solution("unsolved", 0.0, 0.0, (), cut_by_clock=True)
         raise InternalError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
     integer = any(program.whole)
     bound = info.mip_dual_bound if integer else info.objective_function_value
@@ -82,6 +84,7 @@ def solve_program(
         info.objective_function_value,
         bound if math.isfinite(bound) else 0.0,
         tuple(highs.getSolution().col_value),
+        cut_by_clock=status == highspy.HighsModelStatus.kTimeLimit,
     )
 
 
@@ -98,7 +101,7 @@ def relax_program(program: LinearProgram) -> Solution:
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
         return Solution("infeasible", 0.0, 0.0, ())
     if status != highspy.HighsModelStatus.kOptimal:
-        return Solution("unsolved", 0.0, 0.0, ())
+        return Solution("unsolved", 0.0, 0.0, (), cut_by_clock=status == highspy.HighsModelStatus.kTimeLimit)
     found, objective = highs.getSolution(), highs.getInfo().objective_function_value
     bound = objective - RELAXATION_ACCURACY * abs(objective)
     return Solution("optimal", objective, bound, tuple(found.col_value), tuple(found.col_dual))

@@ -26,10 +26,10 @@ ROUNDING = 1e-9
 
 
 def list_standing_tasks(need: WorkloadDemand, demands: PortfolioDemand) -> Iterator[tuple[int, int, float]]:
-    """Month (from 0), block and units of each block in which standing work is due."""
+    """Month (from 0) and block of each block in which standing work is due, and the units for which nodes stand."""
     for month in range(len(need.monthly)):
         for block in range(len(demands.block_hours)):
-            if units := need.block_units(month, block, demands.block_hours):
+            if units := need.ready_units(month, block, demands.block_hours):
                 yield month, block, units
 
 
@@ -56,8 +56,9 @@ def add_standing_columns(
     """The columns of one step in one block. `rate` is the cost of a node-hour, `data` that of all the work's data."""
     step = program.steps[work.owner]
     candidate = step.candidate
-    need, hours = setting.demands.needs[candidate.need], setting.demands.block_hours[work.block]
-    replicas = count_replicas(candidate, need, work.units, hours)
+    need, block_hours = setting.demands.needs[candidate.need], setting.demands.block_hours
+    hours = block_hours[work.block]
+    replicas = count_replicas(candidate, need, need.ready_units(work.month - 1, work.block, block_hours), hours)
     at_once = parallel_limit(need)
     divided = divided and not need.workload.shares_nodes
     upper = 1.0

@@ -237,7 +237,7 @@ class _StayBuilder:
             need, hours = self.need, self.setting.demands.block_hours
             if need.serving:
                 replicas = [
-                    count_replicas(way, need, need.block_units(m - 1, b, hours), hours[b]) for m, b in self.slots
+                    count_replicas(way, need, need.ready_units(m - 1, b, hours), hours[b]) for m, b in self.slots
                 ]
                 nodes = [self._least_nodes(way, n) if home.is_owned else count_nodes(way, need, n) for n in replicas]
                 amounts = [n * hours[b] for n, (_, b) in zip(nodes, self.slots, strict=True)]
@@ -287,5 +287,5 @@ class _StayBuilder:
         need, rules, hours = self.need, self.setting.rules, self.setting.demands.block_hours
         if not need.serving:
             return np.full(len(self.slots), rules.spot_share(need))
-        replicas = [count_replicas(way, need, need.block_units(m - 1, b, hours), hours[b]) for m, b in self.slots]
+        replicas = [count_replicas(way, need, need.ready_units(m - 1, b, hours), hours[b]) for m, b in self.slots]
         return np.array([largest_spot_share(rules, way, need, count, divided=divided) for count in replicas])

@@ -100,7 +100,7 @@ def solve_strategy(name: StrategyName, setting: PlanningContext, bound: float = 
     solution = found.solution
     if solution.status == "unsolved":
         reason = message("solver_time_limit", limit_seconds=TIME_LIMIT_S)
-        return replace(empty, strategy=replace(empty.strategy, reasons=(reason,)))
+        return replace(empty, strategy=replace(empty.strategy, reasons=(reason,), cut_by_clock=True))
     if solution.status == "infeasible":
         return empty
     return _build_solved_strategy(name, found)
@@ -118,7 +118,10 @@ def adopt_as_hybrid(best: SolvedStrategy, hybrid: SolvedStrategy) -> SolvedStrat
         return hybrid
     bound = min(hybrid.strategy.bound, cost)
     gap = (cost - bound) / abs(cost) if cost else 0.0
-    return replace(best, strategy=replace(best.strategy, name="hybrid", bound=bound, gap_fraction=gap))
+    cut = best.strategy.cut_by_clock or hybrid.strategy.cut_by_clock
+    return replace(
+        best, strategy=replace(best.strategy, name="hybrid", bound=bound, gap_fraction=gap, cut_by_clock=cut)
+    )
 
 
 def compute_shortage(name: StrategyName, setting: PlanningContext) -> dict[int, float]:
@@ -175,6 +178,7 @@ def _build_solved_strategy(name: StrategyName, found: SearchedPlan) -> SolvedStr
         candidates=setting.choice.candidates,
         pruned=setting.choice.pruned,
         columns=found.columns,
+        cut_by_clock=solver_result.cut_by_clock,
         columns_searched=len(program.columns),
     )
     working = dict.fromkeys(share.candidate for share in decisions.shares)

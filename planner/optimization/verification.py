@@ -152,7 +152,8 @@ def _check_whole_nodes(plan: VerifiedPlan) -> Iterator[Violation]:
 
 
 def _check_standing_work(plan: VerifiedPlan) -> Iterator[Violation]:
-    """The hours paid suffice for the work; what stands for a workload has its spare gangs too."""
+    """The hours paid suffice for the work; what stands for a workload suffices in the highest hour of its block, with
+    its spare gangs."""
     standing: dict[tuple[int, int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for use in plan.decisions.shares:
         need, candidate = plan.need(use.candidate), use.candidate
@@ -162,7 +163,9 @@ def _check_standing_work(plan: VerifiedPlan) -> Iterator[Violation]:
                 yield Violation("hours_for_the_work", need.workload.name, use.month, part.node_hours, needed)
             gangs = standing[candidate.need, use.month, part.block]
             gangs[0] += part.node_hours / plan.hours(part.block) / candidate.granule
-            gangs[1] += part.units / candidate.gang_rate / plan.hours(part.block)
+            level = need.levels[part.block] if need.levels is not None else 0.0
+            highest = need.peaks[part.block] / level if level else 1.0
+            gangs[1] += part.units * highest / candidate.gang_rate / plan.hours(part.block)
     for (index, month, _), (there, busy) in standing.items():
         need = plan.setting.demands.needs[index]
         if need.serving and exceeds(busy + need.workload.spare_replicas, there * (1 + ROUNDING)):

@@ -34,7 +34,7 @@ COLUMNS = (
     "CommitmentDiscountUnit", "ConsumedQuantity", "ConsumedUnit", "ContractedCost", "EffectiveCost",
     "InvoiceId", "InvoiceIssuerName", "ListCost", "PricingCategory", "PricingQuantity", "PricingUnit", "ProviderName",
     "PublisherName", "RegionId", "ServiceCategory", "ServiceName", "SkuPriceDetails", "Tags",
-    "x_CostCategory", "x_ExchangeRates", "x_PlanAsOf", "x_PlanId", "x_PriceAsOf", "x_SourceId",
+    "x_CostCategory", "x_ExchangeRates", "x_PlanAsOf", "x_PlanContentDigest", "x_PlanId", "x_PriceAsOf", "x_SourceId",
 )  # fmt: skip
 
 CLOUD = "cloud"
@@ -75,7 +75,12 @@ def _focus_rows(plan: Plan) -> Iterable[Row]:
     prices = {(p.provider, p.region, p.instance_type, p.purchase_option): p for p in plan.prices}
     teams = {workload.name: workload.team for workload in plan.workloads}
     rates = "; ".join(rate.words for rate in plan.exchange_rates)
-    whole: Row = {"BillingCurrency": plan.currency, "x_PlanId": plan.plan_id, "x_PlanAsOf": str(plan.as_of)}
+    whole: Row = {
+        "BillingCurrency": plan.currency,
+        "x_PlanId": plan.plan_id,
+        "x_PlanContentDigest": plan.content_digest,
+        "x_PlanAsOf": str(plan.as_of),
+    }
     for charge in build_charges(plan, chosen):
         row = whole | _cost_columns(plan, charge, prices) | _period_columns(plan, charge) | _charge_columns(charge)
         row |= _source_columns(charge, prices) | _quantity_columns(plan, charge) | _commitment_columns(plan, charge)

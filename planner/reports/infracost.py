@@ -173,6 +173,7 @@ def _plan_metadata(plan: Plan, chosen: Strategy | None, plan_charges: Iterable[C
     return {
         "generator": "gpu-planner",
         "planId": plan.plan_id,
+        "planContentDigest": plan.content_digest,
         "planSchemaVersion": plan.schema_version,
         "asOf": str(plan.as_of),
         "strategy": chosen.name if chosen is not None else None,

@@ -5,6 +5,7 @@ Months count from 1 (the first month of the plan); `Plan.month_names` gives thei
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
@@ -22,6 +23,8 @@ OPERATORS = "operators"
 SUPPORT_PLAN = "cloud support plan"
 EXISTING_SUFFIX = " (existing)"
 """After the name of what was owned or committed to before the plan, wherever a plan names it."""
+NODE_ROUNDING = 1e-6
+"""Of a node: a smaller part of one is rounding."""
 SCHEMA_VERSION = "2"
 """Of the plan as JSON."""
 StrategyName = Literal["cloud", "onprem", "hybrid"]
@@ -292,12 +295,18 @@ class Use:
     node_hours: float
     """Node-hours used in the month."""
     nodes: float
-    """Most nodes in use at the same time."""
+    """Most nodes in use at the same time; of work at any hour its node-hours over the hours of the month, and so no
+    whole number."""
     units: float
     """Work units done in the month."""
     cost: float
     """Cost of the use itself, in the plan's currency: rent, storage, egress and power; without what purchases
     already paid."""
+
+    @property
+    def nodes_at_once(self) -> int:
+        """The fewest whole nodes on which the node-hours can be had."""
+        return math.ceil(self.nodes - NODE_ROUNDING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +350,7 @@ class WorkloadCost:
     cost_per_unit: float
     """Cost of one work unit, in the plan's currency."""
     where: str
-    """Where it runs, in words."""
+    """Where it lives, how it is paid for there, and what overflows or moves to where, with parts of its work."""
     cost_low: float = 0.0
     """Cost with throughput at the high end of its 80 % interval, in the plan's currency."""
     cost_high: float = 0.0
@@ -389,6 +398,9 @@ class Strategy:
     """Columns of the whole program; about so many where fewer were searched."""
     columns_searched: int = 0
     """Columns of the restricted program that was searched; 0: all."""
+    cut_by_clock: bool = False
+    """Whether a time limit ended the search: another run may then find another plan. Searches end by counted work
+    otherwise, and equal input gives equal plans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -581,6 +593,10 @@ class Plan:
     """Outcome of every offering and owned system."""
     changes: Changes | None = None
     """Differences from an earlier plan; null: none was given."""
+    content_digest: str = ""
+    """Digest of what the plan says: decisions, amounts, prices and assumptions. Equal digests: the same plan, on
+    whichever machine and from whichever file it was made. Without ids, sentences and the size of the search; numbers
+    count to nine significant digits. Empty: not recorded (plans of before)."""
 
     def strategy(self, name: str) -> Strategy:
         """The strategy called `name`; KeyError if it was not asked for."""

@@ -1,8 +1,9 @@
 """The work of each workload per month and load block.
 
-Hours of the week in which every workload has a constant level form one load block, so that peaks, nights and idle
-capacity appear without 24 x 7 copies of each variable. Work that may run at any hour of its month (training, batch)
-has no level per block.
+Hours of the week in which every workload has a level of the same group (load_levels.py) form one load block, so that
+peaks, nights and idle capacity appear without 24 x 7 copies of each variable. The work of a block is that of its hours;
+nodes stand ready for its highest hour. Work that may run at any hour of its month (training, batch) has no level per
+block.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from dataclasses import dataclass
 
 from planner.request.calendar import month_names, monthly_values, resolve_deadline
 from planner.request.models import Demand, Request, Workload
+from planner.workloads.load_levels import group_levels
 
 WEEK = 168
-LEVELS_MAX = 12
-"""Distinct levels of a custom shape; with more, neighbouring levels are rounded up to the highest of their group."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadDemand:
     """The demand of one workload. `monthly` is work units per month (for a deadline: none before the last, all in it).
 
-    `levels[block]` is the relative level (mean 1 over the month), None for work that may run at any hour of the month.
+    `levels[block]` is the relative level (mean 1 over the month), None for work that may run at any hour of the month;
+    `peaks[block]` that of the highest hour of the block.
     `deadline` is the month by whose end all of `monthly` is done.
     """
 
@@ -30,6 +31,7 @@ class WorkloadDemand:
     unit: str
     monthly: tuple[float, ...]
     levels: tuple[float, ...] | None
+    peaks: tuple[float, ...]
     deadline: int | None
 
     @property
@@ -44,10 +46,22 @@ class WorkloadDemand:
         return self.workload.spread and not self.serving
 
     def block_units(self, month: int, block: int, block_hours: tuple[float, ...]) -> float:
-        """Work units due in a block of a month (month counts from 0); the blocks of a month add up to `monthly`, or a
-        little more where levels of a custom shape were rounded up."""
+        """Work units due in a block of a month (month counts from 0); the blocks of a month add up to `monthly`."""
         assert self.levels is not None
         return self.monthly[month] * self.levels[block] * block_hours[block] / math.fsum(block_hours)
+
+    def ready_units(self, month: int, block: int, block_hours: tuple[float, ...]) -> float:
+        """Work units of a block whose every hour is as its highest: what nodes stand ready for."""
+        return self.monthly[month] * self.peaks[block] * block_hours[block] / math.fsum(block_hours)
+
+    def excess_fraction(self, block_hours: tuple[float, ...]) -> float:
+        """By how much more than the work due nodes stand ready for, as a fraction of it."""
+        if self.levels is None:
+            return 0.0
+        above = (
+            hours * (peak - level) for hours, peak, level in zip(block_hours, self.peaks, self.levels, strict=True)
+        )
+        return math.fsum(above) / math.fsum(block_hours)
 
     @property
     def total(self) -> float:
@@ -70,26 +84,38 @@ def compute_demands(
     workload."""
     names = month_names(request)
     shapes = [_weekly_shape(w.demand, w.kind) for w in request.workloads]
-    distinct = sorted({shape for shape in shapes if shape is not None})
-    columns = list(zip(*distinct, strict=True)) if distinct else [()] * WEEK
+    groups = sorted({group_levels(shape) for shape in shapes if shape is not None})
+    columns = list(zip(*groups, strict=True)) if groups else [()] * WEEK
     blocks = sorted(set(columns))
-    hours = tuple(columns.count(block) / WEEK * hours_per_month for block in blocks)
+    members = [[hour for hour in range(WEEK) if columns[hour] == block] for block in blocks]
+    hours = tuple(len(member) / WEEK * hours_per_month for member in members)
     needs = []
     for workload, shape in zip(request.workloads, shapes, strict=True):
-        levels = None if shape is None else tuple(block[distinct.index(shape)] for block in blocks)
+        levels = None if shape is None else tuple(_mean([shape[hour] for hour in member]) for member in members)
+        peaks = () if shape is None else tuple(max(shape[hour] for hour in member) for member in members)
         factor = units_per_accelerator_hour.get(workload.name, 1.0)
-        needs.append(_compute_demand(workload, names, levels, hours_per_month, factor))
+        needs.append(_compute_demand(workload, names, levels, peaks, hours_per_month, factor))
     return PortfolioDemand(tuple(needs), hours, names)
 
 
+def _mean(levels: list[float]) -> float:
+    """Their mean; exactly the level where they are one."""
+    return levels[0] if len(set(levels)) == 1 else math.fsum(levels) / len(levels)
+
+
 def _compute_demand(
-    workload: Workload, names: tuple[str, ...], levels: tuple[float, ...] | None, hours_per_month: float, factor: float
+    workload: Workload,
+    names: tuple[str, ...],
+    levels: tuple[float, ...] | None,
+    peaks: tuple[float, ...],
+    hours_per_month: float,
+    factor: float,
 ) -> WorkloadDemand:
     demand = workload.demand
     if demand.total_units is not None:
         last = resolve_deadline(demand, names)
         monthly = tuple(demand.total_units if month == last else 0.0 for month in range(1, len(names) + 1))
-        return WorkloadDemand(workload, workload.unit or "units", monthly, None, last)
+        return WorkloadDemand(workload, workload.unit or "units", monthly, None, (), last)
     values = monthly_values(demand, names)
     unit = workload.unit
     if demand.requests_per_second is not None:
@@ -98,7 +124,7 @@ def _compute_demand(
     elif demand.accelerator_hours_per_month is not None:
         unit = unit or "units" if factor != 1.0 else "accelerator-hours"
         values = tuple(v * factor for v in values)
-    return WorkloadDemand(workload, unit or "units", values, levels, None)
+    return WorkloadDemand(workload, unit or "units", values, levels, peaks, None)
 
 
 def _weekly_shape(demand: Demand, kind: str) -> tuple[float, ...] | None:
@@ -109,8 +135,7 @@ def _weekly_shape(demand: Demand, kind: str) -> tuple[float, ...] | None:
         return None
     raw = _hourly_levels(demand.daily_shape)
     mean = math.fsum(raw) / len(raw)
-    week = [level / mean for level in (raw if len(raw) == WEEK else raw * 7)]
-    return tuple(_limit_levels(LEVELS_MAX, week))
+    return tuple(level / mean for level in (raw if len(raw) == WEEK else raw * 7))
 
 
 def _hourly_levels(shape: str | list[float]) -> list[float]:
@@ -122,14 +147,3 @@ def _hourly_levels(shape: str | list[float]) -> list[float]:
         "business_hours": [1.0 if 9 <= hour < 18 else 0.0 for hour in range(24)],
     }[shape]
     return day * 5 + [0.0] * 48 if shape == "business_hours" else day
-
-
-def _limit_levels(count: int, week: list[float]) -> list[float]:
-    """The week with at most `count` distinct levels; groups of neighbouring levels rise to their highest, so no peak
-    is lost."""
-    distinct = sorted(set(week))
-    if len(distinct) <= count:
-        return week
-    size = -(-len(distinct) // count)
-    raised = {level: distinct[min((i // size + 1) * size, len(distinct)) - 1] for i, level in enumerate(distinct)}
-    return [raised[level] for level in week]

@@ -14,7 +14,7 @@ from typing import Any
 
 SENTENCE = "~"
 PLAN_ID = "<plan id>"
-"""In place of every plan's id: a digest of the request with all its fields, so that a new field changes it."""
+"""In place of every plan's id and content digest: the one changes with any new field, the other with any figure."""
 PLAN = re.compile(r"(?=[0-9]*[a-f])[0-9a-f]{12}")
 DIGITS = 12
 """Significant digits that are recorded: a thousand times finer than what the comparison looks at."""

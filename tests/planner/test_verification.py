@@ -174,6 +174,13 @@ def _wider_gang(plan: VerifiedPlan) -> VerifiedPlan:
     )
 
 
+def _with_higher_peaks(plan: VerifiedPlan) -> VerifiedPlan:
+    """An hour in each block with twice the work of the mean of its block."""
+    demands = plan.setting.demands
+    needs = tuple(replace(need, peaks=tuple(2 * level for level in need.levels or ())) for need in demands.needs)
+    return replace(plan, setting=replace(plan.setting, demands=replace(demands, needs=needs)))
+
+
 DEFECTS = {
     "less work than asked": (lambda p: _with_use(p, "steady", lambda u: _scaled(u, 0.9)), "work_done"),
     "more work than asked": (lambda p: _with_use(p, "steady", lambda u: _scaled(u, 1.1)), "work_done"),
@@ -206,6 +213,7 @@ DEFECTS = {
         lambda p: _with_use(p, "service", lambda u: _scaled(u, 0.5, units=False)),
         "hours_for_the_work",
     ),
+    "too few nodes for the highest hour": (_with_higher_peaks, "spare_replicas"),
     "a gang that nothing joins": (_wider_gang, "gang_without_fabric"),
     "more jobs at once than allowed": (lambda p: _with_workload(p, "steady", parallel_jobs=1), "parallel_jobs"),
     "not sold in this way": (lambda p: _with_terms(p, sold=False), "not_sold"),

@@ -226,6 +226,10 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     ),
     "type_ends": _type_ends,
     "dated_capacity_not_assured": _dated_capacity_not_assured,
+    "levels_grouped": lambda excess_fraction: (
+        f"it has more levels than the plan keeps apart: hours of near levels have nodes for the highest of them,"
+        f" {100 * excess_fraction:.1f} % more than the work needs; the work itself is exact"
+    ),
     "throughput_not_measured": _throughput_not_measured,
     "price_outdated": "priced on {as_of}, {age_days} days before the plan",
     "price_derived": "price derived, not listed: {note}",

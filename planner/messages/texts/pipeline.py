@@ -9,6 +9,14 @@ def _converted_at(rates: Sequence[str]) -> str:
     return f"Converted at {'; '.join(rates)}. The rate of that day is used for every month."
 
 
+def _cut_by_clock(strategies: Sequence[str]) -> str:
+    return (
+        f"Cut by clock ({', '.join(strategies)}): a time limit ended the search before its counted work did, and"
+        " another run may find another plan. Plan again on a machine with less load, or ask for fewer workloads, months"
+        " or regions."
+    )
+
+
 def _negotiated_prices(currency: str, negotiated: int, prices: int, rate_card: str, as_of: str) -> str:
     others = ", the others list prices" if negotiated < prices else ""
     return (
@@ -30,10 +38,23 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     " there in a month.",
     "work_timing": "Training and batch work may run at any hour of its month; services and interactive work follow"
     " their shape.",
-    "services_rent_whole_nodes": "A service rents whole nodes of one type in one place; other work uses the capacity it"
-    " leaves free on committed or owned nodes.",
+    "workloads_have_homes": "Each workload lives in one place for the whole plan: one instance type in one region, or"
+    " one owned system. There it may be paid for in several ways, by month. It moves only where its type ends within"
+    " the plan, once.",
+    "owned_homes_overflow": "What owned nodes cannot do, also before they are delivered, overflows to one place in the"
+    " cloud, the same for the whole plan: by the hour, or in commitments that were there before.",
+    "work_may_spread": "Work that says spread: true may be divided over several places.",
+    "standing_work_has_whole_nodes": "Services, interactive work and all work tied to hours of the week have whole"
+    " nodes, billed for every hour that they stand: nodes of a single workload at a time, unless workloads say"
+    " shares_nodes: true.",
+    "other_work_takes_node_hours": "Other work is billed by the node-hours that it takes, at any hour of its month: on"
+    " so many whole nodes at once as are shown, not on all of them all the time. It also uses the hours that services"
+    " leave free on committed and owned nodes.",
+    "purchases_are_whole": "Commitments, reserved days and owned nodes are bought whole, and paid whether they are used"
+    " or not.",
     "jobs_keep_their_gang": "A job that runs a stated number of gangs at once keeps one accelerator and size of gang"
     " from start to end.",
+    "cut_by_clock": _cut_by_clock,
     "no_owned_system_in_time": "no owned system arrives after {lead_time_months} months of lead time, within the"
     " {plan_months} months planned, and can do any of the work",
 }

@@ -169,7 +169,7 @@ def prices_section(plan: Plan) -> Section:
         *rates,
         *([f"{offer_counts_text(plan)} json and xlsx have the reasons."] if plan.considered else []),
         f"Catalogue digest: {plan.catalog_digest}",
-        f"Plan: {plan.plan_id}",
+        f"Plan: {plan.plan_id}; digest of its content: {plan.content_digest or NO_VALUE}",
     ]
     others = len(plan.prices) - len(rows)
     if others:

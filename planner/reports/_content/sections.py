@@ -89,6 +89,13 @@ def recommended_strategy(plan: Plan) -> Strategy | None:
     return plan.strategy(name) if name else None
 
 
+def status_text(strategy: Strategy) -> str:
+    """How its search ended: "proven optimal", "within the gap, cut by clock", "not solved, cut by clock"."""
+    if not strategy.cut_by_clock:
+        return STATUS_WORDS[strategy.status]
+    return f"{'not solved' if strategy.status == 'infeasible' else STATUS_WORDS[strategy.status]}, cut by clock"
+
+
 def purchases_text(strategy: Strategy, *, owned: bool) -> str:
     """All hardware (`owned`) or all commitments, most first: "4 x p5.48xlarge aws us-east-1 reserved_1y"."""
     counts: dict[tuple[str, str], float] = defaultdict(float)
@@ -108,7 +115,9 @@ def place_text(line: Purchase | Use) -> str:
 
 
 def node_text(line: Purchase | Use) -> str:
-    """The node with its accelerators: "p5.48xlarge (8 x H100)"."""
+    """The node with its accelerators: "p5.48xlarge (8 x H100)"; of committed money the family that it is for."""
+    if not line.accelerator:
+        return line.name
     inside = f"{format_number(line.accelerators_per_node)} x {line.accelerator}"
     return f"{line.name} ({inside})" if line.name else inside
 
@@ -150,7 +159,7 @@ def strategies_section(plan: Plan) -> Section:
         ("gap to the bound", lambda s: format_percent(s.gap_fraction, 3)),
     ]
     rows = [
-        ("status", *(STATUS_WORDS[s.status] for s in plan.strategies)),
+        ("status", *(status_text(s) for s in plan.strategies)),
         *(
             (label, *(NO_VALUE if s.status == "infeasible" else format_cell(s) for s in plan.strategies))
             for label, format_cell in lines
@@ -211,7 +220,7 @@ def usage_section(plan: Plan, chosen: Strategy) -> Section:
         if first.workload != workload:
             workload = first.workload
             rows.append((workload,))
-        nodes = [format_number(number(use.nodes for use in run), 3) for number in (min, max)]
+        nodes = [format_number(number(use.nodes_at_once for use in run)) for number in (min, max)]
         rows.append(
             (
                 month_range_name(plan, first.month, last.month),
@@ -225,8 +234,9 @@ def usage_section(plan: Plan, chosen: Strategy) -> Section:
         )
     hours = format_money(sum(use.node_hours for use in chosen.uses))
     rows.append(("total", "", "", "", "", hours, format_money(sum(costs))))
-    titles = ("months", "node", "where", "option", "nodes", "node-hours", "cost")
-    note = "Owned and committed nodes are paid as purchases; their use costs data and, where idling saves it, power."
+    titles = ("months", "node", "where", "option", "nodes at once", "node-hours", "cost")
+    note = "The node-hours are billed, on so many whole nodes at once as they need."
+    note += " Owned and committed nodes are paid as purchases; their use costs data and, where idling saves it, power."
     if is_joined:
         joined = (
             "Different months are joined here, with their fewest and most nodes; csv, json and xlsx have each month."

@@ -59,7 +59,10 @@ def format_readme(parts: ProvisioningPlan) -> str:
 
 def _readme_head(plan: Plan) -> list[str]:
     title = f"# Terraform for plan {escape_markdown(plan.plan_id)}"
-    return [title, "", escape_line(str(plan.recommendation.sentence)), ""]
+    digest = (
+        [f"Digest of the plan's content: {escape_markdown(plan.content_digest)}", ""] if plan.content_digest else []
+    )
+    return [title, "", escape_line(str(plan.recommendation.sentence)), "", *digest]
 
 
 def _step_lines(parts: ProvisioningPlan) -> list[str]:

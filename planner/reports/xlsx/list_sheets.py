@@ -37,13 +37,13 @@ def _resources_list(plan: Plan) -> SheetList:
     columns = (
         ("strategy", 9, "text"), ("month", 7, "count"), ("month name", 9, "text"), ("workload", 26, "wrap"),
         ("what", 12, "text"),
-        *_NODE, ("nodes at most", 10, "figure"), ("node-hours", 12, "figure"), ("work, units", 18, "count"),
+        *_NODE, ("nodes at once", 10, "count"), ("node-hours", 12, "figure"), ("work, units", 18, "count"),
         (f"cost of use, {plan.currency}", 15, "money"),
     )  # fmt: skip
     rows = [
         (
             s.name, u.month, month_name(plan, u.month), u.workload, u.what, u.name, u.provider, u.region,
-            u.purchase_option, u.accelerator, u.accelerators_per_node, u.nodes, u.node_hours, u.units, u.cost,
+            u.purchase_option, u.accelerator, u.accelerators_per_node, u.nodes_at_once, u.node_hours, u.units, u.cost,
         )
         for s in plan.strategies for u in s.uses
     ]  # fmt: skip

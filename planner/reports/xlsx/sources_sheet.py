@@ -36,6 +36,7 @@ def write(sheet: WorkbookSheet, plan: Plan) -> WorkbookCheck:
         ("oldest price", price_age_text(plan)),
         ("catalogue digest", plan.catalog_digest),
         ("plan", plan.plan_id),
+        ("content digest", plan.content_digest),
         ("schema version", plan.schema_version),
         *(
             (f"candidates, {s.name}", f"{s.candidates:,d}, of these {s.pruned:,d} pruned: proven to be dominated")

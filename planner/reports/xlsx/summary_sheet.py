@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from planner.reports._content.evidence import break_even_months, break_even_share, price_age_text
 from planner.reports._content.number_format import format_percent, in_words
 from planner.reports._content.risk import nearest_flip
-from planner.reports._content.sections import STATUS_WORDS, headline, purchases_text
+from planner.reports._content.sections import headline, purchases_text, status_text
 from planner.reports.xlsx.cash_flow_sheet import FIRST, CashFlowBlock
 from planner.reports.xlsx.checks_sheet import AS_PLANNED, WRONG
 from planner.reports.xlsx.workbook import HEADER_ROW, Cell, Formula, WorkbookSheet, a1, difference_formula, row_range
@@ -92,7 +92,7 @@ def _strategy_rows(plan: Plan, blocks: Mapping[str, CashFlowBlock], row: int) ->
         for c, cost in zip(columns, total, strict=True)
     ]
     return [
-        ("status", [STATUS_WORDS[s.status] for s in strategies], "right"),
+        ("status", [status_text(s) for s in strategies], "right"),
         (f"present cost, {money}", [*present], "money"),
         (f"more than the cheapest, {money}", above, "money"),
         (f"total cost, {money}", [*total], "money"),

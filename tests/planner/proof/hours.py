@@ -24,8 +24,10 @@ class Unserved(AssertionError):
     """A month that no schedule of the nodes of a plan can serve."""
 
 
-def level(shape: str, hour: int) -> float:
+def level(shape: str | list[float], hour: int) -> float:
     """What is asked for in an hour of the week (0: Monday, midnight), before it is scaled to a mean of 1."""
+    if isinstance(shape, list):
+        return shape[hour % len(shape)]
     if shape == "day_and_evening":
         return 1.0 if 8 <= hour % 24 < 23 else 0.3
     if shape == "business_hours":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,6 +57,25 @@ def test_the_bill_of_a_larger_question(hours, priced, instances, seed):
     prices, asked, name = instances.larger(seed)
     request, catalog = parse_request({"as_of": "2026-11-21", **asked, "strategies": [name]}), priced(prices)
     assert agrees(hours, plan(request, catalog), request, catalog)
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_an_irregular_week_is_served_in_every_hour(hours, priced, seed):
+    """168 measured hours, each with a level of its own: more than the program keeps apart."""
+    chance = random.Random(seed)
+    week = [(1.6 if 8 <= hour % 24 < 20 else 0.7) * chance.uniform(0.8, 1.2) for hour in range(168)]
+    prices = {("aws", "us-east-1", "g6e.xlarge", "on_demand"): 1.0, ("aws", "us-east-1", "g6e.xlarge", "spot"): 0.4}
+    job = {
+        "name": "api", "kind": "inference", "demand": {"requests_per_second": 37, "daily_shape": week},
+        "measurements": [{"accelerator": "L40S", "units_per_second": 2.0, "per": "job"}], "spare_replicas": 1,
+        "interruptible": True, "spot_fraction_max": 0.5, "may_be_owned": False,
+    }  # fmt: skip
+    request = parse_request({"as_of": "2026-11-21", "months": 2, "strategies": ["cloud"], "workloads": [job]})
+    catalog = priced(prices)
+    found = plan(request, catalog)
+    assert agrees(hours, found, request, catalog) == 1
+    done = sum(use.units for use in found.strategy("cloud").uses)
+    assert done == pytest.approx(2 * 37 * 3600 * 730, rel=1e-9)
 
 
 def test_a_bill_that_is_wrong_is_found(hours, priced):

@@ -49,7 +49,7 @@ from planner.result import (
     ThroughputUsed,
 )
 from planner.result.content_digest import digest_content
-from planner.result.message import Message
+from planner.result.message import Message, message
 from planner.supply import existing as holdings
 from planner.supply import onprem, quotas
 from planner.supply.candidates import build_market
@@ -169,6 +169,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
         views=build_financial_views(request.finance, advice, solved, context),
         ledger=build_audit_trail(solved, context, prices, assumptions, case.terms_of),
         considered=list_alternatives(request, context, catalog, solved, advice, nodes, owned.node_gaps),
+        block_of_hour=needed.block_of_hour,
     )
 
 
@@ -342,6 +343,7 @@ def _describe_workloads(
                 place=places.get(f"workloads[{index}].name", f"workloads[{index}]"),
                 budget_per_month=workload.budget_per_month,
                 notes=workload.notes,
+                fabric=workload.fabric,
             )
         )
     return tuple(rows)

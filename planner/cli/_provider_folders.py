@@ -45,7 +45,7 @@ home_page = "" # page of its price list
 currency = {currency} # of its price list; other than USD needs exchange rates, see docs/guides/own-cloud.md
 billing_increment_seconds = 1 # granularity of billing
 billing_minimum_seconds = 0 # minimal billed time
-terraform_module = "" # empty: its nodes are left out of the Terraform, with a note
+terraform_module = "" # a folder of modules beside this file, or aws; empty: its nodes are left out of the Terraform
 
 [reference_regions] # regions whose prices stand in for missing ones, labelled as estimates
 # egress_internet = "here-1"

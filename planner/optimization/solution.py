@@ -171,7 +171,21 @@ def describe_use(setting: PlanningContext, share: CandidateUse) -> Use:
         nodes=share.nodes,
         units=share.units,
         cost=math.fsum(p.amount for p in use_payments(setting, share)),
+        block_nodes=_standing_nodes(setting, share),
     )
+
+
+def _standing_nodes(setting: PlanningContext, share: CandidateUse) -> tuple[float, ...]:
+    """Nodes of standing work in each load block; () where they are the same in all of them, and for work that may run
+    at any hour, whichever blocks it was put in."""
+    if not setting.demands.needs[share.candidate.need].serving:
+        return ()
+    lengths = setting.demands.block_hours
+    node_hours = {part.block: part.node_hours for part in share.blocks if part.block >= 0}
+    nodes = tuple(node_hours.get(block, 0.0) / hours for block, hours in enumerate(lengths))
+    if not node_hours or math.isclose(min(nodes), max(nodes)):
+        return ()
+    return nodes
 
 
 def sum_cash_rows(rows: Iterable[tuple[str, Payment]]) -> tuple[CashRow, ...]:

@@ -32,7 +32,7 @@ INTERIOR_COLUMNS = 20_000
 @dataclass(frozen=True, slots=True)
 class Solution:
     """The best known values, by column. `bound` is proven: no solution costs less. Infeasible (proven) and unsolved
-    (out of time): no values. `reduced_costs`: of a relaxation only. `cut_by_clock`: the last resort ended it, so another
+    (out of time): no values. `reduced_costs`: of a relaxation only. `cut_by_clock`: the last resort ended it: another
     machine may find another."""
 
     status: Literal["optimal", "within_gap", "infeasible", "unsolved"]

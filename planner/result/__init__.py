@@ -302,6 +302,9 @@ class Use:
     cost: float
     """Cost of the use itself, in the plan's currency: rent, storage, egress and power; without what purchases
     already paid."""
+    block_nodes: tuple[float, ...] = ()
+    """Nodes that stand there in each load block (`Plan.block_of_hour`); empty: as many in every hour of the week, or
+    work that may run at any hour."""
 
     @property
     def nodes_at_once(self) -> int:
@@ -523,6 +526,8 @@ class RequestedWorkload:
     """Monthly budget in the plan's currency; null: none."""
     notes: str
     """The asker's remarks."""
+    fabric: str = "joined"
+    """Nodes of a gang: joined by one fabric, or by any network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -593,6 +598,8 @@ class Plan:
     """Outcome of every offering and owned system."""
     changes: Changes | None = None
     """Differences from an earlier plan; null: none was given."""
+    block_of_hour: tuple[int, ...] = ()
+    """Load block of each hour of the week, from Monday 0:00; empty: unknown (plans of before)."""
     content_digest: str = ""
     """Digest of what the plan says: decisions, amounts, prices and assumptions. Equal digests: the same plan, on
     whichever machine and from whichever file it was made. Without ids, sentences and the size of the search; numbers

@@ -70,11 +70,13 @@ class WorkloadDemand:
 
 @dataclass(frozen=True, slots=True)
 class PortfolioDemand:
-    """All needs over one set of load blocks; `block_hours` adds up to the hours of a month."""
+    """All needs over one set of load blocks; `block_hours` adds up to the hours of a month, and `block_of_hour` tells
+    the block of each hour of the week, from Monday 0:00."""
 
     needs: tuple[WorkloadDemand, ...]
     block_hours: tuple[float, ...]
     month_names: tuple[str, ...]
+    block_of_hour: tuple[int, ...]
 
 
 def compute_demands(
@@ -95,7 +97,7 @@ def compute_demands(
         peaks = () if shape is None else tuple(max(shape[hour] for hour in member) for member in members)
         factor = units_per_accelerator_hour.get(workload.name, 1.0)
         needs.append(_compute_demand(workload, names, levels, peaks, hours_per_month, factor))
-    return PortfolioDemand(tuple(needs), hours, names)
+    return PortfolioDemand(tuple(needs), hours, names, tuple(blocks.index(column) for column in columns))
 
 
 def _mean(levels: list[float]) -> float:

@@ -17,6 +17,7 @@ from planner.reports.terraform import files, unprovisioned_lines
 from planner.reports.terraform.provisioning.module_catalog import ModuleMatch, load_clouds, match_module
 from planner.result import Plan
 from pricing.catalog.price_catalog import Catalog
+from tests.terraform.test_readback import started_as
 
 Row = tuple[str, str, str, int]
 BATCH = 40
@@ -112,7 +113,7 @@ def test_every_option_of_every_current_offering_is_emitted_or_refused_with_a_rea
         plan = build([row])
         written, lost = files(plan), unprovisioned_lines(plan)
         found = match_module(cloud, row[1])
-        started = row[2] if row[2] in {"spot", "capacity_block"} else "on_demand"
+        started = started_as(provider, row[1], row[0].partition("/")[2], row[2])
         is_taken = isinstance(found, ModuleMatch) and started in found.module.purchase_options
         assert (f"{provider}/main.tf" in written) == is_taken
         assert len(lost) == (0 if is_taken else 1)

@@ -10,10 +10,31 @@ from pricing.catalog.price_catalog import Catalog
 GCP = find_shipped_folder("terraform") / "gcp"
 
 
-def test_files_that_modules_share_are_the_same() -> None:
-    for name in ("labels.tf", "machines.tf"):
-        copies = {file.read_bytes() for file in GCP.glob(f"*/{name}")}
-        assert len(copies) == 1, name
+def test_files_that_modules_share_are_the_same_and_no_links() -> None:
+    for pattern in (
+        "gcp/*/labels.tf", "gcp/*/machines.tf", "gcp/*/networks.tf", "aws/*/efa.tf",
+        "*/*/schedule.tf", "*/*/prepare-node.sh",
+    ):  # fmt: skip
+        copies = [file.read_bytes() for file in GCP.parent.glob(pattern)]
+        assert len(copies) > 1, pattern
+        assert len(set(copies)) == 1, pattern
+    assert not [file for file in GCP.parent.rglob("*") if file.is_symlink()]
+
+
+def test_a_gang_gets_as_many_interfaces_as_the_catalogue_says() -> None:
+    """The first interface, those in networks of their own, and those with RDMA."""
+    line = re.compile(r'^    "(\S+)"\s+= \{ plain = (\d+), rdma = (\d+) \}$', re.MULTILINE)
+    table = line.findall((GCP / "gpu_pool" / "networks.tf").read_text())
+    catalog = Catalog.embedded()
+    for name, plain, rdma in table:
+        fabric = catalog.fabric(catalog.offerings["gcp", name])
+        assert fabric.network_interfaces == 1 + int(plain) + int(rdma), name
+        assert ("RoCE" in fabric.rdma) == (int(rdma) > 0), name
+    joined = {
+        name for (provider, name), offering in catalog.offerings.items()
+        if provider == "gcp" and catalog.fabric(offering).rdma not in ("", "ICI") and not name.startswith("a4x")
+    }  # fmt: skip
+    assert {name for name, _, _ in table} == joined
 
 
 def test_the_table_of_machines_is_that_of_the_catalogue() -> None:

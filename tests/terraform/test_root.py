@@ -145,13 +145,19 @@ def test_nodes_are_those_of_each_month_rounded_up(plans: dict[str, Plan]) -> Non
     assert 'coalesce(var.month, "2026-12")' in roots(plans["aws"])["aws"]["main.tf"]
 
 
-def test_the_busiest_month_is_that_of_all_clouds_together(build: Callable[..., Plan]) -> None:
-    rows = [("aws/us-east-1", "p5.48xlarge", "on_demand", 1), ("gcp/us-central1", "a3-highgpu-8g", "spot", 1)]
-    plan = build(rows)
-    more = replace(plan.strategies[0].uses[1], month=2, nodes=3.0)
-    turned = replace(plan, strategies=(replace(plan.strategies[0], uses=(*plan.strategies[0].uses, more)),))
-    for root in roots(turned).values():  # 8 + 8 accelerators in the first month, 24 in the second
-        assert 'coalesce(var.month, "2027-01")' in root["main.tf"]
+def test_the_month_is_the_first_though_another_is_busier(build: Callable[..., Plan]) -> None:
+    """A service that grew from 1 node to 15 started with 15."""
+    plan = build([("aws/us-east-1", "g6.xlarge", "on_demand", 1)])
+    more = replace(plan.strategies[0].uses[0], month=2, nodes=15.0, node_hours=15 * 730.0)
+    grown = replace(plan, strategies=(replace(plan.strategies[0], uses=(*plan.strategies[0].uses, more)),))
+    assert counts(grown) == {"aws_us_east_1_g6_xlarge_on_demand": [1, 15]}
+    assert 'coalesce(var.month, "2026-12")' in roots(grown)["aws"]["main.tf"]
+    told = values(grown)["aws"]["schedules"]["aws_us_east_1_g6_xlarge_on_demand"]
+    assert [(row["start"].strip('"'), int(row["node_count"])) for row in told] == [
+        ("2026-12-01T00:00:00Z", 1),
+        ("2027-01-01T00:00:00Z", 15),
+        ("2027-02-01T00:00:00Z", 0),  # none after the plan
+    ]
 
 
 def test_rounding_forgives_the_noise_of_a_solver(build: Callable[..., Plan]) -> None:
@@ -205,11 +211,13 @@ def test_the_readme_says_in_which_month_what_is_to_be_done(build: Callable[..., 
         ['first apply, `month = "2026-12"`', "2 |"],
         ["no change", "2 |"],
         ["`terraform destroy`", "0 |"],
+        ["none: destroyed", "0 |"],
     ]
-    assert [row.split(" | ")[1] for row in rest.splitlines()[:7] if row.startswith("| 20")] == [
+    assert [row.split(" | ")[1] for row in rest.splitlines()[:8] if row.startswith("| 20")] == [
         "none yet",
         'first apply, `month = "2027-01"`',
         "`terraform destroy`",
+        "none: destroyed",
     ]
 
 

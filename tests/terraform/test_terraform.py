@@ -134,7 +134,7 @@ def test_a_fault_in_the_root_is_rejected(
 def test_a_fault_in_a_module_is_rejected(
     module: str, old: str, new: str, error: str, tfcheck: Check, write: Write, tmp_path: Path
 ) -> None:
-    written = {path.name: path.read_bytes() for path in (ROOT / module).glob("*.tf")}
+    written = {path.name: path.read_bytes() for path in (ROOT / module).glob("*.*")}
     text = written["main.tf"].decode()
     assert old in text
     checked = tfcheck(write(tmp_path, written | {"main.tf": text.replace(old, new, 1).encode()}))
@@ -155,14 +155,16 @@ def test_what_is_not_filled_in_or_cannot_be_is_named_all_at_once(
     plans: dict[str, Plan], tfcheck: Check, write: Write, tmp_path: Path
 ) -> None:
     write(tmp_path, files(plans["gcp_n1"]))
-    own = 'project = "p"\nsubnetwork = {}\nmachine_type = {}\nmonth = "2030-01"\nname_prefix = "9"\nnode_counts = {}\n'
+    own = 'project = "p"\nsubnetwork = {}\nmachine_type = {}\nmonth = "2026-11"\nname_prefix = "9"\nnode_counts = {}\n'
     (tmp_path / "gcp" / "own.auto.tfvars").write_text(own)
     checked = tfcheck(tmp_path / "gcp", plan=True)
     assert not checked.ok
     told = " ".join(checked.steps["plan"]["output"].replace("│", " ").split())
     assert "subnetwork needs a value for: us-west1." in told
     assert "machine_type needs a value for: gcp_us_west1_nvidia_tesla_v100_spot." in told
-    assert "month is a month of the plan, 2026-12 to 2027-01, or null." in told
+    assert (
+        "month is a month such as 2026-12, the first of the plan, or later; from 2027-02 on there are no nodes." in told
+    )
     assert "name_prefix is a lower-case letter" in told
     assert "node_counts needs a value for: gcp_us_west1_n1_standard_16" in told
 

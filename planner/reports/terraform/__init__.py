@@ -9,11 +9,13 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Mapping
+from itertools import groupby
 
 from planner.reports.terraform.module_calls import build_root
-from planner.reports.terraform.node_pools import NODE_KINDS, assign_modules, busiest_month, group_rented_nodes
+from planner.reports.terraform.node_pools import NODE_KINDS, assign_modules, group_rented_nodes
 from planner.reports.terraform.provider_extras import collect_extras
-from planner.reports.terraform.provisioning.module_catalog import PoolKind, load_clouds
+from planner.reports.terraform.provisioning.module_catalog import CloudModules, PoolKind
+from planner.reports.terraform.provisioning.own_modules import find_cloud
 from planner.reports.terraform.purchase_lists import (
     bill_of_materials_csv,
     commitment_entries,
@@ -65,7 +67,7 @@ def files(plan: Plan, strategy: str | None = None, nodes: str = "vm") -> dict[st
         texts["purchases.csv"] = commitments_csv(plan, parts.commitments)
     written = {path: text.encode() for path, text in texts.items() if text}
     for made in parts.roots:
-        for path, content in root_files(plan, made, parts.busiest).items():
+        for path, content in root_files(plan, made).items():
             written[f"{made.provider}/{path}"] = content
     return dict(sorted(written.items()))
 
@@ -99,12 +101,9 @@ def unprovisioned_lines(plan: Plan, strategy: str | None = None, nodes: str = "v
 def _plan_provisioning(plan: Plan, name: str, kind: PoolKind) -> ProvisioningPlan:
     strategy = plan.strategy(name)
     pools, refused = assign_modules(group_rented_nodes(plan, strategy), kind)
-    by_provider = {provider: [p for p in pools if p.rented.provider == provider] for provider in load_clouds()}
-    roots = tuple(
-        build_root(load_clouds()[provider], provider_pools, collect_extras(plan, strategy, provider, provider_pools))
-        for provider, provider_pools in by_provider.items()
-        if provider_pools
-    )
-    return ProvisioningPlan(
-        plan, strategy, roots, refused, commitment_entries(plan, strategy), busiest_month(pools) if pools else 0
-    )
+    roots = []
+    for provider, same in groupby(pools, key=lambda pool: pool.rented.provider):
+        here, cloud = tuple(same), find_cloud(provider)
+        assert isinstance(cloud, CloudModules)  # it has the modules of the pools
+        roots.append(build_root(cloud, here, collect_extras(plan, strategy, provider, here)))
+    return ProvisioningPlan(plan, strategy, tuple(roots), refused, commitment_entries(plan, strategy))

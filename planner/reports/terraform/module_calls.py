@@ -7,12 +7,14 @@ are in variables that the root's terraform.tfvars fills in.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
+from math import ceil
 
 from planner.reports.terraform.node_pools import NodePool, slug
 from planner.reports.terraform.provider_extras import ProviderExtras
 from planner.reports.terraform.provisioning import cuda_versions, hcl
+from planner.reports.terraform.provisioning.gang_fabrics import catalog_of
 from planner.reports.terraform.provisioning.hcl import RawExpression
 from planner.reports.terraform.provisioning.module_catalog import (
     OPTIONAL_POOL_VARIABLES,
@@ -22,10 +24,14 @@ from planner.reports.terraform.provisioning.module_catalog import (
     TerraformModule,
 )
 
+FLEX_START_HOURS_MAX = 7 * 24.0
+"""https://docs.cloud.google.com/compute/docs/instances/about-flex-start-vms"""
+
 
 @dataclass(frozen=True, slots=True)
 class ModuleCall:
-    """One module call. `needed` names inputs of the module that must have a value here."""
+    """One module call. `needed` names inputs of the module that must have a value here; `known` has values that hold
+    unless the reader gives others."""
 
     label: str
     module: TerraformModule
@@ -33,10 +39,11 @@ class ModuleCall:
     arguments: Mapping[str, hcl.HclValue]
     needed: frozenset[str]
     description: str
+    known: Mapping[str, hcl.HclValue] = field(default_factory=dict)
 
     def key(self, item: ModuleInput) -> str:
         """The key of this call's value in the root variable of `item`; "" for one value for the plan."""
-        return {"plan": "", "region": self.region, "pool": self.label}[item.scope]
+        return {"plan": "", "region": self.region, "pool": self.label, "month": self.label}[item.scope]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,7 @@ def root_inputs(made: RootModule) -> tuple[RootInput, ...]:
 def _call_inputs(cloud: CloudModules, call: ModuleCall) -> Iterator[tuple[ModuleInput, bool]]:
     """The inputs of a call that the plan leaves open, of its module, then its providers; whether each is required."""
     for item in undecided_inputs(call):
-        yield item, item.required or item.name in call.needed
+        yield item, item.name not in call.known and (item.required or item.name in call.needed)
     for provider in call.module.required_providers:
         for name in cloud.providers[provider].inputs:
             yield cloud.inputs[name], True
@@ -105,6 +112,10 @@ def _pool_call(pool: NodePool) -> ModuleCall:
     there: dict[str, hcl.HclValue] = {
         "tags": RawExpression("var.tags"),
         "cuda_line": line.newest_line if isinstance(line, cuda_versions.CudaLine) else None,
+        "week": RawExpression(f'local.weeks["{part.label}"]'),
+        "scale_to_zero": True if part.is_partial else None,
+        "gang_nodes": part.gang_nodes if part.gang_nodes > 1 else None,
+        "flex_start_hours": _flex_start_hours(pool),
     }
     arguments: dict[str, hcl.HclValue] = {
         "name": _prefixed_name(part.resource_name),
@@ -113,13 +124,40 @@ def _pool_call(pool: NodePool) -> ModuleCall:
         "teams": RawExpression(f'var.teams["{part.label}"]'),
         "purchase_option": part.started,
         "node_count": RawExpression(f'local.node_counts["{part.label}"]'),
+        "schedule": RawExpression(f'local.schedules["{part.label}"]'),
         **{name: there[name] for name in OPTIONAL_POOL_VARIABLES if name in module.variables},
         **_region_arguments(module, part.region),
         **pool.match.arguments,
     }
-    needed = frozenset((*pool.match.asks, *module.purchase_options[part.started]))
+    needed = frozenset(
+        (
+            *pool.match.asks,
+            *module.purchase_options[part.started],
+            *(module.partial_asks if part.is_partial else ()),
+            *(module.gang_asks if part.gang_nodes > 1 else ()),
+        )
+    )
     description = f"{part.instance_type} in {part.region}, started as {part.started}."
-    return ModuleCall(part.label, module, part.region, arguments, needed, description)
+    return ModuleCall(part.label, module, part.region, arguments, needed, description, _known_zones(pool))
+
+
+def _known_zones(pool: NodePool) -> dict[str, hcl.HclValue]:
+    """The zone of a region in which the catalogue says that the type is sold so: the first of them."""
+    part = pool.rented
+    terms = catalog_of(part.provider).sale_terms(part.provider, part.instance_type)
+    here = [term for term in terms if term.region == part.region and any(map(term.names, part.paid))]
+    zones = sorted({zone for term in here for zone in term.zones})
+    values: dict[str, hcl.HclValue] = {"zone": zones[0], "zones": [zones[0]]} if zones else {}
+    return {name: value for name, value in values.items() if name in pool.match.module.inputs}
+
+
+def _flex_start_hours(pool: NodePool) -> int | None:
+    """Hours that a node of flex-start runs for: those of the shortest month, so that none runs longer than planned."""
+    part = pool.rented
+    if part.started != "flex_start":
+        return None
+    each = [hours / nodes for hours, nodes in zip(part.node_hours, part.nodes, strict=True) if nodes]
+    return ceil(min(*each, FLEX_START_HOURS_MAX))
 
 
 def _extra_calls(module: ExtraModule, extras: ProviderExtras, home: str) -> Iterator[ModuleCall]:

@@ -9,24 +9,30 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from math import ceil, fsum, inf
+from math import fsum
 
+from planner.reports.terraform.provisioning.gang_fabrics import catalog_of, gang_problem
 from planner.reports.terraform.provisioning.module_catalog import (
     CloudModules,
     ModuleMatch,
     PoolKind,
-    load_clouds,
     match_module,
 )
+from planner.reports.terraform.provisioning.own_modules import find_cloud
 from planner.reports.terraform.provisioning.reasons import reason
+from planner.reports.terraform.running_hours import MonthProfile, gang_nodes, month_profile
 from planner.result import Plan, Strategy, Use
 from planner.result.message import Message
+from pricing.price import parse_purchase_option
 
-STARTED_AS = ("spot", "capacity_block")
-"""Purchase options that nodes must be started with; all others are ways of billing nodes that start on demand."""
+BILLED = ("on_demand", "reserved", "savings_plan", "committed_use")
+"""Kinds of purchase options that bill nodes which start on demand; nodes are started as any other kind."""
+IN_RESERVATION = "reservation"
+"""How nodes start of a type that is not sold on demand, and committed to only with a reservation of the capacity."""
 NODE_KINDS: Mapping[PoolKind, str] = {"nodes": "vm", "kubernetes": "kubernetes"}
 """The kinds of modules as the options call them: separate machines, or node pools of an existing cluster."""
-NODE_ROUNDING = 1e-6
+DATED = ("capacity_block", "calendar", "flex_start")
+"""Kinds whose nodes end at a time of their own, whoever forgets them."""
 NAME_STEM_MAX = 24
 
 PoolKey = tuple[str, str, str, str]
@@ -36,7 +42,8 @@ PoolKey = tuple[str, str, str, str]
 class RentedNodes:
     """Nodes of one type in one region, started in one way.
 
-    `nodes` (at once, at most), `node_hours` and `cost` (of use) have one value a month.
+    `profiles` (when they run), `node_hours` and `cost` (of use) have one value a month. `gang_nodes` are the nodes that
+    the largest job needs at once; `any_fabric`: whichever network joins them.
     """
 
     provider: str
@@ -46,11 +53,13 @@ class RentedNodes:
     paid: tuple[str, ...]
     accelerator: str
     accelerators_per_node: float
-    nodes: tuple[int, ...]
+    profiles: tuple[MonthProfile, ...]
     node_hours: tuple[float, ...]
     cost: tuple[float, ...]
     workloads: tuple[str, ...]
     teams: tuple[str, ...]
+    gang_nodes: int
+    any_fabric: bool
 
     @property
     def key(self) -> PoolKey:
@@ -72,9 +81,19 @@ class RentedNodes:
         return f"{stem}-{sha256('|'.join(self.key).encode(errors='surrogatepass')).hexdigest()[:8]}"
 
     @property
+    def nodes(self) -> tuple[int, ...]:
+        """Nodes at once, at most, in each month."""
+        return tuple(profile.peak for profile in self.profiles)
+
+    @property
     def peak(self) -> int:
         """Nodes in the busiest month."""
         return max(self.nodes)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether nodes that stayed on would cost more than the plan, in some month."""
+        return any(profile.is_partial for profile in self.profiles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,69 +113,63 @@ def group_rented_nodes(plan: Plan, strategy: Strategy) -> tuple[RentedNodes, ...
     groups: dict[PoolKey, list[Use]] = {}
     for use in strategy.uses:
         if use.provider and use.nodes > 0:
-            started = use.purchase_option if use.purchase_option in STARTED_AS else "on_demand"
+            started = _started_as(use.provider, use.name, use.purchase_option)
             groups.setdefault((use.provider, use.region, use.name, started), []).append(use)
     return tuple(_rented_nodes(plan, strategy, key, groups[key]) for key in sorted(groups))
+
+
+def _started_as(provider: str, instance_type: str, purchase_option: str) -> str:
+    """The kind of provisioning that nodes paid so need; an option outside the grammar is its own."""
+    parts = parse_purchase_option(purchase_option)
+    kind = parts.kind if parts else purchase_option
+    if kind not in BILLED:
+        return kind
+    terms = catalog_of(provider).sale_terms(provider, instance_type)
+    held = any(term.needs_reservation and term.names(purchase_option) for term in terms)
+    # where a type is sold on demand too, its nodes take what is reserved for them by themselves
+    on_demand = not any(term.names("on_demand") and term.sold is False for term in terms)
+    return IN_RESERVATION if held and not on_demand else "on_demand"
 
 
 def _rented_nodes(plan: Plan, strategy: Strategy, key: PoolKey, uses: Sequence[Use]) -> RentedNodes:
     names = {use.workload for use in uses}
     monthly = [[use for use in uses if use.month == month] for month in range(1, plan.months + 1)]
+    profiles = tuple(
+        month_profile(plan, strategy, month, same, dated=key[3] in DATED) for month, same in enumerate(monthly, start=1)
+    )
     return RentedNodes(
         *key,
         paid=tuple(sorted({use.purchase_option for use in uses})),
         accelerator=uses[0].accelerator,
         accelerators_per_node=uses[0].accelerators_per_node,
-        nodes=tuple(_node_count(plan, strategy, month) for month in monthly),
+        profiles=profiles,
         node_hours=tuple(fsum(use.node_hours for use in month) for month in monthly),
         cost=tuple(fsum(use.cost for use in month) for month in monthly),
         workloads=tuple(sorted(names)),
         teams=tuple(sorted({item.team for item in plan.workloads if item.name in names and item.team})),
+        gang_nodes=max(1, *(gang_nodes(plan, use) for use in uses)),
+        any_fabric=all(
+            item.fabric == "any"
+            for item in plan.workloads
+            if item.name in names and item.gang > uses[0].accelerators_per_node
+        ),
     )
-
-
-def _node_count(plan: Plan, strategy: Strategy, uses: Sequence[Use]) -> int:
-    """Whole nodes that serve the `uses` of a month at once, at most.
-
-    Workloads that take turns on committed nodes never use more than are committed; whether they take turns on others is
-    not in a plan. A gang that works a tenth of the month needs all its nodes while it does.
-    """
-    by_option: dict[str, float] = {}
-    for use in uses:
-        by_option[use.purchase_option] = by_option.get(use.purchase_option, 0) + use.nodes
-    # sharing of committed nodes is known from their number; rented ones count as used at the same time
-    at_once = fsum(min(nodes, _committed_nodes(strategy, uses[0], option)) for option, nodes in by_option.items())
-    gangs = {item.name: item.gang for item in plan.workloads}
-    needed = [gangs.get(use.workload, 0) / use.accelerators_per_node for use in uses]
-    # without the tolerance, 2.0000000001 nodes of the solver would become 3
-    return ceil(max(at_once, *needed, 0) - NODE_ROUNDING)
-
-
-def _committed_nodes(strategy: Strategy, use: Use, option: str) -> float:
-    """Nodes like those of `use` that are committed under `option` in its month; no limit without such a commitment."""
-    same = (use.provider, use.region, use.name, option)
-    counts = [
-        item.count
-        for item in strategy.purchases
-        if (item.provider, item.region, item.name, item.purchase_option) == same
-        and item.usable_from <= use.month <= item.usable_to
-    ]
-    return sum(counts) if counts else inf
 
 
 def assign_modules(
     parts: Iterable[RentedNodes], kind: PoolKind
 ) -> tuple[tuple[NodePool, ...], tuple[UnprovisionedNodes, ...]]:
     """The parts that modules of `kind` provision, and the others with the reason."""
-    known = load_clouds()
     pools: list[NodePool] = []
     refused: list[UnprovisionedNodes] = []
     for part in parts:
-        cloud = known.get(part.provider)
-        if cloud is None:
-            refused.append((part, reason("no_modules_for_provider", provider=part.provider)))
+        cloud = find_cloud(part.provider)
+        if isinstance(cloud, Message):
+            refused.append((part, cloud))
             continue
         match = _find_module(cloud, part, kind)
+        if isinstance(match, ModuleMatch) and not part.any_fabric:
+            match = gang_problem(part.provider, part.instance_type, part.gang_nodes, part.peak) or match
         if isinstance(match, ModuleMatch):
             pools.append(NodePool(part, match))
         else:
@@ -177,14 +190,10 @@ def _startable_module(cloud: CloudModules, part: RentedNodes, kind: PoolKind) ->
     match = match_module(cloud, part.instance_type, kind)
     if isinstance(match, Message) or part.started in match.module.purchase_options:
         return match
-    return reason("purchase_option_has_no_module", module=match.module.name, purchase_option=part.started)
-
-
-def busiest_month(pools: Sequence[NodePool]) -> int:
-    """The first month in which the pools have the most accelerators at once."""
-    months = range(len(pools[0].rented.nodes))
-    loads = [fsum(pool.rented.nodes[m] * pool.rented.accelerators_per_node for pool in pools) for m in months]
-    return loads.index(max(loads)) + 1
+    facts = {"module": match.module.name, "purchase_option": part.started}
+    if explanation := match.module.option_refusals.get(part.started):
+        return reason("purchase_option_refused_by_module", **facts, explanation=explanation)
+    return reason("purchase_option_has_no_module", **facts)
 
 
 def slug(text: str, joint: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, fsum
 
 from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
 from planner.reports._content.number_format import format_money, format_number, month_name, month_range_name
@@ -12,19 +12,19 @@ from planner.reports.terraform.module_calls import RootInput, RootModule, root_i
 from planner.reports.terraform.node_pools import NodePool, UnprovisionedNodes
 from planner.reports.terraform.provisioning import cuda_versions
 from planner.reports.terraform.purchase_lists import CommitmentEntry
+from planner.reports.terraform.running_hours import TOLERANCE, month_after
 from planner.result import Plan, Strategy
 
 
 @dataclass(frozen=True, slots=True)
 class ProvisioningPlan:
-    """All that was made of one strategy; `busiest` is a month from 1, 0 where there is no pool."""
+    """All that was made of one strategy."""
 
     plan: Plan
     strategy: Strategy
     roots: tuple[RootModule, ...]
     refused: tuple[UnprovisionedNodes, ...]
     commitments: tuple[CommitmentEntry, ...]
-    busiest: int
 
     @property
     def pools(self) -> tuple[NodePool, ...]:
@@ -47,7 +47,7 @@ def format_readme(parts: ProvisioningPlan) -> str:
     if parts.roots:
         lines += [*_step_lines(parts), *_folder_lines(parts)]
         lines += [line for root in parts.roots for line in _input_lines(root)]
-        lines += [*_schedule_lines(plan, parts.roots), *_table_of_pools(parts)]
+        lines += [*_schedule_lines(plan, parts.roots), *_hours_lines(parts), *_table_of_pools(parts)]
         lines += [line for pool in parts.pools for line in _pool_lines(plan, pool)]
         lines += [*_cuda_lines(parts.pools), *_extra_lines(parts)]
     else:
@@ -76,10 +76,10 @@ def _step_lines(parts: ProvisioningPlan) -> list[str]:
         "   `terraform.tfvars` into `own.auto.tfvars`, with your values: a later plan overwrites only the former.",
         "   Credentials come from the environment.",
         "2. `terraform init`, `terraform plan`, review it, `terraform apply`.",
-        f"3. With `month = null` the nodes are those of {month_name(plan, parts.busiest)}, the plan's busiest month.",
-        "   «Month by month» has the steps of every month.",
+        f"3. With `month = null` the nodes are those of {plan.month_names[0]}, the first month of the plan.",
+        "   «Month by month» has the steps of every month, to the last.",
         "4. Nodes cost money as long as they exist, the plan pays for the node-hours below. Where these are fewer",
-        "   than the nodes for a whole month, stop idle nodes, or the bill is higher than the plan.",
+        f"   than the nodes for a whole month by more than {TOLERANCE - 1:.0%}, the pool has hours: see «Hours».",
         "5. No commitment is made by default: commitments are a list, requests for quota and reserved capacity need a",
         "   variable set to true.",
         "",
@@ -91,14 +91,14 @@ def _folder_lines(parts: ProvisioningPlan) -> list[str]:
         (
             f"`{root.provider}/`",
             str(len(root.pools)),
-            str(sum(pool.rented.nodes[parts.busiest - 1] for pool in root.pools)),
+            str(sum(pool.rented.nodes[0] for pool in root.pools)),
             format_money(root.extras.highest_bill),
             format_money(sum(root.extras.bill)),
         )
         for root in parts.roots
     ]
     money = parts.plan.currency
-    titles = ("folder", "pools", "nodes in the busiest month", "month of highest cost", f"all months, {money}")
+    titles = ("folder", "pools", "nodes in the first month", "month of highest cost", f"all months, {money}")
     intro = "Amounts are use (hours, storage, egress) and monthly fees of commitments, without upfront payments."
     return ["## Folders", "", intro, "", *table_lines(titles, rows)]
 
@@ -115,7 +115,8 @@ def _input_lines(root: RootModule) -> list[str]:
 def _input_keys(item: RootInput) -> str:
     if item.input.scope == "plan":
         return "the plan"
-    return ", ".join(f"`{escape_markdown(key)}`" for key in item.needed) or f"any {item.input.scope}"
+    any_key = "any pool and month" if item.input.scope == "month" else f"any {item.input.scope}"
+    return ", ".join(f"`{escape_markdown(key)}`" for key in item.needed) or any_key
 
 
 def _schedule_lines(plan: Plan, roots: Sequence[RootModule]) -> list[str]:
@@ -124,8 +125,9 @@ def _schedule_lines(plan: Plan, roots: Sequence[RootModule]) -> list[str]:
         "## Month by month",
         "",
         "At the start of a month set `month` in each `own.auto.tfvars`, read `terraform plan`, apply. The counts are",
-        "in `terraform.tfvars`, in `node_counts`. `terraform destroy` takes storage that a root made with it: copy",
-        "your data first.",
+        "in `terraform.tfvars`, in `node_counts`. Groups that take a schedule follow `schedules` without that too, and",
+        "have no nodes after the plan. `terraform destroy` takes storage that a root made with it: copy your data",
+        "first.",
         "",
     ]
     for root in roots:
@@ -134,8 +136,35 @@ def _schedule_lines(plan: Plan, roots: Sequence[RootModule]) -> list[str]:
             (plan.month_names[at], _month_step(plan, root, at), *(str(pool.rented.nodes[at]) for pool in root.pools))
             for at in range(plan.months)
         ]
+        after = month_after(plan.month_names[-1])
+        last = "`terraform destroy`" if any(pool.rented.nodes[-1] for pool in root.pools) else "none: destroyed"
+        rows.append((after, last, *("0" for _ in root.pools)))
         lines += [f"### {root.provider}", "", *table_lines(titles, rows)]
     return lines
+
+
+def _hours_lines(parts: ProvisioningPlan) -> list[str]:
+    """Pools whose nodes must not stay on for the whole month, with what stops them."""
+    hours = parts.plan.hours_per_month
+    rows = [
+        (
+            f"`{pool.rented.label}`",
+            format_money(fsum(pool.rented.node_hours)),
+            format_money(fsum(pool.rented.nodes) * hours),
+            format_money(fsum(profile.node_hours(hours) for profile in pool.rented.profiles)),
+            pool.match.module.hours_note,
+        )
+        for pool in parts.pools
+        if pool.rented.is_partial
+    ]
+    if not rows:
+        return []
+    intro = [
+        "These pools use their nodes for a part of a month. `schedules` in `terraform.tfvars` has when they start and",
+        "stop, `weeks` their hours of the week (UTC): move them to the hours in which your work runs.",
+    ]
+    titles = ("pool", "node-hours of the plan", "if always on", "as scheduled", "what starts and stops them")
+    return ["## Hours", "", *intro, "", *table_lines(titles, rows)]
 
 
 def _month_step(plan: Plan, root: RootModule, at: int) -> str:
@@ -183,9 +212,10 @@ def _pool_lines(plan: Plan, pool: NodePool) -> list[str]:
     lines = [
         f"### {part.label}",
         "",
-        f"Module `{module.provider}/modules/{module.name}`, {accelerators}.",
+        f"Module `{part.provider}/modules/{module.name}`, {accelerators}.",
         "",
         f"- workloads: {', '.join(map(escape_markdown, part.workloads))}",
+        *([f"- jobs of {part.gang_nodes} nodes at once, joined by a fabric"] if part.gang_nodes > 1 else []),
         *([f"- teams: {', '.join(map(escape_markdown, part.teams))}"] if part.teams else []),
         f"- CUDA: {cuda}",
         *([f"- note: {pool.match.note}"] if pool.match.note else []),

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from planner.reports.terraform.module_calls import ModuleCall, RootModule, root_inputs, undecided_inputs
 from planner.reports.terraform.node_pools import slug
 from planner.reports.terraform.provisioning import hcl
 from planner.reports.terraform.provisioning.hcl import HclBlock, RawExpression
+from planner.reports.terraform.provisioning.module_catalog import EVERY_MONTH
 from planner.reports.terraform.root_variables import fill_variables, format_tfvars, format_variables
 from planner.result import Plan
 
 TERRAFORM = ">= 1.5"
+NODE_COUNTS = "{ for pool, counts in var.node_counts : pool => lookup(counts, local.month, 0) }"
+CHANGES = "{{ for pool, rows in var.{name} : pool => [for row in rows : row if timecmp({time}, local.start) >= 0] }}"
+"""What is planned from the month on: what was before is over."""
 HEADER_COMMENT = "Written by gpu-planner from a plan; README.md in the folder above describes each part."
 
 
-def root_module_files(plan: Plan, made: RootModule, busiest: int) -> dict[str, bytes]:
+def root_module_files(plan: Plan, made: RootModule) -> dict[str, bytes]:
     """Path inside the provider's folder -> content."""
-    filled_variables, open_inputs = fill_variables(plan, made, busiest), root_inputs(made)
+    filled_variables, open_inputs = fill_variables(plan, made), root_inputs(made)
     written = {
         "versions.tf": _versions_file(made),
-        "main.tf": _main_file(plan, made, busiest),
+        "main.tf": _main_file(plan, made),
         "variables.tf": format_variables(filled_variables, open_inputs),
         "outputs.tf": hcl.format_document([_output_block(call) for call in made.calls]),
         "terraform.tfvars": format_tfvars(filled_variables, open_inputs),
@@ -34,21 +40,28 @@ def root_module_files(plan: Plan, made: RootModule, busiest: int) -> dict[str, b
 
 
 def _versions_file(made: RootModule) -> str:
-    pins = {name: pin for call in made.calls for name, pin in call.module.required_providers.items()}
+    pins = {(name, *pin) for call in made.calls for name, pin in call.module.required_providers.items()}
     requirements = tuple(
-        (name, {"source": source, "version": version}) for name, (source, version) in sorted(pins.items())
+        (name, {"source": source, "version": ", ".join(version for *_, version in same)})
+        for (name, source), same in groupby(sorted(pins), key=itemgetter(0, 1))
     )
     return hcl.format_document(
         [HclBlock("terraform", (("required_version", TERRAFORM), HclBlock("required_providers", requirements)))]
     )
 
 
-def _main_file(plan: Plan, made: RootModule, busiest: int) -> str:
-    """main.tf: a provider block (or one a region), the nodes of the month, a module call a pool and an extra."""
-    month = hcl.quote_string(plan.month_names[busiest - 1])
-    counts = "{ for pool, counts in var.node_counts : pool => lookup(counts, local.month, 0) }"
+def _main_file(plan: Plan, made: RootModule) -> str:
+    """main.tf: a provider block (or one a region), the nodes of the month and the changes that follow, a module call a
+    pool and an extra."""
     chosen = HclBlock(
-        "locals", (("month", RawExpression(f"coalesce(var.month, {month})")), ("node_counts", RawExpression(counts)))
+        "locals",
+        (
+            ("month", RawExpression(f"coalesce(var.month, {hcl.quote_string(plan.month_names[0])})")),
+            ("start", RawExpression('format("%s-01T00:00:00Z", local.month)')),
+            ("node_counts", RawExpression(NODE_COUNTS)),
+            ("schedules", RawExpression(CHANGES.format(name="schedules", time="row.start"))),
+            ("weeks", RawExpression(CHANGES.format(name="weeks", time='format("%s-01T00:00:00Z", row.month)'))),
+        ),
     )
     return hcl.format_document(
         [*_provider_blocks(made), chosen, *(_call_block(made, call) for call in made.calls)], HEADER_COMMENT
@@ -84,9 +97,14 @@ def _call_block(made: RootModule, call: ModuleCall) -> HclBlock:
         if item.scope == "plan":
             arguments[item.name] = RawExpression(f"var.{item.root}")
             continue
-        is_needed = item.required or item.name in call.needed
+        is_needed = item.name not in call.known and (item.required or item.name in call.needed)
+        known = hcl.format_expression(call.known.get(item.name))
         root, key = f"var.{item.root}", hcl.quote_string(call.key(item))
-        arguments[item.name] = RawExpression(f"{root}[{key}]" if is_needed else f"lookup({root}, {key}, null)")
+        if item.scope == "month":
+            choices = f'{root}[{key}][local.month], {root}[{key}]["{EVERY_MONTH}"], null'
+            arguments[item.name] = RawExpression(f"try({choices})")
+            continue
+        arguments[item.name] = RawExpression(f"{root}[{key}]" if is_needed else f"lookup({root}, {key}, {known})")
     return HclBlock(f'module "{call.label}"', tuple(arguments.items()))
 
 

@@ -11,9 +11,11 @@ from math import ceil
 from typing import Any
 
 from planner.reports.terraform.module_calls import RootInput, RootModule
+from planner.reports.terraform.node_pools import NodePool
 from planner.reports.terraform.provisioning import hcl
 from planner.reports.terraform.provisioning.hcl import HclBlock, HclValue, RawExpression
-from planner.reports.terraform.provisioning.module_catalog import ExtraModule
+from planner.reports.terraform.provisioning.module_catalog import EVERY_MONTH, ExtraModule
+from planner.reports.terraform.running_hours import list_steps, list_week_windows, month_after
 from planner.result import Plan, QuotaRequest
 
 ValidationRule = tuple[str, str]
@@ -41,44 +43,67 @@ class FilledVariable:
     checks: tuple[ValidationRule, ...] = ()
 
 
-def fill_variables(plan: Plan, made: RootModule, busiest: int) -> tuple[FilledVariable, ...]:
+def fill_variables(plan: Plan, made: RootModule) -> tuple[FilledVariable, ...]:
     """The variables of a provider's root that the plan fills in."""
-    labels = [pool.rented.label for pool in made.pools]
-    filled_variables = [
+    filled_variables = (
         FilledVariable("plan_id", "string", "Plan that everything belongs to; becomes the tag plan.", plan.plan_id),
         FilledVariable(
             "month",
             "string",
-            f"Month of the plan to run the nodes of, YYYY-MM; null is its busiest, {plan.month_names[busiest - 1]}.",
+            f"Month to run the nodes of, YYYY-MM; null is the first of the plan, {plan.month_names[0]}.",
             None,
             checks=(_month_rule(plan),),
         ),
+        *_pool_variables(plan, made.pools),
+        *_extra_variables(plan, made),
+        NAME_PREFIX,
+    )
+    has_tags = any("tags" in call.arguments for call in made.calls)
+    return (*filled_variables, TAGS) if has_tags else filled_variables
+
+
+def _pool_variables(plan: Plan, pools: Sequence[NodePool]) -> tuple[FilledVariable, ...]:
+    """What each pool has: when its nodes run, and for whom."""
+    labels = [pool.rented.label for pool in pools]
+    return (
         FilledVariable(
             "node_counts",
             "map(map(number))",
             "Nodes by pool and month; a month that is not there has none.",
-            {pool.rented.label: dict(zip(plan.month_names, pool.rented.nodes, strict=True)) for pool in made.pools},
+            {pool.rented.label: dict(zip(plan.month_names, pool.rented.nodes, strict=True)) for pool in pools},
             checks=(_keys_rule("node_counts", labels), COUNTS_RULE),
+        ),
+        FilledVariable(
+            "schedules",
+            "map(list(object({ start = string, node_count = number })))",
+            "Nodes by pool from a time on (UTC). Each month begins with those that it needs at once; what does not need"
+            " the whole month ends before; there are none after the plan.",
+            {pool.rented.label: _schedule_rows(plan, pool) for pool in pools},
+            checks=(_keys_rule("schedules", labels),),
+        ),
+        FilledVariable(
+            "weeks",
+            "map(list(object({ month = string, days = list(string), hour = number, hours = number,"
+            " node_count = number })))",
+            "Nodes by pool in the hours of the week (UTC), for pools that follow the hours of the week.",
+            {pool.rented.label: _week_rows(plan, pool) for pool in pools},
+            checks=(_keys_rule("weeks", labels),),
         ),
         FilledVariable(
             "workloads",
             "map(list(string))",
             "Workloads by pool; become the tag workloads.",
-            {pool.rented.label: pool.rented.workloads for pool in made.pools},
+            {pool.rented.label: pool.rented.workloads for pool in pools},
             checks=(_keys_rule("workloads", labels),),
         ),
         FilledVariable(
             "teams",
             "map(list(string))",
             "Teams that own the workloads, by pool; become the tag team.",
-            {pool.rented.label: pool.rented.teams for pool in made.pools},
+            {pool.rented.label: pool.rented.teams for pool in pools},
             checks=(_keys_rule("teams", labels),),
         ),
-        *_extra_variables(plan, made),
-        NAME_PREFIX,
-    ]
-    has_tags = any("tags" in call.arguments for call in made.calls)
-    return (*filled_variables, TAGS) if has_tags else tuple(filled_variables)
+    )
 
 
 TAGS = FilledVariable(
@@ -112,12 +137,24 @@ COUNTS_RULE: ValidationRule = (
 
 
 def _month_rule(plan: Plan) -> ValidationRule:
-    months = hcl.format_expression(plan.month_names)
-    first, last = plan.month_names[0], plan.month_names[-1]
+    first, after = plan.month_names[0], month_after(plan.month_names[-1])
+    begun = f'timecmp(format("%s-01T00:00:00Z", var.month), "{first}-01T00:00:00Z") >= 0'
     return (
-        f"var.month == null ? true : contains({months}, var.month)",
-        f"month is a month of the plan, {first} to {last}, or null.",
+        f'var.month == null ? true : can(regex("^\\\\d{{4}}-\\\\d{{2}}$", var.month)) && try({begun}, false)',
+        f"month is a month such as {first}, the first of the plan, or later; from {after} on there are no nodes.",
     )
+
+
+def _schedule_rows(plan: Plan, pool: NodePool) -> list[Mapping[str, HclValue]]:
+    steps = list_steps(plan.month_names, pool.rented.profiles)
+    return [{"start": start, "node_count": nodes} for start, nodes in steps]
+
+
+def _week_rows(plan: Plan, pool: NodePool) -> list[Mapping[str, HclValue]]:
+    return [
+        {"month": row.month, "days": row.days, "hour": row.hour, "hours": row.hours, "node_count": row.nodes}
+        for row in list_week_windows(plan.month_names, pool.rented.profiles)
+    ]
 
 
 def _keys_rule(name: str, keys: Sequence[str]) -> ValidationRule:
@@ -181,7 +218,10 @@ def _input_block(item: RootInput) -> HclBlock:
             root, kind, description, NO_DEFAULT if item.required else RawExpression("null"), (), not_null=False
         )
     checks = (_keys_rule(root, item.needed),) if item.needed else ()
-    description = f"{description} One value a {item.input.scope}."
+    by_month = item.input.scope == "month"
+    what = f'pool and month (2027-03; "{EVERY_MONTH}" for all others)' if by_month else item.input.scope
+    description = f"{description} One value a {what}."
+    kind = f"map({kind})" if by_month else kind
     return _variable_block(root, f"map({kind})", description, NO_DEFAULT if item.needed else {}, checks, not_null=True)
 
 
@@ -207,7 +247,11 @@ def format_tfvars(filled_variables: Sequence[FilledVariable], open_inputs: Seque
         parts.append(f"# {item.description}\n{_comment_out(text) if item.is_default else text}")
     for open_input in open_inputs:
         keys = open_input.needed or open_input.allowed[:1]
-        by_key: HclValue = {key: _fill_region(open_input.input.example, open_input.regions[key]) for key in keys}
+        by_key: dict[str, HclValue] = {
+            key: _fill_region(open_input.input.example, open_input.regions[key]) for key in keys
+        }
+        if open_input.input.scope == "month":
+            by_key = {key: {EVERY_MONTH: example} for key, example in by_key.items()}
         value = open_input.input.example if open_input.input.scope == "plan" else by_key
         need = "Needed" if open_input.required else "Optional"
         parts.append(
@@ -222,4 +266,6 @@ def _comment_out(text: str) -> str:
 
 
 def _fill_region(value: Any, region: str) -> Any:
+    if isinstance(value, list):
+        return [_fill_region(item, region) for item in value]
     return value.replace("{region}", region) if isinstance(value, str) else value

@@ -23,8 +23,25 @@ locals {
 
   instance_types  = concat([var.instance_type], var.alternative_instance_types)
   is_block        = var.purchase_option == "capacity_block"
-  placement_group = coalesce(var.placement_group, local.efa_count > 0 && length(var.subnet_ids) == 1 && !local.is_block)
-  device          = endswith(var.ami_type, "_NEURON") ? "aws.amazon.com/neuron" : "nvidia.com/gpu"
+  is_gang         = var.gang_nodes > 1
+  placement_group = coalesce(var.placement_group, (local.is_gang || local.efa_count > 0 && length(var.subnet_ids) == 1) && !local.is_block)
+
+  # A placement group and EFA end at the zone: nodes of one job take the first subnet only.
+  subnet_ids = local.is_gang ? slice(var.subnet_ids, 0, 1) : var.subnet_ids
+
+  # EKS adds its own part to this one. The disks in the node become one file system (RAID 0) for pods and images; a node
+  # without any takes none. https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api
+  node_config = join("\n", [
+    "MIME-Version: 1.0", "Content-Type: multipart/mixed; boundary=\"part\"", "", "--part",
+    "Content-Type: application/node.eks.aws", "",
+    yamlencode({
+      apiVersion = "node.eks.aws/v1alpha1"
+      kind       = "NodeConfig"
+      spec       = { instance = { localStorage = { strategy = "RAID0" } } }
+    }),
+    "--part--", "",
+  ])
+  device = endswith(var.ami_type, "_NEURON") ? "aws.amazon.com/neuron" : "nvidia.com/gpu"
 }
 
 data "aws_eks_cluster" "this" {
@@ -45,6 +62,7 @@ resource "aws_launch_template" "pool" {
   instance_type          = local.is_block ? var.instance_type : null
   ebs_optimized          = true
   update_default_version = true
+  user_data              = base64encode(local.node_config)
   tags                   = local.tags
 
   # One hop: pods get their rights from EKS Pod Identity, not from the node.
@@ -124,7 +142,7 @@ resource "aws_launch_template" "pool" {
     create_before_destroy = true
 
     precondition {
-      condition     = !local.is_block || var.capacity_reservation_id != null
+      condition     = !local.is_block || var.capacity_reservation_id != null || var.node_count == 0
       error_message = "purchase_option capacity_block needs capacity_reservation_id: the capacity block, bought already."
     }
 
@@ -139,7 +157,7 @@ resource "aws_launch_template" "pool" {
     }
 
     precondition {
-      condition     = !local.placement_group || length(var.subnet_ids) == 1
+      condition     = !local.placement_group || length(local.subnet_ids) == 1
       error_message = "A placement group lies in one zone: give one subnet."
     }
   }
@@ -149,7 +167,7 @@ resource "aws_eks_node_group" "pool" {
   cluster_name    = data.aws_eks_cluster.this.name
   node_group_name = var.name
   node_role_arn   = var.node_role_arn
-  subnet_ids      = var.subnet_ids
+  subnet_ids      = local.subnet_ids
   ami_type        = var.ami_type
   capacity_type   = upper(var.purchase_option)
   instance_types  = local.is_block ? null : local.instance_types
@@ -159,8 +177,8 @@ resource "aws_eks_node_group" "pool" {
   # EKS takes no maximum below 1.
   scaling_config {
     min_size     = 0
-    desired_size = var.node_count
-    max_size     = max(1, var.node_count, coalesce(var.max_node_count, 0))
+    desired_size = local.node_count
+    max_size     = max(1, local.largest_count)
   }
 
   launch_template {

@@ -5,7 +5,7 @@ output "name" {
 
 output "node_count" {
   description = "Nodes the group keeps running."
-  value       = var.node_count
+  value       = local.node_count
 }
 
 output "launch_template_id" {
@@ -21,4 +21,18 @@ output "device" {
 output "efa_interface_count" {
   description = "Elastic Fabric Adapter interfaces of a node."
   value       = local.efa_count
+}
+
+output "device_plugins" {
+  description = "Commands that install what the cluster needs once, before pods can ask for the devices of these nodes."
+  value = concat(
+    local.device == "aws.amazon.com/neuron" ? [
+      "helm upgrade --install neuron-helm-chart oci://public.ecr.aws/neuron/neuron-helm-chart --namespace kube-system",
+      ] : [
+      "helm upgrade --install nvidia-device-plugin nvidia-device-plugin --repo https://nvidia.github.io/k8s-device-plugin --namespace kube-system",
+    ],
+    local.efa_count == 0 ? [] : [
+      "helm upgrade --install aws-efa-k8s-device-plugin aws-efa-k8s-device-plugin --repo https://aws.github.io/eks-charts --namespace kube-system",
+    ],
+  )
 }

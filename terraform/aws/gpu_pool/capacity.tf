@@ -33,7 +33,7 @@ resource "aws_ec2_capacity_reservation" "pool" {
     }
 
     precondition {
-      condition     = length(var.subnet_ids) == 1 && length(var.alternative_instance_types) == 0
+      condition     = length(local.subnet_ids) == 1 && length(var.alternative_instance_types) == 0
       error_message = "reserve_capacity holds one instance type in one zone: give one subnet and no alternative types."
     }
 

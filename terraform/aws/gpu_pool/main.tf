@@ -17,14 +17,11 @@ locals {
   image_id        = coalesce(var.ami_id, one(data.aws_ssm_parameter.image[*].insecure_value))
   is_block        = var.purchase_option == "capacity_block"
   spot_fraction   = var.purchase_option == "spot" ? var.spot_fraction : 0
-  placement_group = coalesce(var.placement_group, local.efa_count > 0 && length(var.subnet_ids) == 1 && !local.is_block)
+  is_gang         = var.gang_nodes > 1
+  placement_group = coalesce(var.placement_group, (local.is_gang || local.efa_count > 0 && length(var.subnet_ids) == 1) && !local.is_block)
 
-  # Months that have begun set today's count, so that an apply does not undo what the schedule did.
-  counts        = { for row in var.schedule : "${row.month}-01T00:00:00Z" => row.node_count }
-  begun         = sort([for start in keys(local.counts) : start if timecmp(start, plantimestamp()) <= 0])
-  node_count    = length(local.begun) == 0 ? var.node_count : local.counts[local.begun[length(local.begun) - 1]]
-  coming        = { for start, count in local.counts : start => count if timecmp(start, plantimestamp()) > 0 }
-  largest_count = max(var.node_count, coalesce(var.max_node_count, 0), values(local.counts)...)
+  # A placement group and EFA end at the zone: nodes of one job take the first subnet only.
+  subnet_ids = local.is_gang ? slice(var.subnet_ids, 0, 1) : var.subnet_ids
 }
 
 data "aws_ssm_parameter" "image" {
@@ -40,7 +37,7 @@ resource "aws_launch_template" "pool" {
   instance_type          = var.instance_type
   ebs_optimized          = true
   update_default_version = true
-  user_data              = local.user_data == null ? null : base64encode(local.user_data)
+  user_data              = base64encode(local.user_data)
   tags                   = local.tags
 
   metadata_options {
@@ -126,7 +123,7 @@ resource "aws_launch_template" "pool" {
     create_before_destroy = true
 
     precondition {
-      condition     = !local.is_block || local.reserved
+      condition     = !local.is_block || local.reserved || var.node_count == 0
       error_message = "purchase_option capacity_block needs capacity_reservation_id, or buy_capacity_block to buy one."
     }
 
@@ -136,7 +133,7 @@ resource "aws_launch_template" "pool" {
     }
 
     precondition {
-      condition     = !local.placement_group || length(var.subnet_ids) == 1
+      condition     = !local.placement_group || length(local.subnet_ids) == 1
       error_message = "A placement group lies in one zone: give one subnet."
     }
 
@@ -146,12 +143,17 @@ resource "aws_launch_template" "pool" {
     }
 
     precondition {
+      condition     = !var.repair_nodes || (var.instance_profile_name != null && local.devices == "nvidia" && var.user_data == null)
+      error_message = "repair_nodes is for NVIDIA GPUs, with instance_profile_name and without user_data."
+    }
+
+    precondition {
       condition     = var.container_image == null || local.devices != null
       error_message = "container_image is for NVIDIA GPUs, Trainium and Inferentia: start other devices in user_data."
     }
 
     precondition {
-      condition     = length(coalesce(local.user_data, "-")) <= 16384
+      condition     = length(local.user_data) <= 16384
       error_message = "EC2 takes at most 16 KiB of user data."
     }
   }
@@ -162,9 +164,24 @@ resource "aws_autoscaling_group" "pool" {
   min_size            = 0
   max_size            = local.largest_count
   desired_capacity    = local.node_count
-  vpc_zone_identifier = var.subnet_ids
+  vpc_zone_identifier = local.subnet_ids
   health_check_type   = "EC2"
-  capacity_rebalance  = local.spot_fraction > 0
+  capacity_rebalance  = local.spot_fraction > 0 && !local.is_gang
+  # Nodes that are moved for the balance of zones take the whole job down with them.
+  suspended_processes = local.is_gang ? ["AZRebalance"] : null
+
+  dynamic "instance_refresh" {
+    for_each = var.refresh_nodes ? [1] : []
+
+    content {
+      strategy = "Rolling"
+
+      preferences {
+        min_healthy_percentage = 0
+        skip_matching          = true
+      }
+    }
+  }
 
   # GPU capacity is often short: the apply must not wait for it, nor fail on it.
   wait_for_capacity_timeout = "0"
@@ -216,16 +233,4 @@ resource "aws_autoscaling_group" "pool" {
       propagate_at_launch = true
     }
   }
-}
-
-# At the start of a month of the schedule the group takes that month's count; -1 leaves its limits as they are.
-resource "aws_autoscaling_schedule" "month" {
-  for_each = local.coming
-
-  scheduled_action_name  = substr(each.key, 0, 7)
-  autoscaling_group_name = aws_autoscaling_group.pool.name
-  start_time             = each.key
-  desired_capacity       = each.value
-  min_size               = -1
-  max_size               = -1
 }

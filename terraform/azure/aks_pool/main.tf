@@ -24,8 +24,10 @@ resource "azurerm_kubernetes_cluster_node_pool" "pool" {
   kubernetes_cluster_id         = var.kubernetes_cluster_id
   mode                          = "User"
   vm_size                       = var.vm_size
-  node_count                    = var.node_count
-  auto_scaling_enabled          = false
+  node_count                    = var.scale_to_zero ? null : local.node_count
+  auto_scaling_enabled          = var.scale_to_zero
+  min_count                     = var.scale_to_zero ? 0 : null
+  max_count                     = var.scale_to_zero ? max(1, local.largest_count) : null
   zones                         = length(var.zones) > 0 ? var.zones : null
   vnet_subnet_id                = var.subnet_id
   node_public_ip_enabled        = false
@@ -46,6 +48,12 @@ resource "azurerm_kubernetes_cluster_node_pool" "pool" {
     precondition {
       condition     = var.capacity_reservation_group_id == null || !local.spot
       error_message = "Capacity is not reserved for spot nodes."
+    }
+
+    # https://learn.microsoft.com/azure/virtual-machines/setup-infiniband#cluster-configuration-options
+    precondition {
+      condition     = var.gang_nodes == 1 || (length(var.zones) <= 1 && local.largest_count <= 100)
+      error_message = "Nodes of one job lie in one zone and one placement group, which holds at most 100: give zones no more than one."
     }
   }
 }

@@ -47,13 +47,85 @@ variable "purchase_option" {
 }
 
 variable "node_count" {
-  description = "Nodes to keep running."
+  description = "Nodes to keep running; with a schedule, before its first time."
   type        = number
 
   validation {
     condition     = var.node_count >= 0 && var.node_count <= 1000 && floor(var.node_count) == var.node_count
     error_message = "node_count is a whole number of nodes from 0 to 1000, the most that a node pool holds."
   }
+}
+
+variable "schedule" {
+  description = "Nodes from a time on (2027-03-01T00:00:00Z); empty leaves them at node_count. Rows that have begun decide at an apply."
+  type        = list(object({ start = string, node_count = number }))
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for row in var.schedule : can(regex("^\\d{4}-\\d{2}-\\d{2}T\\d{2}:00:00Z$", row.start)) && can(timeadd(row.start, "0s"))])
+    error_message = "schedule has times on the hour such as 2027-03-01T00:00:00Z."
+  }
+
+  validation {
+    condition     = length(distinct(var.schedule[*].start)) == length(var.schedule)
+    error_message = "schedule has each time once."
+  }
+
+  validation {
+    condition     = alltrue([for row in var.schedule : row.node_count >= 0 && floor(row.node_count) == row.node_count])
+    error_message = "schedule has whole numbers of nodes, 0 or more."
+  }
+}
+
+variable "week" {
+  description = "Nodes in the hours of the week (UTC) of a month: from an hour on, for some hours, on days such as MON; empty for the same at all hours."
+  type        = list(object({ month = string, days = list(string), hour = number, hours = number, node_count = number }))
+  default     = []
+  nullable    = false
+
+  validation {
+    condition = alltrue([
+      for row in var.week :
+      can(regex("^\\d{4}-(0[1-9]|1[0-2])$", row.month)) && length(row.days) > 0 &&
+      length(setsubtract(row.days, ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"])) == 0
+    ])
+    error_message = "week has months such as 2027-03 and days from MON to SUN."
+  }
+
+  validation {
+    condition = alltrue([
+      for row in var.week :
+      contains(range(24), row.hour) && contains(range(1, 25), row.hours) && row.hour + row.hours <= 24 &&
+      row.node_count >= 0 && floor(row.node_count) == row.node_count
+    ])
+    error_message = "week has hours from 0 to 23 within a day, and whole numbers of nodes, 0 or more."
+  }
+}
+
+variable "gang_nodes" {
+  description = "Nodes that one job needs at once; above 1 they are placed and joined so that jobs can span them."
+  type        = number
+  default     = 1
+  nullable    = false
+
+  validation {
+    condition     = var.gang_nodes >= 1 && floor(var.gang_nodes) == var.gang_nodes
+    error_message = "gang_nodes is a whole number of nodes, 1 or more."
+  }
+}
+
+variable "max_node_count" {
+  description = "Upper limit of the pool for whoever scales it; null keeps it at the most of node_count, schedule and week."
+  type        = number
+  default     = null
+}
+
+variable "scale_to_zero" {
+  description = "Whether the cluster's autoscaler starts nodes while pods need them, up to the most that are planned, and stops them after."
+  type        = bool
+  default     = false
+  nullable    = false
 }
 
 variable "vm_size" {

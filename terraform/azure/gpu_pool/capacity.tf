@@ -1,5 +1,5 @@
 resource "azurerm_proximity_placement_group" "pool" {
-  count = var.proximity_placement_group ? 1 : 0
+  count = local.is_near ? 1 : 0
 
   name                = "${var.name}-near"
   location            = var.location
@@ -60,7 +60,7 @@ resource "azurerm_capacity_reservation" "pool" {
     }
 
     precondition {
-      condition     = !local.spot && !var.single_placement_group && !var.proximity_placement_group
+      condition     = !local.spot && !var.single_placement_group && !local.is_near
       error_message = "Capacity is reserved neither for spot nodes nor for nodes in one placement group."
     }
   }

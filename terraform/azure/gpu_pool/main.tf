@@ -23,8 +23,9 @@ locals {
   images = var.image_id == null ? [local.image] : []
 
   # Arguments of the container between single quotes, as a shell reads them.
-  container = var.container_image == null ? null : templatefile("${path.module}/cloud-init.yaml.tftpl", {
-    run = base64encode(templatefile("${path.module}/container.sh.tftpl", {
+  node_data = templatefile("${path.module}/cloud-init.yaml.tftpl", {
+    prepare = base64encode(file("${path.module}/prepare-node.sh"))
+    run = var.container_image == null ? null : base64encode(templatefile("${path.module}/container.sh.tftpl", {
       words     = [for word in concat([var.container_image], var.container_command) : "'${replace(word, "'", "'\\''")}'"]
       cuda_line = var.cuda_line
       fabric    = var.single_placement_group
@@ -32,8 +33,10 @@ locals {
     }))
     amd = var.gpu_vendor == "amd"
   })
-  boot_text   = var.container_image == null ? var.user_data : local.container
-  custom_data = local.boot_text == null ? null : base64encode(local.boot_text)
+  custom_data = base64encode(var.user_data == null ? local.node_data : var.user_data)
+
+  is_gang = var.gang_nodes > 1
+  is_near = coalesce(var.proximity_placement_group, local.is_gang && !var.single_placement_group)
 }
 
 # Sizes with InfiniBand: all nodes in one placement group, which uniform orchestration makes sure of.
@@ -46,7 +49,7 @@ resource "azurerm_linux_virtual_machine_scale_set" "pool" {
   location                        = var.location
   resource_group_name             = local.resource_group_name
   sku                             = var.vm_size
-  instances                       = var.node_count
+  instances                       = local.node_count
   zones                           = local.zones
   overprovision                   = false
   single_placement_group          = true
@@ -129,8 +132,13 @@ resource "azurerm_linux_virtual_machine_scale_set" "pool" {
 
   lifecycle {
     precondition {
-      condition     = var.node_count <= 100
+      condition     = local.largest_count <= 100
       error_message = "A single placement group holds at most 100 nodes."
+    }
+
+    precondition {
+      condition     = !local.is_gang || length(var.zones) <= 1
+      error_message = "Nodes of one job lie in one zone: give zones no more than one."
     }
 
     precondition {
@@ -163,7 +171,7 @@ resource "azurerm_orchestrated_virtual_machine_scale_set" "pool" {
   location                      = var.location
   resource_group_name           = local.resource_group_name
   sku_name                      = var.vm_size
-  instances                     = var.node_count
+  instances                     = local.node_count
   zones                         = local.zones
   single_placement_group        = false
   platform_fault_domain_count   = 1

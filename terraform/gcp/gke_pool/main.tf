@@ -8,14 +8,25 @@ locals {
   node_labels = {
     for key in ["plan", "team"] : "gpu-planner/${key}" => trim(local.labels[key], "-_") if contains(keys(local.labels), key)
   }
-  cluster = regex("^projects/([^/]+)/locations/([^/]+)/clusters/([^/]+)$", var.cluster_id)
-  tpu     = can(regex("^(ct|tpu)\\d", var.machine_type))
+  place = {
+    project = local.cluster[0]
+    region  = join("-", slice(split("-", var.zone), 0, 2))
+    zone    = var.zone
+  }
+  is_compact = coalesce(var.compact_placement, local.is_gang && !local.tpu)
+  cluster    = regex("^projects/([^/]+)/locations/([^/]+)/clusters/([^/]+)$", var.cluster_id)
+  tpu        = can(regex("^(ct|tpu)\\d", var.machine_type))
   # What an N1 machine is given, or what the machine type brings.
   accelerator = (
     var.accelerator_type != null ? [{ type = var.accelerator_type, count = var.accelerator_count }] :
     local.tpu || local.brought == null ? [] : [{ type = local.family.accelerator, count = local.brought.accelerators }]
   )
-  affinity = var.queued ? "NO_RESERVATION" : var.reservation != null ? "SPECIFIC_RESERVATION" : null
+  flex       = var.queued || var.purchase_option == "flex_start"
+  autoscaled = local.flex || var.scale_to_zero
+  # Disks of 375 GB that the machine brings; on N1 those that are asked for.
+  brought_ssd_gib = try(local.brought.ssd_gib, null) == null ? 0 : local.brought.ssd_gib
+  local_ssd_count = try(coalesce(var.local_ssd_count, local.brought_ssd_gib > 0 ? local.brought_ssd_gib / 375 : null), null)
+  affinity        = local.flex ? "NO_RESERVATION" : var.reservation != null ? "SPECIFIC_RESERVATION" : null
 }
 
 resource "google_container_node_pool" "pool" {
@@ -24,18 +35,18 @@ resource "google_container_node_pool" "pool" {
   location       = local.cluster[1]
   cluster        = local.cluster[2]
   node_locations = [var.zone]
-  node_count     = var.queued ? null : var.node_count
+  node_count     = local.autoscaled ? null : local.node_count
 
   # Dynamic Workload Scheduler starts nodes only for a ProvisioningRequest, all of it at once:
   # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/provisioningrequest
-  initial_node_count = var.queued ? 0 : null
+  initial_node_count = local.autoscaled ? 0 : null
 
   dynamic "autoscaling" {
-    for_each = var.queued ? [1] : []
+    for_each = local.autoscaled ? [1] : []
 
     content {
       total_min_node_count = 0
-      total_max_node_count = max(1, var.node_count)
+      total_max_node_count = max(1, local.largest_count)
       location_policy      = "ANY"
     }
   }
@@ -49,7 +60,7 @@ resource "google_container_node_pool" "pool" {
   }
 
   dynamic "placement_policy" {
-    for_each = var.compact_placement || var.tpu_topology != null ? [1] : []
+    for_each = local.is_compact || var.tpu_topology != null ? [1] : []
 
     content {
       type         = "COMPACT"
@@ -58,7 +69,7 @@ resource "google_container_node_pool" "pool" {
   }
 
   management {
-    auto_repair  = var.queued ? false : true
+    auto_repair  = local.flex ? false : true
     auto_upgrade = true
   }
 
@@ -71,13 +82,22 @@ resource "google_container_node_pool" "pool" {
 
   network_config {
     enable_private_nodes = true
+
+    dynamic "additional_node_network_configs" {
+      for_each = local.interfaces
+
+      content {
+        network    = additional_node_network_configs.value.network
+        subnetwork = additional_node_network_configs.value.subnetwork
+      }
+    }
   }
 
   node_config {
     machine_type      = var.machine_type
     image_type        = "COS_CONTAINERD"
     spot              = var.purchase_option == "spot"
-    flex_start        = var.queued
+    flex_start        = local.flex
     disk_type         = var.boot_disk_type
     disk_size_gb      = var.boot_disk_gb
     boot_disk_kms_key = var.kms_key
@@ -108,7 +128,7 @@ resource "google_container_node_pool" "pool" {
     }
 
     dynamic "ephemeral_storage_local_ssd_config" {
-      for_each = var.local_ssd_count[*]
+      for_each = local.local_ssd_count[*]
 
       content {
         local_ssd_count = ephemeral_storage_local_ssd_config.value
@@ -172,13 +192,18 @@ resource "google_container_node_pool" "pool" {
     }
 
     precondition {
-      condition     = !var.queued || (var.purchase_option == "on_demand" && var.reservation == null)
-      error_message = "queued is for on_demand nodes without a reservation."
+      condition     = !var.queued || (contains(["on_demand", "flex_start"], var.purchase_option) && var.reservation == null)
+      error_message = "queued is for on_demand and flex_start nodes without a reservation."
     }
 
     precondition {
-      condition     = var.reservation == null || var.purchase_option == "on_demand"
-      error_message = "Spot nodes cannot start in a reservation."
+      condition     = var.reservation == null || !contains(["spot", "flex_start"], var.purchase_option)
+      error_message = "Spot and flex_start nodes cannot start in a reservation."
+    }
+
+    precondition {
+      condition     = !contains(["reservation", "calendar"], var.purchase_option) || var.reservation != null || var.node_count == 0
+      error_message = "purchase_option reservation and calendar need the reservation."
     }
   }
 }

@@ -10,7 +10,7 @@ output "id" {
 
 output "node_count" {
   description = "Nodes that the pool keeps running, or starts at most where they are queued."
-  value       = var.node_count
+  value       = local.node_count
 }
 
 output "node_selector" {

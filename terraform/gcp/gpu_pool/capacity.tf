@@ -1,5 +1,9 @@
 # Capacity that waits for nodes, is paid for without them, or binds for years: nothing here is made unless its variable asks.
 locals {
+  # https://docs.cloud.google.com/compute/docs/instances/provisioning-models; nodes of dated days end with them.
+  provisioning_models = { spot = "SPOT", calendar = "RESERVATION_BOUND", flex_start = "FLEX_START" }
+  termination_actions = { spot = var.termination_action, calendar = "DELETE", flex_start = "DELETE" }
+
   affinity = local.flex ? "NO_RESERVATION" : var.reservation != null ? "SPECIFIC_RESERVATION" : null
   reserved = coalesce(var.reserved_node_count, var.node_count)
 
@@ -33,6 +37,14 @@ resource "google_compute_instance_group_manager" "flex" {
 
   instance_lifecycle_policy {
     default_action_on_failure = "DO_NOTHING"
+  }
+
+  dynamic "resource_policies" {
+    for_each = google_compute_resource_policy.group
+
+    content {
+      workload_policy = resource_policies.value.id
+    }
   }
 
   # The requests and the end of the nodes' time change the size.

@@ -5,9 +5,15 @@ locals {
     team      = join("-", var.teams)
   }
   spot     = var.purchase_option == "spot"
-  flex     = var.flex_start_hours != null
+  flex     = var.purchase_option == "flex_start"
   zonal    = length(var.zones) == 1 && !local.flex
   regional = !local.zonal && !local.flex
+  # A group in several zones takes the schedule at each apply.
+  scheduled = local.zonal && length(var.schedule) > 0
+  place     = { project = var.project, region = var.region, zone = one(slice(var.zones, 0, min(1, length(var.zones)))) }
+  # Machines with RDMA are placed by a policy of the group, all others by one of their template.
+  is_placed_by_group = local.is_gang && local.fabric.rdma > 0
+  is_compact         = coalesce(var.compact_placement, local.is_gang && !local.is_placed_by_group)
   group_id = one(concat(
     google_compute_region_instance_group_manager.pool[*].id,
     google_compute_instance_group_manager.pool[*].id,
@@ -27,9 +33,9 @@ resource "google_compute_instance_template" "pool" {
   metadata = merge({
     block-project-ssh-keys = "true"
     enable-oslogin         = "TRUE"
-  }, local.container_data == null ? {} : { user-data = local.container_data })
+  }, { user-data = local.node_data })
   metadata_startup_script = var.startup_script
-  resource_policies       = var.compact_placement ? google_compute_resource_policy.pool[*].id : null
+  resource_policies       = local.is_compact ? google_compute_resource_policy.pool[*].id : null
 
   disk {
     boot         = true
@@ -64,13 +70,31 @@ resource "google_compute_instance_template" "pool" {
     nic_type   = startswith(var.machine_type, "n1-") ? null : "GVNIC"
   }
 
+  dynamic "network_interface" {
+    for_each = local.interfaces
+
+    content {
+      network    = network_interface.value.network
+      subnetwork = network_interface.value.subnetwork
+      nic_type   = network_interface.value.type
+    }
+  }
+
   # A machine with an accelerator cannot be moved to another host while it runs.
   scheduling {
     on_host_maintenance         = "TERMINATE"
     automatic_restart           = !local.spot && !local.flex
     preemptible                 = local.spot
-    provisioning_model          = local.spot ? "SPOT" : "STANDARD"
-    instance_termination_action = local.spot ? var.termination_action : null
+    provisioning_model          = lookup(local.provisioning_models, var.purchase_option, "STANDARD")
+    instance_termination_action = lookup(local.termination_actions, var.purchase_option, null)
+
+    dynamic "max_run_duration" {
+      for_each = local.flex ? [floor(var.flex_start_hours * 3600)] : []
+
+      content {
+        seconds = max_run_duration.value
+      }
+    }
   }
 
   dynamic "reservation_affinity" {
@@ -127,29 +151,48 @@ resource "google_compute_instance_template" "pool" {
     }
 
     precondition {
-      condition     = !var.compact_placement || length(var.zones) == 1
-      error_message = "compact_placement holds nodes close together in one zone: give one zone."
+      condition     = !local.is_compact && !local.is_gang || length(var.zones) == 1
+      error_message = "Nodes that are close together or share a job lie in one zone: give one zone."
     }
 
     precondition {
-      condition     = !var.compact_placement || !var.reserve_capacity
+      condition     = !local.is_compact || !var.reserve_capacity
       error_message = "In this provider line a reservation takes no placement: choose compact_placement or reserve_capacity."
     }
 
     precondition {
-      condition     = var.reservation == null || var.purchase_option == "on_demand"
-      error_message = "Spot nodes cannot start in a reservation."
+      condition     = var.reservation == null || !contains(["spot", "flex_start"], var.purchase_option)
+      error_message = "Spot and flex_start nodes cannot start in a reservation."
     }
 
     precondition {
-      condition     = !local.flex || (var.purchase_option == "on_demand" && length(var.zones) == 1 && var.reservation == null && !var.reserve_capacity)
-      error_message = "flex_start_hours is for on_demand nodes in one zone without a reservation."
+      condition     = !local.flex || (length(var.zones) == 1 && !var.reserve_capacity)
+      error_message = "flex_start is for nodes in one zone without a reservation."
+    }
+
+    precondition {
+      condition     = !contains(["reservation", "calendar"], var.purchase_option) || (var.reservation != null && length(var.zones) == 1) || var.node_count == 0
+      error_message = "purchase_option reservation and calendar need the reservation, and its zone."
     }
   }
 }
 
+# https://docs.cloud.google.com/ai-hypercomputer/docs/workload-policy
+resource "google_compute_resource_policy" "group" {
+  count = local.is_placed_by_group ? 1 : 0
+
+  name        = "${var.name}-group"
+  description = "Nodes of ${var.name}, in one block of the network"
+  project     = var.project
+  region      = var.region
+
+  workload_policy {
+    type = "HIGH_THROUGHPUT"
+  }
+}
+
 resource "google_compute_resource_policy" "pool" {
-  count = var.compact_placement ? 1 : 0
+  count = local.is_compact ? 1 : 0
 
   name        = var.name
   description = "Nodes of ${var.name}, close together"
@@ -168,10 +211,27 @@ resource "google_compute_instance_group_manager" "pool" {
   base_instance_name = var.name
   project            = var.project
   zone               = var.zones[0]
-  target_size        = var.node_count
+  target_size        = local.scheduled ? null : local.node_count
 
   version {
     instance_template = google_compute_instance_template.pool.self_link_unique
+  }
+
+  dynamic "auto_healing_policies" {
+    for_each = var.health_check[*]
+
+    content {
+      health_check      = auto_healing_policies.value
+      initial_delay_sec = 900
+    }
+  }
+
+  dynamic "resource_policies" {
+    for_each = google_compute_resource_policy.group
+
+    content {
+      workload_policy = resource_policies.value.id
+    }
   }
 }
 
@@ -182,12 +242,21 @@ resource "google_compute_region_instance_group_manager" "pool" {
   base_instance_name               = var.name
   project                          = var.project
   region                           = var.region
-  target_size                      = var.node_count
+  target_size                      = local.node_count
   distribution_policy_zones        = length(var.zones) > 0 ? var.zones : null
   distribution_policy_target_shape = "ANY"
 
   version {
     instance_template = google_compute_instance_template.pool.self_link_unique
+  }
+
+  dynamic "auto_healing_policies" {
+    for_each = var.health_check[*]
+
+    content {
+      health_check      = auto_healing_policies.value
+      initial_delay_sec = 900
+    }
   }
 
   # The shape ANY takes nodes where they are to be had, and allows no redistribution.

@@ -10,7 +10,7 @@ output "group_id" {
 
 output "node_count" {
   description = "Nodes the group keeps running, or asks for once."
-  value       = var.node_count
+  value       = local.node_count
 }
 
 output "instance_template" {

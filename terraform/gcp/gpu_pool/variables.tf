@@ -35,25 +35,90 @@ variable "tags" {
 }
 
 variable "purchase_option" {
-  description = "How nodes are paid for: on_demand (also under committed use, which bills by itself) or spot."
+  description = "How nodes are started: on_demand (also under committed use, which bills by itself), spot, reservation (in one that is there), calendar (bound to a reservation of dated days) or flex_start (all at once when there is room, for flex_start_hours)."
   type        = string
   default     = "on_demand"
   nullable    = false
 
   validation {
-    condition     = contains(["on_demand", "spot"], var.purchase_option)
-    error_message = "purchase_option is on_demand or spot."
+    condition     = contains(["on_demand", "spot", "reservation", "calendar", "flex_start"], var.purchase_option)
+    error_message = "purchase_option is on_demand, spot, reservation, calendar or flex_start."
   }
 }
 
 variable "node_count" {
-  description = "Nodes to keep running."
+  description = "Nodes to keep running; with a schedule, before its first time."
   type        = number
 
   validation {
     condition     = var.node_count >= 0 && floor(var.node_count) == var.node_count
     error_message = "node_count is a whole number of nodes, 0 or more."
   }
+}
+
+variable "schedule" {
+  description = "Nodes from a time on (2027-03-01T00:00:00Z); empty leaves them at node_count. Rows that have begun decide at an apply."
+  type        = list(object({ start = string, node_count = number }))
+  default     = []
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for row in var.schedule : can(regex("^\\d{4}-\\d{2}-\\d{2}T\\d{2}:00:00Z$", row.start)) && can(timeadd(row.start, "0s"))])
+    error_message = "schedule has times on the hour such as 2027-03-01T00:00:00Z."
+  }
+
+  validation {
+    condition     = length(distinct(var.schedule[*].start)) == length(var.schedule)
+    error_message = "schedule has each time once."
+  }
+
+  validation {
+    condition     = alltrue([for row in var.schedule : row.node_count >= 0 && floor(row.node_count) == row.node_count])
+    error_message = "schedule has whole numbers of nodes, 0 or more."
+  }
+}
+
+variable "week" {
+  description = "Nodes in the hours of the week (UTC) of a month: from an hour on, for some hours, on days such as MON; empty for the same at all hours."
+  type        = list(object({ month = string, days = list(string), hour = number, hours = number, node_count = number }))
+  default     = []
+  nullable    = false
+
+  validation {
+    condition = alltrue([
+      for row in var.week :
+      can(regex("^\\d{4}-(0[1-9]|1[0-2])$", row.month)) && length(row.days) > 0 &&
+      length(setsubtract(row.days, ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"])) == 0
+    ])
+    error_message = "week has months such as 2027-03 and days from MON to SUN."
+  }
+
+  validation {
+    condition = alltrue([
+      for row in var.week :
+      contains(range(24), row.hour) && contains(range(1, 25), row.hours) && row.hour + row.hours <= 24 &&
+      row.node_count >= 0 && floor(row.node_count) == row.node_count
+    ])
+    error_message = "week has hours from 0 to 23 within a day, and whole numbers of nodes, 0 or more."
+  }
+}
+
+variable "gang_nodes" {
+  description = "Nodes that one job needs at once; above 1 they are placed and joined so that jobs can span them."
+  type        = number
+  default     = 1
+  nullable    = false
+
+  validation {
+    condition     = var.gang_nodes >= 1 && floor(var.gang_nodes) == var.gang_nodes
+    error_message = "gang_nodes is a whole number of nodes, 1 or more."
+  }
+}
+
+variable "max_node_count" {
+  description = "Upper limit of the pool for whoever scales it; null keeps it at the most of node_count, schedule and week."
+  type        = number
+  default     = null
 }
 
 variable "project" {
@@ -171,11 +236,22 @@ variable "secure_boot" {
   nullable    = false
 }
 
-variable "compact_placement" {
-  description = "Whether nodes lie close together, for traffic between them; in one zone only."
-  type        = bool
-  default     = false
+variable "gpu_address_space" {
+  description = "Address range, /16 or larger, of the networks between accelerators, where jobs span nodes; it must not overlap the first subnetwork."
+  type        = string
+  default     = "172.20.0.0/16"
   nullable    = false
+
+  validation {
+    condition     = can(cidrsubnet(var.gpu_address_space, 4, 15))
+    error_message = "gpu_address_space is a range in CIDR notation."
+  }
+}
+
+variable "compact_placement" {
+  description = "Whether nodes lie close together, for traffic between them; in one zone only. Null is where jobs span nodes."
+  type        = bool
+  default     = null
 }
 
 variable "kms_key" {
@@ -186,6 +262,12 @@ variable "kms_key" {
 
 variable "service_account_email" {
   description = "Service account of the nodes; null gives them no rights."
+  type        = string
+  default     = null
+}
+
+variable "health_check" {
+  description = "Health check (self link) that says whether a node is well, such as one of a DCGM exporter; a group replaces nodes that fail it. Null replaces only those that stop."
   type        = string
   default     = null
 }
@@ -264,12 +346,13 @@ variable "commitment_years" {
 }
 
 variable "flex_start_hours" {
-  description = "Hours that nodes run for when Dynamic Workload Scheduler starts them, all together and when it can (flex start); null starts them now."
+  description = "Hours that nodes of flex_start run for."
   type        = number
-  default     = null
+  default     = 168
+  nullable    = false
 
   validation {
-    condition     = try(var.flex_start_hours >= 1 / 6 && var.flex_start_hours <= 168, var.flex_start_hours == null)
+    condition     = var.flex_start_hours >= 1 / 6 && var.flex_start_hours <= 168
     error_message = "flex_start_hours is between 10 minutes (0.17) and 168."
   }
 }

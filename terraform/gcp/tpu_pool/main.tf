@@ -26,7 +26,7 @@ locals {
 }
 
 resource "google_tpu_v2_vm" "node" {
-  count = var.queued ? 0 : var.node_count
+  count = var.queued ? 0 : local.node_count
 
   provider = google-beta
 
@@ -92,7 +92,7 @@ resource "google_tpu_v2_vm" "node" {
 
 # A queued resource waits until its slice can start. In this provider line it takes none of what the precondition names.
 resource "google_tpu_v2_queued_resource" "node" {
-  count = var.queued ? var.node_count : 0
+  count = var.queued ? local.node_count : 0
 
   provider = google-beta
 

@@ -10,7 +10,7 @@ output "ids" {
 
 output "node_count" {
   description = "TPU nodes that are kept running or waited for."
-  value       = var.node_count
+  value       = local.node_count
 }
 
 output "runtime_version" {

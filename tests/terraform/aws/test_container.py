@@ -28,6 +28,10 @@ def user_data(checked: Any) -> dict[str, Any]:
     }
 
 
+PREPARED = {"/usr/local/sbin/prepare-node", "/etc/systemd/system/prepare-node.service"}
+"""What every node gets: limits and its local disks."""
+
+
 def run_script(script: bytes, folder: Path, built_for: str) -> tuple[list[list[str]], str]:
     """Run a container script with stand-ins for a node's tools: the words of each docker call, and what is said."""
     tools = folder / "tools"
@@ -70,9 +74,9 @@ def test_a_container_gets_its_words_unchanged_and_all_devices(plans: Plans, tmp_
         },
     )
     found = user_data(checked)
-    assert set(found) == {"gpu", "neuron", "own"}
+    assert {item["path"] for item in found["none"]["write_files"]} == PREPARED
     assert found["own"] == {"a": 1}
-    program, unit = found["gpu"]["write_files"]
+    program, unit = found["gpu"]["write_files"][len(PREPARED) :]
     assert "Restart=on-failure" in unit["content"]
     assert f"ExecStart={program['path']}\n" in unit["content"]
     script = base64.b64decode(program["content"])
@@ -94,7 +98,7 @@ def test_a_container_gets_its_words_unchanged_and_all_devices(plans: Plans, tmp_
     assert run_script(script, tmp_path / "same", "12.9.1")[1] == ""
 
     (tmp_path / "neuron").mkdir()
-    script = base64.b64decode(found["neuron"]["write_files"][0]["content"])
+    script = base64.b64decode(found["neuron"]["write_files"][len(PREPARED)]["content"])
     calls, _ = run_script(script, tmp_path / "neuron", "")
     assert calls[0] == ["pull", "job:1"]
     assert "--gpus" not in calls[-1]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
+from planner.reports.terraform.provisioning import find_shipped_folder
 from planner.reports.terraform.provisioning.module_catalog import ModuleMatch, load_clouds, match_module
 from planner.result.message import Message
 from pricing.catalog.price_catalog import Catalog
@@ -108,3 +110,19 @@ def test_what_is_gone_is_refused_with_its_successor(instance_type: str, successo
     told = match_module(load_clouds()["aws"], instance_type, kind)
     assert isinstance(told, Message)
     assert successor in told.text
+
+
+def test_what_the_cluster_needs_once_is_told(plans: Plans) -> None:
+    given = {
+        "p5": {"instance_type": "p5.48xlarge"},
+        "trn": {"instance_type": "trn1.32xlarge", "ami_type": "AL2023_x86_64_NEURON"},
+        "g6": {"instance_type": "g6.xlarge"},
+    }
+    checked = plans("eks_pool", given)
+    templates = checked.by_call("aws_launch_template")
+    for template in templates.values():
+        assert '"strategy": "RAID0"' in base64.b64decode(template["user_data"]).decode()
+    # outputs of a module are not in the plan of a root that passes none on: the text has each chart once
+    text = (find_shipped_folder("terraform") / "aws" / "eks_pool" / "outputs.tf").read_text()
+    for chart in ("neuron-helm-chart", "nvidia-device-plugin", "aws-efa-k8s-device-plugin"):
+        assert text.count(f"helm upgrade --install {chart}") == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -158,10 +159,10 @@ def test_what_cannot_be_is_said_before_anything_is_made(plans: Plans) -> None:
 @pytest.mark.slow
 def test_a_schedule_sets_the_month_that_has_begun_and_plans_the_coming_ones(plans: Plans) -> None:
     rows = [
-        {"month": "2998-02", "node_count": 0},
-        {"month": "2020-02", "node_count": 5},
-        {"month": "2998-01", "node_count": 7},
-        {"month": "2020-01", "node_count": 3},
+        {"start": "2998-02-01T00:00:00Z", "node_count": 0},
+        {"start": "2020-02-01T00:00:00Z", "node_count": 5},
+        {"start": "2998-01-01T00:00:00Z", "node_count": 7},
+        {"start": "2020-01-01T00:00:00Z", "node_count": 3},
     ]
     checked = plans(
         "gpu_pool",
@@ -207,3 +208,23 @@ def test_spot_is_a_share_above_an_on_demand_base(plans: Plans) -> None:
         for name, s in shares.items()
     } == {"all": (1, 0), "most": (1, 25), "none": (1, 100), "on_demand": (0, 100)}
     assert {name for name, group in groups.items() if group["capacity_rebalance"]} == {"all", "most"}
+
+
+def test_nodes_are_repaired_and_refreshed_where_asked(plans: Plans) -> None:
+    asked: Call = {"instance_type": "g6.xlarge", "repair_nodes": True, "refresh_nodes": True}
+    checked = plans(
+        "gpu_pool", {"plain": {"instance_type": "g6.xlarge"}, "kept": asked | {"instance_profile_name": "n"}}
+    )
+    data = {
+        name: base64.b64decode(template["user_data"]).decode()
+        for name, template in checked.by_call("aws_launch_template").items()
+    }
+    assert {name: "check-node.timer" in text for name, text in data.items()} == {"plain": False, "kept": True}
+    assert all("prepare-node.service" in text for text in data.values())
+    groups = checked.by_call("aws_autoscaling_group")
+    assert [len(groups[name]["instance_refresh"]) for name in ("plain", "kept")] == [0, 1]
+
+
+def test_a_repair_that_has_no_rights_is_refused(plans: Plans) -> None:
+    told = plans("gpu_pool", {"bare": {"instance_type": "g6.xlarge", "repair_nodes": True}}).failure
+    assert "repair_nodes is for NVIDIA GPUs, with instance_profile_name and without user_data." in told

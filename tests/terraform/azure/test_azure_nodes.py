@@ -80,6 +80,8 @@ def test_what_runs_a_container_fits_its_machine(example: Check, tmp_path: Path) 
             "/usr/local/sbin/run-container",
             "/usr/local/sbin/prepare-container",
             "/etc/systemd/system/container.service",
+            "/usr/local/sbin/prepare-node",
+            "/etc/systemd/system/prepare-node.service",
         }
         assert "Restart=on-failure" in files["/etc/systemd/system/container.service"]
         for script in ("run", "prepare"):

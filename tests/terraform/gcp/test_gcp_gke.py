@@ -77,8 +77,8 @@ def test_what_a_node_pool_cannot_be_is_said(plans: Plans) -> None:
         "Which accelerators z9-standard-8 brings is not known here.",
         "zone must lie in the cluster's location, us-central1.",
         "tpu_topology is for TPU machines.",
-        "queued is for on_demand nodes without a reservation.",
-        "Spot nodes cannot start in a reservation.",
+        "queued is for on_demand and flex_start nodes without a reservation.",
+        "Spot and flex_start nodes cannot start in a reservation.",
     ):
         assert sentence in told, sentence
 

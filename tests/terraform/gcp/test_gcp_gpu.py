@@ -32,7 +32,8 @@ def test_gpu_nodes_are_closed_and_started_as_the_plan_says(plans: Plans) -> None
     for template in templates.values():
         (interface,) = template["network_interface"]
         assert (interface["subnetwork"], interface["access_config"]) == (SUBNET, [])
-        assert template["metadata"] == {"block-project-ssh-keys": "true", "enable-oslogin": "TRUE"}
+        assert set(template["metadata"]) == {"block-project-ssh-keys", "enable-oslogin", "user-data"}
+        assert "prepare-node.service" in template["metadata"]["user-data"]
         (shielded,) = template["shielded_instance_config"]
         assert (shielded["enable_vtpm"], shielded["enable_integrity_monitoring"]) == (True, True)
         assert template["service_account"] == []
@@ -95,7 +96,7 @@ def test_nothing_is_reserved_or_bought_unless_asked_for(plans: Plans) -> None:
 
 
 def test_flex_start_asks_once_for_all_nodes_and_their_time(plans: Plans) -> None:
-    checked = plans("gpu_pool", {"flex": {**ONE_ZONE, "flex_start_hours": 1.5}})
+    checked = plans("gpu_pool", {"flex": {**ONE_ZONE, "purchase_option": "flex_start", "flex_start_hours": 1.5}})
     request = checked.by_call("google_compute_resize_request")["flex"]
     assert (request["resize_by"], request["requested_run_duration"][0]["seconds"]) == (2, "5400")
     assert request["name"] == "gp-flex-2x90m"
@@ -104,7 +105,9 @@ def test_flex_start_asks_once_for_all_nodes_and_their_time(plans: Plans) -> None
     assert group["instance_lifecycle_policy"][0]["default_action_on_failure"] == "DO_NOTHING"
     template = checked.by_call("google_compute_instance_template")["flex"]
     assert template["reservation_affinity"][0]["type"] == "NO_RESERVATION"
-    assert template["scheduling"][0]["automatic_restart"] is False
+    scheduling = template["scheduling"][0]
+    assert (scheduling["automatic_restart"], scheduling["provisioning_model"]) == (False, "FLEX_START")
+    assert (scheduling["instance_termination_action"], scheduling["max_run_duration"][0]["seconds"]) == ("DELETE", 5400)
 
 
 @pytest.mark.slow
@@ -119,7 +122,7 @@ def test_what_a_gpu_pool_cannot_be_is_said_before_anything_is_made(plans: Plans)
             "spread": {"machine_type": "a2-highgpu-8g", "compact_placement": True},
             "both": {**ONE_ZONE, "compact_placement": True, "reserve_capacity": True},
             "spot_held": {**spot, "reservation": "r"},
-            "spot_flex": {**spot, "flex_start_hours": 1},
+            "spot_flex": {**spot, "zones": [], "purchase_option": "flex_start"},
             "spot_reserve": {**spot, "zones": ["us-central1-a"], "reserve_capacity": True},
             "no_zone": {"machine_type": "g2-standard-4", "reserve_capacity": True},
             "none": {**ONE_ZONE, "reserve_capacity": True, "node_count": 0},
@@ -134,10 +137,10 @@ def test_what_a_gpu_pool_cannot_be_is_said_before_anything_is_made(plans: Plans)
         "An N1 machine needs accelerator_type",
         "zones must lie in the region.",
         "Give startup_script or container_image, not both.",
-        "compact_placement holds nodes close together in one zone: give one zone.",
+        "Nodes that are close together or share a job lie in one zone: give one zone.",
         "choose compact_placement or reserve_capacity.",
-        "Spot nodes cannot start in a reservation.",
-        "flex_start_hours is for on_demand nodes in one zone without a reservation.",
+        "Spot and flex_start nodes cannot start in a reservation.",
+        "flex_start is for nodes in one zone without a reservation.",
         "reserve_capacity is for on_demand nodes without a reservation.",
         "reserve_capacity holds nodes in one zone: give one zone.",
         "reserve_capacity needs reserved_node_count, or a node_count above 0.",

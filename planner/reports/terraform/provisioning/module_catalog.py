@@ -18,14 +18,15 @@ from planner.reports.terraform.provisioning import find_shipped_folder, hcl, ret
 from planner.reports.terraform.provisioning.reasons import reason
 from planner.result.message import Message
 
-Scope = Literal["plan", "region", "pool"]
+Scope = Literal["plan", "region", "pool", "month"]
 PoolKind = Literal["nodes", "kubernetes"]
 ExtraKind = Literal["budget", "quota", "storage"]
-COPIED_SUFFIXES = (".md", ".tf", ".tftpl")
+EVERY_MONTH = "all"
+COPIED_SUFFIXES = (".md", ".sh", ".tf", ".tftpl")
 """Suffixes of the module files that are copied to an emitted root; its TOML is for this package only."""
-POOL_VARIABLES = ("name", "plan_id", "workloads", "teams", "purchase_option", "node_count")
+POOL_VARIABLES = ("name", "plan_id", "workloads", "teams", "purchase_option", "node_count", "schedule")
 """Variables that every pool module has; a plan fills them in."""
-OPTIONAL_POOL_VARIABLES = ("tags", "cuda_line")
+OPTIONAL_POOL_VARIABLES = ("tags", "cuda_line", "week", "scale_to_zero", "gang_nodes", "flex_start_hours")
 """Variables that a plan fills in where a module has them."""
 EXTRA_VARIABLES: Mapping[ExtraKind, tuple[str, ...]] = {
     "budget": ("name", "plan_id", "currency", "monthly_amount", "start_month", "contacts"),
@@ -42,7 +43,8 @@ CONTAINER_EXAMPLES: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class ModuleInput:
-    """A value that no plan holds. The root variable `root` holds one for the plan, or a map by region or by pool."""
+    """A value that no plan holds. The root variable `root` holds one for the plan, or a map by region, by pool, or by
+    pool and month (the month EVERY_MONTH: for all that are not there)."""
 
     name: str
     root: str
@@ -90,12 +92,18 @@ class TerraformModule:
 
 @dataclass(frozen=True, slots=True)
 class PoolModule(TerraformModule):
-    """A pool of nodes. `purchase_options` maps the options it can start to the inputs that each makes required."""
+    """A pool of nodes. `purchase_options` maps the options it can start to the inputs that each makes required;
+    `partial_asks` are required where nodes run for a part of a month, and `hours_note` tells what then stops them;
+    `gang_asks` are required where jobs span nodes; `option_refusals` has the reasons why options are not started."""
 
     kind: PoolKind
     purchase_options: Mapping[str, Sequence[str]]
     shapes: tuple[InstanceTypeRule, ...]
     refusals: tuple[ExclusionRule, ...]
+    partial_asks: Sequence[str] = ()
+    gang_asks: Sequence[str] = ()
+    option_refusals: Mapping[str, str] = field(default_factory=dict)
+    hours_note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +149,7 @@ class ModuleMatch:
 def load_clouds() -> Mapping[str, CloudModules]:
     """Every provider that has a folder under `terraform/`, by name."""
     root = find_shipped_folder("terraform")
-    return {file.parent.name: _load_cloud(file) for file in sorted(root.glob("*/cloud.toml"))}
+    return {file.parent.name: read_cloud(file, file.parent.name) for file in sorted(root.glob("*/cloud.toml"))}
 
 
 def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "nodes") -> ModuleMatch | Message:
@@ -165,10 +173,10 @@ def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "node
     return reason(code, provider=cloud.provider)
 
 
-def _load_cloud(file: Path) -> CloudModules:
+def read_cloud(file: Path, provider: str) -> CloudModules:
+    """The modules beside a cloud.toml. OSError, ValueError, LookupError or TypeError where they are no modules."""
     data = _read_toml(file)
-    provider = file.parent.name
-    blocks = {name: ProviderBlock(**item) for name, item in data["provider"].items()}
+    blocks = {name: ProviderBlock(**item) for name, item in data.get("provider", {}).items()}
     modules = tuple(_load_pool(pool) for pool in sorted(file.parent.glob("*/pool.toml")))
     extras = tuple(_load_extra(extra) for extra in sorted(file.parent.glob("*/extra.toml")))
     inputs = {
@@ -192,6 +200,10 @@ def _load_pool(file: Path) -> PoolModule:
         purchase_options=data["purchase_options"],
         shapes=tuple(InstanceTypeRule(**item) for item in data["shape"]),
         refusals=tuple(ExclusionRule(**item) for item in data.get("refuse", ())),
+        partial_asks=data.get("partial_asks", ()),
+        gang_asks=data.get("gang_asks", ()),
+        option_refusals=data.get("refused_options", {}),
+        hours_note=data["hours_note"],
     )
 
 

@@ -9,11 +9,18 @@ from planner.result.message import Message
 
 REASONS = {
     "no_modules_for_provider": "there are no modules for {provider}",
+    "modules_faulty": "the modules of {provider} cannot be used: {faults}",
     "purchase_option_has_no_module": "the module {module} cannot start nodes as {purchase_option}",
+    "purchase_option_refused_by_module": "the module {module} cannot start nodes as {purchase_option}: {explanation}",
     "no_module_for_type": "no module under terraform/{provider}/ takes this instance type",
     "no_kubernetes_module_for_type": "no module for Kubernetes under terraform/{provider}/ takes this instance type",
     "type_excluded_by_module": "{explanation}",
     "other_nodes_have_module": "{explanation}; `planner terraform --nodes {nodes}` provisions it",
+    "gang_without_fabric": "a job of {nodes} nodes needs a fabric, and none joins nodes of {instance_type}",
+    "gang_beyond_slice": "a job of {nodes} slices needs them joined, and nothing joins slices of {instance_type}: it"
+    " takes one slice that is large enough",
+    "gang_beyond_placement": "the jobs of {nodes} nodes need {pool} nodes of {instance_type} in one placement, which"
+    " holds {limit}",
     "family_ended": "{title} ended on {ended}; its successor is {successor} ({source})",
     "type_retired": "it is retired; its successor is {successor}",
     "type_retired_without_successor": "it is retired; no successor is known",

@@ -29,8 +29,8 @@ module "batch" {
   subnet_ids           = ["subnet-0123456789abcdef0"]
 
   schedule = [
-    { month = "2998-01", node_count = 6 },
-    { month = "2998-02", node_count = 2 },
+    { start = "2998-01-01T00:00:00Z", node_count = 6 },
+    { start = "2998-02-01T00:00:00Z", node_count = 2 },
   ]
 
   container_image   = "123456789012.dkr.ecr.us-east-1.amazonaws.com/embed:1.0"

@@ -70,6 +70,7 @@ module "burst" {
   zones            = ["us-central1-c"]
   machine_type     = "a3-highgpu-8g"
   node_count       = 8
+  purchase_option  = "flex_start"
   flex_start_hours = 72
   subnetwork       = "projects/my-project/regions/us-central1/subnetworks/gpu"
 }

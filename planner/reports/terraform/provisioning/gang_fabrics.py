@@ -1,0 +1,31 @@
+"""Whether the nodes of a gang can be joined: by the fabric of their type, within what it joins."""
+
+from __future__ import annotations
+
+from planner.reports.terraform.provisioning.reasons import reason
+from planner.result.message import Message
+from pricing.catalog.price_catalog import Catalog
+from pricing.fabric import SLICE_FABRIC, unknown_fabric
+
+
+def catalog_of(provider: str) -> Catalog:
+    """The shipped catalogue, or for a cloud of one's own the user's."""
+    shipped = Catalog.embedded()
+    return shipped if provider in shipped.provider_facts else Catalog.current()
+
+
+def gang_problem(provider: str, instance_type: str, gang_nodes: int, pool_nodes: int) -> Message | None:
+    """The reason why no placement of `pool_nodes` nodes holds a gang of `gang_nodes` of them; None where one does."""
+    if gang_nodes <= 1:
+        return None
+    catalog = catalog_of(provider)
+    offering = catalog.offerings.get((provider, instance_type))
+    fabric = catalog.fabric(offering) if offering else unknown_fabric(provider, instance_type, None)
+    facts = {"nodes": str(gang_nodes), "instance_type": instance_type}
+    if fabric.rdma == SLICE_FABRIC or fabric.topology:
+        return reason("gang_beyond_slice", **facts)
+    if not fabric.rdma:
+        return reason("gang_without_fabric", **facts)
+    if not fabric.joins(pool_nodes):
+        return reason("gang_beyond_placement", **facts, pool=str(pool_nodes), limit=str(fabric.nodes_joined))
+    return None

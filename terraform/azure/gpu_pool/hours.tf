@@ -1,0 +1,104 @@
+# A profile of a fixed date goes before one of the hours of the week, and that before the one for all other times.
+# Azure takes 20 profiles: the months to come that fit, and the end, after which there are no nodes.
+# https://learn.microsoft.com/azure/azure-monitor/autoscale/autoscale-multiprofile
+locals {
+  starts = sort(keys(local.counts))
+  windows = [
+    for n, start in local.starts : {
+      name  = formatdate("YYYY-MM-DD hh", start)
+      start = start
+      end   = local.starts[n + 1]
+      count = local.counts[start]
+    }
+    if n + 1 < length(local.starts) && !contains(var.week[*].month, formatdate("YYYY-MM", start))
+  ]
+  windows_left = [for window in local.windows : window if timecmp(window.end, plantimestamp()) > 0]
+  last         = one(slice(reverse(local.starts), 0, min(1, length(local.starts))))
+  end = local.last == null ? [] : [{
+    name  = "after"
+    start = local.last
+    end   = timeadd(local.last, "87600h")
+    count = local.counts[local.last]
+  }]
+  day_names = {
+    MON = "Monday", TUE = "Tuesday", WED = "Wednesday", THU = "Thursday", FRI = "Friday", SAT = "Saturday", SUN = "Sunday"
+  }
+  # The hours of the week know no month: those of the first month that is not over, and of the next by a later apply.
+  week_months = sort([
+    for month in distinct(var.week[*].month) : month
+    if timecmp(timeadd("${month}-01T00:00:00Z", "744h"), plantimestamp()) > 0
+  ])
+  weekly      = [for row in var.week : row if try(row.month == local.week_months[0], false)]
+  fixed_dates = slice(local.windows_left, 0, min(max(0, 18 - length(local.weekly)), length(local.windows_left)))
+}
+
+resource "azurerm_monitor_autoscale_setting" "pool" {
+  count = length(var.schedule) + length(var.week) > 0 ? 1 : 0
+
+  name                = "${var.name}-hours"
+  location            = var.location
+  resource_group_name = local.resource_group_name
+  tags                = local.tags
+  target_resource_id = one(concat(
+    azurerm_linux_virtual_machine_scale_set.pool[*].id,
+    azurerm_orchestrated_virtual_machine_scale_set.pool[*].id,
+  ))
+
+  profile {
+    name = "otherwise"
+
+    capacity {
+      default = local.node_count
+      minimum = local.node_count
+      maximum = local.node_count
+    }
+  }
+
+  dynamic "profile" {
+    for_each = local.weekly
+
+    content {
+      name = "week ${profile.key}"
+
+      capacity {
+        default = profile.value.node_count
+        minimum = profile.value.node_count
+        maximum = profile.value.node_count
+      }
+
+      recurrence {
+        timezone = "UTC"
+        days     = [for day in profile.value.days : local.day_names[day]]
+        hours    = [profile.value.hour]
+        minutes  = [0]
+      }
+    }
+  }
+
+  dynamic "profile" {
+    for_each = concat(local.fixed_dates, local.end)
+
+    content {
+      name = profile.value.name
+
+      capacity {
+        default = profile.value.count
+        minimum = profile.value.count
+        maximum = profile.value.count
+      }
+
+      fixed_date {
+        timezone = "UTC"
+        start    = profile.value.start
+        end      = profile.value.end
+      }
+    }
+  }
+
+  lifecycle {
+    precondition {
+      condition     = length(local.weekly) <= 18
+      error_message = "Azure takes 20 profiles of hours: give a week with fewer changes."
+    }
+  }
+}

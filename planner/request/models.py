@@ -36,7 +36,6 @@ from planner.request.sweeps import Sweep
 from pricing.quota import Quota, QuotaUnit, unknown_kinds
 
 Effort = Literal["quick", "standard", "proof"]
-"""How long the search for a plan goes on."""
 WorkFamily = Literal["training", "llm_training", "inference", "prefill", "decode"]
 """What kind of work it is to an accelerator: decode is one stream of tokens, prefill one prompt, inference batches."""
 

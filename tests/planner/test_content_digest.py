@@ -154,8 +154,8 @@ def test_a_plan_cut_by_the_clock_says_so_and_has_another_digest(priced, ask, hou
     request, catalog = ask(hours("T4", 700), months=2, strategies=["cloud"]), priced(PRICES)
     whole = plan(request, catalog)
 
-    def cut(name, context):
-        solved = solve(name, context)
+    def cut(name, *rest):
+        solved = solve(name, *rest)
         return replace(solved, strategy=replace(solved.strategy, status="within_gap", cut_by_clock=True))
 
     monkeypatch.setattr(pipeline, "solve_strategy", cut)

@@ -41,8 +41,6 @@ def work_is_done(answer: Answer) -> Iterator[Fault]:
             continue
         for month, rows in answer.each_month(uses):
             wanted = work.monthly[month - 1]
-            if work.stands:
-                wanted = math.fsum(hours * units for hours, units in work.hourly_due(month))
             done = math.fsum(use["units"] for use in rows)
             if not math.isclose(done, wanted, rel_tol=CLOSE, abs_tol=CLOSE * max(work.monthly)):
                 yield Fault("work done", f"{name} month {month}", done, wanted)

@@ -187,6 +187,7 @@ def _rules(chance: random.Random, _: Document) -> Document:
         made["assumptions"] = {"capacity_blocks_beyond_window": 1}
     if chance.random() < 0.2:
         made["start"] = "2026-12"
+    made["effort"] = chance.choice(["quick", "standard"])
     return made
 
 

@@ -15,7 +15,6 @@ from tests.fuzz.plans.facts import HOURS
 
 Document = dict[str, Any]
 WEEK = 168
-LEVELS_MAX = 12
 
 
 @dataclass(frozen=True)
@@ -83,12 +82,7 @@ class Work:
         if self.deadline is not None or any_hour:
             return None
         mean = math.fsum(raw := _hours(shape)) / len(raw)
-        levels = [each / mean for each in (raw if len(raw) == WEEK else raw * 7)]
-        if len(distinct := sorted(set(levels))) <= LEVELS_MAX:
-            return tuple(levels)
-        size = -(-len(distinct) // LEVELS_MAX)  # more levels rise to the highest of their group: the guide says so
-        raised = {each: distinct[min((n // size + 1) * size, len(distinct)) - 1] for n, each in enumerate(distinct)}
-        return tuple(raised[each] for each in levels)
+        return tuple(each / mean for each in (raw if len(raw) == WEEK else raw * 7))
 
     @property
     def stands(self) -> bool:

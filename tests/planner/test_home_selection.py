@@ -128,10 +128,12 @@ def test_the_program_by_place_is_exact_for_one_place_and_one_way_more(priced, as
     assert seen == [pytest.approx(5256.0)]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("limits", [PART, {"whole_columns": 0}, {}])
-def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(instance, monkeypatch, seed, limits):
+@pytest.mark.parametrize("stepwise", [0, 20_000])
+def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(instance, monkeypatch, seed, limits, stepwise):
+    monkeypatch.setattr(plan_search, "STEPWISE_COLUMNS", stepwise)
     monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "EXACT_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **limits)})

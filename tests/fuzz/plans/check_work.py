@@ -75,7 +75,9 @@ def standing_nodes_are_whole(answer: Answer) -> Iterator[Fault]:
             if len({place_of(use) for use in uses}) == 1 and uses[0]["provider"]:
                 if not any(math.isclose(hours, each, rel_tol=CLOSE) for each in wanted):
                     yield Fault("standing nodes", f"{name} month {month}", hours, wanted)
-            elif len({use["accelerators_per_node"] for use in uses}) == 1 and hours * SLACK < min(wanted):
+            elif len({(use["accelerator"], use["accelerators_per_node"]) for use in uses}) == 1 and hours * SLACK < min(
+                wanted
+            ):
                 yield Fault("too few standing nodes", f"{name} month {month}", hours, wanted)
     yield from _shared_nodes_suffice(answer)
 

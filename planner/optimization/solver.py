@@ -25,8 +25,6 @@ TIME_LIMIT_S = 600.0
 """A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
 RELAXATION_ACCURACY = 1e-6
 """How far a relaxation may come out above its optimum: its tolerances are a tenth of this."""
-INTERIOR_COLUMNS = 20_000
-"""From here on the interior point method is faster than the simplex (50 workloads x 36 months: 22 against 198 s)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +90,9 @@ def relax_program(program: LinearProgram) -> Solution:
     """The optimum of the linear relaxation, with the reduced costs of the columns; infeasible where it has none."""
     import highspy
 
-    solver = "ipm" if len(program.columns) > INTERIOR_COLUMNS else "simplex"
     parts = replace(program, whole=[False] * len(program.whole))
-    # Prices inside the optimal face prove as much as those of a corner; the crossover to one takes most of the time.
-    highs = _load_solver(parts, time_limit=TIME_LIMIT_S, solver=solver, run_crossover="off")
+    # 50 workloads x 36 months in the cloud by place: 5 s; the interior point method 26 s, and without prices that prove
+    highs = _load_solver(parts, time_limit=TIME_LIMIT_S, solver="simplex")
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):

@@ -16,7 +16,7 @@ Minimise  sum cost[k,p] u + sum cost[i,a] y - sum (rate[l,t] - use[g,t]) c   sub
 Work up to a deadline and work that may be spread have columns for their shares of each month. Every plan of the model
 gives a solution here that costs no more, so any bound of this program holds for the model. It leaves out what only
 makes plans dearer: whole gangs on shared nodes, whole nodes for parts of a workload, jobs at once, quotas and budgets;
-and it takes the best of each where a job with a deadline may have several gangs.
+and it takes the best of each gang for work that may be spread.
 """
 
 from __future__ import annotations

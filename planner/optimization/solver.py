@@ -74,12 +74,12 @@ def solve_program(
             return Solution("unsolved", 0.0, 0.0, (), cut_by_clock=True)
         raise InternalError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
     integer = any(program.whole)
-    bound = info.mip_dual_bound if integer else info.objective_function_value
     best = info.objective_function_value
+    bound = info.mip_dual_bound if integer else best
     proven = status == highspy.HighsModelStatus.kOptimal and (best - bound <= GAP_TARGET * max(abs(best), 1e-9) + 1e-9)
     return Solution(
         "optimal" if proven else "within_gap",
-        info.objective_function_value,
+        best,
         bound if math.isfinite(bound) else 0.0,
         tuple(highs.getSolution().col_value),
         cut_by_clock=status == highspy.HighsModelStatus.kTimeLimit,

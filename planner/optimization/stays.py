@@ -1,8 +1,8 @@
 """What the work of a workload takes at a place, and what it would cost there by the hour.
 
 A stay is a workload at a place: its node-hours in each slot (a month, and a block of it or any hour), in at most two
-parts: as much as may run on spot where that is cheaper, and the rest. What owned nodes do not do, overflow does by the
-hour: its cost is that of the cheapest place for each part. Costs are present costs.
+parts: as much as may run on spot where that is cheaper, and the rest. On owned nodes it is a stay for each place that
+may take the overflow, which does by the hour what the nodes do not. Costs are present costs.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class _Ways:
 
 
 def list_stays(setting: PlanningContext, allowed: StrategyScope) -> list[list[Stay]]:
-    """By workload, its possible stays. Gangs of work up to a deadline, or that may be spread, are one stay: the least
+    """By workload, its possible stays. All gangs of work that may be spread are one stay at a place: the least
     node-hours and the most at once of any."""
     needs, resources = setting.demands.needs, setting.market.resources
     at_home: list[dict[Home, _Ways]] = [defaultdict(_Ways) for _ in needs]
@@ -212,7 +212,7 @@ class _StayBuilder:
     def _may_take(self, candidate: Candidate, home: Home) -> bool:
         """Whether overflow may go there: of a job with a fixed gang type, to the same."""
         own = gang_type(candidate, self.setting.market.resources)
-        return not has_fixed_gang_type(self.need) or home.gang_type in (ANY_GANG, own)
+        return not has_fixed_gang_type(self.need) or home.gang_type == own
 
     def _is_fast_enough(self, ways: Sequence[Candidate], most_a_month: float) -> bool:
         """Whether as many gangs at once as the workload allows can do its work there."""

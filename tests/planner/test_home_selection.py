@@ -97,9 +97,8 @@ def test_no_plan_is_below_the_program_by_place(instance, seed):
 
 
 def test_the_program_by_place_is_exact_for_one_place_and_one_way_more(priced, ask):
-    """A service on 3 T4 all year at 0.50 an hour: 3 x 730 x 12 x 0.50 = 13,140; two of them on a three-year commitment
-    at 0.20, charged for the year that the plan takes: 8,760 h x (0.50 + 2 x 0.20) = 7,884 if two nodes were the limit.
-    All three are cheaper: 8,760 x 3 x 0.20 = 5,256."""
+    """A service on 3 T4 (5 requests a second at 2 each) all year: 0.50 an hour on demand, 0.20 on a three-year
+    commitment charged for the months of the plan. All three committed: 3 x 8,760 h x 0.20 = 5,256."""
     asked = ask(
         {
             "name": "service",

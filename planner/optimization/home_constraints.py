@@ -57,6 +57,8 @@ def add_home_rows(program: LinearProgram, demands: PortfolioDemand, resources: S
         at_home, overflow = homes[index], overflows[index]
         if need.may_spread or len(at_home) + len(overflow) < 2:
             _add_task_rows(program, index, tasks, [*at_home.values(), *overflow.values()])
+        elif not at_home:  # nothing lives where only overflow may go
+            _add_task_rows(program, index, tasks, ())
         else:
             last = {home: ends[home.place] for home in at_home if home.place in ends and need.deadline is None}
             chosen = _add_cloud_rows(program, index, tasks, at_home, last)

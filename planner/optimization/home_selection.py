@@ -1,8 +1,8 @@
 """A large planning problem cut down to the homes that matter, with a bound that holds for the whole of it.
 
 The program by place (place_program.py) comes first: it leaves out only what makes plans dearer, so its bound holds for
-every plan. The model then has the homes that its relaxation uses, even in part, and those that are nearest to being
-used, by their reduced costs.
+every plan. In whole numbers it then chooses homes and starts among those that its relaxation uses, even in part, and
+those that are nearest to being used, by their reduced costs; the model of these homes decides all the rest.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ from planner.optimization.linear_program import LinearProgram
 from planner.optimization.model import StrategyScope
 from planner.optimization.place_program import PlaceProgram
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import relax_program, solve_program
+from planner.optimization.solver import Solution, relax_program, solve_program
 from planner.optimization.stays import Place
 from planner.supply.candidates import Candidate
 
+STEPWISE_COLUMNS, FIRST_STEP_GAP = 30_000, 2e-3
+"""Programs by place with more columns are solved in two steps, the first to this gap."""
+NO_UNITS = 1e-6
 USED_SHARE = 1e-3
 """Of a workload: a home of the relaxation that has less is left by rounding."""
 
@@ -49,15 +52,61 @@ def rank_homes(by_place: PlaceProgram, needs: int) -> HomeRanking | None:
     return HomeRanking(bound, _used_places(by_place, relaxed.values, needs), nearest, relaxed.cut_by_clock)
 
 
-def improve_ranking(ranking: HomeRanking, by_place: PlaceProgram, work: float, gap: float) -> HomeRanking:
-    """The ranking with the better bound, and the homes, of the same program in whole numbers."""
-    found = solve_program(by_place.program, work=work, gap=gap)
-    cut = ranking.cut_by_clock or found.cut_by_clock
+@dataclass(frozen=True, slots=True)
+class HomeChoice:
+    """Places of each workload with whole units of the program by place, and its units by resource (its number) and
+    month of start. `bound`: of the program that it is a solution of."""
+
+    used: tuple[frozenset[Place], ...]
+    units: dict[tuple[int, int], float]
+    bound: float
+    cut_by_clock: bool
+
+
+def choose_homes(
+    by_place: PlaceProgram, ranking: HomeRanking, nearest: int | None, work: float, gap: float
+) -> HomeChoice | None:
+    """The best homes among those that are used and so many of the nearest for each workload (None: among all); None
+    where they cannot do all of the work."""
+    program = by_place.program
+    if nearest is not None:
+        kept = [used.union(places[:nearest]) for used, places in zip(ranking.used, ranking.nearest, strict=True)]
+        upper = list(program.upper)
+        for (need, place), columns in by_place.homes.items():
+            if place not in kept[need]:
+                for column in columns:
+                    upper[column] = 0.0
+        program = replace(program, upper=upper)
+    found = _solve_stepwise(program, work, gap)
     if not found.values:
-        return replace(ranking, cut_by_clock=cut)
-    both = zip(ranking.used, _used_places(by_place, found.values, len(ranking.used)), strict=True)
-    used = tuple(one | other for one, other in both)
-    return replace(ranking, bound=max(ranking.bound, found.bound), used=used, cut_by_clock=cut)
+        return None
+    units = {
+        (column.owner, column.month): value
+        for column, value in zip(program.columns, found.values, strict=True)
+        if column.kind == "start"
+    }
+    used = _used_places(by_place, found.values, len(ranking.used))
+    return HomeChoice(used, units, found.bound, found.cut_by_clock)
+
+
+def _solve_stepwise(program: LinearProgram, work: float, gap: float) -> Solution:
+    """A good solution. A large program is solved in two steps: homes with parts of units, then units for those homes.
+    Its bound is that of the first step."""
+    if len(program.columns) <= STEPWISE_COLUMNS:
+        return solve_program(program, work=work, gap=gap)
+    is_home = [column.kind == "home" for column in program.columns]
+    whole = [is_whole and home for is_whole, home in zip(program.whole, is_home, strict=True)]
+    rough = solve_program(replace(program, whole=whole), work=work, gap=min(gap, FIRST_STEP_GAP))
+    if not rough.values:
+        return rough
+    at_home = [
+        (float(round(value)),) * 2 if home else bounds
+        for home, value, *bounds in zip(is_home, rough.values, program.lower, program.upper, strict=True)
+    ]
+    lower, upper = ([bounds[side] for bounds in at_home] for side in (0, 1))
+    found = solve_program(replace(program, lower=lower, upper=upper), work=work, gap=gap)
+    cut = rough.cut_by_clock or found.cut_by_clock
+    return replace(found, bound=min(rough.bound, found.objective), cut_by_clock=cut)
 
 
 def _used_places(by_place: PlaceProgram, values: Sequence[float], needs: int) -> tuple[frozenset[Place], ...]:
@@ -69,24 +118,23 @@ def _used_places(by_place: PlaceProgram, values: Sequence[float], needs: int) ->
 
 
 def keep_homes(
-    setting: PlanningContext, allowed: StrategyScope, ranking: HomeRanking, nearest: int
+    setting: PlanningContext, allowed: StrategyScope, kept: Sequence[frozenset[Place]]
 ) -> tuple[PlanningContext, StrategyScope]:
-    """The same problem with only the homes that are used and so many of the nearest for each workload. Overflow of
-    owned nodes and existing capacity stay."""
-    stays = _keeps(setting, ranking, nearest)
+    """The same problem with only these places for each workload. Overflow of owned nodes and existing capacity stay,
+    and so do all shared resources, some with nobody to use them."""
+    stays = _keeps(setting, kept)
     hourly = tuple(tuple(filter(stays, candidates)) for candidates in setting.choice.hourly)
-    shared = []
-    for item in allowed.shared:
-        candidates = item.candidates if item.resource.held else tuple(filter(stays, item.candidates))
-        if candidates or item.resource.held:
-            shared.append(replace(item, candidates=candidates))
+    shared = tuple(
+        item if item.resource.held else replace(item, candidates=tuple(filter(stays, item.candidates)))
+        for item in allowed.shared
+    )
     choice = replace(setting.choice, hourly=hourly)
-    return replace(setting, choice=choice), replace(allowed, shared=tuple(shared))
+    return replace(setting, choice=choice), replace(allowed, shared=shared)
 
 
-def close_homes(program: LinearProgram, setting: PlanningContext, ranking: HomeRanking, nearest: int) -> LinearProgram:
+def close_homes(program: LinearProgram, setting: PlanningContext, kept: Sequence[frozenset[Place]]) -> LinearProgram:
     """The whole program with no work at homes other than those of `keep_homes`: its solutions are solutions of both."""
-    stays = _keeps(setting, ranking, nearest)
+    stays = _keeps(setting, kept)
     closed = [not step.overflow and not stays(step.candidate) for step in program.steps]
     upper = [
         0.0 if column.kind == "work" and closed[column.owner] else most
@@ -95,8 +143,21 @@ def close_homes(program: LinearProgram, setting: PlanningContext, ranking: HomeR
     return replace(program, upper=upper)
 
 
-def _keeps(setting: PlanningContext, ranking: HomeRanking, nearest: int) -> Callable[[Candidate], bool]:
+def fix_starts(program: LinearProgram, choice: HomeChoice) -> LinearProgram:
+    """The program with as many units at each start as were chosen, or one more or less; none where none was."""
+    lower, upper = list(program.lower), list(program.upper)
+    for number, column in enumerate(program.columns):
+        if column.kind == "start" and lower[number] < upper[number]:
+            units = choice.units.get((column.owner, column.month), 0.0)
+            if units < NO_UNITS:
+                upper[number] = 0.0
+            elif program.whole[number]:
+                lower[number] = max(lower[number], round(units) - 1.0)
+                upper[number] = min(upper[number], round(units) + 1.0)
+    return replace(program, lower=lower, upper=upper)
+
+
+def _keeps(setting: PlanningContext, kept: Sequence[frozenset[Place]]) -> Callable[[Candidate], bool]:
     """Tells the candidates at a place that stays."""
     resources = setting.market.resources
-    kept = [used.union(places[:nearest]) for used, places in zip(ranking.used, ranking.nearest, strict=True)]
     return lambda candidate: resources[candidate.resource].place in kept[candidate.need]

@@ -93,7 +93,7 @@ class _Builder:
     allowed: StrategyScope
     program: LinearProgram = field(default_factory=LinearProgram)
     homes: dict[tuple[int, Place], list[int]] = field(default_factory=lambda: defaultdict(list))
-    levels: dict[_Level, RowEntries] = field(default_factory=lambda: defaultdict(list))
+    levels: dict[_Level, dict[int, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
     started: dict[tuple[int, int], list[int]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -154,7 +154,7 @@ class _Builder:
             covering = [entry for group in there for entry in self._cover(level, group, capacity)]
             lower = 0.0 if math.isinf(level.rate) else -math.inf
             if covering or lower == 0.0:
-                self.program.row(lower, 0.0, [*covering, *((u, -hours) for u, hours in entries)])
+                self.program.row(lower, 0.0, [*covering, *((u, -hours) for u, hours in entries.items())])
         for (items, month, _), uses in capacity.items():
             self.program.row(-math.inf, 0.0, [*uses, *((y, -1.0) for i in items for y in self.started[i, month])])
 
@@ -183,12 +183,16 @@ class _Builder:
             yield column, hours
 
     def _add_home(self, stay: Stay, first: int, *, whole: bool) -> int:
-        """The column of a home from a month on, with its work."""
-        there = (stay.months >= first) & (stay.months <= stay.last_month)
+        """The column of a home from a month on, with its work: none where some of that is not sold and no unit may do
+        it."""
+        there, levels = (stay.months >= first) & (stay.months <= stay.last_month), tuple(stay.levels())
         kind = ProgramColumn("home", stay.need, first - 1)
-        u = self.program.column(kind, float(stay.cost()[there].sum()), 1.0, whole=whole)
+        possible = stay.is_shared or not any(
+            (there & (hours > 0) & (rates == math.inf)).any() for hours, rates in levels
+        )
+        u = self.program.column(kind, float(stay.cost()[there].sum()), 1.0 if possible else 0.0, whole=whole)
         self.homes[stay.need, stay.place].append(u)
-        for hours, rates in ((stay.steady_hours, stay.steady_rates), (stay.spot_hours, stay.spot_rates)):
+        for hours, rates in levels:
             for slot in (there & (hours > 0)).nonzero()[0].tolist():
                 self._add_work(stay, slot, u, float(hours[slot]), float(rates[slot]))
         return u
@@ -199,9 +203,9 @@ class _Builder:
         hours = stay.steady_hours + stay.spot_hours
         for slot in (stay.months <= stay.last_month).nonzero()[0].tolist():
             for side, rates, done in ((0, stay.steady_rates, stay.steady_hours), (1, stay.spot_rates, stay.spot_hours)):
-                if not done[slot]:
-                    continue
                 rate = float(rates[slot])
+                if not done[slot] or (math.isinf(rate) and not stay.is_shared):
+                    continue
                 paid = float(stay.data[slot]) + (0.0 if math.isinf(rate) else rate * float(hours[slot]))
                 share = ProgramColumn("work", stay.need, int(stay.months[slot]))
                 column = self.program.column(share, paid, stay.most_a_month, whole=False)
@@ -210,10 +214,10 @@ class _Builder:
         return sides
 
     def _add_work(self, stay: Stay, slot: int, column: int, hours: float, rate: float) -> None:
-        if stay.is_shared or math.isinf(rate):
+        if stay.is_shared:
             month, block = int(stay.months[slot]), int(stay.blocks[slot])
             elsewhere = frozenset(stay.overflows_to)
-            self.levels[_Level(stay.place, month, block, _round_up(rate), elsewhere, stay.span)].append((column, hours))
+            self.levels[_Level(stay.place, month, block, _round_up(rate), elsewhere, stay.span)][column] += hours
 
     def _impossible(self, need: int) -> tuple[int, float]:
         """The entry of a task that cannot be done."""

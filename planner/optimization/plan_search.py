@@ -1,29 +1,36 @@
 """The search for the least-cost plan of a strategy, as long as its effort says. All of it is counted work, never time.
 
-A small problem is solved whole. Of others the homes that matter come first (home_selection.py), which gives a plan and
-a bound; then the whole problem is searched from that plan, where it is not too large.
+A small problem is solved whole. Of others the program by place chooses homes (home_selection.py), which gives a plan
+and a bound; then the whole problem is searched from that plan, where it is not too large.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from planner.optimization.home_selection import HomeRanking, close_homes, improve_ranking, keep_homes, rank_homes
+from planner.optimization.home_selection import (
+    HomeChoice,
+    HomeRanking,
+    choose_homes,
+    close_homes,
+    fix_starts,
+    keep_homes,
+    rank_homes,
+)
 from planner.optimization.linear_program import LinearProgram
 from planner.optimization.model import StrategyScope, build_program, count_columns
-from planner.optimization.place_program import build_place_program
+from planner.optimization.place_program import PlaceProgram, build_place_program
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import GAP_TARGET, Solution, solve_program
+from planner.optimization.stays import Place
 from planner.request.models import Effort
 
 SMALL_COLUMNS = 6_000
 """Programs of at most so many columns are solved whole, to the smallest gap."""
 EXACT_COLUMNS = 15_000
 """Programs of at most so many columns are searched to the smallest gap, where they are searched whole."""
-STEPWISE_COLUMNS, FIRST_STEP_GAP = 20_000, 1e-2
-"""Programs of some homes with more columns are solved in two steps, the first to this gap."""
 MORE_HOMES = 4
 """Times as many homes where a selection cannot do all of the work."""
 
@@ -32,7 +39,7 @@ MORE_HOMES = 4
 class SearchLimits:
     """How long to search: `whole_columns` of a program that is searched whole, `nearest` homes of each workload for the
     first plan, the `work` of a search, and the `gap` that ends it. `place_columns`: of a program by place that is
-    solved in whole numbers for its bound."""
+    solved with all homes for its bound."""
 
     whole_columns: int
     nearest: int
@@ -73,70 +80,65 @@ def search_plan(setting: PlanningContext, allowed: StrategyScope, bound: float =
     if ranking is None:
         return SearchedPlan(setting, allowed, LinearProgram(), Solution("infeasible", 0.0, 0.0, ()), columns)
     gap = GAP_TARGET if columns <= EXACT_COLUMNS else limits.gap
-    plan = _prove(_search_nearest(setting, allowed, ranking, limits, columns), bound)
+    whole = build_program(setting, allowed) if columns <= limits.whole_columns else None
+    search = _Search(setting, allowed, by_place, ranking, limits, columns, whole)
+    plan = _prove(search.search_nearest(limits.nearest), bound)
     if _is_near(plan, gap):
         return plan
-    if columns <= limits.whole_columns:
-        return _prove(_search_whole(setting, allowed, ranking, replace(limits, gap=gap)), bound)
-    if len(by_place.program.columns) <= limits.place_columns:
-        better = improve_ranking(ranking, by_place, limits.work, limits.gap)
-        plan = _prove(plan, better.bound)
-        if not _is_near(plan, gap) and better.used != ranking.used:
-            plan = _cheaper(plan, _search_nearest(setting, allowed, better, limits, columns))
-    return plan
+    if whole is not None:
+        found = solve_program(whole, start=plan.solution, work=limits.work, gap=gap)
+        cut = found.cut_by_clock or plan.solution.cut_by_clock
+        plan = _cheaper(plan, replace(plan, solution=replace(found, cut_by_clock=cut)))
+    elif len(by_place.program.columns) <= limits.place_columns:
+        plan = _cheaper(plan, search.search_nearest(None))
+    return _prove(plan, bound)
 
 
-def _search_nearest(
-    setting: PlanningContext, allowed: StrategyScope, ranking: HomeRanking, limits: SearchLimits, columns: int
-) -> SearchedPlan:
-    """The problem of the homes that matter, and of more where those cannot do all of the work: in the end of all."""
-    nearest, most = limits.nearest, max(map(len, ranking.nearest), default=0)
-    while True:
-        part, scope = keep_homes(setting, allowed, ranking, nearest)
-        program = build_program(part, scope)
-        found = _solve_stepwise(program, limits)
-        if found.status != "infeasible" or nearest >= most:
-            cut = found.cut_by_clock or ranking.cut_by_clock
-            bound = found.bound if nearest >= most else -math.inf
-            plan = SearchedPlan(part, scope, program, replace(found, bound=bound, cut_by_clock=cut), columns)
-            return _prove(plan, ranking.bound)
-        nearest *= MORE_HOMES
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The search of a problem of about `columns` columns; `whole` is its program where that is not too large."""
 
+    setting: PlanningContext
+    allowed: StrategyScope
+    by_place: PlaceProgram
+    ranking: HomeRanking
+    limits: SearchLimits
+    columns: int
+    whole: LinearProgram | None
 
-def _search_whole(
-    setting: PlanningContext, allowed: StrategyScope, ranking: HomeRanking, limits: SearchLimits
-) -> SearchedPlan:
-    """The whole problem, from the best plan with the homes that matter."""
-    program = build_program(setting, allowed)
-    closed = close_homes(program, setting, ranking, limits.nearest)
-    first = solve_program(closed, work=limits.work, gap=limits.gap)
-    found = solve_program(program, start=first, work=limits.work, gap=limits.gap)
-    cut = found.cut_by_clock or first.cut_by_clock or ranking.cut_by_clock
-    plan = SearchedPlan(setting, allowed, program, replace(found, cut_by_clock=cut), len(program.columns))
-    return _prove(plan, ranking.bound)
+    def search_nearest(self, nearest: int | None) -> SearchedPlan:
+        """The program by place chooses homes and starts among the nearest (None: among all), the model all the rest.
+        Where that cannot do all of the work, more homes: in the end all of them."""
+        limits, ranking = self.limits, self.ranking
+        choice = choose_homes(self.by_place, ranking, nearest, limits.work, limits.gap)
+        if choice is not None:
+            plan = self._solve_homes(choice.used, choice)
+            if plan.solution.values:
+                return _prove(plan, choice.bound if nearest is None else -math.inf)
+        more, most = nearest or 1, max(map(len, ranking.nearest), default=0)
+        while True:
+            kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
+            plan = self._solve_homes(kept)
+            if plan.solution.status != "infeasible" or more >= most:
+                return plan
+            more *= MORE_HOMES
 
-
-def _solve_stepwise(program: LinearProgram, limits: SearchLimits) -> Solution:
-    """A good solution. A large program is solved in two steps: the homes and all starts with everything else relaxed,
-    then all the rest for those homes. Its bound is that of the first step."""
-    if len(program.columns) <= STEPWISE_COLUMNS:
-        return solve_program(program, work=limits.work, gap=limits.gap)
-    kinds = [column.kind for column in program.columns]
-    whole = [is_whole and kind in ("home", "start") for is_whole, kind in zip(program.whole, kinds, strict=True)]
-    rough = solve_program(replace(program, whole=whole), work=limits.work, gap=max(limits.gap, FIRST_STEP_GAP))
-    if not rough.values:
-        return rough
-    at_home = [
-        (float(round(value)),) * 2 if kind == "home" else bounds
-        for kind, value, *bounds in zip(kinds, rough.values, program.lower, program.upper, strict=True)
-    ]
-    lower, upper = ([bounds[side] for bounds in at_home] for side in (0, 1))
-    found = solve_program(replace(program, lower=lower, upper=upper), work=limits.work, gap=limits.gap)
-    if not found.values:
-        return solve_program(program, work=limits.work, gap=limits.gap)
-    return replace(
-        found, bound=min(rough.bound, found.objective), cut_by_clock=rough.cut_by_clock or found.cut_by_clock
-    )
+    def _solve_homes(self, kept: Sequence[frozenset[Place]], choice: HomeChoice | None = None) -> SearchedPlan:
+        """The problem of some homes; `choice`: with about so many units at each start, where those can do the work."""
+        part, scope, program, limits = self.setting, self.allowed, self.whole, self.limits
+        if program is not None:
+            closed = close_homes(program, part, kept)
+        else:
+            part, scope = keep_homes(part, scope, kept)
+            closed = program = build_program(part, scope)
+        found = None
+        if choice is not None:
+            found = solve_program(fix_starts(closed, choice), work=limits.work, gap=limits.gap)
+        if found is None or not found.values:
+            found = solve_program(closed, work=limits.work, gap=limits.gap)
+        cut = found.cut_by_clock or self.ranking.cut_by_clock or (choice is not None and choice.cut_by_clock)
+        found = replace(found, bound=self.ranking.bound, cut_by_clock=cut)
+        return _prove(SearchedPlan(part, scope, program, found, self.columns), -math.inf)
 
 
 def _cheaper(one: SearchedPlan, other: SearchedPlan) -> SearchedPlan:

@@ -130,7 +130,8 @@ def _load_solver(program: LinearProgram, **options: float | str) -> Any:
     highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy has no types
     for option, value in {"output_flag": False, "threads": 1, **options}.items():
         highs.setOptionValue(option, value)
-    highs.passModel(_build_highs_model(program))
+    if highs.passModel(_build_highs_model(program)) != highspy.HighsStatus.kOk:
+        raise InternalError("the solver does not take the program")
     return highs
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from planner.optimization.divided_work import DividedWork, divide_work
 from planner.optimization.home_costs import HomeCosts
 from planner.optimization.linear_program import ANY_HOUR, CandidateActivity
 from planner.optimization.model import StrategyScope, list_steps
@@ -63,11 +64,21 @@ class Stay:
     last_month: int
     span: int
     """Nodes of a gang that spans nodes, else 1."""
+    divided: DividedWork | None = None
+    """Standing work on whole owned nodes, and elsewhere."""
+
+    def levels(self) -> Iterable[tuple[Floats, Floats]]:
+        """By slot, node-hours that nodes of the place may do and the rate that each of them saves."""
+        if self.divided is not None:
+            return self.divided.levels()
+        return (self.steady_hours, self.steady_rates), (self.spot_hours, self.spot_rates)
 
     def costs_no_more(self, other: Stay) -> bool:
         """Whether another stay at the same home is never better by the hour."""
         if self.overflows_to or other.overflows_to:
             return False
+        if self.divided is not None and other.divided is not None:
+            return self.divided.never_dearer(other.divided)
         cheaper = (self.steady_rates <= other.steady_rates) & (self.spot_rates <= other.spot_rates)
         return bool((cheaper & (self.spot_hours >= other.spot_hours)).all())
 
@@ -75,6 +86,8 @@ class Stay:
         """By slot, what all of its work costs by the hour where it is sold so."""
         import numpy as np
 
+        if self.divided is not None:
+            return self.divided.by_the_hour() + self.data
         by_the_hour = np.where(np.isfinite(self.steady_rates), self.steady_rates, 0.0) * self.steady_hours
         return by_the_hour + np.where(np.isfinite(self.spot_rates), self.spot_rates, 0.0) * self.spot_hours + self.data
 
@@ -86,6 +99,8 @@ class _Ways:
     steady: list[Candidate] = field(default_factory=list)
     spot: list[Candidate] = field(default_factory=list)
     shared: list[Candidate] = field(default_factory=list)
+    there: set[int] = field(default_factory=set)
+    """Months in which units of shared resources may be there."""
 
 
 def list_stays(setting: PlanningContext, allowed: StrategyScope) -> list[list[Stay]]:
@@ -94,6 +109,7 @@ def list_stays(setting: PlanningContext, allowed: StrategyScope) -> list[list[St
     needs, resources = setting.demands.needs, setting.market.resources
     at_home: list[dict[Home, _Ways]] = [defaultdict(_Ways) for _ in needs]
     overflow: list[list[CandidateActivity]] = [[] for _ in needs]
+    covered = [{month for start in item.starts for month in start.covers} for item in allowed.shared]
     for step in list_steps(setting, allowed):
         candidate = step.candidate
         need, home = needs[candidate.need], home_of(candidate, resources)
@@ -105,6 +121,7 @@ def list_stays(setting: PlanningContext, allowed: StrategyScope) -> list[list[St
         ways = at_home[candidate.need][home]
         if step.shared is not None:
             ways.shared.append(candidate)
+            ways.there.update(covered[step.shared])
         elif resources[candidate.resource].interrupts:
             ways.spot.append(candidate)
         else:
@@ -180,6 +197,8 @@ class _StayBuilder:
         alone = not home.is_owned and not self.need.may_spread
         if alone and not self._is_fast_enough(there, most_a_month):
             return None
+        if home.is_owned and ways.there.isdisjoint(self.months.tolist()):
+            return None
         if home.is_owned:
             by_hour = [step for step in overflow if self._may_take(step.candidate, home)]
             rented = [step.candidate for step in by_hour if step.shared is None]
@@ -187,6 +206,7 @@ class _StayBuilder:
                 [way for way in rented if not resources[way.resource].interrupts],
                 [way for way in rented if resources[way.resource].interrupts],
                 ways.shared,
+                ways.there,
             )
             elsewhere = tuple(sorted({step.shared for step in by_hour if step.shared is not None}))
         hours, data = self._least(there, lambda way: self._node_hours(way, home)), self._data(there[0])
@@ -197,12 +217,42 @@ class _StayBuilder:
         share = np.zeros(len(hours))
         for way in ways.spot:
             share = np.maximum(share, self._spot_share(way, divided=home.is_owned))
+        divided = self._divide(home, there[0], ways, share, data) if not elsewhere else None
         share[spot >= steady] = 0.0
         return Stay(
             index, home.place, self.months, self.blocks, hours * (1 - share), steady / hours, hours * share,
             spot / hours, data, most_a_month, bool(ways.shared), elsewhere, last,
-            min(way.nodes_per_gang for way in there),
+            min(way.nodes_per_gang for way in there), divided,
         )  # fmt: skip
+
+    def _divide(
+        self, home: Home, owned: Candidate, ways: _Ways, spot_share: Floats, data: Floats
+    ) -> DividedWork | None:
+        """Standing work in whole nodes here and elsewhere. The ways of a home are of one gang, and so are those that
+        take its overflow."""
+        import numpy as np
+
+        if not home.is_owned or not self.need.serving or self.need.workload.shares_nodes or self.need.may_spread:
+            return None
+        hours = np.array([self.setting.demands.block_hours[block] for _, block in self.slots])
+        rented = [*ways.steady, *ways.spot]
+        there = rented[0] if rented else owned
+        steady, spot = (
+            self._least(sort, self._rate) * hours * there.nodes_per_gang for sort in (ways.steady, ways.spot)
+        )
+        return divide_work(
+            self._groups(owned), self._groups(there), steady, spot, spot_share, self._data(there) - data,
+            hours * owned.nodes_per_gang,
+        )  # fmt: skip
+
+    def _groups(self, way: Candidate) -> Floats:
+        """By slot, groups of nodes that all of a standing work takes, not rounded."""
+        import numpy as np
+
+        need, hours = self.need, self.setting.demands.block_hours
+        of_group = 1 if way.nodes_per_gang > 1 else way.gangs_per_node
+        replicas = [count_replicas(way, need, need.ready_units(m - 1, b, hours), hours[b]) for m, b in self.slots]
+        return np.array(replicas) / of_group
 
     def _least(self, ways: Sequence[Candidate], of: Callable[[Candidate], Floats]) -> Floats:
         import numpy as np
@@ -257,6 +307,11 @@ class _StayBuilder:
     def _cost(self, way: Candidate, home: Home) -> Floats:
         """What each slot costs by the hour on one candidate, with data where it takes overflow; infinite when it is not
         sold."""
+        cost = self._rate(way) * self._node_hours(way, home)
+        return cost + self._data(way) if home.is_owned else cost
+
+    def _rate(self, way: Candidate) -> Floats:
+        """The rate of a node-hour in each slot; infinite when it is not sold."""
         import numpy as np
 
         if way.resource not in self._rates:
@@ -264,8 +319,7 @@ class _StayBuilder:
             rates[self.until :] = np.inf
             rates[self.setting.market.resources[way.resource].last_month or len(rates) :] = np.inf
             self._rates[way.resource] = rates[self.months - 1]
-        cost = self._rates[way.resource] * self._node_hours(way, home)
-        return cost + self._data(way) if home.is_owned else cost
+        return self._rates[way.resource]
 
     def _data(self, way: Candidate) -> Floats:
         """Storage and transfer of each slot's work, at the place of a candidate."""

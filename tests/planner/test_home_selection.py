@@ -10,7 +10,7 @@ import pytest
 
 from planner.application import plan
 from planner.finance.cashflow import Terms
-from planner.optimization import plan_search
+from planner.optimization import home_selection, plan_search
 from planner.optimization.dominance import full_choice_set
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.place_program import build_place_program
@@ -130,9 +130,9 @@ def test_the_program_by_place_is_exact_for_one_place_and_one_way_more(priced, as
 @pytest.mark.one_in(12)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("limits", [PART, {"whole_columns": 0}, {}])
-@pytest.mark.parametrize("stepwise", [0, 20_000])
+@pytest.mark.parametrize("stepwise", [0, 30_000])
 def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(instance, monkeypatch, seed, limits, stepwise):
-    monkeypatch.setattr(plan_search, "STEPWISE_COLUMNS", stepwise)
+    monkeypatch.setattr(home_selection, "STEPWISE_COLUMNS", stepwise)
     monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "EXACT_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **limits)})

@@ -80,7 +80,7 @@ def main() -> None:
         )
         homes, *others = plans
         above = [f"{100 * (homes.present_cost / other.present_cost - 1):.2f} %" for other in others]
-        gaps = ", ".join(f"{100 * plan.gap_fraction:.4f} %" for plan in plans)
+        gaps = ", ".join("none" if plan.gap_fraction is None else f"{100 * plan.gap_fraction:.4f} %" for plan in plans)
         counts = [count_splits_and_moves(plan) for plan in plans]
         cells = (
             f"{seed}: {workloads} x {months}", f"{homes.present_cost:,.0f}", *above, gaps, str(counts[0][0]),

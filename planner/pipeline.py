@@ -27,6 +27,7 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import (
     SolvedStrategy,
     adopt_as_hybrid,
+    proven_bound,
     rents_only,
     solve_strategy,
 )
@@ -309,16 +310,15 @@ def _solve_strategies(basis: ReplanningBasis, catalog: Catalog, unserved: tuple[
         known = dict(zip(first, pool.map(solve_one, first), strict=True))
     if len(first) < len(request.strategies):
         hybrid = known["hybrid"]
-        lowest = hybrid.strategy.bound if hybrid.strategy.status != "infeasible" else -math.inf
         as_cloud = replace(hybrid, strategy=replace(hybrid.strategy, name="cloud"))
-        known["cloud"] = as_cloud if rents_only(hybrid) else solve_one("cloud", lowest)
+        known["cloud"] = as_cloud if rents_only(hybrid) else solve_one("cloud", proven_bound(hybrid))
     solved = [known[name] for name in request.strategies]
     feasible = [s for s in solved if s.strategy.status != "infeasible"]
     best = min(feasible, key=lambda s: s.strategy.present_cost, default=None)
     if best is None:
         return solved
     # Each optimum is proven only to within the gap, so hybrid may come out above a strategy that it contains.
-    return [adopt_as_hybrid(best, s) if s.strategy.name == "hybrid" and s in feasible else s for s in solved]
+    return [adopt_as_hybrid(best, s) if s.strategy.name == "hybrid" else s for s in solved]
 
 
 def _describe_workloads(

@@ -16,7 +16,7 @@ from planner.analysis.relaxations import (
 )
 from planner.optimization.linear_program import RequestLimit
 from planner.optimization.solution import PlanningContext
-from planner.optimization.strategy import compute_shortage, ownable_workloads, relax_each_limit
+from planner.optimization.strategy import Shortage, compute_shortage, ownable_workloads, relax_each_limit
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
 from planner.result import StrategyName
@@ -83,20 +83,23 @@ def _explain_shortfall(name: StrategyName, basis: ReplanningBasis) -> tuple[Mess
     """Limits that are in its way alone come with the least sufficient increase of each.
     Where not even all of them are in the way, each workload that is left with work undone comes with what would let all
     of it be done: more jobs at once, a later deadline, or single limits of the request that would have to be lifted."""
-    setting = _without_support_fee(basis.setting)
-    shortfalls = relax_each_limit(name, setting)
-    too_low = [_describe_low_limit(limit, over) for limit, over in shortfalls if over is not None]
-    physical = {} if too_low else compute_shortage(name, _without_limits(setting))
-    if too_low or not physical:
-        titles = tuple(limit.title for limit, _ in shortfalls)
-        limits = too_low or [message("no_single_limit_in_the_way", limits=titles)]
-        undone = compute_shortage(name, setting)
-        return (*limits, *(_describe_undone_work(index, undone[index], setting) for index in undone))
+    setting = basis.setting
+    reliefs = relax_each_limit(name, setting)
+    too_low = [_describe_low_limit(each.limit, each.enough) for each in reliefs if each.enough is not None]
+    unknown = [message("limit_not_examined", limit=each.limit.title) for each in reliefs if not each.is_known]
+    physical = None if too_low else compute_shortage(name, _without_limits(setting))
+    if physical is None or (physical.is_known and not physical.shares):
+        titles = tuple(each.limit.title for each in reliefs if each.is_known)
+        limits = too_low or ([message("no_single_limit_in_the_way", limits=titles)] if titles else [])
+        return (*limits, *unknown, *_describe_undone_work(compute_shortage(name, setting), setting))
+    if not physical.is_known:
+        return (*unknown, message("shortage_not_examined"))
     return tuple(
         reason
-        for index, fraction in physical.items()
+        for index, fraction in physical.shares.items()
         for reason in (
-            _explain_parallel_work(index, fraction, setting) or _describe_undone_work(index, fraction, setting),
+            _explain_parallel_work(index, fraction, setting)
+            or _describe_undone(index, fraction, physical.is_least, setting),
             *_list_ways_to_finish(name, index, basis),
         )
     )
@@ -136,46 +139,47 @@ def _without_limits(setting: PlanningContext) -> PlanningContext:
         for share in ((setting.rules.spot_share(need) if need.serving else 1.0),)
     )
     rules = LimitRules(site=setting.rules.site)
-    return _without_support_fee(replace(setting, rules=rules, demands=replace(setting.demands, needs=needs)))
-
-
-def _without_support_fee(setting: PlanningContext) -> PlanningContext:
-    """The same question without the least support fee, unless a budget has to hold it: no other limit depends on it."""
-    if setting.rules.limits.opex_per_year is not None:
-        return setting
-    fee = replace(setting.assumptions["cloud_support_minimum_per_month"], value=0.0)
-    return replace(setting, assumptions={**setting.assumptions, fee.name: fee})
+    return replace(setting, rules=rules, demands=replace(setting.demands, needs=needs))
 
 
 def _list_ways_to_finish(name: StrategyName, index: int, basis: ReplanningBasis) -> Iterator[Message]:
-    """Each single limit without which all work of a workload can be done, were it planned alone; else a smallest set
-    of limits."""
+    """Each single limit without which all work of a workload can be done; else a smallest set of limits. It is planned
+    alone, unless the others are what is in its way: then all are."""
     need, assumptions = basis.setting.demands.needs[index], basis.setting.assumptions
 
-    def can_be_done(relaxation: LiftedLimits) -> bool:
-        relaxed, _, assumed = relaxation.apply(basis.request, need.workload, assumptions)
-        alone = _without_limits(basis.rebuild(relaxed, assumed))
-        return bool(alone.market.candidates) and not compute_shortage(name, alone)
+    def can_be_done(relaxation: LiftedLimits, *, beside_others: bool) -> bool:
+        relaxed, workload, assumed = relaxation.apply(basis.request, need.workload, assumptions)
+        if beside_others:
+            all_of_them = (workload if each.name == workload.name else each for each in basis.request.workloads)
+            relaxed = relaxed.model_copy(update={"workloads": tuple(all_of_them)})
+        setting = _without_limits(basis.rebuild(relaxed, assumed))
+        if not setting.market.candidates:
+            return False
+        left = compute_shortage(name, setting)
+        return left.is_known and (index if beside_others else 0) not in left.shares
 
-    for found in find_sufficient(list_plan_relaxations(basis.request, need, assumptions), can_be_done):
+    others_in_the_way = can_be_done(LiftedLimits(()), beside_others=False)
+    if others_in_the_way:
+        yield message("would_be_done_alone", workload=need.workload.name)
+    suffices = partial(can_be_done, beside_others=others_in_the_way)
+    for found in find_sufficient(list_plan_relaxations(basis.request, need, assumptions), suffices):
         yield message("would_be_done", workload=need.workload.name, without=found.limits)
 
 
-def _describe_low_limit(limit: RequestLimit, over: float) -> Message:
-    needed = _round_up(limit.amount + over)
-    return message("limit_too_low", limit=limit.title, amount=limit.amount, needed=needed, unit=limit.unit)
+def _describe_low_limit(limit: RequestLimit, enough: float) -> Message:
+    return message("limit_too_low", limit=limit.title, amount=limit.amount, needed=enough, unit=limit.unit)
 
 
-def _round_up(amount: float) -> float:
-    """To four digits and never below the amount, so that the limit reported as enough is enough."""
-    if amount <= 0:
-        return 0.0
-    step = 10.0 ** (math.floor(math.log10(amount)) - 3)
-    return math.ceil(amount / step - 1e-9) * step
+def _describe_undone_work(shortage: Shortage, setting: PlanningContext) -> Iterator[Message]:
+    for index, fraction in shortage.shares.items():
+        yield _describe_undone(index, fraction, shortage.is_least, setting)
 
 
-def _describe_undone_work(index: int, fraction: float, setting: PlanningContext) -> Message:
-    return message("work_not_done", workload=setting.demands.needs[index].workload.name, fraction=fraction)
+def _describe_undone(index: int, fraction: float, is_least: bool, setting: PlanningContext) -> Message:
+    name = setting.demands.needs[index].workload.name
+    if is_least:
+        return message("work_not_done", workload=name, fraction=fraction)
+    return message("work_not_done_at_most", workload=name, fraction=fraction)
 
 
 def _explain_parallel_work(index: int, fraction: float, setting: PlanningContext) -> Message | None:

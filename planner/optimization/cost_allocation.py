@@ -13,7 +13,7 @@ from planner.finance.cashflow import Payment
 from planner.optimization import solution
 from planner.optimization.solution import CandidateUse, Decisions, PlanningContext
 from planner.result import EXISTING_SUFFIX, WorkloadCost
-from planner.supply.candidates import OWNED_KEY
+from planner.supply.homes import is_owned_place
 from planner.workloads.demand import WorkloadDemand
 
 Place = tuple[str, ...]
@@ -103,25 +103,25 @@ def _describe_home(shares: Sequence[CandidateUse], need: WorkloadDemand, setting
     first: dict[Place, int] = {}
     for share in shares:
         resource = setting.market.resources[share.candidate.resource]
-        owned, way = resource.place[0] == OWNED_KEY, resource.purchase_option
-        place = (OWNED_KEY, resource.title) if owned else resource.place  # nodes that were there before say so
+        owned, way = is_owned_place(resource.place), resource.purchase_option
+        place = (resource.place[0], resource.title) if owned else resource.place  # nodes that were there before say so
         if resource.held is not None and not owned:
             way += EXISTING_SUFFIX
         paid = work.setdefault(place, {})
         paid[way] = paid.get(way, 0.0) + share.units
         first[place] = min(share.month, first.get(place, share.month))
-    places = sorted(work, key=lambda place: (place[0] != OWNED_KEY, first[place], -math.fsum(work[place].values())))
+    places = sorted(work, key=lambda place: (not is_owned_place(place), first[place], -math.fsum(work[place].values())))
     parts = []
     for place in places:
-        name = " ".join(place[1:] if place[0] == OWNED_KEY else place)
+        name = " ".join(place[1:] if is_owned_place(place) else place)
         ways = sorted(work[place].items(), key=lambda item: (-item[1], item[0]))
         alone = len(places) == len(ways) == 1
         told = ", ".join(way if alone else f"{way} ({_format_percent(done / total)})" for way, done in ways)
         beside = ""
         if place != places[0]:
             month = setting.demands.month_names[first[place] - 1]
-            moves = f"from {month} in " if places[0][0] != OWNED_KEY else "overflow to "
-            beside = "and " if need.may_spread or place[0] == OWNED_KEY else moves
+            moves = f"from {month} in " if not is_owned_place(places[0]) else "overflow to "
+            beside = "and " if need.may_spread or is_owned_place(place) else moves
         parts.append(f"{beside}{name}: {told}")
     return "; ".join(parts)
 

@@ -191,10 +191,13 @@ def _add_support_minimum_rows(
     shares: dict[tuple[int, DemandTask], list[int]] = defaultdict(list)
     for number, column in enumerate(program.columns):
         if column.kind == "start" and shared[column.owner].resource.node is None:
+            fees: dict[int, list[float]] = defaultdict(list)
             for payment in resource_payments(shared[column.owner].resource, column.month, 1, a, terms):
-                if payment.category == "cloud_support":
-                    support[payment.month].append((number, payment.amount))
-                using[payment.month].append(number)
+                fees[payment.month] += [payment.amount] if payment.category == "cloud_support" else []
+            for month, amounts in fees.items():
+                using[month].append(number)
+                if amounts:
+                    support[month].append((number, math.fsum(amounts)))
         elif column.kind in ("work", "ready", "pooled") and program.cost[number]:
             step = program.steps[column.owner]
             if setting.market.resources[step.candidate.resource].node is None:
@@ -212,7 +215,7 @@ def _add_support_minimum_rows(
         top = program.column(ProgramColumn("top_up", -1, month), cost, least, whole=False)
         z = program.column(ProgramColumn("any", -1, month), 0.0, 1.0, whole=True)
         program.row(0.0, math.inf, [(top, 1.0), *support[month], (z, -least)])
-        for number in dict.fromkeys(using[month]):
+        for number in using[month]:
             program.row(-math.inf, 0.0, [(number, 1.0), (z, -max(program.upper[number], 1.0))])
         # The shares of one task are at most 1 together: one row for all of them binds z far more than one for each.
         for numbers in (each for (at, _), each in shares.items() if at == month):

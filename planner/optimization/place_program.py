@@ -32,7 +32,7 @@ from planner.optimization.linear_program import ANY_HOUR, LinearProgram, Program
 from planner.optimization.model import StrategyScope, add_start_columns
 from planner.optimization.solution import PlanningContext
 from planner.optimization.stays import Place, Stay, list_stays
-from planner.supply.candidates import OWNED_KEY
+from planner.supply.homes import is_owned_place
 from pricing.units import HOURS_PER_DAY
 
 ROUNDING = 1e-9
@@ -106,7 +106,7 @@ class _Builder:
         months = self.setting.terms.months
         for end in sorted({stay.last_month for stay in stays if stay.last_month < months}):
             leaving = [(u, -1.0) for stay, u in chosen if stay.last_month == end]
-            lasting = [stay for stay in stays if stay.last_month >= months and not _is_owned(stay)]
+            lasting = [stay for stay in stays if stay.last_month >= months and not is_owned_place(stay.place)]
             moves = [(self._add_home(stay, end + 1, whole=True), 1.0) for stay in lasting]
             self.program.row(0.0, 0.0, [*moves, *leaving])
 
@@ -245,7 +245,3 @@ def _list_groups(setting: PlanningContext, allowed: StrategyScope) -> dict[Place
         first = allowed.shared[next(iter(weights))]
         groups[place].append(_Group(tuple(weights), min(weights.values()), first.by_month, first.use_costs))
     return groups
-
-
-def _is_owned(stay: Stay) -> bool:
-    return stay.place[0] == OWNED_KEY

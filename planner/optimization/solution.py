@@ -7,21 +7,24 @@ switching values are computed for a fixed plan.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
 from planner.finance.cashflow import Payment, Terms, present_cost
 from planner.request.assumptions import Assumptions
+from planner.request.calendar import days_of_month
 from planner.request.models import Effort
-from planner.result import OPERATORS, SUPPORT_PLAN, CashRow, Purchase, Use
+from planner.result import NODE_ROUNDING, OPERATORS, SUPPORT_PLAN, CashRow, DatedOrder, Purchase, Use
 from planner.supply import onprem, payments
 from planner.supply.candidates import Candidate, Market, Resource
 from planner.supply.costs import ChoiceSet
 from planner.supply.limits import LimitRules
 from planner.supply.payments import covered_months, resource_payments
+from planner.supply.purchase_options import list_order_days
 from planner.workloads.demand import PortfolioDemand
+from pricing.units import HOURS_PER_DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +122,8 @@ def use_payments(setting: PlanningContext, share: CandidateUse) -> tuple[Payment
     return rows + payments.data_payments(need, share.candidate, resource, share.month, share.units, setting.terms)
 
 
-def describe_purchase(setting: PlanningContext, order: ResourceOrder) -> Purchase:
-    """One purchase, for the reader."""
+def describe_purchase(setting: PlanningContext, order: ResourceOrder, shares: Iterable[CandidateUse]) -> Purchase:
+    """One purchase, for the reader; `shares` are all uses of the strategy."""
     terms, resource, month, count = setting.terms, order.resource, order.month, order.quantity
     paid = purchase_payments(setting, order)
     working = covered_months(resource, month, setting.assumptions, terms)
@@ -151,7 +154,36 @@ def describe_purchase(setting: PlanningContext, order: ResourceOrder) -> Purchas
         upfront=math.fsum(p.amount for p in paid if p.at == "start" and p.category != "financing"),
         per_month=per_month,
         present_cost=present_cost(paid, terms.discount_rate_monthly),
+        orders=_list_dated_orders(setting, order, shares) if resource.unit == "node_day" else (),
     )
+
+
+def _list_dated_orders(
+    setting: PlanningContext, order: ResourceOrder, shares: Iterable[CandidateUse]
+) -> tuple[DatedOrder, ...]:
+    """Days of nodes as they are ordered: those of each use in turn on the nodes that it has at once, and what several
+    uses share on as few nodes as the month allows."""
+    quote, bought = order.resource.quote, round(order.quantity)
+    assert quote is not None
+    resources, rows = setting.market.resources, []
+    for share in shares:
+        if share.month == order.month and resources[share.candidate.resource].key == order.resource.key:
+            span = share.candidate.nodes_per_gang
+            gang_days = math.ceil(share.node_hours / (HOURS_PER_DAY * span) - NODE_ROUNDING)
+            rows.append((span, math.ceil(share.nodes / span - NODE_ROUNDING), gang_days))
+    if sum(span * gang_days for span, _, gang_days in rows) != bought:
+        most = max((span * gangs for span, gangs, _ in rows), default=1)
+        days = days_of_month(setting.demands.month_names[order.month - 1])
+        rows = [(1, max(most, math.ceil(bought / days)), bought)]
+    counts: Counter[tuple[int, int]] = Counter()
+    for span, gangs, gang_days in rows:
+        each, more = divmod(gang_days, gangs)
+        for gangs_so_long, days in ((more, each + 1), (gangs - more, each)):
+            first = 1
+            for length in list_order_days(quote.price.kind, days) if gangs_so_long and days else ():
+                counts[first, length] += gangs_so_long * span
+                first += length
+    return tuple(DatedOrder(nodes, first, days) for (first, days), nodes in sorted(counts.items()))
 
 
 def describe_use(setting: PlanningContext, share: CandidateUse) -> Use:

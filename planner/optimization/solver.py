@@ -21,6 +21,8 @@ equal programs end the same on every machine."""
 SEARCH_WORK = 4e7
 """Work after which a search ends with the best plan so far: occasions at which the solver may be interrupted, times
 columns. Counted, so that the same program ends the same on every machine."""
+FIRST_PLAN = 10
+"""Times that work after which a search that has no plan at all ends without one."""
 TIME_LIMIT_S = 600.0
 """A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
 RELAXATION_ACCURACY = 1e-6
@@ -29,9 +31,9 @@ RELAXATION_ACCURACY = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The best known values, by column. `bound` is proven: no solution costs less. Infeasible (proven) and unsolved
-    (out of time): no values. `reduced_costs`: of a relaxation only. `cut_by_clock`: the last resort ended it: another
-    machine may find another."""
+    """The best known values, by column. `bound` is proven: no solution costs less; minus infinity where nothing is.
+    Infeasible (proven) and unsolved (out of work or time): no values. `reduced_costs`: of a relaxation only.
+    `cut_by_clock`: the last resort ended it: another machine may find another."""
 
     status: Literal["optimal", "within_gap", "infeasible", "unsolved"]
     objective: float
@@ -39,6 +41,9 @@ class Solution:
     values: tuple[float, ...]
     reduced_costs: tuple[float, ...] = ()
     cut_by_clock: bool = False
+
+
+NO_SOLUTION = Solution("infeasible", 0.0, -math.inf, ())
 
 
 def solve_program(
@@ -52,37 +57,49 @@ def solve_program(
 
     `start` is a solution to begin from, of a program with the same columns; `gap` the relative distance from the bound
     at which the search ends.
-    Raises InternalError when the solver stops for another reason than the time.
+    Raises InternalError when the solver stops for another reason than its work or the time.
     """
+    found = _search(program, time_limit_s, start, work, gap, presolve="choose")
+    if found.status == "infeasible" and any(program.whole):
+        # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
+        confirmed = _search(program, time_limit_s, start, work / FIRST_PLAN, gap, presolve="off")
+        return found if confirmed.status == "unsolved" else confirmed
+    return found
+
+
+def _search(
+    program: LinearProgram, time_limit_s: float, start: Solution | None, work: float, gap: float, presolve: str
+) -> Solution:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
 
-    highs = _load_solver(program, time_limit=time_limit_s, random_seed=0, mip_rel_gap=gap)
+    highs = _load_solver(program, time_limit=time_limit_s, random_seed=0, mip_rel_gap=gap, presolve=presolve)
     if start is not None and start.values:
         known = highspy.HighsSolution()
         known.col_value = list(start.values)
         highs.setSolution(known)
-    if any(program.whole):
+    integer = any(program.whole)
+    if integer:
         highs.cbMipInterrupt += _limit_search(int(work / len(program.columns)))
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
-        return Solution("infeasible", 0.0, 0.0, ())
+        return NO_SOLUTION
     info = highs.getInfo()
+    cut = status == highspy.HighsModelStatus.kTimeLimit
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-        if status == highspy.HighsModelStatus.kTimeLimit:
-            return Solution("unsolved", 0.0, 0.0, (), cut_by_clock=True)
+        if cut or status == highspy.HighsModelStatus.kInterrupt:
+            return replace(NO_SOLUTION, status="unsolved", cut_by_clock=cut)
         raise InternalError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
-    integer = any(program.whole)
     best = info.objective_function_value
     bound = info.mip_dual_bound if integer else best
     proven = status == highspy.HighsModelStatus.kOptimal and (best - bound <= GAP_TARGET * max(abs(best), 1e-9) + 1e-9)
     return Solution(
         "optimal" if proven else "within_gap",
         best,
-        bound if math.isfinite(bound) else 0.0,
+        bound if math.isfinite(bound) else -math.inf,
         tuple(highs.getSolution().col_value),
-        cut_by_clock=status == highspy.HighsModelStatus.kTimeLimit,
+        cut_by_clock=cut,
     )
 
 
@@ -96,16 +113,17 @@ def relax_program(program: LinearProgram) -> Solution:
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
-        return Solution("infeasible", 0.0, 0.0, ())
+        return NO_SOLUTION
     if status != highspy.HighsModelStatus.kOptimal:
-        return Solution("unsolved", 0.0, 0.0, (), cut_by_clock=status == highspy.HighsModelStatus.kTimeLimit)
+        return replace(NO_SOLUTION, status="unsolved", cut_by_clock=status == highspy.HighsModelStatus.kTimeLimit)
     found, objective = highs.getSolution(), highs.getInfo().objective_function_value
     bound = objective - RELAXATION_ACCURACY * abs(objective)
     return Solution("optimal", objective, bound, tuple(found.col_value), tuple(found.col_dual))
 
 
 def _limit_search(occasions: int) -> Callable[[Any], None]:
-    """Ends a search with a plan after so many occasions, or whose gap is small enough for its number of nodes."""
+    """Ends a search after so many occasions (FIRST_PLAN times as many without any plan), or when its gap is small
+    enough for its number of nodes."""
     seen = 0
 
     def end(event: Any) -> None:
@@ -114,6 +132,8 @@ def _limit_search(occasions: int) -> Callable[[Any], None]:
         progress = event.data_out
         best, bound = progress.mip_primal_bound, progress.mip_dual_bound
         if not math.isfinite(best) or abs(best) > NO_SOLUTION_YET:
+            if seen > FIRST_PLAN * occasions:
+                event.interrupt()
             return
         gap = (best - bound) / max(abs(best), 1e-9) if math.isfinite(bound) else math.inf
         near_enough = any(progress.mip_node_count >= nodes and gap <= near for nodes, near in LONG_SEARCH_GAPS)
@@ -130,8 +150,8 @@ def _load_solver(program: LinearProgram, **options: float | str) -> Any:
     highs = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy has no types
     for option, value in {"output_flag": False, "threads": 1, **options}.items():
         highs.setOptionValue(option, value)
-    if highs.passModel(_build_highs_model(program)) != highspy.HighsStatus.kOk:
-        raise InternalError("the solver does not take the program")
+    if highs.passModel(_build_highs_model(program)) == highspy.HighsStatus.kError:
+        raise InternalError("the solver does not take the program: it is malformed")
     return highs
 
 

@@ -14,7 +14,7 @@ from planner.finance.cashflow import present_cost
 from planner.optimization import solution as replay
 from planner.optimization.cost_allocation import workload_costs
 from planner.optimization.home_constraints import list_tasks
-from planner.optimization.linear_program import LinearProgram, RequestLimit, allow_shortage, relax_limit
+from planner.optimization.linear_program import LinearProgram, RequestLimit, allow_shortage, raise_limit, relax_limit
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.plan_search import SearchedPlan, search_plan
 from planner.optimization.solution import (
@@ -25,7 +25,7 @@ from planner.optimization.solution import (
     PlanningContext,
     ResourceOrder,
 )
-from planner.optimization.solver import TIME_LIMIT_S, Solution, solve_program
+from planner.optimization.solver import GAP_TARGET, TIME_LIMIT_S, Solution, solve_program
 from planner.request.calendar import days_of_month
 from planner.request.errors import InternalError
 from planner.result import Strategy, StrategyName
@@ -51,6 +51,26 @@ class SolvedStrategy:
     decisions: Decisions = field(default_factory=Decisions)
     candidates: tuple[Candidate, ...] = ()
     resources: tuple[Resource, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """By workload index, the share of its work that stays undone (only those above 0). Not `is_known`: the search ended
+    before it found any; not `is_least`: it ended before it was proven that no less can stay undone."""
+
+    shares: dict[int, float]
+    is_known: bool
+    is_least: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRelief:
+    """The amount of a limit that alone lets a strategy be planned; None: no amount does, or (not `is_known`) the search
+    ended before one was found."""
+
+    limit: RequestLimit
+    enough: float | None
+    is_known: bool
 
 
 def ownable_workloads(setting: PlanningContext) -> tuple[bool, ...]:
@@ -99,8 +119,9 @@ def solve_strategy(name: StrategyName, setting: PlanningContext, bound: float = 
     found = search_plan(setting, rules, bound)
     solution = found.solution
     if solution.status == "unsolved":
-        reason = message("solver_time_limit", limit_seconds=TIME_LIMIT_S)
-        return replace(empty, strategy=replace(empty.strategy, reasons=(reason,), cut_by_clock=True))
+        cut = solution.cut_by_clock
+        reason = message("solver_time_limit", limit_seconds=TIME_LIMIT_S) if cut else message("solver_work_limit")
+        return replace(empty, strategy=replace(empty.strategy, reasons=(reason,), cut_by_clock=cut))
     if solution.status == "infeasible":
         return empty
     return _build_solved_strategy(name, found)
@@ -111,21 +132,41 @@ def rents_only(solved: SolvedStrategy) -> bool:
     return solved.strategy.status != "infeasible" and all(order.what != "owned" for order in solved.strategy.purchases)
 
 
+def proven_bound(solved: SolvedStrategy) -> float:
+    """The bound of a strategy; minus infinity where it was not solved or nothing bounds it."""
+    bound = solved.strategy.bound
+    return -math.inf if solved.strategy.status == "infeasible" or bound is None else bound
+
+
 def adopt_as_hybrid(best: SolvedStrategy, hybrid: SolvedStrategy) -> SolvedStrategy:
-    """The cheaper of the two as hybrid. The bound of hybrid stays proven: it may do all that `best` does."""
-    cost = best.strategy.present_cost
-    if cost >= hybrid.strategy.present_cost:
+    """The cheaper of the two as hybrid, or `best` where the search for hybrid found no plan: hybrid may do all that
+    `best` does, and its own bound stays proven."""
+    cost, is_solved = best.strategy.present_cost, hybrid.strategy.status != "infeasible"
+    if is_solved and cost >= hybrid.strategy.present_cost:
         return hybrid
-    bound = min(hybrid.strategy.bound, cost)
-    gap = (cost - bound) / abs(cost) if cost else 0.0
-    cut = best.strategy.cut_by_clock or hybrid.strategy.cut_by_clock
-    return replace(
-        best, strategy=replace(best.strategy, name="hybrid", bound=bound, gap_fraction=gap, cut_by_clock=cut)
+    bound, gap = measure_gap(cost, proven_bound(hybrid))
+    adopted = replace(
+        best.strategy,
+        name="hybrid",
+        status="optimal" if gap is not None and gap <= GAP_TARGET else "within_gap",
+        bound=bound,
+        gap_fraction=gap,
+        cut_by_clock=best.strategy.cut_by_clock or hybrid.strategy.cut_by_clock,
     )
+    return replace(best, strategy=adopted)
 
 
-def compute_shortage(name: StrategyName, setting: PlanningContext) -> dict[int, float]:
-    """By workload index, the share of its work that cannot be done at best under `name` (only those above 0)."""
+def measure_gap(present: float, bound: float) -> tuple[float | None, float | None]:
+    """The bound of a plan, not above its present cost, and the gap to it as a fraction of that; None and None where
+    nothing bounds it (minus infinity)."""
+    if not math.isfinite(bound):
+        return None, None
+    least = min(bound, present)
+    return least, (present - least) / abs(present) if present else 0.0
+
+
+def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
+    """The share of each workload's work that cannot be done at best under `name`."""
     program = build_program(setting, strategy_scope(name, setting))
     relaxed = allow_shortage(program)
     solution = solve_program(relaxed)
@@ -134,19 +175,36 @@ def compute_shortage(name: StrategyName, setting: PlanningContext) -> dict[int, 
         if column.kind == "short" and value > 0:
             missing[column.owner] += value
     shares = {need: value / len(tuple(list_tasks(need, setting.demands))) for need, value in sorted(missing.items())}
-    return {need: share for need, share in shares.items() if share > NEGLIGIBLE_SHARE}
+    large = {need: share for need, share in shares.items() if share > NEGLIGIBLE_SHARE}
+    return Shortage(large, bool(solution.values), solution.status == "optimal")
 
 
-def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[tuple[RequestLimit, float | None]]:
-    """For each limit of an impossible strategy, the least amount by which it alone would have to give in any of its
-    rows; None where that alone does not help."""
+def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[LimitRelief]:
+    """What each limit of an impossible strategy alone would have to be in all of its rows."""
     program = build_program(setting, strategy_scope(name, setting))
-    results: list[tuple[RequestLimit, float | None]] = []
-    for limit in program.limits:
-        solution = solve_program(relax_limit(program, limit))
-        possible = bool(solution.values)
-        results.append((limit, solution.objective if possible else None))
-    return results
+    return [_find_enough(program, limit) for limit in program.limits]
+
+
+def _find_enough(program: LinearProgram, limit: RequestLimit) -> LimitRelief:
+    """The least amount of a limit that suffices, rounded up to a figure that was tried: the least itself holds only to
+    the solver's tolerance."""
+    solution = solve_program(relax_limit(program, limit))
+    if not solution.values:
+        return LimitRelief(limit, None, solution.status != "unsolved")
+    least = limit.amount + solution.objective
+    for margin in (0.0, 1e-4, 1e-3, 1e-2):
+        enough = _round_up(least * (1 + margin))
+        if solve_program(raise_limit(program, limit, enough - limit.amount), gap=1.0).values:
+            return LimitRelief(limit, enough, is_known=True)
+    return LimitRelief(limit, None, is_known=False)
+
+
+def _round_up(amount: float) -> float:
+    """To four digits and never below the amount."""
+    if amount <= 0:
+        return 0.0
+    step = 10.0 ** (math.floor(math.log10(amount)) - 3)
+    return math.ceil(amount / step - 1e-9) * step
 
 
 def _build_solved_strategy(name: StrategyName, found: SearchedPlan) -> SolvedStrategy:
@@ -166,15 +224,17 @@ def _build_solved_strategy(name: StrategyName, found: SearchedPlan) -> SolvedStr
         raise InternalError(
             f"{name}: the payments are worth {present:.2f}, the solver minimised {solver_result.objective:.2f}"
         )
-    bound = min(solver_result.bound, present)
+    bound, gap = measure_gap(present, solver_result.bound)
     strategy = Strategy(
         name=name,
         status="optimal" if solver_result.status == "optimal" else "within_gap",
         present_cost=present,
         total_cost=math.fsum(payment.amount for _, payment in rows),
         bound=bound,
-        gap_fraction=(present - bound) / abs(present) if present else 0.0,
-        purchases=tuple(replay.describe_purchase(setting, b) for b in decisions.bought if b.resource.held is None),
+        gap_fraction=gap,
+        purchases=tuple(
+            replay.describe_purchase(setting, b, decisions.shares) for b in decisions.bought if b.resource.held is None
+        ),
         uses=tuple(replay.describe_use(setting, share) for share in decisions.shares),
         cash=replay.sum_cash_rows(rows),
         workloads=workload_costs(decisions, setting),

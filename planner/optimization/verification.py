@@ -21,7 +21,7 @@ from planner.optimization.verified_plan import (
     exceeds,
 )
 from planner.request.errors import InternalError
-from planner.supply.candidates import OWNED_KEY
+from planner.supply.homes import is_owned_place
 from planner.supply.price_rules import (
     is_permitted_place,
     last_month,
@@ -188,7 +188,7 @@ def _check_homes(plan: VerifiedPlan) -> Iterator[Violation]:
             committed.add(use.candidate.need)
     for index in places.keys() | ended.keys():
         lived = places[index]
-        owned = sum(place[0] == OWNED_KEY for place in lived)
+        owned = sum(map(is_owned_place, lived))
         name = plan.setting.demands.needs[index].workload.name
         if owned > 1 or len(lived) - owned > 1 or len(ended[index]) > 1:
             yield Violation("homes", name, 0, len(lived | ended[index]), 1 + bool(owned) + bool(ended[index]))

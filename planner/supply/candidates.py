@@ -34,7 +34,7 @@ from planner.supply.price_rules import (
 )
 from planner.supply.purchase_options import CommitmentUnit, PurchaseOption, load_purchase_options
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
-from planner.workloads.eligibility import host_problem
+from planner.workloads.eligibility import host_problem, is_stated_in_hours
 from planner.workloads.placement import Placement, PlacementSearch, find_placements
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote, usable_accelerator_memory
@@ -350,7 +350,7 @@ def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resour
         return
     number = build.number(resource)
     # Accelerator-hours in the request include repairs already, as they include failures: no second allowance.
-    there = onprem.node_availability(node, build.assumptions) if need.workload.measurements else 1.0
+    there = 1.0 if is_stated_in_hours(need.workload) else onprem.node_availability(node, build.assumptions)
     for fit in gang_fits if there else ():
         hours = _billed_hours(build, need, fit, interrupts=False) / there
         build.candidates.append(_build_candidate(search.index, number, fit, hours, around))
@@ -371,14 +371,13 @@ def _data_costs_at(build: _MarketBuilder, search: _WorkloadSearch, quote: Quote)
 def _billed_hours(build: _MarketBuilder, need: WorkloadDemand, fit: Placement, interrupts: bool) -> float:
     """Hours billed for one useful hour, 1 or more: recomputation after failures and, on spot, after interruptions.
 
-    Accelerator-hours in the request already include failures. What serves has nodes that stand there, whose work is not
-    computed again: spare replicas are for their failures.
+    Accelerator-hours in the request already include failures; work that was measured or is described does not. What
+    serves has nodes that stand there, whose work is not computed again: spare replicas are for their failures.
     """
     if need.serving:
         return 1.0
     a = build.assumptions
-    by_definition = not need.workload.measurements
-    rate = 0.0 if by_definition else fit.gang / a["failure_interval_accelerator_hours"].value
+    rate = 0.0 if is_stated_in_hours(need.workload) else fit.gang / a["failure_interval_accelerator_hours"].value
     if interrupts:
         rate += fit.nodes_per_gang / a["spot_hours_to_interruption"].value
     if rate == 0:

@@ -34,7 +34,12 @@ class Home(NamedTuple):
 
     @property
     def is_owned(self) -> bool:
-        return self.place[0] == OWNED_KEY
+        return is_owned_place(self.place)
+
+
+def is_owned_place(place: Sequence[str]) -> bool:
+    """Whether a place is an owned system, not an instance type in a region."""
+    return place[0] == OWNED_KEY
 
 
 def home_of(candidate: Candidate, resources: Sequence[Resource]) -> Home:

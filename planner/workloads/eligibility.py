@@ -80,6 +80,11 @@ def is_tied_to_accelerator(workload: Workload) -> bool:
     return bool(workload.demand.accelerator) and not workload.substitution and not workload.measurements
 
 
+def is_stated_in_hours(workload: Workload) -> bool:
+    """Whether the work is accelerator-hours as they will be billed: they hold failures and repairs already."""
+    return not workload.measurements and not is_described(workload)
+
+
 def compatible_stacks(workload: Workload, names: AcceleratorNames) -> frozenset[str]:
     """Software stacks that run the job as it is: those of the accelerators of its measurements or hours."""
     if is_described(workload):

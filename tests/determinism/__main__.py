@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import signal
 import sys
 import tempfile
@@ -11,11 +12,14 @@ from tests.determinism.conditions import FILES, NORMAL, OTHERS, Outcome, busy, p
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.determinism", description=__doc__)
+    parser.add_argument("portfolios", type=int, nargs="*", metavar="N", help="which of the ten, from 1; default: all")
+    chosen = parser.parse_args().portfolios
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended, too
     differing = 0
     with tempfile.TemporaryDirectory(prefix="gpu-planner-determinism-") as name:
         folder = Path(name)
-        requests = write_portfolios(folder)
+        requests = [path for n, path in enumerate(write_portfolios(folder), 1) if not chosen or n in chosen]
         expected: dict[str, Outcome] = {}
         for condition in (NORMAL, *OTHERS):
             say(condition.name)

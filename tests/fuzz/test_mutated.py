@@ -36,6 +36,14 @@ def told(kind: str, seed: int, count: int) -> None:
     assert found["peak_mib"] < PEAK_MIB
 
 
+def test_memory_of_the_parent_does_not_count():
+    """A process of 300 MiB starts one that holds next to nothing."""
+    child = "from child import peak_mib; print(peak_mib())"
+    parent = f"import subprocess, sys; held = bytearray(300 << 20); subprocess.run([sys.executable, '-c', {child!r}])"
+    done = subprocess.run([sys.executable, "-c", parent], capture_output=True, text=True, cwd=CHILD.parent, check=True)
+    assert 5 < int(done.stdout) < 150
+
+
 @pytest.mark.parametrize("kind", SMALL)
 def test_some_damaged_files(kind: str) -> None:
     told(kind, 0, SMALL[kind])

@@ -131,7 +131,7 @@ def profile(frame, event, argument):
     code, module = frame.f_code, frame.f_globals.get("__name__", "")
     if code.co_name == "plan" and module == "planner.pipeline" and event in ("call", "return"):
         inside[0] = event == "call"
-    if inside[0] and event == "call" and code.co_name != "<module>":
+    if inside[0] and event == "call" and code.co_name != "<module>" and code.co_filename != "<string>":
         touched.add(module)
 sys.setprofile(profile)
 import threading
@@ -149,7 +149,8 @@ SMALLEST = "name: nightly-scoring\ndemand: {accelerator_hours_per_month: 730, ac
 
 
 def touched_modules(folder: Path) -> list[str]:
-    """The modules of which a function runs while the smallest request is planned: in `planner.pipeline.plan`."""
+    """The modules of which a function runs while the smallest request is planned, in `planner.pipeline.plan`; what
+    `dataclass` writes for a record is none."""
     request = folder / "job.yaml"
     request.write_text(SMALLEST, encoding="utf-8")
     command = [sys.executable, "-c", TOUCHED, str(request)]

@@ -143,7 +143,9 @@ def test_another_process_with_another_hash_seed_gives_the_same_digest(tmp_path, 
 def test_a_strategy_that_no_plan_was_found_for_in_time_is_not_called_infeasible():
     found = replace(small().strategies[0], cut_by_clock=True)
     assert status_text(found) == "not solved, cut by clock"
-    assert status_text(replace(found, cut_by_clock=False)) == "infeasible"
+    by_work = replace(found, cut_by_clock=False, reasons=(Message("solver_work_limit", {}, ""),))
+    assert status_text(by_work) == "not solved"
+    assert status_text(replace(by_work, reasons=())) == "infeasible"
 
 
 def test_a_plan_cut_by_the_clock_says_so_and_has_another_digest(priced, ask, hours, monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.application import plan
 from planner.performance.goodput import best_interval_hours, billed_per_useful_hour
 
 checkpoints = st.floats(1e-4, 1.0)
@@ -64,3 +65,24 @@ def test_a_simulated_spot_job_takes_the_expected_time():
 
     measured = sum(segment() for _ in range(40_000)) / 40_000 / work
     assert measured == pytest.approx(expected_hours(work, checkpoint, restart, mean), rel=0.01)
+
+
+def test_a_described_job_pays_for_failures_as_a_measured_one_does(catalog, ask):
+    """8 accelerators that fail every 80 accelerator-hours stop a job every 10 h; with free checkpoints and an hour to
+    start again e^(1 / 10) hours are billed for a useful one. Accelerator-hours are billed as they are stated."""
+
+    def hours_billed(failure_interval: float, **job: object) -> float:
+        job = {"name": "job", "gang": 8, "checkpoint_minutes": 0, "restart_minutes": 60, **job}
+        asked = {"months": 1, "providers": ["aws"], "regions": ["us-east-1"], "strategies": ["cloud"]}
+        assumed = {"failure_interval_accelerator_hours": failure_interval}
+        found = plan(ask(job, **asked, assumptions=assumed), catalog)
+        assert found.status == "optimal"
+        return sum(use.node_hours for use in found.strategies[0].uses)
+
+    described = {
+        "kind": "training", "unit": "tokens", "demand": {"units_per_month": 1e9}, "accelerators": ["H100"],
+        "network": {"model": "llama-2-7b", "run": "pretraining"},
+    }  # fmt: skip
+    assert hours_billed(80, **described) == pytest.approx(hours_billed(1e12, **described) * math.exp(0.1))
+    stated = {"kind": "training", "demand": {"accelerator_hours_per_month": 400, "accelerator": "H100"}}
+    assert hours_billed(80, **stated) == pytest.approx(50)

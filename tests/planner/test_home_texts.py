@@ -50,20 +50,6 @@ def test_a_workload_says_what_overflows_and_where(priced, ask):
     assert "owned_homes_overflow" in {told.code for told in found.conventions}
 
 
-def test_spread_work_says_all_its_places(priced, ask, hours):
-    """As above: 730 of 1,000 hours in the cheaper place."""
-    catalog = priced({(*EAST, "g4dn.xlarge", "on_demand"): 0.5, (*WEST, "g4dn.xlarge", "on_demand"): 0.6})
-    quota = {
-        "provider": "aws", "region": "us-east-1", "code": "L-1", "title": "G", "unit": "vcpu", "limit": 4, "used": 0,
-        "types": "g4dn.*", "kinds": "on_demand", "as_of": "2026-11-20", "source_id": "test",
-    }  # fmt: skip
-    settings = {"months": 1, "strategies": ["cloud"], "limits": {"quotas": "hold"}, "quotas": [quota]}
-    found = plan(ask(hours("T4", 1_000, "api", spread=True), **settings, assumptions=STABLE), catalog)
-    east, west = "aws us-east-1 g4dn.xlarge: on_demand (73%)", "aws us-west-2 g4dn.xlarge: on_demand (27%)"
-    assert where_of(found) == f"{east}; and {west}"
-    assert "work_may_spread" in {told.code for told in found.conventions}
-
-
 def test_a_workload_whose_type_ends_says_when_it_moves(priced, ask):
     """The cheaper type ends in the middle of January 2027: its last whole month is December."""
     ends = "aws,g4dn.xlarge,on_demand,us-east-1,,yes,,,,,no,no,2027-01-15,,a page,2026-11-01,vendor page"

@@ -189,6 +189,19 @@ def test_days_in_february_are_those_of_the_month(priced, ask, hours):
     assert plan(ask(one, **settings), catalog).status == "infeasible"
 
 
+def test_days_are_ordered_in_the_lengths_that_are_sold(priced, ask, hours):
+    """24 days of each of two nodes are blocks of 21 and of 3 days; 20 days of one are blocks of 14 and of 6."""
+    catalog = priced({(*EAST, "p5.48xlarge", "capacity_block"): 25.0})
+    gang = hours("H100", 0, "gang", gang=16, may_be_owned=False)
+    one = hours("H100", 0, "one", gang=8, may_be_owned=False)
+    gang["demand"]["accelerator_hours_per_month"] = [24 * 24 * 16, 0]
+    one["demand"]["accelerator_hours_per_month"] = [0, 20 * 24 * 8]
+    found = cloud_of(plan(ask(gang, one, months=2, start="2026-12", strategies=["cloud"], assumptions=STABLE), catalog))
+    orders = [[(each.nodes, each.first_day, each.days) for each in bought.orders] for bought in found.purchases]
+    assert [bought.count for bought in found.purchases] == [48, 20]
+    assert orders == [[(2, 1, 21), (2, 22, 3)], [(1, 1, 14), (1, 15, 6)]]
+
+
 # homes
 
 
@@ -218,7 +231,8 @@ def test_peaks_of_owned_nodes_overflow_to_one_place(priced, ask):
 
 
 def test_work_that_may_be_spread_takes_the_cheapest_hours_anywhere(priced, ask, hours):
-    """A quota of one node in the cheaper place: 730 h at 0.5 and 270 h at 0.6; in one place all 1,000 are at 0.6."""
+    """A quota of one node in the cheaper place: 730 h at 0.5 and 270 h at 0.6; in one place all 1,000 are at 0.6.
+    The plan names both places, with their parts of the work."""
     catalog = priced({(*EAST, "g4dn.xlarge", "on_demand"): 0.5, (*WEST, "g4dn.xlarge", "on_demand"): 0.6})
     quota = {
         "provider": "aws", "region": "us-east-1", "code": "L-1", "title": "G", "unit": "vcpu", "limit": 4, "used": 0,
@@ -226,9 +240,11 @@ def test_work_that_may_be_spread_takes_the_cheapest_hours_anywhere(priced, ask, 
     }  # fmt: skip
     settings = {"months": 1, "strategies": ["cloud"], "limits": {"quotas": "hold"}, "quotas": [quota]}
     for spread, cost in ((False, 600), (True, 730 * 0.5 + 270 * 0.6)):
-        job = hours("T4", 1_000, spread=spread)
-        found = cloud_of(plan(ask(job, **settings, assumptions=STABLE), catalog))
-        assert found.total_cost == pytest.approx(cost)
+        whole = plan(ask(hours("T4", 1_000, spread=spread), **settings, assumptions=STABLE), catalog)
+        assert cloud_of(whole).total_cost == pytest.approx(cost)
+    east, west = "aws us-east-1 g4dn.xlarge: on_demand (73%)", "aws us-west-2 g4dn.xlarge: on_demand (27%)"
+    assert [row.where for row in cloud_of(whole).workloads] == [f"{east}; and {west}"]
+    assert "work_may_spread" in {told.code for told in whole.conventions}
 
 
 def test_a_service_cannot_be_spread(ask):

@@ -254,3 +254,23 @@ def test_a_slice_has_its_share_of_the_memory(catalog, ask, hours, needed_gib, fi
     found = plan(ask(job, strategies=["cloud"]), catalog)
     used = {use.name for s in found.strategies for use in s.uses}
     assert ("Standard_NV6ads_A10_v5" in used) == fits
+
+
+def test_work_that_others_leave_no_room_for_says_so(priced, ask, hours):
+    """One committed node has 730 h, the two jobs want 600 h and 400 h: 270 of the 600 (45 %) are the least share left
+    undone. Either could be done alone; together where the first may go where nodes are sold, or be committed to."""
+    here, other = (("aws", region, "g4dn.xlarge") for region in ("us-east-1", "us-east-2"))
+    catalog = priced({(*here, "reserved_1y_no_upfront"): 0.3, (*other, "on_demand"): 0.5})
+    held = {
+        "provider": "aws", "region": "us-east-1", "instance_type": "g4dn.xlarge", "count": 1, "ends": "2027-06",
+        "purchase_option": "reserved_1y_no_upfront", "fee_per_month": 0,
+    }  # fmt: skip
+    jobs = [hours("T4", 600, "a", regions=["us-east-1"]), hours("T4", 400, "b", regions=["us-east-1"])]
+    limits = {"limits": {"purchase_options": ["on_demand"]}, "existing": {"commitments": [held]}}
+    text = reasons(plan(ask(*jobs, months=1, strategies=["cloud"], **limits), catalog))
+    assert text.splitlines() == [
+        "a: 45.0% of its work cannot be done in time",
+        "a: all of its work could be done without the other workloads, which use what it needs",
+        "a: all of its work could be done without its limit of purchase_options",
+        "a: all of its work could be done without its limit of regions",
+    ]

@@ -1,6 +1,7 @@
 """What every format must do, whatever the walk finds."""
 
 import io
+import json
 import re
 import subprocess
 import sys
@@ -54,6 +55,29 @@ def test_every_strategy_and_every_gap_is_named(name, large_plan):
     for gap in large_plan.gaps:
         assert gap.subject in squeezed
         assert str(gap.effect) in squeezed
+
+
+@pytest.fixture
+def plan_without_bound(plan):
+    """As after a search that ended before it had a bound, of a plan that earns more than it costs."""
+    first, *others = plan.strategies
+    unbounded = replace(first, status="within_gap", present_cost=-5.0, bound=None, gap_fraction=None)
+    return replace(plan, strategies=(unbounded, *others))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_plan_without_a_bound_has_none(name, plan_without_bound):
+    data = load(name).render(plan_without_bound)
+    assert data
+    if name in ("text", "markdown"):
+        text = re.sub(r"[\s|]+", " ", data.decode())
+        assert "status no bound found" in text
+        assert re.search(r"proven bound, [A-Z]{3} none found", text)
+        assert "gap to the bound -" in text
+    if name == "json":
+        found = json.loads(data)["strategies"][0]
+        assert (found["bound"], found["gap_fraction"]) == (None, None)
+        assert load(name).loads(data) == plan_without_bound
 
 
 SHOWS_ID = {"text", "markdown", "json", "xlsx", "focus", "infracost", "terraform"}

@@ -18,7 +18,7 @@ from planner.reports.terraform import files
 from planner.reports.terraform.provisioning import cuda_versions
 from planner.reports.xlsx import render as workbook
 from planner.request.assumptions import load_defaults
-from planner.result import Assumption, Plan, Purchase
+from planner.result import Assumption, DatedOrder, Plan, Purchase
 from planner.result.message import Message
 from planner.supply.onprem import OwnedNode, node_costs
 from pricing.accelerator import accelerators
@@ -94,6 +94,28 @@ def test_other_commitments_of_aws(plans: dict[str, Plan], option: str, parts: li
     one = commitment("aws", "us-east-1", "p5.48xlarge", option, money_per_hour=12.3456, upfront=1000.4)
     told = command(plans["aws"], one)
     assert [part for part in parts if part not in told] == []
+
+
+def test_each_block_is_asked_for_and_bought_with_its_own_commands(plans: dict[str, Plan]) -> None:
+    """24 days of two nodes: a block of 21 days (504 hours), and one of 3 (72 hours) from the 22nd on."""
+    orders = (DatedOrder(2, 1, 21), DatedOrder(2, 22, 3))
+    one = commitment("aws", "us-east-1", "p5.48xlarge", "capacity_block", unit="node_day", count=48, orders=orders)
+    text, (row,) = listed(plans["aws"], one)
+    first, _, second, buy = row["command"].split(" && ")
+    assert "--instance-count 2 --capacity-duration-hours 504 --start-date-range 2027-01-01T00:00:00Z" in first
+    assert "--instance-count 2 --capacity-duration-hours 72 --start-date-range 2027-01-22T00:00:00Z" in second
+    assert buy.startswith("aws ec2 purchase-capacity-block --region us-east-1 --capacity-block-offering-id OFFERING_ID")
+    assert row["dated_orders"] == "2 nodes x 21 days, 2 nodes x 3 days"
+    assert "Ordered as 2 nodes x 21 days, 2 nodes x 3 days." in text
+
+
+def test_each_reservation_of_calendar_days_has_a_name_of_its_own(plans: dict[str, Plan]) -> None:
+    orders = (DatedOrder(1, 1, 10), DatedOrder(2, 1, 9))
+    one = commitment("gcp", "us-central1", "a3-highgpu-8g", "calendar", unit="node_day", count=28, orders=orders)
+    steps = command(plans["gcp_gpu"], one).split(" && ")
+    assert ["--duration=10d" in steps[1], "--duration=9d" in steps[3]] == [True, True]
+    assert ["--total-count=1" in steps[1], "--total-count=2" in steps[3]] == [True, True]
+    assert [re.search(r"create (\S+)", steps[n]).group(1)[-2:] for n in (1, 3)] == ["-1", "-2"]
 
 
 def test_a_reservation_of_azure_is_calculated_and_bought(plans: dict[str, Plan]) -> None:

@@ -148,13 +148,19 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "would_be_done": lambda workload, without: (
         f"{workload}: all of its work could be done {_list_lifted_limits(without)}"
     ),
+    "would_be_done_alone": (
+        "{workload}: all of its work could be done without the other workloads, which use what it needs"
+    ),
     "would_be_owned": lambda workload, without: f"{workload}: could be owned {_list_lifted_limits(without)}",
     "nothing_to_own": "no owned system can do any of the work, whenever it arrives",
     "slice_holds_gang": "{workload}: {provider} {instance_type} is one slice of {chips:g} chips, which holds its gang",
     "requested_offering_retired": _requested_offering_retired,
     "limit_too_low": "{limit}: {amount:,.6g} {unit} is too little; {needed:,.10g} would do, all other limits kept",
     "no_single_limit_in_the_way": lambda limits: f"no limit alone is in the way, of these: {', '.join(limits)}",
+    "limit_not_examined": "{limit}: whether it alone is in the way was not found within the work of the search",
+    "shortage_not_examined": "why no plan is possible was not found within the work of the search",
     "work_not_done": "{workload}: {fraction:.1%} of its work cannot be done in time",
+    "work_not_done_at_most": "{workload}: at most {fraction:.1%} of its work cannot be done in time",
     "work_not_done_in_parallel": (
         "{workload}: {fraction:.1%} of its work cannot be done in time: {parallel_jobs} job at a time takes"
         " {months:.1f} months at the fastest offering ({units_per_hour:,.0f} {unit} an hour); a deadline in month"

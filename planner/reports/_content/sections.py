@@ -22,11 +22,14 @@ from planner.reports._content.number_format import (
     month_range_name,
 )
 from planner.reports._content.usage_periods import group_usage
-from planner.result import Plan, Purchase, QuotaRequest, Strategy, Use, WorkloadCost, describe_amount
+from planner.result import Plan, Purchase, QuotaRequest, Strategy, Use, WorkloadCost, describe_amount, describe_orders
 from pricing.plain_text import plain_text
 from pricing.quota import UNIT_WORDS
 
 LISTED_MAX = 5
+NO_BOUND = "none found"
+UNSOLVED = ("solver_time_limit", "solver_work_limit")
+"""Reasons of a strategy for which a search ended before it had a plan: it is not proven that there is none."""
 STATUS_WORDS = {"optimal": "proven optimal", "within_gap": "within the gap", "infeasible": "infeasible"}
 
 
@@ -90,10 +93,14 @@ def recommended_strategy(plan: Plan) -> Strategy | None:
 
 
 def status_text(strategy: Strategy) -> str:
-    """How its search ended: "proven optimal", "within the gap, cut by clock", "not solved, cut by clock"."""
-    if not strategy.cut_by_clock:
-        return STATUS_WORDS[strategy.status]
-    return f"{'not solved' if strategy.status == 'infeasible' else STATUS_WORDS[strategy.status]}, cut by clock"
+    """How its search ended: "proven optimal", "within the gap, cut by clock", "not solved", "no bound found"."""
+    words = STATUS_WORDS[strategy.status]
+    if strategy.status == "infeasible":
+        unsolved = strategy.cut_by_clock or any(reason.code in UNSOLVED for reason in strategy.reasons)
+        words = "not solved" if unsolved else words
+    elif strategy.bound is None:
+        words = "no bound found"
+    return f"{words}, cut by clock" if strategy.cut_by_clock else words
 
 
 def purchases_text(strategy: Strategy, *, owned: bool) -> str:
@@ -155,8 +162,8 @@ def strategies_section(plan: Plan) -> Section:
         ("hardware purchases", lambda s: purchases_text(s, owned=True)),
         ("commitments", lambda s: purchases_text(s, owned=False)),
         ("rented node-hours", lambda s: format_money(_rented_hours(s))),
-        (f"proven bound, {plan.currency}", lambda s: format_money(s.bound)),
-        ("gap to the bound", lambda s: format_percent(s.gap_fraction, 3)),
+        (f"proven bound, {plan.currency}", lambda s: NO_BOUND if s.bound is None else format_money(s.bound)),
+        ("gap to the bound", lambda s: NO_VALUE if s.gap_fraction is None else format_percent(s.gap_fraction, 3)),
     ]
     rows = [
         ("status", *(status_text(s) for s in plan.strategies)),
@@ -186,6 +193,11 @@ def _rented_hours(strategy: Strategy) -> float:
     return sum(use.node_hours for use in strategy.uses if use.what not in ("owned", "commitment"))
 
 
+def _ordered_as(purchase: Purchase) -> str:
+    """The orders of dated days; empty for other purchases."""
+    return f"ordered as {describe_orders(purchase.orders)}" if purchase.orders else ""
+
+
 def purchases_section(plan: Plan, chosen: Strategy) -> Section:
     """Orders and commitments, in order of time."""
     title = "Purchases and commitments by month"
@@ -200,7 +212,7 @@ def purchases_section(plan: Plan, chosen: Strategy) -> Section:
             format_money(p.upfront),
             format_money(p.per_month),
             format_money(p.present_cost),
-            ", ".join(part for part in (node_text(p), place_text(p), _option_text(p)) if part),
+            ", ".join(part for part in (node_text(p), place_text(p), _option_text(p), _ordered_as(p)) if part),
         )
         for p in sorted(chosen.purchases, key=lambda p: (p.month, p.what, p.name, p.provider, p.region))
     ]

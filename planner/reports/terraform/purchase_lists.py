@@ -11,14 +11,15 @@ from planner.reports._content.markdown_text import escape_line, escape_markdown,
 from planner.reports._content.number_format import format_money, month_name, month_range_name
 from planner.reports.terraform.node_pools import slug
 from planner.reports.terraform.provisioning.commitment_commands import PurchaseInstructions, find_instructions
-from planner.result import Plan, Purchase, Strategy, describe_amount
+from planner.result import Plan, Purchase, Strategy, describe_amount, describe_orders
 from pricing.csv_tables import format_table
 from pricing.plain_text import plain_text, spreadsheet_text
 
 Cell = str | float | None
 COLUMNS = (
-    "month", "provider", "region", "instance_type", "purchase_option", "count", "unit", "money_per_hour", "term_months",
-    "covers", "upfront", "per_month", "currency", "bought_as", "console", "command", "note", "source",
+    "month", "provider", "region", "instance_type", "purchase_option", "count", "unit", "dated_orders",
+    "money_per_hour", "term_months", "covers", "upfront", "per_month", "currency", "bought_as", "console", "command",
+    "note", "source",
 )  # fmt: skip
 HEAD = """Terraform buys none of these: each binds you for its whole term. Check the offer that the first command finds
 against the amounts below before you run the second. Words in capitals are yours, or come from the step before. Amounts
@@ -56,6 +57,7 @@ def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> 
             ("a month", format_money(item.per_month)),
         ]
         lines += table_lines(("what", f"{plan.currency} or months"), facts)
+        lines += [f"Ordered as {describe_orders(item.orders)}.", ""] if item.orders else []
         if steps is None:
             lines += ["No instructions are known for this commitment: ask the provider.", ""]
             continue
@@ -71,7 +73,7 @@ def commitments_csv(plan: Plan, commitments: Sequence[CommitmentEntry]) -> str:
     rows = [
         (
             month_name(plan, item.month), item.provider, item.region, item.name, item.purchase_option, item.count,
-            item.unit, item.money_per_hour or None, item.term_months,
+            item.unit, describe_orders(item.orders), item.money_per_hour or None, item.term_months,
             month_range_name(plan, item.usable_from, item.usable_to), item.upfront, item.per_month, plan.currency,
             *((how.title, how.console, " && ".join(how.steps), how.note, how.source) if how else ("",) * 5),
         )

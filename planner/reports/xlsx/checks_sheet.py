@@ -72,8 +72,9 @@ def list_strategy_checks(
         s = block.strategy
         yield WorkbookCheck(f"{s.name}: total cost", block.total_cost, s.total_cost, holds=AS_PLANNED)
         yield WorkbookCheck(f"{s.name}: present cost", block.present_cost, s.present_cost, holds=AS_PLANNED)
-        name = f"{s.name}: proven bound is not above present cost"
-        yield WorkbookCheck(name, s.bound, block.present_cost, CENT, True, AS_PLANNED)
+        if s.bound is not None:
+            name = f"{s.name}: proven bound is not above present cost"
+            yield WorkbookCheck(name, s.bound, block.present_cost, CENT, True, AS_PLANNED)
         if s.name in sums:
             yield WorkbookCheck(f"{s.name}: costs of workloads add up to the total", sums[s.name], block.total_cost)
         if s.name == plan.recommendation.strategy and cost_of_workloads is not None:
@@ -81,7 +82,8 @@ def list_strategy_checks(
             yield WorkbookCheck(name, cost_of_workloads, block.total_cost, holds=holds)
         if s.name == "hybrid" and others:
             least = min(others, key=lambda other: float(other.value))
-            allowed, name = max(CENT, s.present_cost - s.bound), "hybrid costs no more than the others"
+            gap = 0.0 if s.bound is None else s.present_cost - s.bound
+            allowed, name = max(CENT, gap), "hybrid costs no more than the others"
             yield WorkbookCheck(name, block.present_cost, least, allowed, True, AS_PLANNED)
 
 

@@ -12,7 +12,7 @@ from planner.reports._content.bill_of_materials import list_materials
 from planner.reports._content.evidence import workload_field
 from planner.reports._content.number_format import in_words, month_name
 from planner.reports.xlsx.workbook import Cell, Column, PlanWorkbook
-from planner.result import Plan
+from planner.result import Plan, describe_orders
 from pricing.quota import UNIT_WORDS
 
 
@@ -55,7 +55,7 @@ def _purchases_list(plan: Plan) -> SheetList:
     money = plan.currency
     columns = (
         ("strategy", 9, "text"), ("order month", 9, "text"), ("what", 12, "text"), *_NODE,
-        ("amount", 10, "figure"), ("unit", 12, "wrap"),
+        ("amount", 10, "figure"), ("unit", 12, "wrap"), ("dated orders", 24, "wrap"),
         ("usable from", 9, "text"), ("usable to", 9, "text"), ("term, months", 9, "count"),
         (f"upfront, {money}", 16, "money"),
         (f"fee a month, {money}", 15, "money"), (f"present cost, {money}", 16, "money"),
@@ -63,8 +63,9 @@ def _purchases_list(plan: Plan) -> SheetList:
     rows = [
         (
             s.name, month_name(plan, p.month), p.what, p.name, p.provider, p.region, p.purchase_option,
-            p.accelerator, p.accelerators_per_node, p.amount, UNITS[p.unit], month_name(plan, p.usable_from),
-            month_name(plan, p.usable_to), p.term_months, p.upfront, p.per_month, p.present_cost,
+            p.accelerator, p.accelerators_per_node, p.amount, UNITS[p.unit],
+            describe_orders(p.orders), month_name(plan, p.usable_from), month_name(plan, p.usable_to), p.term_months,
+            p.upfront, p.per_month, p.present_cost,
         )
         for s in plan.strategies for p in s.purchases
     ]  # fmt: skip

@@ -23,7 +23,8 @@ CommitmentUnit = Literal["node", "node_day", "money"]
 
 
 class PurchaseOption(Protocol):
-    """The names that each module of this folder has; `load_purchase_options` checks them."""
+    """The names that each module of this folder has; `load_purchase_options` checks them. One that sells dated days of
+    set lengths has `split_days`, too: the lengths in which a number of days is ordered (`list_order_days`)."""
 
     COMMITS: bool
     INTERRUPTS: bool
@@ -42,3 +43,9 @@ def load_purchase_options() -> dict[str, PurchaseOption]:
     names = sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
     return {name: check_plugin(module, PurchaseOption, "purchase option") for name, module in modules.items()}
+
+
+def list_order_days(kind: str, days: int) -> tuple[int, ...]:
+    """The days of each order that together last so many, one after the other; one where its length is free."""
+    split = getattr(load_purchase_options()[kind], "split_days", None)
+    return split(days) if split is not None else (days,)

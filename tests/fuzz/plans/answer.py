@@ -105,12 +105,12 @@ class Answer:
     def _billed_hours(self, work: Work, use: Row, gang: float, span: int) -> float:
         """Hours paid for one useful hour: failures and interruptions of work at any hour, repairs of owned nodes."""
         a, there = self.assumed, 1.0
-        if use["what"] == "owned" and work.is_measured:
+        if use["what"] == "owned" and not work.holds_failures:
             failures = a["accelerator_failures_annual"] * use["accelerators_per_node"]
             there = 1 - failures * a["repair_hours"] / 8760
         if work.stands:
             return 1 / there
-        failing = gang / a["failure_interval_accelerator_hours"] if work.is_measured else 0.0
+        failing = gang / a["failure_interval_accelerator_hours"] if not work.holds_failures else 0.0
         if use["purchase_option"] == "spot":
             failing += span / a["spot_hours_to_interruption"]
         pauses = (work.row.get("checkpoint_minutes", 5) / 60, work.row.get("restart_minutes", 10) / 60)

@@ -198,7 +198,7 @@ def _transfer(answer: Answer, row: Row, place: tuple[str, str]) -> float:
 
 
 def _least_support(answer: Answer, rows: list[Paid]) -> list[Paid]:
-    """What raises the support plan to its least fee in each month with a bill, and the tax on it."""
+    """What raises the support plan to its least fee in each month with a bill, data alone too, and the tax on it."""
     least = answer.assumed["cloud_support_minimum_per_month"]
     billed: dict[int, float] = defaultdict(float)
     support: dict[int, float] = defaultdict(float)
@@ -206,6 +206,9 @@ def _least_support(answer: Answer, rows: list[Paid]) -> list[Paid]:
         if category in BILL:
             billed[month] += amount
             support[month] += amount if category == "cloud_support" else 0.0
+    for use in answer.uses if least else ():
+        if use["provider"]:
+            billed[use["month"]] += math.fsum(row[-1] for row in _data_payments(answer, use))
     found: list[Paid] = []
     for month, amount in billed.items():
         if amount > CENT and (more := least - support[month]) > 0:
@@ -228,13 +231,22 @@ def sums_agree(answer: Answer) -> Iterator[Fault]:
     ):
         if abs(found - wanted) > CENT + 1e-9 * abs(wanted):
             yield Fault(rule, answer.name, found, wanted)
-    gap = strategy["gap_fraction"] * abs(strategy["present_cost"])
-    if strategy["bound"] > strategy["present_cost"] + CENT or abs(gap - (present - strategy["bound"])) > CENT:
-        yield Fault("bound", answer.name, strategy["bound"], strategy["present_cost"])
+    yield from _bound_is_below_the_cost(answer, present)
     for use in answer.uses:
         paid = math.fsum(row[-1] for row in use_payments(answer, use))
         if abs(use["cost"] - paid) > CENT + 1e-6 * paid:
             yield Fault("cost of a use", f"{use['workload']} month {use['month']}", use["cost"], paid)
+
+
+def _bound_is_below_the_cost(answer: Answer, present: float) -> Iterator[Fault]:
+    bound, gap = answer.strategy["bound"], answer.strategy["gap_fraction"]
+    if bound is None or gap is None:
+        if (bound, gap, answer.strategy["status"]) != (None, None, "within_gap"):
+            yield Fault("bound", answer.name, bound, "none, nor a gap")
+        return
+    left = gap * abs(answer.strategy["present_cost"])
+    if bound > answer.strategy["present_cost"] + CENT or abs(left - (present - bound)) > CENT:
+        yield Fault("bound", answer.name, bound, answer.strategy["present_cost"])
 
 
 def purchases_are_described(answer: Answer) -> Iterator[Fault]:

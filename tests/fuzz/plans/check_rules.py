@@ -119,6 +119,21 @@ def _first_day(months: tuple[str, ...], month: int) -> date:
     return date(number // 12, number % 12 + 1, 1)
 
 
+def days_are_ordered_as_sold(answer: Answer) -> Iterator[Fault]:
+    """Dated days are ordered in lengths that are sold, inside their month, and add up to what is bought."""
+    for each in answer.purchases:
+        orders = each.get("orders", ())
+        days = sum(order["nodes"] * order["days"] for order in orders)
+        if each["unit"] == "node_day" and days != each["count"]:
+            yield Fault("days ordered", each["name"], days, each["count"])
+        month = _first_day(answer.question.months, each["month"] + 1) - timedelta(days=1)
+        for order in orders:
+            length, last = order["days"], order["first_day"] + order["days"] - 1
+            is_sold = length <= 14 or (length % 7 == 0 and length <= 182) or each["purchase_option"] == "calendar"
+            if not is_sold or order["nodes"] < 1 or not length <= last <= month.day:
+                yield Fault("an order of days", each["name"], str(order), str(month))
+
+
 def spot_is_limited(answer: Answer) -> Iterator[Fault]:
     """Of work at any hour a share, by month or of all of a deadline; of standing nodes whole ones within it."""
     for name, work in answer.question.works.items():
@@ -250,6 +265,6 @@ def advice_is_right(plan: Row, document: Row) -> Iterator[Fault]:
 
 
 CHECKS = (
-    places_are_permitted, ways_of_paying_suit, all_is_sold, spot_is_limited, budgets_are_kept, site_is_kept,
-    quotas_are_held, strategies_do_what_they_say,
+    places_are_permitted, ways_of_paying_suit, all_is_sold, days_are_ordered_as_sold, spot_is_limited,
+    budgets_are_kept, site_is_kept, quotas_are_held, strategies_do_what_they_say,
 )  # fmt: skip

@@ -112,6 +112,9 @@ DEFECTS: dict[str, tuple[str, str, Change, str]] = {
     "days beyond the window": ("rented", "cloud", lambda s: first(
         [row for row in s["purchases"] if row["unit"] == "node_day"], month=3, usable_from=3, usable_to=3),
         "days beyond the window"),
+    "a block of 15 days": ("rented", "cloud", lambda s: first(
+        [row for row in s["purchases"] if row["unit"] == "node_day"],
+        orders=[{"nodes": 1, "first_day": 1, "days": 15}]), "an order of days"),
     "part of a gang's days": ("rented", "cloud", lambda s: s["purchases"][0].update(
         count=s["purchases"][0]["count"] + 1), "whole days of a gang"),
     "a payment altered": ("rented", "cloud", lambda s: times(s["cash"], "amount", 1.01), "payment"),

@@ -207,6 +207,8 @@ def _add_details(chance: random.Random, document: Document) -> None:
 def _in_first(field: str, value: object):
     def change(document: Document) -> Document:
         first = document["workloads"][0] | {field: value}
+        if field == "demand":
+            first.pop("sweep", None)  # a demand by itself: one beside it is a fault of its own
         return document | {"workloads": [first, *document["workloads"][1:]]}
 
     return change

@@ -74,7 +74,7 @@ def _lift(document: Document, row: Document, limit: str) -> None:
     elif limit in ("substitution", "interruptible", "may_be_owned", "spread"):
         row[limit] = True
     elif limit == "purchase_options":
-        document["limits"].pop(limit)
+        document.get("limits", {}).pop(limit, None)  # another workload may have done it already
     elif limit == "spot_fraction_max":
         row[limit] = 1
     elif limit == "lead_time_months":

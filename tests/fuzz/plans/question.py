@@ -106,6 +106,12 @@ class Work:
     def is_measured(self) -> bool:
         return bool(self.row.get("measurements"))
 
+    @property
+    def holds_failures(self) -> bool:
+        """Whether the hours asked for are hours billed: accelerator-hours, not work of a known or described rate."""
+        is_described = "network" in self.row and not self.demand.get("accelerator")
+        return not self.is_measured and not is_described
+
     def hourly_due(self, month: int) -> list[tuple[float, float]]:
         """Hours of the month and units an hour, for each hour of the week in which work is due (month from 1)."""
         assert self.week is not None

@@ -129,6 +129,8 @@ def _mended(document: Document, arguments: tuple[str, ...], outcome: Outcome, *,
             return f"exit code {answer.code}: {answer.errors[-300:]}", rounds
         strategy = json.loads(answer.printed)["strategies"][0]
         rest = "; ".join(reason["text"] for reason in strategy["reasons"])[:500]
+        if {reason["code"] for reason in strategy["reasons"]} == {"nothing_to_own"}:
+            return None, rounds  # served it is, but no system can be owned for it, whatever the request says
         following = list(mends.mend(document, strategy["name"], strategy["reasons"]))
         if final or not following:
             return rest, rounds

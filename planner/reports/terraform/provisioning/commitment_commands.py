@@ -9,7 +9,7 @@ from __future__ import annotations
 import calendar
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
@@ -20,6 +20,7 @@ from planner.reports.terraform.provisioning import read_table
 from planner.result import Purchase
 from pricing.catalog.price_catalog import Catalog
 from pricing.price import PurchaseOptionParts, parse_purchase_option
+from pricing.units import HOURS_PER_DAY
 
 PAYMENTS = {"": "No Upfront", "none": "No Upfront", "partial": "Partial Upfront", "all": "All Upfront"}
 CLASSES = {"": "standard", "convertible": "convertible"}
@@ -56,9 +57,27 @@ def find_instructions(order: Purchase, name: str, month: str, currency: str) -> 
             note = "no gcloud command is documented for this type: buy it in the console, or from the account team"
             return PurchaseInstructions(template["title"], template["console"], (), template["source"], note)
         facts |= machine
-    quoted = {key: value if key in OPTIONS else quote(value) for key, value in facts.items()}
-    steps = tuple(step.format(**quoted) for step in template["steps"])
+    steps = tuple(
+        step.format(**{key: value if key in OPTIONS else quote(value) for key, value in {**facts, **each}.items()})
+        for each in _list_order_facts(order, name, month)
+        for step in template["steps"]
+    )
     return PurchaseInstructions(template["title"], template["console"], steps, template["source"], note)
+
+
+def _list_order_facts(order: Purchase, name: str, month: str) -> Iterator[dict[str, str]]:
+    """What differs between the orders of a purchase of dated days: one without facts for any other, and for plans of
+    before, which do not tell their orders."""
+    for number, each in enumerate(order.orders, start=1):
+        yield {
+            "name": name if len(order.orders) == 1 else f"{name}-{number}",
+            "nodes": str(each.nodes),
+            "days": str(each.days),
+            "hours": str(round(each.days * HOURS_PER_DAY)),
+            "date": f"{month}-{each.first_day:02d}",
+        }
+    if not order.orders:
+        yield {"nodes": "NODES", "days": "DAYS", "hours": "HOURS"}
 
 
 def _command_facts(order: Purchase, option: PurchaseOptionParts, month: str, currency: str) -> dict[str, str]:

@@ -1,0 +1,151 @@
+"""Programs as the solver gets them: well formed, each search ended by counted work, no verdict by presolve alone."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from planner import pipeline
+from planner.application import plan
+from planner.optimization.linear_program import LinearProgram, ProgramColumn, allow_shortage
+from planner.optimization.model import build_program
+from planner.optimization.plan_search import search_plan
+from planner.optimization.solver import Solution, solve_program
+from planner.optimization.strategy import measure_gap, strategy_scope
+from planner.request.errors import InternalError
+from planner.supply import onprem
+
+NODE = ProgramColumn("start", 0, 1)
+PLACE = ("aws", "us-east-1", "g4dn.xlarge")
+
+
+QUOTA = {
+    "provider": "aws", "region": "us-east-1", "code": "L-1", "title": "vCPUs of G", "unit": "vcpu", "limit": 8,
+    "used": 0, "types": "g*", "kinds": "on_demand", "as_of": "2026-11-20", "source_id": "x",
+}  # fmt: skip
+
+
+def is_relaxed(program: LinearProgram) -> bool:
+    """Whether work may stay undone in it, or a limit give."""
+    return program.columns[-1].kind == "short"
+
+
+def whole_columns(costs: list[float], upper: float) -> LinearProgram:
+    program = LinearProgram()
+    for cost in costs:
+        program.column(NODE, cost, upper, whole=True)
+    return program
+
+
+def without_solution() -> LinearProgram:
+    """Even sizes that shall add up to an odd figure: impossible, and long to prove by branching."""
+    program = whole_columns([1.0] * 40, 1.0)
+    sizes = [2.0 * (1_000 + 37 * number % 911) for number in range(40)]
+    odd = 2 * round(sum(sizes) / 4) + 1.0
+    program.row(odd, odd, list(enumerate(sizes)))
+    return program
+
+
+def test_a_program_that_the_solver_does_not_take_is_a_defect_that_is_told():
+    program = whole_columns([1.0], 10.0)
+    program.row(3.0, math.inf, [(0, 1.0), (0, 2.0)])
+    with pytest.raises(InternalError, match="does not take the program"):
+        solve_program(program)
+
+
+def test_no_row_names_a_column_twice(priced, ask, hours):
+    """A commitment charged to the end of its term pays the support plan twice in the last month of the plan."""
+    catalog = priced({(*PLACE, "on_demand"): 0.5, (*PLACE, "reserved_1y_no_upfront"): 0.3})
+    request = ask(
+        hours("T4", 2000), months=3, commitments_beyond_horizon="full", site={"staff": "whole"},
+        limits={"opex_per_year": 1e6, "capex_per_year": 1e7, "owned_power_kw": 50, "owned_racks": 2},
+        assumptions={"cloud_support_minimum_per_month": 1500, "cloud_support_fraction": 0.03},
+    )  # fmt: skip
+    basis = pipeline._prepare_basis(request, catalog)
+    nodes, _ = onprem.buyable_nodes(basis.catalog, basis.assumptions, basis.request)
+    setting, _ = pipeline._build_context(basis.request, basis.catalog, basis.assumptions, nodes, {})
+    program = allow_shortage(build_program(setting, strategy_scope("hybrid", setting)))
+    places = Counter(zip(program.entry_row, program.entry_column, strict=True))
+    assert [place for place, count in places.items() if count > 1] == []
+
+
+def test_a_search_without_any_solution_ends_by_its_work():
+    found = solve_program(without_solution(), work=1.0)
+    assert (found.status, found.values, found.bound, found.cut_by_clock) == ("unsolved", (), -math.inf, False)
+
+
+UNSOLVED = Solution("unsolved", 0.0, -math.inf, ())
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        (lambda program: not is_relaxed(program), ["no plan was found within the work of the search"]),
+        (
+            lambda program: is_relaxed(program) and program.columns[-1].owner < 0,  # a limit was relaxed
+            ["quota aws us-east-1 L-1: whether it alone is in the way was not found within the work of the search"],
+        ),
+        (is_relaxed, ["quota aws us-east-1 L-1: whether it", "why no plan is possible was not found within the work"]),
+    ],
+)
+def test_a_search_that_ended_without_an_answer_says_so(priced, ask, hours, monkeypatch, ends, told):
+    """3 nodes of 4 vCPUs are needed, 8 are allowed, and nothing is sold elsewhere."""
+
+    def solve(program, **how):
+        return UNSOLVED if ends(program) else solve_program(program, **how)
+
+    for module in ("strategy", "plan_search"):
+        monkeypatch.setattr(f"planner.optimization.{module}.solve_program", solve)
+    job = hours("T4", 2190, may_be_owned=False)
+    limits = {"limits": {"quotas": "hold"}, "quotas": [QUOTA], "strategies": ["cloud"], "months": 1}
+    found = plan(ask(job, **limits), priced({(*PLACE, "on_demand"): 0.5}))
+    assert found.status == "infeasible"
+    for reason, text in zip(found.reasons, told, strict=False):
+        assert reason.text.startswith(text)
+    assert not any("would do" in reason.text for reason in found.reasons)
+
+
+def test_what_was_not_proven_to_be_the_least_shortage_is_the_most(priced, ask, hours, monkeypatch):
+    def solve(program, **how):
+        found = solve_program(program, **how)
+        return replace(found, status="within_gap") if is_relaxed(program) and found.values else found
+
+    for module in ("strategy", "plan_search"):
+        monkeypatch.setattr(f"planner.optimization.{module}.solve_program", solve)
+    job = hours("T4", 2190, may_be_owned=False)
+    limits = {"limits": {"quotas": "hold"}, "quotas": [QUOTA], "strategies": ["cloud"], "months": 1}
+    found = plan(ask(job, **limits), priced({(*PLACE, "on_demand"): 0.5}))
+    assert [reason.text for reason in found.reasons] == [
+        "quota aws us-east-1 L-1: 8 vcpu is too little; 12 would do, all other limits kept",
+        "job: at most 33.3% of its work cannot be done in time",
+    ]
+
+
+def test_a_plan_that_nothing_bounds_has_no_bound():
+    assert measure_gap(-120.0, -math.inf) == (None, None)
+    assert measure_gap(-120.0, -150.0) == (-150.0, 0.25)
+    assert measure_gap(100.0, 100.5) == (100.0, 0.0)  # the plan proves more than the search did
+
+
+@pytest.mark.parametrize("ended", ["unsolved", "infeasible"])
+def test_a_cloud_plan_is_a_hybrid_plan_where_the_search_for_hybrid_found_none(priced, ask, hours, monkeypatch, ended):
+    """730 h of T4 at 0.5 are 365 USD, which hybrid may pay too."""
+
+    searches = []
+
+    def search(setting, scope, bound):
+        searches.append(search_plan(setting, scope, bound))
+        hybrid_comes_first = len(searches) == 1
+        return replace(searches[-1], solution=replace(UNSOLVED, status=ended)) if hybrid_comes_first else searches[-1]
+
+    monkeypatch.setattr("planner.optimization.strategy.search_plan", search)
+    request = ask(hours("T4", 730), months=1, strategies=["cloud", "hybrid"])
+    found = plan(request, priced({(*PLACE, "on_demand"): 0.5}))
+    cloud, hybrid = found.strategy("cloud"), found.strategy("hybrid")
+    assert cloud.total_cost == pytest.approx(365)
+    assert (hybrid.status, hybrid.total_cost, hybrid.uses) == ("within_gap", cloud.total_cost, cloud.uses)
+    assert (hybrid.bound, hybrid.gap_fraction, hybrid.reasons) == (None, None, ())
+    assert found.recommendation.strategy == "cloud"

@@ -107,24 +107,28 @@ def test_a_node_pool_of_a_gang_has_the_networks_too(root: Root) -> None:
     assert pool["node_config"][0]["ephemeral_storage_local_ssd_config"][0]["local_ssd_count"] == 16
 
 
-def test_a_gang_on_tpus_is_one_slice_by_its_name(
-    build: Callable[..., Plan], tfcheck: Callable[..., Any], write: Callable[..., Path], tmp_path: Path
-) -> None:
+@pytest.fixture
+def slice_plan(build: Callable[..., Plan]) -> Plan:
     plan = build([("gcp/us-west4", "tpu-v5litepod-64", "on_demand", 1)], gangs={"w": 64})
-    plan = replace(
-        plan,
-        strategies=(
-            replace(
-                plan.strategies[0],
-                uses=tuple(replace(each, accelerators_per_node=64.0) for each in plan.strategies[0].uses),
-            ),
-        ),
-    )
-    assert unprovisioned_lines(plan) == ()
-    checked = tfcheck(write(tmp_path, files(plan)) / "gcp", plan=True)
+    uses = tuple(replace(each, accelerators_per_node=64.0) for each in plan.strategies[0].uses)
+    return replace(plan, strategies=(replace(plan.strategies[0], uses=uses),))
+
+
+@pytest.mark.parametrize("nodes", ["vm", "kubernetes"])
+def test_a_gang_on_tpus_is_one_slice(
+    nodes: str, slice_plan: Plan, tfcheck: Callable[..., Any], write: Callable[..., Path], tmp_path: Path
+) -> None:
+    """By its name, or as a node pool of its 64 chips: 16 machines of 4, arranged 8x8."""
+    assert unprovisioned_lines(slice_plan, nodes=nodes) == ()
+    checked = tfcheck(write(tmp_path, files(slice_plan, nodes=nodes)) / "gcp", plan=True)
     assert checked.ok, checked.told
-    (slice_,) = checked.resources("google_tpu_v2_vm")
-    assert slice_["accelerator_type"] == "v5litepod-64"
+    if nodes == "vm":
+        (slice_,) = checked.resources("google_tpu_v2_vm")
+        assert slice_["accelerator_type"] == "v5litepod-64"
+        return
+    (pool,) = checked.resources("google_container_node_pool")
+    assert pool["placement_policy"][0]["tpu_topology"] == "8x8"
+    assert (pool["node_count"], pool["node_config"][0]["machine_type"]) == (16, "ct5lp-hightpu-4t")
 
 
 def refusal(plan: Plan) -> str:
@@ -151,5 +155,8 @@ def test_a_gang_too_large_for_a_placement_is_refused(build: Callable[..., Plan])
     # 832 accelerators are 104 nodes; a placement group holds 100
     plan = build([("azure/eastus", "Standard_ND96isr_H100_v5", "on_demand", 104)], gangs={"w": 832})
     assert "the jobs of 104 nodes need 104 nodes of Standard_ND96isr_H100_v5 in one placement" in refusal(plan)
+    # jobs of 16 nodes find room in two placements
+    smaller = build([("azure/eastus", "Standard_ND96isr_H100_v5", "on_demand", 104)], gangs={"w": 128})
+    assert unprovisioned_lines(smaller) == ()
     catalog = Catalog.embedded()
     assert catalog.fabric(catalog.offerings["azure", "Standard_ND96isr_H100_v5"]).nodes_joined == 100

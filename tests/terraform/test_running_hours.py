@@ -104,6 +104,31 @@ def test_capacity_blocks_end_by_themselves() -> None:
     assert not rented([make_use("capacity_block", 2, 48)], gangs={"w": 16}).is_partial
 
 
+def test_a_service_and_a_job_at_one_place_have_their_own_hours() -> None:
+    """3 nodes on business hours and 1 at others: (45 x 3 + 123 x 1) / 168 x 730 = 1,121.07 node-hours. A gang of 2
+    nodes for 30 hours: 60. One pool would follow the week with 2 nodes more at all hours (2,581.07), or the end of the
+    gang with 3 nodes to the end of the month (2,250)."""
+    service = replace(make_use("on_demand", 3, 0, workload="web"), node_hours=1121.07, block_nodes=(1.0, 3.0))
+    job = make_use("on_demand", 2, 30, workload="job")
+    plan: Plan = MADE["make_plan"]([service, job], months=1, gangs={"job": 16})
+    plan = replace(plan, block_of_hour=BUSINESS)
+    web, gang = group_rented_nodes(plan, plan.strategies[0])
+    assert (web.label, web.workloads) == ("aws_us_east_1_p5_48xlarge_on_demand", ("web",))
+    assert web.profiles[0].node_hours(730) == pytest.approx(1121.07, abs=0.01)
+    assert (gang.label, gang.workloads) == ("aws_us_east_1_p5_48xlarge_on_demand_hours", ("job",))
+    assert gang.profiles == (MonthProfile(2, ((0, 2), (30, 0))),)
+    assert (web.gang_nodes, gang.gang_nodes) == (1, 2)
+
+
+def test_a_service_and_a_job_that_fills_its_month_share_a_pool() -> None:
+    service = replace(make_use("on_demand", 3, 0, workload="web"), node_hours=1121.07, block_nodes=(1.0, 3.0))
+    plan: Plan = replace(
+        MADE["make_plan"]([service, make_use("on_demand", 2, 730, workload="job")], months=1), block_of_hour=BUSINESS
+    )
+    (part,) = group_rented_nodes(plan, plan.strategies[0])
+    assert part.profiles[0].node_hours(730) == pytest.approx(1121.07 + 1460, abs=0.01)
+
+
 def varied(seed: int) -> Plan:
     """A plan of several ways of using nodes, at random."""
     from random import Random
@@ -136,19 +161,21 @@ def varied(seed: int) -> Plan:
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_left_running_or_with_hours_a_pool_takes_at_most_a_tenth_more_than_the_plan_pays(seed: int) -> None:
+def test_left_running_or_with_hours_a_place_takes_at_most_a_tenth_more_than_the_plan_pays(seed: int) -> None:
     plan = varied(seed)
-    for part in group_rented_nodes(plan, plan.strategies[0]):
-        for month, profile in enumerate(part.profiles, start=1):
-            same = [u for u in plan.strategies[0].uses if u.month == month and u.provider == part.provider]
+    parts = group_rented_nodes(plan, plan.strategies[0])
+    for provider in {part.provider for part in parts}:
+        here = [part for part in parts if part.provider == provider]
+        for month in range(1, plan.months + 1):
+            same = [u for u in plan.strategies[0].uses if u.month == month and u.provider == provider]
             paid = fsum(u.node_hours for u in same if u.purchase_option == "on_demand")
-            committed = fsum(u.nodes for u in same if u.purchase_option != "on_demand")
-            by_hours = profile.node_hours(730)
-            left = profile.peak * 730.0
-            assert profile.is_partial or left <= 1.1 * (paid + committed * 730) + 1e-6
-            mixed = {u.workload for u in same} >= {"service"} and len(same) > 1
+            paid += 730 * fsum(u.nodes for u in same if u.purchase_option != "on_demand")
+            profiles = [part.profiles[month - 1] for part in here]
+            left = 730.0 * sum(profile.peak for profile in profiles)
+            by_hours = fsum(profile.node_hours(730) for profile in profiles)
+            assert any(profile.is_partial for profile in profiles) or left <= 1.1 * paid + 1e-6
             # whole hours: at most one more for each of the nodes that stop
-            assert mixed or by_hours <= 1.1 * (paid + committed * 730) + profile.peak
+            assert by_hours <= 1.1 * paid + sum(profile.peak for profile in profiles)
             assert by_hours <= left + 1e-6
 
 
@@ -230,6 +257,23 @@ def test_a_scale_set_follows_hours_and_week(planned: Callable[..., Any]) -> None
     )
     days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"]
     assert weekly == [(days, [0], 1), (days, [9], 3), (days, [18], 1), (["Saturday", "Sunday"], [0], 1)]
+
+
+def test_a_slice_used_in_part_ends_without_an_apply(
+    tfcheck: Callable[..., Any], write: Callable[..., Path], tmp_path: Path
+) -> None:
+    """19.5 hours in each of 12 months are 234: left running from the first month on, they were 8,760, and are 20."""
+    used = MADE["use"]("gcp/us-central1", "tpu-v5litepod-64", "on_demand", 19.5 / 730, per_node=64)
+    uses = [replace(used, month=month, node_hours=19.5) for month in range(1, 13)]
+    plan: Plan = replace(
+        MADE["make_plan"](uses, months=12, gangs={"w": 64}),
+        start="2996-01",
+        month_names=tuple(f"2996-{month:02}" for month in range(1, 13)),
+    )
+    checked = tfcheck(write(tmp_path, files(plan)) / "gcp", plan=True)
+    assert checked.ok, checked.told
+    (slice_,) = checked.resources("google_tpu_v2_vm")
+    assert slice_["metadata"]["end-at"] == "2996-01-01T20:00:00Z"
 
 
 @pytest.mark.parametrize(

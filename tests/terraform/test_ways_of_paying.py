@@ -78,6 +78,13 @@ def test_flex_start_is_flex_start(template: Callable[..., tuple[Any, dict[str, A
     assert (request["resize_by"], request["requested_run_duration"][0]["seconds"]) == (2, str(50 * 3600))
 
 
+def test_a_model_that_older_providers_take_for_standard_needs_a_newer_one() -> None:
+    """They make a standard machine of FLEX_START in silence."""
+    for option, newer in (("flex_start", True), ("calendar", True), ("on_demand", False), ("spot", False)):
+        text = files(plan_of(*A3, option))["gcp/versions.tf"].decode()
+        assert (', >= 7.40"' in text) == newer, text
+
+
 def test_flex_start_runs_a_week_at_most(template: Callable[..., tuple[Any, dict[str, Any]]]) -> None:
     _, found = template(plan_of(*A3, "flex_start", 2, 400))
     assert found["scheduling"][0]["max_run_duration"][0]["seconds"] == 7 * 86400

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Mapping
 from itertools import groupby
 
+from planner.reports.terraform.home_groups import join_groups
 from planner.reports.terraform.module_calls import build_root
 from planner.reports.terraform.node_pools import NODE_KINDS, assign_modules, group_rented_nodes
 from planner.reports.terraform.provider_extras import collect_extras
@@ -102,7 +103,7 @@ def _plan_provisioning(plan: Plan, name: str, kind: PoolKind) -> ProvisioningPla
     strategy = plan.strategy(name)
     pools, refused = assign_modules(group_rented_nodes(plan, strategy), kind)
     roots = []
-    for provider, same in groupby(pools, key=lambda pool: pool.rented.provider):
+    for provider, same in groupby(join_groups(pools), key=lambda pool: pool.rented.provider):
         here, cloud = tuple(same), find_cloud(provider)
         assert isinstance(cloud, CloudModules)  # it has the modules of the pools
         roots.append(build_root(cloud, here, collect_extras(plan, strategy, provider, here)))

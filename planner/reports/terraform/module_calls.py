@@ -126,6 +126,7 @@ def _pool_call(pool: NodePool) -> ModuleCall:
         "node_count": RawExpression(f'local.node_counts["{part.label}"]'),
         "schedule": RawExpression(f'local.schedules["{part.label}"]'),
         **{name: there[name] for name in OPTIONAL_POOL_VARIABLES if name in module.variables},
+        **({pool.match.base_count: RawExpression(f'local.base_counts["{part.label}"]')} if part.base_nodes else {}),
         **_region_arguments(module, part.region),
         **pool.match.arguments,
     }
@@ -137,17 +138,21 @@ def _pool_call(pool: NodePool) -> ModuleCall:
             *(module.gang_asks if part.gang_nodes > 1 else ()),
         )
     )
-    description = f"{part.instance_type} in {part.region}, started as {part.started}."
-    return ModuleCall(part.label, module, part.region, arguments, needed, description, _known_zones(pool))
+    description = f"{part.instance_type} in {part.region}, started as {part.started_words}."
+    return ModuleCall(part.label, module, part.region, arguments, needed, description, _known_values(pool))
 
 
-def _known_zones(pool: NodePool) -> dict[str, hcl.HclValue]:
-    """The zone of a region in which the catalogue says that the type is sold so: the first of them."""
-    part = pool.rented
-    terms = catalog_of(part.provider).sale_terms(part.provider, part.instance_type)
+def _known_values(pool: NodePool) -> dict[str, hcl.HclValue]:
+    """What the catalogue knows: the zone of a region in which the type is sold so, the first of them; the topology of a
+    slice over several machines."""
+    part, catalog = pool.rented, catalog_of(pool.rented.provider)
+    terms = catalog.sale_terms(part.provider, part.instance_type)
     here = [term for term in terms if term.region == part.region and any(map(term.names, part.paid))]
     zones = sorted({zone for term in here for zone in term.zones})
     values: dict[str, hcl.HclValue] = {"zone": zones[0], "zones": [zones[0]]} if zones else {}
+    offering = catalog.offerings.get((part.provider, part.instance_type))
+    if offering and (fabric := catalog.fabric(offering)).hosts not in (None, 1):
+        values["tpu_topology"] = fabric.topology
     return {name: value for name, value in values.items() if name in pool.match.module.inputs}
 
 

@@ -20,7 +20,7 @@ from planner.reports.terraform.provisioning.module_catalog import (
 )
 from planner.reports.terraform.provisioning.own_modules import find_cloud
 from planner.reports.terraform.provisioning.reasons import reason
-from planner.reports.terraform.running_hours import MonthProfile, gang_nodes, month_profile
+from planner.reports.terraform.running_hours import MonthProfile, divide_by_hours, gang_nodes, month_profile
 from planner.result import Plan, Strategy, Use
 from planner.result.message import Message
 from pricing.price import parse_purchase_option
@@ -35,6 +35,7 @@ DATED = ("capacity_block", "calendar", "flex_start")
 """Kinds whose nodes end at a time of their own, whoever forgets them."""
 NAME_STEM_MAX = 24
 
+Place = tuple[str, str, str]
 PoolKey = tuple[str, str, str, str]
 
 
@@ -43,7 +44,9 @@ class RentedNodes:
     """Nodes of one type in one region, started in one way.
 
     `profiles` (when they run), `node_hours` and `cost` (of use) have one value a month. `gang_nodes` are the nodes that
-    the largest job needs at once; `any_fabric`: whichever network joins them.
+    the largest job needs at once; `any_fabric`: whichever network joins them. `own_hours` names a pool of work that
+    ends within a month, beside one that follows the week. `base_nodes` are the nodes of each month that start on demand
+    in a group of spot nodes; () where all start as `started`.
     """
 
     provider: str
@@ -60,11 +63,23 @@ class RentedNodes:
     teams: tuple[str, ...]
     gang_nodes: int
     any_fabric: bool
+    own_hours: str = ""
+    base_nodes: tuple[int, ...] = ()
 
     @property
-    def key(self) -> PoolKey:
+    def place(self) -> Place:
+        """Where the nodes are: provider, region, type."""
+        return (self.provider, self.region, self.instance_type)
+
+    @property
+    def key(self) -> tuple[str, ...]:
         """The fields that identify a pool."""
-        return (self.provider, self.region, self.instance_type, self.started)
+        return (*self.place, self.started, *([self.own_hours] if self.own_hours else []))
+
+    @property
+    def started_words(self) -> str:
+        """How the nodes start."""
+        return f"on_demand and {self.started}" if self.base_nodes else self.started
 
     @property
     def label(self) -> str:
@@ -115,7 +130,13 @@ def group_rented_nodes(plan: Plan, strategy: Strategy) -> tuple[RentedNodes, ...
         if use.provider and use.nodes > 0:
             started = _started_as(use.provider, use.name, use.purchase_option)
             groups.setdefault((use.provider, use.region, use.name, started), []).append(use)
-    return tuple(_rented_nodes(plan, strategy, key, groups[key]) for key in sorted(groups))
+    return tuple(
+        _rented_nodes(plan, strategy, key, own_hours, uses)
+        for key in sorted(groups)
+        for own_hours, uses in (
+            (("", groups[key]),) if key[3] in DATED else divide_by_hours(plan, strategy, groups[key])
+        )
+    )
 
 
 def _started_as(provider: str, instance_type: str, purchase_option: str) -> str:
@@ -131,7 +152,7 @@ def _started_as(provider: str, instance_type: str, purchase_option: str) -> str:
     return IN_RESERVATION if held and not on_demand else "on_demand"
 
 
-def _rented_nodes(plan: Plan, strategy: Strategy, key: PoolKey, uses: Sequence[Use]) -> RentedNodes:
+def _rented_nodes(plan: Plan, strategy: Strategy, key: PoolKey, own_hours: str, uses: Sequence[Use]) -> RentedNodes:
     names = {use.workload for use in uses}
     monthly = [[use for use in uses if use.month == month] for month in range(1, plan.months + 1)]
     profiles = tuple(
@@ -153,6 +174,7 @@ def _rented_nodes(plan: Plan, strategy: Strategy, key: PoolKey, uses: Sequence[U
             for item in plan.workloads
             if item.name in names and item.gang > uses[0].accelerators_per_node
         ),
+        own_hours=own_hours,
     )
 
 
@@ -169,7 +191,8 @@ def assign_modules(
             continue
         match = _find_module(cloud, part, kind)
         if isinstance(match, ModuleMatch) and not part.any_fabric:
-            match = gang_problem(part.provider, part.instance_type, part.gang_nodes, part.peak) or match
+            in_one = part.gang_nodes if match.module.divides_placements else part.peak
+            match = gang_problem(part.provider, part.instance_type, part.gang_nodes, in_one) or match
         if isinstance(match, ModuleMatch):
             pools.append(NodePool(part, match))
         else:

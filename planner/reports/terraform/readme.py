@@ -8,8 +8,9 @@ from math import ceil, fsum
 
 from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
 from planner.reports._content.number_format import format_money, format_number, month_name, month_range_name
+from planner.reports.terraform.home_groups import list_divided_homes
 from planner.reports.terraform.module_calls import RootInput, RootModule, root_inputs
-from planner.reports.terraform.node_pools import NodePool, UnprovisionedNodes
+from planner.reports.terraform.node_pools import DATED, NodePool, UnprovisionedNodes
 from planner.reports.terraform.provisioning import cuda_versions
 from planner.reports.terraform.purchase_lists import CommitmentEntry
 from planner.reports.terraform.running_hours import TOLERANCE, month_after
@@ -179,7 +180,9 @@ def _month_step(plan: Plan, root: RootModule, at: int) -> str:
         return "`terraform destroy`" if any(before) else "none: destroyed"
     if not any(totals[:at]):
         return f'first apply, `month = "{name}"`'
-    if now == before:
+    dated = any(pool.rented.started in DATED and pool.rented.nodes[at] for pool in root.pools)
+    # each month of dated nodes is a purchase of its own, with an id of its own
+    if now == before and not dated:
         return "no change"
     return f'apply, `month = "{name}"`'
 
@@ -193,7 +196,7 @@ def _table_of_pools(parts: ProvisioningPlan) -> list[str]:
             f"`{pool.rented.label}`",
             f"`{escape_markdown(pool.rented.instance_type)}`",
             f"{pool.rented.provider} {escape_markdown(pool.rented.region)}",
-            pool.rented.started,
+            pool.rented.started_words,
             escape_markdown(", ".join(pool.rented.paid)),
             str(pool.rented.peak),
             format_money(sum(pool.rented.cost)),
@@ -201,7 +204,18 @@ def _table_of_pools(parts: ProvisioningPlan) -> list[str]:
         for pool in parts.pools
     ]
     intro = "Use is rented hours with storage and egress; committed nodes are paid for as commitments, further down."
-    return ["## Pools", "", intro, "", *table_lines(titles, rows)]
+    return ["## Pools", "", intro, "", *table_lines(titles, rows), *_divided_home_lines(parts)]
+
+
+def _divided_home_lines(parts: ProvisioningPlan) -> list[str]:
+    """Places whose nodes are in several groups, with the reasons."""
+    lines = []
+    for home in list_divided_homes(parts.pools):
+        provider, region, name = map(escape_markdown, home.place)
+        labels = ", ".join(f"`{label}`" for label in home.labels)
+        reasons = "; ".join(escape_markdown(str(reason)) for reason in home.reasons)
+        lines.append(f"- {name} in {provider} {region}: {labels}, since {reasons}.")
+    return ["One place in several groups:", "", *lines, ""] if lines else []
 
 
 def _pool_lines(plan: Plan, pool: NodePool) -> list[str]:
@@ -224,6 +238,9 @@ def _pool_lines(plan: Plan, pool: NodePool) -> list[str]:
         (month_name(plan, month), str(nodes), format_money(hours), format_money(cost))
         for month, (nodes, hours, cost) in enumerate(zip(part.nodes, part.node_hours, part.cost, strict=True), start=1)
     ]
+    if part.base_nodes:
+        counts = ", ".join(f"{count} in {name}" for name, count in zip(plan.month_names, part.base_nodes, strict=True))
+        lines.append(f"- on demand of its nodes: {counts}; the others on spot")
     return [*lines, "", *table_lines(("month", "nodes at once", "node-hours", f"cost of use, {plan.currency}"), months)]
 
 

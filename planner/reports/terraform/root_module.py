@@ -16,7 +16,7 @@ from planner.reports.terraform.root_variables import fill_variables, format_tfva
 from planner.result import Plan
 
 TERRAFORM = ">= 1.5"
-NODE_COUNTS = "{ for pool, counts in var.node_counts : pool => lookup(counts, local.month, 0) }"
+COUNTS = "{{ for pool, counts in var.{name} : pool => lookup(counts, local.month, 0) }}"
 CHANGES = "{{ for pool, rows in var.{name} : pool => [for row in rows : row if timecmp({time}, local.start) >= 0] }}"
 """What is planned from the month on: what was before is over."""
 HEADER_COMMENT = "Written by gpu-planner from a plan; README.md in the folder above describes each part."
@@ -41,6 +41,9 @@ def root_module_files(plan: Plan, made: RootModule) -> dict[str, bytes]:
 
 def _versions_file(made: RootModule) -> str:
     pins = {(name, *pin) for call in made.calls for name, pin in call.module.required_providers.items()}
+    for module, started in ((pool.match.module, pool.rented.started) for pool in made.pools):
+        for name, version in module.provider_versions.get(started, {}).items():
+            pins.add((name, module.required_providers[name][0], version))
     requirements = tuple(
         (name, {"source": source, "version": ", ".join(version for *_, version in same)})
         for (name, source), same in groupby(sorted(pins), key=itemgetter(0, 1))
@@ -53,12 +56,14 @@ def _versions_file(made: RootModule) -> str:
 def _main_file(plan: Plan, made: RootModule) -> str:
     """main.tf: a provider block (or one a region), the nodes of the month and the changes that follow, a module call a
     pool and an extra."""
+    has_base = any(pool.rented.base_nodes for pool in made.pools)
     chosen = HclBlock(
         "locals",
         (
             ("month", RawExpression(f"coalesce(var.month, {hcl.quote_string(plan.month_names[0])})")),
             ("start", RawExpression('format("%s-01T00:00:00Z", local.month)')),
-            ("node_counts", RawExpression(NODE_COUNTS)),
+            ("node_counts", RawExpression(COUNTS.format(name="node_counts"))),
+            ("base_counts", RawExpression(COUNTS.format(name="base_counts")) if has_base else None),
             ("schedules", RawExpression(CHANGES.format(name="schedules", time="row.start"))),
             ("weeks", RawExpression(CHANGES.format(name="weeks", time='format("%s-01T00:00:00Z", row.month)'))),
         ),

@@ -65,14 +65,20 @@ def fill_variables(plan: Plan, made: RootModule) -> tuple[FilledVariable, ...]:
 def _pool_variables(plan: Plan, pools: Sequence[NodePool]) -> tuple[FilledVariable, ...]:
     """What each pool has: when its nodes run, and for whom."""
     labels = [pool.rented.label for pool in pools]
+    mixed = {
+        pool.rented.label: dict(zip(plan.month_names, pool.rented.base_nodes, strict=True))
+        for pool in pools
+        if pool.rented.base_nodes
+    }
     return (
         FilledVariable(
             "node_counts",
-            "map(map(number))",
+            COUNTS_TYPE,
             "Nodes by pool and month; a month that is not there has none.",
             {pool.rented.label: dict(zip(plan.month_names, pool.rented.nodes, strict=True)) for pool in pools},
-            checks=(_keys_rule("node_counts", labels), COUNTS_RULE),
+            checks=(_keys_rule("node_counts", labels), _counts_rule("node_counts")),
         ),
+        *([_base_counts_variable(mixed)] if mixed else []),
         FilledVariable(
             "schedules",
             "map(list(object({ start = string, node_count = number })))",
@@ -129,11 +135,23 @@ NAME_PREFIX = FilledVariable(
         ),
     ),
 )
+COUNTS_TYPE = "map(map(number))"
 COUNT_CONDITION = 'count >= 0 && floor(count) == count && can(regex("^\\\\d{4}-\\\\d{2}$", month))'
-COUNTS_RULE: ValidationRule = (
-    f"alltrue(flatten([for counts in values(var.node_counts) : [for month, count in counts : {COUNT_CONDITION}]]))",
-    "node_counts holds whole numbers of nodes, 0 or more, by month (YYYY-MM).",
-)
+
+
+def _counts_rule(name: str) -> ValidationRule:
+    counts = f"[for counts in values(var.{name}) : [for month, count in counts : {COUNT_CONDITION}]]"
+    return f"alltrue(flatten({counts}))", f"{name} holds whole numbers of nodes, 0 or more, by month (YYYY-MM)."
+
+
+def _base_counts_variable(mixed: Mapping[str, HclValue]) -> FilledVariable:
+    return FilledVariable(
+        "base_counts",
+        COUNTS_TYPE,
+        "Of the nodes of a pool that holds both, those on demand, by month; the others are on spot.",
+        mixed,
+        checks=(_keys_rule("base_counts", list(mixed)), _counts_rule("base_counts")),
+    )
 
 
 def _month_rule(plan: Plan) -> ValidationRule:

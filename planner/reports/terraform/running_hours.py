@@ -21,6 +21,8 @@ TOLERANCE = 1.1
 """The most node-hours of nodes that stay on, as a multiple of what the plan pays."""
 NODE_ROUNDING = 1e-6
 WEEK = 168
+OWN_HOURS = "hours"
+"""The name of a pool of work that ends within a month, beside one that follows the hours of the week."""
 DAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 
 
@@ -57,32 +59,72 @@ class WeekWindow:
     nodes: int
 
 
+@dataclass(frozen=True, slots=True)
+class _MonthNeeds:
+    """The nodes of a month by when they run: `whole` for all of it, `ending` (hours after its start, nodes), `week` in
+    each hour of the week; `peak` at once; `paid`: the node-hours that the plan pays."""
+
+    whole: int
+    ending: tuple[tuple[float, int], ...]
+    week: tuple[int, ...]
+    peak: int
+    paid: float
+
+
 def month_profile(plan: Plan, strategy: Strategy, month: int, uses: Sequence[Use], *, dated: bool) -> MonthProfile:
     """How the nodes run that serve the `uses` of a pool in a month. `dated`: they end with their reservation."""
+    needs = _count_month_needs(plan, strategy, uses)
+    hours, peak = plan.hours_per_month, needs.peak
+    always = MonthProfile(peak, ((0, peak),))
+    if dated or not peak or peak * hours <= TOLERANCE * needs.paid:
+        return always
+    calendar_hours = min(hours, 24 * days_of_month(plan.month_names[month - 1]))
+    choices = [MonthProfile(peak, _list_changes(peak, needs.ending, calendar_hours))]
+    if needs.week:
+        by_hour = tuple(standing + peak - max(needs.week) for standing in needs.week)
+        choices.append(MonthProfile(peak, ((0, min(by_hour)),), by_hour))
+    return min(choices, key=lambda profile: profile.node_hours(hours))
+
+
+def divide_by_hours(plan: Plan, strategy: Strategy, uses: Sequence[Use]) -> tuple[tuple[str, Sequence[Use]], ...]:
+    """The uses of nodes that start in one way, by the pool that they need: one (""), or those of OWN_HOURS apart.
+
+    One pool follows either the hours of the week or the end of what runs for a part of the month. Where it has both,
+    and would take more than TOLERANCE times what the plan pays, work of any hour has a pool of its own.
+    """
+    for month in sorted({use.month for use in uses}):
+        same = [use for use in uses if use.month == month]
+        needs = _count_month_needs(plan, strategy, same)
+        if needs.ending and needs.week:
+            profile = month_profile(plan, strategy, month, same, dated=False)
+            if profile.node_hours(plan.hours_per_month) > TOLERANCE * needs.paid:
+                break
+    else:
+        return (("", uses),)
+    is_any_hour = [
+        not _follows_week(plan, use) and _committed_nodes(strategy, use, use.purchase_option) == inf for use in uses
+    ]
+    return (
+        ("", [use for use, any_hour in zip(uses, is_any_hour, strict=True) if not any_hour]),
+        (OWN_HOURS, [use for use, any_hour in zip(uses, is_any_hour, strict=True) if any_hour]),
+    )
+
+
+def _count_month_needs(plan: Plan, strategy: Strategy, uses: Sequence[Use]) -> _MonthNeeds:
     hours = plan.hours_per_month
     nodes, node_hours, gangs, weekly = _divide_uses(plan, strategy, uses)
     # work without a gang fills whole nodes, and others for a part of the month
     whole = min(_round_up(nodes), floor(node_hours / hours + NODE_ROUNDING))
     others = _round_up(nodes) - whole
-    ending = [*gangs, *([((node_hours - whole * hours) / others, others)] if others else [])]
+    ending = (*gangs, *([((node_hours - whole * hours) / others, others)] if others else []))
     week = _week_nodes(plan, weekly)
     peak = max(
         whole + max(week, default=0) + sum(count for _, count in ending),
         *(gang_nodes(plan, use) for use in uses),
         0,
     )
-    always = MonthProfile(peak, ((0, peak),))
-    if dated or not peak:
-        return always
     paid = whole * hours + fsum(after * count for after, count in ending) + fsum(week) / WEEK * hours
-    if peak * hours <= TOLERANCE * paid:
-        return always
-    calendar_hours = min(hours, 24 * days_of_month(plan.month_names[month - 1]))
-    choices = [MonthProfile(peak, _list_changes(peak, ending, calendar_hours))]
-    if week:
-        by_hour = tuple(standing + peak - max(week) for standing in week)
-        choices.append(MonthProfile(peak, ((0, min(by_hour)),), by_hour))
-    return min(choices, key=lambda profile: profile.node_hours(hours))
+    return _MonthNeeds(whole, ending, week, peak, paid)
 
 
 def _divide_uses(
@@ -103,7 +145,7 @@ def _divide_uses(
             continue
         for use in same:
             in_gang = gang_nodes(plan, use)
-            if use.block_nodes and plan.block_of_hour:
+            if _follows_week(plan, use):
                 weekly.append(use)
             elif in_gang > 1:
                 count = max(_round_up(use.nodes), in_gang if uses_by_workload[use.workload] == 1 else 0)
@@ -111,6 +153,11 @@ def _divide_uses(
             else:
                 nodes, node_hours = nodes + use.nodes, node_hours + use.node_hours
     return nodes, node_hours, gangs, weekly
+
+
+def _follows_week(plan: Plan, use: Use) -> bool:
+    """Whether the hours of the week say how many nodes stand there for `use`."""
+    return bool(use.block_nodes and plan.block_of_hour)
 
 
 def _committed_nodes(strategy: Strategy, use: Use, option: str) -> float:

@@ -30,7 +30,7 @@ locals {
   subnet_ids = local.is_gang ? slice(var.subnet_ids, 0, 1) : var.subnet_ids
 
   # EKS adds its own part to this one. The disks in the node become one file system (RAID 0) for pods and images; a node
-  # without any takes none. https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api
+  # without any takes none. LocalStorageStrategy is RAID0, RAID10 or Mount: https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api
   node_config = join("\n", [
     "MIME-Version: 1.0", "Content-Type: multipart/mixed; boundary=\"part\"", "", "--part",
     "Content-Type: application/node.eks.aws", "",

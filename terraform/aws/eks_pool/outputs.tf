@@ -23,6 +23,7 @@ output "efa_interface_count" {
   value       = local.efa_count
 }
 
+# https://github.com/aws/eks-charts/tree/master/stable/aws-efa-k8s-device-plugin, read 2026-11-22
 output "device_plugins" {
   description = "Commands that install what the cluster needs once, before pods can ask for the devices of these nodes."
   value = concat(

@@ -10,6 +10,9 @@ locals {
     local.spot ? { "kubernetes.azure.com/scalesetpriority" = "spot" } : {},
   )
 
+  # Pods start its nodes, at most those of the month; a month without nodes has none whatever pods ask for.
+  autoscaled = var.scale_to_zero && var.node_count > 0
+
   spot   = var.purchase_option == "spot"
   taints = concat(var.node_taints, local.spot ? ["kubernetes.azure.com/scalesetpriority=spot:NoSchedule"] : [])
 
@@ -24,10 +27,10 @@ resource "azurerm_kubernetes_cluster_node_pool" "pool" {
   kubernetes_cluster_id         = var.kubernetes_cluster_id
   mode                          = "User"
   vm_size                       = var.vm_size
-  node_count                    = var.scale_to_zero ? null : local.node_count
-  auto_scaling_enabled          = var.scale_to_zero
-  min_count                     = var.scale_to_zero ? 0 : null
-  max_count                     = var.scale_to_zero ? max(1, local.largest_count) : null
+  node_count                    = local.autoscaled ? null : local.node_count
+  auto_scaling_enabled          = local.autoscaled
+  min_count                     = local.autoscaled ? 0 : null
+  max_count                     = local.autoscaled ? var.node_count : null
   zones                         = length(var.zones) > 0 ? var.zones : null
   vnet_subnet_id                = var.subnet_id
   node_public_ip_enabled        = false

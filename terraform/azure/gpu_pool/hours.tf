@@ -33,24 +33,24 @@ locals {
 }
 
 resource "azurerm_monitor_autoscale_setting" "pool" {
-  count = length(var.schedule) + length(var.week) > 0 ? 1 : 0
+  count = length(var.schedule) + length(var.week) > 0 ? local.scale_sets : 0
 
-  name                = "${var.name}-hours"
+  name                = "${local.set_names[count.index]}-hours"
   location            = var.location
   resource_group_name = local.resource_group_name
   tags                = local.tags
-  target_resource_id = one(concat(
+  target_resource_id = concat(
     azurerm_linux_virtual_machine_scale_set.pool[*].id,
     azurerm_orchestrated_virtual_machine_scale_set.pool[*].id,
-  ))
+  )[count.index]
 
   profile {
     name = "otherwise"
 
     capacity {
-      default = local.node_count
-      minimum = local.node_count
-      maximum = local.node_count
+      default = local.set_counts[count.index]
+      minimum = local.set_counts[count.index]
+      maximum = local.set_counts[count.index]
     }
   }
 
@@ -61,9 +61,9 @@ resource "azurerm_monitor_autoscale_setting" "pool" {
       name = "week ${profile.key}"
 
       capacity {
-        default = profile.value.node_count
-        minimum = profile.value.node_count
-        maximum = profile.value.node_count
+        default = min(local.set_sizes[count.index], max(0, profile.value.node_count - count.index * local.set_sizes[count.index]))
+        minimum = min(local.set_sizes[count.index], max(0, profile.value.node_count - count.index * local.set_sizes[count.index]))
+        maximum = min(local.set_sizes[count.index], max(0, profile.value.node_count - count.index * local.set_sizes[count.index]))
       }
 
       recurrence {
@@ -82,9 +82,9 @@ resource "azurerm_monitor_autoscale_setting" "pool" {
       name = profile.value.name
 
       capacity {
-        default = profile.value.count
-        minimum = profile.value.count
-        maximum = profile.value.count
+        default = min(local.set_sizes[count.index], max(0, profile.value.count - count.index * local.set_sizes[count.index]))
+        minimum = min(local.set_sizes[count.index], max(0, profile.value.count - count.index * local.set_sizes[count.index]))
+        maximum = min(local.set_sizes[count.index], max(0, profile.value.count - count.index * local.set_sizes[count.index]))
       }
 
       fixed_date {

@@ -31,9 +31,21 @@ locals {
       fabric    = var.single_placement_group
       amd       = var.gpu_vendor == "amd"
     }))
-    amd = var.gpu_vendor == "amd"
+    amd   = var.gpu_vendor == "amd"
+    check = var.repair_nodes ? filebase64("${path.module}/check-node.sh") : null
   })
   custom_data = base64encode(var.user_data == null ? local.node_data : var.user_data)
+
+  # A placement group holds 100 nodes: more of them are in further scale sets, each of whole jobs.
+  # https://learn.microsoft.com/azure/virtual-machines/setup-infiniband#cluster-configuration-options
+  placement_size = 100 - 100 % min(var.gang_nodes, 100)
+  scale_sets     = var.single_placement_group ? max(1, ceil(local.largest_count / local.placement_size)) : 1
+  set_names      = [for n in range(local.scale_sets) : n == 0 ? var.name : "${var.name}-${n}"]
+  set_sizes      = var.single_placement_group ? [for n in range(local.scale_sets) : local.placement_size] : [local.largest_count]
+  set_counts     = [for n, size in local.set_sizes : min(size, max(0, local.node_count - n * size))]
+
+  # It asks the node itself, over HTTP: https://learn.microsoft.com/azure/virtual-machine-scale-sets/virtual-machine-scale-sets-health-extension
+  health = var.repair_nodes ? [jsonencode({ protocol = "http", port = 8490, requestPath = "/", intervalInSeconds = 60 })] : []
 
   is_gang = var.gang_nodes > 1
   is_near = coalesce(var.proximity_placement_group, local.is_gang && !var.single_placement_group)
@@ -42,14 +54,14 @@ locals {
 # Sizes with InfiniBand: all nodes in one placement group, which uniform orchestration makes sure of.
 # https://learn.microsoft.com/azure/virtual-machines/setup-infiniband#cluster-configuration-options
 resource "azurerm_linux_virtual_machine_scale_set" "pool" {
-  count = var.single_placement_group ? 1 : 0
+  count = var.single_placement_group ? local.scale_sets : 0
 
-  name                            = var.name
-  computer_name_prefix            = var.name
+  name                            = local.set_names[count.index]
+  computer_name_prefix            = local.set_names[count.index]
   location                        = var.location
   resource_group_name             = local.resource_group_name
   sku                             = var.vm_size
-  instances                       = local.node_count
+  instances                       = local.set_counts[count.index]
   zones                           = local.zones
   overprovision                   = false
   single_placement_group          = true
@@ -123,6 +135,29 @@ resource "azurerm_linux_virtual_machine_scale_set" "pool" {
     }
   }
 
+  dynamic "extension" {
+    for_each = local.health
+
+    content {
+      name                 = "health"
+      publisher            = "Microsoft.ManagedServices"
+      type                 = "ApplicationHealthLinux"
+      type_handler_version = "1.0"
+      settings             = extension.value
+    }
+  }
+
+  # What the node finds broken is replaced; a node has 90 minutes, the most there is, to be ready.
+  dynamic "automatic_instance_repair" {
+    for_each = local.health
+
+    content {
+      enabled      = true
+      grace_period = "PT90M"
+      action       = "Replace"
+    }
+  }
+
   # Nothing is fetched before there is a way out.
   depends_on = [
     azurerm_nat_gateway_public_ip_association.way_out,
@@ -132,8 +167,8 @@ resource "azurerm_linux_virtual_machine_scale_set" "pool" {
 
   lifecycle {
     precondition {
-      condition     = local.largest_count <= 100
-      error_message = "A single placement group holds at most 100 nodes."
+      condition     = var.gang_nodes <= 100
+      error_message = "A single placement group holds at most 100 nodes, and a job lies in one."
     }
 
     precondition {
@@ -144,6 +179,11 @@ resource "azurerm_linux_virtual_machine_scale_set" "pool" {
     precondition {
       condition     = !local.mixed
       error_message = "Nodes in one placement group are all regular or all spot: leave regular_base and regular_percentage at 0."
+    }
+
+    precondition {
+      condition     = !var.repair_nodes || (var.gpu_vendor == "nvidia" && var.user_data == null)
+      error_message = "repair_nodes is for NVIDIA GPUs without user_data."
     }
 
     precondition {
@@ -261,6 +301,29 @@ resource "azurerm_orchestrated_virtual_machine_scale_set" "pool" {
     }
   }
 
+  dynamic "extension" {
+    for_each = local.health
+
+    content {
+      name                 = "health"
+      publisher            = "Microsoft.ManagedServices"
+      type                 = "ApplicationHealthLinux"
+      type_handler_version = "1.0"
+      settings             = extension.value
+    }
+  }
+
+  # What the node finds broken is replaced; a node has 90 minutes, the most there is, to be ready.
+  dynamic "automatic_instance_repair" {
+    for_each = local.health
+
+    content {
+      enabled      = true
+      grace_period = "PT90M"
+      action       = "Replace"
+    }
+  }
+
   depends_on = [
     azurerm_capacity_reservation.pool,
     azurerm_nat_gateway_public_ip_association.way_out,
@@ -272,6 +335,11 @@ resource "azurerm_orchestrated_virtual_machine_scale_set" "pool" {
     precondition {
       condition     = local.spot || !local.mixed
       error_message = "regular_base and regular_percentage are for spot pools: an on-demand pool is all regular."
+    }
+
+    precondition {
+      condition     = !var.repair_nodes || (var.gpu_vendor == "nvidia" && var.user_data == null)
+      error_message = "repair_nodes is for NVIDIA GPUs without user_data."
     }
 
     precondition {

@@ -1,16 +1,16 @@
 output "name" {
-  description = "Name of the scale set."
+  description = "Name of the scale set; further ones end in -1, -2 ..."
   value       = var.name
 }
 
-output "id" {
-  description = "Resource id of the scale set."
-  value       = one(concat(azurerm_linux_virtual_machine_scale_set.pool[*].id, azurerm_orchestrated_virtual_machine_scale_set.pool[*].id))
+output "ids" {
+  description = "Resource id of the scale set, or of that of each placement group."
+  value       = concat(azurerm_linux_virtual_machine_scale_set.pool[*].id, azurerm_orchestrated_virtual_machine_scale_set.pool[*].id)
 }
 
 output "node_count" {
-  description = "Nodes the scale set keeps running."
-  value       = one(concat(azurerm_linux_virtual_machine_scale_set.pool[*].instances, azurerm_orchestrated_virtual_machine_scale_set.pool[*].instances))
+  description = "Nodes that are kept running."
+  value       = sum(concat(azurerm_linux_virtual_machine_scale_set.pool[*].instances, azurerm_orchestrated_virtual_machine_scale_set.pool[*].instances))
 }
 
 output "resource_group_name" {

@@ -393,6 +393,13 @@ variable "encryption_at_host_enabled" {
   nullable    = false
 }
 
+variable "repair_nodes" {
+  description = "Whether nodes whose NVIDIA GPUs are lost, or found broken by DCGM, are replaced by the scale set."
+  type        = bool
+  default     = false
+  nullable    = false
+}
+
 variable "user_data" {
   description = "Cloud-init text run at first boot instead of a container; null for none."
   type        = string

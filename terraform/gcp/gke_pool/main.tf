@@ -16,13 +16,21 @@ locals {
   is_compact = coalesce(var.compact_placement, local.is_gang && !local.tpu)
   cluster    = regex("^projects/([^/]+)/locations/([^/]+)/clusters/([^/]+)$", var.cluster_id)
   tpu        = can(regex("^(ct|tpu)\\d", var.machine_type))
+  # A slice over several machines is a node pool of its own, of all its machines: GKE makes, repairs and scales it as a whole.
+  # https://docs.cloud.google.com/kubernetes-engine/docs/concepts/tpus
+  sides     = [for side in split("x", coalesce(var.tpu_topology, "1")) : tonumber(side)]
+  chips     = local.sides[0] * try(local.sides[1], 1) * try(local.sides[2], 1)
+  hosts     = local.tpu && var.tpu_topology != null ? local.chips / tonumber(try(regex("(\\d+)t$", var.machine_type)[0], 1)) : 1
+  is_sliced = local.hosts > 1
+  pools     = !local.is_sliced ? 1 : local.autoscaled ? var.node_count : local.node_count
   # What an N1 machine is given, or what the machine type brings.
   accelerator = (
     var.accelerator_type != null ? [{ type = var.accelerator_type, count = var.accelerator_count }] :
     local.tpu || local.brought == null ? [] : [{ type = local.family.accelerator, count = local.brought.accelerators }]
   )
-  flex       = var.queued || var.purchase_option == "flex_start"
-  autoscaled = local.flex || var.scale_to_zero
+  flex = var.queued || var.purchase_option == "flex_start"
+  # Pods start its nodes, at most those of the month; a month without nodes has none whatever pods ask for.
+  autoscaled = (local.flex || var.scale_to_zero) && var.node_count > 0
   # Disks of 375 GB that the machine brings; on N1 those that are asked for.
   brought_ssd_gib = try(local.brought.ssd_gib, null) == null ? 0 : local.brought.ssd_gib
   local_ssd_count = try(coalesce(var.local_ssd_count, local.brought_ssd_gib > 0 ? local.brought_ssd_gib / 375 : null), null)
@@ -30,12 +38,14 @@ locals {
 }
 
 resource "google_container_node_pool" "pool" {
-  name           = var.name
+  count = local.pools
+
+  name           = local.is_sliced ? "${var.name}-${count.index}" : var.name
   project        = local.cluster[0]
   location       = local.cluster[1]
   cluster        = local.cluster[2]
   node_locations = [var.zone]
-  node_count     = local.autoscaled ? null : local.node_count
+  node_count     = local.autoscaled ? null : local.is_sliced ? local.hosts : local.node_count
 
   # Dynamic Workload Scheduler starts nodes only for a ProvisioningRequest, all of it at once:
   # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/provisioningrequest
@@ -46,7 +56,7 @@ resource "google_container_node_pool" "pool" {
 
     content {
       total_min_node_count = 0
-      total_max_node_count = max(1, local.largest_count)
+      total_max_node_count = local.is_sliced ? local.hosts : var.node_count
       location_policy      = "ANY"
     }
   }
@@ -184,6 +194,11 @@ resource "google_container_node_pool" "pool" {
     precondition {
       condition     = startswith(var.zone, local.cluster[1])
       error_message = "zone must lie in the cluster's location, ${local.cluster[1]}."
+    }
+
+    precondition {
+      condition     = !local.is_sliced || (local.hosts == floor(local.hosts) && length(var.name) <= 36)
+      error_message = "tpu_topology is a whole number of machines, with a name of at most 36 characters for its slices."
     }
 
     precondition {

@@ -4,6 +4,7 @@ locals {
   provisioning_models = { spot = "SPOT", calendar = "RESERVATION_BOUND", flex_start = "FLEX_START" }
   termination_actions = { spot = var.termination_action, calendar = "DELETE", flex_start = "DELETE" }
 
+  month    = try("${formatdate("YYYYMM", sort(var.schedule[*].start)[0])}-", "")
   affinity = local.flex ? "NO_RESERVATION" : var.reservation != null ? "SPECIFIC_RESERVATION" : null
   reserved = coalesce(var.reserved_node_count, var.node_count)
 
@@ -56,7 +57,8 @@ resource "google_compute_instance_group_manager" "flex" {
 resource "google_compute_resize_request" "pool" {
   count = local.flex && var.node_count > 0 ? 1 : 0
 
-  name                   = "${var.name}-${var.node_count}x${floor(var.flex_start_hours * 60)}m"
+  # A request is fulfilled once: the next month has its own.
+  name                   = "${var.name}-${local.month}${var.node_count}x${floor(var.flex_start_hours * 60)}m"
   description            = "Nodes of ${var.name} for plan ${local.labels["plan"]}"
   project                = var.project
   zone                   = var.zones[0]

@@ -15,7 +15,6 @@ locals {
   }
   generation      = split("-", var.accelerator_type)[0]
   runtime_version = coalesce(var.runtime_version, local.runtime_versions[local.generation])
-  startup_script  = var.container_image == null ? var.startup_script : local.container_script
 
   # A slice's name counts cores, two a chip, up to v4 and for v5p; chips for v5e and v6e. A topology counts chips.
   count_in_name  = tonumber(split("-", var.accelerator_type)[1])
@@ -37,7 +36,14 @@ resource "google_tpu_v2_vm" "node" {
   accelerator_type = var.topology == null ? var.accelerator_type : null
   runtime_version  = local.runtime_version
   labels           = local.labels
-  metadata         = local.startup_script == null ? {} : { startup-script = local.startup_script }
+
+  metadata = merge(
+    local.startup_scripts[count.index] == null ? {} : { startup-script = local.startup_scripts[count.index] },
+    local.ends[count.index] == null ? {} : {
+      end-at     = local.ends[count.index]
+      slice-name = "projects/${var.project}/locations/${var.zone}/nodes/${var.name}-${count.index}"
+    },
+  )
 
   dynamic "accelerator_config" {
     for_each = var.topology[*]
@@ -90,7 +96,8 @@ resource "google_tpu_v2_vm" "node" {
   }
 }
 
-# A queued resource waits until its slice can start. In this provider line it takes none of what the precondition names.
+# A queued resource waits until its slice can start. In this provider line it takes none of what the preconditions name, so
+# that its slice cannot end by itself: it ends at an apply.
 resource "google_tpu_v2_queued_resource" "node" {
   count = var.queued ? local.node_count : 0
 
@@ -126,7 +133,7 @@ resource "google_tpu_v2_queued_resource" "node" {
     }
 
     precondition {
-      condition     = var.topology == null && local.startup_script == null && var.service_account_email == null && !var.secure_boot
+      condition     = var.topology == null && var.startup_script == null && var.container_image == null && var.service_account_email == null && !var.secure_boot
       error_message = "A queued slice takes no topology, service account, secure boot, startup script or container in this provider line."
     }
   }

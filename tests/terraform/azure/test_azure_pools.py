@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import os
 import re
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from planner.reports.terraform.provisioning import find_shipped_folder
 from planner.reports.terraform.provisioning.module_catalog import ModuleMatch, load_clouds, match_module
 from planner.result.message import Message
 from pricing.catalog.price_catalog import Catalog
@@ -125,6 +131,75 @@ def test_capacity_is_reserved_only_when_asked(planned: Check, example: Check, gp
     assert (near["allowed_vm_sizes"], near["zone"]) == (["Standard_NC96ads_A100_v4"], "1")
 
 
+def test_more_nodes_than_a_placement_holds_are_in_several_of_whole_jobs(planned: Check, gpu_pool: Check) -> None:
+    """Jobs of 16 nodes: six of them are 96 of the 100 nodes of a placement; 104 nodes take two, and hours of both."""
+    rows = "[" + ", ".join(
+        f'{{ start = "{start}", node_count = {count} }}'
+        for start, count in (("2996-12-01T00:00:00Z", 104), ("2996-12-02T00:00:00Z", 98), ("2997-01-01T00:00:00Z", 0))
+    ) + "]"  # fmt: skip
+    checked = planned(
+        gpu_pool(
+            single_placement_group="true", nvidia_driver_extension="false", hpc_image="true", node_count="104",
+            gang_nodes="16", schedule=rows,
+        )
+    )  # fmt: skip
+    assert checked.ok, checked.told
+    sets = checked.resources("azurerm_linux_virtual_machine_scale_set")
+    assert [(one["name"], one["instances"]) for one in sets] == [("gp-pool", 96), ("gp-pool-1", 8)]
+    assert all(one["single_placement_group"] for one in sets)
+    counts = [
+        [profile["capacity"][0]["default"] for profile in setting["profile"]]
+        for setting in checked.resources("azurerm_monitor_autoscale_setting")
+    ]
+    # before the plan, from its start, from the second day, after it
+    assert counts == [[96, 96, 96, 0], [8, 8, 2, 0]]
+
+
+def test_nodes_are_repaired_where_asked(planned: Check, gpu_pool: Check) -> None:
+    uniform = {"single_placement_group": "true", "nvidia_driver_extension": "false", "hpc_image": "true"}
+    checked = planned(
+        gpu_pool("flexible", repair_nodes="true")
+        + gpu_pool("uniform", repair_nodes="true", **uniform)
+        + gpu_pool("plain")
+    )
+    assert checked.ok, checked.told
+    (one,) = checked.resources("azurerm_linux_virtual_machine_scale_set")
+    asked, plain = checked.resources("azurerm_orchestrated_virtual_machine_scale_set")
+    for scale in (one, asked):
+        assert scale["automatic_instance_repair"][0] == {
+            "enabled": True, "grace_period": "PT90M", "action": "Replace",
+        }  # fmt: skip
+        health = next(each for each in scale["extension"] if each["name"] == "health")
+        assert (health["publisher"], health["type"]) == ("Microsoft.ManagedServices", "ApplicationHealthLinux")
+        assert json.loads(health["settings"])["port"] == 8490
+    assert plain["automatic_instance_repair"] == []
+    text = base64.b64decode(one["custom_data"]).decode()
+    assert "ListenStream=127.0.0.1:8490" in text
+
+
+def test_a_node_tells_the_scale_set_what_it_found_twice(tmp_path: Path) -> None:
+    """The script itself, with an nvidia-smi that has eight GPUs, then seven: well, still well, then broken."""
+    source = (find_shipped_folder("terraform") / "azure" / "gpu_pool" / "check-node.sh").read_text()
+    script = source.replace("/run/", f"{tmp_path}/")
+    (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\nseq $(cat {tmp_path}/gpus)\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+
+    def run(*words: str) -> str:
+        command = ["bash", "-c", script, "check-node", *words]
+        return subprocess.run(
+            command, env=env, input="GET / HTTP/1.1\r\n\r\n", capture_output=True, text=True, check=True
+        ).stdout
+
+    found = [run("answer").splitlines()[0]]
+    for gpus in (8, 7, 7, 8):
+        (tmp_path / "gpus").write_text(str(gpus))
+        run()
+        found.append(run("answer").splitlines()[0])
+    broken, well = "HTTP/1.1 503 Service Unavailable", "HTTP/1.1 200 OK"
+    assert found == [broken, well, well, broken, well]
+
+
 ILL_FITTING: list[tuple[dict[str, str], str]] = [
     ({"reserve_capacity": "true", "vm_size": '"Standard_ND96is_H100_v5"'}, "does not reserve capacity for ND"),
     ({"reserve_capacity": "true", "vm_size": '"Standard_NC80adis_H100_v5"'}, "does not reserve capacity for ND"),
@@ -135,7 +210,8 @@ ILL_FITTING: list[tuple[dict[str, str], str]] = [
         {"proximity_placement_group": "true", "zones": '["1", "2"]'},
         "A proximity placement group is in one zone at most",
     ),
-    ({"single_placement_group": "true", "node_count": "101"}, "A single placement group holds at most 100 nodes"),
+    ({"single_placement_group": "true", "gang_nodes": "101"}, "A single placement group holds at most 100 nodes"),
+    ({"repair_nodes": "true", "user_data": '"#cloud-config"'}, "repair_nodes is for NVIDIA GPUs without user_data"),
     ({"single_placement_group": "true", "purchase_option": '"spot"', "regular_base": "1"}, "all regular or all spot"),
     ({"regular_percentage": "10"}, "an on-demand pool is all regular"),
     ({"hpc_image": "true"}, "set nvidia_driver_extension to false"),

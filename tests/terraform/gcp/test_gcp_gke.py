@@ -21,7 +21,7 @@ def test_node_pools_have_the_accelerators_of_their_machines(plans: Plans) -> Non
         {
             "g2": {"machine_type": "g2-standard-24", "purchase_option": "spot"},
             "n1": {"machine_type": "n1-standard-8", "accelerator_type": "nvidia-tesla-t4", "accelerator_count": 2},
-            "tpu": {"machine_type": "ct6e-standard-4t", "tpu_topology": "2x4"},
+            "tpu": {"machine_type": "ct6e-standard-4t"},
             "queued": {"machine_type": "a3-highgpu-8g", "queued": True},
             "held": {"machine_type": "a3-highgpu-8g", "reservation": "r", "compact_placement": True},
         },
@@ -49,14 +49,36 @@ def test_node_pools_have_the_accelerators_of_their_machines(plans: Plans) -> Non
     assert nodes["held"]["reservation_affinity"][0]["values"] == ["r"]
     assert {
         name: pool["placement_policy"][0]["tpu_topology"] for name, pool in pools.items() if pool["placement_policy"]
-    } == {
-        "tpu": "2x4",
-        "held": None,
-    }
+    } == {"held": None}
     for pool in pools.values():
         assert pool["network_config"][0]["enable_private_nodes"] is True
         assert pool["node_config"][0]["shielded_instance_config"][0]["enable_secure_boot"] is True
         assert (pool["project"], pool["location"], pool["cluster"]) == ("my-project", "us-central1", "ml")
+
+
+def test_a_slice_over_several_machines_is_a_node_pool(plans: Plans) -> None:
+    """4x4 are 16 chips, 4 machines of 4; 2x2x4 of v4 as many. Of three slices one is kept where nodes follow pods."""
+    checked = plans(
+        "gke_pool",
+        {
+            "v6e": {"machine_type": "ct6e-standard-4t", "tpu_topology": "4x4"},
+            "v4": {"machine_type": "ct4p-hightpu-4t", "tpu_topology": "2x2x4", "node_count": 1, "scale_to_zero": True},
+            "single": {"machine_type": "ct5lp-hightpu-4t", "tpu_topology": "2x2"},
+            "none": {"machine_type": "ct6e-standard-4t", "tpu_topology": "4x4", "node_count": 0},
+        },
+    )
+    found = [
+        (call, pool["name"], pool.get("node_count"), [s["total_max_node_count"] for s in pool["autoscaling"]],
+         [(p["type"], p["tpu_topology"]) for p in pool["placement_policy"]])
+        for call, pool in checked.each("google_container_node_pool")
+    ]  # fmt: skip
+    assert sorted(found) == [
+        ("single", "gp-single", 3, [], [("COMPACT", "2x2")]),
+        ("v4", "gp-v4-0", None, [4], [("COMPACT", "2x2x4")]),
+        ("v6e", "gp-v6e-0", 4, [], [("COMPACT", "4x4")]),
+        ("v6e", "gp-v6e-1", 4, [], [("COMPACT", "4x4")]),
+        ("v6e", "gp-v6e-2", 4, [], [("COMPACT", "4x4")]),
+    ]
 
 
 @pytest.mark.slow
@@ -68,6 +90,7 @@ def test_what_a_node_pool_cannot_be_is_said(plans: Plans) -> None:
             "unknown": {"machine_type": "z9-standard-8"},
             "elsewhere": {"machine_type": "g2-standard-4", "zone": "europe-west4-a"},
             "flat": {"machine_type": "g2-standard-4", "tpu_topology": "2x4"},
+            "odd": {"machine_type": "ct6e-standard-4t", "tpu_topology": "3x3"},
             "spot_queued": {"machine_type": "g2-standard-4", "queued": True, "purchase_option": "spot"},
             "spot_held": {"machine_type": "g2-standard-4", "reservation": "r", "purchase_option": "spot"},
         },
@@ -77,6 +100,7 @@ def test_what_a_node_pool_cannot_be_is_said(plans: Plans) -> None:
         "Which accelerators z9-standard-8 brings is not known here.",
         "zone must lie in the cluster's location, us-central1.",
         "tpu_topology is for TPU machines.",
+        "tpu_topology is a whole number of machines",
         "queued is for on_demand and flex_start nodes without a reservation.",
         "Spot and flex_start nodes cannot start in a reservation.",
     ):
@@ -94,6 +118,8 @@ def test_what_a_node_pool_cannot_be_is_said(plans: Plans) -> None:
         ("tpu-v6e-4", {"machine_type": "ct6e-standard-4t"}),
         ("tpu-v4-8", {"machine_type": "ct4p-hightpu-4t"}),
         ("tpu-v5p-8", {"machine_type": "ct5p-hightpu-4t"}),
+        ("tpu-v5litepod-64", {"machine_type": "ct5lp-hightpu-4t"}),
+        ("tpu-v6e-16", {"machine_type": "ct6e-standard-4t"}),
     ],
 )
 def test_an_offering_becomes_a_node_pool(instance_type: str, arguments: dict[str, object]) -> None:
@@ -112,5 +138,4 @@ def test_every_offering_has_a_node_pool_or_a_reason() -> None:
     assert {name for name in lost if not re.fullmatch(r"tpu-.*|tpu7x-\d+", name)} == {
         "a4x-highgpu-4g", "a4x-maxgpu-4g-metal", "ct3p-hightpu-4t", "g4-standard-6", "g4-standard-12", "g4-standard-24",
     }  # fmt: skip
-    assert "tpu-v6e-16" in lost
-    assert "tpu-v4-16" in lost
+    assert [name for name in lost if name.startswith("tpu-") and not re.fullmatch(r"tpu-(v2-\d+|v3-8)", name)] == []

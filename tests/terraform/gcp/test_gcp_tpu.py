@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from planner.reports.terraform.provisioning import find_shipped_folder
+
 Plans = Callable[..., Any]
+END_SLICE = find_shipped_folder("terraform") / "gcp" / "tpu_pool" / "end-slice.sh"
 
 
 def script_of(text: str) -> str:
@@ -87,3 +92,60 @@ def test_what_a_tpu_pool_cannot_be_is_said(plans: Plans) -> None:
     assert "Spot slices cannot start in a reservation." in told
     assert "A queued slice is started on demand" in told
     assert "A queued slice takes no topology" in told
+
+
+def test_each_slice_ends_when_its_schedule_has_no_place_for_it(plans: Plans) -> None:
+    """Two slices, one from the 5th on, none after the month: nobody has to apply for that. Nothing of it has begun."""
+    schedule = [
+        {"start": "2996-12-01T00:00:00Z", "node_count": 2},
+        {"start": "2996-12-05T06:00:00Z", "node_count": 1},
+        {"start": "2997-01-01T00:00:00Z", "node_count": 0},
+    ]
+    checked = plans(
+        "tpu_pool",
+        {
+            "dated": {"accelerator_type": "v5litepod-8", "schedule": schedule},
+            "endless": {"accelerator_type": "v5litepod-8"},
+            "scripted": {"accelerator_type": "v5litepod-8", "schedule": schedule, "startup_script": "#!/bin/sh\nid\n"},
+        },
+    )
+    made = [(call, slice_["name"], slice_["metadata"]) for call, slice_ in checked.each("google_tpu_v2_vm")]
+    assert [metadata["end-at"] for call, _, metadata in made if call == "dated"] == [
+        "2997-01-01T00:00:00Z",
+        "2996-12-05T06:00:00Z",
+    ]
+    for call, name, metadata in made:
+        if call == "endless":
+            assert metadata == {}
+            continue
+        assert metadata["slice-name"] == f"projects/my-project/locations/us-east5-a/nodes/{name}"
+        text = metadata["startup-script"]
+        assert script_of(text) == END_SLICE.read_text()
+        assert "systemctl enable --now end-slice.timer" in text
+        own = re.search(r"own-startup <<<(\S+)", text)
+        assert (base64.b64decode(own[1]).decode() if own else None) == (
+            "#!/bin/sh\nid\n" if call == "scripted" else None
+        )
+
+
+@pytest.mark.parametrize(("end", "ends"), [("2020-01-01T00:00:00Z", True), ("2996-01-01T00:00:00Z", False)])
+def test_a_slice_deletes_itself_when_its_time_is_over(end: str, ends: bool, tmp_path: Path) -> None:
+    """The script itself, with a curl that answers as the metadata server does and writes down what it is asked."""
+    (tmp_path / "curl").write_text(
+        f"""#!/bin/bash
+echo "$@" >>{tmp_path}/asked
+case "${{@: -1}}" in
+  */end-at) echo {end} ;;
+  */slice-name) echo projects/p/locations/z/nodes/n-0 ;;
+  */token) echo '{{"access_token":"tok","expires_in":3599,"token_type":"Bearer"}}' ;;
+esac
+"""
+    )
+    (tmp_path / "curl").chmod(0o755)
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", str(END_SLICE)], env=path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    asked = (tmp_path / "asked").read_text()
+    wanted = "-X DELETE -H Authorization: Bearer tok https://tpu.googleapis.com/v2/projects/p/locations/z/nodes/n-0"
+    assert (wanted in asked) == ends
+    assert ("DELETE" in asked) == ends

@@ -14,8 +14,9 @@ def catalog_of(provider: str) -> Catalog:
     return shipped if provider in shipped.provider_facts else Catalog.current()
 
 
-def gang_problem(provider: str, instance_type: str, gang_nodes: int, pool_nodes: int) -> Message | None:
-    """The reason why no placement of `pool_nodes` nodes holds a gang of `gang_nodes` of them; None where one does."""
+def gang_problem(provider: str, instance_type: str, gang_nodes: int, in_one: int) -> Message | None:
+    """The reason why a gang of `gang_nodes` nodes cannot be joined, where a placement has to hold `in_one` nodes; None
+    where it can."""
     if gang_nodes <= 1:
         return None
     catalog = catalog_of(provider)
@@ -26,6 +27,6 @@ def gang_problem(provider: str, instance_type: str, gang_nodes: int, pool_nodes:
         return reason("gang_beyond_slice", **facts)
     if not fabric.rdma:
         return reason("gang_without_fabric", **facts)
-    if not fabric.joins(pool_nodes):
-        return reason("gang_beyond_placement", **facts, pool=str(pool_nodes), limit=str(fabric.nodes_joined))
+    if not fabric.joins(in_one):
+        return reason("gang_beyond_placement", **facts, pool=str(in_one), limit=str(fabric.nodes_joined))
     return None

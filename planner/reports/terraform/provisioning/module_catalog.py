@@ -57,12 +57,14 @@ class ModuleInput:
 
 @dataclass(frozen=True, slots=True)
 class InstanceTypeRule:
-    """Instance types that match `pattern` become `arguments`; `asks` names inputs that they make required."""
+    """Instance types that match `pattern` become `arguments`; `asks` names inputs that they make required. `mixes`:
+    whether one group can hold them on demand and on spot, where groups of the module can."""
 
     pattern: str
     arguments: Mapping[str, str | bool]
     asks: Sequence[str] = ()
     note: str = ""
+    mixes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,11 @@ class TerraformModule:
 class PoolModule(TerraformModule):
     """A pool of nodes. `purchase_options` maps the options it can start to the inputs that each makes required;
     `partial_asks` are required where nodes run for a part of a month, and `hours_note` tells what then stops them;
-    `gang_asks` are required where jobs span nodes; `option_refusals` has the reasons why options are not started."""
+    `gang_asks` are required where jobs span nodes; `option_refusals` has the reasons why options are not started.
+    `provider_versions` has what a purchase option needs of a provider beyond the module's own constraint.
+    `divides_placements`: nodes that one placement does not hold are in further ones, each of whole jobs.
+    `base_count` is the variable for nodes on demand in a group of spot nodes; a module without it says why in
+    `one_option_note`."""
 
     kind: PoolKind
     purchase_options: Mapping[str, Sequence[str]]
@@ -104,6 +110,10 @@ class PoolModule(TerraformModule):
     gang_asks: Sequence[str] = ()
     option_refusals: Mapping[str, str] = field(default_factory=dict)
     hours_note: str = ""
+    provider_versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    divides_placements: bool = False
+    base_count: str = ""
+    one_option_note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +147,14 @@ class CloudModules:
 
 @dataclass(frozen=True, slots=True)
 class ModuleMatch:
-    """The module that provisions an instance type, with typed arguments for it."""
+    """The module that provisions an instance type, with typed arguments for it. `base_count`: see PoolModule; empty
+    where no group holds the type on demand and on spot."""
 
     module: PoolModule
     arguments: Mapping[str, hcl.HclValue]
     asks: tuple[str, ...]
     note: str
+    base_count: str
 
 
 @cache
@@ -168,7 +180,8 @@ def match_module(cloud: CloudModules, instance_type: str, kind: PoolKind = "node
                 for name, value in shape.arguments.items():
                     filled = value.format(**pattern_match.groupdict()) if isinstance(value, str) else value
                     arguments[name] = int(filled) if module.variables[name].type == "number" else filled
-                return ModuleMatch(module, arguments, tuple(shape.asks), shape.note)
+                base_count = module.base_count if shape.mixes else ""
+                return ModuleMatch(module, arguments, tuple(shape.asks), shape.note, base_count)
     code = "no_module_for_type" if kind == "nodes" else "no_kubernetes_module_for_type"
     return reason(code, provider=cloud.provider)
 
@@ -204,6 +217,10 @@ def _load_pool(file: Path) -> PoolModule:
         gang_asks=data.get("gang_asks", ()),
         option_refusals=data.get("refused_options", {}),
         hours_note=data["hours_note"],
+        provider_versions=data.get("provider_versions", {}),
+        divides_placements=data.get("divides_placements", False),
+        base_count=data.get("base_count", ""),
+        one_option_note=data.get("one_option_note", "a group of this module is on demand or on spot as a whole"),
     )
 
 

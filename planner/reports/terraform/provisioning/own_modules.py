@@ -62,7 +62,10 @@ def _read_own(folder: Path, provider: str) -> CloudModules | Message:
 def _list_faults(cloud: CloudModules) -> Iterator[str]:
     """What each module lacks that a plan or its own table fills in."""
     wanted: list[tuple[TerraformModule, set[str]]] = [
-        (pool, {*POOL_VARIABLES, *(name for shape in pool.shapes for name in shape.arguments)})
+        (
+            pool,
+            {*POOL_VARIABLES, *pool.base_count.split(), *(name for shape in pool.shapes for name in shape.arguments)},
+        )
         for pool in cloud.modules
     ]
     wanted += [(extra, set(EXTRA_VARIABLES[extra.kind])) for extra in cloud.extras]

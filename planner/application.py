@@ -135,15 +135,19 @@ def plan_input(
     places: Mapping[str, str] | None = None,
     *,
     last_review: Plan | ReviewRecord | None = None,
+    negotiates: bool = False,
 ) -> Plan:
-    """The plan of `document`, the one of `source` with settings merged into it (`merge_settings`).
+    """The plan of `document`, the one of `source` with settings merged into it (`merge_settings`); `negotiates`: with
+    the prices to ask vendors for confirmed by further plans.
 
     It has the savings against the current spend of a bill and the changes since `last_review`. Raises InvalidRequest
     with all problems: `complaints`, those of `source` and those of the document.
     """
     all_places = {**source.places, **(places or {})}
     faults = (*complaints, *source.complaints)
-    new_plan = plan_document(document, catalog, inputs=source.inputs, complaints=faults, places=all_places)
+    new_plan = plan_document(
+        document, catalog, inputs=source.inputs, complaints=faults, places=all_places, negotiates=negotiates
+    )
     new_plan = add_savings_note(new_plan, source)
     return new_plan if last_review is None else with_changes(new_plan, last_review)
 
@@ -221,6 +225,11 @@ def plan(request: Request, catalog: Catalog, inputs: InputProvenance = pipeline.
     return with_texts(pipeline.plan(request, catalog, inputs))
 
 
+def negotiate(request: Request, catalog: Catalog, inputs: InputProvenance = pipeline.DOCUMENT_INPUT) -> Plan:
+    """The plan for `request` as `plan` makes it, with flip prices that further plans confirmed."""
+    return with_texts(pipeline.negotiate(request, catalog, inputs))
+
+
 def with_changes(new_plan: Plan, last: Plan | ReviewRecord) -> Plan:
     """The plan with its changes since the last review, with the text of every message."""
     return with_texts(replace(new_plan, changes=list_changes(last, new_plan)))
@@ -233,13 +242,16 @@ def plan_document(
     inputs: InputProvenance | None = None,
     complaints: Sequence[InputProblem] = (),
     places: Mapping[str, str] | None = None,
+    negotiates: bool = False,
 ) -> Plan:
     """The plan for `document`; InvalidRequest with every problem of form and every unknown name, each with its place.
 
-    `complaints` were found while reading; `places` maps JSON paths to places of the original input (cells, lines).
+    `complaints` were found while reading; `places` maps JSON paths to places of the original input (cells, lines);
+    `negotiates`: as `negotiate` makes it.
     """
+    make_plan = negotiate if negotiates else plan
     return process_document(
-        document, catalog, lambda r: plan(r, catalog, inputs or InputProvenance("", "", "")), complaints, places
+        document, catalog, lambda r: make_plan(r, catalog, inputs or InputProvenance("", "", "")), complaints, places
     )
 
 

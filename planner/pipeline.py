@@ -12,15 +12,20 @@ from functools import partial
 
 from planner.analysis.alternatives import list_alternatives
 from planner.analysis.audit_trail import build_audit_trail
-from planner.analysis.conventions import list_conventions
+from planner.analysis.conventions import (
+    describe_workloads,
+    list_conventions,
+    list_prices,
+    list_throughputs,
+)
 from planner.analysis.financial_views import build_financial_views
 from planner.analysis.infeasibility import ReplanningBasis, explain_infeasibility, explain_unserved_workloads
 from planner.analysis.marginal_values import compute_marginal_values
-from planner.analysis.recommendation import find_break_evens, recommend
+from planner.analysis.recommendation import find_break_evens, list_reasons, qualify_advice, recommend
 from planner.analysis.rightsizing import list_rightsizing_reasons
 from planner.analysis.risk import BaselinePlan, assess_risk, find_switching_values
 from planner.analysis.risk.replanning import AS_PREDICTED, Replanner, Throughputs, with_throughputs
-from planner.analysis.warnings import collect_gaps
+from planner.analysis.warnings import collect_gaps, list_doubts
 from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
 from planner.optimization.solution import PlanningContext
@@ -34,6 +39,7 @@ from planner.optimization.strategy import (
 from planner.optimization.verification import verify_plan
 from planner.optimization.verified_plan import VerifiedPlan
 from planner.request import assumptions as figures
+from planner.request.calendar import order_ahead_months
 from planner.request.errors import InvalidRequest
 from planner.request.models import Request
 from planner.result import (
@@ -42,15 +48,13 @@ from planner.result import (
     Gap,
     InputProvenance,
     Plan,
-    PriceUsed,
     Recommendation,
-    RequestedWorkload,
     Strategy,
     StrategyName,
-    ThroughputUsed,
 )
 from planner.result.content_digest import digest_content
 from planner.result.message import Message, message
+from planner.result.risk import NegotiationTarget
 from planner.supply import existing as holdings
 from planner.supply import onprem, quotas
 from planner.supply.candidates import build_market
@@ -59,12 +63,12 @@ from planner.supply.payments import build_terms
 from planner.supply.price_rules import is_offered, named_providers, plan_start
 from planner.supply.validation import resolve_names, validate_request
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand, compute_demands
-from planner.workloads.eligibility import accelerator_hours_rate, gang_size, written_accelerators
+from planner.workloads.eligibility import accelerator_hours_rate
 from pricing import exchange_rates as exchange
 from pricing.catalog.adjusted_prices import adjust_catalog, list_rates_used, select_for_plan
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
-from pricing.price import AdjustedPrice
+from pricing.private_prices import PrivatePriceRule
 from pricing.units import HOURS_PER_MONTH
 
 DOCUMENT_INPUT = InputProvenance("", "document", "")
@@ -87,10 +91,52 @@ def plan(
     solved = _solve_strategies(ReplanningBasis(request, context, rebuild), catalog, unserved)
     advice = _recommend_strategy(request, context, solved, catalog)
     case = BaselinePlan(
-        advice, solved, context, _list_throughputs(context, solved), partial(_plan_terms, request), again
+        advice, solved, context, list_throughputs(context, solved), partial(_plan_terms, request), again
     )
+    targets = _list_negotiation_targets(case, catalog, request.materiality_fraction)
+    case = replace(case, advice=qualify_advice(advice, targets, solved, context))
     found = _assemble_plan(basis, _OwnedSupply(nodes, node_gaps, existing_gaps), inputs, case)
+    found = replace(found, negotiation=targets)
     return replace(found, content_digest=digest_content(found))
+
+
+def negotiate(request: Request, catalog: Catalog, inputs: InputProvenance = DOCUMENT_INPUT) -> Plan:
+    """The plan for `request`, with what to ask vendors for confirmed by planning again with each price changed."""
+    from planner.analysis.negotiation import confirm_targets
+
+    found = plan(request, catalog, inputs)
+    without_risk = request.model_copy(update={"risk": None})
+    targets = confirm_targets(found, partial(_plan_at_price, without_risk, catalog, found))
+    return replace(found, negotiation=targets)
+
+
+def _plan_at_price(request: Request, catalog: Catalog, found: Plan, target: NegotiationTarget, multiple: float) -> Plan:
+    """A plan with the price of a target at a multiple of today's."""
+    from pricing.catalog.agreed_prices import agree_price
+
+    if target.kind == "quote":
+        known = {each.name: each.value for each in found.assumptions}
+        names = [figures.override_names(system)[0] for system in target.name.split(", ")]
+        quoted = {name: known[name] * multiple for name in names}
+        changed = request.model_copy(update={"assumptions": {**request.assumptions, **quoted}})
+        return plan(changed, catalog)
+    assert target.price is not None
+    agreed = PrivatePriceRule(
+        target.provider, "", target.name, target.region, target.purchase_option, None, target.price * multiple,
+        found.currency, date.min, None, "negotiated", "negotiation:1",
+    )  # fmt: skip
+    return plan(request, agree_price(catalog, agreed))
+
+
+def _list_negotiation_targets(
+    case: BaselinePlan, catalog: Catalog, materiality: float
+) -> tuple[NegotiationTarget, ...]:
+    """What to ask vendors for; its module is loaded only where there is something to compare with."""
+    if case.advice.runner_up is None:
+        return ()
+    from planner.analysis.negotiation import list_negotiation_targets
+
+    return list_negotiation_targets(case, catalog, materiality)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +181,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
     strategies = tuple(s.strategy for s in solved)
     chosen = next((s for s in strategies if s.name == advice.strategy), None)
     evens, compared = find_break_evens(nodes, _rentable_quotes(nodes, request, catalog), assumed, terms)
-    prices = _list_prices(solved, compared, catalog, plan_start(request))
+    prices = list_prices(solved, compared, catalog, plan_start(request))
     gaps = collect_gaps(request, context, catalog, solved, chosen)
     assumptions = (*assumed.values(), *onprem.node_assumptions((*nodes, *_existing_nodes(context)), request, catalog))
     return Plan(
@@ -153,7 +199,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
         recommendation=advice,
         strategies=tuple(_in_request_order(s, basis.named_request) for s in strategies),
         break_even=evens,
-        workloads=_describe_workloads(basis.named_request, context, inputs),
+        workloads=describe_workloads(basis.named_request, context, inputs),
         throughput=case.throughput,
         prices=prices,
         oldest_price=min((price.as_of for price in prices), default=None),
@@ -161,7 +207,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
         gaps=tuple(dict.fromkeys((*gaps, *owned.node_gaps, *owned.existing_gaps))),
         inputs=inputs,
         catalog_digest=catalog.digest,
-        reasons=() if chosen else tuple(dict.fromkeys(reason for s in strategies for reason in s.reasons)),
+        reasons=() if chosen else tuple(list_reasons(strategies)),
         exchange_rates=exchange.applied_rates(_rates_used(request, catalog)),
         quota_requests=quotas.list_quota_requests(request, catalog, strategies),
         margins=compute_marginal_values(solved, advice.strategy, context, of_demand=request.risk is not None),
@@ -180,8 +226,13 @@ def _recommend_strategy(
     strategies = tuple(s.strategy for s in solved)
     advice = recommend(strategies, request.months, request.currency, request.materiality_fraction)
     cut = [s.name for s in strategies if s.cut_by_clock]
-    reasons = list_rightsizing_reasons(request, context, solved, advice.strategy, catalog)
-    return replace(advice, reasons=(*([message("cut_by_clock", strategies=cut)] if cut else []), *reasons))
+    reasons = [
+        *list_doubts(request, context, solved, catalog),
+        *list_rightsizing_reasons(request, context, solved, advice.strategy, catalog),
+    ]
+    return replace(
+        advice, reasons=(*advice.reasons, *([message("cut_by_clock", strategies=cut)] if cut else []), *reasons)
+    )
 
 
 def prepare_needs(request: Request, catalog: Catalog) -> tuple[Request, Catalog, tuple[WorkloadDemand, ...]]:
@@ -286,7 +337,8 @@ def _assumption_overrides(request: Request) -> dict[str, float]:
 
 
 def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:
-    return build_terms(assumed, request.months, HOURS_PER_MONTH, request.commitments_beyond_horizon == "full")
+    in_full = request.commitments_beyond_horizon == "full"
+    return build_terms(assumed, request.months, HOURS_PER_MONTH, in_full, order_ahead_months(request))
 
 
 def _solve_strategies(basis: ReplanningBasis, catalog: Catalog, unserved: tuple[Message, ...]) -> list[SolvedStrategy]:
@@ -319,79 +371,6 @@ def _solve_strategies(basis: ReplanningBasis, catalog: Catalog, unserved: tuple[
         return solved
     # Each optimum is proven only to within the gap, so hybrid may come out above a strategy that it contains.
     return [adopt_as_hybrid(best, s) if s.strategy.name == "hybrid" else s for s in solved]
-
-
-def _describe_workloads(
-    request: Request, context: PlanningContext, inputs: InputProvenance
-) -> tuple[RequestedWorkload, ...]:
-    needs = {need.workload.name: need for need in context.demands.needs}
-    places = {reading.path: reading.place for reading in inputs.readings}
-    rows = []
-    for index, workload in enumerate(request.workloads):
-        need = needs[workload.name]
-        accelerators = workload.accelerators or tuple(dict.fromkeys(written_accelerators(workload)))
-        rows.append(
-            RequestedWorkload(
-                name=workload.name,
-                team=workload.team,
-                kind=workload.kind,
-                unit=need.unit,
-                demand=need.monthly,
-                accelerators=accelerators,
-                gang=gang_size(workload),
-                interruptible=workload.interruptible,
-                place=places.get(f"workloads[{index}].name", f"workloads[{index}]"),
-                budget_per_month=workload.budget_per_month,
-                notes=workload.notes,
-                fabric=workload.fabric,
-            )
-        )
-    return tuple(rows)
-
-
-def _list_throughputs(context: PlanningContext, solved: Sequence[SolvedStrategy]) -> tuple[ThroughputUsed, ...]:
-    rows = {}
-    for candidate in (c for s in solved for c in s.candidates):
-        rate = candidate.throughput
-        name = context.demands.needs[candidate.need].workload.name
-        part = context.market.resources[candidate.resource].accelerator
-        rows[name, part, candidate.gang, rate.explanation] = ThroughputUsed(
-            name, part, candidate.gang, rate.units_per_hour, rate.low, rate.high, rate.basis, rate.explanation
-        )
-    return tuple(rows[key] for key in sorted(rows, key=lambda key: (*key[:3], *map(str, key[3]))))
-
-
-def _list_prices(
-    solved: Iterable[SolvedStrategy], compared: Iterable[Quote], catalog: Catalog, start: date
-) -> tuple[PriceUsed, ...]:
-    paid = [r.quote for s in solved for r in s.resources if r.quote is not None and r.is_listed]
-    used = {quote.price.key: quote for quote in (*paid, *compared)}
-    return tuple(_price_used(quote, catalog, start) for _, quote in sorted(used.items()))
-
-
-def _price_used(quote: Quote, catalog: Catalog, start: date) -> PriceUsed:
-    price = quote.price
-    used = PriceUsed(
-        price.provider,
-        price.region,
-        price.instance_type,
-        price.purchase_option,
-        price.price_per_hour,
-        price.currency,
-        price.as_of,
-        price.source_id,
-        catalog.sources[price.source_id].reference,
-        price.method,
-        sale=quote.sale_state(start),
-    )
-    if not isinstance(price, AdjustedPrice):
-        return used
-    return replace(
-        used,
-        list_price_per_hour=price.list_price_per_hour,
-        list_currency=price.list_currency,
-        adjustment=price.adjustment,
-    )
 
 
 def _plan_identity(request: Request, catalog: Catalog) -> str:

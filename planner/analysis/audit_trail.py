@@ -88,7 +88,9 @@ class _AuditTrailBuilder:
         covered = payments.covered_months(resource, order.month, assumptions, terms)
         as_paid = payments.RUNNING_CATEGORIES if resource.node is not None else frozenset()
         quantity = [0.0] * terms.months
-        quantity[order.month - 1] = order.quantity
+        # what is ordered before the plan stands in its first month
+        ordered = payments.order_month(resource, order.month, assumptions, terms)
+        quantity[max(ordered, 1) - 1] = order.quantity
         choice = AuditDecision(strategy, resource.title, "", UNIT_WORDS[resource.unit], tuple(quantity), parts)
         for line, months in _group_payments(rows).items():
             spread = bool(covered) and line.category not in as_paid

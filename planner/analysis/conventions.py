@@ -1,17 +1,24 @@
-"""The conventions that a plan counts by: time, prices, data, placement of work, owned nodes and quotas."""
+"""What a plan counts by: conventions (time, prices, data, placement of work, owned nodes, quotas), the throughputs and
+prices in use, and the workloads as they were understood."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date
 
 from planner.optimization.solution import PlanningContext
+from planner.optimization.strategy import SolvedStrategy
 from planner.request.assumptions import DEFAULTS_CURRENCY
 from planner.request.models import Request
-from planner.result import PriceUsed
+from planner.result import InputProvenance, PriceUsed, RequestedWorkload, ThroughputUsed
 from planner.result.message import Message, message
 from planner.supply import onprem, quotas
+from planner.workloads.eligibility import gang_size, written_accelerators
 from pricing.catalog.adjusted_prices import AdjustedCatalog, list_rates_used
 from pricing.catalog.price_catalog import Catalog
+from pricing.catalog.quotes import Quote
+from pricing.price import AdjustedPrice
 
 
 def list_conventions(
@@ -61,3 +68,79 @@ def _price_basis(request: Request, prices: Sequence[PriceUsed], catalog: Catalog
         rate_card=catalog.card.name,
         as_of=request.as_of,
     )
+
+
+def list_throughputs(context: PlanningContext, solved: Sequence[SolvedStrategy]) -> tuple[ThroughputUsed, ...]:
+    """Each throughput of a workload on an accelerator that a strategy counts with, once."""
+    rows = {}
+    for candidate in (c for s in solved for c in s.candidates):
+        rate = candidate.throughput
+        name = context.demands.needs[candidate.need].workload.name
+        part = context.market.resources[candidate.resource].accelerator
+        rows[name, part, candidate.gang, rate.explanation] = ThroughputUsed(
+            name, part, candidate.gang, rate.units_per_hour, rate.low, rate.high, rate.basis, rate.explanation
+        )
+    return tuple(rows[key] for key in sorted(rows, key=lambda key: (*key[:3], *map(str, key[3]))))
+
+
+def list_prices(
+    solved: Iterable[SolvedStrategy], compared: Iterable[Quote], catalog: Catalog, start: date
+) -> tuple[PriceUsed, ...]:
+    """The listed prices that a strategy pays, and those that break-evens compare with."""
+    paid = [r.quote for s in solved for r in s.resources if r.quote is not None and r.is_listed]
+    used = {quote.price.key: quote for quote in (*paid, *compared)}
+    return tuple(_price_used(quote, catalog, start) for _, quote in sorted(used.items()))
+
+
+def _price_used(quote: Quote, catalog: Catalog, start: date) -> PriceUsed:
+    price = quote.price
+    used = PriceUsed(
+        price.provider,
+        price.region,
+        price.instance_type,
+        price.purchase_option,
+        price.price_per_hour,
+        price.currency,
+        price.as_of,
+        price.source_id,
+        catalog.sources[price.source_id].reference,
+        price.method,
+        sale=quote.sale_state(start),
+    )
+    if not isinstance(price, AdjustedPrice):
+        return used
+    return replace(
+        used,
+        list_price_per_hour=price.list_price_per_hour,
+        list_currency=price.list_currency,
+        adjustment=price.adjustment,
+    )
+
+
+def describe_workloads(
+    request: Request, context: PlanningContext, inputs: InputProvenance
+) -> tuple[RequestedWorkload, ...]:
+    """The workloads as they were understood, each with the place of its row in the input."""
+    needs = {need.workload.name: need for need in context.demands.needs}
+    places = {reading.path: reading.place for reading in inputs.readings}
+    rows = []
+    for index, workload in enumerate(request.workloads):
+        need = needs[workload.name]
+        accelerators = workload.accelerators or tuple(dict.fromkeys(written_accelerators(workload)))
+        rows.append(
+            RequestedWorkload(
+                name=workload.name,
+                team=workload.team,
+                kind=workload.kind,
+                unit=need.unit,
+                demand=need.monthly,
+                accelerators=accelerators,
+                gang=gang_size(workload),
+                interruptible=workload.interruptible,
+                place=places.get(f"workloads[{index}].name", f"workloads[{index}]"),
+                budget_per_month=workload.budget_per_month,
+                notes=workload.notes,
+                fabric=workload.fabric,
+            )
+        )
+    return tuple(rows)

@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from planner.finance.cashflow import Terms, present_cost_by
+from planner.finance.cashflow import Terms, present_cost, present_cost_by
 from planner.finance.time_value import break_even, first_whole_period
+from planner.optimization.solution import PlanningContext
+from planner.optimization.strategy import SolvedStrategy
 from planner.request.assumptions import Assumptions
-from planner.result import BreakEven, Recommendation, Strategy
+from planner.result import EXISTING_SUFFIX, BreakEven, Recommendation, Strategy
 from planner.result.financial_views import BridgeStep
-from planner.result.message import Message, message
+from planner.result.message import Message, ParameterValue, message
+from planner.result.risk import NegotiationTarget
 from planner.supply import onprem
 from planner.supply.onprem import OwnedNode
 from pricing.catalog.quotes import Quote
 
 SIMPLEST_FIRST = ("cloud", "onprem", "hybrid")
 COST_TOLERANCE = 1e-6
+TERMS_NAMED_MAX = 2
+"""Most commitments without a price that the sentence names."""
+SHORT_USE_MONTHS = 12
+"""Owned hardware that is used for less is named."""
 
 
 def recommend(strategies: Sequence[Strategy], months: int, currency: str, materiality: float) -> Recommendation:
-    """The simplest strategy whose present cost is within `materiality` (a fraction) of the cheapest one's."""
+    """The simplest strategy whose present cost is within `materiality` (a fraction) of the cheapest one's.
+
+    Its runner-up is the cheapest plan with other decisions whose cost differs by more than either proof leaves open:
+    below that, which of the two is cheaper is not known.
+    """
     solved = [s for s in strategies if s.status != "infeasible"]
     if not solved:
         return Recommendation(None, message("no_plan_possible"), None, 0.0, 0.0)
     simplest = pick_simplest({s.name: s.present_cost for s in solved}, materiality)
     chosen = next(s for s in solved if s.name == simplest)
-    others = [
-        s for s in solved if abs(s.present_cost - chosen.present_cost) > COST_TOLERANCE * max(1.0, chosen.present_cost)
-    ]
-    runner = min(others, key=lambda s: s.present_cost, default=None)
+    others = [s for s in solved if _list_decisions(s) != _list_decisions(chosen)]
+    rivals = [s for s in others if abs(s.present_cost - chosen.present_cost) > _open_difference(s, chosen)]
+    runner = min(rivals, key=lambda s: s.present_cost, default=None)
     saving = runner.present_cost - chosen.present_cost if runner else 0.0
     fraction = saving / abs(runner.present_cost) if runner and runner.present_cost else 0.0
     sentence = message(
         "recommended",
         strategy=chosen.name,
+        existing=_uses_existing(chosen),
+        rented=any(use.what in ("hourly", "commitment") for use in chosen.uses),
         owned=_sum_purchases(chosen, "owned"),
         committed=_sum_purchases(chosen, "commitment"),
         total_cost=chosen.total_cost,
@@ -45,9 +59,159 @@ def recommend(strategies: Sequence[Strategy], months: int, currency: str, materi
         saving=saving,
         saving_fraction=fraction,
         materiality_fraction=materiality,
+        requested=len(strategies),
         strategies=len(solved),
+        conditions=(),
     )
-    return Recommendation(chosen.name, sentence, runner.name if runner else None, saving, fraction)
+    alike = [
+        message(
+            "not_told_apart",
+            strategy=s.name,
+            difference=s.present_cost - chosen.present_cost,
+            open_difference=_open_difference(s, chosen),
+            currency=currency,
+        )
+        for s in others
+        if s not in rivals
+    ]
+    return Recommendation(chosen.name, sentence, runner.name if runner else None, saving, fraction, tuple(alike))
+
+
+def qualify_advice(
+    advice: Recommendation,
+    targets: Sequence[NegotiationTarget],
+    solved: Sequence[SolvedStrategy],
+    setting: PlanningContext,
+) -> Recommendation:
+    """The advice with what it rests on: in its sentence the commitments without a known price that could change it; in
+    its reasons what the hardware would have to cost, the resale that is counted, and hardware that is used briefly."""
+    if advice.strategy is None:
+        return advice
+    currency = advice.sentence.parameters["currency"]
+    unpriced = [_describe_term(each, currency) for each in targets if each.kind == "term"][:TERMS_NAMED_MAX]
+    parameters = {**advice.sentence.parameters, "conditions": tuple(unpriced)}
+    chosen = next(each for each in solved if each.strategy.name == advice.strategy)
+    reasons = [*_list_quote_facts(advice, targets, currency), *_list_ownership_facts(advice, chosen, setting, currency)]
+    return replace(
+        advice, sentence=replace(advice.sentence, parameters=parameters), reasons=(*reasons, *advice.reasons)
+    )
+
+
+def _describe_term(target: NegotiationTarget, currency: ParameterValue) -> Message:
+    return message(
+        "term_price_unknown",
+        strategy=target.paid_by,
+        provider=target.provider,
+        region=target.region,
+        instance_type=target.name,
+        purchase_option=target.purchase_option,
+        on_demand_per_hour=target.price,
+        flip_per_hour=target.flip_price,
+        currency=currency,
+    )
+
+
+def _list_quote_facts(
+    advice: Recommendation, targets: Sequence[NegotiationTarget], currency: ParameterValue
+) -> Iterator[Message]:
+    """What the hardware would have to cost for the choice to change."""
+    for each in targets:
+        if each.kind == "quote":
+            yield message(
+                "hardware_price_that_flips",
+                strategy=advice.runner_up,
+                systems=each.name,
+                price=each.price,
+                flip_price=each.flip_price,
+                change_fraction=each.change_fraction,
+                cost_without=_present_cost_of_runner_up(advice) - each.spend,
+                currency=currency,
+            )
+
+
+def _present_cost_of_runner_up(advice: Recommendation) -> float:
+    chosen = advice.sentence.parameters["present_cost"]
+    assert isinstance(chosen, float | int)
+    return chosen + advice.worth
+
+
+def _list_ownership_facts(
+    advice: Recommendation, chosen: SolvedStrategy, setting: PlanningContext, currency: ParameterValue
+) -> Iterator[Message]:
+    """The resale that the advice counts with, and whether it would change without; hardware that is used briefly."""
+    rate, months = setting.terms.discount_rate_monthly, setting.terms.months
+    cash = [row for row in chosen.strategy.cash if not row.what.endswith(EXISTING_SUFFIX)]
+    there = [(o.resource.node, o.resource.held) for o in chosen.decisions.bought if o.resource.held is not None]
+    values = [
+        [
+            onprem.resale_value(node, held.age_months + after, setting.assumptions) * held.count
+            for after in (0, len(held.covers))
+        ]
+        for node, held in there
+        if node is not None and held is not None
+    ]
+    if values:
+        yield message(
+            "existing_nodes_worth",
+            now=math.fsum(now for now, _ in values),
+            at_end=math.fsum(at_end for _, at_end in values),
+            counted=any(held is not None and held.counts_value for _, held in there),
+            currency=currency,
+        )
+    sold = -present_cost((row for row in cash if row.category == "resale" and row.amount < 0), rate)
+    paid = math.fsum(row.amount for row in cash if row.category == "hardware")
+    if sold > 0 and paid:
+        yield message(
+            "resale_counted",
+            resale=sold,
+            hardware_fraction=-math.fsum(row.amount for row in cash if row.category == "resale") / paid,
+            advice_holds=advice.runner_up is None or advice.worth > sold,
+            runner_up=advice.runner_up,
+            currency=currency,
+        )
+    for purchase in chosen.strategy.purchases:
+        used = min(purchase.usable_to, months) - purchase.usable_from + 1
+        if purchase.what == "owned" and used < SHORT_USE_MONTHS:
+            yield message(
+                "owned_used_briefly",
+                name=purchase.name,
+                count=purchase.count,
+                months=used,
+                life_months=purchase.term_months,
+            )
+
+
+def list_reasons(strategies: Sequence[Strategy]) -> Iterator[Message]:
+    """Why no strategy is possible: what holds for all of them, then the reasons of each by its name."""
+    common = [reason for reason in strategies[0].reasons if all(reason in s.reasons for s in strategies)]
+    yield from common
+    for s in strategies:
+        yield from (
+            message("reason_of_strategy", strategy=s.name, reason=reason)
+            for reason in s.reasons
+            if reason not in common
+        )
+
+
+def _list_decisions(strategy: Strategy) -> tuple[object, ...]:
+    """What is bought and what is used where, to six digits: equal for plans with the same decisions."""
+    bought = ((p.month, p.name, p.provider, p.region, p.purchase_option, p.amount) for p in strategy.purchases)
+    used = ((u.month, u.workload, u.name, u.provider, u.region, u.purchase_option, u.node_hours) for u in strategy.uses)
+    return tuple((*row, format(amount, ".6g")) for *row, amount in (*bought, *used))
+
+
+def _open_difference(one: Strategy, other: Strategy) -> float:
+    """The difference in present cost up to which the proofs leave open which of two plans is cheaper; infinite where
+    nothing bounds one of them."""
+    rounding = COST_TOLERANCE * max(1.0, abs(other.present_cost))
+    gaps = (math.inf if s.bound is None else s.present_cost - s.bound for s in (one, other))
+    return max(*gaps, rounding)
+
+
+def _uses_existing(strategy: Strategy) -> bool:
+    """Whether it uses nodes that were owned before the plan."""
+    bought = {purchase.name for purchase in strategy.purchases if purchase.what == "owned"}
+    return any(use.what == "owned" and use.name not in bought for use in strategy.uses)
 
 
 def pick_simplest(costs: Mapping[str, float], allowed_fraction: float) -> str:
@@ -139,5 +303,5 @@ def _compare_owning_with_renting(node: OwnedNode, rented: Quote, assumptions: As
         own_per_month=cost.per_month_at_work,
         rent_per_month=rent_per_month,
         life_months=life,
-        resale=onprem.resale_value(node, life, assumptions),
+        resale=onprem.value_after_life(node, assumptions),
     )

@@ -22,7 +22,7 @@ from planner.workloads.demand import PortfolioDemand
 from planner.workloads.eligibility import allowed_accelerators, written_accelerators
 from planner.workloads.load_levels import EXCESS_MAX
 from pricing.accelerator import AcceleratorNames
-from pricing.catalog.adjusted_prices import AdjustedCatalog, find_inactive_rules, list_rates_used
+from pricing.catalog.adjusted_prices import AdjustedCatalog, count_newer, find_inactive_rules, list_rates_used
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
 from pricing.errors import UnknownName
@@ -33,6 +33,8 @@ from pricing.transfer_storage_prices import Tier
 PREDICTED, DESCRIBED = "predicted_", "described"
 TYPES_NAMED_MAX = 5
 """Most types of one accelerator that are named one by one."""
+FAR_MONTHS = 12
+"""A plan that starts later than so long after its newest price is warned of."""
 BOOT_DISK_GB = 200
 """Of a rented node, as the Terraform modules create it."""
 DATA_DISKS = ("ultra",)
@@ -69,6 +71,42 @@ def collect_gaps(
         *_find_budget_overruns(setting, chosen),
     ]
     return tuple(dict.fromkeys(all_gaps))
+
+
+def list_doubts(
+    request: Request, setting: PlanningContext, solved: Sequence[SolvedStrategy], catalog: Catalog
+) -> Iterable[Message]:
+    """What makes the advice as a whole doubtful: its dates, and services that are sized for one request at a time."""
+    yield from _list_date_warnings(request, solved, catalog)
+    yield from _list_serving_warnings(setting, solved)
+
+
+def _list_date_warnings(request: Request, solved: Sequence[SolvedStrategy], catalog: Catalog) -> Iterable[Message]:
+    """What the dates of a plan leave doubtful: a start in the past, or long after its prices; prices newer than it."""
+    start, as_of = plan_start(request), request.as_of
+    if (start.year, start.month) < (as_of.year, as_of.month):
+        yield message("start_in_past", start=f"{start:%Y-%m}", as_of=as_of)
+    quotes = [r.quote for s in solved for r in s.resources if r.quote is not None and r.is_listed]
+    newest = max((quote.price.as_of for quote in quotes), default=None)
+    if newest is not None:
+        months = 12 * (start.year - newest.year) + start.month - newest.month
+        if months > FAR_MONTHS:
+            yield message("prices_far_from_start", months=months, newest=newest)
+    if newer := count_newer(catalog, as_of):
+        yield message("prices_newer_than_plan", prices=newer, as_of=as_of)
+
+
+def _list_serving_warnings(setting: PlanningContext, solved: Sequence[SolvedStrategy]) -> Iterable[Message]:
+    """Services that are sized by an estimate for one request at a time, while servers do many at once."""
+    fastest: dict[str, float] = {}
+    for candidate in (c for s in solved for c in s.candidates):
+        need, rate = setting.demands.needs[candidate.need], candidate.throughput
+        network = need.workload.network
+        if need.serving and network is not None and network.batch_per_device == 1 and rate.basis == DESCRIBED:
+            name = need.workload.name
+            fastest[name] = max(fastest.get(name, 0.0), rate.units_per_hour / candidate.gang)
+    for name, units_per_hour in sorted(fastest.items()):
+        yield message("sized_for_one_stream", workload=name, units_per_second=units_per_hour / 3600)
 
 
 def _find_quota_gaps(

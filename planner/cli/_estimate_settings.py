@@ -54,7 +54,7 @@ def estimate(
     outputs, faults = choose_outputs(format_name, paths)
     gates, wrong = parse_gates(options)
     of_plan = {name: value for name, value in options.items() if name not in GATE_OPTIONS}
-    settings, places, more = _parse_settings(of_plan)
+    settings, places, more = parse_settings(of_plan)
     complaints = [*faults, *refuse_binary_to_terminal(outputs), *more, *wrong]
     last = None
     if compare_to is not None:
@@ -77,10 +77,12 @@ def plan_file(
     reading: FileReadingOptions = DEFAULT_READING,
     bills: BillForecastOptions = DEFAULT_FORECAST,
     last: Plan | ReviewRecord | None = None,
+    *,
+    negotiates: bool = False,
 ) -> Plan:
     """The plan of `file` with `settings`, compared with the review `last`; `complaints` are problems found before.
 
-    `places` has the option of each setting; `money` is as in `estimate`."""
+    `places` has the option of each setting; `money` is as in `estimate`, `negotiates` as in `plan_input`."""
     print_progress(f"reading {'standard input' if file == STANDARD_INPUT else file}")
     catalog, faults = open_catalog(*money)
     choices, mapping_problems = reading.choices(catalog)
@@ -93,7 +95,9 @@ def plan_file(
     with_risk = " with a risk analysis" if document.get("risk") is not None else ""
     print_progress(f"planning {format_count(len(document.get('workloads') or ()), 'workload')}{with_risk}")
     wrong = (*complaints, *mapping_problems, *faults, *unread)
-    return _run_interruptibly(lambda: plan_input(source, document, catalog, wrong, places, last_review=last))
+    return _run_interruptibly(
+        lambda: plan_input(source, document, catalog, wrong, places, last_review=last, negotiates=negotiates)
+    )
 
 
 def _run_interruptibly(work: Callable[[], Plan]) -> Plan:
@@ -108,7 +112,7 @@ def _run_interruptibly(work: Callable[[], Plan]) -> Plan:
             os._exit(INTERRUPTED)
 
 
-def _parse_settings(options: Mapping[str, OptionValue]) -> Settings:
+def parse_settings(options: Mapping[str, OptionValue]) -> Settings:
     """The request fields that the options set, their places, and problems. Texts are validated with the request."""
     settings: dict[str, Any] = {}
     places: dict[str, str] = {}

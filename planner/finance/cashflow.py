@@ -45,6 +45,8 @@ class Terms:
     enterprise_discount_fraction: float = 0.0
     cloud_support_fraction: float = 0.0
     cloud_tax_fraction: float = 0.0
+    order_ahead_months: int = 0
+    """Months before the first in which hardware can be ordered; below 0: it cannot be before so many have passed."""
 
     @property
     def discount_rate_monthly(self) -> float:

@@ -24,8 +24,8 @@ from planner.result.audit_trail import discount_factor
 from planner.supply import onprem
 from planner.supply.candidates import Resource
 from planner.supply.costs import SharedResource
-from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year
-from planner.supply.payments import resource_payments, support_minimum_payments
+from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year, budget_year
+from planner.supply.payments import delivered_months, resource_payments, support_minimum_payments
 from pricing.units import HOURS_PER_DAY
 
 
@@ -100,14 +100,9 @@ def _delivered_start_columns(
     """The start columns of owned nodes by the months in which they are on site: from delivery, before they work."""
     start_columns: StartColumns = defaultdict(list)
     for number, column in enumerate(program.columns):
-        if column.kind != "start" or (node := shared[column.owner].resource.node) is None:
+        if column.kind != "start" or shared[column.owner].resource.node is None:
             continue
-        existing = shared[column.owner].resource.held
-        if existing is not None:
-            months = existing.covers
-        else:
-            months = onprem.delivered_months(column.month, setting.assumptions, setting.terms, node.finance)
-        for month in months:
+        for month in delivered_months(shared[column.owner].resource, column.month, setting.assumptions, setting.terms):
             start_columns[column.owner, month].append(number)
     return start_columns
 
@@ -140,15 +135,15 @@ def _yearly_payments(
     if column.kind == "start":
         sums: dict[tuple[bool, int], list[float]] = defaultdict(list)
         for payment in resource_payments(shared[column.owner].resource, column.month, 1, setting.assumptions, terms):
-            if payment.amount > 0:
-                sums[payment.category in CAPEX_CATEGORIES, (payment.month - 1) // 12].append(payment.amount)
+            if payment.amount > 0 and payment.category != "resale":
+                sums[payment.category in CAPEX_CATEGORIES, budget_year(payment.month)].append(payment.amount)
         existing = shared[column.owner].resource.held
         for (is_capital, year), amounts in sorted(sums.items()):
             yield is_capital, year, math.fsum(amounts) / (existing.count if existing is not None else 1)
     elif program.cost[number]:
         # Costs of the program are present values; a budget counts the amount paid.
         now = discount_factor(column.month, "end", terms.discount_rate_monthly)
-        yield False, (column.month - 1) // 12, program.cost[number] / now
+        yield False, budget_year(column.month), program.cost[number] / now
 
 
 def _add_operator_rows(

@@ -11,9 +11,8 @@ from planner.optimization.solution import list_payments
 from planner.optimization.verified_plan import ROUNDING, VerifiedPlan, Violation, active_units, exceeds
 from planner.supply import onprem
 from planner.supply.candidates import Resource
-from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year
-from planner.supply.onprem import OwnedNode
-from planner.supply.payments import CLOUD_BILL_CATEGORIES
+from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year, budget_year
+from planner.supply.payments import CLOUD_BILL_CATEGORIES, delivered_months
 from pricing.units import HOURS_PER_DAY
 
 CENT = 0.01
@@ -43,19 +42,13 @@ def _check_site(plan: VerifiedPlan) -> Iterator[Violation]:
         node = order.resource.node
         if node is None:
             continue
-        for month in _months_on_site(plan, order.resource, node, order.month):
+        for month in delivered_months(order.resource, order.month, assumed, plan.setting.terms):
             power[month] += order.quantity * node.max_power_kw
             racks[month] += order.quantity * onprem.node_rack_fraction(node, assumed)
     for rule, used, most in (("power", power, limits.owned_power_kw), ("racks", racks, limits.owned_racks)):
         for month, amount in used.items():
             if most is not None and exceeds(amount, most):
                 yield Violation(f"site_{rule}", rule, month, amount, most)
-
-
-def _months_on_site(plan: VerifiedPlan, resource: Resource, node: OwnedNode, month: int) -> range:
-    if resource.held is not None:
-        return resource.held.covers
-    return onprem.delivered_months(month, plan.setting.assumptions, plan.setting.terms, node.finance)
 
 
 def _check_operators(plan: VerifiedPlan) -> Iterator[Violation]:
@@ -67,7 +60,7 @@ def _check_operators(plan: VerifiedPlan) -> Iterator[Violation]:
     for order in plan.decisions.bought:
         node = order.resource.node
         if node is not None:
-            for month in _months_on_site(plan, order.resource, node, order.month):
+            for month in delivered_months(order.resource, order.month, assumed, plan.setting.terms):
                 there[month] += order.quantity * node.accelerators
     hired = {each.month: each.quantity for each in plan.decisions.overheads if each.kind == "staff"}
     for month, accelerators in there.items():
@@ -130,13 +123,14 @@ def _check_budgets(plan: VerifiedPlan) -> Iterator[Violation]:
         if yearly is None:
             continue
         for year, most in enumerate(budget_by_year(yearly, months), 1):
-            spent = math.fsum(p.amount for p in paid if _counts(p, of_hardware) and (p.month - 1) // 12 + 1 == year)
+            spent = math.fsum(p.amount for p in paid if _counts(p, of_hardware) and budget_year(p.month) + 1 == year)
             if spent > most * (1 + ROUNDING) + CENT:
                 yield Violation(rule, f"year {year}", 12 * year, spent, most)
 
 
 def _counts(payment: Payment, of_hardware: bool) -> bool:
-    return payment.amount > 0 and (payment.category in CAPEX_CATEGORIES) == of_hardware
+    is_paid = payment.amount > 0 and payment.category != "resale"
+    return is_paid and (payment.category in CAPEX_CATEGORIES) == of_hardware
 
 
 def _check_money(plan: VerifiedPlan) -> Iterator[Violation]:

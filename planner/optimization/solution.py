@@ -124,9 +124,10 @@ def use_payments(setting: PlanningContext, share: CandidateUse) -> tuple[Payment
 
 def describe_purchase(setting: PlanningContext, order: ResourceOrder, shares: Iterable[CandidateUse]) -> Purchase:
     """One purchase, for the reader; `shares` are all uses of the strategy."""
-    terms, resource, month, count = setting.terms, order.resource, order.month, order.quantity
+    terms, resource, count = setting.terms, order.resource, order.quantity
+    month = payments.order_month(resource, order.month, setting.assumptions, terms)
     paid = purchase_payments(setting, order)
-    working = covered_months(resource, month, setting.assumptions, terms)
+    working = covered_months(resource, order.month, setting.assumptions, terms)
     node = resource.node
     if node is not None:
         term = onprem.months_of_use(node, setting.assumptions)

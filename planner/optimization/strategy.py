@@ -98,8 +98,7 @@ def strategy_scope(name: StrategyName, setting: PlanningContext) -> StrategyScop
         new_hardware = [s for s in setting.choice.shared if s.resource.what == "owned" and s.resource.held is None]
         return StrategyScope(tuple(s for s in setting.choice.shared if s not in new_hardware), everywhere)
     can = ownable_workloads(setting)
-    waiting = setting.assumptions["lead_time_months"].value + setting.assumptions["migration_months"].value
-    bridge = min(round(waiting), months)
+    bridge = min(months_to_first_use(setting), months)
     shared = []
     for item in setting.choice.shared:
         stays = item.resource.what == "owned" or item.resource.held is not None
@@ -109,11 +108,19 @@ def strategy_scope(name: StrategyName, setting: PlanningContext) -> StrategyScop
     return StrategyScope(tuple(shared), tuple(bridge if owns else months for owns in can))
 
 
+def months_to_first_use(setting: PlanningContext) -> int:
+    """The months of the plan before hardware that is ordered as early as possible can work."""
+    waiting = round(setting.assumptions["lead_time_months"].value)
+    ahead = min(waiting, setting.terms.order_ahead_months)
+    return waiting - ahead + round(setting.assumptions["migration_months"].value)
+
+
 def solve_strategy(name: StrategyName, setting: PlanningContext, bound: float = -math.inf) -> SolvedStrategy:
     """The least-cost way to serve all demands under `name`; status infeasible (with no reasons yet) where there is
     none. `bound`: the bound of a strategy that may do all that this one may."""
     empty = SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0))
-    if name == "onprem" and not any(ownable_workloads(setting)):
+    owned = (item for item in setting.choice.shared if item.resource.what == "owned")
+    if name == "onprem" and not any(item.candidates for item in owned):
         return empty
     rules = strategy_scope(name, setting)
     found = search_plan(setting, rules, bound)

@@ -26,10 +26,11 @@ FIRST_COLUMN_MIN = 16
 def render(plan: Plan) -> bytes:
     """The whole report, UTF-8, the recommendation first."""
     sections = (*decision_sections(plan), *evidence_sections(plan))
-    return log_safe_text("\n\n".join("\n".join(_section_lines(section)) for section in sections) + "\n").encode()
+    return log_safe_text("\n\n".join("\n".join(section_lines(section)) for section in sections) + "\n").encode()
 
 
-def _section_lines(section: Section) -> Iterator[str]:
+def section_lines(section: Section) -> Iterator[str]:
+    """The lines of one section: its title, then its blocks."""
     yield section.title
     yield "-" * display_width(section.title)
     for block in section.blocks:

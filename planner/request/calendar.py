@@ -13,6 +13,24 @@ def month_names(request: Request) -> tuple[str, ...]:
     return tuple(f"{(first + offset) // 12}-{(first + offset) % 12 + 1:02d}" for offset in range(request.months))
 
 
+def name_month(first: str, month: int) -> str:
+    """The calendar name of a month counted from 1, the month `first`; 0 and less are before it.
+
+    >>> name_month("2026-12", 2), name_month("2026-12", 0)
+    ('2027-01', '2026-11')
+    """
+    index = month_index(first) + month - 1
+    return f"{index // 12}-{index % 12 + 1:02d}"
+
+
+def order_ahead_months(request: Request) -> int:
+    """The months between the first day of a month that is not before `as_of`, on which an order can go out, and the
+    first month of the plan; below 0 where the plan starts before."""
+    day = request.as_of
+    next_first = day.year * 12 + day.month - (day.day == 1)
+    return month_index(month_names(request)[0]) - next_first
+
+
 def days_of_month(name: str) -> int:
     """The days of a month: 28 of 2027-02."""
     return monthrange(int(name[:4]), int(name[5:7]))[1]

@@ -18,6 +18,10 @@ LongText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1,
 YearMonth = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])$")]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+IS_MONEY = {"x-money": True}
+"""In the schema of a field: an amount of money in the request's `currency`."""
+Money = Annotated[float, Field(ge=0, allow_inf_nan=False, json_schema_extra=IS_MONEY)]
+PositiveMoney = Annotated[float, Field(gt=0, allow_inf_nan=False, json_schema_extra=IS_MONEY)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Precision = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "fp4"]
 MonthlyAmounts = (

@@ -1,15 +1,17 @@
-"""What no strategy of a plan may pass, and how much is asked about its risk: parts of a request."""
+"""What no strategy of a plan may pass, the quotas of its accounts, and how much is asked about its risk: parts of a
+request."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from planner.request.field_types import Amount, Fraction, Positive, RequestModel
+from planner.request.field_types import Amount, Date, Fraction, LongText, Money, Positive, RequestModel, Text
 from pricing.price import PurchaseKind
+from pricing.quota import Quota, QuotaUnit, unknown_kinds
 
-YearlyAmounts = Amount | Annotated[list[Amount], Field(min_length=1, max_length=10)]
+YearlyAmounts = Money | Annotated[list[Money], Field(min_length=1, max_length=10)]
 """One amount for each year of the plan (months 1 to 12 are the first), or one amount a year in order."""
 
 
@@ -30,6 +32,50 @@ class PlanLimits(RequestModel):
     """The only kinds of purchase option in the cloud (on_demand, spot, reserved ...); empty: any."""
     quotas: Literal["ask", "hold"] = "ask"
     """Use of quotas: ask: a plan that exceeds a quota lists the increase to request; hold: no plan exceeds a quota."""
+
+
+def _require_price_kinds(text: str) -> str:
+    if unknown := unknown_kinds(text):
+        raise ValueError(f"no kind of price: {', '.join(unknown)}")
+    return text
+
+
+class QuotaLine(RequestModel):
+    """One limit of an account, as `planner quota` writes it: what it counts, how much it allows, how much is taken."""
+
+    provider: Text
+    """Provider of the account."""
+    region: Text
+    """Region of the quota."""
+    code: Text
+    """The provider's code of the quota."""
+    title: LongText
+    """The provider's title of the quota."""
+    unit: QuotaUnit
+    """Unit of `limit` and `used`: vcpu, accelerator or node."""
+    limit: Amount
+    """Largest amount allowed, in `unit`."""
+    used: Amount | None = None
+    """Amount already in use, in `unit`; null: unknown."""
+    types: LongText
+    """Patterns of the instance types that count, separated by spaces."""
+    kinds: Annotated[Text, AfterValidator(_require_price_kinds)]
+    """Kinds of price that count (on_demand spot reserved ...), separated by spaces."""
+    as_of: Date
+    """Date of the figures."""
+    source_id: Text
+    """Identifier of their source."""
+
+    @property
+    def quota(self) -> Quota:
+        return Quota(**self.model_dump())
+
+
+def require_quota_rows(value: object) -> object:
+    """The value, or a fault where it names a file."""
+    if isinstance(value, str):
+        raise ValueError("expected a list of quotas; only `planner estimate` reads a file that is named here")
+    return value
 
 
 class RiskRequest(RequestModel):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from planner.request.document_problems import list_problems
@@ -21,19 +21,18 @@ from planner.request.field_types import (
     DailyShape,
     Date,
     Fraction,
-    LongText,
     MonthlyAmounts,
     Positive,
+    PositiveMoney,
     Precision,
     RequestModel,
     Text,
     YearMonth,
 )
-from planner.request.limits import PlanLimits, RiskRequest
+from planner.request.limits import PlanLimits, QuotaLine, RiskRequest, require_quota_rows
 from planner.request.neural_network import NeuralNetwork
 from planner.request.ownership import Existing, Finance, OwnSystem, Site
 from planner.request.sweeps import Sweep
-from pricing.quota import Quota, QuotaUnit, unknown_kinds
 
 Effort = Literal["quick", "standard", "proof"]
 WorkFamily = Literal["training", "llm_training", "inference", "prefill", "decode"]
@@ -241,7 +240,7 @@ class Workload(RequestModel):
     """Provider and region where its data is (aws us-east-1); work elsewhere transfers the data."""
     transfer_gb_per_month: Amount = 0
     """Data in GB per month that moves to the work when it runs outside `data_region`."""
-    budget_per_month: Positive | None = None
+    budget_per_month: PositiveMoney | None = None
     """Monthly budget in the currency of the plan."""
     notes: str = ""
     """Remarks; shown, not used."""
@@ -267,49 +266,6 @@ class Workload(RequestModel):
                 f"(count {self.sweep.accelerators_each:.3g}): published figures lie between 0.7 and 1.3"
             )
         return self
-
-
-def _require_price_kinds(text: str) -> str:
-    if unknown := unknown_kinds(text):
-        raise ValueError(f"no kind of price: {', '.join(unknown)}")
-    return text
-
-
-class QuotaLine(RequestModel):
-    """One limit of an account, as `planner quota` writes it: what it counts, how much it allows, how much is taken."""
-
-    provider: Text
-    """Provider of the account."""
-    region: Text
-    """Region of the quota."""
-    code: Text
-    """The provider's code of the quota."""
-    title: LongText
-    """The provider's title of the quota."""
-    unit: QuotaUnit
-    """Unit of `limit` and `used`: vcpu, accelerator or node."""
-    limit: Amount
-    """Largest amount allowed, in `unit`."""
-    used: Amount | None = None
-    """Amount already in use, in `unit`; null: unknown."""
-    types: LongText
-    """Patterns of the instance types that count, separated by spaces."""
-    kinds: Annotated[Text, AfterValidator(_require_price_kinds)]
-    """Kinds of price that count (on_demand spot reserved ...), separated by spaces."""
-    as_of: Date
-    """Date of the figures."""
-    source_id: Text
-    """Identifier of their source."""
-
-    @property
-    def quota(self) -> Quota:
-        return Quota(**self.model_dump())
-
-
-def _require_quota_rows(value: object) -> object:
-    if isinstance(value, str):
-        raise ValueError("expected a list of quotas; only `planner estimate` reads a file that is named here")
-    return value
 
 
 class Request(RequestModel):
@@ -346,7 +302,7 @@ class Request(RequestModel):
     """How long to search: quick (a plan with a wide bound), standard, or proof (until hardly any gap is left)."""
     materiality_fraction: Fraction = 0.02
     """A simpler strategy is recommended if it costs at most this fraction more."""
-    quotas: Annotated[tuple[QuotaLine, ...], Field(max_length=20_000), BeforeValidator(_require_quota_rows)] = ()
+    quotas: Annotated[tuple[QuotaLine, ...], Field(max_length=20_000), BeforeValidator(require_quota_rows)] = ()
     """Limits of the accounts; a plan that exceeds them lists the increases to request."""
     assumptions: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(default_factory=dict)
     """Values that replace the dated defaults, by name."""
@@ -354,6 +310,9 @@ class Request(RequestModel):
     """Servers and workstations at your own quotes, in addition to those of the catalogue."""
     existing: Existing = Existing()
     """Nodes and commitments that you have already."""
+    existing_value: Literal["market", "none"] = "none"
+    """Value of nodes that you have already: market, what they would sell for counts as a cost at the start and is
+    deducted at the end; or none, at neither end."""
     site: Site = Site()
     """Where owned nodes stand and who operates them."""
     finance: Finance = Finance()

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from planner.request.field_types import Amount, Date, Positive, RequestModel, Text, YearMonth
+from planner.request.field_types import Date, Money, Positive, PositiveMoney, RequestModel, Text, YearMonth
 
 UnitCount = Annotated[int, Field(ge=1, le=100_000)]
 
@@ -20,8 +20,8 @@ class OwnSystem(RequestModel):
     """Name of its accelerator."""
     accelerators: Annotated[int, Field(ge=1, le=1000)] = 1
     """Accelerators of one system."""
-    price: Positive
-    """Price of one system without network, in the currency of the plan."""
+    price: PositiveMoney
+    """PositiveMoney of one system without network, in the currency of the plan."""
     price_as_of: Date | None = None
     """Date of the quote; default: that of the plan."""
     max_power_kw: Positive | None = None
@@ -58,7 +58,7 @@ class LiveCommitment(RequestModel):
     """Number of nodes committed."""
     ends: YearMonth
     """Last month that it covers, such as 2027-06."""
-    fee_per_month: Amount = 0
+    fee_per_month: Money = 0
     """Amount still owed each month for all nodes, in the currency of the plan; 0: paid."""
 
 

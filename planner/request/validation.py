@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from planner.request.assumptions import DEFAULTS_CURRENCY, load_defaults
 from planner.request.calendar import month_names, monthly_values, resolve_deadline
 from planner.request.errors import InputProblem
 from planner.request.field_types import MONTHS_MAX
 from planner.request.models import DEMAND_KINDS, Request, Workload
+from pricing.units import HOURS_PER_MONTH
+
+ACCELERATORS_MAX = 10_000_000
+"""Of one workload: more than any cloud has."""
+SECONDS_PER_HOUR = 3600
 
 
 def validate_form(request: Request) -> Iterator[InputProblem]:
@@ -20,6 +26,7 @@ def validate_form(request: Request) -> Iterator[InputProblem]:
     for index, workload in enumerate(request.workloads):
         yield from _validate_months(f"workloads[{index}].demand", workload, names)
         yield from _validate_consistency(f"workloads[{index}]", workload)
+        yield from _validate_size(f"workloads[{index}].demand", workload)
 
 
 def _validate_quote_dates(request: Request) -> Iterator[InputProblem]:
@@ -73,6 +80,25 @@ def _validate_months(path: str, workload: Workload, names: tuple[str, ...]) -> I
         yield InputProblem(path, path, "no demand in any month of the plan", "0", "at least one month above 0")
 
 
+def _validate_size(path: str, workload: Workload) -> Iterator[InputProblem]:
+    """Work for more accelerators than anybody has: a unit that was mistaken, or a zero too many."""
+    demand = workload.demand
+    name = next(name for name in DEMAND_KINDS if getattr(demand, name) is not None)
+    stated = getattr(demand, name)
+    values = stated.values() if isinstance(stated, Mapping) else stated if isinstance(stated, list) else [stated]
+    per_hour = max((m.job_units_per_hour / m.count for m in workload.measurements), default=0.0)
+    hours_of_one = {
+        "accelerator_hours_per_month": 1 / HOURS_PER_MONTH,
+        "requests_per_second": demand.units_per_request * SECONDS_PER_HOUR / per_hour if per_hour else 0.0,
+    }.get(name, 1 / per_hour / HOURS_PER_MONTH if per_hour else 0.0)
+    accelerators = max(values) * hours_of_one
+    if accelerators > ACCELERATORS_MAX:
+        at = f"{path}.{name}"
+        text = f"takes about {float(format(accelerators, '.2g')):,.0f} accelerators around the clock"
+        expected = f"work for at most {ACCELERATORS_MAX:,.0f}: check the unit and the number of zeros"
+        yield InputProblem(at, at, text, f"{max(values):g}", expected)
+
+
 def _validate_consistency(path: str, workload: Workload) -> Iterator[InputProblem]:
     by_hours = workload.demand.accelerator_hours_per_month is not None
     if not by_hours and not workload.measurements and workload.network is None:
@@ -98,10 +124,39 @@ def validate_currency_override(
 ) -> list[InputProblem]:
     """A problem where `settings`, which win, would turn amounts that `document` gives in a currency into another's."""
     stated, setting = document.get("currency"), settings.get("currency")
-    workloads = document.get("workloads")
-    rows = [row for row in workloads if isinstance(row, Mapping)] if isinstance(workloads, list | tuple) else []
-    has_amounts = bool(document.get("assumptions")) or any(row.get("budget_per_month") is not None for row in rows)
-    if not (stated and setting and has_amounts) or stated == setting:
+    if not (stated and setting) or stated == setting or not (amounts := list_amounts(document)):
         return []
-    expected = f"the currency of the amounts, {stated}, or the amounts in {setting}"
+    expected = f"the currency of the amounts, {stated}, or the amounts in {setting}: {', '.join(amounts)}"
     return [InputProblem("currency", place, f"the amounts of the request are in {stated}", str(setting), expected)]
+
+
+def list_amounts(document: Mapping[str, Any]) -> list[str]:
+    """The paths of all amounts of money that a document states, in its order: fields that the schema says are money,
+    and assumptions in money."""
+    schema = Request.model_json_schema()
+    return [*_find_money(document, schema, schema.get("$defs", {}), ""), *_list_money_assumptions(document)]
+
+
+def _find_money(value: Any, schema: Mapping[str, Any], definitions: Mapping[str, Any], path: str) -> Iterator[str]:
+    """The paths at or below `path` whose schema, or one of its alternatives, is money."""
+    if "$ref" in schema:
+        schema = definitions[schema["$ref"].rpartition("/")[2]]
+    if schema.get("x-money") and isinstance(value, int | float):
+        yield path
+    for alternative in (*schema.get("anyOf", ()), *schema.get("allOf", ())):
+        yield from _find_money(value, alternative, definitions, path)
+    if isinstance(value, Mapping):
+        for name, inner in schema.get("properties", {}).items():
+            if value.get(name) is not None:
+                yield from _find_money(value[name], inner, definitions, f"{path}.{name}".lstrip("."))
+    elif isinstance(value, list | tuple) and "items" in schema:
+        for index, each in enumerate(value):
+            yield from _find_money(each, schema["items"], definitions, f"{path}[{index}]")
+
+
+def _list_money_assumptions(document: Mapping[str, Any]) -> Iterator[str]:
+    given, known = document.get("assumptions"), load_defaults()
+    for name in given if isinstance(given, Mapping) else ():
+        unit = known[name].unit if name in known else ""
+        if unit.startswith(DEFAULTS_CURRENCY) or str(name).startswith("price_of_"):
+            yield f"assumptions.{name}"

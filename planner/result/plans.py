@@ -12,7 +12,7 @@ from planner.result.comparison import Changes
 from planner.result.financial_views import FinancialViews
 from planner.result.marginal_values import MarginalValue
 from planner.result.message import Message
-from planner.result.risk import Risk, SwitchingValue
+from planner.result.risk import NegotiationTarget, Risk, SwitchingValue
 from planner.result.sources import Assumption, Gap, InputProvenance, PriceUsed, ThroughputUsed
 from planner.result.strategies import Strategy, StrategyName
 from pricing.exchange_rates import RateUsed
@@ -203,6 +203,8 @@ class Plan:
     """Marginal costs of demands and limits."""
     flips: tuple[SwitchingValue, ...] = ()
     """Values of assumptions at which the runner-up becomes the cheaper strategy."""
+    negotiation: tuple[NegotiationTarget, ...] = ()
+    """What to ask vendors for: prices at which another strategy becomes the choice."""
     risk: Risk | None = None
     """Risk analysis; null: not requested."""
     views: FinancialViews = field(default_factory=FinancialViews)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Literal
 
 from planner.result.message import Message
 
@@ -147,6 +148,45 @@ class StrategyRisk:
     """Mean excess over the cheapest strategy of each draw, in the plan's currency."""
     chance_below_cloud: float | None
     """Fraction of draws in which it costs less than cloud; null for cloud."""
+
+
+@dataclass(frozen=True, slots=True)
+class NegotiationTarget:
+    """A price to ask a vendor for: beyond `flip_price` another strategy becomes the choice, all other prices kept.
+
+    `kind`: rate (a price that the plan or its runner-up pays), term (a commitment for which no price is known, where
+    the cloud is paid on demand) or quote (hardware). The choice allows for the request's materiality.
+    """
+
+    kind: Literal["rate", "term", "quote"]
+    """Kind of price: rate, a listed one in use; term, a commitment without a known price; quote, hardware."""
+    provider: str
+    """Provider; empty for hardware."""
+    region: str
+    """Region; empty for hardware."""
+    name: str
+    """Instance type, or owned systems."""
+    purchase_option: str
+    """Purchase option; owned for hardware."""
+    paid_by: str
+    """Strategy that pays most at this price."""
+    price: float | None
+    """Price counted today per node-hour, or for one owned system, in the plan's currency; of a term the price on demand
+    that is paid instead; null: several systems."""
+    flip_price: float | None
+    """Price at which the choice changes; null: no price of it does, or several systems (see `change_fraction`)."""
+    change_fraction: float | None
+    """Change of the price at which the choice changes, as a fraction: -0.2 is a fifth less; null: no price does."""
+    becomes: str
+    """Strategy that is the choice beyond that price: below it where the change is negative, above it otherwise; empty:
+    none."""
+    spend: float
+    """Present cost of what is paid at this price, in the plan's currency: 1 % of it is what a discount of 1 % saves."""
+    at_stake: float
+    """Saving at stake: the difference in present cost between the two strategies today, in the plan's currency."""
+    basis: Literal["fixed_decisions", "planned_again"] = "fixed_decisions"
+    """How the flip price was found: with the decisions of both strategies fixed (a new plan may flip sooner or later),
+    or confirmed by planning again just below and above it."""
 
 
 @dataclass(frozen=True, slots=True)

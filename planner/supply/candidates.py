@@ -52,14 +52,15 @@ ResourceKind = Literal["hourly", "covered", "commitment", "owned"]
 class ExistingCapacity:
     """Capacity from before the plan: `count` nodes in the months `covers`.
 
-    `age_months` is the age of owned nodes at the start of the plan, `fee_per_month` the fee of commitments for all
-    nodes together.
+    `age_months` is the age of owned nodes at the start of the plan, `counts_value` whether their market value counts at
+    both ends; `fee_per_month` is the fee of commitments for all nodes together.
     """
 
     count: int
     covers: range
     age_months: int = 0
     fee_per_month: float = 0.0
+    counts_value: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def list_owned_nodes(
                 gaps.append(Gap("not_planned", f"{system.name}{EXISTING_SUFFIX}", effect))
             continue
         key = (EXISTING_KEY, node.name, line.bought or "")
-        capacity = ExistingCapacity(line.count, covers, age_months=age)
+        capacity = ExistingCapacity(line.count, covers, age, counts_value=request.existing_value == "market")
         resources.append(Resource(key, "owned", node.accelerator, node.accelerators, node=node, held=capacity))
     return tuple(resources), tuple(gaps)
 

@@ -54,6 +54,12 @@ class LimitRules:
         return self.limits.capex_per_year is not None or self.limits.opex_per_year is not None
 
 
+def budget_year(month: int) -> int:
+    """The year of the plan, from 0, whose budget pays in a month; what is ordered before the plan counts in the
+    first."""
+    return max(0, month - 1) // 12
+
+
 def budget_by_year(yearly: YearlyAmounts, months: int) -> Sequence[float]:
     """The budget of each year of the plan; the last amount of a list applies to all later years."""
     years = math.ceil(months / 12)

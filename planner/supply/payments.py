@@ -35,7 +35,9 @@ def resource_payments(
     if resource.held is not None:
         return still_owed(resource.node, resource.held, assumptions, terms)
     price = resource.quote.price if resource.quote is not None else None
-    return new_unit_payments(resource.node, price, month, quantity, assumptions, terms)
+    return new_unit_payments(
+        resource.node, price, order_month(resource, month, assumptions, terms), quantity, assumptions, terms
+    )
 
 
 def new_unit_payments(
@@ -60,10 +62,11 @@ def quoted_payments(price: Price, month: int, quantity: float, terms: Terms) -> 
 def still_owed(
     node: OwnedNode | None, existing: ExistingCapacity, assumptions: Assumptions, terms: Terms
 ) -> tuple[Payment, ...]:
-    """Remaining costs of all nodes of existing capacity: running costs less resale, or the fee of a commitment."""
+    """Remaining costs of all nodes of existing capacity: running costs, with the loss of value where that
+    counts, or the fee of a commitment."""
     if node is not None:
         return onprem.existing_node_payments(
-            node, existing.count, existing.age_months, existing.covers, assumptions, terms
+            node, existing.count, existing.age_months, existing.covers, assumptions, terms, existing.counts_value
         )
     fee = existing.fee_per_month
     return tuple(Payment(month, "end", "commitment", fee) for month in existing.covers) if fee else ()
@@ -121,12 +124,30 @@ def data_share_per_unit(need: WorkloadDemand, month: int) -> float:
     return 1 / need.monthly[month - 1] if need.monthly[month - 1] else 0.0
 
 
+def order_month(resource: Resource, month: int, assumptions: Assumptions, terms: Terms) -> int:
+    """The month in which the start of `month` is ordered: hardware goes out as long before as its lead time needs and
+    the date of the plan allows, so that a start of month 1 is there in month 1 where that is possible at all."""
+    if resource.node is None or resource.held is not None:
+        return month
+    return month - min(round(assumptions["lead_time_months"].value), terms.order_ahead_months)
+
+
+def delivered_months(resource: Resource, month: int, assumptions: Assumptions, terms: Terms) -> range:
+    """The months inside the horizon in which an owned node of a start in `month` is there and costs."""
+    assert resource.node is not None
+    if resource.held is not None:
+        return resource.held.covers
+    ordered = order_month(resource, month, assumptions, terms)
+    return onprem.delivered_months(ordered, assumptions, terms, resource.node.finance)
+
+
 def covered_months(resource: Resource, month: int, assumptions: Assumptions, terms: Terms) -> range:
     """The months inside the horizon that a start in `month` covers."""
     if resource.held is not None:
         return resource.held.covers
     if resource.node is not None:
-        return onprem.usable_months(month, assumptions, terms, resource.node.finance)
+        ordered = order_month(resource, month, assumptions, terms)
+        return onprem.usable_months(ordered, assumptions, terms, resource.node.finance)
     assert resource.quote is not None
     return load_purchase_options()[resource.quote.price.kind].usable(resource.quote.price, month, terms)
 
@@ -171,7 +192,9 @@ def _enterprise_discount(price: Price, option: PurchaseOption, terms: Terms) -> 
     return terms.enterprise_discount_fraction if option.DISCOUNTED and not negotiated else 0.0
 
 
-def build_terms(assumptions: Assumptions, months: int, hours_per_month: float, beyond: bool) -> Terms:
+def build_terms(
+    assumptions: Assumptions, months: int, hours_per_month: float, beyond: bool, order_ahead_months: int = 0
+) -> Terms:
     """The terms of a plan; `beyond`: commitments that outlive it are charged in full."""
     a = {name: each.value for name, each in assumptions.items()}
     return Terms(
@@ -186,4 +209,5 @@ def build_terms(assumptions: Assumptions, months: int, hours_per_month: float, b
         enterprise_discount_fraction=a["enterprise_discount_fraction"],
         cloud_support_fraction=a["cloud_support_fraction"],
         cloud_tax_fraction=a["cloud_tax_fraction"],
+        order_ahead_months=order_ahead_months,
     )

@@ -92,8 +92,9 @@ def decide_prices(
 ) -> Iterator[tuple[Quote, Message | None]]:
     """The prices of one type that the request as a whole allows, as they decide, each with the reason why it cannot be
     bought so or None: spot prices that are too old or too low are counted at more."""
-    bounds = find_spot_bounds(quotes, request.as_of, assumptions["old_spot_price_days"].value)
-    for quote in quotes:
+    known = [quote for quote in quotes if quote.price.as_of <= request.as_of]
+    bounds = find_spot_bounds(known, request.as_of, assumptions["old_spot_price_days"].value)
+    for quote in known:
         if not is_allowed(quote, request):
             continue
         bound = bounds.get(quote.price.key)
@@ -130,10 +131,11 @@ def use_refusal(quote: Quote, option: PurchaseOption, need: WorkloadDemand) -> M
 
 def is_allowed(quote: Quote, request: Request) -> bool:
     """Whether the request as a whole allows a price: its providers, regions and ways of paying, only listed prices
-    where estimates are switched off."""
+    where estimates are switched off, none newer than the plan."""
     price = quote.price
     return (
-        is_permitted_place(request, price.provider, price.region)
+        price.as_of <= request.as_of
+        and is_permitted_place(request, price.provider, price.region)
         and (request.allow_estimates or price.method == "listed")
         and (not request.limits.purchase_options or price.kind in request.limits.purchase_options)
     )

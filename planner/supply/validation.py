@@ -36,6 +36,7 @@ def validate_request(request: Request, catalog: Catalog) -> tuple[InputProblem, 
     ]
     systems = [*(system.name for system in catalog.systems), *(system.name for system in request.systems)]
     figures = [name for system in systems for name in override_names(system)]
+    problems += _validate_residencies(request, catalog)
     problems += assumptions.validate_assumptions(request.assumptions, figures, request.currency)
     problems += existing.validate_existing(request, catalog)
     problems += onprem.validate_owned_systems(request, catalog)
@@ -141,6 +142,23 @@ def _validate_places(prefix: str, source: Request | Workload, catalog: Catalog) 
             except UnknownName as error:
                 path, kind = f"{prefix}{field}[{index}]", field.removesuffix("s")
                 yield unknown_name(path, written, _known_names(field, catalog), kind=kind, nearest=error.nearest)
+
+
+def _validate_residencies(request: Request, catalog: Catalog) -> Iterator[InputProblem]:
+    """Workloads that must stay where the request allows none: no place is in both, rented or owned."""
+    named = resolve_names(request, catalog)
+    places = [{region.country, *region.blocs} for region in catalog.regions.values()]
+    for index, workload in enumerate(named.workloads):
+        both = [set(named.residency), set(workload.residency)]
+        if all(any(each & place for place in places) for each in both) and not any(
+            both[0] & place and both[1] & place for place in places
+        ):
+            path = f"workloads[{index}].residency"
+            within, asked = ", ".join(named.residency), ", ".join(workload.residency)
+            text = f"contradicts the residency of the request: no region is in {within} and in {asked}"
+            yield InputProblem(
+                path, path, text, asked, f"countries or blocs within {within}, or another residency of all"
+            )
 
 
 def _validate_accelerators(path: str, workload: Workload, catalog: Catalog) -> Iterator[InputProblem]:

@@ -382,6 +382,12 @@ def list_rates_used(catalog: Catalog, source: str, target: str, day: date) -> tu
     return tuple(rate for currency, rate in sorted(rates.items()) if currency != target)
 
 
+def count_newer(catalog: Catalog, day: date) -> int:
+    """The prices that are dated after a day."""
+    rows = catalog._store.rows("SELECT count(*) FROM prices WHERE as_of > ?", [day.isoformat()])  # noqa: SLF001 - its own table
+    return int(next(iter(rows))[0])
+
+
 def find_inactive_rules(
     catalog: Catalog, day: date, keys: Iterable[PriceKey]
 ) -> tuple[tuple[PrivatePriceRule, int], ...]:

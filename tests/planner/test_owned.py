@@ -66,11 +66,12 @@ def test_discount_tax_spares_and_installation():
 
 def test_a_loan_pays_what_falls_due_and_is_paid_back_from_then_on():
     """246,913.58 over 12 months at 12 % a year: 1 % a month, 246,913.58 x 0.01 / (1 - 1.01^-12) = 21,937.97. Of a
-    deposit of 30 % at the order and the rest in month 3: 6,581.39 in months 1 to 12, 15,356.58 in months 3 to 14."""
+    deposit of 30 % at the order and the rest in month 3: 6,581.39 in months 1 to 12, 15,356.58 in months 3 to 14.
+    Paid in month 1, it is sold 14 months later for 200,000 x 0.724^(14 / 12) x 0.8."""
     found = paid(replace(PLAIN, finance=Finance(hardware="loan")), loan_rate_annual=0.12, loan_months=12)
     assert "hardware" not in found
     assert found["financing"] == [(month, "end", pytest.approx(21_937.97, abs=0.01)) for month in range(1, 13)]
-    assert found["resale"] == [(14, "end", pytest.approx(-200_000 * 0.724))]
+    assert found["resale"] == [(14, "end", pytest.approx(-200_000 * 0.724 ** (14 / 12) * 0.8))]
     parts = paid(
         replace(PLAIN, finance=Finance(hardware="loan")), loan_rate_annual=0.12, loan_months=12, deposit_fraction=0.3
     )
@@ -214,16 +215,14 @@ def test_a_workstation_of_ones_own_quote_is_planned_and_says_what_it_lacks(catal
 
 
 def test_what_is_owned_already_is_used_and_costs_only_its_running(catalog, ask, hours):
-    """One 8x H100 server bought 2025-12, a year old at the start: 12 months of running, sold at the end at the value
-    of two years, 250,142 x 0.724^2; no hardware is paid."""
+    """One 8x H100 server bought 2025-12, a year old at the start: 12 months of running; no hardware is paid, and its
+    value counts at neither end."""
     owned_already = {"nodes": [{"system": "8x H100 server", "count": 1, "bought": "2025-12"}]}
     request = ask(hours("H100", 5000, gang=8), existing=owned_already, providers=["aws"], regions=["us-east-1"])
     for name in ("cloud", "hybrid"):
         found = plan(request, catalog).strategy(name)
         categories = {row.category for row in found.cash}
-        assert categories == {"power", "space", "staff", "support", "resale"}
-        (sold,) = [row.amount for row in found.cash if row.category == "resale"]
-        assert sold == pytest.approx(-250_142 * 0.724**2)
+        assert categories == {"power", "space", "staff", "support"}
         assert found.purchases == ()
 
 
@@ -301,7 +300,9 @@ def before(
             (at, "end", "support", support / 12),
         ]
     if months:
-        sold = node.price * (1 - v["value_loss_annual"]) ** (len(months) / 12)
+        age = months[-1] - month + 1  # all is paid at the order
+        kept = (1 - v["value_loss_annual"]) ** (age / 12) * (1 - v["liquidation_discount_fraction"])
+        sold = node.price * min(kept, 1 - v["resale_loss_minimum_fraction"])
         rows.append((months[-1], "end", "resale", -sold))
     return rows
 

@@ -15,7 +15,8 @@ from planner.application import plan
 from planner.messages import text_of
 from planner.optimization.strategy import _round_up_to_gangs
 from planner.request.errors import InvalidRequest
-from planner.request.models import QuotaLine, parse_request
+from planner.request.limits import QuotaLine
+from planner.request.models import parse_request
 from planner.result import Purchase, Strategy, Use
 from planner.result.message import message
 from planner.supply import quotas as quota

@@ -16,7 +16,7 @@ from planner.analysis.risk.cost_model import StrategyCostModel, _select_used_res
 from planner.analysis.risk.replanning import with_throughputs
 from planner.analysis.risk.switching_values import search_switching_values
 from planner.application import plan
-from planner.cli._estimate_settings import _parse_settings
+from planner.cli._estimate_settings import parse_settings
 from planner.finance.cashflow import present_cost
 from planner.optimization import solution
 from planner.reports import load
@@ -312,11 +312,11 @@ def test_an_impossible_plan_has_no_risk(priced, ask, hours):
 
 
 def test_options_of_the_command_ask_for_risk():
-    fields, places, faults = _parse_settings({"risk": False, "seed": "3", "draws": None, "reoptimise": "20"})
+    fields, places, faults = parse_settings({"risk": False, "seed": "3", "draws": None, "reoptimise": "20"})
     assert fields == {"risk": {"seed": "3", "reoptimise": "20"}}
     assert places == {"risk.seed": "--seed", "risk.reoptimise": "--reoptimise"}
     assert faults == []
-    assert _parse_settings({"risk": True, "seed": None})[0] == {"risk": {}}
+    assert parse_settings({"risk": True, "seed": None})[0] == {"risk": {}}
 
 
 def test_too_few_draws_are_refused(owning):

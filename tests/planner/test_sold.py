@@ -16,6 +16,7 @@ from planner.result.message import Message, message
 from planner.supply.price_rules import decide_prices, plan_start
 from planner.workloads.demand import compute_demands
 from planner.workloads.placement import PlacementSearch, find_placements
+from pricing.catalog.adjusted_prices import count_newer
 from pricing.catalog.price_catalog import Catalog
 
 
@@ -274,3 +275,35 @@ def test_a_disk_that_cannot_hold_a_system_is_no_price_of_one(planned):
     made, _ = planned(1, hours(730, "A100-80GB"), providers=["azure"], regions=["eastus"])
     (disks,) = [gap.effect for gap in made.gaps if gap.effect.code == "boot_disks_not_counted"]
     assert (disks.parameters["cost"], disks.parameters["unpriced"]) == (0, ("azure",))
+
+
+# dates of a plan and of its prices
+
+
+def test_no_price_newer_than_the_plan_decides(catalog, ask, hours):
+    """The shipped P5 price of us-east-1 is of 2026-07-20: a plan of 2026-07-19 does not know it, one of the next day
+    does; and no price of either is newer than the plan."""
+    job, here = hours("H100", 5840), {"providers": ["aws"], "regions": ["us-east-1"], "strategies": ["cloud"]}
+    before, after = (plan(ask(job, **here, as_of=day, months=1), catalog) for day in ("2026-07-19", "2026-07-20"))
+    assert not [p for p in before.prices if (p.instance_type, p.purchase_option) == ("p5.48xlarge", "on_demand")]
+    assert after.status == "optimal"
+    for found in (before, after):
+        assert all(price.as_of <= found.as_of for price in found.prices)
+    (told,) = [r for r in after.recommendation.reasons if r.code == "prices_newer_than_plan"]
+    assert told.parameters["prices"] == count_newer(catalog, after.as_of) > 0
+
+
+@pytest.mark.parametrize(
+    ("start", "codes"),
+    [
+        ("2026-12", set()),
+        ("2026-10", {"start_in_past"}),
+        ("2027-07", set()),  # twelve months after the newest of its prices, of 2026-07
+        ("2031-01", {"prices_far_from_start"}),
+    ],
+)
+def test_a_start_in_the_past_or_far_from_the_prices_is_said(catalog, ask, hours, start, codes):
+    only = {"providers": ["aws"], "regions": ["us-east-1"], "strategies": ["cloud"]}
+    found = plan(ask(hours("H100", 5840), **only, months=3, start=start), catalog)
+    told = {reason.code for reason in found.recommendation.reasons}
+    assert told & {"start_in_past", "prices_far_from_start", "prices_newer_than_plan"} == codes

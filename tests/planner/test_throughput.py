@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.application import plan
 from planner.messages import joined_text, text_of
 from planner.performance.throughput import MeasuredRate, predict_throughput, scaling
 from planner.performance.throughput.accelerator_scores import COEFFICIENTS, accelerator_score, load_coefficients
@@ -223,3 +224,16 @@ def test_the_shipped_files_are_what_the_measurements_give():
         capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_service_sized_for_one_request_at_a_time_says_so(catalog, ask):
+    """llama-3-70b in fp8 on H200 is estimated for one stream; 20 requests of 400 tokens a second are many at once."""
+    chat = {
+        "name": "chat", "kind": "inference", "unit": "tokens", "accelerators": ["H200"],
+        "network": {"model": "llama-3-70b", "precision": "fp8", "run": "inference"},
+        "demand": {"requests_per_second": 20, "units_per_request": 400},
+    }  # fmt: skip
+    found = plan(ask(chat, months=1, strategies=["cloud"], providers=["aws"], regions=["us-east-1"]), catalog)
+    (told,) = [reason for reason in found.recommendation.reasons if reason.code == "sized_for_one_stream"]
+    assert told.parameters["workload"] == "chat"
+    assert told.parameters["units_per_second"] == pytest.approx(124_576 / 3600, rel=1e-3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from planner.application import plan
 from planner.request.errors import InvalidRequest, unknown_name
 from planner.request.models import parse_request
 from planner.request.validation import validate_form
@@ -86,3 +87,14 @@ def test_an_unknown_name_has_the_nearest_or_the_first_or_a_hint():
     assert unknown_name("x", "y", [str(n) * 9 for n in range(20)], kind="thing").expected.count(",") == 11
     assert unknown_name("x", "y", nearest=("z",)).expected == "one of z"
     assert unknown_name("x", "y", hint="a letter").expected == "a letter"
+
+
+def test_residencies_that_no_place_meets_are_a_contradiction(catalog, ask, hours):
+    """All work in the EU, and one job in the US: nothing would be done «in time»."""
+    job = {**hours("H100", 5000), "residency": ["us"]}
+    with pytest.raises(InvalidRequest) as refused:
+        plan(ask(hours("H100", 10, "other"), job, residency=["EU"]), catalog)
+    (fault,) = refused.value.complaints
+    assert fault.path == "workloads[1].residency"
+    assert fault.message == "contradicts the residency of the request: no region is in EU and in US"
+    assert plan(ask({**job, "residency": ["DE"]}, residency=["EU"], strategies=["cloud"]), catalog).status == "optimal"

@@ -87,11 +87,11 @@ def test_an_upfront_commitment_is_borne_by_the_months_it_covers(priced, ask, hou
 
 def test_hardware_less_its_resale_is_borne_by_the_months_of_use(owned_or_rented):
     """Ordered at once, in use from month 9 to 36: 28 months bear 308,817.28 / 28 = 11,029.19 each, and the resale of
-    250,142 x 0.724^(28 / 12) over 28; the bridge and the power stand as paid."""
+    250,142 x 0.724^(36 / 12) x 0.8 over 28, 36 months after the payment; the bridge and the power stand as paid."""
     found = owned_or_rented(assumptions={})
     months = range(9, 37)
     assert by_month_of(found, "onprem", "hardware") == pytest.approx(dict.fromkeys(months, CAPITAL / 28))
-    resale = 250_142 * 0.724 ** (28 / 12) / 28
+    resale = 250_142 * 0.724**3 * 0.8 / 28
     assert by_month_of(found, "onprem", "resale") == pytest.approx(dict.fromkeys(months, -resale))
     assert by_month_of(found, "onprem", "on_demand") == pytest.approx(dict.fromkeys(range(1, 9), RENT))
     power = {row.month: row.amount for row in found.strategy("onprem").cash if row.category == "power"}
@@ -142,12 +142,12 @@ def several(priced, ask, hours, solved_of):
 
 def test_what_owning_returns(owned_or_rented):
     """308,817.28 at the start; then 40,179.20 - 6,172.01 = 34,007.19 saved at the end of each of 36 months; the server
-    is sold for 250,142 x 0.724^3 = 94,928.90 at the end of the last. Paid back: 308,817.28 / 34,007.19 = 9.08, so by
-    the end of month 10; discounted, 10 payments are worth 34,007.19 x 9.6559 = 328,370: month 10 too (9 are 296,474).
+    is sold for 250,142 x 0.724^3 x 0.8 = 75,943.12 at the end of the last. Paid back: 308,817.28 / 34,007.19 = 9.08, so
+    by the end of month 10; discounted, 10 payments are worth 34,007.19 x 9.6559 = 328,370: month 10 too.
     """
     found = owned_or_rented()
     (own,) = (each for each in found.views.owning if each.strategy == "onprem")
-    saved, resale = RENT - RUNNING, 250_142 * 0.724**3
+    saved, resale = RENT - RUNNING, 250_142 * 0.724**3 * 0.8
     assert own.savings == pytest.approx([-CAPITAL, *[saved] * 35, saved + resale])
     assert (own.payback_month, own.discounted_payback_month) == (10, 10)
     annuity = (1 - 1.08**-3) / RATE
@@ -267,14 +267,14 @@ def _at_no_interest(setting):
 
 
 def test_straight_line_over_the_useful_life(owned_or_rented):
-    """308,817.28 over 60 months is 61,763.46 a year: 123,526.91 are left when it is sold for 94,928.90 after three, a
-    loss of 28,598.01. At 21 % each year saves 12,970.33 at its end, and the loss 6,005.58 with the last."""
+    """308,817.28 over 60 months is 61,763.46 a year: 123,526.91 are left when it is sold for 75,943.12 after three, a
+    loss of 47,583.79. At 21 % each year saves 12,970.33 at its end, and the loss 9,992.60 with the last."""
     found = owned_or_rented(finance={"tax": "straight_line"})
     (each,) = (row for row in found.views.depreciation if row.strategy == "onprem")
     assert [year.deduction for year in each.years] == pytest.approx([CAPITAL / 5] * 3)
     assert [year.book_value for year in each.years] == pytest.approx([CAPITAL * left / 5 for left in (4, 3, 2)])
-    assert each.gain == pytest.approx(250_142 * 0.724**3 - CAPITAL * 0.4)
-    assert each.gain == pytest.approx(-28_598, abs=1)
+    assert each.gain == pytest.approx(250_142 * 0.724**3 * 0.8 - CAPITAL * 0.4)
+    assert each.gain == pytest.approx(-47_584, abs=1)
     saved = 0.21 * CAPITAL / 5
     worth = saved / 1.08 + saved / 1.08**2 + (saved - each.tax_on_gain) / 1.08**3
     assert each.present_value == pytest.approx(worth)

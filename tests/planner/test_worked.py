@@ -89,8 +89,8 @@ def test_owned_against_rented_break_even(catalog, ask, hours):
     250,142 x (0.08 + 0.005) / 12 = 1,771.84; power 10.2 x 0.75 kW x 1.54 x 730 h x 0.146 = 1,255.62. Together 6,172.01.
     Rent at full use: 8 x 6.88 x 730 = 40,179.20. 308,817.28 / (40,179.20 - 6,172.01) = 9.08: paid back in month 10.
     Over a life of 60 months, discounted (r = 0.0064340301, annuity (1 - 1.08^-5) / r = 49.6449), the server resold for
-    250,142 x 0.724^5 = 49,760 (worth 33,866 now): (308,817 - 33,866) / 49.6449 + 6,172 = 11,710 a month, so owning
-    pays from 11,710 / 40,179 = 29.1 % of the hours on.
+    250,142 x 0.724^(68 / 12) x 0.8 = 32,098, 68 months after its payment (worth 21,845 at delivery): (308,817 - 21,845)
+    / 49.6449 + 6,172 = 11,952 a month, so owning pays from 11,952 / 40,179 = 29.75 % of the hours on.
     """
     request = ask(hours("H100", 5840, gang=8), providers=["aws"], regions=["us-east-1"])
     row = next(b for b in plan(request, catalog).break_even if b.system == "8x H100 server")
@@ -100,19 +100,20 @@ def test_owned_against_rented_break_even(catalog, ask, hours):
     annuity = (1 - 1.08**-5) / rate
     capital = 250_142 / 0.81
     running = 10.2 * 195 + 8 / 75 * 130_000 / 12 + 250_142 * 0.085 / 12 + 10.2 * 0.75 * 1.54 * 730 * 0.146
-    level = (capital - 250_142 * 0.724**5 / 1.08**5) / annuity + running
+    sold = 250_142 * 0.724 ** (68 / 12) * 0.8  # paid 8 months before its life of 60 begins
+    level = (capital - sold / 1.08**5) / annuity + running
     assert capital == pytest.approx(308_817.28, abs=0.01)
     assert running == pytest.approx(6_172.01, abs=0.01)
     assert row.utilisation == pytest.approx(level / 40_179.20)
-    assert row.utilisation == pytest.approx(0.291, abs=0.001)
+    assert row.utilisation == pytest.approx(0.2975, abs=0.0001)
     assert (row.capital, row.own_per_month) == pytest.approx((capital, running))
     assert (row.rent_per_month, row.life_months) == (pytest.approx(40_179.20), 60)
-    assert row.resale == pytest.approx(250_142 * 0.724**5)
+    assert row.resale == pytest.approx(sold)
 
 
 @pytest.mark.parametrize(("factor", "owned"), [(0.98, 0), (1.02, 1)])
 def test_the_plan_buys_from_its_break_even_on(catalog, ask, hours, factor, owned):
-    """The same server without lead time, planned over 12 months and then resold for 250,142 x 0.724.
+    """The same server without lead time, planned over 12 months and then resold for 250,142 x 0.724 x 0.8.
 
     Owning costs capital + 12 months of running - resale, all discounted; renting 55.04 a node-hour at the end of each
     month. They meet at h = own / (55.04 x annuity) node-hours a month; 2 % below nothing is bought, 2 % above the
@@ -122,7 +123,7 @@ def test_the_plan_buys_from_its_break_even_on(catalog, ask, hours, factor, owned
     annuity = (1 - 1 / 1.08) / rate
     space, staff, support = 10.2 * 195, 8 / 75 * 130_000 / 12, 250_142 * 0.085 / 12
     power = 10.2 * 0.75 * 1.54 * 730 * 0.146
-    own = 250_142 / 0.81 + (space + staff + support) * annuity - 250_142 * 0.724 / 1.08
+    own = 250_142 / 0.81 + (space + staff + support) * annuity - 250_142 * 0.724 * 0.8 / 1.08
     own += sum(power * 1.03 ** ((m - 1) / 12) * (1 + rate) ** -m for m in range(1, 13))
     node_hours = own / (55.04 * annuity) * factor
     request = ask(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from planner.finance.cashflow import present_cost
 from planner.request.errors import InputProblem
+from planner.request.field_types import MONTHS_MAX
 from planner.result import CashRow, Plan, PriceUsed, Purchase, Strategy, Use
 from pricing.price import parse_purchase_option
 
@@ -33,7 +34,8 @@ def find_plan_problems(plan: Plan, strategy: Strategy) -> Iterator[InputProblem]
     }  # fmt: skip
     for kind, lines in dated.items():
         for index, line in enumerate(lines):
-            if not 1 <= line.month <= plan.months:
+            # hardware is ordered before the plan, never used then
+            if not (1 if kind == "uses" else 1 - MONTHS_MAX) <= line.month <= plan.months:
                 yield _build_problem(
                     f"{at}.{kind}[{index}].month", f"no month of the plan: {line.month}", f"1 to {plan.months}"
                 )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from planner.request.calendar import name_month
 from planner.result import Plan, Strategy
 from planner.result.comparison import TOPIC_TITLES, ComparedValue, Topic
 from planner.result.message import Message
@@ -101,7 +102,9 @@ def _list_cost_facts(plan: Plan) -> Iterator[ReviewFact]:
 
 
 def _list_month_facts(plan: Plan, strategy: Strategy) -> Iterator[ReviewFact]:
-    for month, name in enumerate(plan.month_names, start=1):
+    first = min([1, *(row.month for row in strategy.cash)])
+    for month in range(first, plan.months + 1):
+        name = name_month(plan.month_names[0], month)
         paid = math.fsum(row.amount for row in strategy.cash if row.month == month)
         yield ReviewFact("month", name, paid, plan.currency)
 
@@ -113,7 +116,7 @@ def _list_purchase_facts(plan: Plan, strategy: Strategy) -> Iterator[ReviewFact]
         unit = PURCHASE_UNITS.get(p.unit, f"{plan.currency} an hour")
         amounts[p.month, (p.name, p.provider, p.region, p.purchase_option), unit].append(p.amount)
     for (month, node, unit), each in sorted(amounts.items()):
-        yield build_purchase_fact(plan.month_names[month - 1], node, math.fsum(each), unit)
+        yield build_purchase_fact(name_month(plan.month_names[0], month), node, math.fsum(each), unit)
 
 
 def _list_evidence_facts(plan: Plan) -> Iterator[ReviewFact]:

@@ -154,12 +154,12 @@ def _reconstruct_existing_nodes(state: StrategyState, cash: Iterable[CashRow]) -
     for name in state.nodes:
         rows = [row for row in cash if row.what == f"{name}{EXISTING_SUFFIX}"]
         running = math.fsum(row.amount for row in rows if row.category in RUNNING_CATEGORIES)
-        sold = -math.fsum(row.amount for row in rows if row.category == "resale")
+        sold = -math.fsum(row.amount for row in rows if row.category == "resale" and row.at == "end")
         last = max((row.month for row in rows), default=0)
         one = existing_node_payments(state, name, ReconstructedNodes(1, 0))
         each = math.fsum(row.amount for row in one if row.category in RUNNING_CATEGORIES and row.month <= last)
         count = round(running / each) if each else 0
-        nodes = ReconstructedNodes(count, _estimate_age(state, name, count, sold, last))
+        nodes = ReconstructedNodes(count, _estimate_age(state, name, count, sold, last), counts_value=sold > 0)
         payments = existing_node_payments(state, name, nodes) if count else ()
         rebuilt = [row for row in payments if row.category != "power"]
         recorded_amounts = [row.amount for row in rows if row.category != "power"]
@@ -171,9 +171,12 @@ def _reconstruct_existing_nodes(state: StrategyState, cash: Iterable[CashRow]) -
 
 
 def _estimate_age(state: StrategyState, name: str, count: int, sold: float, last: int) -> int:
-    """The age at the start of the plan of nodes that were sold at the end of a month."""
-    new = onprem.resale_value(build_node(state, name), 0, state.assumptions) * count
-    value_fraction = 1 - state.assumptions["value_loss_annual"].value
-    if not (new > 0 and sold > 0 and 0 < value_fraction < 1):
-        return 0
-    return max(0, round(12 * math.log(sold / new) / math.log(value_fraction)) - last)
+    """The age at the start of the plan of nodes that had this value at the end of a month, where their value counts;
+    else of those whose life ended then within the plan."""
+    life = round(state.assumptions["useful_life_months"].value)
+    if not sold:
+        return life - last if 0 < last < state.terms.months else 0
+    node = build_node(state, name)
+    values = (onprem.resale_value(node, age + last, state.assumptions) * count for age in range(life))
+    same = (age for age, value in enumerate(values) if math.isclose(value, sold, rel_tol=ROUNDING_TOLERANCE))
+    return next(same, 0)

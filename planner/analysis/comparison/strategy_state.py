@@ -49,10 +49,12 @@ class PlacedWork:
 
 @dataclass(frozen=True, slots=True)
 class ReconstructedNodes:
-    """Nodes of a system that were owned before the plan, and their age in months at its start."""
+    """Nodes of a system that were owned before the plan, their age in months at its start, and whether their value
+    counts at both ends of it."""
 
     count: int
     age: int
+    counts_value: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +119,12 @@ def build_node(state: StrategyState, name: str) -> onprem.OwnedNode:
 
 
 def existing_node_payments(state: StrategyState, name: str, existing_nodes: ReconstructedNodes) -> tuple[Payment, ...]:
-    """The cost of running nodes that were owned before, less their sale."""
+    """The cost of running nodes that were owned before, with what their value falls by where that counts."""
     life = round(state.assumptions["useful_life_months"].value) - existing_nodes.age
     covers = range(1, min(life, state.terms.months) + 1)
-    existing = ExistingCapacity(existing_nodes.count, covers, existing_nodes.age)
+    existing = ExistingCapacity(
+        existing_nodes.count, covers, existing_nodes.age, counts_value=existing_nodes.counts_value
+    )
     return paying.still_owed(build_node(state, name), existing, state.assumptions, state.terms)
 
 

@@ -36,7 +36,7 @@ def assess_ownership(solved: Sequence[SolvedStrategy], setting: PlanningContext)
 
 def _compute_return(own: SolvedStrategy, cloud: SolvedStrategy, setting: PlanningContext) -> OwningReturn:
     rate = setting.terms.discount_rate_monthly
-    flows = compute_savings(cloud.strategy, own.strategy, setting.terms.months)
+    flows = compute_savings(cloud.strategy, own.strategy, setting.terms.months, rate)
     saving = net_present_value(flows, rate)
     return OwningReturn(
         strategy=own.strategy.name,
@@ -51,9 +51,10 @@ def _compute_return(own: SolvedStrategy, cloud: SolvedStrategy, setting: Plannin
     )
 
 
-def compute_savings(cloud: Strategy, own: Strategy, months: int) -> tuple[float, ...]:
-    """The payments of `cloud` less those of `own`, by month from its start: at least `months` + 1 of them."""
-    paid, instead = _sum_by_time(cloud), _sum_by_time(own)
+def compute_savings(cloud: Strategy, own: Strategy, months: int, rate_monthly: float) -> tuple[float, ...]:
+    """The payments of `cloud` less those of `own`, by month from its start: at least `months` + 1 of them. What is paid
+    before the plan counts at its start, with interest until then."""
+    paid, instead = _sum_by_time(cloud, rate_monthly), _sum_by_time(own, rate_monthly)
     last = max([months, *paid, *instead])
     return tuple(_compute_saving(paid.get(time, 0.0), instead.get(time, 0.0)) for time in range(last + 1))
 
@@ -73,11 +74,13 @@ def find_payback_month(flows: Sequence[float]) -> int | None:
     return None if later is None else first + later
 
 
-def _sum_by_time(strategy: Strategy) -> dict[int, float]:
+def _sum_by_time(strategy: Strategy, rate_monthly: float) -> dict[int, float]:
     """The start of month m is m - 1, its end m."""
     amounts: dict[int, list[float]] = {}
     for row in strategy.cash:
-        amounts.setdefault(row.month - 1 if row.at == "start" else row.month, []).append(row.amount)
+        time = row.month - 1 if row.at == "start" else row.month
+        interest = (1 + rate_monthly) ** max(0, -time)
+        amounts.setdefault(max(0, time), []).append(row.amount * interest)
     return {time: math.fsum(parts) for time, parts in amounts.items()}
 
 

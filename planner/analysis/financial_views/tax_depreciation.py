@@ -61,7 +61,7 @@ def _schedule_purchase(
         strategy=solved.strategy.name,
         name=order.resource.name,
         count=round(order.quantity),
-        month=order.month,
+        month=payments.order_month(order.resource, order.month, setting.assumptions, setting.terms),
         in_use_from=working.start,
         sold_in=working[-1],
         method=finance.tax,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from planner.result import describe_amount
@@ -9,6 +10,8 @@ from planner.result import describe_amount
 LISTED_MAX = 6
 """Reasons or accelerators listed in one sentence."""
 PURCHASES_LISTED_MAX = 3
+WHOLE_FROM = 1000
+"""Larger amounts are printed in whole units."""
 STRATEGY_VERBS = {
     "cloud": "Rent in the cloud",
     "onprem": "Own the hardware",
@@ -49,6 +52,13 @@ def _list_lifted_limits(limits: Sequence[str]) -> str:
     return " and ".join(LIFTED_LIMITS.get(limit, f"without its limit of {limit}") for limit in limits)
 
 
+def _limit_too_low(limit: str, amount: float, unit: str, needed: float) -> str:
+    """The figure that would do is rounded up where cents do not matter."""
+    would_do = f"{math.ceil(needed):,d}" if needed >= WHOLE_FROM else f"{needed:,.10g}"
+    least = f"{amount:,.0f}" if amount >= WHOLE_FROM else f"{amount:,.6g}"
+    return f"{limit}: {least} {unit} is too little; {would_do} would do, all other limits kept"
+
+
 def _requested_offering_retired(
     workload: str, provider: str, instance_type: str, accelerator: str, successor: str | None
 ) -> str:
@@ -76,6 +86,8 @@ def _accelerator_mostly_idle(
 
 def _recommended(
     strategy: str,
+    existing: bool,
+    rented: bool,
     owned: Sequence[str],
     committed: Sequence[str],
     total_cost: float,
@@ -86,21 +98,60 @@ def _recommended(
     saving: float,
     saving_fraction: float,
     materiality_fraction: float,
+    requested: int,
     strategies: int,
+    conditions: Sequence[str],
 ) -> str:
+    verb = STRATEGY_VERBS[strategy]
+    if existing and not owned:
+        verb = "Use what you have already" + (" and rent in the cloud" if rented else "")
     purchases = [
         f"{verb} {_list_purchases(amounts)}"
         for verb, amounts in (("buying", owned), ("committing to", committed))
         if amounts
     ]
-    text = ", ".join((STRATEGY_VERBS[strategy], *([" and ".join(purchases)] if purchases else [])))
+    text = ", ".join((verb, *([" and ".join(purchases)] if purchases else [])))
     text += f": {total_cost:,.0f} {currency} over {months} months (present cost {present_cost:,.0f} {currency})"
     if runner_up is None:
-        return f"{text}; no other strategy differs." if strategies > 1 else f"{text}."
-    if saving >= 0:
-        return f"{text}, {saving:,.0f} {currency} ({saving_fraction:.1%}) less than {runner_up}."
-    text += f"; {runner_up} would save {-saving:,.0f} {currency}, within {materiality_fraction:.0%}"
-    return f"{text}, for more to manage."
+        rest = "no other strategy differs" if strategies > 1 else "no other strategy is possible"
+        text += f"; {rest}." if requested > 1 else "."
+    elif saving >= 0:
+        text += f", {saving:,.0f} {currency} ({saving_fraction:.1%}) less than {runner_up}."
+    else:
+        text += f"; {runner_up} would save {-saving:,.0f} {currency}, within {materiality_fraction:.0%},"
+        text += " for more to manage."
+    return " ".join((text, *conditions))
+
+
+def _hardware_price_that_flips(
+    strategy: str,
+    systems: str,
+    price: float | None,
+    flip_price: float | None,
+    change_fraction: float | None,
+    cost_without: float,
+    currency: str,
+) -> str:
+    if change_fraction is None:
+        text = (
+            f"No price of {systems} would make {strategy} the choice, all else kept: without paying for them it would"
+        )
+        return f"{text} still cost {cost_without:,.0f} {currency} now, for what it rents and runs."
+    side = "less" if change_fraction < 0 else "more"
+    share = f"{abs(change_fraction):.0%} {'below' if change_fraction < 0 else 'above'} what is counted"
+    at = f"At {flip_price:,.0f} {currency} or {side} for" if flip_price is not None else "With"
+    of = f" ({share}, {price:,.0f})" if price is not None else f" at {share} or {side}"
+    return f"{at} {systems}{of}, {strategy} would be the choice, all else kept."
+
+
+def _resale_counted(
+    resale: float, hardware_fraction: float, advice_holds: bool, runner_up: str | None, currency: str
+) -> str:
+    text = f"The hardware is counted as sold in the end for {hardware_fraction:.0%} of its price, worth {resale:,.0f}"
+    text += f" {currency} now"
+    if runner_up is None:
+        return f"{text}."
+    return f"{text}; without that the advice " + ("stays the same." if advice_holds else f"would be {runner_up}.")
 
 
 def _list_purchases(amounts: Sequence[str]) -> str:
@@ -145,6 +196,7 @@ def _type_ends(
 TEXTS: dict[str, str | Callable[..., str]] = {
     "workload_unserved": _workload_unserved,
     "would_be_served": _would_be_served,
+    "reason_of_strategy": "{strategy}: {reason}",
     "would_be_done": lambda workload, without: (
         f"{workload}: all of its work could be done {_list_lifted_limits(without)}"
     ),
@@ -155,7 +207,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "nothing_to_own": "no owned system can do any of the work, whenever it arrives",
     "slice_holds_gang": "{workload}: {provider} {instance_type} is one slice of {chips:g} chips, which holds its gang",
     "requested_offering_retired": _requested_offering_retired,
-    "limit_too_low": "{limit}: {amount:,.6g} {unit} is too little; {needed:,.10g} would do, all other limits kept",
+    "limit_too_low": _limit_too_low,
     "no_single_limit_in_the_way": lambda limits: f"no limit alone is in the way, of these: {', '.join(limits)}",
     "limit_not_examined": "{limit}: whether it alone is in the way was not found within the work of the search",
     "shortage_not_examined": "why no plan is possible was not found within the work of the search",
@@ -199,6 +251,41 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     ),
     "no_plan_possible": "No plan is possible.",
     "recommended": _recommended,
+    "not_told_apart": (
+        "{strategy} is planned otherwise and costs {difference:+,.0f} {currency}: the proofs leave"
+        " {open_difference:,.0f} {currency} open, so which of the two is cheaper is not known."
+    ),
+    "term_price_unknown": (
+        "No commitment to {provider} {region} {instance_type} has a known price, so {strategy} pays"
+        " {on_demand_per_hour:,.2f} {currency} an hour on demand: at {flip_per_hour:,.2f} or less ({purchase_option})"
+        " {strategy} would be the choice."
+    ),
+    "hardware_price_that_flips": _hardware_price_that_flips,
+    "resale_counted": _resale_counted,
+    "existing_nodes_worth": lambda now, at_end, counted, currency: (
+        f"What you own already would sell for about {now:,.0f} {currency} at the start and {at_end:,.0f} at the end"
+        f" of its use here: {'both are counted' if counted else 'neither is counted'}"
+        f" (existing_value: {'market' if counted else 'none'})."
+    ),
+    "owned_used_briefly": (
+        "{count} x {name} would be used for {months} months of the plan, of a life of {life_months}: the rest is sold."
+    ),
+    "sized_for_one_stream": (
+        "{workload}: its nodes are counted for one request at a time on each copy of the network"
+        " ({units_per_second:,.4g} units a second an accelerator). Servers do many at once, and far more together:"
+        " measure it under load (planner measure) before you rely on its cost."
+    ),
+    "start_in_past": (
+        "The plan starts in {start}, before its date ({as_of}): what it would have saved before that date cannot be"
+        " saved any more, and nothing can be ordered for it."
+    ),
+    "prices_far_from_start": (
+        "The plan starts {months} months after the newest of its prices ({newest}): it says what would be bought if"
+        " prices stayed as they are."
+    ),
+    "prices_newer_than_plan": (
+        "{prices} prices of the catalogue are newer than the plan's date ({as_of}) and decide nothing."
+    ),
     "purchase_amount": lambda amount, unit, name: f"{describe_amount(amount, unit)} {name}",
     "capacity_unknown": (
         "no quota or stock was given: whatever has a price is assumed to be available in any number; check the capacity"

@@ -134,6 +134,7 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     " longer life if it is",
     "owned_system_not_sold": NOT_PLANNED + "not sold as one",
     "owned_price_unknown": NOT_PLANNED + "no price is known",
+    "owned_price_newer": NOT_PLANNED + "its price is of {as_of}, after the date of the plan",
     "owned_price_outdated": NOT_PLANNED + "its price is of {as_of}, older than {max_age_years:g} years",
     "owned_power_unknown": NOT_PLANNED + "its power is unknown",
     "owned_height_unknown": NOT_PLANNED + "its height is unknown, and racks are counted by height: state {assumption}",
@@ -152,6 +153,11 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "own_room_annuity": "A room of one's own is paid off over {life_months:g} months at the discount rate, by the kW"
     " installed in it.",
     "operators_hired_singly": "Operators of owned nodes are hired one by one, from month to month.",
-    "existing_nodes_cost_running_only": "Nodes owned before the plan cost their running only, and are sold like those"
-    " that are bought.",
+    "existing_nodes_value": lambda existing_value: (
+        "Nodes owned before the plan cost their running, and what they would sell for at its start less what they sell"
+        " for at its end or the end of their life (existing_value: market)."
+        if existing_value == "market"
+        else "Nodes owned before the plan cost their running only: their value counts neither at its start nor at its"
+        " end (existing_value: none)."
+    ),
 }

@@ -75,7 +75,7 @@ def yearly_cash_section(plan: Plan, chosen: Strategy) -> Section:
     flows = _cash_views(plan, chosen)
     years: dict[str, list[int]] = {}
     for month in flows.months:
-        is_in_plan = month <= plan.months
+        is_in_plan = 1 <= month <= plan.months
         name = plan_year_name(plan, _plan_year(month)) if is_in_plan else _month_label(plan, flows, month)
         years.setdefault(name, []).append(month)
     views = [("cash", flows.cash), *([("effective", flows.effective)] if flows.effective else [])]

@@ -60,14 +60,14 @@ class Charge:
 
 
 def build_charges(plan: Plan, strategy: Strategy) -> tuple[Charge, ...]:
-    """Every charge of the months of the plan, in order of time, without payments after the plan."""
+    """Every charge of the months up to the end of the plan, in order of time, without payments after it."""
     effective_rows = [row for row in plan.views.effective if row.strategy == strategy.name]
     effective_costs: dict[tuple[int, str], float] = defaultdict(float)
     for row in effective_rows:
         effective_costs[row.month, row.category] += row.amount
     pools = PurchasePools(plan, strategy)
     plan_charges: list[Charge] = []
-    for month in range(1, plan.months + 1):
+    for month in range(min([1, *(row.month for row in strategy.cash)]), plan.months + 1):
         cash = [row for row in strategy.cash if row.month == month]
         uses = [use for use in strategy.uses if use.month == month]
         own = [

@@ -19,6 +19,7 @@ from planner.reports._content.financial_views import (
     owning_section,
     unit_economics_section,
 )
+from planner.reports._content.negotiation import negotiation_section
 from planner.reports._content.risk import risk_section
 from planner.reports._content.sections import (
     Section,
@@ -53,6 +54,7 @@ def evidence_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
         ]
     sections += [
         quota_section(plan),
+        negotiation_section(plan),
         owning_section(plan),
         break_even_section(plan),
         depreciation_section(plan),

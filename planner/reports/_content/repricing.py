@@ -31,21 +31,27 @@ def ledger_of(plan: Plan) -> AuditTrail:
     """The plan's ledger; for a plan that has none, its cash: decided amounts at a rate of 1."""
     if plan.ledger.lines or not any(strategy.cash for strategy in plan.strategies):
         return plan.ledger
-    choices: dict[tuple[str, str, str, Literal["start", "end"]], list[float]] = {}
+    choices: dict[tuple[str, str, str, Literal["start", "end"], int], list[float]] = {}
     last = last_month(plan)
     for strategy in plan.strategies:
         for row in strategy.cash:
-            key = strategy.name, row.what, row.category, row.at
-            choices.setdefault(key, [0.0] * last)[row.month - 1] += row.amount
+            # what is paid before the plan is a choice of the first month for each payment
+            key = strategy.name, row.what, row.category, row.at, min(row.month, 1)
+            choices.setdefault(key, [0.0] * last)[max(row.month, 1) - 1] += row.amount
     lines = tuple(
-        AuditLine(number, category, at, "1", 1.0, "", None, 1, last, True, False)
-        for number, (_, _, category, at) in enumerate(choices)
+        AuditLine(number, category, at, "1", 1.0, "", None, first, last if first > 0 else first, first > 0, False)
+        for number, (_, _, category, at, first) in enumerate(choices)
     )
     made = tuple(
         AuditDecision(name, title, "", plan.currency, tuple(amounts))
-        for (name, title, _, _), amounts in choices.items()
+        for (name, title, _, _, _), amounts in choices.items()
     )
     return AuditTrail(made, lines, tuple(f"offer_{number}" for number, _ in enumerate(plan.prices, start=1)))
+
+
+def first_month(plan: Plan) -> int:
+    """The first month in which anything is paid: 1, or before the plan (0 and less) where hardware is ordered then."""
+    return min([1, *(row.month for strategy in plan.strategies for row in strategy.cash)])
 
 
 def last_month(plan: Plan) -> int:
@@ -115,13 +121,14 @@ class LedgerRepricing:
         """Quantities by line and month, the exponent of their growth, and the time that each is discounted by."""
         import numpy as np
 
-        lines, months = self.ledger.lines, last_month(self.plan)
-        quantity, years, time = (np.zeros((len(lines), months)) for _ in range(3))
+        lines, first = self.ledger.lines, first_month(self.plan)
+        times = np.arange(first - 1, last_month(self.plan))
+        quantity, years, time = (np.zeros((len(lines), len(times))) for _ in range(3))
         for row, line in enumerate(lines):
             for month, amount in self.ledger.amounts(line, 1.0, 0.0).items():
-                quantity[row, month - 1] = amount
-                years[row, month - 1] = ((line.priced_in or month) - 1) / 12
-            time[row] = np.arange(months) + (line.at == "end")
+                quantity[row, month - first] = amount
+                years[row, month - first] = ((line.priced_in or month) - 1) / 12
+            time[row] = times + (line.at == "end")
         return quantity, years, time
 
     @cached_property

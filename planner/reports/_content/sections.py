@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from planner.reports._content.number_format import (
@@ -177,16 +177,27 @@ def strategies_section(plan: Plan) -> Section:
     blocks: list[str | ReportTable | Bullets] = [make_table(("", *names), rows, range(1, len(names) + 1))]
     if plan.recommendation.strategy:
         blocks.append("* recommended. The present cost cannot fall below the proven bound.")
-    reasons = [f"{s.name}: {r}" for s in plan.strategies for r in s.reasons if r not in plan.reasons]
+    told = {*plan.reasons, *(each.parameters.get("reason") for each in plan.reasons)}
+    reasons = [f"{s.name}: {r}" for s in plan.strategies for r in s.reasons if r not in told]
     reasons += [
         f"{s.name}: searched in {s.columns_searched:,d} of about {s.columns:,d} decisions, at the homes that matter; "
         "the bound holds for all of them"
         for s in plan.strategies
         if s.columns_searched < s.columns
     ]
+    reasons += _list_equal_strategies(plan)
     if reasons:
         blocks.append(make_bullets(reasons))
     return Section("Strategies", tuple(blocks))
+
+
+def _list_equal_strategies(plan: Plan) -> Iterator[str]:
+    """Strategies that are the same plan as an earlier one."""
+    solved = [s for s in plan.strategies if s.status != "infeasible"]
+    for index, one in enumerate(solved):
+        same = next((s for s in solved[:index] if (s.purchases, s.uses) == (one.purchases, one.uses)), None)
+        if same is not None:
+            yield f"{one.name}: the same plan as {same.name}"
 
 
 def _rented_hours(strategy: Strategy) -> float:

@@ -11,7 +11,7 @@ from itertools import accumulate
 
 from planner.reports._content.charges import SURCHARGES
 from planner.reports._content.number_format import in_words, month_name
-from planner.reports._content.repricing import SUPPORT, TAX, last_month, ledger_of
+from planner.reports._content.repricing import SUPPORT, TAX, first_month, last_month, ledger_of
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.payments_sheet import BILLED, CATEGORY, STRATEGY, WHEN, PaymentsSheet
 from planner.reports.xlsx.workbook import (
@@ -36,6 +36,7 @@ class CashFlowBlock:
     start and at the end of each month."""
 
     strategy: Strategy
+    months: range
     total_cost: Formula
     present_cost: Formula
     cumulative_row: int
@@ -50,11 +51,13 @@ def write(
     sheet: WorkbookSheet, plan: Plan, rate: DiscountRateCells, payments: PaymentsSheet
 ) -> tuple[CashFlowBlock, ...]:
     """Writes every strategy that can serve the demand; the cells of its totals."""
-    months = range(1, last_month(plan) + 1)
+    months = range(first_month(plan), last_month(plan) + 1)
     total, width = fitting_width([s.total_cost for s in plan.strategies]), _month_width(plan)
     sheet.widths((32, 9, total, *(width for _ in months)))
     sheet.heading(f"Cash flow, {plan.currency}", "Every amount is a formula over sheet Payments. Resale is negative.")
-    sheet.timeline(("category", "paid at", "total"), [month_name(plan, month) for month in months])
+    sheet.timeline(
+        ("category", "paid at", "total"), [month_name(plan, month) for month in months], first_month=months[0]
+    )
     row = HEADER_ROW + 3
     blocks = []
     for strategy in plan.strategies:
@@ -64,7 +67,7 @@ def write(
             sheet.put(row + 1, 0, "; ".join(map(str, strategy.reasons)))
             row += 3
         else:
-            block = _put_block(sheet, plan, strategy, row, len(months), rate, payments)
+            block = _put_block(sheet, plan, strategy, row, months, rate, payments)
             blocks.append(block)
             row = block.cumulative_row + 3
     return tuple(blocks)
@@ -111,11 +114,13 @@ def put_categories(
     columns: range,
     amounts: Mapping[str, Sequence[float]],
     write_formula: Callable[[str, int, int], str],
+    first_month: int = 1,
 ) -> list[Formula]:
-    """A row for each category from `row` on, of formulas that `write_formula` makes of category, row and month; the sum
-    of all of them in each month."""
+    """A row for each category from `row` on, of formulas that `write_formula` makes of category, row and month, the
+    first column being `first_month`; the sum of all of them in each month."""
     for line, (category, by_month) in enumerate(amounts.items(), start=row):
-        cells = [Formula(write_formula(category, line, month), each) for month, each in enumerate(by_month, start=1)]
+        numbered = enumerate(by_month, start=first_month)
+        cells = [Formula(write_formula(category, line, month), each) for month, each in numbered]
         sheet.put_series(line, in_words(category), columns[0], cells)
     end = row + len(amounts)
     sums = [sum(by_month[index] for by_month in amounts.values()) for index in range(len(columns))]
@@ -130,12 +135,12 @@ def _put_block(
     plan: Plan,
     strategy: Strategy,
     title_row: int,
-    months: int,
+    months: range,
     rate: DiscountRateCells,
     payments: PaymentsSheet,
 ) -> CashFlowBlock:
     """The block of a strategy below its name in `title_row`."""
-    columns = range(FIRST, FIRST + months)
+    columns = range(FIRST, FIRST + len(months))
     named = a1(title_row, 0, True, True)
 
     def amount_formula(category: str, line: int, month: int) -> str:
@@ -147,11 +152,11 @@ def _put_block(
     rows: dict[tuple[str, str], int] = {}
     for when, categories in payable_categories(plan, strategy).items():
         rows |= {(name, when): row + index for index, name in enumerate(categories)}
-        amounts = {category: [0.0] * months for category in categories}
+        amounts = {category: [0.0] * len(months) for category in categories}
         for cash in strategy.cash:
             if cash.at == when:
-                amounts[cash.category][cash.month - 1] += cash.amount
-        sums = put_categories(sheet, row, columns, amounts, amount_formula)
+                amounts[cash.category][cash.month - months[0]] += cash.amount
+        sums = put_categories(sheet, row, columns, amounts, amount_formula, months[0])
         for line in range(row, row + len(categories)):
             sheet.put(line, 1, when)
         row += len(categories) + 1
@@ -161,18 +166,22 @@ def _put_block(
     both = [Formula(f"={a1(start.row, c)}+{a1(end.row, c)}", a + b) for c, a, b in pairs]
     total = sheet.put_series(row, "total", FIRST, both, "total")
     sheet.put_running_sums(row + 1, "cumulative", row, FIRST, total.amounts)
-    discounted = sheet.put_series(row + 2, "discounted (present cost)", FIRST, _discounted_formulas(start, end, rate))
+    discounted = sheet.put_series(
+        row + 2, "discounted (present cost)", FIRST, _discounted_formulas(start, end, rate, months)
+    )
     for each, style in ((start, "text"), (end, "text"), (total, "total_text"), (discounted, "text")):
         sheet.put(each.row, 1, None, style)
     total_cost, present_cost = (
         Formula(f"={sheet.address(each.row, FIRST - 1)}", sum(each.amounts)) for each in (total, discounted)
     )
-    return CashFlowBlock(strategy, total_cost, present_cost, row + 1, columns[-1], start, end, rows)
+    return CashFlowBlock(strategy, months, total_cost, present_cost, row + 1, columns[-1], start, end, rows)
 
 
-def _discounted_formulas(start: MonthlyRow, end: MonthlyRow, rate: DiscountRateCells) -> Iterator[Formula]:
+def _discounted_formulas(
+    start: MonthlyRow, end: MonthlyRow, rate: DiscountRateCells, months: range
+) -> Iterator[Formula]:
     factor, growth = f"(1+{rate.monthly})", 1 + rate.monthly_value
-    for month, amounts in enumerate(zip(start.amounts, end.amounts, strict=True), start=1):
-        at_start, at_end, number = (a1(row, FIRST + month - 1) for row in (start.row, end.row, MONTHS_ROW))
+    for column, (month, *amounts) in enumerate(zip(months, start.amounts, end.amounts, strict=True), start=FIRST):
+        at_start, at_end, number = (a1(row, column) for row in (start.row, end.row, MONTHS_ROW))
         value = amounts[0] / growth ** (month - 1) + amounts[1] / growth**month
         yield Formula(f"={at_start}/{factor}^({number}-1)+{at_end}/{factor}^{number}", value)

@@ -25,6 +25,7 @@ SHEETS = {
     "Scenarios": ("all strategies as planned, at low and at high cost, and in this workbook now", BOTH),
     "Sensitivity": ("the effect of one assumption at a time, and switching values", PLANNED),
     "Break-even": ("owning one node against renting its equal: from which month, from which use", PLANNED),
+    "Negotiation": ("what to ask vendors for: prices at which another strategy is the choice", PLANNED),
     "Workloads": ("the cost of each workload, its budget and its place", LIVE),
     "Unit economics": ("the cost of a unit of work under each strategy", LIVE),
     "Purchases": ("purchases and commitments, by month of order", PLANNED),

@@ -139,6 +139,26 @@ def _readings_list(plan: Plan) -> SheetList:
     return note, [(head, width, "wrap") for head, width in heads], rows
 
 
+def _negotiation_list(plan: Plan) -> SheetList:
+    money = plan.currency
+    columns = (
+        ("kind", 8, "text"), ("provider", 10, "text"), ("region", 14, "wrap"), ("for", 26, "wrap"),
+        ("option", 24, "wrap"), ("paid by", 9, "text"), (f"counted, {money}", 14, "figure"),
+        (f"choice changes at, {money}", 14, "figure"), ("change", 9, "percent"), ("to", 9, "text"),
+        (f"spend, present cost, {money}", 16, "money"), (f"saving at stake, {money}", 16, "money"),
+        ("basis", 18, "text"),
+    )  # fmt: skip
+    rows = [
+        (
+            t.kind, t.provider, t.region, t.name, t.purchase_option, t.paid_by, t.price, t.flip_price,
+            t.change_fraction, t.becomes, t.spend, t.at_stake, in_words(t.basis),
+        )
+        for t in plan.negotiation
+    ]  # fmt: skip
+    note = "Rates per node-hour, quotes per system. Beyond each price another strategy is the choice, all others kept."
+    return note, columns, rows
+
+
 LISTS = {
     "Resources": _resources_list,
     "Purchases": _purchases_list,
@@ -146,6 +166,7 @@ LISTS = {
     "Gaps": _gaps_list,
     "Bill of materials": _materials_list,
     "Quotas": _quotas_list,
+    "Negotiation": _negotiation_list,
     "As read": _readings_list,
 }
-NONE_IF_EMPTY = ("Bill of materials", "Quotas", "As read")
+NONE_IF_EMPTY = ("Bill of materials", "Quotas", "Negotiation", "As read")

@@ -120,12 +120,27 @@ class _OwningWriter:
         start, end = (self.cash.range(line.row, FIRST_MONTH, block.last_column) for line in (block.start, block.end))
         now = [a1(HEADER_ROW, column, fixed_row=True) for column in self.columns]
         padded = [0.0] * len(self.columns)
+        at_start, at_end = (dict(zip(block.months, each.amounts, strict=True)) for each in (block.start, block.end))
         # time m holds the end of month m and the start of month m + 1, hence the shift by one
-        amounts = zip(now, (*block.start.amounts, *padded), (0.0, *block.end.amounts, *padded), strict=False)
+        in_plan = range(1, block.months.stop)
+        amounts = zip(
+            now,
+            (*(at_start[month] for month in in_plan), *padded),
+            (at_end.get(0, 0.0), *(at_end[month] for month in in_plan), *padded),
+            strict=False,
+        )
         cells = [
             Formula(f"=SUMIFS({start},{months},{time}+1)+SUMIFS({end},{months},{time})", a + b)
             for time, a, b in amounts
         ]
+        if block.months[0] < 1:  # paid before the plan: with interest until its start
+            growth = f"(1+{self.rate.monthly})"
+            before = f"SUMPRODUCT(({months}<1)*{start}*{growth}^(1-{months}))"
+            before += f"+SUMPRODUCT(({months}<0)*{end}*{growth}^(-{months}))"
+            rate = 1 + self.rate.monthly_value
+            earlier = sum(at_start[month] * rate ** (1 - month) for month in range(block.months[0], 1))
+            earlier += sum(at_end[month] * rate**-month for month in range(block.months[0], 0))
+            cells[0] = Formula(f"{cells[0].text}+{before}", float(cells[0].value) + earlier)
         return self.sheet.put_series(row, label, FIRST, cells, digits=2)
 
     def _discounted_row(

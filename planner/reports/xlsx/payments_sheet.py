@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner.reports._content.number_format import in_words, month_name
-from planner.reports._content.repricing import LedgerRepricing, last_month
+from planner.reports._content.repricing import LedgerRepricing, first_month, last_month
 from planner.reports.xlsx.assumptions_sheet import DiscountRateCells
 from planner.reports.xlsx.choices_sheet import ChoicesSheet
 from planner.reports.xlsx.input_states import InputCounts, count_pairs
@@ -49,6 +49,7 @@ class PaymentsSheet:
     choices: ChoicesSheet
     figures: Mapping[str, str]
     last: int
+    first_month: int
     costs: tuple[tuple[float, float], ...]
     """Total and present cost of each line, before support plan and tax."""
 
@@ -63,7 +64,8 @@ class PaymentsSheet:
 
     def month(self, month: int) -> str:
         """All lines of one month; the column is free to move along a row."""
-        return f"{self.sheet.cell(START, FIRST + month - 1)}:{a1(self.last, FIRST + month - 1, fixed_row=True)}"
+        column = FIRST + month - self.first_month
+        return f"{self.sheet.cell(START, column)}:{a1(self.last, column, fixed_row=True)}"
 
     def sum_of(self, values: str, criteria: Mapping[int, str]) -> str:
         """SUMIFS over `values` of the lines that meet a criterion in each given column."""
@@ -80,15 +82,15 @@ def write(
     choices: ChoicesSheet,
 ) -> PaymentsSheet:
     """Writes a row for each line of the ledger."""
-    ledger, months = repricing.ledger, last_month(plan)
+    ledger, months = repricing.ledger, range(first_month(plan), last_month(plan) + 1)
     paid = [ledger.amounts(line, line.rate_value, repricing.figures.get(line.growth, 0.0)) for line in ledger.lines]
     width = fitting_width(amount for amounts in paid for amount in amounts.values())
-    sheet.widths((*(width for _, width, _ in COLUMNS), *(width for _ in range(months))))
+    sheet.widths((*(width for _, width, _ in COLUMNS), *(width for _ in months)))
     sheet.heading(f"Payments, {plan.currency}", NOTE)
-    sheet.timeline([head for head, _, _ in COLUMNS], [month_name(plan, m + 1) for m in range(months)], WORKLOAD)
+    sheet.timeline([head for head, _, _ in COLUMNS], [month_name(plan, m) for m in months], WORKLOAD, months[0])
     writer = _PaymentsWriter(sheet, repricing, figures, rate, choices, months)
     costs = [writer.write(START + index, *each) for index, each in enumerate(zip(ledger.lines, paid, strict=True))]
-    return PaymentsSheet(sheet, choices, figures, START + max(len(costs), 1) - 1, tuple(costs))
+    return PaymentsSheet(sheet, choices, figures, START + max(len(costs), 1) - 1, months[0], tuple(costs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class _PaymentsWriter:
     figures: Mapping[str, str]
     rate: DiscountRateCells
     choices: ChoicesSheet
-    months: int
+    months: range
 
     def write(self, row: int, line: AuditLine, paid: Mapping[int, float]) -> tuple[float, float]:
         """Writes a line that pays these amounts by month; their sum and present cost."""
@@ -109,7 +111,7 @@ class _PaymentsWriter:
             amount * discount_factor(month, line.at, self.rate.monthly_value) for month, amount in paid.items()
         )
         chosen = self.repricing.ledger.choices[line.choice]
-        months = row_range(row, FIRST, FIRST + self.months - 1)
+        months = row_range(row, FIRST, FIRST + len(self.months) - 1)
         node = parse_formula(line.rate)
         # a rate that names no figure is the number itself, and an input
         is_input = node.number is not None
@@ -136,17 +138,21 @@ class _PaymentsWriter:
         styles = [style for _, _, style in COLUMNS]
         styles[RATE] = "input" if is_input else styles[RATE]
         self.sheet.put_row(row, cells, styles)
-        for month in range(1, self.months + 1):
+        for column, month in enumerate(self.months, start=FIRST):
             amount = Formula(self._amount_formula(row, line, month), paid.get(month, 0.0))
-            self.sheet.put(row, FIRST + month - 1, amount, "money")
+            self.sheet.put(row, column, amount, "money")
         return total, present
 
     def _amount_formula(self, row: int, line: AuditLine, month: int) -> str:
-        """One formula along the row: the month's own quantity, or the whole one in the months that it is paid."""
-        now = a1(MONTHS_ROW, FIRST + month - 1, fixed_row=True)
+        """One formula along the row: the month's own quantity, or the whole one in the months that it is paid; nothing
+        is used before the plan."""
+        if line.by_month and month < 1:
+            return "=0"
+        now = a1(MONTHS_ROW, FIRST + month - self.months[0], fixed_row=True)
         here = {column: a1(row, column, fixed_column=True) for column in (FROM, TO, PRICED, QUANTITY, RATE, GROWTH)}
-        quantity = self.choices.month(line.choice, month)
-        if not line.by_month:
+        if line.by_month:
+            quantity = self.choices.month(line.choice, month)
+        else:
             quantity = f"IF(AND({now}>={here[FROM]},{now}<={here[TO]}),{here[QUANTITY]},0)"
         text = f"={quantity}*{here[RATE]}"
         if line.growth:
@@ -156,6 +162,6 @@ class _PaymentsWriter:
         return text
 
     def _present_cost_formula(self, row: int, paid: str) -> str:
-        when = f"{a1(MONTHS_ROW, FIRST, True, True)}:{a1(MONTHS_ROW, FIRST + self.months - 1, True, True)}"
+        when = f"{a1(MONTHS_ROW, FIRST, True, True)}:{a1(MONTHS_ROW, FIRST + len(self.months) - 1, True, True)}"
         sooner = f'IF({a1(row, WHEN, fixed_column=True)}="start",1,0)'
         return f"=SUMPRODUCT({paid}/(1+{self.rate.monthly})^({when}-{sooner}))"

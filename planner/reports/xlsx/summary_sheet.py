@@ -202,7 +202,7 @@ def _put_break_even(sheet: WorkbookSheet, plan: Plan, row: int) -> int:
 
 
 def _cumulative_chart(sheet: WorkbookSheet, plan: Plan, blocks: tuple[CashFlowBlock, ...]) -> object:
-    last = FIRST + plan.months - 1
+    last = FIRST + plan.months - blocks[0].months[0]
     series: list[dict[str, object]] = [
         {
             "name": block.strategy.name,

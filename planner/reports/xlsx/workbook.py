@@ -275,12 +275,14 @@ class WorkbookSheet:
             self._sheet.autofilter(HEADER_ROW, 0, row - 1, len(columns) - 1)
         return row
 
-    def timeline(self, heads: Sequence[str], months: Sequence[str], frozen: int | None = None) -> None:
-        """Column heads with a column for each month after them, and the months' numbers in MONTHS_ROW, which formulas
-        read; the first columns (`frozen`, else all heads) stay in sight."""
+    def timeline(
+        self, heads: Sequence[str], months: Sequence[str], frozen: int | None = None, first_month: int = 1
+    ) -> None:
+        """Column heads with a column for each month after them, and the months' numbers from `first_month` on in
+        MONTHS_ROW, which formulas read; the first columns (`frozen`, else all heads) stay in sight."""
         self.header((*heads, *months))
         self.put(MONTHS_ROW, 0, "month")
-        for number, column in enumerate(range(len(heads), len(heads) + len(months)), start=1):
+        for number, column in enumerate(range(len(heads), len(heads) + len(months)), start=first_month):
             self.put(MONTHS_ROW, column, number, "count")
         self.freeze(MONTHS_ROW + 1, len(heads) if frozen is None else frozen)
 

@@ -22,6 +22,7 @@ from planner.supply.onprem.lifecycle_costs import (
     resale_value,
     staff_payments,
     usable_months,
+    value_after_life,
 )
 from planner.supply.onprem.systems import (
     OwnedNode,
@@ -55,4 +56,5 @@ __all__ = [
     "staff_payments",
     "usable_months",
     "validate_owned_systems",
+    "value_after_life",
 ]

@@ -1,8 +1,9 @@
 """Costs of an owned node from order to sale, and when it can be used.
 
-`financing` has the payments for hardware. The node is delivered after the lead time and works after the months of
-migration; running costs start at delivery and its idle draw does not stop; it is sold at the end of its life or of the
-horizon, whichever comes first, and only the server, not the network, has a resale value.
+`financing` has the payments for hardware. The node is ordered in a month of the plan, or before it (0 and less), is
+delivered after the lead time and works after the months of migration; running costs start at delivery and its idle draw
+does not stop; it is sold at the end of its life or of the horizon, whichever comes first. Only the server, not the
+network, has a resale value, which falls from its payment on.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from planner.finance.cashflow import Payment, Terms
-from planner.finance.symbolic import annuity_factor, growth_factor, power
+from planner.finance.symbolic import annuity_factor, growth_factor, larger_of, power
 from planner.request.assumptions import Assumptions
 from planner.request.ownership import Finance
 from planner.supply.onprem import facility, financing
@@ -119,17 +120,24 @@ def node_payments(
         rows.append(Payment(there.start, "start", "installation", cost.installation))
     rows += _running_payments(cost, there, assumptions)
     if there and node.finance.hardware != "lease":
-        rows.append(Payment(there[-1], "end", "resale", -resale_value(node, len(there), assumptions)))
+        rows.append(Payment(there[-1], "end", "resale", -_sale_value(node, month, there, assumptions)))
     return tuple(replace(row, amount=row.amount * quantity) for row in rows if row.amount)
 
 
 def existing_node_payments(
-    node: OwnedNode, count: int, age_months: int, covers: range, assumptions: Assumptions, terms: Terms
+    node: OwnedNode,
+    count: int,
+    age_months: int,
+    covers: range,
+    assumptions: Assumptions,
+    terms: Terms,
+    counts_value: bool = False,
 ) -> tuple[Payment, ...]:
-    """Running costs of `count` nodes from before the plan in the months `covers`, less their resale at the end; their
-    price is sunk. `age_months` is their age at the start of the plan."""
+    """Running costs of `count` nodes from before the plan in the months `covers`; their price is sunk. `age_months` is
+    their age at the start of the plan. `counts_value`: with the resale forgone at the start, less that at the end."""
     rows = _running_payments(_costs_under_terms(node, assumptions, terms), covers, assumptions)
-    if covers:
+    if covers and counts_value:
+        rows.append(Payment(covers[0], "start", "resale", resale_value(node, age_months, assumptions)))
         value = resale_value(node, age_months + len(covers), assumptions)
         rows.append(Payment(covers[-1], "end", "resale", -value))
     return tuple(replace(row, amount=row.amount * count) for row in rows if row.amount)
@@ -157,9 +165,29 @@ def node_rack_fraction(node: OwnedNode, assumptions: Assumptions) -> float:
     return facility.rack_fraction(node.rack_units, node.max_power_kw, assumptions)
 
 
-def resale_value(node: OwnedNode, months_used: int, assumptions: Assumptions) -> float:
-    """Resale value of the server after `months_used`: the price paid x (1 - yearly loss)^(months / 12)."""
-    return _server_price(node, assumptions) * power(1 - assumptions["value_loss_annual"].value, months_used / 12)
+def resale_value(node: OwnedNode, months_paid: int, assumptions: Assumptions) -> float:
+    """What the server sells for `months_paid` after its payment: the price paid x (1 - loss), the loss being 1 -
+    (1 - yearly loss)^(months / 12) x (1 - liquidation discount), and no less than the least loss."""
+    a = assumptions
+    by_age = power(1 - a["value_loss_annual"].value, months_paid / 12) * (1 - a["liquidation_discount_fraction"].value)
+    return _server_price(node, a) * (1 - larger_of(1 - by_age, a["resale_loss_minimum_fraction"].value))
+
+
+def _sale_value(node: OwnedNode, month: int, there: range, assumptions: Assumptions) -> float:
+    """What a node ordered in `month` sells for after the months `there`: each payment loses value from its own date,
+    the deposit from the order and the rest from delivery."""
+    at_delivery = resale_value(node, len(there), assumptions)
+    if there.start == month:
+        return at_delivery
+    at_order = resale_value(node, there.stop - month, assumptions)
+    deposit = assumptions["deposit_fraction"].value
+    return deposit * at_order + (1 - deposit) * at_delivery
+
+
+def value_after_life(node: OwnedNode, assumptions: Assumptions) -> float:
+    """What a node sells for at the end of its life, which begins a lead time after the order."""
+    ordered = 1 - round(assumptions["lead_time_months"].value)
+    return _sale_value(node, ordered, range(1, round(assumptions["useful_life_months"].value) + 1), assumptions)
 
 
 def cost_per_month_over_life(node: OwnedNode, assumptions: Assumptions, terms: Terms) -> float:
@@ -172,7 +200,7 @@ def cost_per_month_over_life(node: OwnedNode, assumptions: Assumptions, terms: T
     life = round(assumptions["useful_life_months"].value)
     rate = terms.discount_rate_monthly
     # Resale is discounted to delivery; the rest of the capital is spread as an annuity over the months of life.
-    resale = resale_value(node, life, assumptions) * (1 + rate) ** -life
+    resale = value_after_life(node, assumptions) * (1 + rate) ** -life
     return (cost.capital - resale) / annuity_factor(rate, life) + cost.per_month_at_work
 
 

@@ -106,6 +106,8 @@ def _purchase_obstacle(system: ServerSystem, assumptions: Assumptions, as_of: da
         return "not_planned", message("owned_system_not_sold")
     if system.price is None or system.price_as_of is None:
         return "no_price", message("owned_price_unknown")
+    if system.price_as_of > as_of:
+        return "no_price", message("owned_price_newer", as_of=system.price_as_of)
     max_age = assumptions["owned_price_max_age_years"].value
     if (as_of - system.price_as_of).days > max_age * 366:
         return "old_price", message("owned_price_outdated", as_of=system.price_as_of, max_age_years=max_age)

@@ -58,5 +58,5 @@ def owned_conventions(request: Request, assumptions: Assumptions) -> tuple[Messa
     if request.site.staff == "whole":
         conventions.append(message("operators_hired_singly"))
     if request.existing.nodes:
-        conventions.append(message("existing_nodes_cost_running_only"))
+        conventions.append(message("existing_nodes_value", existing_value=request.existing_value))
     return tuple(conventions)

@@ -28,16 +28,18 @@ def owned_payments(answer: Answer, each: Row) -> list[Paid]:
         rows.append((delivered, "start", "installation", server * a["installation_fraction"]))
         rows += _running(answer, name, there)
         if not leased:
-            rows.append((there[-1], "end", "resale", -_resale(answer, name, len(there))))
+            rows.append((there[-1], "end", "resale", -_resale(answer, name, each["month"], there)))
     return [(month, at, category, name, amount * each["count"]) for month, at, category, amount in rows]
 
 
 def existing_payments(answer: Answer) -> list[Paid]:
-    """Running costs of nodes from before, and their resale at the end."""
+    """Running costs of nodes from before, and where it counts what their value falls by."""
     rows = []
     for line, name, covers, age in answer.held_nodes:
         paid = _running(answer, name, covers)
-        paid.append((covers[-1], "end", "resale", -_resale(answer, name, age + len(covers))))
+        if answer.question.document.get("existing_value") == "market":
+            paid.append((1, "start", "resale", _value(answer, name, age)))
+            paid.append((covers[-1], "end", "resale", -_value(answer, name, age + len(covers))))
         rows += [(month, at, kind, name + EXISTING, amount * line["count"]) for month, at, kind, amount in paid]
     return rows
 
@@ -80,8 +82,16 @@ def _server_price(answer: Answer, name: str) -> float:
     return (answer.system(name)["price"] or 0.0) * (1 - answer.assumed["hardware_discount_fraction"])
 
 
-def _resale(answer: Answer, name: str, months: int) -> float:
-    return _server_price(answer, name) * (1 - answer.assumed["value_loss_annual"]) ** (months / 12)
+def _resale(answer: Answer, name: str, ordered: int, there: range) -> float:
+    """The deposit loses value from the order, the rest from delivery."""
+    deposit = 1.0 if there.start == ordered else answer.assumed["deposit_fraction"]
+    return deposit * _value(answer, name, there[-1] + 1 - ordered) + (1 - deposit) * _value(answer, name, len(there))
+
+
+def _value(answer: Answer, name: str, months: int) -> float:
+    a = answer.assumed
+    kept = (1 - a["value_loss_annual"]) ** (months / 12) * (1 - a["liquidation_discount_fraction"])
+    return _server_price(answer, name) * min(kept, 1 - a["resale_loss_minimum_fraction"])
 
 
 def _hardware(answer: Answer, amount: float, month: int, delivered: int) -> list[tuple[int, str, str, float]]:

@@ -130,7 +130,9 @@ class Lived:
         self.paid.append((purchase.month, "start", purchase.count * price / (1 - a["network_fraction_of_capex"])))
         first = purchase.month + round(a["lead_time_months"])
         last = min(first + round(a["useful_life_months"]) - 1, self.plan.months)
-        self._keep(purchase.name, purchase.accelerators_per_node, purchase.count, range(first, last + 1), 0)
+        there, count = range(first, last + 1), purchase.count
+        self._keep(purchase.name, purchase.accelerators_per_node, count, there)
+        self.paid.append((last, "end", -count * self._sold(price, last + 1 - purchase.month)))
 
     def _held(self) -> None:
         """Owned nodes that are there already: their price is sunk."""
@@ -141,15 +143,24 @@ class Lived:
             left = min(round(self.a["useful_life_months"]) - age, self.plan.months)
             if left > 0:
                 accelerators = next(s.accelerator_count for s in self.catalog.systems if s.name == line.system)
-                self._keep(line.system, accelerators, line.count, range(1, left + 1), age)
+                self._keep(line.system, accelerators, line.count, range(1, left + 1))
+                if self.request.existing_value == "market":
+                    price, _ = self._system(line.system)
+                    self.paid.append((1, "start", line.count * self._sold(price, age)))
+                    self.paid.append((left, "end", -line.count * self._sold(price, age + left)))
+
+    def _sold(self, price: float, months_paid: int) -> float:
+        """What a server sells for so long after its payment."""
+        kept = (1 - self.a["value_loss_annual"]) ** (months_paid / 12) * (1 - self.a["liquidation_discount_fraction"])
+        return price * min(kept, 1 - self.a["resale_loss_minimum_fraction"])
 
     def _system(self, name: str) -> tuple[float, float]:
         """Price and maximum power."""
         key = "_".join("".join(c if c.isalnum() else " " for c in name.casefold()).split())
         return self.a["price_of_" + key], self.a["power_kw_of_" + key]
 
-    def _keep(self, name: str, accelerators: float, count: int, months: range, age: int) -> None:
-        """Space, staff, support and idle power of every hour that it is there, used or not, and its sale."""
+    def _keep(self, name: str, accelerators: float, count: int, months: range) -> None:
+        """Space, staff, support and idle power of every hour that it is there, used or not."""
         a = self.a
         price, power = self._system(name)
         monthly = power * a["colocation_per_kw_month"]
@@ -159,8 +170,6 @@ class Lived:
         for month in months:
             idle = math.fsum(self._energy(name, month) * a["idle_draw_fraction"] * TIMES for _ in range(WEEK))
             self.paid.append((month, "end", count * (monthly + idle)))
-        sold = price * (1 - a["value_loss_annual"]) ** ((age + len(months)) / 12)
-        self.paid.append((months[-1], "end", -count * sold))
 
     def _energy(self, name: str, month: int) -> float:
         """What an hour at work costs at the site's meter."""

@@ -25,7 +25,9 @@ def by_hand(a, price: float, power_kw: float, accelerators: int) -> tuple[float,
     month += power_kw * a["server_power_fraction"] * a["pue"] * HOURS * a["electricity_price_per_kwh"]
     rate = (1 + a["discount_rate_annual"]) ** (1 / 12) - 1
     annuity = (1 - (1 + rate) ** -60) / rate
-    sold = price * (1 - a["value_loss_annual"]) ** 5 / (1 + a["discount_rate_annual"]) ** 5
+    paid_before = a["lead_time_months"] / 12
+    kept = (1 - a["value_loss_annual"]) ** (5 + paid_before) * (1 - a["liquidation_discount_fraction"])
+    sold = price * kept / (1 + a["discount_rate_annual"]) ** 5
     return capital, month / HOURS, ((capital - sold) / annuity + month) / HOURS
 
 

@@ -1,0 +1,33 @@
+"""Behind `planner negotiate`: the prices to ask vendors for, as text, CSV or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields
+
+from planner.cli._estimate_settings import OptionValue, PriceFiles, parse_settings, plan_file
+from planner.cli._exit_codes import DONE, INFEASIBLE
+from planner.cli._tables import print_report
+from planner.reports._content.negotiation import negotiation_section
+from planner.reports._content.sections import headline
+from planner.reports.text import section_lines
+from planner.result import Plan
+from planner.result.risk import NegotiationTarget
+
+
+def report_negotiation(file: str, options: Mapping[str, OptionValue], money: PriceFiles, format_name: str) -> int:
+    """Plan `file`, confirm the prices and print them; InvalidRequest with every problem."""
+    settings, places, complaints = parse_settings(options)
+    plan = plan_file(file, settings, places, complaints, money, negotiates=True)
+    columns = tuple(field.name for field in fields(NegotiationTarget))
+    records = [asdict(target) for target in plan.negotiation]
+    document = {"plan_id": plan.plan_id, "recommendation": headline(plan), "negotiation": records}
+    print_report(format_name, _lines(plan), columns, records, lambda: document)
+    return INFEASIBLE if plan.status == "infeasible" else DONE
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    yield headline(plan)
+    yield ""
+    section = negotiation_section(plan)
+    yield from ("Nothing to compare with: no price changes the choice.",) if section is None else section_lines(section)

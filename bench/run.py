@@ -23,11 +23,12 @@ from pulp_cbc import pulp_cbc
 from risk import risk
 from sheets import sheets
 from skypilot import skypilot
+from uncertainty import uncertainty
 from workbook import workbook
 
 Group = Callable[[], Iterator[Figure]]
 GROUPS: tuple[Group, ...] = (
-    cold, warm, large, feed, service, risk, bills, sheets, workbook, overhead, portfolios, growth,
+    cold, warm, large, feed, service, risk, bills, sheets, workbook, overhead, portfolios, growth, uncertainty,
 )  # fmt: skip
 PEERS: tuple[Group, ...] = (skypilot, pulp_cbc)
 

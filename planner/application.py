@@ -43,7 +43,7 @@ Place = Callable[[str], str]
 T = TypeVar("T")
 EXPECTATION_PREFIX = "Input should be "
 """The beginning of pydantic's messages on unexpected values."""
-MERGED_FIELDS = ("assumptions", "risk")
+MERGED_FIELDS = ("assumptions", "risk", "uncertainty")
 """Mappings of a document whose entries settings override one by one."""
 PLACEHOLDER_WORKLOAD = {"name": "-", "demand": {"units_per_month": 1}}
 
@@ -157,14 +157,23 @@ def merge_settings(
 ) -> tuple[dict[str, Any], list[InputProblem]]:
     """The document with `settings` over it, dated today by default, and a problem if they change its currency.
 
-    `assumptions` and `risk` are merged by name; any other setting replaces the field of the document.
+    `assumptions`, `risk` and `uncertainty` are merged by name; any other setting replaces the field of the document.
     """
     merged = {"as_of": today().isoformat(), **document, **settings}
     for field in MERGED_FIELDS:
         original, override = document.get(field), settings.get(field)
         if isinstance(original, Mapping) and isinstance(override, Mapping):
-            merged[field] = {**original, **override}
+            merged[field] = merge_mappings(original, override)
     return merged, [*validate_currency_override(document, settings, place("currency"))]
+
+
+def merge_mappings(original: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:
+    """`original` with the entries of `override` over it; mappings in both are merged in the same way."""
+    merged = {**original, **override}
+    for name in original.keys() & override.keys():
+        if isinstance(original[name], Mapping) and isinstance(override[name], Mapping):
+            merged[name] = merge_mappings(original[name], override[name])
+    return merged
 
 
 def find_inapplicable_options(

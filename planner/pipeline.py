@@ -25,6 +25,7 @@ from planner.analysis.recommendation import find_break_evens, list_reasons, qual
 from planner.analysis.rightsizing import list_rightsizing_reasons
 from planner.analysis.risk import BaselinePlan, assess_risk, find_switching_values
 from planner.analysis.risk.replanning import AS_PREDICTED, Replanner, Throughputs, with_throughputs
+from planner.analysis.uncertainty import assess_uncertainty
 from planner.analysis.warnings import collect_gaps, list_doubts
 from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
@@ -213,6 +214,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
         margins=compute_marginal_values(solved, advice.strategy, context, of_demand=request.risk is not None),
         flips=find_switching_values(case),
         risk=assess_risk(request.risk, case),
+        uncertainty=assess_uncertainty(request, case) if request.uncertainty else None,
         views=build_financial_views(request.finance, advice, solved, context),
         ledger=build_audit_trail(solved, context, prices, assumptions, case.terms_of),
         considered=list_alternatives(request, context, catalog, solved, advice, nodes, owned.node_gaps),
@@ -307,8 +309,7 @@ def _existing_nodes(context: PlanningContext) -> list[onprem.OwnedNode]:
 def _rentable_quotes(nodes: Iterable[onprem.OwnedNode], request: Request, catalog: Catalog) -> list[Quote]:
     """On-demand prices of the same accelerators as owned nodes."""
     quotes = catalog.quotes(accelerators={node.accelerator for node in nodes}, options=["on_demand"])
-    start = plan_start(request)
-    return [quote for quote in quotes if is_offered(quote, request, start)]
+    return [quote for quote in quotes if is_offered(quote, request, plan_start(request))]
 
 
 def _sort_workloads(request: Request) -> Request:
@@ -344,7 +345,6 @@ def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:
 def _solve_strategies(basis: ReplanningBasis, catalog: Catalog, unserved: tuple[Message, ...]) -> list[SolvedStrategy]:
     """The requested strategies, verified, or with reasons why not. Hybrid takes over a cheaper one within it; cloud
     takes over a hybrid that buys no hardware: nothing in the cloud can be cheaper, and one search is spared."""
-
     request, context = basis.request, basis.setting
 
     def solve_one(name: StrategyName, bound: float = -math.inf) -> SolvedStrategy:
@@ -375,5 +375,5 @@ def _solve_strategies(basis: ReplanningBasis, catalog: Catalog, unserved: tuple[
 
 def _plan_identity(request: Request, catalog: Catalog) -> str:
     """A short digest of the request and the prices: equal inputs, equal name."""
-    text = request.model_dump_json() + catalog.digest
+    text = request.model_dump_json(exclude=None if request.uncertainty else {"uncertainty"}) + catalog.digest
     return hashlib.sha256(text.encode()).hexdigest()[:12]

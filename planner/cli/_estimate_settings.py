@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from planner.analysis.comparison import ReviewRecord
-from planner.application import DEFAULT_FORECAST, BillForecastOptions, parse_fraction, plan_input
+from planner.application import DEFAULT_FORECAST, BillForecastOptions, merge_mappings, parse_fraction, plan_input
 from planner.cli._exit_codes import DONE, INFEASIBLE, INTERRUPTED
 from planner.cli._input_explanation import DEFAULT_READING, FileReadingOptions, read_source
 from planner.cli._input_problems import option_flag, unreadable_file
@@ -30,10 +30,21 @@ PriceFiles = tuple[str | None, str | None]
 Settings = tuple[dict[str, Any], dict[str, str], list[InputProblem]]
 FIELDS = {"discount_rate": "discount_rate_annual"}
 """Options whose request field has another name."""
-SETUP = ("systems", "existing", "site", "finance", "limits")
+ANALYSES = {"risk": "a risk analysis", "uncertainty": "decisions under uncertainty"}
+"""Parts of a request that take time."""
+SETUP = ("systems", "existing", "site", "finance", "limits", "uncertainty")
 """The parts of a request that a setup file may hold."""
-RISK = frozenset({"risk", "seed", "draws", "reoptimise"})
-"""Options of the risk analysis; each sets a field of `risk` in the request."""
+PARTS = {
+    "risk": "risk",
+    "seed": "risk.seed",
+    "draws": "risk.draws",
+    "reoptimise": "risk.reoptimise",
+    "uncertainty": "uncertainty",
+    "scenarios": "uncertainty.scenarios",
+    "tail_weight": "uncertainty.tail_weight",
+    "demand_range": "uncertainty.ranges.demand_change_annual",
+}
+"""Options that set a field within a part of the request; the first of each part asks for it alone."""
 
 
 def estimate(
@@ -92,8 +103,9 @@ def plan_file(
     document, unread = expand_document(source.document, settings, file)
     if faults:
         document.pop("currency", None)  # whether it has an exchange rate is unknown
-    with_risk = " with a risk analysis" if document.get("risk") is not None else ""
-    print_progress(f"planning {format_count(len(document.get('workloads') or ()), 'workload')}{with_risk}")
+    asked = [text for part, text in ANALYSES.items() if document.get(part) is not None]
+    analyses = f" with {' and '.join(asked)}" if asked else ""
+    print_progress(f"planning {format_count(len(document.get('workloads') or ()), 'workload')}{analyses}")
     wrong = (*complaints, *mapping_problems, *faults, *unread)
     return _run_interruptibly(
         lambda: plan_input(source, document, catalog, wrong, places, last_review=last, negotiates=negotiates)
@@ -128,16 +140,16 @@ def parse_settings(options: Mapping[str, OptionValue]) -> Settings:
             complaints += faults
         elif option == "setup":
             parts, more, faults = _read_setup(str(value))
-            settings |= parts
+            settings |= {name: _merge_part(part, settings.get(name)) for name, part in parts.items()}
             places |= more
             complaints += faults
             continue
         elif option == "quotas":
             settings[field], faults = read_quota_rows(Path(str(value)))
             complaints += faults
-        elif option in RISK:
-            settings.setdefault("risk", {}).update({} if value is True else {option: value})
-            field = "risk" if value is True else f"risk.{option}"
+        elif option in PARTS:
+            field = PARTS[option]
+            complaints += _set_part(settings, field, value)
         elif option == "no_estimates":
             field = "allow_estimates"
             settings[field] = False
@@ -149,6 +161,29 @@ def parse_settings(options: Mapping[str, OptionValue]) -> Settings:
                 settings[field] = rate  # 8% as 0.08; other texts are validated with the request
         places[field] = place
     return settings, places, complaints
+
+
+def _set_part(settings: dict[str, Any], field: str, value: OptionValue) -> list[InputProblem]:
+    """Sets a field within a part of the request, a flag the part itself; the problems of its text."""
+    *above, name = field.split(".")
+    for part in above:
+        settings = settings.setdefault(part, {})
+    if value is True:
+        settings.setdefault(name, {})
+    elif name == "demand_change_annual":
+        ends = [parse_fraction(end) for end in str(value).split(",")]
+        if len(ends) != 2 or None in ends:
+            expected = "the lowest and the highest change a year, such as -20%,50%"
+            return [InputProblem(field, option_flag("demand_range"), "not a range", str(value), expected)]
+        settings[name] = dict(zip(("low", "high"), ends, strict=True))
+    else:
+        settings[name] = parse_fraction(value) if isinstance(value, str) and value.endswith("%") else value
+    return []
+
+
+def _merge_part(part: Any, option: Any) -> Any:
+    """A part of a setup file, with what options say of it over it."""
+    return merge_mappings(part, option) if isinstance(part, Mapping) and isinstance(option, Mapping) else part
 
 
 def _read_setup(path: str) -> Settings:

@@ -9,6 +9,8 @@ RATES_HELP = "CSV of dated exchange rates: date,from,to,rate,source."
 MAP_HELP = "Meaning of a column by its title: a field, a month or ignore; may be repeated."
 CARD_HELP = "CSV of your discounts and negotiated prices."
 BUDGET_HELP = "Exit with 5 above a cost: AMOUNT in total, AMOUNT/month, or workloads (their budgets); may be repeated."
+DEMAND_HELP = "Change of demand per year, lowest and highest: -20%,50%; implies --uncertainty.  [default: as planned]"
+TAIL_HELP = "Weight of the mean of the dearest tenth of cases, 0 to 1; implies --uncertainty.  [default: 0]"
 AGE_HELP = "Exit with 5 if a price is older than this at the date of the plan."
 
 
@@ -65,6 +67,12 @@ class ReportFormatType(click.ParamType[str]):
 @click.option("--seed", metavar="N", help="Seed of the draws; implies --risk.  [default: the file's, else 0]")
 @click.option("--draws", metavar="N", help="Number of draws; implies --risk.  [default: the file's, else 10,000]")
 @click.option("--reoptimise", metavar="N", help="Draws to re-optimise, up to 200 (slow); implies --risk.  [default: 0]")
+@click.option(
+    "--uncertainty", is_flag=True, help="Add decisions under uncertainty: what to commit to now, and what later."
+)
+@click.option("--demand-range", metavar="LOW,HIGH", help=DEMAND_HELP)
+@click.option("--tail-weight", metavar="SHARE", help=TAIL_HELP)
+@click.option("--scenarios", metavar="N", help="Scenarios, 2 to 100; implies --uncertainty.  [default: 30]")
 @click.option("--map", "maps", multiple=True, metavar="COLUMN=FIELD", help=MAP_HELP)
 @click.option("--mapping", metavar="FILE", help="YAML of the meaning of columns, as --save-mapping writes it.")
 @click.option("--save-mapping", metavar="FILE", help="Write how the columns were read, for --mapping.")
@@ -107,7 +115,7 @@ def command(
 
     \b
     Examples:
-      planner estimate --months 12 review.xlsx
+      planner estimate --months 12 --demand-range -20%,50% review.xlsx
       planner estimate review.xlsx -o out/plan.xlsx -o out/plan.json -o out/terraform/
       planner estimate --strategies cloud,hybrid --providers aws,gcp --discount-rate 9% job.yaml
       planner estimate --currency EUR --exchange-rates rates.csv --private-prices company.csv review.xlsx

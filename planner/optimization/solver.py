@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -25,6 +25,13 @@ FIRST_PLAN = 10
 """Times that work after which a search that has no plan at all ends without one."""
 TIME_LIMIT_S = 600.0
 """A last resort: a plan cut off by it has the status within_gap, as the cut depends on the machine."""
+PROOF_ONLY: Mapping[str, float | str] = {
+    "mip_heuristic_effort": 0.0,
+    "mip_heuristic_run_rens": False,
+    "mip_heuristic_run_rins": False,
+    "mip_heuristic_run_root_reduced_cost": False,
+}
+"""The solver without its search for plans: half of the time of a program that begins from a good one."""
 RELAXATION_ACCURACY = 1e-6
 """How far a relaxation may come out above its optimum: its tolerances are a tenth of this."""
 
@@ -52,28 +59,36 @@ def solve_program(
     start: Solution | None = None,
     work: float = SEARCH_WORK,
     gap: float = GAP_TARGET,
+    *,
+    proof_only: bool = False,
 ) -> Solution:
     """The least-cost solution. One thread and a fixed seed: equal programs give equal values.
 
     `start` is a solution to begin from, of a program with the same columns; `gap` the relative distance from the bound
-    at which the search ends.
+    at which the search ends. `proof_only`: the start is good, and time goes into the bound.
     Raises InternalError when the solver stops for another reason than its work or the time.
     """
-    found = _search(program, time_limit_s, start, work, gap, presolve="choose")
+    options = PROOF_ONLY if proof_only else {}
+    found = _search(program, time_limit_s, start, work, gap, options)
     if found.status == "infeasible" and any(program.whole):
         # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
-        confirmed = _search(program, time_limit_s, start, work / FIRST_PLAN, gap, presolve="off")
+        confirmed = _search(program, time_limit_s, start, work / FIRST_PLAN, gap, {**options, "presolve": "off"})
         return found if confirmed.status == "unsolved" else confirmed
     return found
 
 
 def _search(
-    program: LinearProgram, time_limit_s: float, start: Solution | None, work: float, gap: float, presolve: str
+    program: LinearProgram,
+    time_limit_s: float,
+    start: Solution | None,
+    work: float,
+    gap: float,
+    options: Mapping[str, float | str],
 ) -> Solution:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
 
-    highs = _load_solver(program, time_limit=time_limit_s, random_seed=0, mip_rel_gap=gap, presolve=presolve)
+    highs = _load_solver(program, time_limit=time_limit_s, random_seed=0, mip_rel_gap=gap, **options)
     if start is not None and start.values:
         known = highspy.HighsSolution()
         known.col_value = list(start.values)

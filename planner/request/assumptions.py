@@ -81,12 +81,13 @@ def validate_assumptions(
                 problems.append(InputProblem(path, path, "not a positive value", f"{value:g}", "more than 0"))
         elif name not in base:
             problems.append(unknown_name(path, name, [*base, *more], kind="assumption"))
-        elif fault := _value_problem(base[name], value):
+        elif fault := find_value_problem(base[name], value):
             problems.append(InputProblem(path, path, fault[0], f"{value:g}", fault[1]))
     return problems
 
 
-def _value_problem(assumption: Assumption, value: float) -> tuple[str, str] | None:
+def find_value_problem(assumption: Assumption, value: float) -> tuple[str, str] | None:
+    """What is wrong with a value, and what would be right; None where nothing is."""
     may_be_negative = assumption.low is not None and assumption.low < 0
     if value < 0 and not may_be_negative:
         return "negative value", f"0 or more {assumption.unit}"

@@ -1,11 +1,11 @@
-"""What no strategy of a plan may pass, the quotas of its accounts, and how much is asked about its risk: parts of a
-request."""
+"""What no strategy of a plan may pass, the quotas of its accounts, and what is asked about its risk and under
+uncertainty: parts of a request."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from planner.request.field_types import Amount, Date, Fraction, LongText, Money, Positive, RequestModel, Text
 from pricing.price import PurchaseKind
@@ -89,3 +89,47 @@ class RiskRequest(RequestModel):
     """Number of draws that are solved again; takes minutes for a portfolio."""
     waits: tuple[Annotated[int, Field(ge=0, le=60)], ...] = (0, 3, 6, 12)
     """Purchase delays to solve, in months."""
+
+
+UncertainName = Literal[
+    "demand_change_annual", "throughput_level", "cloud_price_change_annual", "spot_price_change_annual",
+    "commitment_price_change_annual", "spot_hours_to_interruption", "hardware_price_level", "value_loss_annual",
+    "lead_time_months",
+]  # fmt: skip
+UNCERTAIN_NAMES: tuple[UncertainName, ...] = get_args(UncertainName)
+"""Figures whose uncertainty moves decisions: the work, its speed, prices, interruptions, deliveries and resale."""
+
+
+class FigureRange(RequestModel):
+    """Your own range of a figure, in its unit; the planned value lies in it. Equal ends: the figure is certain."""
+
+    low: Annotated[float, Field(allow_inf_nan=False)]
+    """Lowest value that you consider."""
+    high: Annotated[float, Field(allow_inf_nan=False)]
+    """Highest value that you consider."""
+
+    @model_validator(mode="after")
+    def _check_order(self) -> Self:
+        if self.low > self.high:
+            raise ValueError(f"low is above high: {self.low:g} > {self.high:g}")
+        return self
+
+
+class UncertaintyRequest(RequestModel):
+    """Decisions of the first months that are the same in all scenarios; later ones follow each. Equal seed, equal
+    figures."""
+
+    ranges: dict[UncertainName, FigureRange] = Field(default_factory=dict)
+    """Your own ranges by figure, in place of the published ones; demand_change_annual has no published range."""
+    scenarios: Annotated[int, Field(ge=2, le=100)] = 30
+    """Number of weighted scenarios that the draws are reduced to."""
+    draws: Annotated[int, Field(ge=100, le=5_000)] = 1_000
+    """Number of random draws before the reduction."""
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
+    """Seed of the random numbers; equal seeds give equal figures."""
+    decide_months: Annotated[int, Field(ge=1, le=12)] = 3
+    """Months whose orders and commitments are decided now; homes are, too."""
+    tail_weight: Fraction = 0
+    """Weight of the mean of the dearest cases in what is least; 0: the mean of all cases alone."""
+    tail_level: Annotated[float, Field(ge=0.5, le=0.99)] = 0.9
+    """Share of cases that are not among the dearest: 0.9 takes the dearest tenth."""

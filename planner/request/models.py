@@ -29,7 +29,7 @@ from planner.request.field_types import (
     Text,
     YearMonth,
 )
-from planner.request.limits import PlanLimits, QuotaLine, RiskRequest, require_quota_rows
+from planner.request.limits import PlanLimits, QuotaLine, RiskRequest, UncertaintyRequest, require_quota_rows
 from planner.request.neural_network import NeuralNetwork
 from planner.request.ownership import Existing, Finance, OwnSystem, Site
 from planner.request.sweeps import Sweep
@@ -174,8 +174,7 @@ class Workload(RequestModel):
     kind: Literal["training", "batch", "inference", "interactive"] = "batch"
     """Kind of work: training and batch may run at any hour, inference and interactive follow their daily shape."""
     family: WorkFamily | None = None
-    """Kind of work for throughput predictions; default: by `kind`; training in tokens or of a network is
-    llm_training."""
+    """Kind of work for throughput predictions; default: by `kind`, llm_training for tokens or a network."""
     unit: str = ""
     """Work unit: tokens, samples, requests, accelerator-hours ..."""
     sweep: Sweep | None = None
@@ -195,8 +194,7 @@ class Workload(RequestModel):
     host_memory_gib_per_accelerator: Positive | None = None
     """Main memory of the node needed for each accelerator, in GiB."""
     gang: Annotated[Positive | None, _default_from_sweep("accelerators_each")] = Field(None, validate_default=True)
-    """Accelerators that work together; default: those of one experiment of the sweep, else the count measured, else
-    1."""
+    """Accelerators that work together; default: those of one experiment of the sweep, those measured, else 1."""
     accelerators_per_node: Positive | None = None
     """Accelerators that must share a node; default: the gang, at most 8."""
     fabric: Literal["joined", "any"] = "joined"
@@ -321,6 +319,8 @@ class Request(RequestModel):
     """Limits on every strategy."""
     risk: RiskRequest | None = None
     """Risk analysis; null: none."""
+    uncertainty: UncertaintyRequest | None = None
+    """What to commit to now where figures are uncertain; null: not asked."""
 
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:

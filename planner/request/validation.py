@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from planner.request.assumptions import DEFAULTS_CURRENCY, load_defaults
+from planner.request.assumptions import DEFAULTS_CURRENCY, Assumptions, find_value_problem, load_defaults
 from planner.request.calendar import month_names, monthly_values, resolve_deadline
 from planner.request.errors import InputProblem
 from planner.request.field_types import MONTHS_MAX
@@ -16,6 +17,11 @@ ACCELERATORS_MAX = 10_000_000
 """Of one workload: more than any cloud has."""
 SECONDS_PER_HOUR = 3600
 
+LEVELS = {"demand_change_annual": 0.0, "throughput_level": 1.0, "hardware_price_level": 1.0}
+"""Planned values of the uncertain figures that are no assumptions."""
+CHANGE_MAX = 100.0
+"""Times as much: more in a year is a slip of the pen."""
+
 
 def validate_form(request: Request) -> Iterator[InputProblem]:
     """Every problem of a request that shows without prices and names."""
@@ -23,6 +29,7 @@ def validate_form(request: Request) -> Iterator[InputProblem]:
     yield from _validate_quote_dates(request)
     yield from _validate_existing_nodes(request, names[0])
     yield from _validate_existing_commitments(request)
+    yield from _validate_uncertain_ranges(request)
     for index, workload in enumerate(request.workloads):
         yield from _validate_months(f"workloads[{index}].demand", workload, names)
         yield from _validate_consistency(f"workloads[{index}]", workload)
@@ -60,6 +67,30 @@ def _validate_existing_commitments(request: Request) -> Iterator[InputProblem]:
         if (first := first_lines.setdefault(key, path)) != path:
             expected = f"one line, with the count of this and of {first}"
             yield InputProblem(path, path, "the same commitment twice", " ".join(key), expected)
+
+
+def _validate_uncertain_ranges(request: Request) -> Iterator[InputProblem]:
+    """Ranges with an impossible end, or without the planned value."""
+    if request.uncertainty is None or not request.uncertainty.ranges:
+        return
+    known = load_defaults()
+    for name, ends in request.uncertainty.ranges.items():
+        path, text = f"uncertainty.ranges.{name}", f"{ends.low:g} to {ends.high:g}"
+        planned = request.assumptions.get(name, known[name].value) if name in known else LEVELS[name]
+        if fault := _find_impossible_end(name, (ends.low, ends.high), known):
+            yield InputProblem(path, path, fault[0], text, fault[1])
+        elif not ends.low <= planned <= ends.high:
+            yield InputProblem(path, path, "the planned value is outside the range", text, f"a range with {planned:g}")
+
+
+def _find_impossible_end(name: str, ends: tuple[float, float], known: Assumptions) -> tuple[str, str] | None:
+    """What is wrong with an end of a range, and what would be right."""
+    if name in known and (fault := next(filter(None, (find_value_problem(known[name], end) for end in ends)), None)):
+        return fault
+    least = -1.0 if name.endswith("_change_annual") else -math.inf if name in known else 0.0
+    if ends[0] <= least or (math.isfinite(least) and ends[1] > CHANGE_MAX):
+        return "impossible values", f"above {least:g} and at most {CHANGE_MAX:g}"
+    return None
 
 
 def _validate_months(path: str, workload: Workload, names: tuple[str, ...]) -> Iterator[InputProblem]:

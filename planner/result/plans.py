@@ -15,6 +15,7 @@ from planner.result.message import Message
 from planner.result.risk import NegotiationTarget, Risk, SwitchingValue
 from planner.result.sources import Assumption, Gap, InputProvenance, PriceUsed, ThroughputUsed
 from planner.result.strategies import Strategy, StrategyName
+from planner.result.uncertainty import Uncertainty
 from pricing.exchange_rates import RateUsed
 
 SCHEMA_VERSION = "2"
@@ -217,6 +218,8 @@ class Plan:
     """Differences from an earlier plan; null: none was given."""
     block_of_hour: tuple[int, ...] = ()
     """Load block of each hour of the week, from Monday 0:00; empty: unknown (plans of before)."""
+    uncertainty: Uncertainty | None = None
+    """What to commit to now where figures are uncertain; null: not requested."""
     content_digest: str = ""
     """Digest of what the plan says: decisions, amounts, prices and assumptions. Equal digests: the same plan, on
     whichever machine and from whichever file it was made. Without ids, sentences and the size of the search; numbers

@@ -370,6 +370,12 @@ def _data_costs_at(build: _MarketBuilder, search: _WorkloadSearch, quote: Quote)
 
 
 def _billed_hours(build: _MarketBuilder, need: WorkloadDemand, fit: Placement, interrupts: bool) -> float:
+    return billed_hours(need, fit.gang, fit.nodes_per_gang, build.assumptions, interrupts=interrupts)
+
+
+def billed_hours(
+    need: WorkloadDemand, gang: float, nodes_per_gang: int, assumptions: Assumptions, *, interrupts: bool
+) -> float:
     """Hours billed for one useful hour, 1 or more: recomputation after failures and, on spot, after interruptions.
 
     Accelerator-hours in the request already include failures; work that was measured or is described does not. What
@@ -377,10 +383,11 @@ def _billed_hours(build: _MarketBuilder, need: WorkloadDemand, fit: Placement, i
     """
     if need.serving:
         return 1.0
-    a = build.assumptions
-    rate = 0.0 if is_stated_in_hours(need.workload) else fit.gang / a["failure_interval_accelerator_hours"].value
+    rate = 0.0
+    if not is_stated_in_hours(need.workload):
+        rate = gang / assumptions["failure_interval_accelerator_hours"].value
     if interrupts:
-        rate += fit.nodes_per_gang / a["spot_hours_to_interruption"].value
+        rate += nodes_per_gang / assumptions["spot_hours_to_interruption"].value
     if rate == 0:
         return 1.0
     checkpoint = need.workload.checkpoint_minutes / 60

@@ -105,7 +105,7 @@ def build_shared_resources(market: Market, assumptions: Assumptions, terms: Term
         resource = market.resources[number]
         item = SharedResource(
             resource,
-            tuple(_scale_starts(resource, curves, assumptions, terms)),
+            tuple(list_starts(resource, curves, assumptions, terms)),
             tuple(candidates),
             use_costs=_use_costs(resource, assumptions, terms),
         )
@@ -115,7 +115,7 @@ def build_shared_resources(market: Market, assumptions: Assumptions, terms: Term
         members = [(number, market.resources[number]) for number in numbers]
         resource = _pool_resource(key, [member for _, member in members])
         rates = {n: m.quote.price.price_per_hour for n, m in members if m.quote is not None}
-        starts = tuple(_scale_starts(resource, curves, assumptions, terms))
+        starts = tuple(list_starts(resource, curves, assumptions, terms))
         shared_resources.append(SharedResource(resource, starts, tuple(candidates), weights=rates))
     ordered = sorted((item for item in shared_resources if item.starts), key=lambda item: item.resource.key)
     return sorted(ordered, key=lambda item: item.resource.held is not None)
@@ -132,7 +132,7 @@ def _pool_resource(key: tuple[str, ...], members: Sequence[Resource]) -> Resourc
     return Resource(key, "commitment", "", 0, quote=replace(first, price=price))
 
 
-def _scale_starts(
+def list_starts(
     resource: Resource, curves: dict[tuple[object, ...], list[ResourceStart]], assumptions: Assumptions, terms: Terms
 ) -> list[ResourceStart]:
     """Present cost of one unit by month of start; for commitments in proportion to the price, so one curve per term."""

@@ -63,19 +63,19 @@ class StrategyCostModel:
         assert self.read is not None
         if any(name in self.read or name not in known for name in moves):
             return True
-        return self.terms_of(_apply_overrides(known, moves)) != self.setting.terms
+        return self.terms_of(apply_overrides(known, moves)) != self.setting.terms
 
     def _list_repriced_payments(self, moves: AssumptionOverrides) -> tuple[list[tuple[str, Payment]], PlanningContext]:
         setting = self.setting
         if any(name in setting.assumptions for name in moves):
-            assumptions = _apply_overrides(setting.assumptions, moves)
+            assumptions = apply_overrides(setting.assumptions, moves)
             setting = replace(setting, assumptions=assumptions, terms=self.terms_of(assumptions))
         decisions = self.decisions
         if any(name not in setting.assumptions for name in moves):  # levels of prices
-            resources = tuple(_apply_price_levels(resource, moves) for resource in setting.market.resources)
+            resources = tuple(apply_price_levels(resource, moves) for resource in setting.market.resources)
             setting = replace(setting, market=replace(setting.market, resources=resources))
             orders = tuple(
-                replace(each, resource=_apply_price_levels(each.resource, moves)) for each in decisions.bought
+                replace(each, resource=apply_price_levels(each.resource, moves)) for each in decisions.bought
             )
             decisions = replace(decisions, bought=orders)
         return solution.list_payments(decisions, setting), setting
@@ -116,7 +116,7 @@ class _ReadTrackingAssumptions(Mapping[str, Assumption]):
         return len(self.known)
 
 
-def _apply_overrides(known: Assumptions, moves: AssumptionOverrides) -> Assumptions:
+def apply_overrides(known: Assumptions, moves: AssumptionOverrides) -> Assumptions:
     """The assumptions with those of `moves` that are among them at their values."""
     there = {name: replace(known[name], value=value) for name, value in moves.items() if name in known}
     return {**known, **there}
@@ -147,7 +147,7 @@ def _select_used_resources(
     return StrategyCostModel(name, replace(decisions, shares=tuple(shares)), replace(setting, market=market), terms_of)
 
 
-def _apply_price_levels(resource: Resource, moves: AssumptionOverrides) -> Resource:
+def apply_price_levels(resource: Resource, moves: AssumptionOverrides) -> Resource:
     """The resource at other levels of prices; existing capacity was paid at its own."""
     if resource.held is not None:
         return resource

@@ -354,4 +354,24 @@ TEXTS: dict[str, str | Callable[..., str]] = {
         f"Priced draw by draw, because of a step or a minimum fee: {', '.join(strategies)}."
     ),
     "sold_nowhere_allowed": "sold nowhere that is allowed",
+    "uncertain_decided_now": lambda months: (
+        f"Decided now, the same in every scenario: the home of each workload, and the orders and commitments of the"
+        f" first {months} months. What comes later is the best for each scenario, as if it were known from then on."
+    ),
+    "uncertain_other_strategy": (
+        "Under uncertainty {strategy} is the better strategy; with the planned figures it is {planned}."
+    ),
+    "uncertain_demand_not_stated": (
+        "Demand is as planned in every scenario: state how far it may change a year"
+        " (uncertainty.ranges.demand_change_annual)."
+    ),
+    "uncertain_later_in_fractions": (
+        "{homes} homes of the workloads were searched: those in use, and those that the relaxations of the plan use."
+        " Later orders and commitments may be parts of nodes. Bounds hold for these homes."
+    ),
+    "uncertain_limits_left_out": "Budgets and quotas do not limit these scenarios; they limit the plan.",
+    "uncertain_program_distance": lambda strategy, cost, planned: (
+        f"With the planned figures the plan's own first decisions ({strategy}) cost {cost:,.0f} here and {planned:,.0f}"
+        " in the plan: the scenarios leave out whole gangs on shared nodes and parts of nodes."
+    ),
 }

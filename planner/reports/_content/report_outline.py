@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planner.reports._content.cash_flow import cash_sections
 from planner.reports._content.changes import changes_section, full_changes_section
 from planner.reports._content.evidence import (
@@ -23,6 +25,7 @@ from planner.reports._content.negotiation import negotiation_section
 from planner.reports._content.risk import risk_section
 from planner.reports._content.sections import (
     Section,
+    make_bullets,
     purchases_section,
     quota_section,
     recommendation_section,
@@ -31,12 +34,16 @@ from planner.reports._content.sections import (
     usage_section,
     workloads_section,
 )
+from planner.reports._content.uncertainty import uncertainty_section, uncertainty_sentence
 from planner.result import Plan
 
 
 def decision_sections(plan: Plan) -> list[Section]:
     """The first sections of a report: recommendation, strategies, changes and savings."""
-    sections = [recommendation_section(plan), strategies_section(plan), changes_section(plan), bridge_section(plan)]
+    first = recommendation_section(plan)
+    if sentence := uncertainty_sentence(plan):
+        first = replace(first, blocks=(*first.blocks, make_bullets([sentence])))
+    sections = [first, strategies_section(plan), changes_section(plan), bridge_section(plan)]
     return [section for section in sections if section is not None]
 
 
@@ -58,6 +65,7 @@ def evidence_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
         owning_section(plan),
         break_even_section(plan),
         depreciation_section(plan),
+        uncertainty_section(plan),
         risk_section(plan),
         marginal_cost_section(plan),
         throughput_section(plan),

@@ -24,6 +24,8 @@ SHEETS = {
     "Depreciation": ("income tax saved by depreciation of hardware", LIVE),
     "Scenarios": ("all strategies as planned, at low and at high cost, and in this workbook now", BOTH),
     "Sensitivity": ("the effect of one assumption at a time, and switching values", PLANNED),
+    "Ladder": ("what to commit to now, and what later at which trigger", PLANNED),
+    "Uncertainty": ("strategies and rules for the first decisions over weighted scenarios", PLANNED),
     "Break-even": ("owning one node against renting its equal: from which month, from which use", PLANNED),
     "Negotiation": ("what to ask vendors for: prices at which another strategy is the choice", PLANNED),
     "Workloads": ("the cost of each workload, its budget and its place", LIVE),

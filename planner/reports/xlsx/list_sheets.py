@@ -11,6 +11,7 @@ from dataclasses import astuple
 from planner.reports._content.bill_of_materials import list_materials
 from planner.reports._content.evidence import workload_field
 from planner.reports._content.number_format import in_words, month_name
+from planner.reports._content.uncertainty import RULES, trigger_text
 from planner.reports.xlsx.workbook import Cell, Column, PlanWorkbook
 from planner.result import Plan, describe_orders
 from pricing.quota import UNIT_WORDS
@@ -159,7 +160,62 @@ def _negotiation_list(plan: Plan) -> SheetList:
     return note, columns, rows
 
 
+def _ladder_list(plan: Plan) -> SheetList:
+    """What to commit to now and later under uncertainty."""
+    columns = (
+        ("from", 9, "text"), ("to", 9, "text"), ("decided", 9, "text"), ("what", 12, "text"), ("node", 22, "wrap"),
+        ("provider", 10, "text"), ("region", 14, "wrap"), ("option", 24, "wrap"), ("unit", 12, "text"),
+        ("least", 10, "figure"), ("mean", 10, "figure"), ("most", 10, "figure"), ("in cases", 9, "percent"),
+        ("trigger", 40, "wrap"), ("trigger tells rightly", 10, "percent"), ("pays from use of", 10, "percent"),
+    )  # fmt: skip
+    rows = [
+        (
+            month_name(plan, s.first_month), month_name(plan, s.last_month), "now" if s.is_now else "later", s.what,
+            s.name, s.provider, s.region, s.purchase_option, UNITS[s.unit], s.least, s.mean, s.most, s.probability,
+            trigger_text(s), None if s.trigger is None else s.trigger.accuracy, s.break_even_utilisation,
+        )
+        for s in (plan.uncertainty.ladder if plan.uncertainty else ())
+    ]  # fmt: skip
+    return "Orders and commitments over all scenarios; what is decided now is the same in each.", columns, rows
+
+
+def _uncertainty_list(plan: Plan) -> SheetList:
+    """What comes of each rule for the first decisions of each strategy."""
+    money = plan.currency
+    columns = (
+        ("strategy", 9, "text"), ("first decisions", 32, "wrap"), (f"mean cost, {money}", 18, "money"),
+        (f"mean of the dearest cases, {money}", 18, "money"), ("impossible in", 10, "percent"),
+        (f"objective, {money}", 18, "money"), (f"proven bound, {money}", 18, "money"),
+        (f"VSS, {money}", 16, "money"), (f"EVPI, {money}", 16, "money"),
+        (f"EVPI at most, {money}", 16, "money"), (f"mean regret, {money}", 16, "money"),
+        (f"largest regret, {money}", 16, "money"),
+    )  # fmt: skip
+    rows: list[Sequence[Cell]] = []
+    for each in plan.uncertainty.strategies if plan.uncertainty else ():
+        of_strategy: tuple[Cell, ...] = (
+            each.objective, each.bound, each.stochastic_value, each.information_value, each.information_value_max,
+            each.mean_regret, each.largest_regret,
+        )  # fmt: skip
+        for rule in each.rules:
+            is_best = rule.rule == (
+                "least_objective" if plan.uncertainty and plan.uncertainty.tail_weight else "least_mean"
+            )
+            amounts = of_strategy if is_best else (None,) * len(of_strategy)
+            costs = (rule.mean_cost, rule.tail_cost, rule.impossible_fraction)
+            rows.append((each.strategy, RULES[rule.rule], *costs, *amounts))
+    return (
+        (
+            "Each rule is followed by the best later decisions in each scenario; present costs. VSS: value of the "
+            "stochastic solution; EVPI: expected value of perfect information."
+        ),
+        columns,
+        rows,
+    )
+
+
 LISTS = {
+    "Ladder": _ladder_list,
+    "Uncertainty": _uncertainty_list,
     "Resources": _resources_list,
     "Purchases": _purchases_list,
     "Throughput": _throughput_list,
@@ -169,4 +225,4 @@ LISTS = {
     "Negotiation": _negotiation_list,
     "As read": _readings_list,
 }
-NONE_IF_EMPTY = ("Bill of materials", "Quotas", "Negotiation", "As read")
+NONE_IF_EMPTY = ("Ladder", "Uncertainty", "Bill of materials", "Quotas", "Negotiation", "As read")

@@ -1,0 +1,123 @@
+"""Decisions under uncertainty as a user meets them: asked for on the command line or in a request, and shown."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import openpyxl
+import pytest
+
+from planner.reports.json import loads
+
+REQUEST = """
+workloads:
+  - name: chat
+    kind: inference
+    demand: {accelerator_hours_per_month: 8760, accelerator: L40S}
+months: 12
+start: 2026-12
+providers: [aws]
+regions: [us-east-1]
+strategies: [cloud]
+"""
+ASKED = """uncertainty:
+  ranges: {demand_change_annual: {low: -0.5, high: 1.0}}
+  scenarios: 6
+  draws: 100
+  seed: 3
+"""
+
+
+@pytest.fixture
+def request_file(tmp_path):
+    def write(more: str = "", name: str = "request.yaml"):
+        path = tmp_path / name
+        path.write_text(REQUEST + more, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_every_report_shows_what_to_commit_to_now(planner, request_file, tmp_path):
+    made = tmp_path / "plan.json", tmp_path / "plan.xlsx", tmp_path / "plan.md"
+    outputs = [part for path in made for part in ("-o", str(path))]
+    ran = planner("estimate", "--as-of", "2026-11-21", str(request_file(ASKED)), *outputs)
+    assert ran.code == 0, ran.err
+    found = loads(made[0].read_bytes()).uncertainty
+    [cloud] = found.strategies
+    best = next(rule for rule in cloud.rules if rule.rule == "least_mean")
+    assert "Decisions under uncertainty" in ran.out
+    first_screen = " ".join(ran.out.partition("Strategies\n")[0].split())
+    own = cloud.rules[0]
+    assert f"cost {best.mean_cost:,.0f} USD on average and {best.tail_cost:,.0f} in the dearest 10 %" in first_screen
+    assert f"those of the plan {own.mean_cost:,.0f} and {own.tail_cost:,.0f}." in first_screen
+    assert "- Demand is as planned" not in ran.out
+    assert "g6e.xlarge" in ran.out.partition("What to commit to now")[2]
+    assert f"{best.tail_cost:,.0f}" in made[2].read_text()
+    book = openpyxl.load_workbook(io.BytesIO(made[1].read_bytes()))
+    ladder, rules = (
+        [[c.value for c in row] for row in book[name].iter_rows(min_row=5)] for name in ("Ladder", "Uncertainty")
+    )
+    assert len([row for row in ladder if row[0]]) == len(found.ladder)
+    [row] = [row for row in rules if row[1] == "least mean cost"]
+    assert row[2] == pytest.approx(best.mean_cost)
+    assert row[8] == pytest.approx(cloud.information_value)
+    contents = [c.value for c in book["Contents"]["A"]]
+    assert "Ladder" in contents
+    assert "Uncertainty" in contents
+
+
+def test_a_plan_without_it_has_no_such_section(planner, request_file, tmp_path):
+    path = tmp_path / "plan.xlsx"
+    ran = planner("estimate", "--as-of", "2026-11-21", str(request_file()), "-o", str(path))
+    assert "Decisions under uncertainty" not in ran.out
+    assert not {"Ladder", "Uncertainty"} & set(openpyxl.load_workbook(path).sheetnames)
+
+
+def test_options_stand_over_a_setup_file_which_stands_over_the_request(planner, request_file, tmp_path):
+    setup = tmp_path / "setup.yaml"
+    setup.write_text("uncertainty: {scenarios: 5, ranges: {lead_time_months: {low: 6, high: 10}}, tail_weight: 0.1}\n")
+    options = ["--setup", str(setup), "--tail-weight", "25%", "--demand-range", "-20%,50%", "--format", "json"]
+    ran = planner("estimate", "--as-of", "2026-11-21", str(request_file(ASKED)), *options)
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)["uncertainty"]
+    assert (found["tail_weight"], found["seed"], len(found["scenarios"])) == (0.25, 3, 5)
+    ranges = {each["name"]: (each["low"], each["high"]) for each in found["figures"]}
+    assert ranges["demand_change_annual"] == (-0.2, 0.5)
+    assert ranges["lead_time_months"] == (6, 10)
+
+
+def test_without_a_range_of_demand_the_plan_says_so(planner, request_file):
+    options = ["--scenarios", "3", "--as-of", "2026-11-21"]
+    ran = planner("estimate", *options, str(request_file()))
+    assert ran.code == 0, ran.err
+    assert "uncertainty.ranges.demand_change_annual" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("ranges", "shown"),
+    [
+        ("{demand: {low: 0, high: 1}}", ("line 11 column 32", "demand_change_annual")),
+        ("{demand_change_annual: {low: 0.5, high: 0.1}}", ("low is above high: 0.5 > 0.1",)),
+        ("{demand_change_annual: {low: -1.5, high: 0.1}}", ("impossible values", "-1.5 to 0.1")),
+        ("{lead_time_months: {low: 1, high: 4}}", ("outside the range", "1 to 4", "a range with 8")),
+        ("{lead_time_months: {low: 1.5, high: 9}}", ("not a whole number of months",)),
+        ("{value_loss_annual: {low: 0.1, high: 1.2}}", ("not a fraction",)),
+        ("{throughput_level: {low: 0.5, high: 1e9}}", ("impossible values", "at most 100")),
+        ("{spot_hours_to_interruption: {low: 0, high: 40}}", ("zero value", "more than 0 hours")),
+    ],
+)
+def test_a_range_that_cannot_be_is_refused_with_its_place(planner, request_file, ranges, shown):
+    ran = planner("estimate", "--as-of", "2026-11-21", str(request_file(f"uncertainty: {{ranges: {ranges}}}\n")))
+    assert ran.code == 2
+    for part in shown:
+        assert part in ran.err
+
+
+def test_every_wrong_option_is_told_at_once(planner, request_file):
+    options = ["--demand-range", "much", "--tail-weight", "2", "--scenarios", "1", "--as-of", "2026-11-21"]
+    ran = planner("estimate", *options, str(request_file()))
+    assert ran.code == 2
+    for option in ("--demand-range", "--tail-weight", "--scenarios"):
+        assert option in ran.err

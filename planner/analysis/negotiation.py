@@ -187,9 +187,9 @@ def _unpriced_term(quote: Quote, catalog: Catalog, term_months: int) -> Quote | 
     same_family = [
         offering
         for offering in catalog.offerings.values()
-        if offering.provider == price.provider and _family(offering.instance_type) == _family(price.instance_type)
+        if offering.provider == price.provider and _family_of(offering.instance_type) == _family_of(price.instance_type)
     ]
-    known = [q for offering in same_family for q in catalog.of_type(offering) if _commits(q)]
+    known = [q for offering in same_family for q in catalog.of_type(offering) if _is_commitment(q)]
     if any(q.price.key[:3] == price.key[:3] for q in known):
         return None
     alike = [q for q in known if q.price.term_months == term_months]
@@ -200,11 +200,11 @@ def _unpriced_term(quote: Quote, catalog: Catalog, term_months: int) -> Quote | 
     )
 
 
-def _family(instance_type: str) -> str:
+def _family_of(instance_type: str) -> str:
     return instance_type.partition(".")[0]
 
 
-def _commits(quote: Quote) -> bool:
+def _is_commitment(quote: Quote) -> bool:
     option = load_purchase_options().get(quote.price.kind)
     return option is not None and option.COMMITS and option.UNIT in ("node", "money")
 
@@ -299,7 +299,7 @@ def _confirm_target(
         if flipped is None:  # further from today's price than with fixed decisions
             if not CHEAP < trial < SEARCH_FACTOR_MAX:
                 return replace(target, flip_price=None, change_fraction=None, becomes="", basis="planned_again")
-            trial *= 0.8 if falls else 1.25
+            trial *= 0.5 if falls else 2.0
         else:
             trial = _next_trial(kept, flipped, _own_flip(target, beyond, flipped))
     return target
@@ -317,12 +317,12 @@ def _next_trial(kept: float, flipped: float, guess: float | None) -> float:
 
 def _own_flip(target: NegotiationTarget, again: Plan, multiple: float) -> float | None:
     """The multiple at which a plan made at another would flip, its decisions fixed."""
-    same = (t for t in again.negotiation if (t.kind, t.name, t.purchase_option) == _identity(target))
+    same = (t for t in again.negotiation if (t.kind, t.name, t.purchase_option) == _target_key(target))
     change = next((t.change_fraction for t in same if t.change_fraction is not None), None)
     return None if change is None else multiple * (1 + change)
 
 
-def _identity(target: NegotiationTarget) -> tuple[str, str, str]:
+def _target_key(target: NegotiationTarget) -> tuple[str, str, str]:
     """A term that has its price in the new plan is a rate there."""
     return ("rate" if target.kind == "term" else target.kind, target.name, target.purchase_option)
 

@@ -22,11 +22,11 @@ def report_negotiation(file: str, options: Mapping[str, OptionValue], money: Pri
     columns = tuple(field.name for field in fields(NegotiationTarget))
     records = [asdict(target) for target in plan.negotiation]
     document = {"plan_id": plan.plan_id, "recommendation": headline(plan), "negotiation": records}
-    print_report(format_name, _lines(plan), columns, records, lambda: document)
+    print_report(format_name, _list_lines(plan), columns, records, lambda: document)
     return INFEASIBLE if plan.status == "infeasible" else DONE
 
 
-def _lines(plan: Plan) -> Iterator[str]:
+def _list_lines(plan: Plan) -> Iterator[str]:
     yield headline(plan)
     yield ""
     section = negotiation_section(plan)

@@ -69,15 +69,15 @@ def solve_program(
     Raises InternalError when the solver stops for another reason than its work or the time.
     """
     options = PROOF_ONLY if proof_only else {}
-    found = _search(program, time_limit_s, start, work, gap, options)
+    found = _run_search(program, time_limit_s, start, work, gap, options)
     if found.status == "infeasible" and any(program.whole):
         # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
-        confirmed = _search(program, time_limit_s, start, work / FIRST_PLAN, gap, {**options, "presolve": "off"})
+        confirmed = _run_search(program, time_limit_s, start, work / FIRST_PLAN, gap, {**options, "presolve": "off"})
         return found if confirmed.status == "unsolved" else confirmed
     return found
 
 
-def _search(
+def _run_search(
     program: LinearProgram,
     time_limit_s: float,
     start: Solution | None,

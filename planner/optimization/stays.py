@@ -238,14 +238,14 @@ class _StayBuilder:
         rented = [*ways.steady, *ways.spot]
         there = rented[0] if rented else owned
         steady, spot = (
-            self._least(sort, self._rate) * hours * there.nodes_per_gang for sort in (ways.steady, ways.spot)
+            self._least(sort, self._rate_of) * hours * there.nodes_per_gang for sort in (ways.steady, ways.spot)
         )
         return divide_work(
-            self._groups(owned), self._groups(there), steady, spot, spot_share, self._data(there) - data,
+            self._count_groups(owned), self._count_groups(there), steady, spot, spot_share, self._data(there) - data,
             hours * owned.nodes_per_gang,
         )  # fmt: skip
 
-    def _groups(self, way: Candidate) -> Floats:
+    def _count_groups(self, way: Candidate) -> Floats:
         """By slot, groups of nodes that all of a standing work takes, not rounded."""
         import numpy as np
 
@@ -307,10 +307,10 @@ class _StayBuilder:
     def _cost(self, way: Candidate, home: Home) -> Floats:
         """What each slot costs by the hour on one candidate, with data where it takes overflow; infinite when it is not
         sold."""
-        cost = self._rate(way) * self._node_hours(way, home)
+        cost = self._rate_of(way) * self._node_hours(way, home)
         return cost + self._data(way) if home.is_owned else cost
 
-    def _rate(self, way: Candidate) -> Floats:
+    def _rate_of(self, way: Candidate) -> Floats:
         """The rate of a node-hour in each slot; infinite when it is not sold."""
         import numpy as np
 

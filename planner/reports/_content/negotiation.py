@@ -22,7 +22,7 @@ def negotiation_section(plan: Plan) -> Section | None:
         return None
     titles = ("per", "counted", "choice changes at", "change", "to", "spend", "saving at stake", "")
     shown = [each for each in plan.negotiation if each.change_fraction is not None or each.kind == "quote"]
-    rows = [(*_row(each), describe_target(each)) for each in shown]
+    rows = [(*_target_row(each), describe_target(each)) for each in shown]
     rest = len(plan.negotiation) - len(shown)
     more = f" No price up to ten times today's of {rest} others does." if rest else ""
     confirmed = all(each.basis == "planned_again" for each in shown if each.change_fraction is not None)
@@ -37,12 +37,12 @@ def describe_target(target: NegotiationTarget) -> str:
     return f"{' '.join(part for part in place if part)}, paid by {target.paid_by}"
 
 
-def _row(target: NegotiationTarget) -> tuple[str, ...]:
+def _target_row(target: NegotiationTarget) -> tuple[str, ...]:
     change = target.change_fraction
     return (
         UNITS[target.kind],
-        _price(target.price, target),
-        _price(target.flip_price, target),
+        _format_price(target.price, target),
+        _format_price(target.flip_price, target),
         "no price does" if change is None else f"{change:+.0%}",
         target.becomes or NO_VALUE,
         format_money(target.spend),
@@ -50,7 +50,7 @@ def _row(target: NegotiationTarget) -> tuple[str, ...]:
     )
 
 
-def _price(price: float | None, target: NegotiationTarget) -> str:
+def _format_price(price: float | None, target: NegotiationTarget) -> str:
     if price is None:
         return NO_VALUE
     return format_money(price) if target.kind == "quote" else format_number(price)

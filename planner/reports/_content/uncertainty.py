@@ -43,7 +43,7 @@ def uncertainty_section(plan: Plan) -> Section | None:
     found = plan.uncertainty
     if found is None:
         return None
-    blocks: list[str | ReportTable | Bullets] = [_introduce(found), _strategies_table(plan, found)]
+    blocks: list[str | ReportTable | Bullets] = [_describe_case(found), _strategies_table(plan, found)]
     chosen = next((each for each in found.strategies if each.strategy == found.strategy), None)
     if chosen is not None:
         blocks += [
@@ -52,7 +52,7 @@ def uncertainty_section(plan: Plan) -> Section | None:
         ]
     if found.ladder:
         blocks += [f"What to commit to now and later ({found.strategy}):", _ladder_table(plan, found)]
-    blocks.append(make_bullets([*_sentences(plan, found, chosen), *map(str, found.notes)]))
+    blocks.append(make_bullets([*_list_sentences(plan, found, chosen), *map(str, found.notes)]))
     return Section("Decisions under uncertainty", tuple(blocks))
 
 
@@ -74,7 +74,7 @@ def uncertainty_sentence(plan: Plan) -> str:
     )
 
 
-def _introduce(found: Uncertainty) -> str:
+def _describe_case(found: Uncertainty) -> str:
     least = "the mean cost"
     if found.tail_weight:
         parts = format_percent(1 - found.tail_weight, 0), format_percent(found.tail_weight, 0)
@@ -174,7 +174,7 @@ def _trigger_value(trigger: TriggerValue) -> str:
     return format_number(trigger.at, 3)
 
 
-def _sentences(plan: Plan, found: Uncertainty, chosen: StrategyUnderUncertainty | None) -> Iterator[str]:
+def _list_sentences(plan: Plan, found: Uncertainty, chosen: StrategyUnderUncertainty | None) -> Iterator[str]:
     """What follows for the reader, with the figures that were uncertain."""
     if found.advice_holds is not None:
         yield (

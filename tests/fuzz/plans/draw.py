@@ -41,6 +41,7 @@ def draw(seed: int) -> Drawn:
     document |= _where(chance, many=count * months > 12)
     for chapter, share in (
         (_owning, 0.4), (_existing, 0.15), (_limits, 0.35), (_quotas, 0.1), (_money, 0.2), (_rules, 0.3), (_risk, 0.02),
+        (_uncertainty, 0.01),
     ):  # fmt: skip
         if chance.random() < share:
             _join(document, chapter(chance, document))
@@ -119,7 +120,7 @@ def _existing(chance: random.Random, _: Document) -> Document:
             "purchase_option": chance.choice(["reserved_1y_no_upfront", "reserved_3y_all_upfront"]),
             "ends": chance.choice(["2026-12", "2027-03", "2029-11"]), "fee_per_month": chance.choice([0, 860, 20_000]),
         }]  # fmt: skip
-    return {"existing": made}
+    return {"existing": made, "existing_value": chance.choice(["none", "market"])}
 
 
 def _limits(chance: random.Random, document: Document) -> Document:
@@ -193,6 +194,17 @@ def _rules(chance: random.Random, _: Document) -> Document:
 
 def _risk(chance: random.Random, _: Document) -> Document:
     return {"risk": {"draws": 100, "seed": chance.randint(0, 99), "waits": [0, 3]}}
+
+
+def _uncertainty(chance: random.Random, _: Document) -> Document:
+    made: Document = {
+        "scenarios": 3,
+        "draws": 100,
+        "seed": chance.randint(0, 99),
+        "decide_months": chance.choice([1, 3]),
+    }
+    made["ranges"] = {"demand_change_annual": {"low": -0.2, "high": chance.choice([0.3, 1.0])}}
+    return {"uncertainty": made | {"tail_weight": chance.choice([0, 0.3]), "tail_level": 0.8}}
 
 
 def _add_details(chance: random.Random, document: Document) -> None:

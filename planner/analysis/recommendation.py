@@ -125,6 +125,8 @@ def _list_quote_facts(
                 flip_price=each.flip_price,
                 change_fraction=each.change_fraction,
                 cost_without=_present_cost_of_runner_up(advice) - each.spend,
+                cost_of_choice=advice.sentence.parameters["present_cost"],
+                materiality_fraction=advice.sentence.parameters["materiality_fraction"],
                 currency=currency,
             )
 

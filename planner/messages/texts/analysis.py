@@ -130,13 +130,19 @@ def _hardware_price_that_flips(
     flip_price: float | None,
     change_fraction: float | None,
     cost_without: float,
+    cost_of_choice: float,
+    materiality_fraction: float,
     currency: str,
 ) -> str:
     if change_fraction is None:
         text = (
             f"No price of {systems} would make {strategy} the choice, all else kept: without paying for them it would"
         )
-        return f"{text} still cost {cost_without:,.0f} {currency} now, for what it rents and runs."
+        text += f" still cost {cost_without:,.0f} {currency} now, for what it rents and runs"
+        if cost_without >= cost_of_choice:
+            return text + "."
+        at_most = f"at {cost_of_choice:,.0f}, is the choice up to {materiality_fraction:.1%} more"
+        return f"{text}; the simpler plan, {at_most}."
     side = "less" if change_fraction < 0 else "more"
     share = f"{abs(change_fraction):.0%} {'below' if change_fraction < 0 else 'above'} what is counted"
     at = f"At {flip_price:,.0f} {currency} or {side} for" if flip_price is not None else "With"

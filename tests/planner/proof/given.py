@@ -166,9 +166,9 @@ def read(request, catalog, strategy: str = "hybrid") -> Given | None:
     if strategy == "cloud":
         allowed = {n for n, w in enumerate(ways) if not _bought(sources[w.source])}
     if strategy == "onprem":
-        can = {w.work for w in ways if _bought(sources[w.source]) and sources[w.source].starts}
-        if not can:
+        if not any(sources[w.source].owned for w in ways):
             return None
+        can = {w.work for w in ways if _bought(sources[w.source]) and sources[w.source].starts}
         wait = min(round(a["lead_time_months"] + a["migration_months"]), request.months)
         until = tuple(wait if k in can else request.months for k in range(len(works)))
         allowed = {n for n, w in enumerate(ways) if w.work not in can or _stays(sources[w.source])}

@@ -166,7 +166,8 @@ def read(request, catalog, strategy: str = "hybrid") -> Given | None:
     if strategy == "cloud":
         allowed = {n for n, w in enumerate(ways) if not _bought(sources[w.source])}
     if strategy == "onprem":
-        if not any(sources[w.source].owned for w in ways):
+        owned = (sources[w.source] for w in ways if sources[w.source].owned)
+        if not any(source.starts or source.fixed is not None for source in owned):
             return None
         can = {w.work for w in ways if _bought(sources[w.source]) and sources[w.source].starts}
         wait = min(round(a["lead_time_months"] + a["migration_months"]), request.months)

@@ -69,6 +69,7 @@ from pricing import exchange_rates as exchange
 from pricing.catalog.adjusted_prices import adjust_catalog, list_rates_used, select_for_plan
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
+from pricing.offering import Offering
 from pricing.private_prices import PrivatePriceRule
 from pricing.units import HOURS_PER_MONTH
 
@@ -88,8 +89,8 @@ def plan(
     nodes, node_gaps = onprem.buyable_nodes(catalog, assumed, request)
     context, existing_gaps = _build_context(request, catalog, assumed, nodes, throughputs)
     unserved = explain_unserved_workloads(request, context.demands, context.market, catalog, nodes, assumed)
-    rebuild = partial(_rebuild_context, catalog, nodes, throughputs)
-    solved = _solve_strategies(ReplanningBasis(request, context, rebuild), catalog, unserved)
+    rebuild, owned = (partial(_rebuild_context, catalog, nodes, throughputs, sold) for sold in (None, ()))
+    solved = _solve_strategies(ReplanningBasis(request, context, rebuild, owned), catalog, unserved)
     advice = _recommend_strategy(request, context, solved, catalog)
     case = BaselinePlan(
         advice, solved, context, list_throughputs(context, solved), partial(_plan_terms, request), again
@@ -258,10 +259,12 @@ def _build_context(
     assumed: figures.Assumptions,
     nodes: Sequence[onprem.OwnedNode],
     throughputs: Throughputs,
+    offerings: Sequence[Offering] | None = None,
 ) -> tuple[PlanningContext, tuple[Gap, ...]]:
     """All that the strategies share, and a gap for existing capacity that cannot be used or counted.
 
-    `throughputs` replaces predicted rates by an end of their interval, for replanning.
+    `throughputs` replaces predicted rates by an end of their interval, for replanning; `offerings`: what can be rented
+    (None: all).
     """
     terms = _plan_terms(request, assumed)
     needed = _compute_demands(request, catalog, terms)
@@ -269,7 +272,7 @@ def _build_context(
         request, catalog, assumed, terms, needed.month_names
     )
     adjusted_market = with_throughputs(
-        build_market(request, needed, catalog, nodes, assumed, existing_resources), needed, throughputs
+        build_market(request, needed, catalog, nodes, assumed, existing_resources, offerings), needed, throughputs
     )
     rules = LimitRules(request.limits, request.site, quotas.enforced_quotas(request))
     choice = build_choice_set(adjusted_market, needed, assumed, terms, rules)
@@ -281,10 +284,11 @@ def _rebuild_context(
     catalog: Catalog,
     nodes: Sequence[onprem.OwnedNode],
     throughputs: Throughputs,
+    offerings: Sequence[Offering] | None,
     request: Request,
     assumed: figures.Assumptions,
 ) -> PlanningContext:
-    return _build_context(request, catalog, assumed, nodes, throughputs)[0]
+    return _build_context(request, catalog, assumed, nodes, throughputs, offerings)[0]
 
 
 def _make_replanner(request: Request, catalog: Catalog) -> Replanner:

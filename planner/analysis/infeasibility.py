@@ -36,11 +36,12 @@ Rebuild = Callable[[Request, Assumptions], PlanningContext]
 
 @dataclass(frozen=True, slots=True)
 class ReplanningBasis:
-    """An impossible question, and the way to prepare it again with a limit lifted."""
+    """An impossible question, and the ways to prepare it again with a limit lifted: whole, and with nothing to rent."""
 
     request: Request
     setting: PlanningContext
     rebuild: Rebuild
+    rebuild_owned: Rebuild
 
 
 def explain_unserved_workloads(
@@ -127,7 +128,7 @@ def _can_be_owned_at_once(need: WorkloadDemand, basis: ReplanningBasis, relaxati
     """Whether an owned system can do the work of a workload without some limits, were it there today."""
     at_once = replace(relaxation, on_assumptions=NO_WAIT)
     relaxed, _, assumed = at_once.apply(basis.request, need.workload, basis.setting.assumptions)
-    return any(ownable_workloads(basis.rebuild(relaxed, assumed)))
+    return any(ownable_workloads(basis.rebuild_owned(relaxed, assumed)))
 
 
 def _without_limits(setting: PlanningContext) -> PlanningContext:
@@ -210,7 +211,7 @@ def _explain_parallel_work(index: int, fraction: float, setting: PlanningContext
 
 def _name_holding_slice(workload: str, reasons: Iterable[Message], catalog: Catalog) -> Iterator[Message]:
     """The smallest slice that holds the gang of a workload, for each accelerator of which only smaller slices are
-    sold."""
+    sold; none where a slice has just its chips, which other limits keep from it."""
     unjoined = [reason.parameters for reason in reasons if reason.code == "slices_not_joined"]
     for accelerator, gang in sorted({(str(each["accelerator"]), float(str(each["gang"]))) for each in unjoined}):
         slices = [
@@ -218,8 +219,8 @@ def _name_holding_slice(workload: str, reasons: Iterable[Message], catalog: Cata
             for offering in catalog.offerings.values()
             if offering.accelerator == accelerator and (offering.accelerator_count or 0) >= gang
         ]
-        if slices:
-            chips, provider, instance_type = min(slices)
+        chips, provider, instance_type = min(slices, default=(0.0, "", ""))
+        if chips > gang:
             yield message(
                 "slice_holds_gang", workload=workload, provider=provider, instance_type=instance_type, chips=chips
             )

@@ -64,7 +64,14 @@ def _join_relaxations(relaxations: Iterable[LiftedLimits]) -> LiftedLimits:
 
 
 def list_market_relaxations(request: Request, workload: Workload) -> Iterator[LiftedLimits]:
-    """The limits in force that keep offerings from a workload."""
+    """The limits in force that keep offerings and owned systems from a workload."""
+    if request.limits.purchase_options:
+        allowed = request.limits.model_copy(update={"purchase_options": ()})
+        yield LiftedLimits(("purchase_options",), {"limits": allowed})
+    if not workload.interruptible:
+        yield LiftedLimits(("interruptible",), {}, {"interruptible": True})
+    if not workload.may_be_owned:
+        yield LiftedLimits(("may_be_owned",), {}, {"may_be_owned": True})
     if workload.memory_gib_per_accelerator or workload.memory_gib_total:
         yield LiftedLimits(("memory",), {}, {"memory_gib_per_accelerator": None, "memory_gib_total": None})
     for name in ("providers", "regions", "residency"):
@@ -86,15 +93,8 @@ def list_plan_relaxations(request: Request, need: WorkloadDemand, assumptions: A
     """The limits in force that keep the work of a workload from being done where it can be served: in time, in one
     place and by the ways of paying allowed."""
     workload, limits = need.workload, request.limits
-    if limits.purchase_options:
-        allowed = limits.model_copy(update={"purchase_options": ()})
-        yield LiftedLimits(("purchase_options",), {"limits": allowed})
-    if not workload.interruptible:
-        yield LiftedLimits(("interruptible",), {}, {"interruptible": True})
-    elif need.serving and (workload.spot_fraction_max, limits.spot_fraction_max) != (None, None):
+    if workload.interruptible and need.serving and (workload.spot_fraction_max, limits.spot_fraction_max) != (None, None):
         yield LiftedLimits(("spot_fraction_max",), {}, {"spot_fraction_max": 1.0})
-    if not workload.may_be_owned:
-        yield LiftedLimits(("may_be_owned",), {}, {"may_be_owned": True})
     if not need.serving and not workload.spread:
         yield LiftedLimits(("spread",), {}, {"spread": True})
     if any(assumptions[name].value for name in NO_WAIT):

@@ -90,6 +90,11 @@ def present_cost(payments: Iterable[DatedAmount], rate_monthly: float) -> float:
     return math.fsum(payment.amount * discount_factor(payment.month, payment.at, rate_monthly) for payment in payments)
 
 
+def scale_payments(payments: Iterable[Payment], quantity: float) -> tuple[Payment, ...]:
+    """The payments for so many units, from those of one; without any of 0."""
+    return tuple(Payment(p.month, p.at, p.category, p.amount * quantity) for p in payments if p.amount)
+
+
 def present_cost_by(keyed: Iterable[tuple[K, DatedAmount]], rate_monthly: float) -> dict[K, float]:
     """The present cost of the payments of each key; they add up to the present cost of all."""
     payments: dict[K, list[DatedAmount]] = defaultdict(list)

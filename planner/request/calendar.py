@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calendar import monthrange
+from functools import lru_cache
 
 from planner.request.models import Demand, Request
 
@@ -10,7 +11,12 @@ from planner.request.models import Demand, Request
 def month_names(request: Request) -> tuple[str, ...]:
     """Calendar names of the plan's months: from `start`, by default the month after `as_of`."""
     first = month_index(request.start) if request.start else request.as_of.year * 12 + request.as_of.month
-    return tuple(f"{(first + offset) // 12}-{(first + offset) % 12 + 1:02d}" for offset in range(request.months))
+    return _list_months(first, request.months)
+
+
+@lru_cache
+def _list_months(first: int, months: int) -> tuple[str, ...]:
+    return tuple(f"{index // 12}-{index % 12 + 1:02d}" for index in range(first, first + months))
 
 
 def name_month(first: str, month: int) -> str:

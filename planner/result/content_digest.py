@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from typing import Any
 
 from planner.result import Assumption, Plan, PriceUsed, Recommendation, RequestedWorkload, Strategy, WorkloadCost
@@ -36,7 +37,7 @@ COVERED: dict[type, tuple[str, ...]] = {
 sentences, how the search went (bound, gap, size), and analyses, which follow from what is covered and the request."""
 DIGITS = 12
 """Hexadecimal digits shown, as many as of the plan's id."""
-DECIMALS, SIGNIFICANT = 6, 9
+DECIMALS, NUMBER_FORMAT = 6, "%.9g"
 
 
 def digest_content(plan: Plan) -> str:
@@ -55,17 +56,24 @@ def canonical_text(plan: Plan) -> str:
 
 def _canonical_value(value: Any) -> Any:
     """The JSON value of a value of a plan: objects, lists, texts and booleans."""
-    if is_dataclass(value):
-        names = COVERED.get(type(value)) or tuple(field.name for field in fields(value))
-        return _canonical_value({name: getattr(value, name) for name in names})
-    if isinstance(value, dict):
-        return {name: _canonical_value(each) for name, each in value.items()}
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int | float):
+        return NUMBER_FORMAT % (round(value, DECIMALS) + 0.0)
     if isinstance(value, tuple):
         members = [_canonical_value(each) for each in value]
         return sorted(members, key=_write) if members and isinstance(members[0], dict) else members
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return format(round(value, DECIMALS) + 0.0, f".{SIGNIFICANT}g")
-    return value if value is None or isinstance(value, bool) else str(value)
+    if isinstance(value, dict):
+        return {name: _canonical_value(each) for name, each in value.items()}
+    if names := _covered_fields(type(value)):
+        return {name: _canonical_value(getattr(value, name)) for name in names}
+    return str(value)
+
+
+@lru_cache
+def _covered_fields(kind: type) -> tuple[str, ...]:
+    """The fields of a record that are covered; none of another type."""
+    return COVERED.get(kind) or (tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ())
 
 
 def _write(value: Any) -> str:

@@ -225,17 +225,19 @@ def build_market(
     nodes: Iterable[OwnedNode],
     assumptions: Assumptions,
     existing_resources: Iterable[Resource] = (),
+    offerings: Iterable[Offering] | None = None,
 ) -> Market:
-    """Every candidate for every need, on the market's resources and on existing ones."""
+    """Every candidate for every need, on the market's resources and on existing ones. `offerings`: what can be rented
+    (None: all that has a price)."""
     build = _MarketBuilder(request, catalog, assumptions)
     existing = tuple(existing_resources)
     for resource in existing:  # paid for even where no workload can use it
         build.number(resource)
-    owned = tuple(nodes)
+    owned, rented = tuple(nodes), catalog.priced if offerings is None else tuple(offerings)
     refused = []
     for index, need in enumerate(demands.needs):
         search = _WorkloadSearch(index, need, PlacementSearch(need, request, catalog.names, build.gaps))
-        for offering in catalog.priced:
+        for offering in rented:
             _add_rented_candidates(build, search, offering)
         for node in owned:
             _add_owned_candidates(

@@ -274,3 +274,23 @@ def test_work_that_others_leave_no_room_for_says_so(priced, ask, hours):
         "a: all of its work could be done without its limit of purchase_options",
         "a: all of its work could be done without its limit of regions",
     ]
+
+
+def test_a_slice_with_the_chips_of_the_gang_is_not_told_to_one_whose_providers_do_not_sell_it(catalog, ask, hours):
+    """v5e is Google Cloud's: of aws alone, the provider is in the way and not the number of chips."""
+    job = hours("TPU-v5e", 100, gang=16)
+    found = plan(ask(job, providers=["aws"], strategies=["cloud"]), catalog).strategy("cloud")
+    assert codes(found) == [("workload_unserved", None), ("would_be_served", ("providers",))]
+
+
+def test_a_service_that_nothing_sold_for_dates_can_do_and_that_may_not_be_owned(catalog, ask):
+    """Blocks end after days, so a service has none: without that limit, or with nodes of its own, it is served."""
+    service = {
+        "name": "job", "kind": "inference", "may_be_owned": False,
+        "demand": {"accelerator_hours_per_month": 1460, "accelerator": "H100", "daily_shape": "business_hours"},
+    }  # fmt: skip
+    asked = ask(service, months=6, strategies=["cloud"], limits={"purchase_options": ["capacity_block"]})
+    found = plan(asked, catalog).strategy("cloud")
+    assert codes(found) == [
+        ("workload_unserved", None), ("would_be_served", ("purchase_options",)), ("would_be_served", ("may_be_owned",)),
+    ]  # fmt: skip

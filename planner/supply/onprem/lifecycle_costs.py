@@ -9,9 +9,9 @@ network, has a resale value, which falls from its payment on.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from planner.finance.cashflow import Payment, Terms
+from planner.finance.cashflow import Payment, Terms, scale_payments
 from planner.finance.symbolic import annuity_factor, growth_factor, larger_of, power
 from planner.request.assumptions import Assumptions
 from planner.request.ownership import Finance
@@ -121,7 +121,7 @@ def node_payments(
     rows += _running_payments(cost, there, assumptions)
     if there and node.finance.hardware != "lease":
         rows.append(Payment(there[-1], "end", "resale", -_sale_value(node, month, there, assumptions)))
-    return tuple(replace(row, amount=row.amount * quantity) for row in rows if row.amount)
+    return scale_payments(rows, quantity)
 
 
 def existing_node_payments(
@@ -140,7 +140,7 @@ def existing_node_payments(
         rows.append(Payment(covers[0], "start", "resale", resale_value(node, age_months, assumptions)))
         value = resale_value(node, age_months + len(covers), assumptions)
         rows.append(Payment(covers[-1], "end", "resale", -value))
-    return tuple(replace(row, amount=row.amount * count) for row in rows if row.amount)
+    return scale_payments(rows, count)
 
 
 def node_use_payments(node: OwnedNode, month: int, node_hours: float, assumptions: Assumptions) -> tuple[Payment, ...]:

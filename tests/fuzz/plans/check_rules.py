@@ -163,14 +163,14 @@ def _spot_hours(work: Work, month: int, speed: Speed, share: float) -> float:
 
 
 def budgets_are_kept(answer: Answer) -> Iterator[Fault]:
-    """Hardware, and everything else, paid in each year; money received lowers neither."""
+    """Hardware, and everything else, paid in each year; resale, received or forgone, is part of neither."""
     for field, capital in (("capex_per_year", True), ("opex_per_year", False)):
         if (yearly := answer.question.limits.get(field)) is None:
             continue
         for year, most in enumerate(answer.question.by_year(yearly)):
             paid = [row["amount"] for row in answer.strategy["cash"]
                     if (row["month"] - 1) // 12 == year and (row["category"] in CAPITAL) == capital
-                    and row["amount"] > 0]  # fmt: skip
+                    and row["amount"] > 0 and row["category"] != "resale"]  # fmt: skip
             if math.fsum(paid) > most * SLACK + 0.01:
                 yield Fault(field, f"year {year + 1}", math.fsum(paid), most)
 

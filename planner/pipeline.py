@@ -76,30 +76,30 @@ from pricing.units import HOURS_PER_MONTH
 DOCUMENT_INPUT = InputProvenance("", "document", "")
 
 
-def plan(
-    request: Request,
-    catalog: Catalog,
-    inputs: InputProvenance = DOCUMENT_INPUT,
-    throughputs: Throughputs = AS_PREDICTED,
-) -> Plan:
+def plan(request: Request, catalog: Catalog, inputs: InputProvenance = DOCUMENT_INPUT) -> Plan:
     """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every problem of the request."""
     basis = _prepare_basis(request, catalog)
-    again = _make_replanner(request, catalog)
+    owned, case = _solve_case(basis, _make_replanner(request, catalog))
+    targets = _list_negotiation_targets(case, basis.catalog, basis.request.materiality_fraction)
+    case = replace(case, advice=qualify_advice(case.advice, targets, case.solved, case.setting))
+    found = replace(_assemble_plan(basis, owned, inputs, case), negotiation=targets)
+    return replace(found, content_digest=digest_content(found))
+
+
+def _solve_case(
+    basis: _PlanBasis, again: Replanner, throughputs: Throughputs = AS_PREDICTED, *, explain: bool = True
+) -> tuple[_OwnedSupply, BaselinePlan]:
+    """The strategies of a request and the advice; those that are impossible with reasons where these are asked for."""
     request, catalog, assumed = basis.request, basis.catalog, basis.assumptions
     nodes, node_gaps = onprem.buyable_nodes(catalog, assumed, request)
     context, existing_gaps = _build_context(request, catalog, assumed, nodes, throughputs)
     unserved = explain_unserved_workloads(request, context.demands, context.market, catalog, nodes, assumed)
     rebuild, owned = (partial(_rebuild_context, catalog, nodes, throughputs, sold) for sold in (None, ()))
-    solved = _solve_strategies(ReplanningBasis(request, context, rebuild, owned), catalog, unserved)
+    solved = _solve_strategies(ReplanningBasis(request, context, rebuild, owned), catalog, unserved, explain=explain)
     advice = _recommend_strategy(request, context, solved, catalog)
-    case = BaselinePlan(
-        advice, solved, context, list_throughputs(context, solved), partial(_plan_terms, request), again
-    )
-    targets = _list_negotiation_targets(case, catalog, request.materiality_fraction)
-    case = replace(case, advice=qualify_advice(advice, targets, solved, context))
-    found = _assemble_plan(basis, _OwnedSupply(nodes, node_gaps, existing_gaps), inputs, case)
-    found = replace(found, negotiation=targets)
-    return replace(found, content_digest=digest_content(found))
+    terms_of = partial(_plan_terms, request)
+    case = BaselinePlan(advice, solved, context, list_throughputs(context, solved), terms_of, again)
+    return _OwnedSupply(nodes, node_gaps, existing_gaps), case
 
 
 def negotiate(request: Request, catalog: Catalog, inputs: InputProvenance = DOCUMENT_INPUT) -> Plan:
@@ -292,11 +292,11 @@ def _rebuild_context(
 
 
 def _make_replanner(request: Request, catalog: Catalog) -> Replanner:
-    """Plans the same request with other assumptions and throughputs, without an assessment of its risk."""
+    """Solves the same request with other assumptions and throughputs."""
 
-    def replan(assumptions: Mapping[str, float], throughputs: Throughputs = AS_PREDICTED) -> Plan:
-        changes = {"assumptions": {**request.assumptions, **assumptions}, "risk": None}
-        return plan(request.model_copy(update=changes), catalog, throughputs=throughputs)
+    def replan(assumptions: Mapping[str, float], throughputs: Throughputs = AS_PREDICTED) -> BaselinePlan:
+        changed = request.model_copy(update={"assumptions": {**request.assumptions, **assumptions}})
+        return _solve_case(_prepare_basis(changed, catalog), replan, throughputs, explain=False)[1]
 
     return replan
 
@@ -346,9 +346,11 @@ def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:
     return build_terms(assumed, request.months, HOURS_PER_MONTH, in_full, order_ahead_months(request))
 
 
-def _solve_strategies(basis: ReplanningBasis, catalog: Catalog, unserved: tuple[Message, ...]) -> list[SolvedStrategy]:
-    """The requested strategies, verified, or with reasons why not. Hybrid takes over a cheaper one within it; cloud
-    takes over a hybrid that buys no hardware: nothing in the cloud can be cheaper, and one search is spared."""
+def _solve_strategies(
+    basis: ReplanningBasis, catalog: Catalog, unserved: tuple[Message, ...], *, explain: bool
+) -> list[SolvedStrategy]:
+    """The requested strategies, verified, or why not where that is asked for. Hybrid takes over a cheaper one within
+    it; cloud takes over a hybrid that buys no hardware: nothing in the cloud is cheaper, and one search is spared."""
     request, context = basis.request, basis.setting
 
     def solve_one(name: StrategyName, bound: float = -math.inf) -> SolvedStrategy:
@@ -357,7 +359,7 @@ def _solve_strategies(basis: ReplanningBasis, catalog: Catalog, unserved: tuple[
         result = solve_strategy(name, context, bound)
         if result.strategy.status != "infeasible":
             verify_plan(VerifiedPlan(result.strategy, result.decisions, context, request, catalog))
-        elif not result.strategy.reasons:
+        elif explain and not result.strategy.reasons:
             return replace(result, strategy=replace(result.strategy, reasons=explain_infeasibility(name, basis)))
         return result
 

@@ -211,7 +211,7 @@ def _explain_parallel_work(index: int, fraction: float, setting: PlanningContext
 
 def _name_holding_slice(workload: str, reasons: Iterable[Message], catalog: Catalog) -> Iterator[Message]:
     """The smallest slice that holds the gang of a workload, for each accelerator of which only smaller slices are
-    sold; none where a slice has just its chips, which other limits keep from it."""
+    sold; none where a slice with a price has just its chips: other limits keep that from it."""
     unjoined = [reason.parameters for reason in reasons if reason.code == "slices_not_joined"]
     for accelerator, gang in sorted({(str(each["accelerator"]), float(str(each["gang"]))) for each in unjoined}):
         slices = [
@@ -219,8 +219,9 @@ def _name_holding_slice(workload: str, reasons: Iterable[Message], catalog: Cata
             for offering in catalog.offerings.values()
             if offering.accelerator == accelerator and (offering.accelerator_count or 0) >= gang
         ]
-        chips, provider, instance_type = min(slices, default=(0.0, "", ""))
-        if chips > gang:
+        is_sold = any(each.accelerator == accelerator and each.accelerator_count == gang for each in catalog.priced)
+        if slices and not is_sold:
+            chips, provider, instance_type = min(slices)
             yield message(
                 "slice_holds_gang", workload=workload, provider=provider, instance_type=instance_type, chips=chips
             )

@@ -93,7 +93,11 @@ def list_plan_relaxations(request: Request, need: WorkloadDemand, assumptions: A
     """The limits in force that keep the work of a workload from being done where it can be served: in time, in one
     place and by the ways of paying allowed."""
     workload, limits = need.workload, request.limits
-    if workload.interruptible and need.serving and (workload.spot_fraction_max, limits.spot_fraction_max) != (None, None):
+    if (
+        workload.interruptible
+        and need.serving
+        and (workload.spot_fraction_max, limits.spot_fraction_max) != (None, None)
+    ):
         yield LiftedLimits(("spot_fraction_max",), {}, {"spot_fraction_max": 1.0})
     if not need.serving and not workload.spread:
         yield LiftedLimits(("spread",), {}, {"spread": True})

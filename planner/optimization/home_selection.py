@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from planner.optimization.linear_program import LinearProgram
 from planner.optimization.model import StrategyScope
 from planner.optimization.place_program import PlaceProgram
+from planner.optimization.program_parts import solve_parts
 from planner.optimization.solution import PlanningContext
-from planner.optimization.solver import Solution, relax_program, solve_program
+from planner.optimization.solver import Solution, relax_program
 from planner.optimization.stays import Place
 from planner.supply.candidates import Candidate
 
@@ -62,6 +63,13 @@ class HomeChoice:
     bound: float
     cut_by_clock: bool
 
+    def is_same(self, other: HomeChoice) -> bool:
+        """Whether the other has the same homes and starts."""
+        return self.used == other.used and all(
+            abs(self.units.get(start, 0.0) - other.units.get(start, 0.0)) < NO_UNITS
+            for start in self.units.keys() | other.units.keys()
+        )
+
 
 def choose_homes(
     by_place: PlaceProgram, ranking: HomeRanking, nearest: int | None, work: float, gap: float
@@ -93,10 +101,10 @@ def _solve_stepwise(program: LinearProgram, work: float, gap: float) -> Solution
     """A good solution. A large program is solved in two steps: homes with parts of units, then units for those homes.
     Its bound is that of the first step."""
     if len(program.columns) <= STEPWISE_COLUMNS:
-        return solve_program(program, work=work, gap=gap)
+        return solve_parts(program, work, gap)
     is_home = [column.kind == "home" for column in program.columns]
     whole = [is_whole and home for is_whole, home in zip(program.whole, is_home, strict=True)]
-    rough = solve_program(replace(program, whole=whole), work=work, gap=min(gap, FIRST_STEP_GAP))
+    rough = solve_parts(replace(program, whole=whole), work, min(gap, FIRST_STEP_GAP))
     if not rough.values:
         return rough
     at_home = [
@@ -104,7 +112,7 @@ def _solve_stepwise(program: LinearProgram, work: float, gap: float) -> Solution
         for home, value, *bounds in zip(is_home, rough.values, program.lower, program.upper, strict=True)
     ]
     lower, upper = ([bounds[side] for bounds in at_home] for side in (0, 1))
-    found = solve_program(replace(program, lower=lower, upper=upper), work=work, gap=gap)
+    found = solve_parts(replace(program, lower=lower, upper=upper), work, gap)
     cut = rough.cut_by_clock or found.cut_by_clock
     return replace(found, bound=min(rough.bound, found.objective), cut_by_clock=cut)
 

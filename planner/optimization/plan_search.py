@@ -22,6 +22,7 @@ from planner.optimization.home_selection import (
 from planner.optimization.linear_program import LinearProgram
 from planner.optimization.model import StrategyScope, build_program, count_columns
 from planner.optimization.place_program import PlaceProgram, build_place_program
+from planner.optimization.program_parts import solve_parts
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import GAP_TARGET, Solution, solve_program
 from planner.optimization.stays import Place
@@ -58,13 +59,14 @@ EFFORTS: Mapping[Effort, SearchLimits] = {
 @dataclass(frozen=True, slots=True)
 class SearchedPlan:
     """A solution of `program`, that of `allowed` in `setting`: of all homes, or some of a program of about
-    `columns` columns. Its bound holds for all."""
+    `columns` columns. Its bound holds for all. `choice`: what it began with."""
 
     setting: PlanningContext
     allowed: StrategyScope
     program: LinearProgram
     solution: Solution
     columns: int
+    choice: HomeChoice | None = None
 
 
 def search_plan(setting: PlanningContext, allowed: StrategyScope, bound: float = -math.inf) -> SearchedPlan:
@@ -90,7 +92,7 @@ def search_plan(setting: PlanningContext, allowed: StrategyScope, bound: float =
         cut = found.cut_by_clock or plan.solution.cut_by_clock
         plan = _cheaper(plan, replace(plan, solution=replace(found, cut_by_clock=cut)))
     elif len(by_place.program.columns) <= limits.place_columns:
-        plan = _cheaper(plan, search.search_nearest(None))
+        plan = search.search_all(plan)
     return _prove(plan, bound)
 
 
@@ -106,22 +108,31 @@ class _Search:
     columns: int
     whole: LinearProgram | None
 
-    def search_nearest(self, nearest: int | None) -> SearchedPlan:
-        """The program by place chooses homes and starts among the nearest (None: among all), the model all the rest.
-        Where that cannot do all of the work, more homes: in the end all of them."""
+    def search_nearest(self, nearest: int) -> SearchedPlan:
+        """The program by place chooses homes and starts among so many of the nearest, the model all the rest. Where
+        that cannot do all of the work, more homes: in the end all of them."""
         limits, ranking = self.limits, self.ranking
         choice = choose_homes(self.by_place, ranking, nearest, limits.work, limits.gap)
         if choice is not None:
             plan = self._solve_homes(choice.used, choice)
             if plan.solution.values:
-                return _prove(plan, choice.bound if nearest is None else -math.inf)
-        more, most = nearest or 1, max(map(len, ranking.nearest), default=0)
+                return replace(plan, choice=choice)
+        more, most = nearest, max(map(len, ranking.nearest), default=0)
         while True:
             kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]
             plan = self._solve_homes(kept)
             if plan.solution.status != "infeasible" or more >= most:
                 return plan
             more *= MORE_HOMES
+
+    def search_all(self, plan: SearchedPlan) -> SearchedPlan:
+        """The same with all homes, unless they give the same choice: then their bound of that plan alone."""
+        choice = choose_homes(self.by_place, self.ranking, None, self.limits.work, self.limits.gap)
+        if choice is None:
+            return plan
+        if plan.choice is None or not choice.is_same(plan.choice):
+            plan = _cheaper(plan, self._solve_homes(choice.used, choice))
+        return _prove(plan, choice.bound)
 
     def _solve_homes(self, kept: Sequence[frozenset[Place]], choice: HomeChoice | None = None) -> SearchedPlan:
         """The problem of some homes; `choice`: with about so many units at each start, where those can do the work."""
@@ -133,9 +144,9 @@ class _Search:
             closed = program = build_program(part, scope)
         found = None
         if choice is not None:
-            found = solve_program(fix_starts(closed, choice), work=limits.work, gap=limits.gap)
+            found = solve_parts(fix_starts(closed, choice), limits.work, limits.gap, plan_only=True)
         if found is None or not found.values:
-            found = solve_program(closed, work=limits.work, gap=limits.gap)
+            found = solve_parts(closed, limits.work, limits.gap, plan_only=True)
         cut = found.cut_by_clock or self.ranking.cut_by_clock or (choice is not None and choice.cut_by_clock)
         found = replace(found, bound=self.ranking.bound, cut_by_clock=cut)
         return _prove(SearchedPlan(part, scope, program, found, self.columns), -math.inf)

@@ -21,6 +21,8 @@ equal programs end the same on every machine."""
 SEARCH_WORK = 4e7
 """Work after which a search ends with the best plan so far: occasions at which the solver may be interrupted, times
 columns. Counted, so that the same program ends the same on every machine."""
+IDLE_WORK, IDLE_GAP = 0.1, 0.02
+"""A search for a plan alone, within this gap, ends where this share of its work has found nothing better."""
 FIRST_PLAN = 10
 """Times that work after which a search that has no plan at all ends without one."""
 TIME_LIMIT_S = 600.0
@@ -61,15 +63,18 @@ def solve_program(
     gap: float = GAP_TARGET,
     *,
     proof_only: bool = False,
+    plan_only: bool = False,
 ) -> Solution:
     """The least-cost solution. One thread and a fixed seed: equal programs give equal values.
 
     `start` is a solution to begin from, of a program with the same columns; `gap` the relative distance from the bound
-    at which the search ends. `proof_only`: the start is good, and time goes into the bound.
+    at which the search ends. `proof_only`: the start is good, and time goes into the bound;
+    `plan_only`: the bound is not asked for, and the search ends once it finds nothing better for long.
     Raises InternalError when the solver stops for another reason than its work or the time.
     """
     options = PROOF_ONLY if proof_only else {}
-    found = _run_search(program, time_limit_s, start, work, gap, options)
+    idle = IDLE_WORK if plan_only else 1.0
+    found = _run_search(program, time_limit_s, start, work, gap, options, idle)
     if found.status == "infeasible" and any(program.whole):
         # The presolve of HiGHS 1.15.1 takes some programs for infeasible that have solutions (its issue 3296).
         confirmed = _run_search(program, time_limit_s, start, work / FIRST_PLAN, gap, {**options, "presolve": "off"})
@@ -84,6 +89,7 @@ def _run_search(
     work: float,
     gap: float,
     options: Mapping[str, float | str],
+    idle: float = 1.0,
 ) -> Solution:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for a linear algebra unused here
     import highspy
@@ -95,7 +101,7 @@ def _run_search(
         highs.setSolution(known)
     integer = any(program.whole)
     if integer:
-        highs.cbMipInterrupt += _limit_search(int(work / len(program.columns)))
+        highs.cbMipInterrupt += _limit_search(int(work / len(program.columns)), idle)
     highs.run()
     status = highs.getModelStatus()
     if status in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kUnboundedOrInfeasible):
@@ -136,13 +142,14 @@ def relax_program(program: LinearProgram) -> Solution:
     return Solution("optimal", objective, bound, tuple(found.col_value), tuple(found.col_dual))
 
 
-def _limit_search(occasions: int) -> Callable[[Any], None]:
+def _limit_search(occasions: int, idle: float) -> Callable[[Any], None]:
     """Ends a search after so many occasions (FIRST_PLAN times as many without any plan), or when its gap is small
-    enough for its number of nodes."""
-    seen = 0
+    enough for its number of nodes, or when a share `idle` of the occasions has brought nothing better within
+    IDLE_GAP."""
+    seen, better, least = 0, 0, math.inf
 
     def end(event: Any) -> None:
-        nonlocal seen
+        nonlocal seen, better, least
         seen += 1
         progress = event.data_out
         best, bound = progress.mip_primal_bound, progress.mip_dual_bound
@@ -152,7 +159,10 @@ def _limit_search(occasions: int) -> Callable[[Any], None]:
             return
         gap = (best - bound) / max(abs(best), 1e-9) if math.isfinite(bound) else math.inf
         near_enough = any(progress.mip_node_count >= nodes and gap <= near for nodes, near in LONG_SEARCH_GAPS)
-        if near_enough or seen > occasions:
+        if best < least:
+            better, least = seen, best
+        idles = gap <= IDLE_GAP and seen - better > idle * occasions
+        if near_enough or idles or seen > occasions:
             event.interrupt()
 
     return end

@@ -65,7 +65,7 @@ def _canonical_value(value: Any) -> Any:
         return sorted(members, key=_write) if members and isinstance(members[0], dict) else members
     if isinstance(value, dict):
         return {name: _canonical_value(each) for name, each in value.items()}
-    if names := _covered_fields(type(value)):
+    if names := _covered_fields(type(value)):  # type: ignore[arg-type]  # a type is hashable
         return {name: _canonical_value(getattr(value, name)) for name in names}
     return str(value)
 

@@ -344,3 +344,18 @@ def test_a_bill_asks_payments_only_for_what_they_look_at(priced, owning, case_of
     assert cloud.cost({"electricity_price_per_kwh": 0.9}) == cloud.planned
     assert cloud.cost({"cloud_price_change_annual": -0.3}) < cloud.planned
     assert cloud.cost({"discount_rate_annual": 0.2}) < cloud.planned
+
+
+def test_the_risk_of_a_plan_that_costs_nothing_is_that_it_costs_nothing(catalog, ask, hours):
+    """One free p5 node to the end of the plan does all of the work: no figure moves a sum of nothing."""
+    line = {
+        "provider": "aws", "region": "us-east-1", "instance_type": "p5.48xlarge", "count": 1,
+        "purchase_option": "reserved_1y_no_upfront", "ends": "2027-06", "fee_per_month": 0,
+    }  # fmt: skip
+    asked = ask(
+        hours("H100", 800), months=2, existing={"commitments": [line]}, strategies=["cloud"], risk={"draws": 100}
+    )
+    found = plan(asked, catalog)
+    assert found.strategy("cloud").present_cost == 0
+    assert {each.mean for each in found.risk.strategies} == {0}
+    assert found.risk.tornado == ()

@@ -13,12 +13,13 @@ from planner.analysis.risk.monte_carlo import mean
 from planner.analysis.risk.tornado import CostsFunction, StrategyCosts, build_tornado_row, collect_present_costs
 from planner.analysis.risk.uncertain_assumptions import HARDWARE, has_range, list_replanned_assumptions
 from planner.request.assumptions import override_names
-from planner.result import Assumption, Plan, ThroughputUsed
+from planner.result import Assumption, ThroughputUsed
 from planner.result.risk import RecommendationShare, ReoptimisedDraws, TornadoRow
 from planner.supply.candidates import Candidate, Market
 from planner.workloads.demand import PortfolioDemand
 
 if TYPE_CHECKING:
+    from planner.analysis.risk import BaselinePlan
     from planner.analysis.risk.response_surface import Vector
 
 IntervalEnd = Literal["low", "high"]
@@ -30,9 +31,9 @@ INTERVALS_FITTED_ON = date(2026, 11, 20)
 
 
 class Replanner(Protocol):
-    """Plans the same request with other assumptions and throughputs."""
+    """Solves the same request with other assumptions and throughputs."""
 
-    def __call__(self, assumptions: AssumptionOverrides, throughputs: Throughputs = AS_PREDICTED) -> Plan: ...
+    def __call__(self, assumptions: AssumptionOverrides, throughputs: Throughputs = AS_PREDICTED) -> BaselinePlan: ...
 
 
 def with_throughputs(market: Market, demands: PortfolioDemand, ends: Throughputs) -> Market:
@@ -64,10 +65,10 @@ def build_replanned_rows(
     varied_assumptions: list[tuple[Assumption, CostsFunction]] = []
 
     def with_figure(figure: Assumption, value: float) -> StrategyCosts:
-        return collect_present_costs(again({figure.name: value}).strategies)
+        return _present_costs(again({figure.name: value}))
 
     def with_throughput(figure: Assumption, key: tuple[str, str], value: float) -> StrategyCosts:
-        return collect_present_costs(again({}, {key: "low" if value == figure.low else "high"}).strategies)
+        return _present_costs(again({}, {key: "low" if value == figure.low else "high"}))
 
     varied_assumptions += [
         (figure, partial(with_figure, figure))
@@ -85,6 +86,10 @@ def build_replanned_rows(
         else:
             rows.append(tornado_row)
     return rows, idle
+
+
+def _present_costs(case: BaselinePlan) -> StrategyCosts:
+    return collect_present_costs(each.strategy for each in case.solved)
 
 
 def _list_predicted_throughputs(used: Sequence[ThroughputUsed]) -> list[tuple[Assumption, tuple[str, str]]]:
@@ -118,12 +123,12 @@ def reoptimise_draws(
     named: dict[str, int] = {}
     regrets = []
     for index in range(count):
-        plan = again(
+        case = again(
             _convert_to_request_assumptions({name: float(column[index]) for name, column in draws.items()}, market)
         )
-        least = min(s.present_cost for s in plan.strategies if s.status != "infeasible")
+        least = min(cost for cost in _present_costs(case).values() if cost is not None)
         regrets.append(max(0.0, float(fixed_plan_costs[index]) - least))  # below 0 only within the solver's gap
-        name = str(plan.recommendation.strategy)
+        name = str(case.advice.strategy)
         named[name] = named.get(name, 0) + 1
     shares = tuple(
         RecommendationShare(name, times) for name, times in sorted(named.items(), key=lambda item: (-item[1], item[0]))

@@ -79,7 +79,7 @@ def decompose_cost(bill: StrategyCostModel, figures: Sequence[Assumption]) -> tu
     def cost(name: tuple[str, str], moves: AssumptionOverrides) -> float:
         return streams(moves).get(name, 0.0)
 
-    scale = max(abs(cost) for costs in streams_by_moves.values() for cost in costs.values())
+    scale = max((abs(cost) for costs in streams_by_moves.values() for cost in costs.values()), default=0.0)
     return tuple(
         term for name in names for term in _decompose_stream(partial(cost, name), figures, STREAM_ROUNDING * scale)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from planner.analysis.recommendation import COST_TOLERANCE, pick_simplest
 from planner.analysis.risk.cost_model import StrategyCostModel
@@ -17,7 +17,7 @@ CostsFunction = Callable[[float], StrategyCosts]
 """The costs with the figure at a value."""
 
 
-def collect_present_costs(strategies: Sequence[Strategy]) -> StrategyCosts:
+def collect_present_costs(strategies: Iterable[Strategy]) -> StrategyCosts:
     """Present cost of each; None for those that are impossible."""
     return {s.name: None if s.status == "infeasible" else s.present_cost for s in strategies}
 

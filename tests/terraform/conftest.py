@@ -62,7 +62,7 @@ def standins() -> Iterator[Any]:
     if shutil.which("terraform") is None:
         pytest.skip("terraform is not on PATH")
     # two ways of paying need a later version than the one whose schema is here
-    with runpy.run_path(str(TFCHECK))["Standins"]({"google": ["6.50.0", "7.40.0"]}) as started:
+    with runpy.run_path(str(TFCHECK))["Standins"]({"google": ["6.50.0", "7.42.0"]}) as started:
         yield started
 
 

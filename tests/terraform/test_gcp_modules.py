@@ -13,7 +13,7 @@ GCP = find_shipped_folder("terraform") / "gcp"
 def test_files_that_modules_share_are_the_same_and_no_links() -> None:
     for pattern in (
         "gcp/*/labels.tf", "gcp/*/machines.tf", "gcp/*/networks.tf", "aws/*/efa.tf",
-        "*/*/schedule.tf", "*/*/prepare-node.sh",
+        "*/*/schedule.tf", "*/*/prepare-node.sh", "*/*/check-node.sh",
     ):  # fmt: skip
         copies = [file.read_bytes() for file in GCP.parent.glob(pattern)]
         assert len(copies) > 1, pattern

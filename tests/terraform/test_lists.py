@@ -87,7 +87,7 @@ def test_a_reserved_instance_is_found_and_bought_by_exact_parameters(plans: dict
             "savings_plan_3y_instance_partial_upfront",
             ["--plan-types EC2Instance", "values=p5", "--upfront-payment-amount 1001"],
         ),
-        ("capacity_block", ["describe-capacity-block-offerings", "2027-01-31T23:59:59Z", "purchase-capacity-block"]),
+        ("capacity_block", ["describe-capacity-block-offerings", "2027-02-01T12:00:00Z", "purchase-capacity-block"]),
     ],
 )
 def test_other_commitments_of_aws(plans: dict[str, Plan], option: str, parts: list[str]) -> None:

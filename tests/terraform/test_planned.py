@@ -15,7 +15,8 @@ import pytest
 from planner.application import plan_document
 from planner.cli._plan_comparison import read_plan
 from planner.reports.terraform import files, unprovisioned_lines
-from planner.reports.terraform.node_pools import DATED, group_rented_nodes
+from planner.reports.terraform.dated_nodes import DATED
+from planner.reports.terraform.node_pools import group_rented_nodes
 from planner.result import Plan
 from pricing.catalog.price_catalog import Catalog
 

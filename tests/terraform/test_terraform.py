@@ -99,7 +99,7 @@ def test_tags_carry_the_plan_the_workloads_and_the_team_within_each_clouds_rules
         ),
         ("main.tf", "var.project", "var.projetc", "Reference to undeclared input variable"),
         ("main.tf", '"google-beta" {', '"google-alpha" {', None),
-        ("versions.tf", '"~> 6.0"', '"~> 99.0"', None),
+        ("versions.tf", '">= 6.25, < 8.0"', '"~> 99.0"', None),
     ],
 )
 def test_a_fault_in_the_root_is_rejected(

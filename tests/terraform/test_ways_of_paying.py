@@ -83,7 +83,7 @@ def test_a_model_that_older_providers_take_for_standard_needs_a_newer_one() -> N
     """They make a standard machine of FLEX_START in silence."""
     for option, newer in (("flex_start", True), ("calendar", True), ("on_demand", False), ("spot", False)):
         text = files(plan_of(*A3, option))["gcp/versions.tf"].decode()
-        assert (', >= 7.40"' in text) == newer, text
+        assert ('">= 7.42, < 8.0"' in text) == newer, text
 
 
 def test_flex_start_runs_a_week_at_most(template: Callable[..., tuple[Any, dict[str, Any]]]) -> None:
@@ -100,6 +100,18 @@ def test_dated_days_are_bound_to_their_reservation(template: Callable[..., tuple
     )
     (affinity,) = found["reservation_affinity"]
     assert (affinity["type"], affinity["specific_reservation"][0]["values"]) == ("SPECIFIC_RESERVATION", ["training"])
+
+
+def test_a_gang_in_a_reservation_has_no_placement_of_its_own(
+    template: Callable[..., tuple[Any, dict[str, Any]]],
+) -> None:
+    """With a policy they match a reservation only if it has that policy too, and calendar days have none."""
+    for option, policies in (("on_demand", 1), ("calendar", 0)):
+        one = replace(MADE["use"](*A3, option, 4), node_hours=4 * 730)
+        plan: Plan = replace(MADE["make_plan"]([one], months=1, gangs={"w": 32}), **FAR)
+        checked, found = template(plan)
+        assert len(checked.resources("google_compute_resource_policy")) == policies
+        assert len(found["network_interface"]) == 5  # GPUDirect joins them either way
 
 
 def test_a_commitment_that_needs_a_reservation_starts_in_it(
@@ -129,7 +141,7 @@ def test_each_month_has_the_reservation_of_its_own_purchase(
         (one,) = checked.resources("aws_launch_template")
         targets = [each["capacity_reservation_target"] for each in one["capacity_reservation_specification"]]
         found.append([target[0]["capacity_reservation_id"] for target in targets])
-    assert found == [["cr-1"], ["cr-2"], []]  # no nodes in the third, so nothing is needed
+    assert found == [["cr-1"], ["cr-2"], ["cr-1"]]  # no nodes in the third: it needs none of its own
 
 
 def test_every_option_of_a_module_is_one_that_the_planner_can_name() -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import add
 
-from planner.reports.terraform.node_pools import NodePool, Place, RentedNodes
+from planner.reports.terraform.dated_nodes import Place
+from planner.reports.terraform.node_pools import NodePool, RentedNodes
 from planner.reports.terraform.provisioning.reasons import reason
 from planner.reports.terraform.running_hours import MonthProfile
 from planner.result.message import Message
@@ -87,6 +88,8 @@ def _mix_nodes(below: RentedNodes, above: RentedNodes) -> RentedNodes:
 def _explain_group(pool: NodePool, here: Sequence[NodePool]) -> Message | None:
     """Why a pool is a group of its own beside others of its place."""
     part = pool.rented
+    if part.order > 1:
+        return reason("group_of_own_order")
     if part.started not in MIXED:
         return reason("group_of_own_start", purchase_option=part.started)
     if part.own_hours:

@@ -31,7 +31,7 @@ FLEX_START_HOURS_MAX = 7 * 24.0
 @dataclass(frozen=True, slots=True)
 class ModuleCall:
     """One module call. `needed` names inputs of the module that must have a value here; `known` has values that hold
-    unless the reader gives others."""
+    unless the reader gives others; `dated_months` are the months (from 0) of its dated days, each a purchase."""
 
     label: str
     module: TerraformModule
@@ -40,6 +40,7 @@ class ModuleCall:
     needed: frozenset[str]
     description: str
     known: Mapping[str, hcl.HclValue] = field(default_factory=dict)
+    dated_months: tuple[int, ...] = ()
 
     def key(self, item: ModuleInput) -> str:
         """The key of this call's value in the root variable of `item`; "" for one value for the plan."""
@@ -59,12 +60,14 @@ class RootModule:
 
 @dataclass(frozen=True, slots=True)
 class RootInput:
-    """A root variable: the keys (regions or pools) that must have a value, those that may, and each key's region."""
+    """A root variable: the keys (regions or pools) that must have a value, those that may, and each key's region and
+    months (from 0) of dated days."""
 
     input: ModuleInput
     needed: tuple[str, ...]
     allowed: tuple[str, ...]
     regions: Mapping[str, str]
+    dated_months: Mapping[str, tuple[int, ...]]
 
     @property
     def required(self) -> bool:
@@ -85,10 +88,12 @@ def root_inputs(made: RootModule) -> tuple[RootInput, ...]:
     uses = [(item, required, call) for call in made.calls for item, required in _call_inputs(made.cloud, call)]
     collected = []
     for _, group in groupby(sorted(uses, key=lambda use: use[0].root), key=lambda use: use[0].root):
-        same = [(item, required, call.key(item), call.region) for item, required, call in group]
-        regions = {key: region for _, _, key, region in same}
+        same = [(item, required, call.key(item), call) for item, required, call in group]
+        regions = {key: call.region for _, _, key, call in same}
         needed = {key for _, required, key, _ in same if required}
-        collected.append(RootInput(same[0][0], tuple(sorted(needed)), tuple(sorted(set(regions) - needed)), regions))
+        dated = {key: call.dated_months for _, _, key, call in same}
+        others = tuple(sorted(set(regions) - needed))
+        collected.append(RootInput(same[0][0], tuple(sorted(needed)), others, regions, dated))
     return tuple(sorted(collected, key=lambda item: not item.required))
 
 
@@ -113,7 +118,7 @@ def _pool_call(pool: NodePool) -> ModuleCall:
         "tags": RawExpression("var.tags"),
         "cuda_line": line.newest_line if isinstance(line, cuda_versions.CudaLine) else None,
         "week": RawExpression(f'local.weeks["{part.label}"]'),
-        "scale_to_zero": True if part.is_partial else None,
+        "scale_to_zero": True if part.is_partial or part.orders else None,
         "gang_nodes": part.gang_nodes if part.gang_nodes > 1 else None,
         "flex_start_hours": _flex_start_hours(pool),
     }
@@ -139,7 +144,8 @@ def _pool_call(pool: NodePool) -> ModuleCall:
         )
     )
     description = f"{part.instance_type} in {part.region}, started as {part.started_words}."
-    return ModuleCall(part.label, module, part.region, arguments, needed, description, _known_values(pool))
+    dated = tuple(at for at, order in enumerate(part.orders) if order)
+    return ModuleCall(part.label, module, part.region, arguments, needed, description, _known_values(pool), dated)
 
 
 def _known_values(pool: NodePool) -> dict[str, hcl.HclValue]:

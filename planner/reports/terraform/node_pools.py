@@ -6,11 +6,20 @@ Writes no Terraform: the contents of each pool, its module, and the arguments th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
-from math import fsum
+from math import fsum, inf
 
+from planner.reports.terraform.dated_nodes import (
+    DATED,
+    OrdersByMonth,
+    Place,
+    find_dated_ends,
+    group_orders,
+    order_profile,
+)
+from planner.reports.terraform.provisioning.commitment_commands import most_nodes_of_order
 from planner.reports.terraform.provisioning.gang_fabrics import catalog_of, gang_problem
 from planner.reports.terraform.provisioning.module_catalog import (
     CloudModules,
@@ -20,8 +29,14 @@ from planner.reports.terraform.provisioning.module_catalog import (
 )
 from planner.reports.terraform.provisioning.own_modules import find_cloud
 from planner.reports.terraform.provisioning.reasons import reason
-from planner.reports.terraform.running_hours import MonthProfile, divide_by_hours, gang_nodes, month_profile
-from planner.result import Plan, Strategy, Use
+from planner.reports.terraform.running_hours import (
+    MonthProfile,
+    always_on,
+    divide_by_hours,
+    gang_nodes,
+    month_profile,
+)
+from planner.result import DatedOrder, Plan, Strategy, Use
 from planner.result.message import Message
 from pricing.price import parse_purchase_option
 
@@ -31,11 +46,8 @@ IN_RESERVATION = "reservation"
 """How nodes start of a type that is not sold on demand, and committed to only with a reservation of the capacity."""
 NODE_KINDS: Mapping[PoolKind, str] = {"nodes": "vm", "kubernetes": "kubernetes"}
 """The kinds of modules as the options call them: separate machines, or node pools of an existing cluster."""
-DATED = ("capacity_block", "calendar", "flex_start")
-"""Kinds whose nodes end at a time of their own, whoever forgets them."""
 NAME_STEM_MAX = 24
 
-Place = tuple[str, str, str]
 PoolKey = tuple[str, str, str, str]
 
 
@@ -45,8 +57,10 @@ class RentedNodes:
 
     `profiles` (when they run), `node_hours` and `cost` (of use) have one value a month. `gang_nodes` are the nodes that
     the largest job needs at once; `any_fabric`: whichever network joins them. `own_hours` names a pool of work that
-    ends within a month, beside one that follows the week. `base_nodes` are the nodes of each month that start on demand
-    in a group of spot nodes; () where all start as `started`.
+    ends within a month, beside one that follows the week. `orders` has for each month the dated days of the nodes, as
+    they are ordered, and `order` the number of these orders in their months, from 1; () and 0 without any.
+    `base_nodes` are the nodes of each month that start on demand in a group of spot nodes; () where all start as
+    `started`.
     """
 
     provider: str
@@ -64,6 +78,8 @@ class RentedNodes:
     gang_nodes: int
     any_fabric: bool
     own_hours: str = ""
+    orders: tuple[DatedOrder | None, ...] = ()
+    order: int = 0
     base_nodes: tuple[int, ...] = ()
 
     @property
@@ -74,7 +90,8 @@ class RentedNodes:
     @property
     def key(self) -> tuple[str, ...]:
         """The fields that identify a pool."""
-        return (*self.place, self.started, *([self.own_hours] if self.own_hours else []))
+        parts = (self.own_hours, str(self.order) if self.order > 1 else "")
+        return (*self.place, self.started, *(part for part in parts if part))
 
     @property
     def started_words(self) -> str:
@@ -107,8 +124,8 @@ class RentedNodes:
 
     @property
     def is_partial(self) -> bool:
-        """Whether nodes that stayed on would cost more than the plan, in some month."""
-        return any(profile.is_partial for profile in self.profiles)
+        """Whether nodes that stayed on would cost more than the plan, in some month; dated ones end in any case."""
+        return self.started not in DATED and any(profile.is_partial for profile in self.profiles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +147,48 @@ def group_rented_nodes(plan: Plan, strategy: Strategy) -> tuple[RentedNodes, ...
         if use.provider and use.nodes > 0:
             started = _started_as(use.provider, use.name, use.purchase_option)
             groups.setdefault((use.provider, use.region, use.name, started), []).append(use)
-    return tuple(
-        _rented_nodes(plan, strategy, key, own_hours, uses)
-        for key in sorted(groups)
-        for own_hours, uses in (
-            (("", groups[key]),) if key[3] in DATED else divide_by_hours(plan, strategy, groups[key])
+    return tuple(part for key in sorted(groups) for part in _divide_nodes(plan, strategy, key, groups[key]))
+
+
+def _divide_nodes(plan: Plan, strategy: Strategy, key: PoolKey, uses: Sequence[Use]) -> Iterator[RentedNodes]:
+    """The groups of nodes that start in one way at a place: one, one for each order of dated days, or two with hours
+    of their own."""
+    place, kind = key[:3], key[3]
+    ends = find_dated_ends(strategy, place)
+    if orders := group_orders(strategy, place, kind):
+        yield from _ordered_nodes(plan, _rented_nodes(plan, key, uses, [always_on(0)] * plan.months), orders)
+        return
+    divided = (("", uses),) if kind in DATED else divide_by_hours(plan, strategy, uses, ends)
+    for own_hours, same in divided:
+        profiles = [
+            month_profile(plan, strategy, month, [use for use in same if use.month == month], ends)
+            for month in range(1, plan.months + 1)
+        ]
+        if kind in DATED:  # they end at a time that the plan does not tell
+            profiles = [always_on(profile.peak) for profile in profiles]
+        yield replace(_rented_nodes(plan, key, same, profiles), own_hours=own_hours)
+
+
+def _ordered_nodes(plan: Plan, part: RentedNodes, orders: OrdersByMonth) -> Iterator[RentedNodes]:
+    """`part` by its orders of dated days: the first of each month, the second, and so on."""
+    months = range(1, plan.months + 1)
+    limit = most_nodes_of_order(part.provider, part.instance_type, part.started) or inf
+    for number in range(max(map(len, orders.values()))):
+        own = [orders[month][number] if number < len(orders.get(month, ())) else None for month in months]
+        shares = [
+            each.nodes * each.days / fsum(one.nodes * one.days for one in orders[month]) if each else 0.0
+            for month, each in zip(months, own, strict=True)
+        ]
+        largest = max(each.nodes for each in own if each)  # of other work where it is less than a gang
+        yield replace(
+            part,
+            profiles=tuple(order_profile(part.started, each) for each in own),
+            node_hours=tuple(share * hours for share, hours in zip(shares, part.node_hours, strict=True)),
+            cost=tuple(share * cost for share, cost in zip(shares, part.cost, strict=True)),
+            gang_nodes=1 if largest < part.gang_nodes <= limit else part.gang_nodes,
+            orders=tuple(own),
+            order=number + 1,
         )
-    )
 
 
 def _started_as(provider: str, instance_type: str, purchase_option: str) -> str:
@@ -152,18 +204,15 @@ def _started_as(provider: str, instance_type: str, purchase_option: str) -> str:
     return IN_RESERVATION if held and not on_demand else "on_demand"
 
 
-def _rented_nodes(plan: Plan, strategy: Strategy, key: PoolKey, own_hours: str, uses: Sequence[Use]) -> RentedNodes:
+def _rented_nodes(plan: Plan, key: PoolKey, uses: Sequence[Use], profiles: Sequence[MonthProfile]) -> RentedNodes:
     names = {use.workload for use in uses}
     monthly = [[use for use in uses if use.month == month] for month in range(1, plan.months + 1)]
-    profiles = tuple(
-        month_profile(plan, strategy, month, same, dated=key[3] in DATED) for month, same in enumerate(monthly, start=1)
-    )
     return RentedNodes(
         *key,
         paid=tuple(sorted({use.purchase_option for use in uses})),
         accelerator=uses[0].accelerator,
         accelerators_per_node=uses[0].accelerators_per_node,
-        profiles=profiles,
+        profiles=tuple(profiles),
         node_hours=tuple(fsum(use.node_hours for use in month) for month in monthly),
         cost=tuple(fsum(use.cost for use in month) for month in monthly),
         workloads=tuple(sorted(names)),
@@ -174,7 +223,6 @@ def _rented_nodes(plan: Plan, strategy: Strategy, key: PoolKey, own_hours: str, 
             for item in plan.workloads
             if item.name in names and item.gang > uses[0].accelerators_per_node
         ),
-        own_hours=own_hours,
     )
 
 
@@ -192,12 +240,25 @@ def assign_modules(
         match = _find_module(cloud, part, kind)
         if isinstance(match, ModuleMatch) and not part.any_fabric:
             in_one = part.gang_nodes if match.module.divides_placements else part.peak
-            match = gang_problem(part.provider, part.instance_type, part.gang_nodes, in_one) or match
+            match = (
+                _order_problem(part)
+                or gang_problem(part.provider, part.instance_type, part.gang_nodes, in_one)
+                or match
+            )
         if isinstance(match, ModuleMatch):
             pools.append(NodePool(part, match))
         else:
             refused.append((part, match))
     return tuple(pools), tuple(refused)
+
+
+def _order_problem(part: RentedNodes) -> Message | None:
+    """The reason why a gang has no place in an order of dated days; None where it has, and without such an order."""
+    largest = max((order.nodes for order in part.orders if order), default=part.gang_nodes)
+    if part.gang_nodes <= largest:
+        return None
+    facts = {"nodes": str(part.gang_nodes), "purchase_option": part.started, "limit": str(largest)}
+    return reason("gang_beyond_order", **facts)
 
 
 def _find_module(cloud: CloudModules, part: RentedNodes, kind: PoolKind) -> ModuleMatch | Message:

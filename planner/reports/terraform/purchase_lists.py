@@ -10,7 +10,11 @@ from planner.reports._content.bill_of_materials import list_materials
 from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
 from planner.reports._content.number_format import format_money, month_name, month_range_name
 from planner.reports.terraform.node_pools import slug
-from planner.reports.terraform.provisioning.commitment_commands import PurchaseInstructions, find_instructions
+from planner.reports.terraform.provisioning.commitment_commands import (
+    PurchaseInstructions,
+    find_instructions,
+    list_orders,
+)
 from planner.result import Plan, Purchase, Strategy, describe_amount, describe_orders
 from pricing.csv_tables import format_table
 from pricing.plain_text import plain_text, spreadsheet_text
@@ -57,7 +61,7 @@ def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> 
             ("a month", format_money(item.per_month)),
         ]
         lines += table_lines(("what", f"{plan.currency} or months"), facts)
-        lines += [f"Ordered as {describe_orders(item.orders)}.", ""] if item.orders else []
+        lines += [f"Ordered as {describe_orders(list_orders(item))}.", ""] if item.orders else []
         if steps is None:
             lines += ["No instructions are known for this commitment: ask the provider.", ""]
             continue
@@ -73,7 +77,7 @@ def commitments_csv(plan: Plan, commitments: Sequence[CommitmentEntry]) -> str:
     rows = [
         (
             month_name(plan, item.month), item.provider, item.region, item.name, item.purchase_option, item.count,
-            item.unit, describe_orders(item.orders), item.money_per_hour or None, item.term_months,
+            item.unit, describe_orders(list_orders(item)), item.money_per_hour or None, item.term_months,
             month_range_name(plan, item.usable_from, item.usable_to), item.upfront, item.per_month, plan.currency,
             *((how.title, how.console, " && ".join(how.steps), how.note, how.source) if how else ("",) * 5),
         )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, fsum
+from math import ceil
 
 from planner.reports._content.markdown_text import escape_line, escape_markdown, table_lines
 from planner.reports._content.number_format import format_money, format_number, month_name, month_range_name
+from planner.reports._content.uncertainty import UNIT_ENDINGS
 from planner.reports.terraform.home_groups import list_divided_homes
 from planner.reports.terraform.module_calls import RootInput, RootModule, root_inputs
-from planner.reports.terraform.node_pools import DATED, NodePool, UnprovisionedNodes
+from planner.reports.terraform.node_pools import NodePool, UnprovisionedNodes
 from planner.reports.terraform.provisioning import cuda_versions
 from planner.reports.terraform.purchase_lists import CommitmentEntry
-from planner.reports.terraform.running_hours import TOLERANCE, month_after
+from planner.reports.terraform.readme_times import dated_lines, hours_lines, schedule_lines
+from planner.reports.terraform.running_hours import TOLERANCE, most_at_once
 from planner.result import Plan, Strategy
 
 
@@ -48,7 +50,8 @@ def format_readme(parts: ProvisioningPlan) -> str:
     if parts.roots:
         lines += [*_step_lines(parts), *_folder_lines(parts)]
         lines += [line for root in parts.roots for line in _input_lines(root)]
-        lines += [*_schedule_lines(plan, parts.roots), *_hours_lines(parts), *_table_of_pools(parts)]
+        lines += [*schedule_lines(plan, parts.roots), *hours_lines(plan, parts.pools), *dated_lines(plan, parts.pools)]
+        lines += _table_of_pools(parts)
         lines += [line for pool in parts.pools for line in _pool_lines(plan, pool)]
         lines += [*_cuda_lines(parts.pools), *_extra_lines(parts)]
     else:
@@ -92,14 +95,14 @@ def _folder_lines(parts: ProvisioningPlan) -> list[str]:
         (
             f"`{root.provider}/`",
             str(len(root.pools)),
-            str(sum(pool.rented.nodes[0] for pool in root.pools)),
+            str(most_at_once([pool.rented.profiles[0] for pool in root.pools])),
             format_money(root.extras.highest_bill),
             format_money(sum(root.extras.bill)),
         )
         for root in parts.roots
     ]
     money = parts.plan.currency
-    titles = ("folder", "pools", "nodes in the first month", "month of highest cost", f"all months, {money}")
+    titles = ("folder", "pools", "nodes at once in the first month", "month of highest cost", f"all months, {money}")
     intro = "Amounts are use (hours, storage, egress) and monthly fees of commitments, without upfront payments."
     return ["## Folders", "", intro, "", *table_lines(titles, rows)]
 
@@ -118,73 +121,6 @@ def _input_keys(item: RootInput) -> str:
         return "the plan"
     any_key = "any pool and month" if item.input.scope == "month" else f"any {item.input.scope}"
     return ", ".join(f"`{escape_markdown(key)}`" for key in item.needed) or any_key
-
-
-def _schedule_lines(plan: Plan, roots: Sequence[RootModule]) -> list[str]:
-    """A table of counts and steps for each provider; a month without a change has no step."""
-    lines = [
-        "## Month by month",
-        "",
-        "At the start of a month set `month` in each `own.auto.tfvars`, read `terraform plan`, apply. The counts are",
-        "in `terraform.tfvars`, in `node_counts`. Groups that take a schedule follow `schedules` without that too, and",
-        "have no nodes after the plan. `terraform destroy` takes storage that a root made with it: copy your data",
-        "first.",
-        "",
-    ]
-    for root in roots:
-        titles = ("month", "next step", *(f"`{pool.rented.label}`" for pool in root.pools))
-        rows = [
-            (plan.month_names[at], _month_step(plan, root, at), *(str(pool.rented.nodes[at]) for pool in root.pools))
-            for at in range(plan.months)
-        ]
-        after = month_after(plan.month_names[-1])
-        last = "`terraform destroy`" if any(pool.rented.nodes[-1] for pool in root.pools) else "none: destroyed"
-        rows.append((after, last, *("0" for _ in root.pools)))
-        lines += [f"### {root.provider}", "", *table_lines(titles, rows)]
-    return lines
-
-
-def _hours_lines(parts: ProvisioningPlan) -> list[str]:
-    """Pools whose nodes must not stay on for the whole month, with what stops them."""
-    hours = parts.plan.hours_per_month
-    rows = [
-        (
-            f"`{pool.rented.label}`",
-            format_money(fsum(pool.rented.node_hours)),
-            format_money(fsum(pool.rented.nodes) * hours),
-            format_money(fsum(profile.node_hours(hours) for profile in pool.rented.profiles)),
-            pool.match.module.hours_note,
-        )
-        for pool in parts.pools
-        if pool.rented.is_partial
-    ]
-    if not rows:
-        return []
-    intro = [
-        "These pools use their nodes for a part of a month. `schedules` in `terraform.tfvars` has when they start and",
-        "stop, `weeks` their hours of the week (UTC): move them to the hours in which your work runs.",
-    ]
-    titles = ("pool", "node-hours of the plan", "if always on", "as scheduled", "what starts and stops them")
-    return ["## Hours", "", *intro, "", *table_lines(titles, rows)]
-
-
-def _month_step(plan: Plan, root: RootModule, at: int) -> str:
-    """The step at the start of the month with index `at`."""
-    totals = [sum(pool.rented.nodes[month] for pool in root.pools) for month in range(plan.months)]
-    before = [pool.rented.nodes[at - 1] if at else 0 for pool in root.pools]
-    now = [pool.rented.nodes[at] for pool in root.pools]
-    name = plan.month_names[at]
-    if not any(totals[: at + 1]):
-        return "none yet"
-    if not any(totals[at:]):
-        return "`terraform destroy`" if any(before) else "none: destroyed"
-    if not any(totals[:at]):
-        return f'first apply, `month = "{name}"`'
-    dated = any(pool.rented.started in DATED and pool.rented.nodes[at] for pool in root.pools)
-    # each month of dated nodes is a purchase of its own, with an id of its own
-    if now == before and not dated:
-        return "no change"
-    return f'apply, `month = "{name}"`'
 
 
 def _table_of_pools(parts: ProvisioningPlan) -> list[str]:
@@ -316,7 +252,7 @@ def _commitment_lines(parts: ProvisioningPlan) -> list[str]:
             escape_markdown(item.region),
             f"`{escape_markdown(item.name)}`",
             escape_markdown(item.purchase_option),
-            str(item.count) if item.unit != "money" else f"{item.money_per_hour:,.2f} an hour",
+            (f"{item.money_per_hour:,.2f}" if item.unit == "money" else str(item.count)) + UNIT_ENDINGS[item.unit],
             str(item.term_months),
             format_money(item.upfront),
             format_money(item.per_month),
@@ -325,7 +261,8 @@ def _commitment_lines(parts: ProvisioningPlan) -> list[str]:
     ]
     intro = [
         "Terraform does not buy these; `purchases.md` has the commands, `purchases.csv` the same as a table. Once",
-        "purchased, they apply to matching on-demand nodes automatically.",
+        "purchased, those of a term apply to matching on-demand nodes automatically; nodes of dated days start in the",
+        "reservation whose id you give.",
     ]
     return ["## Commitments to buy", "", *intro, "", *table_lines(titles, rows)]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -30,7 +31,7 @@ def root_module_files(plan: Plan, made: RootModule) -> dict[str, bytes]:
         "main.tf": _main_file(plan, made),
         "variables.tf": format_variables(filled_variables, open_inputs),
         "outputs.tf": hcl.format_document([_output_block(call) for call in made.calls]),
-        "terraform.tfvars": format_tfvars(filled_variables, open_inputs),
+        "terraform.tfvars": format_tfvars(filled_variables, open_inputs, plan.month_names),
     }
     encoded = {path: text.encode() for path, text in written.items()}
     for module in (call.module for call in made.calls):
@@ -45,12 +46,27 @@ def _versions_file(made: RootModule) -> str:
         for name, version in module.provider_versions.get(started, {}).items():
             pins.add((name, module.required_providers[name][0], version))
     requirements = tuple(
-        (name, {"source": source, "version": ", ".join(version for *_, version in same)})
+        (name, {"source": source, "version": join_constraints(version for *_, version in same)})
         for (name, source), same in groupby(sorted(pins), key=itemgetter(0, 1))
     )
     return hcl.format_document(
         [HclBlock("terraform", (("required_version", TERRAFORM), HclBlock("required_providers", requirements)))]
     )
+
+
+def join_constraints(constraints: Iterable[str]) -> str:
+    """Version constraints as one, of their lower limits the highest.
+
+    >>> join_constraints([">= 6.0, < 8.0", ">= 6.42, < 8.0", ">= 7.42"])
+    '>= 7.42, < 8.0'
+    """
+    parts = {part.strip() for constraint in constraints for part in constraint.split(",")}
+    least = sorted((part for part in parts if part.startswith(">=")), key=_version_numbers)[-1:]
+    return ", ".join([*least, *sorted(part for part in parts if not part.startswith(">="))])
+
+
+def _version_numbers(constraint: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", constraint)]
 
 
 def _main_file(plan: Plan, made: RootModule) -> str:
@@ -106,8 +122,10 @@ def _call_block(made: RootModule, call: ModuleCall) -> HclBlock:
         known = hcl.format_expression(call.known.get(item.name))
         root, key = f"var.{item.root}", hcl.quote_string(call.key(item))
         if item.scope == "month":
-            choices = f'{root}[{key}][local.month], {root}[{key}]["{EVERY_MONTH}"], null'
-            arguments[item.name] = RawExpression(f"try({choices})")
+            choices = [f"{root}[{key}][local.month]", f'{root}[{key}]["{EVERY_MONTH}"]', "null"]
+            if is_needed:  # a month without nodes keeps another's id: a template that is bound is none without any
+                choices.insert(2, f"local.node_counts[{key}] == 0 ? values({root}[{key}])[0] : null")
+            arguments[item.name] = RawExpression(f"try({', '.join(choices)})")
             continue
         arguments[item.name] = RawExpression(f"{root}[{key}]" if is_needed else f"lookup({root}, {key}, {known})")
     return HclBlock(f'module "{call.label}"', tuple(arguments.items()))

@@ -83,7 +83,8 @@ def _pool_variables(plan: Plan, pools: Sequence[NodePool]) -> tuple[FilledVariab
             "schedules",
             "map(list(object({ start = string, node_count = number })))",
             "Nodes by pool from a time on (UTC). Each month begins with those that it needs at once; what does not need"
-            " the whole month ends before; there are none after the plan.",
+            " the whole month ends before, and what follows on dated days begins after them; there are none after the"
+            " plan.",
             {pool.rented.label: _schedule_rows(plan, pool) for pool in pools},
             checks=(_keys_rule("schedules", labels),),
         ),
@@ -257,7 +258,9 @@ def _variable_block(
     return HclBlock(f'variable "{name}"', tuple(items))
 
 
-def format_tfvars(filled_variables: Sequence[FilledVariable], open_inputs: Sequence[RootInput]) -> str:
+def format_tfvars(
+    filled_variables: Sequence[FilledVariable], open_inputs: Sequence[RootInput], month_names: Sequence[str]
+) -> str:
     """terraform.tfvars: the plan's values; then, commented out, examples of required and of optional inputs."""
     parts = ["\n".join(f"# {line}" for line in TFVARS_HEADER.splitlines())]
     for item in filled_variables:
@@ -269,7 +272,8 @@ def format_tfvars(filled_variables: Sequence[FilledVariable], open_inputs: Seque
             key: _fill_region(open_input.input.example, open_input.regions[key]) for key in keys
         }
         if open_input.input.scope == "month":
-            by_key = {key: {EVERY_MONTH: example} for key, example in by_key.items()}
+            months = {key: [month_names[at] for at in open_input.dated_months[key]] or [EVERY_MONTH] for key in keys}
+            by_key = {key: dict.fromkeys(months[key], example) for key, example in by_key.items()}
         value = open_input.input.example if open_input.input.scope == "plan" else by_key
         need = "Needed" if open_input.required else "Optional"
         parts.append(

@@ -1,18 +1,20 @@
 """When the nodes of a pool run: how many of them in each month, for how long, and in which hours of the week.
 
 A plan pays node-hours, Terraform starts nodes. Where nodes that stay on would take more than TOLERANCE times the hours
-that the plan pays, they get hours: work that may run at any hour has those after the start of the month, standing work
-its hours of the week. Nodes that are committed are paid in any case and run for the whole month. Times are in UTC.
+that the plan pays, they get hours: work that may run at any hour has those after the start of the month, or after the
+dated days of its workload in that month, and standing work its hours of the week. Nodes that are committed are paid in
+any case and run for the whole month. Times are in UTC.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby, pairwise
+from itertools import accumulate, pairwise
 from math import ceil, floor, fsum, inf
+from typing import NamedTuple
 
 from planner.request.calendar import days_of_month
 from planner.result import Plan, Strategy, Use
@@ -23,17 +25,23 @@ NODE_ROUNDING = 1e-6
 WEEK = 168
 OWN_HOURS = "hours"
 """The name of a pool of work that ends within a month, beside one that follows the hours of the week."""
+DatedEnds = Mapping[tuple[str, int], int]
+"""By workload and month the hour of the month at which its dated nodes are over; those without any are not in it."""
 DAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 
 
 @dataclass(frozen=True, slots=True)
 class MonthProfile:
     """The nodes of a pool in one month. `steps` are (hours after its start, nodes from then on); where `week` has
-    values, they are the nodes in each hour of the week, from Monday 0:00, and `steps` has their least."""
+    values, they are the nodes in each hour of the week, from Monday 0:00, and `steps` has their least. `waits_until`:
+    the hour at which dated nodes are over whose workload goes on here, 0 without any; `beside_hours`: for how long it
+    runs beside them all the same, as the month has no hours after them."""
 
     peak: int
     steps: tuple[tuple[int, int], ...]
     week: tuple[int, ...] = ()
+    waits_until: int = 0
+    beside_hours: int = 0
 
     @property
     def is_partial(self) -> bool:
@@ -46,6 +54,26 @@ class MonthProfile:
             return fsum(self.week) / WEEK * hours_per_month
         ends = [start for start, _ in self.steps[1:]] + [hours_per_month]
         return fsum(nodes * (end - start) for (start, nodes), end in zip(self.steps, ends, strict=True))
+
+    def nodes_at(self, hour: float) -> int:
+        """Nodes at so many hours after the start of the month, by its steps."""
+        return next((nodes for start, nodes in reversed(self.steps) if start <= hour), 0)
+
+
+def most_at_once(profiles: Sequence[MonthProfile]) -> int:
+    """The most nodes that several pools have at one time in a month."""
+    times = {at for profile in profiles for at, _ in profile.steps}
+    return max(
+        (sum(profile.peak if profile.week else profile.nodes_at(at) for profile in profiles) for at in times), default=0
+    )
+
+
+class _Stretch(NamedTuple):
+    """Nodes that run for some hours, at the earliest from an hour of the month on."""
+
+    earliest: int
+    hours: float
+    nodes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,32 +89,38 @@ class WeekWindow:
 
 @dataclass(frozen=True, slots=True)
 class _MonthNeeds:
-    """The nodes of a month by when they run: `whole` for all of it, `ending` (hours after its start, nodes), `week` in
-    each hour of the week; `peak` at once; `paid`: the node-hours that the plan pays."""
+    """The nodes of a month by when they run: `whole` for all of it, `ending` for a part, `week` in each hour of the
+    week; `peak` at once; `paid`: the node-hours that the plan pays."""
 
     whole: int
-    ending: tuple[tuple[float, int], ...]
+    ending: tuple[_Stretch, ...]
     week: tuple[int, ...]
     peak: int
     paid: float
 
 
-def month_profile(plan: Plan, strategy: Strategy, month: int, uses: Sequence[Use], *, dated: bool) -> MonthProfile:
-    """How the nodes run that serve the `uses` of a pool in a month. `dated`: they end with their reservation."""
-    needs = _count_month_needs(plan, strategy, uses)
+def month_profile(plan: Plan, strategy: Strategy, month: int, uses: Sequence[Use], ends: DatedEnds) -> MonthProfile:
+    """How the nodes run that serve the `uses` of a pool in a month; `ends` of the dated nodes of their place."""
+    needs = _count_month_needs(plan, strategy, uses, ends)
     hours, peak = plan.hours_per_month, needs.peak
-    always = MonthProfile(peak, ((0, peak),))
-    if dated or not peak or peak * hours <= TOLERANCE * needs.paid:
-        return always
-    calendar_hours = min(hours, 24 * days_of_month(plan.month_names[month - 1]))
-    choices = [MonthProfile(peak, _list_changes(peak, needs.ending, calendar_hours))]
+    waits = max((part.earliest for part in needs.ending), default=0)
+    if not peak or (not waits and peak * hours <= TOLERANCE * needs.paid):
+        return always_on(peak)
+    choices = [_profile_of_steps(needs, waits, hours, 24 * days_of_month(plan.month_names[month - 1]))]
     if needs.week:
         by_hour = tuple(standing + peak - max(needs.week) for standing in needs.week)
         choices.append(MonthProfile(peak, ((0, min(by_hour)),), by_hour))
     return min(choices, key=lambda profile: profile.node_hours(hours))
 
 
-def divide_by_hours(plan: Plan, strategy: Strategy, uses: Sequence[Use]) -> tuple[tuple[str, Sequence[Use]], ...]:
+def always_on(nodes: int) -> MonthProfile:
+    """Nodes that run for the whole month."""
+    return MonthProfile(nodes, ((0, nodes),))
+
+
+def divide_by_hours(
+    plan: Plan, strategy: Strategy, uses: Sequence[Use], ends: DatedEnds
+) -> tuple[tuple[str, Sequence[Use]], ...]:
     """The uses of nodes that start in one way, by the pool that they need: one (""), or those of OWN_HOURS apart.
 
     One pool follows either the hours of the week or the end of what runs for a part of the month. Where it has both,
@@ -94,9 +128,9 @@ def divide_by_hours(plan: Plan, strategy: Strategy, uses: Sequence[Use]) -> tupl
     """
     for month in sorted({use.month for use in uses}):
         same = [use for use in uses if use.month == month]
-        needs = _count_month_needs(plan, strategy, same)
+        needs = _count_month_needs(plan, strategy, same, ends)
         if needs.ending and needs.week:
-            profile = month_profile(plan, strategy, month, same, dated=False)
+            profile = month_profile(plan, strategy, month, same, ends)
             if profile.node_hours(plan.hours_per_month) > TOLERANCE * needs.paid:
                 break
     else:
@@ -110,32 +144,33 @@ def divide_by_hours(plan: Plan, strategy: Strategy, uses: Sequence[Use]) -> tupl
     )
 
 
-def _count_month_needs(plan: Plan, strategy: Strategy, uses: Sequence[Use]) -> _MonthNeeds:
+def _count_month_needs(plan: Plan, strategy: Strategy, uses: Sequence[Use], ends: DatedEnds) -> _MonthNeeds:
     hours = plan.hours_per_month
-    nodes, node_hours, gangs, weekly = _divide_uses(plan, strategy, uses)
+    nodes, node_hours, stretches, weekly = _divide_uses(plan, strategy, uses, ends)
     # work without a gang fills whole nodes, and others for a part of the month
     whole = min(_round_up(nodes), floor(node_hours / hours + NODE_ROUNDING))
     others = _round_up(nodes) - whole
-    ending = (*gangs, *([((node_hours - whole * hours) / others, others)] if others else []))
+    ending = (*stretches, *([_Stretch(0, (node_hours - whole * hours) / others, others)] if others else []))
     week = _week_nodes(plan, weekly)
     peak = max(
-        whole + max(week, default=0) + sum(count for _, count in ending),
+        whole + max(week, default=0) + sum(part.nodes for part in ending),
         *(gang_nodes(plan, use) for use in uses),
         0,
     )
-    paid = whole * hours + fsum(after * count for after, count in ending) + fsum(week) / WEEK * hours
+    paid = whole * hours + fsum(part.hours * part.nodes for part in ending) + fsum(week) / WEEK * hours
     return _MonthNeeds(whole, ending, week, peak, paid)
 
 
 def _divide_uses(
-    plan: Plan, strategy: Strategy, uses: Sequence[Use]
-) -> tuple[float, float, list[tuple[float, int]], list[Use]]:
-    """Of work without a gang the nodes at once and their hours; (hours, nodes) of gangs; uses that follow the week."""
+    plan: Plan, strategy: Strategy, uses: Sequence[Use], ends: DatedEnds
+) -> tuple[float, float, list[_Stretch], list[Use]]:
+    """Of work without a gang the nodes at once and their hours; stretches of gangs and of work that waits for the end
+    of dated nodes; uses that follow the week."""
     by_option: dict[str, list[Use]] = {}
     for use in uses:
         by_option.setdefault(use.purchase_option, []).append(use)
     uses_by_workload = Counter(use.workload for use in uses)
-    nodes, node_hours, gangs, weekly = 0.0, 0.0, [], []
+    nodes, node_hours, stretches, weekly = 0.0, 0.0, [], []
     for option, same in by_option.items():
         committed = _committed_nodes(strategy, same[0], option)
         if committed < inf:
@@ -144,15 +179,16 @@ def _divide_uses(
             nodes, node_hours = nodes + taken, node_hours + taken * plan.hours_per_month
             continue
         for use in same:
-            in_gang = gang_nodes(plan, use)
+            in_gang, earliest = gang_nodes(plan, use), ends.get((use.workload, use.month), 0)
             if _follows_week(plan, use):
                 weekly.append(use)
-            elif in_gang > 1:
-                count = max(_round_up(use.nodes), in_gang if uses_by_workload[use.workload] == 1 else 0)
-                gangs.append((use.node_hours / count, count))
+            elif in_gang > 1 or earliest:
+                alone = uses_by_workload[use.workload] == 1 and not earliest
+                count = max(_round_up(use.nodes), in_gang if alone else 0)
+                stretches.append(_Stretch(earliest, use.node_hours / count, count))
             else:
                 nodes, node_hours = nodes + use.nodes, node_hours + use.node_hours
-    return nodes, node_hours, gangs, weekly
+    return nodes, node_hours, stretches, weekly
 
 
 def _follows_week(plan: Plan, use: Use) -> bool:
@@ -186,13 +222,20 @@ def _week_nodes(plan: Plan, uses: Sequence[Use]) -> tuple[int, ...]:
     return tuple(_round_up(fsum(use.block_nodes[block] for use in uses)) for block in plan.block_of_hour)
 
 
-def _list_changes(peak: int, ending: Sequence[tuple[float, int]], hours: float) -> tuple[tuple[int, int], ...]:
-    """Steps of a month that begins with all nodes: what does not fill the month stops after its hours."""
-    changes = [(0, peak)]
-    for after, parts in groupby(sorted(ending), key=lambda part: ceil(part[0] - NODE_ROUNDING)):
-        if max(after, 1) * TOLERANCE < hours:
-            changes.append((max(after, 1), changes[-1][1] - sum(count for _, count in parts)))
-    return tuple(changes)
+def _profile_of_steps(needs: _MonthNeeds, waits: int, hours: float, calendar_hours: int) -> MonthProfile:
+    """Nodes of a month with what does not fill it for its hours only: from the start of the month on, or after dated
+    nodes, as late as the month allows where it has too few hours after them."""
+    always, changes, beside = needs.peak - sum(part.nodes for part in needs.ending), Counter({0: 0}), 0
+    for part in needs.ending:
+        lasts = max(ceil(part.hours - NODE_ROUNDING), 1)
+        start = max(0, min(part.earliest, calendar_hours - lasts))
+        beside = max(beside, min(part.earliest, start + lasts) - start)
+        changes[start] += part.nodes
+        if part.earliest or lasts * TOLERANCE < min(hours, calendar_hours):
+            changes[min(start + lasts, calendar_hours)] -= part.nodes
+    times = [at for at in sorted(changes) if changes[at] or not at]
+    counts = [always + nodes for nodes in accumulate(changes[at] for at in times)]
+    return MonthProfile(max(counts), tuple(zip(times, counts, strict=True)), (), waits, beside)
 
 
 def _round_up(nodes: float) -> int:
@@ -201,14 +244,19 @@ def _round_up(nodes: float) -> int:
 
 
 def list_steps(month_names: Sequence[str], profiles: Sequence[MonthProfile]) -> tuple[tuple[str, int], ...]:
-    """(time, nodes from then on) over all months, and none after the last."""
-    rows = [
-        (_month_start(name) + timedelta(hours=after), nodes)
-        for name, profile in zip(month_names, profiles, strict=True)
-        for after, nodes in profile.steps
-    ]
-    rows.append((_month_after(month_names[-1]), 0))
-    return tuple((f"{at:%Y-%m-%dT%H:%M:%SZ}", nodes) for at, nodes in rows)
+    """(time, nodes from then on) over all months, and none after the last. Nodes that run beyond their month, as the
+    days of a block begin and end at noon, stay on in the next."""
+    rows: dict[datetime, int] = {}
+    for name, profile, following in zip(month_names, profiles, (*profiles[1:], None), strict=True):
+        length = 24 * days_of_month(name)
+        for after, nodes in profile.steps:
+            if after < length:
+                rows.setdefault(_month_start(name) + timedelta(hours=after), nodes)
+            elif following and after > length:
+                rows[_month_after(name)] = max(profile.nodes_at(length), following.nodes_at(0))
+                rows[_month_start(name) + timedelta(hours=after)] = following.nodes_at(after - length)
+    rows[_month_after(month_names[-1])] = 0
+    return tuple((f"{at:%Y-%m-%dT%H:%M:%SZ}", rows[at]) for at in sorted(rows))
 
 
 def list_week_windows(month_names: Sequence[str], profiles: Sequence[MonthProfile]) -> tuple[WeekWindow, ...]:
@@ -228,6 +276,15 @@ def list_week_windows(month_names: Sequence[str], profiles: Sequence[MonthProfil
 def month_after(name: str) -> str:
     """The calendar month after another: 2027-01 after 2026-12."""
     return f"{_month_after(name):%Y-%m}"
+
+
+def time_in_month(name: str, hour: int) -> str:
+    """The time (UTC) at so many hours after the start of a month.
+
+    >>> time_in_month("2026-12", 730)
+    '2026-12-31 10:00'
+    """
+    return f"{_month_start(name) + timedelta(hours=hour):%Y-%m-%d %H:%M}"
 
 
 def _month_start(name: str) -> datetime:

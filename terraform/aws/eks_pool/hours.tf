@@ -1,8 +1,13 @@
 # EKS keeps the nodes of a group in an auto scaling group of its own, which takes scheduled actions as any other does.
 # At each time of the schedule the group takes its count; -1 leaves its limits as they are. EC2 takes 125 actions a group:
-# later ones are made by a later apply.
+# later ones are made by a later apply, and until then there are no nodes.
+locals {
+  kept  = slice(sort(keys(local.coming)), 0, min(60, length(local.coming)))
+  steps = { for n, start in local.kept : start => n == 59 && length(local.coming) > 60 ? 0 : local.coming[start] }
+}
+
 resource "aws_autoscaling_schedule" "step" {
-  for_each = { for start in slice(sort(keys(local.coming)), 0, min(60, length(local.coming))) : start => local.coming[start] }
+  for_each = local.steps
 
   scheduled_action_name  = replace(each.key, ":", "")
   autoscaling_group_name = aws_eks_node_group.pool.resources[0].autoscaling_groups[0].name

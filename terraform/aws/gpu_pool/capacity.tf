@@ -1,10 +1,17 @@
 # Capacity that is paid for whether nodes run in it or not: nothing here is made unless its variable says so.
 locals {
-  reserved = var.capacity_reservation_id != null || var.reserve_capacity || var.buy_capacity_block
+  # A group that holds nodes on demand and on spot has one template, and spot nodes cannot start in a reservation. So what is
+  # reserved for the former is open: nodes on demand take it by themselves, others of the account that match it do too.
+  # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-using.html
+  is_mixed      = var.purchase_option == "spot" && var.on_demand_base_count > 0
+  held_count    = local.is_mixed ? min(var.on_demand_base_count, local.node_count) : local.node_count
+  holds_targets = var.reserve_capacity && !local.is_mixed
+
+  reserved = var.capacity_reservation_id != null || local.holds_targets || var.buy_capacity_block
   reservation_id = try(coalesce(
     var.capacity_reservation_id,
     one(aws_ec2_capacity_block_reservation.pool[*].id),
-    one(aws_ec2_capacity_reservation.pool[*].id),
+    local.holds_targets ? one(aws_ec2_capacity_reservation.pool[*].id) : null,
   ), null)
   offering_id = try(coalesce(
     var.capacity_block_offering_id,
@@ -17,9 +24,9 @@ resource "aws_ec2_capacity_reservation" "pool" {
 
   availability_zone       = data.aws_subnet.first.availability_zone
   instance_type           = var.instance_type
-  instance_count          = local.node_count
+  instance_count          = local.held_count
   instance_platform       = "Linux/UNIX"
-  instance_match_criteria = "targeted"
+  instance_match_criteria = local.is_mixed ? "open" : "targeted"
   ebs_optimized           = true
   placement_group_arn     = one(aws_placement_group.pool[*].arn)
   end_date_type           = var.reservation_end == null ? "unlimited" : "limited"
@@ -28,8 +35,8 @@ resource "aws_ec2_capacity_reservation" "pool" {
 
   lifecycle {
     precondition {
-      condition     = var.purchase_option == "on_demand" && var.capacity_reservation_id == null
-      error_message = "reserve_capacity is for on_demand nodes without a capacity_reservation_id."
+      condition     = (var.purchase_option == "on_demand" || local.is_mixed) && var.capacity_reservation_id == null
+      error_message = "reserve_capacity is for nodes on demand without a capacity_reservation_id; a spot pool has such nodes where on_demand_base_count is above 0."
     }
 
     precondition {
@@ -38,7 +45,7 @@ resource "aws_ec2_capacity_reservation" "pool" {
     }
 
     precondition {
-      condition     = local.node_count > 0
+      condition     = local.held_count > 0
       error_message = "reserve_capacity needs a node_count above 0."
     }
   }

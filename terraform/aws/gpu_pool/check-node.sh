@@ -1,9 +1,10 @@
 #!/bin/bash
-# Every five minutes: whether the accelerators of the node are well. A node that is found broken twice in a row is given up: the
-# group replaces it. It needs a profile that allows autoscaling:SetInstanceHealth.
+# Every five minutes: whether the accelerators of the node are well; /run/check-node.well is there while they are. A node that is
+# found broken twice in a row is given up, by give-up-node where the node itself has to ask for that.
 set -uo pipefail
 
 failures=/run/check-node.failures
+well=/run/check-node.well
 
 is_well() {
   nvidia-smi --list-gpus >/dev/null || return 1
@@ -18,6 +19,7 @@ is_well() {
 if is_well; then
   [[ -e /run/check-node.count ]] || nvidia-smi --list-gpus | wc -l >/run/check-node.count
   rm -f "$failures"
+  touch "$well"
   exit 0
 fi
 echo "the accelerators of this node are not well"
@@ -25,8 +27,5 @@ if [[ ! -e $failures ]]; then
   touch "$failures"
   exit 0
 fi
-metadata=http://169.254.169.254/latest
-token=$(curl -fsS -X PUT -H "X-aws-ec2-metadata-token-ttl-seconds: 60" "$metadata/api/token")
-ask() { curl -fsS -H "X-aws-ec2-metadata-token: $token" "$metadata/meta-data/$1"; }
-aws autoscaling set-instance-health --region "$(ask placement/region)" --instance-id "$(ask instance-id)" \
-  --health-status Unhealthy --no-should-respect-grace-period
+rm -f "$well"
+if command -v give-up-node >/dev/null; then give-up-node; fi

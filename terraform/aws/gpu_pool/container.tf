@@ -11,7 +11,8 @@ locals {
   ]
   node_data = templatefile("${path.module}/cloud-init.yaml.tftpl", {
     prepare = base64encode(file("${path.module}/prepare-node.sh"))
-    check   = var.repair_nodes ? base64encode(file("${path.module}/check-node.sh")) : null
+    check   = var.repair_nodes ? filebase64("${path.module}/check-node.sh") : null
+    give_up = filebase64("${path.module}/give-up-node.sh")
     script = var.container_image == null ? null : base64encode(templatefile("${path.module}/run-container.sh.tftpl", {
       image     = local.shell_words[0]
       command   = join(" ", slice(local.shell_words, 1, length(local.shell_words)))

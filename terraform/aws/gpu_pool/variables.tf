@@ -47,7 +47,7 @@ variable "purchase_option" {
 }
 
 variable "node_count" {
-  description = "Nodes to keep running; with a schedule, before its first time."
+  description = "Nodes to keep running; with a schedule, before its first time, and then at most those that it begins with if it has more later."
   type        = number
 
   validation {

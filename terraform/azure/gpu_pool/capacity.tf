@@ -61,7 +61,7 @@ resource "azurerm_capacity_reservation" "pool" {
 
     precondition {
       condition     = !local.spot && !var.single_placement_group && !local.is_near
-      error_message = "Capacity is reserved neither for spot nodes nor for nodes in one placement group."
+      error_message = "Capacity is reserved neither for spot nodes nor for nodes in one placement group; a scale set with spot nodes takes none for its regular ones either: reserve it for a scale set without spot nodes."
     }
   }
 }

@@ -1,18 +1,10 @@
 #!/bin/bash
-# Every five minutes: whether the accelerators of the node are well. Asked with «answer», over HTTP and from this node only, it
-# tells the scale set what it found last; a node that is found broken twice in a row is replaced.
+# Every five minutes: whether the accelerators of the node are well; /run/check-node.well is there while they are. A node that is
+# found broken twice in a row is given up, by give-up-node where the node itself has to ask for that.
 set -uo pipefail
 
 failures=/run/check-node.failures
 well=/run/check-node.well
-
-if [[ ${1:-} == answer ]]; then
-  while read -r -t 5 line && [[ -n ${line%$'\r'} ]]; do :; done
-  status="503 Service Unavailable"
-  [[ ! -e $well ]] || status="200 OK"
-  printf 'HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n' "$status"
-  exit 0
-fi
 
 is_well() {
   nvidia-smi --list-gpus >/dev/null || return 1
@@ -31,5 +23,9 @@ if is_well; then
   exit 0
 fi
 echo "the accelerators of this node are not well"
-[[ ! -e $failures ]] || rm -f "$well"
-touch "$failures"
+if [[ ! -e $failures ]]; then
+  touch "$failures"
+  exit 0
+fi
+rm -f "$well"
+if command -v give-up-node >/dev/null; then give-up-node; fi

@@ -1,5 +1,5 @@
 # A profile of a fixed date goes before one of the hours of the week, and that before the one for all other times.
-# Azure takes 20 profiles: the months to come that fit, and the end, after which there are no nodes.
+# Azure takes 20 profiles: the months to come that fit, and one for after them, when there are no nodes.
 # https://learn.microsoft.com/azure/azure-monitor/autoscale/autoscale-multiprofile
 locals {
   starts = sort(keys(local.counts))
@@ -14,11 +14,13 @@ locals {
   ]
   windows_left = [for window in local.windows : window if timecmp(window.end, plantimestamp()) > 0]
   last         = one(slice(reverse(local.starts), 0, min(1, length(local.starts))))
+  # What does not fit comes with a later apply; until then there are no nodes.
+  cut = try(local.windows_left[length(local.fixed_dates)].start, null)
   end = local.last == null ? [] : [{
     name  = "after"
-    start = local.last
+    start = coalesce(local.cut, local.last)
     end   = timeadd(local.last, "87600h")
-    count = local.counts[local.last]
+    count = local.cut == null ? local.counts[local.last] : 0
   }]
   day_names = {
     MON = "Monday", TUE = "Tuesday", WED = "Wednesday", THU = "Thursday", FRI = "Friday", SAT = "Saturday", SUN = "Sunday"

@@ -31,8 +31,9 @@ locals {
       fabric    = var.single_placement_group
       amd       = var.gpu_vendor == "amd"
     }))
-    amd   = var.gpu_vendor == "amd"
-    check = var.repair_nodes ? filebase64("${path.module}/check-node.sh") : null
+    amd    = var.gpu_vendor == "amd"
+    check  = var.repair_nodes ? filebase64("${path.module}/check-node.sh") : null
+    answer = filebase64("${path.module}/answer-check.sh")
   })
   custom_data = base64encode(var.user_data == null ? local.node_data : var.user_data)
 
@@ -44,8 +45,25 @@ locals {
   set_sizes      = var.single_placement_group ? [for n in range(local.scale_sets) : local.placement_size] : [local.largest_count]
   set_counts     = [for n, size in local.set_sizes : min(size, max(0, local.node_count - n * size))]
 
-  # It asks the node itself, over HTTP: https://learn.microsoft.com/azure/virtual-machine-scale-sets/virtual-machine-scale-sets-health-extension
-  health = var.repair_nodes ? [jsonencode({ protocol = "http", port = 8490, requestPath = "/", intervalInSeconds = 60 })] : []
+  extensions = concat(
+    !var.nvidia_driver_extension ? [] : [{
+      name      = "nvidia-gpu-driver"
+      publisher = "Microsoft.HpcCompute"
+      type      = "NvidiaGpuDriverLinux"
+      version   = "1.11"
+      upgrades  = true
+      settings  = null
+    }],
+    # It asks the node itself, over HTTP: https://learn.microsoft.com/azure/virtual-machine-scale-sets/virtual-machine-scale-sets-health-extension
+    !var.repair_nodes ? [] : [{
+      name      = "health"
+      publisher = "Microsoft.ManagedServices"
+      type      = "ApplicationHealthLinux"
+      version   = "1.0"
+      upgrades  = null
+      settings  = jsonencode({ protocol = "http", port = 8490, requestPath = "/", intervalInSeconds = 60 })
+    }],
+  )
 
   is_gang = var.gang_nodes > 1
   is_near = coalesce(var.proximity_placement_group, local.is_gang && !var.single_placement_group)
@@ -124,32 +142,21 @@ resource "azurerm_linux_virtual_machine_scale_set" "pool" {
   }
 
   dynamic "extension" {
-    for_each = var.nvidia_driver_extension ? [1] : []
+    for_each = local.extensions
 
     content {
-      name                       = "nvidia-gpu-driver"
-      publisher                  = "Microsoft.HpcCompute"
-      type                       = "NvidiaGpuDriverLinux"
-      type_handler_version       = "1.11"
-      auto_upgrade_minor_version = true
-    }
-  }
-
-  dynamic "extension" {
-    for_each = local.health
-
-    content {
-      name                 = "health"
-      publisher            = "Microsoft.ManagedServices"
-      type                 = "ApplicationHealthLinux"
-      type_handler_version = "1.0"
-      settings             = extension.value
+      name                       = extension.value.name
+      publisher                  = extension.value.publisher
+      type                       = extension.value.type
+      type_handler_version       = extension.value.version
+      auto_upgrade_minor_version = extension.value.upgrades
+      settings                   = extension.value.settings
     }
   }
 
   # What the node finds broken is replaced; a node has 90 minutes, the most there is, to be ready.
   dynamic "automatic_instance_repair" {
-    for_each = local.health
+    for_each = var.repair_nodes ? [1] : []
 
     content {
       enabled      = true
@@ -290,32 +297,21 @@ resource "azurerm_orchestrated_virtual_machine_scale_set" "pool" {
   }
 
   dynamic "extension" {
-    for_each = var.nvidia_driver_extension ? [1] : []
+    for_each = local.extensions
 
     content {
-      name                               = "nvidia-gpu-driver"
-      publisher                          = "Microsoft.HpcCompute"
-      type                               = "NvidiaGpuDriverLinux"
-      type_handler_version               = "1.11"
-      auto_upgrade_minor_version_enabled = true
-    }
-  }
-
-  dynamic "extension" {
-    for_each = local.health
-
-    content {
-      name                 = "health"
-      publisher            = "Microsoft.ManagedServices"
-      type                 = "ApplicationHealthLinux"
-      type_handler_version = "1.0"
-      settings             = extension.value
+      name                               = extension.value.name
+      publisher                          = extension.value.publisher
+      type                               = extension.value.type
+      type_handler_version               = extension.value.version
+      auto_upgrade_minor_version_enabled = extension.value.upgrades
+      settings                           = extension.value.settings
     }
   }
 
   # What the node finds broken is replaced; a node has 90 minutes, the most there is, to be ready.
   dynamic "automatic_instance_repair" {
-    for_each = local.health
+    for_each = var.repair_nodes ? [1] : []
 
     content {
       enabled      = true

@@ -13,9 +13,11 @@ locals {
     region  = join("-", slice(split("-", var.zone), 0, 2))
     zone    = var.zone
   }
-  is_compact = coalesce(var.compact_placement, local.is_gang && !local.tpu)
-  cluster    = regex("^projects/([^/]+)/locations/([^/]+)/clusters/([^/]+)$", var.cluster_id)
-  tpu        = can(regex("^(ct|tpu)\\d", var.machine_type))
+  # In a reservation nodes lie where it does: with a policy of their own they match it only if it has that policy.
+  is_reserved = var.reservation != null || contains(["reservation", "calendar"], var.purchase_option)
+  is_compact  = coalesce(var.compact_placement, local.is_gang && !local.tpu && !local.is_reserved)
+  cluster     = regex("^projects/([^/]+)/locations/([^/]+)/clusters/([^/]+)$", var.cluster_id)
+  tpu         = can(regex("^(ct|tpu)\\d", var.machine_type))
   # A slice over several machines is a node pool of its own, of all its machines: GKE makes, repairs and scales it as a whole.
   # https://docs.cloud.google.com/kubernetes-engine/docs/concepts/tpus
   sides     = [for side in split("x", coalesce(var.tpu_topology, "1")) : tonumber(side)]

@@ -47,7 +47,7 @@ variable "purchase_option" {
 }
 
 variable "node_count" {
-  description = "Nodes to keep running; with a schedule, before its first time."
+  description = "Nodes to keep running; with a schedule, before its first time, and then at most those that it begins with if it has more later."
   type        = number
 
   validation {
@@ -219,7 +219,7 @@ variable "gpu_address_space" {
 }
 
 variable "compact_placement" {
-  description = "Whether nodes lie close together, for traffic between them; null is where jobs span nodes."
+  description = "Whether nodes lie close together, for traffic between them; null is where jobs span nodes outside of a reservation."
   type        = bool
   default     = null
 }

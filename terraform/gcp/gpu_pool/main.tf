@@ -13,7 +13,10 @@ locals {
   place     = { project = var.project, region = var.region, zone = one(slice(var.zones, 0, min(1, length(var.zones)))) }
   # Machines with RDMA are placed by a policy of the group, all others by one of their template.
   is_placed_by_group = local.is_gang && local.fabric.rdma > 0
-  is_compact         = coalesce(var.compact_placement, local.is_gang && !local.is_placed_by_group)
+  # In a reservation nodes lie where it does: with a policy of their own they match it only if it has that policy.
+  # https://github.com/GoogleCloudPlatform/cluster-toolkit, community/modules/compute/schedmd-slurm-gcp-v5-partition
+  is_reserved = var.reservation != null || contains(["reservation", "calendar"], var.purchase_option)
+  is_compact  = coalesce(var.compact_placement, local.is_gang && !local.is_placed_by_group && !local.is_reserved)
   group_id = one(concat(
     google_compute_region_instance_group_manager.pool[*].id,
     google_compute_instance_group_manager.pool[*].id,

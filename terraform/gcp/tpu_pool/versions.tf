@@ -4,7 +4,7 @@ terraform {
   required_providers {
     google-beta = {
       source  = "hashicorp/google-beta"
-      version = "~> 6.19"
+      version = ">= 6.25, < 8.0"
     }
   }
 }

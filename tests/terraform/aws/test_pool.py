@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
+import subprocess
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,6 +97,12 @@ def test_nothing_is_reserved_or_bought_unless_asked_for(plans: Plans) -> None:
                 "reserve_capacity": True,
                 "reservation_end": "2027-12-31T00:00:00Z",
             },
+            "mixed": {
+                "instance_type": "g6.xlarge",
+                "purchase_option": "spot",
+                "on_demand_base_count": 1,
+                "reserve_capacity": True,
+            },
             "seen": {**block, "capacity_reservation_id": "cr-1", "capacity_block_search": search},
             "bought": {**block, "buy_capacity_block": True, "capacity_block_search": search},
             "chosen": {**block, "buy_capacity_block": True, "capacity_block_offering_id": "cb-1"},
@@ -106,6 +115,8 @@ def test_nothing_is_reserved_or_bought_unless_asked_for(plans: Plans) -> None:
     } == {
         "held": ("p5.48xlarge", 2, "targeted", "unlimited", None),
         "until": ("g6.xlarge", 2, "targeted", "limited", "2027-12-31T00:00:00Z"),
+        # a template that names a reservation starts no spot node: what is open is taken by nodes on demand alone
+        "mixed": ("g6.xlarge", 1, "open", "unlimited", None),
     }
     bought = checked.by_call("aws_ec2_capacity_block_reservation")
     assert {name: r["capacity_block_offering_id"] for name, r in bought.items()} == {
@@ -114,7 +125,7 @@ def test_nothing_is_reserved_or_bought_unless_asked_for(plans: Plans) -> None:
     }
     templates = checked.by_call("aws_launch_template")
     started_in = {name: bool(t["capacity_reservation_specification"]) for name, t in templates.items()}
-    assert started_in == {name: name != "plain" for name in templates}
+    assert started_in == {name: name not in ("plain", "mixed") for name in templates}
     markets = {name for name, t in templates.items() if t["instance_market_options"]}
     assert markets == {"seen", "bought", "chosen"}
 
@@ -145,7 +156,7 @@ def test_what_cannot_be_is_said_before_anything_is_made(plans: Plans) -> None:
         "buy_capacity_block needs capacity_block_offering_id, or capacity_block_search to find it.",
         "buy_capacity_block is for purchase_option capacity_block without a capacity_reservation_id.",
         "Spot nodes cannot start in a capacity reservation.",
-        "reserve_capacity is for on_demand nodes without a capacity_reservation_id.",
+        "reserve_capacity is for nodes on demand without a capacity_reservation_id;",
         "reserve_capacity holds one instance type in one zone: give one subnet and no alternative types.",
         "reserve_capacity needs a node_count above 0.",
         "A placement group lies in one zone: give one subnet.",
@@ -228,3 +239,18 @@ def test_nodes_are_repaired_and_refreshed_where_asked(plans: Plans) -> None:
 def test_a_repair_that_has_no_rights_is_refused(plans: Plans) -> None:
     told = plans("gpu_pool", {"bare": {"instance_type": "g6.xlarge", "repair_nodes": True}}).failure
     assert "repair_nodes is for NVIDIA GPUs, with instance_profile_name and without user_data." in told
+
+
+def test_a_node_is_given_up_when_it_is_found_broken_twice(tmp_path: Path) -> None:
+    """The script itself: two GPUs, then one, once and again, and two; each time it is found broken but the first."""
+    script = (AWS / "gpu_pool" / "check-node.sh").read_text()
+    for name, text in (("nvidia-smi", f"seq $(cat {tmp_path}/gpus)"), ("give-up-node", f"echo >> {tmp_path}/told")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    told = []
+    for gpus in (2, 1, 1, 1, 2, 1):
+        (tmp_path / "gpus").write_text(str(gpus))
+        command = ["bash", "-c", script.replace("/run/", f"{tmp_path}/")]
+        subprocess.run(command, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, check=True, capture_output=True)
+        told.append((tmp_path / "told").read_text().count("\n") if (tmp_path / "told").exists() else 0)
+    assert told == [0, 0, 1, 2, 2, 2]

@@ -178,24 +178,23 @@ def test_nodes_are_repaired_where_asked(planned: Check, gpu_pool: Check) -> None
 
 
 def test_a_node_tells_the_scale_set_what_it_found_twice(tmp_path: Path) -> None:
-    """The script itself, with an nvidia-smi that has eight GPUs, then seven: well, still well, then broken."""
-    source = (find_shipped_folder("terraform") / "azure" / "gpu_pool" / "check-node.sh").read_text()
-    script = source.replace("/run/", f"{tmp_path}/")
+    """The scripts themselves, with an nvidia-smi that has eight GPUs, then seven: well, still well, then broken."""
+    module = find_shipped_folder("terraform") / "azure" / "gpu_pool"
     (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\nseq $(cat {tmp_path}/gpus)\n")
     (tmp_path / "nvidia-smi").chmod(0o755)
     env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
 
-    def run(*words: str) -> str:
-        command = ["bash", "-c", script, "check-node", *words]
+    def run(name: str) -> str:
+        command = ["bash", "-c", (module / f"{name}.sh").read_text().replace("/run/", f"{tmp_path}/")]
         return subprocess.run(
             command, env=env, input="GET / HTTP/1.1\r\n\r\n", capture_output=True, text=True, check=True
         ).stdout
 
-    found = [run("answer").splitlines()[0]]
+    found = [run("answer-check").splitlines()[0]]
     for gpus in (8, 7, 7, 8):
         (tmp_path / "gpus").write_text(str(gpus))
-        run()
-        found.append(run("answer").splitlines()[0])
+        run("check-node")
+        found.append(run("answer-check").splitlines()[0])
     broken, well = "HTTP/1.1 503 Service Unavailable", "HTTP/1.1 200 OK"
     assert found == [broken, well, well, broken, well]
 
@@ -204,6 +203,10 @@ ILL_FITTING: list[tuple[dict[str, str], str]] = [
     ({"reserve_capacity": "true", "vm_size": '"Standard_ND96is_H100_v5"'}, "does not reserve capacity for ND"),
     ({"reserve_capacity": "true", "vm_size": '"Standard_NC80adis_H100_v5"'}, "does not reserve capacity for ND"),
     ({"reserve_capacity": "true", "purchase_option": '"spot"'}, "Capacity is reserved neither for spot nodes"),
+    (
+        {"reserve_capacity": "true", "purchase_option": '"spot"', "regular_base": "1"},
+        "a scale set with spot nodes takes none for its regular ones either",
+    ),
     ({"reserve_capacity": "true", "zones": '["1", "2"]'}, "A capacity reservation is in one zone at most"),
     ({"reserve_capacity": "true", "capacity_reservation_group_id": '"/x"'}, "Set reserve_capacity, or give a"),
     (

@@ -10,14 +10,16 @@ import calendar
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from functools import cache
 from math import ceil
 from shlex import quote
 from typing import Any
 
 from planner.reports.terraform.provisioning import read_table
-from planner.result import Purchase
+from planner.reports.terraform.provisioning.gang_fabrics import catalog_of
+from planner.result import DatedOrder, Purchase
 from pricing.catalog.price_catalog import Catalog
 from pricing.price import PurchaseOptionParts, parse_purchase_option
 from pricing.units import HOURS_PER_DAY
@@ -65,18 +67,35 @@ def find_instructions(order: Purchase, name: str, month: str, currency: str) -> 
     return PurchaseInstructions(template["title"], template["console"], steps, template["source"], note)
 
 
+def list_orders(purchase: Purchase) -> tuple[DatedOrder, ...]:
+    """The orders of a purchase of dated days, none of more nodes than the provider sells at once."""
+    limit = most_nodes_of_order(purchase.provider, purchase.name, purchase.purchase_option)
+    return tuple(
+        replace(order, nodes=min(limit or order.nodes, order.nodes - first))
+        for order in purchase.orders
+        for first in range(0, order.nodes, limit or order.nodes)
+    )
+
+
+def most_nodes_of_order(provider: str, instance_type: str, purchase_option: str) -> int | None:
+    """The most nodes that one order may have; None where no limit is known."""
+    terms = catalog_of(provider).sale_terms(provider, instance_type)
+    return min((term.max_nodes for term in terms if term.names(purchase_option) and term.max_nodes), default=None)
+
+
 def _list_order_facts(order: Purchase, name: str, month: str) -> Iterator[dict[str, str]]:
     """What differs between the orders of a purchase of dated days: one without facts for any other, and for plans of
     before, which do not tell their orders."""
-    for number, each in enumerate(order.orders, start=1):
+    orders = list_orders(order)
+    for number, each in enumerate(orders, start=1):
         yield {
-            "name": name if len(order.orders) == 1 else f"{name}-{number}",
+            "name": name if len(orders) == 1 else f"{name}-{number}",
             "nodes": str(each.nodes),
             "days": str(each.days),
             "hours": str(round(each.days * HOURS_PER_DAY)),
             "date": f"{month}-{each.first_day:02d}",
         }
-    if not order.orders:
+    if not orders:
         yield {"nodes": "NODES", "days": "DAYS", "hours": "HOURS"}
 
 
@@ -95,6 +114,8 @@ def _command_facts(order: Purchase, option: PurchaseOptionParts, month: str, cur
         "count": str(order.count),
         "date": f"{month}-01",
         "month_end": f"{month}-{last_day:02d}",
+        # days that begin at noon and fill the month end on the first of the next
+        "month_over": f"{date.fromisoformat(f'{month}-{last_day}') + timedelta(days=1)}",
         "commitment": f"{{amount:{order.money_per_hour:.5f},currency-code:{currency},grain:Hourly}}",
         "offering_class": CLASSES.get(option.offering_class, "standard"),
         "plan_type": PLAN_TYPES.get(option.offering_class, "Compute"),

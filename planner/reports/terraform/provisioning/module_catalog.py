@@ -96,6 +96,7 @@ class TerraformModule:
 class PoolModule(TerraformModule):
     """A pool of nodes. `purchase_options` maps the options it can start to the inputs that each makes required;
     `partial_asks` are required where nodes run for a part of a month, and `hours_note` tells what then stops them;
+    `changes_kept` is how many changes of a schedule an apply leaves behind, 0 where nodes start at an apply only;
     `gang_asks` are required where jobs span nodes; `option_refusals` has the reasons why options are not started.
     `provider_versions` has what a purchase option needs of a provider beyond the module's own constraint.
     `divides_placements`: nodes that one placement does not hold are in further ones, each of whole jobs.
@@ -110,6 +111,7 @@ class PoolModule(TerraformModule):
     gang_asks: Sequence[str] = ()
     option_refusals: Mapping[str, str] = field(default_factory=dict)
     hours_note: str = ""
+    changes_kept: int = 0
     provider_versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     divides_placements: bool = False
     base_count: str = ""
@@ -217,6 +219,7 @@ def _load_pool(file: Path) -> PoolModule:
         gang_asks=data.get("gang_asks", ()),
         option_refusals=data.get("refused_options", {}),
         hours_note=data["hours_note"],
+        changes_kept=data.get("changes_kept", 0),
         provider_versions=data.get("provider_versions", {}),
         divides_placements=data.get("divides_placements", False),
         base_count=data.get("base_count", ""),

@@ -21,12 +21,15 @@ REASONS = {
     " takes one slice that is large enough",
     "gang_beyond_placement": "the jobs of {nodes} nodes need {pool} nodes of {instance_type} in one placement, which"
     " holds {limit}",
+    "gang_beyond_order": "a job of {nodes} nodes needs one order of {purchase_option} for all of them, and one has"
+    " at most {limit}",
     "group_of_one_option": "{explanation}",
     "group_of_other_workloads": "other workloads run on the nodes on demand, and may not be interrupted",
     "group_of_gang": "a job that spans nodes is on demand or on spot as a whole",
     "group_of_part_of_month": "nodes on demand run for a part of the month, and a mixed group starts them before"
     " any other",
     "group_of_own_start": "nodes that start as {purchase_option} need a template of their own",
+    "group_of_own_order": "each order of dated days is a reservation of its own, and nodes start in one",
     "group_of_own_hours": "work that ends within the month stands beside work that follows the hours of the week",
     "family_ended": "{title} ended on {ended}; its successor is {successor} ({source})",
     "type_retired": "it is retired; its successor is {successor}",

@@ -8,6 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 from planner import pipeline as planning
+from planner.optimization import solve_strategies
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy
 from planner.request.models import Request, parse_request
@@ -49,7 +50,7 @@ def setting_of(request: Request, catalog: Catalog) -> PlanningContext:
     def stop(_: str, setting: PlanningContext, *_more: float) -> SolvedStrategy:
         raise _Seen(setting)
 
-    with patch.object(planning, "solve_strategy", stop):
+    with patch.object(solve_strategies, "solve_strategy", stop):
         try:
             planning.plan(request, catalog)
         except _Seen as seen:

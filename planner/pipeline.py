@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import partial
 
 from planner.analysis.alternatives import list_alternatives
@@ -30,19 +27,12 @@ from planner.analysis.warnings import collect_gaps, list_doubts
 from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
 from planner.optimization.solution import PlanningContext
-from planner.optimization.strategy import (
-    SolvedStrategy,
-    adopt_as_hybrid,
-    proven_bound,
-    rents_only,
-    solve_strategy,
-)
-from planner.optimization.verification import verify_plan
-from planner.optimization.verified_plan import VerifiedPlan
+from planner.optimization.solve_strategies import solve_strategies, solve_verified
+from planner.optimization.strategy import SolvedStrategy
 from planner.request import assumptions as figures
 from planner.request.calendar import order_ahead_months
 from planner.request.errors import InvalidRequest
-from planner.request.models import Request
+from planner.request.models import Effort, Request
 from planner.result import (
     SCHEMA_VERSION,
     Assumption,
@@ -54,12 +44,13 @@ from planner.result import (
     StrategyName,
 )
 from planner.result.content_digest import digest_content
-from planner.result.message import Message, message
+from planner.result.message import message
 from planner.result.risk import NegotiationTarget
+from planner.result.strategies import CommitmentReport
 from planner.supply import existing as holdings
 from planner.supply import onprem, quotas
 from planner.supply.candidates import build_market
-from planner.supply.limits import LimitRules
+from planner.supply.limits import COMMITMENT_TARGETS, LimitRules
 from planner.supply.payments import build_terms
 from planner.supply.price_rules import is_offered, named_providers, plan_start
 from planner.supply.validation import resolve_names, validate_request
@@ -70,7 +61,6 @@ from pricing.catalog.adjusted_prices import adjust_catalog, list_rates_used, sel
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
 from pricing.offering import Offering
-from pricing.private_prices import PrivatePriceRule
 from pricing.units import HOURS_PER_MONTH
 
 DOCUMENT_INPUT = InputProvenance("", "document", "")
@@ -78,12 +68,17 @@ DOCUMENT_INPUT = InputProvenance("", "document", "")
 
 def plan(request: Request, catalog: Catalog, inputs: InputProvenance = DOCUMENT_INPUT) -> Plan:
     """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every problem of the request."""
+    return _plan_with_case(request, catalog, inputs)[0]
+
+
+def _plan_with_case(request: Request, catalog: Catalog, inputs: InputProvenance) -> tuple[Plan, BaselinePlan]:
+    """The plan, and its case to price it again."""
     basis = _prepare_basis(request, catalog)
     owned, case = _solve_case(basis, _make_replanner(request, catalog))
     targets = _list_negotiation_targets(case, basis.catalog, basis.request.materiality_fraction)
     case = replace(case, advice=qualify_advice(case.advice, targets, case.solved, case.setting))
     found = replace(_assemble_plan(basis, owned, inputs, case), negotiation=targets)
-    return replace(found, content_digest=digest_content(found))
+    return replace(found, content_digest=digest_content(found)), case
 
 
 def _solve_case(
@@ -94,8 +89,15 @@ def _solve_case(
     nodes, node_gaps = onprem.buyable_nodes(catalog, assumed, request)
     context, existing_gaps = _build_context(request, catalog, assumed, nodes, throughputs)
     unserved = explain_unserved_workloads(request, context.demands, context.market, catalog, nodes, assumed)
-    rebuild, owned = (partial(_rebuild_context, catalog, nodes, throughputs, sold) for sold in (None, ()))
-    solved = _solve_strategies(ReplanningBasis(request, context, rebuild, owned), catalog, unserved, explain=explain)
+    if unserved:
+        solved = [
+            SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=unserved))
+            for name in request.strategies
+        ]
+    else:
+        rebuild, owned = (partial(_rebuild_context, catalog, nodes, throughputs, sold) for sold in (None, ()))
+        reasons = partial(explain_infeasibility, basis=ReplanningBasis(request, context, rebuild, owned))
+        solved = solve_strategies(request, context, catalog, reasons if explain else None)
     advice = _recommend_strategy(request, context, solved, catalog)
     terms_of = partial(_plan_terms, request)
     case = BaselinePlan(advice, solved, context, list_throughputs(context, solved), terms_of, again)
@@ -103,31 +105,28 @@ def _solve_case(
 
 
 def negotiate(request: Request, catalog: Catalog, inputs: InputProvenance = DOCUMENT_INPUT) -> Plan:
-    """The plan for `request`, with what to ask vendors for confirmed by planning again with each price changed."""
-    from planner.analysis.negotiation import confirm_targets
+    """The plan for `request`, with what to ask vendors for confirmed at each price that changes the choice."""
+    from planner.analysis.flip_search import confirm_targets
 
-    found = plan(request, catalog, inputs)
-    without_risk = request.model_copy(update={"risk": None})
-    targets = confirm_targets(found, partial(_plan_at_price, without_risk, catalog, found))
-    return replace(found, negotiation=targets)
+    found, case = _plan_with_case(request, catalog, inputs)
+    prepare = partial(_prepare_at_price, request, catalog, found)
+    return replace(found, negotiation=confirm_targets(found.negotiation, case, request.materiality_fraction, prepare))
 
 
-def _plan_at_price(request: Request, catalog: Catalog, found: Plan, target: NegotiationTarget, multiple: float) -> Plan:
-    """A plan with the price of a target at a multiple of today's."""
-    from pricing.catalog.agreed_prices import agree_price
+def _prepare_at_price(
+    request: Request, catalog: Catalog, found: Plan, target: NegotiationTarget, multiple: float
+) -> tuple[PlanningContext, Callable[[StrategyName, float, Effort], SolvedStrategy]]:
+    """The context of the strategies, and how one is solved, with the price of a target at a multiple of today's."""
+    from planner.analysis.negotiation import change_price
 
-    if target.kind == "quote":
-        known = {each.name: each.value for each in found.assumptions}
-        names = [figures.override_names(system)[0] for system in target.name.split(", ")]
-        quoted = {name: known[name] * multiple for name in names}
-        changed = request.model_copy(update={"assumptions": {**request.assumptions, **quoted}})
-        return plan(changed, catalog)
-    assert target.price is not None
-    agreed = PrivatePriceRule(
-        target.provider, "", target.name, target.region, target.purchase_option, None, target.price * multiple,
-        found.currency, date.min, None, "negotiated", "negotiation:1",
-    )  # fmt: skip
-    return plan(request, agree_price(catalog, agreed))
+    basis = _prepare_basis(*change_price(request, catalog, found, target, multiple))
+    nodes, _ = onprem.buyable_nodes(basis.catalog, basis.assumptions, basis.request)
+    context, _ = _build_context(basis.request, basis.catalog, basis.assumptions, nodes, AS_PREDICTED)
+
+    def solve(name: StrategyName, bound: float, effort: Effort) -> SolvedStrategy:
+        return solve_verified(basis.request, replace(context, effort=effort), basis.catalog, None, name, bound)
+
+    return context, solve
 
 
 def _list_negotiation_targets(
@@ -216,11 +215,22 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
         flips=find_switching_values(case),
         risk=assess_risk(request.risk, case),
         uncertainty=assess_uncertainty(request, case) if request.uncertainty else None,
+        commitments=_report_commitments(case, catalog, request),
         views=build_financial_views(request.finance, advice, solved, context),
         ledger=build_audit_trail(solved, context, prices, assumptions, case.terms_of),
         considered=list_alternatives(request, context, catalog, solved, advice, nodes, owned.node_gaps),
         block_of_hour=needed.block_of_hour,
     )
+
+
+def _report_commitments(case: BaselinePlan, catalog: Catalog, request: Request) -> CommitmentReport | None:
+    """Savings of the commitments of the recommended strategy; its module is loaded only where there are any."""
+    chosen = next((s for s in case.solved if s.strategy.name == case.advice.strategy), None)
+    if chosen is None or not any(order.resource.node is None for order in chosen.decisions.bought):
+        return None
+    from planner.analysis.commitments import report_commitments
+
+    return report_commitments(chosen, case.setting, catalog, request)
 
 
 def _recommend_strategy(
@@ -346,40 +356,8 @@ def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:
     return build_terms(assumed, request.months, HOURS_PER_MONTH, in_full, order_ahead_months(request))
 
 
-def _solve_strategies(
-    basis: ReplanningBasis, catalog: Catalog, unserved: tuple[Message, ...], *, explain: bool
-) -> list[SolvedStrategy]:
-    """The requested strategies, verified, or why not where that is asked for. Hybrid takes over a cheaper one within
-    it; cloud takes over a hybrid that buys no hardware: nothing in the cloud is cheaper, and one search is spared."""
-    request, context = basis.request, basis.setting
-
-    def solve_one(name: StrategyName, bound: float = -math.inf) -> SolvedStrategy:
-        if unserved:
-            return SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=unserved))
-        result = solve_strategy(name, context, bound)
-        if result.strategy.status != "infeasible":
-            verify_plan(VerifiedPlan(result.strategy, result.decisions, context, request, catalog))
-        elif explain and not result.strategy.reasons:
-            return replace(result, strategy=replace(result.strategy, reasons=explain_infeasibility(name, basis)))
-        return result
-
-    with ThreadPoolExecutor(len(request.strategies)) as pool:  # the solver releases the interpreter's lock
-        first = [name for name in request.strategies if name != "cloud" or "hybrid" not in request.strategies]
-        known = dict(zip(first, pool.map(solve_one, first), strict=True))
-    if len(first) < len(request.strategies):
-        hybrid = known["hybrid"]
-        as_cloud = replace(hybrid, strategy=replace(hybrid.strategy, name="cloud"))
-        known["cloud"] = as_cloud if rents_only(hybrid) else solve_one("cloud", proven_bound(hybrid))
-    solved = [known[name] for name in request.strategies]
-    feasible = [s for s in solved if s.strategy.status != "infeasible"]
-    best = min(feasible, key=lambda s: s.strategy.present_cost, default=None)
-    if best is None:
-        return solved
-    # Each optimum is proven only to within the gap, so hybrid may come out above a strategy that it contains.
-    return [adopt_as_hybrid(best, s) if s.strategy.name == "hybrid" else s for s in solved]
-
-
 def _plan_identity(request: Request, catalog: Catalog) -> str:
     """A short digest of the request and the prices: equal inputs, equal name."""
-    text = request.model_dump_json(exclude=None if request.uncertainty else {"uncertainty"}) + catalog.digest
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    limits = {name for name in COMMITMENT_TARGETS if getattr(request.limits, name) is None}
+    unset: dict[str, bool | set[str]] = {"limits": limits, **({} if request.uncertainty else {"uncertainty": True})}
+    return hashlib.sha256((request.model_dump_json(exclude=unset) + catalog.digest).encode()).hexdigest()[:12]

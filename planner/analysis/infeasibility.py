@@ -16,7 +16,14 @@ from planner.analysis.relaxations import (
 )
 from planner.optimization.linear_program import RequestLimit
 from planner.optimization.solution import PlanningContext
-from planner.optimization.strategy import Shortage, compute_shortage, ownable_workloads, relax_each_limit
+from planner.optimization.strategy import (
+    Shortage,
+    TargetRelief,
+    compute_shortage,
+    ownable_workloads,
+    relax_each_limit,
+    relax_each_target,
+)
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
 from planner.result import StrategyName
@@ -85,6 +92,9 @@ def _explain_shortfall(name: StrategyName, basis: ReplanningBasis) -> tuple[Mess
     Where not even all of them are in the way, each workload that is left with work undone comes with what would let all
     of it be done: more jobs at once, a later deadline, or single limits of the request that would have to be lifted."""
     setting = basis.setting
+    targets = [_describe_target(each) for each in relax_each_target(name, setting) if each.attainable is not None]
+    if targets:
+        return tuple(targets)
     reliefs = relax_each_limit(name, setting)
     too_low = [_describe_low_limit(each.limit, each.enough) for each in reliefs if each.enough is not None]
     unknown = [message("limit_not_examined", limit=each.limit.title) for each in reliefs if not each.is_known]
@@ -165,6 +175,10 @@ def _list_ways_to_finish(name: StrategyName, index: int, basis: ReplanningBasis)
     suffices = partial(can_be_done, beside_others=others_in_the_way)
     for found in find_sufficient(list_plan_relaxations(basis.request, need, assumptions), suffices):
         yield message("would_be_done", workload=need.workload.name, without=found.limits)
+
+
+def _describe_target(relief: TargetRelief) -> Message:
+    return message("target_too_high", limit=relief.name, target=relief.target, attainable=relief.attainable)
 
 
 def _describe_low_limit(limit: RequestLimit, enough: float) -> Message:

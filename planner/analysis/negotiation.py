@@ -1,40 +1,41 @@
 """What to ask vendors for: prices at which another strategy becomes the choice.
 
 With the decisions of the recommended strategy and its rival fixed, payments are in proportion to prices, so the
-difference between the two is linear in each price, and the price at which the choice changes follows at once. Plans
-made again with that price then confirm it or find the right one.
+difference between the two is linear in each price, and the price at which the choice changes follows at once;
+`flip_search` then confirms it or finds the right one.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from planner.analysis.recommendation import SIMPLEST_FIRST
 from planner.analysis.risk import BaselinePlan
+from planner.analysis.risk.cost_model import apply_price_levels
 from planner.analysis.risk.uncertain_assumptions import HARDWARE, SEARCH_FACTOR_MAX
 from planner.finance.cashflow import present_cost
 from planner.optimization.solution import CandidateUse, PlanningContext, ResourceOrder, purchase_payments
 from planner.optimization.strategy import SolvedStrategy
+from planner.request.assumptions import override_names
+from planner.request.models import Request
 from planner.result import Plan
 from planner.result.risk import NegotiationTarget
 from planner.supply.payments import quoted_payments, resource_use_payments
 from planner.supply.purchase_options import load_purchase_options
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
+from pricing.private_prices import PrivatePriceRule
 
 SPEND_FRACTION_MIN = 0.01
 """Of a strategy's present cost: what is paid less on is not listed."""
-STEP = 0.0005
-"""Of a price: new plans confirm a flip just below and above it."""
-CHEAP = 0.01
-"""Of today's price: as good as free."""
-PLANS_MAX = 12
-"""Most plans made again for one target."""
 TERMS_MONTHS = (36, 12)
 """Terms of commitments that are asked for, the longest that the plan holds first."""
+SYSTEMS_SEPARATOR = ", "
+"""Between the names of systems of one target."""
 PriceKey = tuple[str, str, str, str]
 Place = tuple[str, str, str]
 """Provider, region and instance type."""
@@ -92,18 +93,39 @@ class _Pair:
 
 def _list_quotes(case: BaselinePlan, pair: _Pair) -> Iterator[NegotiationTarget]:
     """All owned systems together: what their vendor has to quote."""
-    spent = []
-    for each in (pair.chosen, pair.rival):
-        name = each.strategy.name
-        model = case.build_cost_models([name])[name]
-        spent.append(model.cost({HARDWARE: 2.0}) - model.cost({HARDWARE: 1.0}))
     bought = [o.resource.node for each in (pair.chosen, pair.rival) for o in each.decisions.bought if _is_bought(o)]
     systems = {node.name: node for node in bought if node is not None}
+    spent = [_spend_on_systems(each, case.setting, systems) for each in (pair.chosen, pair.rival)]
     if not systems:
         return
     discount = case.setting.assumptions["hardware_discount_fraction"].value
     single = next(iter(systems.values())).price * (1 - discount) if len(systems) == 1 else None
-    yield _build_target(pair, "quote", ("", "", ", ".join(sorted(systems)), "owned"), single, spent[0], spent[1])
+    yield _build_target(
+        pair, "quote", ("", "", SYSTEMS_SEPARATOR.join(sorted(systems)), "owned"), single, spent[0], spent[1]
+    )
+
+
+def spend_at_price(target: NegotiationTarget, solved: SolvedStrategy, setting: PlanningContext) -> float:
+    """Present cost of what a strategy pays at the price of a target."""
+    if target.kind == "quote":
+        return _spend_on_systems(solved, setting, target.name.split(SYSTEMS_SEPARATOR))
+    key = (target.provider, target.region, target.name, target.purchase_option)
+    return _spend_by_price(solved, setting)[0].get(key, 0.0)
+
+
+def _spend_on_systems(solved: SolvedStrategy, setting: PlanningContext, systems: Collection[str]) -> float:
+    """Present cost of all that is in proportion to the price of these systems: payment, support, less resale."""
+    rate = setting.terms.discount_rate_monthly
+
+    def paid(order: ResourceOrder, level: float) -> float:
+        dearer = replace(order, resource=apply_price_levels(order.resource, {HARDWARE: level}))
+        return present_cost(purchase_payments(setting, dearer), rate)
+
+    return math.fsum(
+        paid(order, 2.0) - paid(order, 1.0)
+        for order in solved.decisions.bought
+        if _is_bought(order) and order.resource.node is not None and order.resource.node.name in systems
+    )
 
 
 def _is_bought(order: ResourceOrder) -> bool:
@@ -271,62 +293,20 @@ def _build_target(
     )
 
 
-def confirm_targets(found: Plan, plan_at: Callable[[NegotiationTarget, float], Plan]) -> tuple[NegotiationTarget, ...]:
-    """The targets of a plan with flip prices at which new plans do flip: `plan_at` plans again with the price of a
-    target at a multiple of today's. A price whose change never flips the choice has no flip price."""
-    return tuple(_confirm_target(each, found, plan_at) for each in found.negotiation)
+def change_price(
+    request: Request, catalog: Catalog, found: Plan, target: NegotiationTarget, multiple: float
+) -> tuple[Request, Catalog]:
+    """The input of a plan with the price of a target at a multiple of today's."""
+    from pricing.catalog.agreed_prices import agree_price
 
-
-def _confirm_target(
-    target: NegotiationTarget, found: Plan, plan_at: Callable[[NegotiationTarget, float], Plan]
-) -> NegotiationTarget:
-    """Narrows the multiple of the price between one that keeps the choice and one that changes it: a new plan tells
-    where its own decisions would flip back, which is tried on both sides; else the middle."""
-    if target.change_fraction is None and target.kind != "quote":
-        return target
-    kept, flipped, beyond = 1.0, None, found
-    trial = CHEAP if target.change_fraction is None else (1 + target.change_fraction)
-    falls = trial < 1
-    trial *= 1 - STEP if falls else 1 + STEP
-    for _ in range(PLANS_MAX):
-        again = plan_at(target, trial)
-        if again.recommendation.strategy != found.recommendation.strategy:
-            flipped, beyond = trial, again
-        else:
-            kept = trial
-        if flipped is not None and abs(flipped - kept) <= 3 * STEP * flipped:
-            return _with_multiple(target, flipped, str(beyond.recommendation.strategy))
-        if flipped is None:  # further from today's price than with fixed decisions
-            if not CHEAP < trial < SEARCH_FACTOR_MAX:
-                return replace(target, flip_price=None, change_fraction=None, becomes="", basis="planned_again")
-            trial *= 0.5 if falls else 2.0
-        else:
-            trial = _next_trial(kept, flipped, _own_flip(target, beyond, flipped))
-    return target
-
-
-def _next_trial(kept: float, flipped: float, guess: float | None) -> float:
-    """Just beyond a guess, then just before it; the middle where the guess is not between the two."""
-    towards = 1 if flipped > kept else -1
-    trial = (kept + flipped) / 2
-    if guess is not None:
-        side = towards if abs(flipped - guess) > 1.5 * STEP * guess else -towards
-        trial = guess * (1 + side * STEP)
-    return trial if min(kept, flipped) < trial < max(kept, flipped) else (kept + flipped) / 2
-
-
-def _own_flip(target: NegotiationTarget, again: Plan, multiple: float) -> float | None:
-    """The multiple at which a plan made at another would flip, its decisions fixed."""
-    same = (t for t in again.negotiation if (t.kind, t.name, t.purchase_option) == _target_key(target))
-    change = next((t.change_fraction for t in same if t.change_fraction is not None), None)
-    return None if change is None else multiple * (1 + change)
-
-
-def _target_key(target: NegotiationTarget) -> tuple[str, str, str]:
-    """A term that has its price in the new plan is a rate there."""
-    return ("rate" if target.kind == "term" else target.kind, target.name, target.purchase_option)
-
-
-def _with_multiple(target: NegotiationTarget, multiple: float, becomes: str) -> NegotiationTarget:
-    price = None if target.price is None else target.price * multiple
-    return replace(target, flip_price=price, change_fraction=multiple - 1, becomes=becomes, basis="planned_again")
+    if target.kind == "quote":
+        known = {each.name: each.value for each in found.assumptions}
+        names = [override_names(system)[0] for system in target.name.split(SYSTEMS_SEPARATOR)]
+        quoted = {name: known[name] * multiple for name in names}
+        return request.model_copy(update={"assumptions": {**request.assumptions, **quoted}}), catalog
+    assert target.price is not None
+    agreed = PrivatePriceRule(
+        target.provider, "", target.name, target.region, target.purchase_option, None, target.price * multiple,
+        found.currency, date.min, None, "negotiated", "negotiation:1",
+    )  # fmt: skip
+    return request, agree_price(catalog, agreed)

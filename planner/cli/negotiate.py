@@ -33,8 +33,8 @@ def command(
     """Plan the workloads in FILE, and tell for each price that the plan or its runner-up pays, for commitments without
     a known price and for hardware: the price from which another strategy is the choice, and the saving at stake.
 
-    Each price is confirmed by planning again with it just below and above, so it takes several times as long as
-    `planner estimate`. All other prices are kept.
+    Each price is confirmed just below and above, with new solves where known plans and bounds leave the choice open, so
+    it takes several times as long as `planner estimate`. All other prices are kept.
 
     \b
     Examples:

@@ -56,6 +56,8 @@ def build_choice_set(
 ) -> ChoiceSet:
     """The market without dominated candidates. Owned systems that renting would beat stay: onprem must own."""
     rules = rules or LimitRules()
+    if rules.commitment_targets:  # cost alone does not decide
+        return full_choice_set(market, assumptions, terms, len(demands.needs))
     rates = hourly_rates(market, assumptions, terms)
     setting = DominanceSetting(
         market, demands.needs, rates, rules, terms, HomeCosts(market, demands, rates, rules, terms)
@@ -86,7 +88,7 @@ def build_choice_set(
 
 
 def full_choice_set(market: Market, assumptions: Assumptions, terms: Terms, needs: int) -> ChoiceSet:
-    """The whole market without pruning, as a reference for tests."""
+    """The whole market without pruning."""
     rates = hourly_rates(market, assumptions, terms)
     hourly = tuple(tuple(candidates) for candidates in group_by_need(market, rates, needs))
     return ChoiceSet(

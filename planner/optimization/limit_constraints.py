@@ -39,6 +39,10 @@ def add_limit_constraints(
     add_ownership_constraints(program, setting, shared)
     if setting.assumptions["cloud_support_minimum_per_month"].value:
         _add_support_minimum_rows(program, setting, shared)
+    if setting.rules.commitment_targets:
+        from planner.optimization.commitment_constraints import add_commitment_target_rows
+
+        add_commitment_target_rows(program, setting, shared)
     if setting.rules.budgets:  # last: operators and the least support fee are paid from a budget, too
         _add_budget_rows(program, setting, shared)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from planner.finance.cashflow import Payment, present_cost
-from planner.optimization.solution import list_payments
+from planner.optimization.solution import ResourceOrder, list_payments
 from planner.optimization.verified_plan import ROUNDING, VerifiedPlan, Violation, active_units, exceeds
+from planner.request.calendar import name_quarter
 from planner.supply import onprem
 from planner.supply.candidates import Resource
 from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year, budget_year
-from planner.supply.payments import CLOUD_BILL_CATEGORIES, delivered_months
+from planner.supply.payments import CLOUD_BILL_CATEGORIES, covered_months, delivered_months
 from pricing.units import HOURS_PER_DAY
 
 CENT = 0.01
@@ -133,6 +134,75 @@ def _counts(payment: Payment, of_hardware: bool) -> bool:
     return is_paid and (payment.category in CAPEX_CATEGORIES) == of_hardware
 
 
+def _check_commitment_targets(plan: VerifiedPlan) -> Iterator[Violation]:
+    """Coverage, utilisation and ends by quarter of commitments for a term, counted from orders, uses and the prices of
+    the catalogue."""
+    targets = plan.setting.rules.commitment_targets
+    if not targets:
+        return
+    made = [o for o in plan.decisions.bought if _is_term_commitment(o.resource) and o.resource.held is None]
+    shares = {
+        "commitment_coverage_min": _measure_coverage(plan),
+        "commitment_utilisation_min": _measure_utilisation(plan, made),
+        "commitment_ending_per_quarter_max": _measure_largest_end(plan, made),
+    }
+    for rule, target in targets.items():
+        share = shares[rule]
+        short = exceeds(share, target) if rule.endswith("_max") else exceeds(target, share)
+        if short:
+            yield Violation(rule, "commitments", 0, share, target)
+
+
+def _is_term_commitment(resource: Resource) -> bool:
+    return resource.quote is not None and resource.quote.price.term_months > 0
+
+
+def _measure_coverage(plan: VerifiedPlan) -> float:
+    """Of the cost on demand of use on demand and in commitments for a term; 1 without any."""
+    covered = on_demand = 0.0
+    for use in plan.decisions.shares:
+        resource = plan.resource(use.candidate)
+        if resource.quote is None:
+            continue
+        listed = plan.catalog.by_option(resource.quote.offering).get("on_demand", ())
+        price = next((q.price.price_per_hour for q in listed if q.price.region == resource.region), 0.0)
+        cost = use.node_hours * price * plan.setting.terms.price_factor(use.month, "on_demand")
+        if _is_term_commitment(resource):
+            covered += cost
+        elif resource.quote.price.kind == "on_demand":
+            on_demand += cost
+    return covered / (covered + on_demand) if covered + on_demand else 1.0
+
+
+def _measure_utilisation(plan: VerifiedPlan, made: Sequence[ResourceOrder]) -> float:
+    """Of the cost of commitments within the plan; 1 without any."""
+    keys = {order.resource.key for order in made}
+    committed = used = 0.0
+    for order in made:
+        months = covered_months(order.resource, order.month, plan.setting.assumptions, plan.setting.terms)
+        committed += order.quantity * _price_an_hour(order.resource) * plan.setting.terms.hours_per_month * len(months)
+    for use in plan.decisions.shares:
+        resource = plan.resource(use.candidate)
+        if (resource.pool or resource.key) in keys:
+            used += use.node_hours * _price_an_hour(resource)
+    return used / committed if committed else 1.0
+
+
+def _measure_largest_end(plan: VerifiedPlan, made: Sequence[ResourceOrder]) -> float:
+    """The largest share, by cost an hour, that ends in one quarter; 0 without commitments."""
+    ends: dict[str, float] = defaultdict(float)
+    for order in made:
+        assert order.resource.quote is not None
+        last = order.month + order.resource.quote.price.term_months - 1
+        quarter = name_quarter(plan.setting.demands.month_names[0], last)
+        ends[quarter] += order.quantity * _price_an_hour(order.resource)
+    return max(ends.values()) / math.fsum(ends.values()) if ends else 0.0
+
+
+def _price_an_hour(resource: Resource) -> float:
+    return 0.0 if resource.quote is None else resource.quote.price.price_per_hour
+
+
 def _check_money(plan: VerifiedPlan) -> Iterator[Violation]:
     """The totals of the strategy are those of its payments, to the cent, as are its rows of cash."""
     paid = [payment for _, payment in list_payments(plan.decisions, plan.setting)]
@@ -154,5 +224,6 @@ LIMIT_CHECKS = (
     _check_support_fee,
     _check_quotas,
     _check_budgets,
+    _check_commitment_targets,
     _check_money,
 )

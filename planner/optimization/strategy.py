@@ -206,6 +206,40 @@ def _find_enough(program: LinearProgram, limit: RequestLimit) -> LimitRelief:
     return LimitRelief(limit, None, is_known=False)
 
 
+@dataclass(frozen=True, slots=True)
+class TargetRelief:
+    """The nearest whole per cent at which a target on commitments can be met with all other limits; None: it is not
+    in the way alone, or the search ended before it met one."""
+
+    name: str
+    target: float
+    attainable: float | None
+
+
+def relax_each_target(name: StrategyName, setting: PlanningContext) -> list[TargetRelief]:
+    """For each target on commitments, the share that an impossible strategy could meet."""
+    reliefs = []
+    for field_name, target in setting.rules.commitment_targets.items():
+        least_strict = 100 if field_name.endswith("_max") else 0
+        strict, feasible = round(100 * target), least_strict
+        if not _meets_target(name, setting, field_name, least_strict):
+            reliefs.append(TargetRelief(field_name, target, None))
+            continue
+        while abs(strict - feasible) > 1:
+            middle = (strict + feasible) // 2
+            strict, feasible = (
+                (strict, middle) if _meets_target(name, setting, field_name, middle) else (middle, feasible)
+            )
+        reliefs.append(TargetRelief(field_name, target, feasible / 100))
+    return reliefs
+
+
+def _meets_target(name: StrategyName, setting: PlanningContext, field_name: str, percent: int) -> bool:
+    limits = setting.rules.limits.model_copy(update={field_name: percent / 100})
+    relaxed = replace(setting, rules=replace(setting.rules, limits=limits))
+    return bool(solve_program(build_program(relaxed, strategy_scope(name, relaxed)), gap=1.0).values)
+
+
 def _round_up(amount: float) -> float:
     """To four digits and never below the amount."""
     if amount <= 0:

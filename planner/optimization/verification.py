@@ -20,6 +20,7 @@ from planner.optimization.verified_plan import (
     active_units,
     exceeds,
 )
+from planner.request.calendar import order_ahead_months
 from planner.request.errors import InternalError
 from planner.supply.homes import is_owned_place
 from planner.supply.price_rules import (
@@ -230,8 +231,9 @@ def _check_parallel_jobs(plan: VerifiedPlan) -> Iterator[Violation]:
 
 
 def _check_days(plan: VerifiedPlan) -> Iterator[Violation]:
-    """What is sold for dates is started within the time in which it can be ordered, and a commitment to nodes so that
-    its term is over before its type ends."""
+    """Nothing is committed to before the plan's date; what is sold for dates is started within the time in which it can
+    be ordered, and a commitment to nodes so that its term is over before its type ends."""
+    first = 1 - order_ahead_months(plan.request)
     start, assumptions = plan_start(plan.request), plan.setting.assumptions
     for order in plan.decisions.bought:
         quote = order.resource.quote
@@ -239,6 +241,8 @@ def _check_days(plan: VerifiedPlan) -> Iterator[Violation]:
             continue
         option = load_purchase_options()[quote.price.kind]
         last = last_start(quote, option, plan.request, assumptions, start)
+        if order.month < first:
+            yield Violation("ordered_in_the_past", order.resource.title, order.month, order.month, first)
         if last is not None and order.month > last:
             yield Violation("ordered_too_early", order.resource.title, order.month, order.month, last)
 

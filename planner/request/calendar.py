@@ -29,6 +29,16 @@ def name_month(first: str, month: int) -> str:
     return f"{index // 12}-{index % 12 + 1:02d}"
 
 
+def name_quarter(first: str, month: int) -> str:
+    """The quarter of the calendar of a month counted from 1, the month `first`.
+
+    >>> name_quarter("2026-12", 12)
+    '2027-Q4'
+    """
+    year, of_year = divmod(month_index(first) + month - 1, 12)
+    return f"{year}-Q{of_year // 3 + 1}"
+
+
 def order_ahead_months(request: Request) -> int:
     """The months between the first day of a month that is not before `as_of`, on which an order can go out, and the
     first month of the plan; below 0 where the plan starts before."""

@@ -30,6 +30,14 @@ class PlanLimits(RequestModel):
     """Largest number of racks for owned nodes."""
     purchase_options: tuple[PurchaseKind, ...] = ()
     """The only kinds of purchase option in the cloud (on_demand, spot, reserved ...); empty: any."""
+    commitment_coverage_min: Fraction | None = None
+    """Least share that commitments for a term cover of use on demand and in them, by its cost on demand, over the
+    plan: a coverage target."""
+    commitment_utilisation_min: Fraction | None = None
+    """Least share of the plan's commitments for a term that is used within it, by their cost: a utilisation target."""
+    commitment_ending_per_quarter_max: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Largest share of the plan's commitments for a term, by cost, that may end in one quarter of the calendar: a
+    ladder."""
     quotas: Literal["ask", "hold"] = "ask"
     """Use of quotas: ask: a plan that exceeds a quota lists the increase to request; hold: no plan exceeds a quota."""
 

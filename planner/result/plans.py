@@ -14,7 +14,7 @@ from planner.result.marginal_values import MarginalValue
 from planner.result.message import Message
 from planner.result.risk import NegotiationTarget, Risk, SwitchingValue
 from planner.result.sources import Assumption, Gap, InputProvenance, PriceUsed, ThroughputUsed
-from planner.result.strategies import Strategy, StrategyName
+from planner.result.strategies import CommitmentReport, Strategy, StrategyName
 from planner.result.uncertainty import Uncertainty
 from pricing.exchange_rates import RateUsed
 
@@ -218,6 +218,8 @@ class Plan:
     """Differences from an earlier plan; null: none was given."""
     block_of_hour: tuple[int, ...] = ()
     """Load block of each hour of the week, from Monday 0:00; empty: unknown (plans of before)."""
+    commitments: CommitmentReport | None = None
+    """Savings, use, ends and exits of the commitments of the recommended strategy; null: it has none."""
     uncertainty: Uncertainty | None = None
     """What to commit to now where figures are uncertain; null: not requested."""
     content_digest: str = ""

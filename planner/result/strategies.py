@@ -251,3 +251,105 @@ class Strategy:
     cut_by_clock: bool = False
     """Whether a time limit ended the search: another run may then find another plan. Searches end by counted work
     otherwise, and equal input gives equal plans."""
+
+
+# Commitments. Effective savings rate: (on-demand equivalent - effective cost) / on-demand equivalent, of all use but
+# spot (FinOps Foundation, Determine Effective Savings Rate, finops.org: contracted and effective cost).
+# Coverage: of the on-demand equivalent of use on demand and in commitments for a term, the part of the latter.
+# Utilisation: of the cost of commitments for a term in the plan, the part that is used.
+ExitKind = Literal["resale", "refund", "none", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentExit:
+    """Leaving a commitment at the end of a month."""
+
+    month: int
+    """Last month before leaving, from 1."""
+    remaining_fees: float
+    """Fees of the rest of the term, beyond the plan's months too, in the plan's currency: the cost of staying."""
+    lost_upfront: float
+    """Part of the upfront payment for the rest of the term, in the plan's currency."""
+    cost: float | None
+    """Cost of leaving, in the plan's currency: fees and upfront payment that are not recovered; null: unknown, as it
+    depends on a buyer or on unknown terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCommitment:
+    """A commitment for a term that the plan makes, and how it can be left."""
+
+    month: int
+    """Month of its start, from 1."""
+    last_month: int
+    """Last month of its term, from 1; may lie beyond the horizon."""
+    provider: str
+    """Provider."""
+    region: str
+    """Region."""
+    name: str
+    """Instance type, or scope of the committed money."""
+    purchase_option: str
+    """Purchase option."""
+    amount: float
+    """How much of its unit is committed to."""
+    unit: Literal["node", "node_day", "money"]
+    """Unit of `amount`: node, or money (an amount per hour)."""
+    in_all: float
+    """All payments of the whole term, in the plan's currency."""
+    utilisation: float
+    """Part of it that is used within the plan, 0 to 1; of all commitments of its kind at its place together."""
+    exit: ExitKind
+    """How it can be left: resale (sold to another customer), refund, none, or unknown."""
+    fee_fraction: float | None
+    """Fee on a resale or refund, as a fraction of it; null: none or unknown."""
+    exit_note: str
+    """Conditions of leaving, according to the source."""
+    exit_source: str
+    """Source of these conditions, with its date; empty: none is known."""
+    exits: tuple[CommitmentExit, ...]
+    """Leaving at the end of each month of the plan before its term is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavingsRate:
+    """Savings of commitments at a provider, or in all."""
+
+    provider: str
+    """Provider; empty: all together."""
+    on_demand_equivalent: float
+    """Cost on demand of all use but spot, in the plan's currency."""
+    effective_cost: float
+    """Its cost: by the hour, and commitments spread over their terms, in the plan's currency."""
+    effective_savings_rate: float | None
+    """Share of the on-demand equivalent that is saved; null: no use, or a price on demand is unknown."""
+    coverage: float | None
+    """Share of use on demand and in commitments for a term that these cover, by its cost on demand; null: as above."""
+    utilisation: float | None
+    """Share of the commitments for a term that is used, by their cost; null: there are none."""
+    unpriced: tuple[str, ...]
+    """Instance types in use whose price on demand is unknown, with provider and region."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentEnd:
+    """Commitments that end in a quarter of the calendar."""
+
+    quarter: str
+    """Quarter, such as 2027-Q4."""
+    per_month: float
+    """Their cost by the month, in the plan's currency."""
+    fraction: float
+    """Share of all commitments for a term that the plan makes, by cost by the month."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentReport:
+    """The commitments for a term of the recommended strategy."""
+
+    commitments: tuple[PlannedCommitment, ...] = ()
+    """Commitments that the plan makes, in order of their start."""
+    savings: tuple[SavingsRate, ...] = ()
+    """Rates by provider, and in all (last)."""
+    ends: tuple[CommitmentEnd, ...] = ()
+    """Quarters in which commitments end."""

@@ -115,6 +115,11 @@ class Resource:
         return self.quote is not None and load_purchase_options()[self.quote.price.kind].INTERRUPTS
 
     @property
+    def is_term_commitment(self) -> bool:
+        """Whether it is a commitment of nodes or money for a term, not of dated days."""
+        return self.node is None and self.what in ("commitment", "covered") and self.unit != "node_day"
+
+    @property
     def is_listed(self) -> bool:
         """Whether its price is a row of the catalogue: neither existing capacity nor a pool of committed money."""
         return self.quote is not None and self.held is None and (self.what == "covered" or self.unit != "money")

@@ -135,7 +135,10 @@ def _pool_resource(key: tuple[str, ...], members: Sequence[Resource]) -> Resourc
 def list_starts(
     resource: Resource, curves: dict[tuple[object, ...], list[ResourceStart]], assumptions: Assumptions, terms: Terms
 ) -> list[ResourceStart]:
-    """Present cost of one unit by month of start; for commitments in proportion to the price, so one curve per term."""
+    """Present cost of one unit by month of start; for commitments in proportion to the price, so one curve per term.
+
+    Nothing is committed to in the past: the first start is in the first month that begins on the plan's date or later.
+    """
     if resource.held is not None:
         paid = resource_payments(resource, 1, resource.held.count, assumptions, terms)
         total = present_cost(paid, terms.discount_rate_monthly)
@@ -146,11 +149,12 @@ def list_starts(
     like = (price.kind, price.term_months, price.upfront, bool(getattr(price, "adjustment", "")))
     if like not in curves:
         curves[like] = price_starts(_at_unit_price(resource, resource.quote), assumptions, terms)
+    first = 1 - terms.order_ahead_months
     last = terms.months if resource.last_start is None else resource.last_start
     return [
         replace(start, present_cost=start.present_cost * price.price_per_hour)
         for start in curves[like]
-        if start.month <= last
+        if first <= start.month <= last
     ]
 
 

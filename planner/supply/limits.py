@@ -17,6 +17,8 @@ from pricing.quota import Quota
 CAPEX_CATEGORIES: frozenset[Category] = frozenset({"hardware", "installation"})
 """Categories of the capital budget; all others but resale count against the budget of running costs."""
 
+COMMITMENT_TARGETS = ("commitment_coverage_min", "commitment_utilisation_min", "commitment_ending_per_quarter_max")
+
 
 @dataclass(frozen=True, slots=True)
 class LimitRules:
@@ -47,6 +49,11 @@ class LimitRules:
     def has_limits(self, needs: Iterable[WorkloadDemand]) -> bool:
         """Whether anything limits a plan of those workloads."""
         return self.limits != PlanLimits() or bool(self.quotas) or any(self.spot_share(need) < 1 for need in needs)
+
+    @property
+    def commitment_targets(self) -> dict[str, float]:
+        """The targets on commitments of the request, by the names of their fields."""
+        return {name: value for name in COMMITMENT_TARGETS if (value := getattr(self.limits, name)) is not None}
 
     @property
     def budgets(self) -> bool:

@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import planner.pipeline
 import pricing
+from planner.analysis.risk import BaselinePlan
+from planner.application import plan
 from planner.request.models import Request, parse_request
 from pricing.catalog.price_catalog import Catalog
 from pricing.sale import SALE_COLUMNS
@@ -122,3 +125,17 @@ def measured():
 @pytest.fixture
 def as_of() -> date:
     return date.fromisoformat(AS_OF)
+
+
+@pytest.fixture
+def case_of(monkeypatch):
+    """The solved plan of a request, as `plan` hands it to its analyses."""
+    seen: list[BaselinePlan] = []
+    first = planner.pipeline.find_switching_values
+    monkeypatch.setattr(planner.pipeline, "find_switching_values", lambda case: seen.append(case) or first(case))
+
+    def make(request, catalog) -> BaselinePlan:
+        plan(request, catalog)
+        return seen[-1]
+
+    return make

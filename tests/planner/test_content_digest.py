@@ -149,10 +149,10 @@ def test_a_strategy_that_no_plan_was_found_for_in_time_is_not_called_infeasible(
 
 
 def test_a_plan_cut_by_the_clock_says_so_and_has_another_digest(priced, ask, hours, monkeypatch):
-    from planner import pipeline
+    from planner.optimization import solve_strategies
     from planner.reports import load
 
-    solve = pipeline.solve_strategy
+    solve = solve_strategies.solve_strategy
     request, catalog = ask(hours("T4", 700), months=2, strategies=["cloud"]), priced(PRICES)
     whole = plan(request, catalog)
 
@@ -160,7 +160,7 @@ def test_a_plan_cut_by_the_clock_says_so_and_has_another_digest(priced, ask, hou
         solved = solve(name, *rest)
         return replace(solved, strategy=replace(solved.strategy, status="within_gap", cut_by_clock=True))
 
-    monkeypatch.setattr(pipeline, "solve_strategy", cut)
+    monkeypatch.setattr(solve_strategies, "solve_strategy", cut)
     found = plan(request, catalog)
     assert found.plan_id == whole.plan_id
     assert found.content_digest != whole.content_digest

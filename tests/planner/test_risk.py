@@ -36,20 +36,6 @@ MANY = {
 
 
 @pytest.fixture
-def case_of(monkeypatch):
-    """The solved plan of a request with all that risk needs of it, as `plan` hands it over."""
-    seen: list[BaselinePlan] = []
-    first = planner.pipeline.find_switching_values
-    monkeypatch.setattr(planner.pipeline, "find_switching_values", lambda case: seen.append(case) or first(case))
-
-    def make(request, catalog) -> BaselinePlan:
-        plan(request, catalog)
-        return seen[-1]
-
-    return make
-
-
-@pytest.fixture
 def owning(ask, hours):
     """Two H100 servers' work, all hours, delivered at once: owning and renting share no payment."""
 

@@ -9,6 +9,7 @@ import pytest
 
 from planner.analysis.recommendation import recommend
 from planner.application import plan
+from planner.request.calendar import month_index
 from planner.result import Purchase, Strategy
 from pricing.catalog.agreed_prices import agree_price
 from pricing.private_prices import PrivatePriceRule
@@ -122,3 +123,33 @@ def test_no_rival_lacks_terms_that_are_not_named(priced, ask, hours, seed):
     flips = plan(asked, agree_price(catalog, free)).recommendation.strategy != found.recommendation.strategy
     assert named == ({"reserved_3y_no_upfront"} if flips else set())
     assert ("known price" in found.recommendation.sentence.text) is flips
+
+
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 24))])
+def test_no_plan_is_better_by_a_date_in_the_past(priced, ask, hours, seed):
+    """Random starts up to half a year before and after the plan's date: nothing is ordered or committed to before that
+    date, nothing works before it can be delivered, no price is newer, and the same months planned half a year earlier
+    cost no more."""
+    chance = random.Random(seed)
+    prices = {
+        (*EAST, "g4dn.12xlarge", "on_demand"): chance.uniform(2, 6),
+        (*EAST, "g4dn.12xlarge", "reserved_1y_no_upfront"): chance.uniform(1, 4),
+    }
+    lead = chance.choice([0, 3, 5])
+    settings = {
+        "months": chance.choice([6, 12, 18]), "systems": [BOX],
+        "start": chance.choice(["2026-06", "2026-09", "2027-02"]),
+        "assumptions": {"lead_time_months": lead}, "commitments_beyond_horizon": chance.choice(["full", "pro_rata"]),
+    }  # fmt: skip
+    job = hours("T4", chance.uniform(1500, 9000)) | {"kind": chance.choice(["training", "inference"])}
+    catalog = priced(prices, dict.fromkeys(prices, "2026-05-01"))
+    late = plan(ask(job, **settings), catalog)
+    early = plan(ask(job, **settings, as_of="2026-05-21"), catalog)
+    first_open = month_index("2026-12") - month_index(late.start) + 1  # the first month that begins after 2026-11-21
+    for each in late.strategies:
+        for purchase in each.purchases:
+            assert purchase.month >= first_open
+            assert purchase.what != "owned" or purchase.usable_from >= first_open + lead
+        if each.status != "infeasible" and early.strategy(each.name).status != "infeasible":
+            assert early.strategy(each.name).present_cost <= each.present_cost * (1 + 1e-5)
+    assert all(price.as_of <= late.as_of for price in late.prices)

@@ -9,8 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-import planner.pipeline
-from planner.analysis.risk import BaselinePlan
 from planner.analysis.uncertainty.ladder import find_trigger
 from planner.analysis.uncertainty.scenario_settings import ScenarioSettings
 from planner.analysis.uncertainty.scenarios import Scenario, draw_scenarios, reduce_draws
@@ -24,20 +22,6 @@ from planner.result import Assumption
 EAST, WEST = ("aws", "us-east-1", "g4dn.xlarge"), ("aws", "us-west-2", "g4dn.xlarge")
 RESERVED = "reserved_1y_no_upfront"
 YEAR = 8_760.0
-
-
-@pytest.fixture
-def case_of(monkeypatch):
-    """The solved plan of a request, as `plan` hands it to its analyses."""
-    seen: list[BaselinePlan] = []
-    first = planner.pipeline.find_switching_values
-    monkeypatch.setattr(planner.pipeline, "find_switching_values", lambda case: seen.append(case) or first(case))
-
-    def make(request, catalog) -> BaselinePlan:
-        plan(request, catalog)
-        return seen[-1]
-
-    return make
 
 
 def service(name: str, nodes: float) -> dict:

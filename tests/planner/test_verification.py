@@ -9,7 +9,7 @@ import pytest
 
 from planner import pipeline
 from planner.application import plan
-from planner.optimization.solution import BlockUse, Decisions, Overhead
+from planner.optimization.solution import BlockUse, Decisions, Overhead, ResourceOrder
 from planner.optimization.strategy import solve_strategy
 from planner.optimization.verification import find_violations, verify_plan
 from planner.optimization.verified_plan import VerifiedPlan
@@ -131,6 +131,13 @@ def _with_order(plan: VerifiedPlan, kind: str, **changes) -> VerifiedPlan:
     return _changed(plan, bought=tuple(orders))
 
 
+def _with_reservation(plan: VerifiedPlan) -> VerifiedPlan:
+    """A node committed to for a year, for nothing."""
+    resources = plan.setting.market.resources
+    reserved = next(each for each in resources if each.purchase_option.startswith("reserved"))
+    return _changed(plan, bought=(*plan.decisions.bought, ResourceOrder(reserved, 1, 1.0)))
+
+
 def _with_limits(plan: VerifiedPlan, **changes) -> VerifiedPlan:
     limits = plan.setting.rules.limits.model_copy(update=changes)
     rules = replace(plan.setting.rules, limits=limits)
@@ -205,6 +212,19 @@ DEFECTS = {
     "half a day of a node": (lambda p: _with_order(p, "capacity_block", quantity=2.5), "whole_purchases"),
     "fewer days than used": (lambda p: _with_order(p, "capacity_block", quantity=1.0), "hours_bought"),
     "a day ordered too early": (lambda p: _with_order(p, "capacity_block", month=3), "ordered_too_early"),
+    "committed to in the past": (lambda p: _asked(p, start="2026-12", as_of=date(2027, 1, 15)), "ordered_in_the_past"),
+    "less covered than asked": (
+        lambda p: _with_limits(p, commitment_coverage_min=0.999),
+        "commitment_coverage_min",
+    ),
+    "less used than asked": (
+        lambda p: _with_limits(_with_reservation(p), commitment_utilisation_min=0.9),
+        "commitment_utilisation_min",
+    ),
+    "all ending in one quarter": (
+        lambda p: _with_limits(_with_reservation(p), commitment_ending_per_quarter_max=0.9),
+        "commitment_ending_per_quarter_max",
+    ),
     "fractions of a rented node": (
         lambda p: _with_use(p, "service", lambda u: _scaled(u, 1.05, units=False)),
         "whole_nodes",

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
 
+from planner.request.errors import InputProblem
 from tests.validation._comparison import CheckedValue, Nested, compare_values
 from tests.validation._conventions import FullCost, PlanningConventions
 from tests.validation._inputs import Inputs as StudyInputs
@@ -27,6 +28,7 @@ __all__ = [
     "Nested",
     "PlanningConventions",
     "ReproducedExample",
+    "UnreadExample",
     "discover_methods",
     "reproduce",
 ]
@@ -75,6 +77,22 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadExample:
+    """A case that cannot be worked: an unknown method or other faults, each with its place; `figures` of it are
+    printed."""
+
+    id: str
+    title: str
+    method: str
+    figures: int
+    problems: tuple[InputProblem, ...]
+
+    @property
+    def ok(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
 class ReproducedExample:
     """An example with every printed figure and ours, and the full cost; `not_used` are inputs without effect."""
 
@@ -89,9 +107,15 @@ class ReproducedExample:
         return all(leaf.ok for leaf in self.leaves)
 
 
-def reproduce(examples: Sequence[Example], house: PlanningConventions) -> tuple[ReproducedExample, ...]:
-    """Every example, in order; a figure that a method does not give is not reproduced, and its leaf says so."""
-    return tuple(_reproduce_example(example, discover_methods()[example.method], house) for example in examples)
+def reproduce(
+    examples: Sequence[Example | UnreadExample], house: PlanningConventions
+) -> tuple[ReproducedExample | UnreadExample, ...]:
+    """Every example, in order; a figure that a method does not give is not reproduced, and its leaf says so. Cases that
+    could not be read stay as they are."""
+    return tuple(
+        _reproduce_example(each, discover_methods()[each.method], house) if isinstance(each, Example) else each
+        for each in examples
+    )
 
 
 def _reproduce_example(example: Example, method: Method, house: PlanningConventions) -> ReproducedExample:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from planner.request.errors import InvalidRequest
 from pricing.catalog.price_catalog import Catalog
-from tests.validation import PlanningConventions, reproduce
+from tests.validation import PlanningConventions, UnreadExample, reproduce
 from tests.validation._examples import read_examples
 from tests.validation._report import as_json, as_text
 
@@ -18,8 +18,9 @@ EPILOG = """
 FILE.json ("-" is standard input) holds {"examples": [...]}, each with id, title, method, inputs, expected,
 tolerance {"abs": ..., "rel": ...} and source.
 
-exit codes: 0 every printed figure is reproduced; 2 no such file of examples, every problem with its place;
-5 some figure is not reproduced
+exit codes: 0 every printed figure is reproduced; 2 no such file of examples, or a case that cannot be worked (an
+unknown method, faulty inputs): every problem with its place, all other cases are worked; 5 some figure is not
+reproduced
 """
 
 
@@ -41,8 +42,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, InvalidRequest) as error:
         sys.stderr.write(f"{error}\n")
         return INVALID_FILE
+    problems = [problem for each in examples if isinstance(each, UnreadExample) for problem in each.problems]
+    sys.stderr.write("".join(f"{problem}\n" for problem in problems))
+    if all(isinstance(each, UnreadExample) for each in examples):
+        return INVALID_FILE
     results = reproduce(examples, PlanningConventions(Catalog.current()))
     sys.stdout.write(as_json(results) if options.format == "json" else "\n".join((*as_text(results), "")))
+    if problems:
+        return INVALID_FILE
     return REPRODUCED if all(result.ok for result in results) else NOT_REPRODUCED
 
 

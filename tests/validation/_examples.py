@@ -1,4 +1,5 @@
-"""A file of worked examples -> Examples, or every fault of it with its place. Nothing is skipped silently."""
+"""A file of worked examples -> Examples, and cases that cannot be read with every fault and its place. Nothing is
+skipped silently."""
 
 from __future__ import annotations
 
@@ -10,17 +11,19 @@ from pydantic import ValidationError
 
 from planner.request.errors import InputProblem, InvalidRequest
 from pricing.csv_tables import find_nearest_names
-from tests.validation import Example, discover_methods
+from tests.validation import Example, UnreadExample, discover_methods
+from tests.validation._inputs import Inputs
 
 TEXTS = ("id", "title", "source", "notes")
 SHAPE = "a list of examples, each with method, inputs and expected"
 DEPTH_MAX = 20
 
 
-def read_examples(data: bytes, name: str) -> tuple[Example, ...]:
+def read_examples(data: bytes, name: str) -> tuple[Example | UnreadExample, ...]:
     """The examples of a file called `name`: {"examples": [...]}, the list alone, or one example alone.
 
-    InvalidRequest tells all faults, each with its JSON path, or line and column where it is no JSON.
+    A faulty case keeps its place, with all its faults. InvalidRequest where the file holds no cases at all, with line
+    and column where it is no JSON.
     """
     document = _parse_document(data, name)
     entries: Any = document if isinstance(document, list) else [document]
@@ -29,11 +32,7 @@ def read_examples(data: bytes, name: str) -> tuple[Example, ...]:
         entries, prefix = document.get("examples"), "examples"
     if not isinstance(entries, list) or not entries:
         raise InvalidRequest((InputProblem(prefix, f"{name} {prefix}".rstrip(), "no examples", "", SHAPE),))
-    faults: list[InputProblem] = []
-    examples = [_parse_example(each, f"{prefix}[{index}]", name, faults) for index, each in enumerate(entries)]
-    if faults:
-        raise InvalidRequest(tuple(faults))
-    return tuple(example for example in examples if example is not None)
+    return tuple(_parse_example(each, f"{prefix}[{index}]", name) for index, each in enumerate(entries))
 
 
 def _parse_document(data: bytes, name: str) -> Any:
@@ -52,35 +51,41 @@ def _reject_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is no number of JSON")
 
 
-def _parse_example(written: object, path: str, name: str, faults: list[InputProblem]) -> Example | None:
-    """The example; None with all its faults added."""
+def _parse_example(written: object, path: str, name: str) -> Example | UnreadExample:
+    """The example, or all its faults."""
     if not isinstance(written, Mapping):
-        faults.append(InputProblem(path, f"{name} {path}", "no example", _short_repr(written), SHAPE))
-        return None
+        problem = InputProblem(path, f"{name} {path}", "no example", _short_repr(written), SHAPE)
+        return UnreadExample(path, "", "", 0, (problem,))
+    inputs, faults = _read_inputs(written, path)
     complaints = [*_check_texts(written, path), *_check_expected(written.get("expected"), f"{path}.expected")]
-    complaints += _check_tolerance(written.get("tolerance", {}), f"{path}.tolerance", DEPTH_MAX)
-    method, inputs = written.get("method"), None
-    if isinstance(method, str) and method in discover_methods():
-        try:
-            inputs = discover_methods()[method].Inputs.model_validate(written.get("inputs", {}))
-        except ValidationError as error:
-            complaints += _convert_validation_errors(error, written.get("inputs", {}), f"{path}.inputs")
-    else:
-        expected = f"one of {', '.join(find_nearest_names(str(method), discover_methods()) or discover_methods())}"
-        complaints.append(InputProblem(f"{path}.method", "", "unknown method", str(method), expected))
-    faults += [InputProblem(f.path, f"{name} {f.path}", f.message, f.value, f.expected) for f in complaints]
-    if complaints or inputs is None or not isinstance(method, str):
-        return None
-    return Example(
-        id=written.get("id") or path,
-        title=written.get("title", ""),
-        method=method,
-        inputs=inputs,
-        expected=written["expected"],
-        tolerance=written.get("tolerance", {}),
-        source=written.get("source", ""),
-        notes=written.get("notes", ""),
-    )
+    complaints += [*_check_tolerance(written.get("tolerance", {}), f"{path}.tolerance", DEPTH_MAX), *faults]
+    texts = {key: value if isinstance(value := written.get(key), str) else "" for key in (*TEXTS, "method")}
+    texts["id"] = texts["id"] or path
+    if complaints or inputs is None:
+        placed = tuple(InputProblem(f.path, f"{name} {f.path}", f.message, f.value, f.expected) for f in complaints)
+        figures = _count_figures(written.get("expected", []))
+        return UnreadExample(texts["id"], texts["title"], texts["method"], figures, placed)
+    return Example(**texts, inputs=inputs, expected=written["expected"], tolerance=written.get("tolerance", {}))
+
+
+def _read_inputs(written: Mapping[str, Any], path: str) -> tuple[Inputs | None, tuple[InputProblem, ...]]:
+    """The inputs of the case's method, checked; None with the faults, an unknown method among them."""
+    method = written.get("method")
+    if not isinstance(method, str) or method not in discover_methods():
+        near = find_nearest_names(str(method), discover_methods())
+        known = ", ".join(dict.fromkeys((*near, *discover_methods())))
+        return None, (InputProblem(f"{path}.method", "", "unknown method", str(method), f"one of {known}"),)
+    try:
+        return discover_methods()[method].Inputs.model_validate(written.get("inputs", {})), ()
+    except ValidationError as error:
+        return None, tuple(_convert_validation_errors(error, written.get("inputs", {}), f"{path}.inputs"))
+
+
+def _count_figures(printed: object) -> int:
+    """How many figures a case prints, at any level."""
+    if not isinstance(printed, Mapping | list):
+        return 1
+    return sum(_count_figures(below) for _, below in _list_parts(printed, ""))
 
 
 def _check_texts(written: Mapping[str, Any], path: str) -> Iterator[InputProblem]:

@@ -53,9 +53,22 @@ class SavingsPlanBill:
     remainders: tuple[float, ...]
 
 
+def order_savings_plan_uses(usage: Sequence[SavingsPlanUse]) -> list[int]:
+    """The covered uses, by number, in the order in which a plan applies: the largest discount in per cent first, of
+    equal ones the lowest rate (AWS, Savings Plans user guide, how Savings Plans apply).
+
+    >>> order_savings_plan_uses([SavingsPlanUse(1, 4.0, 2.0), SavingsPlanUse(1, 1.5, 1.0), SavingsPlanUse(1, 2.0, 1.0)])
+    [2, 0, 1]
+    """
+    rates = {index: use.plan_rate for index, use in enumerate(usage) if use.plan_rate is not None and use.on_demand}
+    return [
+        index for index, rate in sorted(rates.items(), key=lambda item: (item[1] / usage[item[0]].on_demand, item[1]))
+    ]
+
+
 def savings_plan_bill(usage: Sequence[SavingsPlanUse], commitment: float) -> SavingsPlanBill:
-    """The commitment is set against use at the plan's rates, the largest discount in per cent first and of equal ones
-    the lowest rate; it is paid whole, and what it does not reach is on demand (AWS, savings plans user guide).
+    """The commitment is set against use at the plan's rates in the order above; it is paid whole, and what it does not
+    reach is on demand.
 
     >>> bill = savings_plan_bill([SavingsPlanUse(2, 10.0, 5.0), SavingsPlanUse(1, 4.0, None)], 7.5)
     >>> bill.charge, bill.on_demand, bill.wasted, bill.remainders
@@ -63,11 +76,61 @@ def savings_plan_bill(usage: Sequence[SavingsPlanUse], commitment: float) -> Sav
     """
     left = commitment
     remainders = [use.units * use.on_demand for use in usage]
-    rates = {index: use.plan_rate for index, use in enumerate(usage) if use.plan_rate is not None and use.on_demand}
-    for index, rate in sorted(rates.items(), key=lambda item: (item[1] / usage[item[0]].on_demand, item[1])):
+    for index in order_savings_plan_uses(usage):
         use = usage[index]
-        covered = min(left, use.units * rate)
+        at_plan_rate = use.units * (use.plan_rate or 0.0)
+        covered = min(left, at_plan_rate)
         left -= covered
-        remainders[index] *= 1 - (covered / (use.units * rate) if use.units * rate else 1.0)
+        remainders[index] *= 1 - (covered / at_plan_rate if at_plan_rate else 1.0)
     rest = math.fsum(remainders)
     return SavingsPlanBill(commitment + rest, rest, left, tuple(remainders))
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedNodes:
+    """Nodes paid around the clock at a committed rate, the rest of a load on demand: costs of all hours together.
+
+    `utilisation` is the part of the committed hours that is used, `coverage` the part of the load that they do.
+    """
+
+    nodes: float
+    committed_cost: float
+    on_demand_cost: float
+    utilisation: float
+    coverage: float
+
+    @property
+    def total(self) -> float:
+        return self.committed_cost + self.on_demand_cost
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Nodes at work in stretches of `hours` each; `owed` stretches are paid for, more than there are where a term runs
+    on. Rates are per node-hour."""
+
+    nodes: Sequence[float]
+    hours: float
+    on_demand: float
+    committed: float
+    owed: int
+
+    def commit(self, nodes: float) -> CommittedNodes:
+        covered = math.fsum(min(load, nodes) for load in self.nodes)
+        used, bought = math.fsum(self.nodes), nodes * self.owed
+        return CommittedNodes(
+            nodes=nodes,
+            committed_cost=bought * self.hours * self.committed,
+            on_demand_cost=(used - covered) * self.hours * self.on_demand,
+            utilisation=covered / bought if bought else 1.0,
+            coverage=covered / used if used else 1.0,
+        )
+
+    def commit_at_least_cost(self) -> CommittedNodes:
+        """The fewest whole nodes of least cost: the cost is convex in them, with its corners at the loads.
+
+        >>> Load([2, 3, 1], 1.0, 10.0, 6.0, 3).commit_at_least_cost().nodes
+        2
+        """
+        levels = sorted({0, *map(math.floor, self.nodes), *map(math.ceil, self.nodes)})
+        return min((self.commit(level) for level in levels), key=lambda found: (found.total, found.nodes))

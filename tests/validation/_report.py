@@ -9,14 +9,14 @@ from typing import Any
 
 from pricing.plain_text import plain_line
 from pricing.text_tables import align_columns
-from tests.validation import CheckedValue, Nested, ReproducedExample
+from tests.validation import CheckedValue, Nested, ReproducedExample, UnreadExample
 
 FULL = ("figure", "value")
 HEAD = ("figure", "printed", "ours", "tolerance", "")
 NEVER = "never"
 
 
-def as_json(results: Sequence[ReproducedExample]) -> str:
+def as_json(results: Sequence[ReproducedExample | UnreadExample]) -> str:
     """Everything about each example; null is a point that is never reached."""
     document = {
         "reproduced": all(result.ok for result in results),
@@ -25,7 +25,11 @@ def as_json(results: Sequence[ReproducedExample]) -> str:
     return json.dumps(document, indent=2, default=str, ensure_ascii=False) + "\n"
 
 
-def _example_document(result: ReproducedExample) -> dict[str, Any]:
+def _example_document(result: ReproducedExample | UnreadExample) -> dict[str, Any]:
+    if isinstance(result, UnreadExample):
+        problems = [dataclasses.asdict(problem) for problem in result.problems]
+        texts = {"id": result.id, "title": result.title, "method": result.method}
+        return {**texts, "reproduced": False, "figures": [], "problems": problems}
     example = result.example
     return {
         "id": example.id,
@@ -39,24 +43,29 @@ def _example_document(result: ReproducedExample) -> dict[str, Any]:
         "full_cost_basis": result.full_cost.basis,
         "leaves_out": result.leaves_out,
         "not_used": list(result.not_used),
+        "problems": [],
     }
 
 
-def as_text(results: Sequence[ReproducedExample]) -> Iterator[str]:
+def as_text(results: Sequence[ReproducedExample | UnreadExample]) -> Iterator[str]:
     """Each example in a block of lines, and a last line that counts them."""
     for result in results:
         yield from (plain_line(line) for line in _example_lines(result))
         yield ""
-    done = sum(result.ok for result in results)
-    leaves = [leaf for result in results for leaf in result.leaves]
-    within_tolerance = sum(leaf.ok for leaf in leaves)
+    unread = [result for result in results if isinstance(result, UnreadExample)]
+    leaves = [leaf for result in results if isinstance(result, ReproducedExample) for leaf in result.leaves]
     yield (
-        f"{done} of {len(results)} examples reproduced; {within_tolerance} of {len(leaves)} figures within "
-        "their tolerance"
+        f"{sum(result.ok for result in results)} of {len(results)} examples reproduced"
+        f"{f', {len(unread)} not run' if unread else ''}; {sum(leaf.ok for leaf in leaves)} of "
+        f"{len(leaves) + sum(result.figures for result in unread)} figures within their tolerance"
     )
 
 
-def _example_lines(result: ReproducedExample) -> Iterator[str]:
+def _example_lines(result: ReproducedExample | UnreadExample) -> Iterator[str]:
+    if isinstance(result, UnreadExample):
+        yield f"{result.id}: {result.title}" if result.title else result.id
+        yield from (f"  NOT RUN     {problem}" for problem in result.problems)
+        return
     example = result.example
     yield f"{example.id}: {example.title}" if example.title else example.id
     if example.source:

@@ -214,6 +214,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "slice_holds_gang": "{workload}: {provider} {instance_type} is one slice of {chips:g} chips, which holds its gang",
     "requested_offering_retired": _requested_offering_retired,
     "limit_too_low": _limit_too_low,
+    "target_too_high": "{limit}: {target:.0%} is impossible; {attainable:.0%} is possible under all other limits",
     "no_single_limit_in_the_way": lambda limits: f"no limit alone is in the way, of these: {', '.join(limits)}",
     "limit_not_examined": "{limit}: whether it alone is in the way was not found within the work of the search",
     "shortage_not_examined": "why no plan is possible was not found within the work of the search",

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from planner.reports._content.cash_flow import cash_sections
 from planner.reports._content.changes import changes_section, full_changes_section
+from planner.reports._content.commitments import commitments_section
 from planner.reports._content.evidence import (
     assumptions_section,
     break_even_section,
@@ -55,6 +56,7 @@ def evidence_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
         sections += [
             *cash_sections(plan, chosen, in_full=in_full),
             purchases_section(plan, chosen),
+            commitments_section(plan),
             usage_section(plan, chosen),
             workloads_section(plan, chosen),
             unit_economics_section(plan),

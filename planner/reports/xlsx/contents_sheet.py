@@ -31,6 +31,8 @@ SHEETS = {
     "Workloads": ("the cost of each workload, its budget and its place", LIVE),
     "Unit economics": ("the cost of a unit of work under each strategy", LIVE),
     "Purchases": ("purchases and commitments, by month of order", PLANNED),
+    "Savings rates": ("effective savings rate, coverage and utilisation of commitments", PLANNED),
+    "Commitments": ("the cost of leaving each commitment, month by month", PLANNED),
     "Bill of materials": ("the hardware to buy, with power and racks", PLANNED),
     "Quotas": ("limits that the providers have to raise", PLANNED),
     "Gaps": ("missing and estimated inputs, and their effects", PLANNED),

@@ -160,6 +160,51 @@ def _negotiation_list(plan: Plan) -> SheetList:
     return note, columns, rows
 
 
+def _commitments_list(plan: Plan) -> SheetList:
+    """A row for each month at whose end a commitment could be left."""
+    money = plan.currency
+    columns = (
+        ("commitment", 26, "wrap"), ("provider", 10, "text"), ("region", 14, "wrap"), ("option", 26, "wrap"),
+        ("amount", 10, "figure"), ("unit", 8, "text"), ("from", 9, "text"), ("to", 9, "text"),
+        (f"in all, {money}", 16, "money"), ("used", 9, "percent"), ("leaving after", 10, "text"),
+        (f"remaining fees, {money}", 16, "money"), (f"upfront not used up, {money}", 16, "money"),
+        (f"cost of leaving, {money}", 16, "money"), ("exit", 10, "text"), ("conditions", 50, "wrap"),
+        ("source", 40, "wrap"),
+    )  # fmt: skip
+    rows = [
+        (
+            c.name, c.provider, c.region, c.purchase_option, c.amount, UNITS[c.unit], month_name(plan, c.month),
+            month_name(plan, c.last_month), c.in_all, c.utilisation, month_name(plan, e.month), e.remaining_fees,
+            e.lost_upfront, e.cost, c.exit, c.exit_note, c.exit_source,
+        )
+        for c in (plan.commitments.commitments if plan.commitments else ())
+        for e in c.exits
+    ]  # fmt: skip
+    return (
+        "Commitments for a term by the month after which they are left; an empty cost is unknown.",
+        columns,
+        rows,
+    )
+
+
+def _savings_list(plan: Plan) -> SheetList:
+    """Effective savings rate, coverage and utilisation by provider and in all."""
+    money = plan.currency
+    columns = (
+        ("provider", 10, "text"), (f"on demand, {money}", 18, "money"), (f"effective cost, {money}", 18, "money"),
+        ("effective savings rate", 12, "percent"), ("coverage", 10, "percent"), ("utilisation", 10, "percent"),
+        ("price on demand unknown", 40, "wrap"),
+    )  # fmt: skip
+    rows = [
+        (
+            each.provider or "all", each.on_demand_equivalent, each.effective_cost, each.effective_savings_rate,
+            each.coverage, each.utilisation, ", ".join(each.unpriced),
+        )
+        for each in (plan.commitments.savings if plan.commitments else ())
+    ]  # fmt: skip
+    return "All use of the recommended strategy but spot, against its cost on demand.", columns, rows
+
+
 def _ladder_list(plan: Plan) -> SheetList:
     """What to commit to now and later under uncertainty."""
     columns = (
@@ -214,6 +259,8 @@ def _uncertainty_list(plan: Plan) -> SheetList:
 
 
 LISTS = {
+    "Savings rates": _savings_list,
+    "Commitments": _commitments_list,
     "Ladder": _ladder_list,
     "Uncertainty": _uncertainty_list,
     "Resources": _resources_list,
@@ -225,4 +272,6 @@ LISTS = {
     "Negotiation": _negotiation_list,
     "As read": _readings_list,
 }
-NONE_IF_EMPTY = ("Ladder", "Uncertainty", "Bill of materials", "Quotas", "Negotiation", "As read")
+NONE_IF_EMPTY = (
+    "Savings rates", "Commitments", "Ladder", "Uncertainty", "Bill of materials", "Quotas", "Negotiation", "As read",
+)  # fmt: skip

@@ -194,6 +194,34 @@ def site_is_kept(answer: Answer) -> Iterator[Fault]:
                 yield Fault(field, f"month {month}", taken, limits[field])
 
 
+def commitment_targets_are_kept(answer: Answer) -> Iterator[Fault]:
+    """Coverage by the cost on demand of hours, and ends by quarter by the cost of an hour, at the prices of the files;
+    where prices are not assumed to change."""
+    limits, prices = answer.question.limits, facts.prices()
+    covered = on_demand = 0.0
+    for use in answer.uses:
+        listed = prices.get((use["provider"], use["region"], use["name"], "on_demand"))
+        cost = use["node_hours"] * float(listed["price_per_hour"]) if listed else 0.0
+        if use["provider"] and facts.term_months(use["purchase_option"]):
+            covered += cost
+        elif use["purchase_option"] == "on_demand":
+            on_demand += cost
+    least, changes = limits.get("commitment_coverage_min"), answer.assumed["cloud_price_change_annual"]
+    if least and not changes and covered + on_demand and covered < (covered + on_demand) * least / SLACK:
+        yield Fault("commitment_coverage_min", "plan", covered / (covered + on_demand), least)
+    ends: dict[tuple[int, int], float] = defaultdict(float)
+    for each in answer.purchases:
+        if each["provider"] and facts.term_months(each["purchase_option"]):
+            year, month = map(int, answer.question.months[0].split("-"))
+            index = year * 12 + month - 1 + each["usable_to"] - 1
+            is_money = each["unit"] == "money"
+            rate = each["money_per_hour"] if is_money else each["count"] * float(prices[key_of(each)]["price_per_hour"])
+            ends[index // 12, index % 12 // 3] += rate
+    most = limits.get("commitment_ending_per_quarter_max")
+    if most and ends and max(ends.values()) > math.fsum(ends.values()) * most * SLACK:
+        yield Fault("commitment_ending_per_quarter_max", "plan", max(ends.values()) / math.fsum(ends.values()), most)
+
+
 def quotas_are_held(answer: Answer) -> Iterator[Fault]:
     """Nodes at once of each type and way of paying, rounded up, against what each quota leaves."""
     if answer.question.limits.get("quotas") != "hold":
@@ -266,5 +294,5 @@ def advice_is_right(plan: Row, document: Row) -> Iterator[Fault]:
 
 CHECKS = (
     places_are_permitted, ways_of_paying_suit, all_is_sold, days_are_ordered_as_sold, spot_is_limited,
-    budgets_are_kept, site_is_kept, quotas_are_held, strategies_do_what_they_say,
+    budgets_are_kept, site_is_kept, commitment_targets_are_kept, quotas_are_held, strategies_do_what_they_say,
 )  # fmt: skip

@@ -143,7 +143,16 @@ def _limits(chance: random.Random, document: Document) -> Document:
         made["purchase_options"] = sorted(chance.sample(OPTIONS, chance.choice([1, 2, 3, 5])))
         if chance.random() < 0.8:
             made["purchase_options"] = sorted({*made["purchase_options"], "on_demand"})
-    return {"limits": made}
+    return {"limits": made | _commitment_targets(random.Random(repr(made)))}  # later draws stay as they were
+
+
+def _commitment_targets(chance: random.Random) -> Document:
+    choices = {
+        "commitment_coverage_min": [0.1, 0.5, 0.9],
+        "commitment_utilisation_min": [0.5, 0.8, 1],
+        "commitment_ending_per_quarter_max": [0.25, 0.5],
+    }
+    return {name: chance.choice(values) for name, values in choices.items() if chance.random() < 0.08}
 
 
 def _yearly(chance: random.Random, years: int, amounts: list[int]) -> float | list[int]:

@@ -26,6 +26,12 @@ SHOWN = {
     "internet2_core_hour": ("capital_usd_per_core_hour", "own_usd_per_core_hour"),
     "aiinframap_h100_h200_tco": ("H100.total_usd", "H100.own_usd"),
     "macrs_5_year": ("deduction_usd[2]", ""),
+    "annuity_10_years": ("payment_usd", ""),
+    "aws_savings_plan_order": ("savings_percent.Fargate vCPU", ""),
+    "three_month_terms": ("saving_usd", ""),
+    "office_hours": ("breakeven_hours_per_day", ""),
+    "hgx_h100_power": ("facility_w_per_accelerator", ""),
+    "base_load_of_a_day": ("committed_nodes", ""),
     "llama3_failures": ("mean_hours_between_at_scale", "mean_hours_between_at_scale"),
 }
 """Of each case the printed figure, and the one in full, that the table shows."""

@@ -1,0 +1,61 @@
+"""The strategies of a request solved together, each verified: one hands its plan and its bound to another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+
+from planner.optimization.solution import PlanningContext
+from planner.optimization.strategy import SolvedStrategy, adopt_as_hybrid, proven_bound, rents_only, solve_strategy
+from planner.optimization.verification import verify_plan
+from planner.optimization.verified_plan import VerifiedPlan
+from planner.request.models import Request
+from planner.result import StrategyName
+from planner.result.message import Message
+from pricing.catalog.price_catalog import Catalog
+
+Explain = Callable[[StrategyName], tuple[Message, ...]]
+"""Why a strategy is infeasible."""
+
+
+def solve_strategies(
+    request: Request, setting: PlanningContext, catalog: Catalog, explain: Explain | None
+) -> list[SolvedStrategy]:
+    """The requested strategies. Hybrid takes over a cheaper one within it; cloud takes over a hybrid that buys no
+    hardware: nothing in the cloud is cheaper, and one search is spared. Reasons only where `explain` is given."""
+    solve_one = partial(solve_verified, request, setting, catalog, explain)
+    with ThreadPoolExecutor(len(request.strategies)) as pool:  # the solver releases the interpreter's lock
+        first = [name for name in request.strategies if name != "cloud" or "hybrid" not in request.strategies]
+        known = dict(zip(first, pool.map(solve_one, first), strict=True))
+    if len(first) < len(request.strategies):
+        hybrid = known["hybrid"]
+        as_cloud = replace(hybrid, strategy=replace(hybrid.strategy, name="cloud"))
+        known["cloud"] = as_cloud if rents_only(hybrid) else solve_one("cloud", proven_bound(hybrid))
+    solved = [known[name] for name in request.strategies]
+    feasible = [s for s in solved if s.strategy.status != "infeasible"]
+    best = min(feasible, key=lambda s: s.strategy.present_cost, default=None)
+    if best is None:
+        return solved
+    # Each optimum is proven only to within the gap, so hybrid may come out above a strategy that it contains.
+    return [adopt_as_hybrid(best, s) if s.strategy.name == "hybrid" else s for s in solved]
+
+
+def solve_verified(
+    request: Request,
+    setting: PlanningContext,
+    catalog: Catalog,
+    explain: Explain | None,
+    name: StrategyName,
+    bound: float = -math.inf,
+) -> SolvedStrategy:
+    """One strategy, verified; `bound` is that of a strategy that may do all that it may. Raises InternalError where
+    its plan cannot be bought or run."""
+    result = solve_strategy(name, setting, bound)
+    if result.strategy.status != "infeasible":
+        verify_plan(VerifiedPlan(result.strategy, result.decisions, setting, request, catalog))
+    elif explain is not None and not result.strategy.reasons:
+        return replace(result, strategy=replace(result.strategy, reasons=explain(name)))
+    return result

@@ -21,6 +21,7 @@ from overhead import overhead
 from portfolios import portfolios
 from pulp_cbc import pulp_cbc
 from risk import risk
+from serving import serving
 from sheets import sheets
 from skypilot import skypilot
 from uncertainty import uncertainty
@@ -29,6 +30,7 @@ from workbook import workbook
 Group = Callable[[], Iterator[Figure]]
 GROUPS: tuple[Group, ...] = (
     cold, warm, large, feed, service, risk, bills, sheets, workbook, overhead, portfolios, growth, uncertainty,
+    serving,
 )  # fmt: skip
 PEERS: tuple[Group, ...] = (skypilot, pulp_cbc)
 

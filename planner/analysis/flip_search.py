@@ -214,7 +214,7 @@ def find_flip(question: PriceQuestion, solve_at: SolveCosts) -> Flip | None:
     known, unchanged, flipped, becomes = question.known, 1.0, None, None
     trial = _step_from(_next_crossing(question, known, unchanged, question.end), question, towards_end=True)
     for _ in range(TRIALS_MAX):
-        choice, known = _decide(question, known, trial, solve_at(trial))
+        choice, known = _decide_flip(question, known, trial, solve_at(trial))
         if choice == question.choice:
             unchanged = trial
         else:
@@ -226,11 +226,11 @@ def find_flip(question: PriceQuestion, solve_at: SolveCosts) -> Flip | None:
             continue
         if abs(flipped - unchanged) <= 3 * STEP * flipped:
             return Flip(flipped, unchanged, becomes)
-        trial = _between(question, known, unchanged, flipped)
+        trial = _step_between(question, known, unchanged, flipped)
     raise AssertionError("the search of a flip price halves its interval at every step")
 
 
-def _decide(
+def _decide_flip(
     question: PriceQuestion,
     known: KnownCosts,
     multiple: float,
@@ -269,7 +269,7 @@ def _next_crossing(question: PriceQuestion, known: KnownCosts, unchanged: float,
         key=lambda m: abs(m - unchanged),
     )
     return next(
-        (m for m in crossings if _choice_of_plans(question, known, _beyond(m, question)) != question.choice), until
+        (m for m in crossings if _choice_of_plans(question, known, _step_beyond(m, question)) != question.choice), until
     )
 
 
@@ -288,7 +288,7 @@ def _choice_of_plans(question: PriceQuestion, known: KnownCosts, multiple: float
     return choose_strategy({name: (high, high) for name, (_, high) in ranges.items()}, question.materiality)
 
 
-def _beyond(multiple: float, question: PriceQuestion) -> float:
+def _step_beyond(multiple: float, question: PriceQuestion) -> float:
     return multiple * (1 - STEP if question.falls else 1 + STEP)
 
 
@@ -301,7 +301,7 @@ def _step_from(crossing: float, question: PriceQuestion, *, towards_end: bool) -
     return max(trial, question.end) if question.falls else min(trial, question.end)
 
 
-def _between(question: PriceQuestion, known: KnownCosts, unchanged: float, flipped: float) -> float:
+def _step_between(question: PriceQuestion, known: KnownCosts, unchanged: float, flipped: float) -> float:
     """Just beyond where the plans known so far flip, then just before it; the middle where that is not between the
     two."""
     guess = _next_crossing(question, known, unchanged, flipped)

@@ -174,6 +174,11 @@ def _rejection_reason(search: PlacementSearch, part: Accelerator, gang: float) -
 
 def _predict_rate(workload: Workload, part: Accelerator, catalog: Catalog) -> Throughput | Message:
     gang = gang_size_on(workload, catalog.names, part)
+    if workload.serving is not None:
+        from planner.workloads.served_placement import serve_replica
+
+        replica = serve_replica(workload, part, max(1, round(gang)), catalog.names)
+        return replica if isinstance(replica, Message) else replica[0]
     if is_described(workload):
         return described_throughput(workload, part, gang)
     return predict_throughput(measured_rates(workload, catalog.names), part, gang)

@@ -30,7 +30,7 @@ from pricing.price import AdjustedPrice
 from pricing.private_prices import SOURCE_ID
 from pricing.transfer_storage_prices import Tier
 
-PREDICTED, DESCRIBED = "predicted_", "described"
+PREDICTED, DESCRIBED, SERVED = "predicted_", "described", "served"
 TYPES_NAMED_MAX = 5
 """Most types of one accelerator that are named one by one."""
 FAR_MONTHS = 12
@@ -287,7 +287,7 @@ def _find_grouped_levels(demands: PortfolioDemand) -> Iterable[Gap]:
 def _find_predicted_throughputs(setting: PlanningContext, solved: Sequence[SolvedStrategy]) -> Iterable[Gap]:
     for candidate in dict.fromkeys(c for s in solved for c in s.candidates):
         rate = candidate.throughput
-        if rate.basis.startswith(PREDICTED) or rate.basis == DESCRIBED:
+        if rate.basis.startswith(PREDICTED) or rate.basis in (DESCRIBED, SERVED):
             part = setting.market.resources[candidate.resource].accelerator
             effect = message(
                 "throughput_not_measured",

@@ -138,7 +138,7 @@ def costs_no_more(
 ) -> bool:
     """Whether `best` by the hour does all that `other` (of the same team where jobs are limited) does, for no more than
     `other_rates` a node-hour."""
-    if best.around.total > other.around.total:
+    if best.around.total > other.around.total or best.queue != other.queue:  # replicas are not in proportion to work
         return False
     if parallel_limit(need) is not None and best.gang_rate < other.gang_rate * (1 - TOLERANCE):
         return False
@@ -209,7 +209,7 @@ def _replacement_copies(best: SharedResource, item: SharedResource, needs: Seque
     copies = 1
     for candidate in item.candidates:
         other = offered.get((candidate.need, candidate.gang))
-        if other is None or not other.around.no_more_than(candidate.around):
+        if other is None or not other.around.no_more_than(candidate.around) or other.queue != candidate.queue:
             return None
         need = needs[candidate.need]
         same = best.resource.accelerator == item.resource.accelerator

@@ -77,7 +77,7 @@ def split_program(program: LinearProgram) -> list[ProgramPart] | None:
     part = _number_parts(_join_columns(row, column, is_free, len(fixed)), is_free)
     part_of_row = np.full(len(fixed), -1)
     part_of_row[row] = part[column]
-    columns, rows, entries = (_group(numbers) for numbers in (part, part_of_row, part[column]))
+    columns, rows, entries = (_group_places(numbers) for numbers in (part, part_of_row, part[column]))
     at_column, at_row = np.zeros(len(lower), dtype=np.int64), np.zeros(len(fixed), dtype=np.int64)
     parts = []
     for number, here in columns.items():
@@ -130,7 +130,7 @@ def _number_parts(least: Numbers, is_free: NDArray[np.bool_]) -> Numbers:
     return part
 
 
-def _group(numbers: Numbers) -> dict[int, Numbers]:
+def _group_places(numbers: Numbers) -> dict[int, Numbers]:
     """The places at which each number stands, -1 left out."""
     import numpy as np
 

@@ -21,6 +21,7 @@ from planner.supply.limits import LimitRules
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import parallel_limit
 
+SECONDS = 3600.0
 ROUNDING = 1e-9
 """Of a gang: work that exceeds whole gangs by less is rounding."""
 
@@ -34,8 +35,13 @@ def list_standing_tasks(need: WorkloadDemand, demands: PortfolioDemand) -> Itera
 
 
 def count_replicas(candidate: Candidate, need: WorkloadDemand, units: float, hours: float) -> int:
-    """Gangs that stand for `units` of work in a block of `hours`, with the spares."""
-    return math.ceil(units / (candidate.gang_rate * hours) - ROUNDING) + need.workload.spare_replicas
+    """Gangs that stand for `units` of work in a block of `hours`, with the spares; replicas of a served model as its
+    queue needs them."""
+    if candidate.queue is not None:
+        gangs = candidate.queue.count_replicas(units / hours / SECONDS, candidate.gang_rate / SECONDS)
+    else:
+        gangs = math.ceil(units / (candidate.gang_rate * hours) - ROUNDING)
+    return gangs + need.workload.spare_replicas
 
 
 def count_nodes(candidate: Candidate, need: WorkloadDemand, replicas: int) -> float:

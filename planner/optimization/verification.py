@@ -22,6 +22,7 @@ from planner.optimization.verified_plan import (
 )
 from planner.request.calendar import order_ahead_months
 from planner.request.errors import InternalError
+from planner.supply.candidates import Candidate
 from planner.supply.homes import is_owned_place
 from planner.supply.price_rules import (
     is_permitted_place,
@@ -166,11 +167,21 @@ def _check_standing_work(plan: VerifiedPlan) -> Iterator[Violation]:
             gangs[0] += part.node_hours / plan.hours(part.block) / candidate.granule
             level = need.levels[part.block] if need.levels is not None else 0.0
             highest = need.peaks[part.block] / level if level else 1.0
-            gangs[1] += part.units * highest / candidate.gang_rate / plan.hours(part.block)
+            gangs[1] += _gangs_at_work(plan, candidate, use.month, part.block, part.units * highest)
     for (index, month, _), (there, busy) in standing.items():
         need = plan.setting.demands.needs[index]
         if need.serving and exceeds(busy + need.workload.spare_replicas, there * (1 + ROUNDING)):
             yield Violation("spare_replicas", need.workload.name, month, there, busy + need.workload.spare_replicas)
+
+
+def _gangs_at_work(plan: VerifiedPlan, candidate: Candidate, month: int, block: int, units: float) -> float:
+    """Gangs that stand for units of a block; of a served model the share of those that keep its waiting time."""
+    hours = plan.hours(block)
+    if candidate.queue is None:
+        return units / candidate.gang_rate / hours
+    due = plan.need(candidate).ready_units(month - 1, block, plan.setting.demands.block_hours)
+    needed = candidate.queue.count_replicas(due / hours / 3600, candidate.gang_rate / 3600)
+    return units / due * needed if due else 0.0
 
 
 def _check_homes(plan: VerifiedPlan) -> Iterator[Violation]:

@@ -32,6 +32,7 @@ from planner.request.field_types import (
 from planner.request.limits import PlanLimits, QuotaLine, RiskRequest, UncertaintyRequest, require_quota_rows
 from planner.request.neural_network import NeuralNetwork
 from planner.request.ownership import Existing, Finance, OwnSystem, Site
+from planner.request.serving import Serving
 from planner.request.sweeps import Sweep
 
 Effort = Literal["quick", "standard", "proof"]
@@ -185,6 +186,9 @@ class Workload(RequestModel):
     """Measured throughputs."""
     network: NeuralNetwork | None = None
     """The neural network of the job: gives its memory and, without measurements, its throughput."""
+    serving: Serving | None = None
+    """A language model served to many requests at once: lengths of the requests and limits on their times. Replicas
+    follow from the model (`network`) and the arrivals (`demand.requests_per_second`)."""
     memory_gib_per_accelerator: Positive | None = None
     """Accelerator memory needed on each accelerator, in GiB."""
     memory_gib_total: Positive | None = None

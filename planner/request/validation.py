@@ -34,6 +34,35 @@ def validate_form(request: Request) -> Iterator[InputProblem]:
         yield from _validate_months(f"workloads[{index}].demand", workload, names)
         yield from _validate_consistency(f"workloads[{index}]", workload)
         yield from _validate_size(f"workloads[{index}].demand", workload)
+        yield from _validate_serving(f"workloads[{index}]", workload)
+
+
+def _validate_serving(path: str, workload: Workload) -> Iterator[InputProblem]:
+    """What a service lacks or contradicts; and a service without lengths, whose rate would be of one stream."""
+    network, demand = workload.network, workload.demand
+    if workload.serving is None:
+        states_streams = network is not None and "batch_per_device" in network.model_fields_set
+        described = network is not None and not workload.measurements
+        if demand.requests_per_second is not None and described and not states_streams:
+            expected = "serving: {input_tokens, output_tokens, ttft_ms, tpot_ms}; or a measurement under load; or "
+            expected += "network.batch_per_device: 1 if each copy really serves one request at a time"
+            at = f"{path}.serving"
+            yield InputProblem(at, at, "requests a second of a described model, without their lengths", "", expected)
+        return
+    for field, is_wrong, why, expected in (
+        ("network", network is None, "a service needs its model", "network: {model: llama-3-70b, precision: fp8}"),
+        ("network.run", network is not None and network.run != "inference", "a service runs inference", "inference"),
+        ("kind", workload.kind not in ("inference", "interactive"), "a service is no job", "inference or interactive"),
+        ("demand", demand.requests_per_second is None, "arrivals are missing", "requests_per_second"),
+        ("demand.units_per_request", demand.units_per_request != 1, "a service counts requests", "leave it out"),
+        ("unit", workload.unit.casefold() not in ("", "requests"), "a service counts requests", "requests"),
+        ("measurements", bool(workload.measurements), "rates of a service are measured with their concurrency",
+         "serving.measured"),
+        ("gang", workload.gang is not None and not workload.gang.is_integer(), "a replica has whole accelerators",
+         "a whole number"),
+    ):  # fmt: skip
+        if is_wrong:
+            yield InputProblem(f"{path}.{field}", f"{path}.{field}", why, "", expected)
 
 
 def _validate_quote_dates(request: Request) -> Iterator[InputProblem]:

@@ -148,7 +148,8 @@ class ThroughputUsed:
     """Work per hour of one gang of `gang` accelerators; low and high bound 80 % of cases.
 
     `basis`: measured, definition (accelerator-hours on the named accelerator), predicted_count,
-    predicted_same_architecture, predicted_across_architectures, described (public runs of like networks).
+    predicted_same_architecture, predicted_across_architectures, described (public runs of like networks), served
+    (public results of served models).
     """
 
     workload: str
@@ -165,7 +166,7 @@ class ThroughputUsed:
     """High end of the 80 % interval, in work units per hour."""
     basis: str
     """Basis of the value: measured, definition, predicted_count, predicted_same_architecture,
-    predicted_across_architectures or described."""
+    predicted_across_architectures, described or served."""
     explanation: tuple[Message, ...]
     """How the value was derived."""
 

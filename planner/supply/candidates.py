@@ -14,6 +14,7 @@ from datetime import date
 from typing import Literal
 
 from planner.performance import goodput
+from planner.performance.serving.staffing import ServiceQueue
 from planner.performance.throughput import Throughput
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request
@@ -23,6 +24,7 @@ from planner.supply import onprem
 from planner.supply.data_costs import DataCostLookup, DataCosts
 from planner.supply.onprem import OwnedNode
 from planner.supply.price_rules import (
+    commitment_pool,
     decide_prices,
     is_permitted_place,
     last_month,
@@ -39,7 +41,6 @@ from planner.workloads.placement import Placement, PlacementSearch, find_placeme
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote, usable_accelerator_memory
 from pricing.offering import Offering
-from pricing.price import Price
 
 EXISTING_KEY, OWNED_KEY = "~held", "~owned"
 """The first part of the key of existing capacity, and of systems that can be purchased."""
@@ -141,7 +142,8 @@ class Candidate:
     """A workload (`need`, an index) on a resource (an index).
 
     `units_per_node_hour` counts work that stays (goodput). A gang takes `nodes_per_gang` nodes, or 1 /
-    `gangs_per_node` of one. `around` is the cost of a month's data at the resource's place.
+    `gangs_per_node` of one. `around` is the cost of a month's data at the resource's place; `queue` tells how many
+    replicas the arrivals of a served model need.
     """
 
     need: int
@@ -152,6 +154,7 @@ class Candidate:
     units_per_node_hour: float
     around: DataCosts
     throughput: Throughput
+    queue: ServiceQueue | None = None
 
     @property
     def granule(self) -> float:
@@ -314,14 +317,6 @@ def _build_rented(build: _MarketBuilder, quote: Quote, option: PurchaseOption) -
     )
 
 
-def commitment_pool(price: Price) -> tuple[str, ...]:
-    """The commitment to money that covers a price: of one family in one region for the class instance, else of the
-    whole provider."""
-    family = price.instance_type.partition(".")[0]
-    scope = (price.region, family) if price.offering_class == "instance" else ("all-regions", "any-type")
-    return (price.provider, *scope, price.purchase_option)
-
-
 def _add_commitment_candidates(build: _MarketBuilder, search: _WorkloadSearch, resource: Resource) -> None:
     """A commitment that runs already, for the workloads that may run in its place."""
     quote = resource.quote
@@ -366,7 +361,9 @@ def _add_owned_candidates(build: _MarketBuilder, search: _WorkloadSearch, resour
 
 def _build_candidate(index: int, number: int, fit: Placement, hours: float, around: DataCosts) -> Candidate:
     per_node = fit.throughput.units_per_hour * fit.gangs_per_node / fit.nodes_per_gang / hours
-    return Candidate(index, number, fit.gang, fit.nodes_per_gang, fit.gangs_per_node, per_node, around, fit.throughput)
+    return Candidate(
+        index, number, fit.gang, fit.nodes_per_gang, fit.gangs_per_node, per_node, around, fit.throughput, fit.queue
+    )
 
 
 def _data_costs_at(build: _MarketBuilder, search: _WorkloadSearch, quote: Quote) -> DataCosts | None:

@@ -15,6 +15,7 @@ from planner.workloads.demand import WorkloadDemand
 from pricing.catalog.price_catalog import Catalog
 from pricing.catalog.quotes import Quote
 from pricing.machines import PlainMachine
+from pricing.price import Price
 
 MAY_BE_INTERRUPTED = message("option_may_be_interrupted")
 WHOLE_DAYS = message("option_sold_in_whole_days")
@@ -189,3 +190,11 @@ def may_run_in(catalog: Catalog, request: Request, workload: Workload, provider:
             if region.country not in residency and not set(region.blocs) & set(residency):
                 return False
     return True
+
+
+def commitment_pool(price: Price) -> tuple[str, ...]:
+    """The commitment to money that covers a price: of one family in one region for the class instance, else of the
+    whole provider."""
+    family = price.instance_type.partition(".")[0]
+    scope = (price.region, family) if price.offering_class == "instance" else ("all-regions", "any-type")
+    return (price.provider, *scope, price.purchase_option)

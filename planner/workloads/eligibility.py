@@ -109,7 +109,8 @@ def allowed_accelerators(workload: Workload, names: AcceleratorNames) -> frozens
 def written_accelerators(workload: Workload) -> list[str]:
     """Names that must mean exactly one accelerator, as in the request: of hours and of measurements."""
     written = [workload.demand.accelerator] if workload.demand.accelerator else []
-    return [*written, *(m.accelerator for m in workload.measurements)]
+    served = workload.serving.measured if workload.serving else ()
+    return [*written, *(m.accelerator for m in workload.measurements), *(m.accelerator for m in served)]
 
 
 def host_problem(workload: Workload, offering: Offering) -> Message | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from planner.performance.memory import USABLE_FRACTIONS, MemoryEstimate, estimate_memory, judge_fit, smallest_gang
 from planner.performance.parallelism import USUAL_SERVER_SIZE, GangLinks
+from planner.performance.serving.staffing import ServiceQueue
 from planner.performance.throughput import Throughput, predict_throughput
 from planner.request.models import Request, Workload
 from planner.result import Gap
@@ -32,6 +33,8 @@ from pricing.accelerator import Accelerator, AcceleratorNames
 from pricing.fabric import SLICE_FABRIC, Fabric
 
 UNJOINED = ("nodes_not_joined", "slices_not_joined")
+REPLICA_SIZES = (1, 2, 4, 8)
+"""Accelerators of one replica of a service that are tried: tensor parallelism divides heads evenly."""
 GANG_GROWTH = (1, 2, 4, 8, 16, 32, 64)
 """Multiples of a node tried for one job that may grow to meet its deadline."""
 
@@ -44,12 +47,14 @@ class Placement:
     nodes_per_gang: int
     gangs_per_node: int
     throughput: Throughput
+    queue: ServiceQueue | None = None
 
 
 @dataclass(slots=True)
 class PlacementSearch:
     """The search for placements of one workload, with its results so far: `rates` by accelerator and gang, `memory` by
-    gang, `least` gang by accelerator; `gaps` are those of the whole market."""
+    gang, `least` gang by accelerator, `replicas` of a service by accelerator and count; `gaps` are those of the whole
+    market."""
 
     need: WorkloadDemand
     request: Request
@@ -58,6 +63,7 @@ class PlacementSearch:
     rates: dict[tuple[str, float], Throughput | Message] = field(default_factory=dict)
     memory: dict[float, MemoryEstimate | Message] = field(default_factory=dict)
     least: dict[str, float | Message] = field(default_factory=dict)
+    replicas: dict[tuple[str, float], tuple[Throughput, ServiceQueue] | Message] = field(default_factory=dict)
     allowed: frozenset[str] | None = field(init=False)
     vendors: frozenset[str] = field(init=False)
 
@@ -79,10 +85,10 @@ def find_placements(
     """
     workload, rates = search.need.workload, search.rates
     least = _eligibility_problem(search, part) or _minimum_gang(search, part)
-    if per_node is None:
-        return message("accelerator_count_unknown")
-    if isinstance(least, Message):
-        return least
+    if per_node is None or isinstance(least, Message):
+        return least if per_node is not None and isinstance(least, Message) else message("accelerator_count_unknown")
+    if workload.serving is not None:
+        return _place_replicas(search, part, per_node)
     shared = _place_shared(search, part, per_node, memory_gib)
     if shared is not None:
         return shared if isinstance(shared, Message) else [shared]
@@ -105,6 +111,34 @@ def find_placements(
         per = _busy_gangs(search.need, max(1, math.floor(per_node / gang + 1e-9)))
         placements.append(Placement(gang, nodes, per, rate))
     return placements
+
+
+def _place_replicas(search: PlacementSearch, part: Accelerator, per_node: float) -> list[Placement] | Message:
+    """The sizes of a replica of a service within a node, as stated or each power of two that does more on each
+    accelerator than smaller ones; or the reason why the largest does not do."""
+    from planner.workloads.served_placement import serve_replica
+
+    workload = search.need.workload
+    counts = [workload.gang] if workload.gang else [count for count in REPLICA_SIZES if count <= per_node]
+    placements: list[Placement] = []
+    outcome: Message = message("node_too_small", needed_accelerators=workload.gang or 1)
+    for count in counts:
+        if count > per_node * (1 + 1e-9):
+            continue
+        key = (part.name, count)
+        if key not in search.replicas:
+            search.replicas[key] = serve_replica(workload, part, int(count), search.names)
+        replica = search.replicas[key]
+        if isinstance(replica, Message):
+            outcome = replica
+            continue
+        throughput, queue = replica
+        accepted = _accept_throughput(search, part, throughput)
+        if isinstance(accepted, Message):
+            outcome = accepted
+        elif all(accepted.units_per_hour / count > p.throughput.units_per_hour / p.gang for p in placements):
+            placements.append(Placement(count, 1, max(1, math.floor(per_node / count + 1e-9)), accepted, queue))
+    return placements or outcome
 
 
 def _place_shared(
@@ -182,7 +216,7 @@ def _minimum_gang(search: PlacementSearch, part: Accelerator) -> float | Message
     """The gang as stated or measured; of a described job without one the fewest accelerators on which the network fits,
     or the reason why it fits on none."""
     workload = search.need.workload
-    if workload.gang is not None or not is_described(workload) or workload.network is None:
+    if workload.gang is not None or workload.serving or not is_described(workload) or workload.network is None:
         return gang_size_on(workload, search.names, part)
     if part.name not in search.least:
         smallest = smallest_gang(workload.network, part)

@@ -227,10 +227,11 @@ def test_the_shipped_files_are_what_the_measurements_give():
 
 
 def test_a_service_sized_for_one_request_at_a_time_says_so(catalog, ask):
-    """llama-3-70b in fp8 on H200 is estimated for one stream; 20 requests of 400 tokens a second are many at once."""
+    """llama-3-70b in fp8 on H200, one request at a time as stated; 20 requests of 400 tokens a second
+    are many at once."""
     chat = {
         "name": "chat", "kind": "inference", "unit": "tokens", "accelerators": ["H200"],
-        "network": {"model": "llama-3-70b", "precision": "fp8", "run": "inference"},
+        "network": {"model": "llama-3-70b", "precision": "fp8", "run": "inference", "batch_per_device": 1},
         "demand": {"requests_per_second": 20, "units_per_request": 400},
     }  # fmt: skip
     found = plan(ask(chat, months=1, strategies=["cloud"], providers=["aws"], regions=["us-east-1"]), catalog)

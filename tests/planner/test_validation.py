@@ -30,7 +30,8 @@ def refusals_of(document: dict) -> list[tuple[str, str, str, str]]:
         ({"units_per_month": 3}, "workloads[0].units_per_month", "units_per_month", "workloads[].demand"),
         (
             {"count": 2}, "workloads[0].count", "count",
-            "workloads[].measurements[] or existing.nodes[] or existing.commitments[]",
+            ("workloads[].measurements[] or workloads[].serving.measured[] or existing.nodes[] or "
+             "existing.commitments[]"),
         ),
     ],
 )  # fmt: skip

@@ -1,4 +1,7 @@
-"""`python -m tools.importer FOLDER`: builds the catalogue that the package ships from a folder of fact tables."""
+"""`python -m tools.importer FOLDER`: builds the catalogue that the package ships from a folder of fact tables.
+
+With `--serving FILE.csv` it takes over published results of served models instead (tools.importer.serving_results).
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,21 @@ from pathlib import Path
 from pricing.catalog.price_catalog import ROOT
 from pricing.errors import InvalidSnapshot
 from tools.importer import ImportReport, import_facts
+from tools.importer.serving_results import import_serving_results
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.importer", description=__doc__)
-    parser.add_argument("folder", type=Path, help="folder with the fact tables")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("folder", type=Path, nargs="?", help="folder with the fact tables")
+    what.add_argument("--serving", type=Path, metavar="FILE.csv", help="table of results of served models")
+    options = parser.parse_args()
     try:
-        report = import_facts(parser.parse_args().folder, ROOT)
+        if options.serving is not None:
+            counts = import_serving_results(options.serving)
+            sys.stdout.write("".join(f"{count:,} {name}\n" for name, count in counts.items()))
+            return 0
+        report = import_facts(options.folder, ROOT)
     except InvalidSnapshot as error:
         sys.stderr.write("".join(f"{fault}\n" for fault in error.faults))
         return 2

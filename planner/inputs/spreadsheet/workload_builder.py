@@ -23,6 +23,7 @@ from planner.inputs.parsed_file import PLACEHOLDER_DEMAND
 from planner.inputs.spreadsheet.demand import DemandStatement, read_demand, record_demand
 from planner.inputs.spreadsheet.hardware import Hardware, read_hardware, split_hardware_text
 from planner.inputs.spreadsheet.row_values import CellNumber, WorkloadRow
+from planner.inputs.spreadsheet.served_models import read_served_model
 from planner.inputs.spreadsheet.throughput_measurement import read_measurement
 from pricing.units import GB, GIB
 
@@ -46,6 +47,7 @@ def build_workload(line: WorkloadRow, name: str, source: str) -> tuple[dict[str,
     kind = _read_kind(line, stated)
     workload |= {"kind": kind} if kind else {}
     workload |= _build_demand(line, stated, hardware, measured)
+    workload |= read_served_model(line, stated)
     workload |= _read_sizes(line, hardware, kind)
     workload |= _read_permissions(line)
     workload |= _read_amounts(line)
@@ -199,6 +201,8 @@ def _read_growth(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
 
 def _read_units_per_request(line: WorkloadRow, stated: DemandStatement) -> dict[str, Any]:
     number = line.number("units_per_request")
+    if number is None and line.cell("served_model") is None:
+        number = line.number("output_tokens")  # "output tokens per request" of a row that names no model
     if number is None or stated.key != "requests_per_second":
         return {}
     return line.record("demand.units_per_request", number.cell, number.value)

@@ -166,7 +166,10 @@ def _list_purchases(amounts: Sequence[str]) -> str:
 
 
 def _throughput_not_measured(basis: str, low_fraction: float, high_fraction: float) -> str:
-    how = "that of public runs of similar networks" if basis == "described" else "predicted"
+    how = {
+        "described": "that of public runs of similar networks",
+        "served": "that of public results of served models",
+    }.get(basis, "predicted")
     interval = f"80 % of cases lie between {low_fraction:.0%} and {high_fraction:.0%} of it"
     return f"throughput is {how}, not measured: {interval}"
 
@@ -280,7 +283,7 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "sized_for_one_stream": (
         "{workload}: its nodes are counted for one request at a time on each copy of the network"
         " ({units_per_second:,.4g} units a second an accelerator). Servers do many at once, and far more together:"
-        " measure it under load (planner measure) before you rely on its cost."
+        " state `serving`, or measure it under load, before you rely on its cost."
     ),
     "start_in_past": (
         "The plan starts in {start}, before its date ({as_of}): what it would have saved before that date cannot be"

@@ -107,8 +107,33 @@ def _no_model_of_similar_size(parameters: float, missing_fields: Sequence[str]) 
     return f"no published model is of similar size ({parameters:.3g} parameters): give {', '.join(missing_fields)}"
 
 
+SERVED_BASES = {
+    "measured": "measured results of this model on this accelerator",
+    "model_elsewhere": "results of this model on other accelerators",
+    "accelerator_not_served": "results of this model on other accelerators (none of any model on this one)",
+    "model_not_served": "results of other models",
+    "neither_served": "the model of all results alone (none of this model, none on this accelerator)",
+}
+
+
+def _replica_estimate(
+    count: int, accelerator: str, concurrency: int, limit: str, output_tokens_per_s: float, tpot_ms: float,
+    ttft_ms: float, basis: str, nearest: Sequence[str],
+) -> str:  # fmt: skip
+    held = {"memory": "memory", "tpot": "its TPOT limit", "ttft": "its TTFT limit", "concurrency": "concurrency_max"}
+    text = (
+        f"a replica on {count} x {accelerator} serves {concurrency:,} requests at once, held by {held[limit]}: "
+        f"{output_tokens_per_s:,.0f} output tokens a second, TPOT {tpot_ms:,.0f} ms, TTFT {ttft_ms:,.0f} ms without "
+        f"waiting; from {SERVED_BASES[basis]}"
+    )
+    return f"{text}, nearest {nearest[0]}" if nearest else text
+
+
 TEXTS: dict[str, str | Callable[..., str]] = {
     "accelerator_memory_unknown": "the memory of {accelerator} is unknown",
+    "accelerator_older_than_results": (
+        "{accelerator} is of {year}; the oldest accelerator with results of served models is of {oldest_year}"
+    ),
     "accelerator_older_than_runs": _accelerator_older_than_runs,
     "balance_unlike_runs": _balance_unlike_runs,
     "described_estimate": _described_estimate,
@@ -133,6 +158,11 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "parameters_unknown": _parameters_unknown,
     "peak_rate_unknown": "no {precision} peak rate is known for {accelerator}",
     "pipeline_longer_than_network": "a pipeline of {stages:,} has more stages than the network has layers",
+    "replica_estimate": _replica_estimate,
+    "replica_memory_too_small": (
+        "{count} x {accelerator} have {has_gib:,.1f} GiB each for the engine: its share of the weights and one request"
+        " take {needed_gib:,.1f}"
+    ),
     "scaled_to": "scaled to {count:g} ({scaling} scaling, {efficiency:.3g} of linear)",
     "scaling_bound": _scaling_bound,
     "shape_inferred": _shape_inferred,
@@ -142,4 +172,12 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "not given",
     "training_unit_unknown": _training_unit_unknown,
     "transferred_to": _transferred_to,
+    "tpot_limit_unmet": (
+        "{count} x {accelerator} take {least_ms:,.0f} ms an output token for one request alone; the limit is"
+        " {limit_ms:g}"
+    ),
+    "ttft_limit_unmet": (
+        "{count} x {accelerator} take {least_ms:,.0f} ms to the first token of one request alone; the limit is"
+        " {limit_ms:g}"
+    ),
 }

@@ -1,0 +1,281 @@
+"""Behind `planner serving`: replicas and costs of served models, and errors on results, as text or JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner.cli._catalog_options import split_names, suggest_names
+from planner.cli._exit_codes import DONE
+from planner.cli._tables import json_text, print_text
+from planner.messages import text_of, with_texts
+from planner.request.errors import InputProblem, InvalidRequest
+from pricing.csv_tables import parse_number
+from pricing.errors import UnknownName
+from pricing.text_tables import align_columns
+
+if TYPE_CHECKING:
+    from planner.analysis.serving_costs import ReplicaAssessment, UnservedAccelerator
+    from planner.performance.serving.serving_results import ServingTable
+    from planner.request.models import Request, Workload
+    from pricing.accelerator import Accelerator
+    from pricing.catalog.price_catalog import Catalog
+
+SERVING_OPTIONS = ("input_tokens", "output_tokens", "ttft_ms", "tpot_ms", "percentile", "burstiness", "engine")
+PLACES = {"input_tokens": "--input", "output_tokens": "--output", "ttft_ms": "--ttft", "tpot_ms": "--tpot"}
+USUAL_COUNTS = (1, 2, 4, 8)
+USUAL_VENDOR = "NVIDIA"
+BASES = {
+    "measured": "this model on it",
+    "model_elsewhere": "this model elsewhere",
+    "accelerator_not_served": "this model elsewhere, no result on it",
+    "model_not_served": "other models",
+    "neither_served": "no result of either",
+}
+
+
+def report_serving(
+    file: str,
+    options: Mapping[str, str | None],
+    rate_texts: Sequence[str],
+    accelerator_names: Sequence[str],
+    count_texts: Sequence[str],
+    format_name: str,
+) -> int:
+    """Print every service and return the exit code; InvalidRequest with every problem."""
+    from planner.analysis.serving_costs import assess_serving
+    from planner.cli._offer_listings import open_catalog
+
+    faults: list[InputProblem] = []
+    rates = _parse_numbers(rate_texts, "--rate", "requests per second above 0", faults)
+    counts = [round(count) for count in _parse_numbers(count_texts, "--count", "whole numbers from 1", faults)]
+    catalog, more = open_catalog(None, None)
+    faults += more
+    named = _match_accelerators(accelerator_names, catalog, faults)
+    given = {name: text for name, text in options.items() if text is not None}
+    if file and given:
+        faults.append(InputProblem("", "FILE", "cannot be combined with options of a service", file, "one of the two"))
+    if not file and not given.get("model"):
+        faults.append(InputProblem("", "--model", "no service", "", "--model NAME, or FILE"))
+    if faults and not (file or given.get("model")):
+        raise InvalidRequest(tuple(faults))
+    request, catalog, services = _read_services(file, given, catalog, faults)
+    documents, blocks = [], []
+    for workload, mean_rate in services:
+        at = rates or [mean_rate]
+        parts = named or _usual_accelerators(workload, catalog)
+        sizes = counts or ([round(workload.gang)] if workload.gang else list(USUAL_COUNTS))
+        rows, unserved = assess_serving(request, workload, catalog, parts, sizes, at, every_size=bool(counts))
+        if format_name == "json":
+            documents.append(_service_document(workload, at, rows, unserved, request.currency))
+        else:
+            blocks.append("\n".join(_service_lines(workload, at, rows, unserved, request.currency)))
+    print_text(json_text({"services": documents}) if format_name == "json" else "\n\n".join(blocks) + "\n")
+    return DONE
+
+
+def _parse_numbers(texts: Sequence[str], place: str, expected: str, faults: list[InputProblem]) -> list[float]:
+    numbers = []
+    for text in split_names(texts):
+        number = parse_number(text)
+        if number is None or number <= 0 or (place == "--count" and not number.is_integer()):
+            faults.append(InputProblem("", place, "no usable number", text, expected))
+        else:
+            numbers.append(number)
+    return numbers
+
+
+def _match_accelerators(texts: Sequence[str], catalog: Catalog, faults: list[InputProblem]) -> list[Accelerator]:
+    matched: dict[str, Accelerator] = {}
+    for text in split_names(texts):
+        try:
+            matched |= {part.name: part for part in catalog.names.match(text)}
+        except UnknownName as unknown:
+            faults.append(InputProblem("", "--accelerator", "unknown accelerator", text, suggest_names(unknown)))
+    return list(matched.values())
+
+
+def _usual_accelerators(workload: Workload, catalog: Catalog) -> list[Accelerator]:
+    """Those that the workload allows, else all of the usual vendor that can be rented."""
+    if workload.accelerators:
+        return [part for written in workload.accelerators for part in catalog.names.match(written)]
+    rented = {offering.accelerator for offering in catalog.priced}
+    return [part for part in catalog.names.by_name.values() if part.name in rented and part.vendor == USUAL_VENDOR]
+
+
+def _read_services(
+    file: str, given: Mapping[str, str], catalog: Catalog, faults: Sequence[InputProblem]
+) -> tuple[Request, Catalog, list[tuple[Workload, float]]]:
+    """The services of the file or of the options, each with its mean arrivals in the first month; InvalidRequest with
+    `faults` and every further problem."""
+    from planner.application import process_document
+    from planner.cli._request_files import expand_document, read_bytes
+    from planner.inputs.file_reader import read_isolated as read
+    from planner.pipeline import prepare_needs
+
+    complaints: tuple[InputProblem, ...] = tuple(faults)
+    places: Mapping[str, str] = {}
+    if file:
+        source = read(read_bytes(file), file)
+        document, unread = expand_document(source.document, {}, file)
+        complaints, places = (*faults, *unread, *source.complaints), source.places
+    else:
+        document, places = _document_of_options(given, faults)
+    request, catalog, needs = process_document(
+        document, catalog, lambda request: prepare_needs(request, catalog), complaints, places
+    )
+    services = [need for need in needs if need.workload.serving is not None]
+    if not services:
+        raise InvalidRequest((InputProblem("workloads", file, "no workload has serving", "", "serving: {...}"),))
+    hours = 365 / 12 * 24
+    return request, catalog, [(need.workload, need.monthly[0] / hours / 3600) for need in services]
+
+
+def _document_of_options(
+    given: Mapping[str, str], faults: Sequence[InputProblem]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """A request with one service, and the option of each of its fields."""
+    from pricing.clock import today
+
+    network, places = _network_of_option(given["model"], faults)
+    serving = {name: given[name] for name in SERVING_OPTIONS if name in given}
+    places |= {f"workloads[0].serving.{name}": PLACES.get(name, f"--{name}") for name in SERVING_OPTIONS}
+    places |= {"workloads[0].network.precision": "--precision", "workloads[0].spare_replicas": "--spare"}
+    workload = {
+        "name": Path(given["model"]).name, "kind": "inference", "serving": serving,
+        "network": {**network, "run": "inference"} | {name: given[name] for name in ("precision",) if name in given},
+        "demand": {"requests_per_second": 1}, "spare_replicas": given.get("spare", 0),
+    }  # fmt: skip
+    return {"workloads": [workload], "as_of": today().isoformat()}, places
+
+
+def _network_of_option(model: str, faults: Sequence[InputProblem]) -> tuple[dict[str, Any], dict[str, str]]:
+    """A published model by name, or the network of a config.json."""
+    from planner.performance.serving.model_config import network_of_config
+
+    places = {"workloads[0].network.model": "--model", "workloads[0].network": "--model"}
+    if not model.endswith(".json"):
+        return {"model": model}, places
+    try:
+        document = json.loads(Path(model).read_bytes())
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "no JSON"
+        raise InvalidRequest((*faults, InputProblem("", "--model", f"cannot be read: {why}", model))) from None
+    network, problems = network_of_config(document) if isinstance(document, dict) else ({}, ("no JSON object",))
+    if problems:
+        raise InvalidRequest((*faults, *(InputProblem("", "--model", problem, model) for problem in problems)))
+    return network, places
+
+
+def _service_lines(
+    workload: Workload, rates: Sequence[float], rows: Sequence[ReplicaAssessment],
+    unserved: Sequence[UnservedAccelerator], currency: str,
+) -> Iterator[str]:  # fmt: skip
+    serving, network = workload.serving, workload.network
+    assert serving is not None
+    assert network is not None
+    limits = [f"{name} {value:g} ms" for name, value in (("TTFT", serving.ttft_ms), ("TPOT", serving.tpot_ms)) if value]
+    limited = f"{' and '.join(limits)} for {serving.percentile:g} % of requests" if limits else "no limits"
+    yield (
+        f"{workload.name}: {network.precision}, {serving.input_tokens:,.0f} tokens in, "
+        f"{serving.output_tokens:,.0f} out, {limited}, {serving.engine}"
+    )
+    if rows:
+        at = [f"at {rate:g}/s" for rate in rates]
+        costs = (f"{currency}/acc-h", "per M in", "per M out")
+        head = ("accelerator", "count", "at once", "limit", "out tok/s", "80 % interval", "TTFT ms", "TPOT ms", *at,
+                *costs, "from results of")  # fmt: skip
+        right = [name for name in head if name not in ("accelerator", "limit", "from results of")]
+        yield from align_columns(head, map(_row_cells, rows), right, indent="  ")
+        yield "  replicas at each rate, spares included; times at the percentile in full use, TTFT without waiting"
+    for each in unserved:
+        yield f"  {each.accelerator}: {text_of(each.reason)}"
+
+
+def _row_cells(row: ReplicaAssessment) -> tuple[str, ...]:
+    replica, rate = row.replica, row.replica.rate
+    costs = (row.price_per_accelerator_hour, row.cost_per_million_input, row.cost_per_million_output)
+    return (
+        row.accelerator,
+        str(row.count),
+        f"{replica.concurrency:,}",
+        replica.limit.upper() if replica.limit in ("tpot", "ttft") else replica.limit,
+        f"{rate.output_tokens_per_s:,.0f}",
+        f"{rate.low:,.0f} to {rate.high:,.0f}",
+        f"{1000 * replica.ttft_at_percentile_s:,.0f}",
+        f"{1000 * replica.tpot_at_percentile_s:,.1f}",
+        *(f"{count:,}" for count in row.replicas),
+        *("-" if cost is None else f"{cost:,.3f}" for cost in costs),
+        BASES[rate.basis],
+    )
+
+
+def _service_document(
+    workload: Workload, rates: Sequence[float], rows: Sequence[ReplicaAssessment],
+    unserved: Sequence[UnservedAccelerator], currency: str,
+) -> dict[str, Any]:  # fmt: skip
+    assert workload.serving is not None
+    return {
+        "name": workload.name,
+        "serving": workload.serving.model_dump(),
+        "requests_per_second": list(rates),
+        "currency": currency,
+        "accelerators": [_row_document(row) for row in rows],
+        "unserved": [dataclasses.asdict(with_texts(each)) for each in unserved],
+    }
+
+
+def _row_document(row: ReplicaAssessment) -> dict[str, Any]:
+    replica, rate = row.replica, row.replica.rate
+    return {
+        "accelerator": row.accelerator,
+        "count": row.count,
+        "concurrency": replica.concurrency,
+        "limit": replica.limit,
+        "requests_per_s": replica.requests_per_s,
+        "output_tokens_per_s": rate.output_tokens_per_s,
+        "output_tokens_per_s_low": rate.low,
+        "output_tokens_per_s_high": rate.high,
+        "basis": rate.basis,
+        "nearest": [{"source": each.source, "date": each.date} for each in rate.nearest],
+        "ttft_ms": 1000 * replica.ttft_at_percentile_s,
+        "tpot_ms": 1000 * replica.tpot_at_percentile_s,
+        "replicas": list(row.replicas),
+        "price_per_accelerator_hour": row.price_per_accelerator_hour,
+        "where": row.where,
+        "cost_per_million_input": row.cost_per_million_input,
+        "cost_per_million_output": row.cost_per_million_output,
+    }
+
+
+def report_errors(file: str, format_name: str) -> int:
+    """Print the errors of the estimates on the results of a file."""
+    from planner.performance.serving.result_errors import summarise_errors
+    from planner.performance.serving.serving_results import read_results
+    from pricing.catalog.price_catalog import Catalog
+
+    table = read_results(Path(file), Catalog.current().names)
+    summaries, left = summarise_errors(table.results)
+    if format_name == "json":
+        refused = [dataclasses.asdict(row) for row in table.refused]
+        errors = [dataclasses.asdict(each) for each in summaries]
+        print_text(json_text({"errors": errors, "left_out": left, "refused": refused}))
+        return DONE
+    head = ("question", "load", "results", "median %", "p90 %", "in 80 % interval")
+    cells = [
+        (each.question, each.load, f"{each.results:,}", f"{100 * each.median:.1f}", f"{100 * each.p90:.1f}",
+         "-" if each.covered is None else f"{each.covered:.0%}")
+        for each in summaries
+    ]  # fmt: skip
+    lines = align_columns(head, cells, head[2:]) if cells else ["no result of a known load"]
+    print_text("\n".join([*lines, *_left_out_lines(file, table, left)]) + "\n")
+    return DONE
+
+
+def _left_out_lines(file: str, table: ServingTable, left: Mapping[str, int]) -> Iterator[str]:
+    yield f"{len(table.results) + len(table.refused):,} rows"
+    yield from (f"  {count:,} {reason}" for reason, count in sorted(left.items(), key=lambda item: (-item[1], item[0])))
+    yield from (f"  {file}:{row.line}: left out: {row.reason}" for row in table.refused)

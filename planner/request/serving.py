@@ -1,0 +1,61 @@
+"""A language model served to many requests at once: their lengths, their limits, and how it is run."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from planner.request.field_types import Positive, RequestModel, Text
+
+Engine = Literal["vllm", "sglang", "trtllm"]
+Variation = Annotated[float, Field(ge=0, le=10)]
+
+
+class ServedRate(RequestModel):
+    """A rate of this service that you measured, at the lengths of its requests."""
+
+    accelerator: Text
+    """Name of the accelerator, as any cloud writes it."""
+    count: Annotated[int, Field(ge=1, le=72)] = 1
+    """Accelerators of the replica."""
+    concurrency: Positive
+    """Requests at once."""
+    output_tokens_per_s: Positive
+    """Output tokens per second of the replica."""
+    source: str = ""
+    """Where the measurement is from."""
+
+
+class Serving(RequestModel):
+    """The requests of a service and the limits on their times; the model is `network`, arrivals are `demand`."""
+
+    input_tokens: Positive
+    """Tokens of a prompt, mean over requests."""
+    output_tokens: Annotated[float, Field(ge=2, allow_inf_nan=False)]
+    """Tokens generated for a request, mean over requests."""
+    input_variation: Variation = 1.0
+    """Coefficient of variation of the prompt's length (standard deviation over mean)."""
+    output_variation: Variation = 1.0
+    """Coefficient of variation of the generated length."""
+    ttft_ms: Positive | None = None
+    """Limit on the time to first token in milliseconds, waiting included; null: a request may wait as long as it
+    runs."""
+    tpot_ms: Positive | None = None
+    """Limit on the time per output token after the first, in milliseconds; null: no limit."""
+    percentile: Annotated[float, Field(ge=50, le=99.9)] = 95
+    """Percentage of requests within the limits."""
+    burstiness: Annotated[float, Field(ge=1, le=100)] = 1
+    """Squared coefficient of variation of the times between arrivals within an hour: 1 is Poisson, more is burstier."""
+    engine: Engine = "vllm"
+    """Software that serves."""
+    concurrency_max: Annotated[int, Field(ge=1, le=8192)] = 512
+    """Most requests at once of a replica (max_num_seqs of vLLM)."""
+    measured: Annotated[tuple[ServedRate, ...], Field(max_length=1000)] = ()
+    """Rates that you measured; they correct the estimate of the published results."""
+
+    @model_validator(mode="after")
+    def _tells_limits_apart(self) -> Self:
+        if self.ttft_ms is not None and self.tpot_ms is not None and self.ttft_ms < self.tpot_ms:
+            raise ValueError("ttft_ms below tpot_ms: the first token takes a step of the model and the prompt")
+        return self

@@ -1,0 +1,91 @@
+"""Services of served models in plans: replicas by load block on whole nodes, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from planner.pipeline import plan
+from planner.request.errors import InvalidRequest
+
+P5, HOURLY = ("aws", "us-east-1", "p5.48xlarge", "on_demand"), 50.0
+NETWORK = {"model": "llama-3-70b", "precision": "fp8", "run": "inference"}
+SERVING = {"input_tokens": 1000, "output_tokens": 400, "ttft_ms": 2000, "tpot_ms": 50}
+
+
+def chat(rate, **changes):
+    return {
+        "name": "chat", "kind": "inference", "network": NETWORK, "serving": SERVING, "accelerators": ["H100"],
+        "gang": 2, "demand": {"requests_per_second": rate},
+    } | changes  # fmt: skip
+
+
+@pytest.fixture
+def nodes(priced, ask):
+    """The cost of a month of one service on p5.48xlarge at 50 USD an hour, and the plan."""
+    catalog = priced({P5: HOURLY})
+
+    def planned(**service):
+        found = plan(ask(chat(**service), months=1, strategies=["cloud"], providers=["aws"]), catalog)
+        strategy = found.strategies[0]
+        return strategy.total_cost, found
+
+    return planned
+
+
+def test_replicas_stand_on_whole_nodes(nodes):
+    """Replicas of two H100 (test_replicas.py): 6 at 20 a second are 12 accelerators, two nodes; 50 at 200 are 100, 13
+    nodes."""
+    for rate, count in ((2, 1), (20, 2), (200, 13)):
+        cost, found = nodes(rate=rate)
+        assert cost == pytest.approx(count * 730 * HOURLY), rate
+        (used,) = found.throughput
+        assert used.units_per_hour == pytest.approx(4.054 * 3600, rel=1e-3)
+        assert used.basis == "measured"
+        assert (used.explanation[0].code, used.explanation[0].parameters["concurrency"]) == ("replica_estimate", 73)
+
+
+def test_a_spare_replica_may_take_a_node_more(nodes):
+    """50 replicas and three spares are 106 accelerators: 14 nodes."""
+    cost, _ = nodes(rate=200, spare_replicas=3)
+    assert cost == pytest.approx(math.ceil(53 * 2 / 8) * 730 * HOURLY)
+
+
+def test_each_block_has_its_own_replicas(nodes):
+    """By day 15 hours at 1 and 9 at 0.3 of the level, mean 0.7375: 20 a second are 27.1 and 8.14. 488 and 146.5 at
+    once take 8 replicas (584 places; of 511 6.3 % wait too long) and 3 (2 have 146): 2 nodes and 1."""
+    cost, _ = nodes(rate=20, demand={"requests_per_second": 20, "daily_shape": "day_and_evening"})
+    assert cost == pytest.approx((2 * 15 / 24 + 1 * 9 / 24) * 730 * HOURLY)
+
+
+def test_the_planner_chooses_the_size_of_a_replica(nodes):
+    """Without `gang` every size is a home: at 20 a second two nodes are the fewest for any, and cost the same."""
+    cost, _ = nodes(rate=20, gang=None)
+    assert cost == pytest.approx(2 * 730 * HOURLY)
+
+
+def test_what_is_not_served_says_why(nodes):
+    _, found = nodes(rate=20, serving={**SERVING, "tpot_ms": 3})
+    assert found.strategies[0].status == "infeasible"
+    assert "tpot_limit_unmet" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"serving": None}, "workloads[0].serving"),
+        ({"network": None}, "workloads[0].network"),
+        ({"network": {**NETWORK, "run": "pretraining"}}, "workloads[0].network.run"),
+        ({"kind": "batch"}, "workloads[0].kind"),
+        ({"demand": {"units_per_month": 5}}, "workloads[0].demand"),
+        ({"unit": "tokens"}, "workloads[0].unit"),
+        ({"gang": 1.5}, "workloads[0].gang"),
+        ({"measurements": [{"accelerator": "H100", "units_per_second": 1, "per": "job"}]}, "workloads[0].measurements"),
+    ],
+)
+def test_contradictions_are_refused(catalog, ask, changes, place):
+    """Also a rate of requests to a described model without their lengths: it would be planned at one stream."""
+    with pytest.raises(InvalidRequest) as refused:
+        plan(ask(chat(20, **changes)), catalog)
+    assert place in [problem.path for problem in refused.value.complaints]

@@ -15,6 +15,7 @@ from planner.analysis.conventions import (
     list_prices,
     list_throughputs,
 )
+from planner.analysis.emissions import list_emissions
 from planner.analysis.financial_views import build_financial_views
 from planner.analysis.infeasibility import ReplanningBasis, explain_infeasibility, explain_unserved_workloads
 from planner.analysis.marginal_values import compute_marginal_values
@@ -50,6 +51,7 @@ from planner.result.strategies import CommitmentReport
 from planner.supply import existing as holdings
 from planner.supply import onprem, quotas
 from planner.supply.candidates import build_market
+from planner.supply.carbon import carbon_figures, exclude_unknown_carbon
 from planner.supply.limits import COMMITMENT_TARGETS, LimitRules
 from planner.supply.payments import build_terms
 from planner.supply.price_rules import is_offered, named_providers, plan_start
@@ -68,11 +70,23 @@ DOCUMENT_INPUT = InputProvenance("", "document", "")
 
 def plan(request: Request, catalog: Catalog, inputs: InputProvenance = DOCUMENT_INPUT) -> Plan:
     """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every problem of the request."""
-    return _plan_with_case(request, catalog, inputs)[0]
+    found = _plan_with_case(request, catalog, inputs)[0]
+    if not request.call_prices and all(workload.recovery is None for workload in request.workloads):
+        return found
+    from planner.analysis.changed_requests import add_comparisons
+
+    assumed = _prepare_basis(request, catalog).assumptions
+    return add_comparisons(request, found, assumed, partial(_solve_first_strategy, catalog))
+
+
+def _solve_first_strategy(catalog: Catalog, request: Request) -> Strategy:
+    """The first strategy of a request, without analyses."""
+    case = _solve_case(_prepare_basis(request, catalog), _make_replanner(request, catalog), explain=False)[1]
+    return case.solved[0].strategy
 
 
 def _plan_with_case(request: Request, catalog: Catalog, inputs: InputProvenance) -> tuple[Plan, BaselinePlan]:
-    """The plan, and its case to price it again."""
+    """The plan without comparisons with plans of changed requests, and its case to price it again."""
     basis = _prepare_basis(request, catalog)
     owned, case = _solve_case(basis, _make_replanner(request, catalog))
     targets = _list_negotiation_targets(case, basis.catalog, basis.request.materiality_fraction)
@@ -164,14 +178,17 @@ def _prepare_basis(request: Request, catalog: Catalog) -> _PlanBasis:
     """The basis of a plan, or InvalidRequest with every problem of the request."""
     if problems := validate_request(request, catalog):
         raise InvalidRequest(problems)
-    named_request = resolve_names(request, catalog)
-    request = _sort_workloads(named_request)
+    request = named_request = resolve_names(request, catalog)
     catalog = select_for_plan(catalog, named_providers(request))
     catalog = adjust_catalog(catalog, named_request.currency, named_request.as_of)
-    assumed = figures.override_assumptions(
-        _default_assumptions(request, catalog), _assumption_overrides(request), request.as_of
-    )
-    return _PlanBasis(named_request, request, catalog, assumed)
+    rate = request.discount_rate_annual
+    stated = request.assumptions | ({} if rate is None else {"discount_rate_annual": rate})
+    assumed = figures.override_assumptions(_default_assumptions(request, catalog), stated, request.as_of)
+    if any(workload.recovery is not None for workload in request.workloads):
+        from planner.supply.recovery import add_standbys
+
+        named_request = add_standbys(request, assumed)
+    return _PlanBasis(named_request, _sort_workloads(named_request), catalog, assumed)
 
 
 def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenance, case: BaselinePlan) -> Plan:
@@ -179,7 +196,7 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
     request, catalog, nodes = basis.request, basis.catalog, owned.nodes
     advice, solved, context = case.advice, case.solved, case.setting
     needed, terms, assumed = context.demands, context.terms, context.assumptions
-    strategies = tuple(s.strategy for s in solved)
+    strategies = tuple(replace(s.strategy, emissions=list_emissions(s, context)) for s in solved)
     chosen = next((s for s in strategies if s.name == advice.strategy), None)
     evens, compared = find_break_evens(nodes, _rentable_quotes(nodes, request, catalog), assumed, terms)
     prices = list_prices(solved, compared, catalog, plan_start(request))
@@ -278,16 +295,14 @@ def _build_context(
     """
     terms = _plan_terms(request, assumed)
     needed = _compute_demands(request, catalog, terms)
-    existing_resources, existing_gaps = holdings.list_existing_resources(
-        request, catalog, assumed, terms, needed.month_names
-    )
-    adjusted_market = with_throughputs(
-        build_market(request, needed, catalog, nodes, assumed, existing_resources, offerings), needed, throughputs
-    )
-    rules = LimitRules(request.limits, request.site, quotas.enforced_quotas(request))
-    choice = build_choice_set(adjusted_market, needed, assumed, terms, rules)
-    context = PlanningContext(needed, adjusted_market, choice, assumed, terms, rules, request.effort)
-    return context, existing_gaps
+    existing, existing_gaps = holdings.list_existing_resources(request, catalog, assumed, terms, needed.month_names)
+    market = build_market(request, needed, catalog, nodes, assumed, existing, offerings)
+    market = with_throughputs(market, needed, throughputs)
+    rules = LimitRules(request.limits, request.site, quotas.enforced_quotas(request), carbon_figures(request, catalog))
+    if rules.limits_carbon:
+        market = exclude_unknown_carbon(market, rules.carbon, assumed)
+    choice = build_choice_set(market, needed, assumed, terms, rules)
+    return PlanningContext(needed, market, choice, assumed, terms, rules, request.effort), existing_gaps
 
 
 def _rebuild_context(
@@ -342,13 +357,6 @@ def _default_assumptions(request: Request, catalog: Catalog) -> dict[str, Assump
         return figures.load_defaults()
     rate = catalog.exchange.rate(figures.DEFAULTS_CURRENCY, request.currency, request.as_of)
     return figures.convert_assumptions(figures.load_defaults(), rate)
-
-
-def _assumption_overrides(request: Request) -> dict[str, float]:
-    overrides = dict(request.assumptions)
-    if request.discount_rate_annual is not None:
-        overrides["discount_rate_annual"] = request.discount_rate_annual
-    return overrides
 
 
 def _plan_terms(request: Request, assumed: figures.Assumptions) -> Terms:

@@ -1,9 +1,9 @@
-"""Providers, their regions, and the sources that price rows name."""
+"""Providers, their regions with the carbon of their grids, and the sources that price rows name."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 
 
@@ -52,3 +52,23 @@ class Source:
 def strip_source_date(source_id: str) -> str:
     """The source without the day that a snapshot appends: karp-aws.2026-07-20 is karp-aws as it is shipped."""
     return re.sub(r"\.\d{4}-\d{2}-\d{2}(?=\+|$)", "", source_id)
+
+
+@dataclass(frozen=True, slots=True)
+class GridCarbon:
+    """Mean emission of the grid that supplies a region (location-based, without certificates that a provider buys)."""
+
+    provider: str
+    region: str
+    grid_gco2e_per_kwh: float
+    """Grams of CO2 equivalent for each kWh."""
+    year: str
+    """Year or years of the figure."""
+    source: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return (self.provider, self.region)
+
+
+GRID_CARBON_COLUMNS = tuple(field.name for field in fields(GridCarbon))

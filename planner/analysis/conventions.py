@@ -38,6 +38,7 @@ def list_conventions(
         *onprem.owned_conventions(request, context.assumptions),
         message("data_charged_where_work_runs"),
         message("work_timing"),
+        message("carbon_of_grids"),
         *_placement_conventions(request),
         *quotas.quota_conventions(request),
     )

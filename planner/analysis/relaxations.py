@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planner.request.assumptions import Assumptions
+from planner.request.limits import PlanLimits
 from planner.request.models import Request, Workload
 from planner.workloads.demand import WorkloadDemand
 from planner.workloads.eligibility import is_tied_to_accelerator
@@ -63,11 +64,17 @@ def _join_relaxations(relaxations: Iterable[LiftedLimits]) -> LiftedLimits:
     return joined
 
 
+def _list_choice_limits(limits: PlanLimits) -> Iterator[LiftedLimits]:
+    """The limits of the plan that leave out offerings: ways of paying, and carbon where an emission is unknown."""
+    if limits.purchase_options:
+        yield LiftedLimits(("purchase_options",), {"limits": limits.model_copy(update={"purchase_options": ()})})
+    if limits.carbon_kg_per_year is not None:
+        yield LiftedLimits(("carbon_kg_per_year",), {"limits": limits.model_copy(update={"carbon_kg_per_year": None})})
+
+
 def list_market_relaxations(request: Request, workload: Workload) -> Iterator[LiftedLimits]:
     """The limits in force that keep offerings and owned systems from a workload."""
-    if request.limits.purchase_options:
-        allowed = request.limits.model_copy(update={"purchase_options": ()})
-        yield LiftedLimits(("purchase_options",), {"limits": allowed})
+    yield from _list_choice_limits(request.limits)
     if not workload.interruptible:
         yield LiftedLimits(("interruptible",), {}, {"interruptible": True})
     if not workload.may_be_owned:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import date
 
+from planner.analysis.emissions import find_emission_gaps
 from planner.analysis.ways_of_paying import find_sale_gaps
 from planner.optimization.solution import PlanningContext
 from planner.optimization.strategy import SolvedStrategy, ownable_workloads
@@ -15,7 +16,7 @@ from planner.request.models import Request
 from planner.result import Gap, Strategy
 from planner.result.message import Message, message
 from planner.supply import quotas as quota
-from planner.supply.candidates import Market, Resource
+from planner.supply.candidates import Resource
 from planner.supply.price_rules import plan_start, plans_beyond_window
 from planner.supply.purchase_options import load_purchase_options
 from planner.workloads.demand import PortfolioDemand
@@ -57,12 +58,13 @@ def collect_gaps(
         *_find_unpriced_offerings(setting.demands, catalog),
         *_find_unplanned_options(request, catalog),
         *_find_quota_gaps(request, setting, catalog, solved, chosen),
-        *_merge_market_gaps(setting.market, quotes),
+        *_merge_market_gaps(setting, quotes),
         *_find_missing_commitments(catalog, paid),
         *_find_boot_disks(request, setting, catalog, chosen),
         *_find_dated_capacity(quotes, setting.assumptions),
         *_find_unconfirmed_sales(quotes, request),
         *find_sale_gaps(request, setting, catalog, solved),
+        *(gap for each in solved for gap in find_emission_gaps(each, setting)),
         *_find_grouped_levels(setting.demands),
         *_find_predicted_throughputs(setting, solved),
         *_find_doubtful_prices(quotes, setting.assumptions, request.as_of),
@@ -176,11 +178,14 @@ def _find_unplanned_options(request: Request, catalog: Catalog) -> Iterable[Gap]
         yield Gap("not_planned", kind, message("purchase_option_unplanned"))
 
 
-def _merge_market_gaps(market: Market, quotes: Sequence[Quote]) -> Iterable[Gap]:
-    """The gaps of the market, once for all workloads: estimated prices of data only where the plan pays for nodes."""
+def _merge_market_gaps(setting: PlanningContext, quotes: Sequence[Quote]) -> Iterable[Gap]:
+    """The gaps of the market, once for all workloads: estimated prices of data only where the plan pays for nodes or
+    for copies of data."""
     places = {(q.price.provider, q.price.region) for q in quotes}
+    second = (need.workload.recovery for need in setting.demands.needs)
+    places |= {(each.place.partition(" ")[0], each.place.partition(" ")[2]) for each in second if each is not None}
     merged: dict[tuple[str, str, Message], list[str]] = {}
-    for gap in market.gaps:
+    for gap in setting.market.gaps:
         if gap.kind == "estimated" and _estimated_place(gap.effect) not in places:
             continue
         merged.setdefault((gap.kind, gap.subject, gap.effect), []).append(gap.workload)

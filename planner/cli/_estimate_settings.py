@@ -32,7 +32,7 @@ FIELDS = {"discount_rate": "discount_rate_annual"}
 """Options whose request field has another name."""
 ANALYSES = {"risk": "a risk analysis", "uncertainty": "decisions under uncertainty"}
 """Parts of a request that take time."""
-SETUP = ("systems", "existing", "site", "finance", "limits", "uncertainty")
+SETUP = ("systems", "existing", "site", "finance", "limits", "grid_gco2e_per_kwh", "call_prices", "uncertainty")
 """The parts of a request that a setup file may hold."""
 PARTS = {
     "risk": "risk",

@@ -84,6 +84,13 @@ def template_columns(accelerators: tuple[str, ...]) -> tuple[TemplateColumn, ...
         TemplateColumn("Data location", "Countries (DE) or blocs (EU) where it may run; empty: anywhere."),
         TemplateColumn("Provider", "The only clouds allowed; empty: any."),
         TemplateColumn("Region", "The only regions allowed; empty: any."),
+        TemplateColumn(
+            "Disaster recovery",
+            "Readiness of a second place.",
+            "",
+            ("none", "pilot light", "warm standby", "active in two places"),
+        ),
+        TemplateColumn("Recovery place", "Provider and region of the second place, such as aws eu-north-1."),
         _number_column("Storage (GB)", "Stored data.", 4000),
         _number_column("Egress (GB / month)", "Data that leaves the cloud."),
         TemplateColumn("Growth / month", "Growth of the demand each month.", "", is_number=True, number_format="0.0%"),

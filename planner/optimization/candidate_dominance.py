@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 
 from planner.finance.cashflow import Terms
 from planner.optimization.home_costs import HomeCosts
+from planner.request.assumptions import Assumptions
 from planner.supply.candidates import Candidate, Market, Resource
+from planner.supply.carbon import node_energy
 from planner.supply.costs import HourlyRates, SharedResource
 from planner.supply.homes import gang_type, has_fixed_gang_type, round_up_to_gangs
 from planner.supply.limits import LimitRules
@@ -32,11 +34,17 @@ class DominanceSetting:
     rules: LimitRules
     terms: Terms
     costs: HomeCosts
+    assumptions: Assumptions
 
     @property
     def limits_places(self) -> bool:
         """Whether a limit makes the choice of a place matter to other workloads."""
-        return self.rules.budgets or bool(self.rules.quotas)
+        return self.rules.budgets or bool(self.rules.quotas) or self.rules.limits_carbon
+
+    def kg_per_hour(self, candidate: Candidate) -> float:
+        """Emission of an hour of work of a node, where carbon is limited and so is known."""
+        resource = self.market.resources[candidate.resource]
+        return node_energy(resource, self.rules.carbon, self.assumptions).extra_kg_per_hour or 0.0
 
     def place(self, candidate: Candidate) -> Place:
         return self.market.resources[candidate.resource].place
@@ -118,6 +126,7 @@ def undominated_hourly(
             not (stays and setting.place(best) != place)
             and costs_no_more(best, candidate, need, rates, rates[candidate.resource])
             and may_replace(resources[best.resource], resources[candidate.resource], need, setting.rules)
+            and _emits_no_more(best, candidate, need, setting)
             for best in list_same_team(candidate, undominated, need, setting)
         ):
             undominated.append(candidate)
@@ -153,6 +162,14 @@ def costs_no_more(
     )
 
 
+def _emits_no_more(best: Candidate, other: Candidate, need: WorkloadDemand, setting: DominanceSetting) -> bool:
+    """Whether `best` emits no more than `other` for any amount of work; of no matter without a limit on carbon."""
+    if not setting.rules.limits_carbon:
+        return True
+    carbon = {c.resource: (setting.kg_per_hour(c),) for c in (best, other)}
+    return costs_no_more(best, other, need, carbon, carbon[other.resource])
+
+
 def _replacement_nodes(best: Candidate, units_per_hour: float, need: WorkloadDemand) -> float:
     """Nodes of `best` by the hour that do `units_per_hour`: whole gangs of nodes for a service, else any part of
     one."""
@@ -181,7 +198,13 @@ def _are_comparable(best: SharedResource, item: SharedResource, rules: LimitRule
         return False
     limits = rules.limits
     if item.resource.node is not None:
-        return not (rules.budgets or limits.owned_power_kw or limits.owned_racks or rules.site.staff == "whole")
+        return not (
+            rules.budgets
+            or rules.limits_carbon
+            or limits.owned_power_kw
+            or limits.owned_racks
+            or rules.site.staff == "whole"
+        )
     a, b = best.resource.quote, item.resource.quote
     assert a is not None
     assert b is not None

@@ -16,8 +16,9 @@ Work that shares nodes keeps all of its places by the hour: it may cost nothing 
 
 Limits weaken the rules, since cost alone no longer decides: a resource that counts against an enforced quota dominates
 none, spot dominates only spot where its share is limited, under a budget only resources with the same timing of
-payments are compared, and owned nodes that share limited power, racks or operators all remain. Existing capacity is
-never removed. What ends within the plan replaces only what ends no later.
+payments are compared, under a limit on carbon none replaces one that emits less, and owned nodes that share limited
+power, racks, carbon or operators all remain. Existing capacity is never removed. What ends within the plan replaces
+only what ends no later.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def build_choice_set(
         return full_choice_set(market, assumptions, terms, len(demands.needs))
     rates = hourly_rates(market, assumptions, terms)
     setting = DominanceSetting(
-        market, demands.needs, rates, rules, terms, HomeCosts(market, demands, rates, rules, terms)
+        market, demands.needs, rates, rules, terms, HomeCosts(market, demands, rates, rules, terms), assumptions
     )
     kept = _undominated_places(setting)
     hourly = [
@@ -113,6 +114,8 @@ class _PlaceOffer:
     last_month: float = math.inf
     is_fixed: bool = False
     """Whether it stays whatever others offer."""
+    kg_per_hour: float = 0.0
+    """Emission of a node at work, where carbon is limited."""
     is_limited: bool = False
     """Whether a quota may allow too few of its nodes to take work from elsewhere."""
 
@@ -122,6 +125,7 @@ class _PlaceOffer:
             self.is_limited
             or other.is_fixed
             or self.last_month < other.last_month
+            or self.kg_per_hour > other.kg_per_hour
             or not other.prices.keys() <= self.prices.keys()
         ):
             return False
@@ -172,6 +176,8 @@ def _list_place_offers(setting: DominanceSetting) -> dict[Place, _PlaceOffer]:
         way = (*key, resource.purchase_option)
         offer.prices[way] = min(resource.quote.price.price_per_hour, offer.prices.get(way, math.inf))
         offer.last_month = min(offer.last_month, resource.last_month or math.inf)
+        if setting.rules.limits_carbon:
+            offer.kg_per_hour = setting.kg_per_hour(candidate)
         regional_pool = resource.pool and resource.region in resource.pool
         offer.is_limited |= bool(setting.rules.counted(resource))
         if offer.is_limited or resource.held or (regional_pool and len(types[resource.pool]) > 1):

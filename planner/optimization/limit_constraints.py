@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from planner.finance.cashflow import present_cost
 from planner.optimization.constraints import StartColumns
@@ -23,6 +23,7 @@ from planner.optimization.solution import PlanningContext
 from planner.result.audit_trail import discount_factor
 from planner.supply import onprem
 from planner.supply.candidates import Resource
+from planner.supply.carbon import node_energy
 from planner.supply.costs import SharedResource
 from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year, budget_year
 from planner.supply.payments import delivered_months, resource_payments, support_minimum_payments
@@ -43,6 +44,8 @@ def add_limit_constraints(
         from planner.optimization.commitment_constraints import add_commitment_target_rows
 
         add_commitment_target_rows(program, setting, shared)
+    if setting.rules.limits_carbon:
+        add_carbon_rows(program, setting, shared, _emissions_of_work(program, setting))
     if setting.rules.budgets:  # last: operators and the least support fee are paid from a budget, too
         _add_budget_rows(program, setting, shared)
 
@@ -66,6 +69,47 @@ def add_ownership_constraints(
         _add_site_rows(program, setting, there, each, RequestLimit("owned_racks", "", limits.owned_racks, "racks"))
     if setting.rules.site.staff == "whole":
         _add_operator_rows(program, setting, nodes, there)
+
+
+def add_carbon_rows(
+    program: LinearProgram,
+    setting: PlanningContext,
+    shared: Sequence[SharedResource],
+    of_work: Mapping[int, RowEntries],
+) -> None:
+    """The emission of each year: of work, as `of_work` has it by year (from 0) in kg for each unit of a column, and of
+    owned nodes from their delivery on. None without a limit on it."""
+    yearly = setting.rules.limits.carbon_kg_per_year
+    if yearly is None:
+        return
+    emitted: dict[int, RowEntries] = defaultdict(list, {year: list(entries) for year, entries in of_work.items()})
+    for (index, month), columns in _delivered_start_columns(program, setting, shared).items():
+        idle = node_energy(shared[index].resource, setting.rules.carbon, setting.assumptions).idle_kg_per_hour
+        emitted[budget_year(month)] += [(y, idle * setting.terms.hours_per_month) for y in columns]
+    for year, amount in enumerate(budget_by_year(yearly, setting.terms.months)):
+        limit = RequestLimit("carbon_kg_per_year", f"year {year + 1}", amount, "kg CO2e a year")
+        program.row(-math.inf, amount, _add_up(emitted[year]), limit=limit)
+
+
+def _emissions_of_work(program: LinearProgram, setting: PlanningContext) -> dict[int, RowEntries]:
+    """By year, the emission of the hours of each column, above those of idle nodes."""
+    resources = setting.market.resources
+    emitted: dict[int, RowEntries] = defaultdict(list)
+    for number, column in enumerate(program.columns):
+        if column.kind in ("work", "ready", "pooled") and column.node_hours:
+            resource = resources[program.steps[column.owner].candidate.resource]
+            kg = node_energy(resource, setting.rules.carbon, setting.assumptions).extra_kg_per_hour
+            assert kg is not None, resource.title  # unknown ones are no candidates under this limit
+            emitted[budget_year(column.month)].append((number, kg * column.node_hours))
+    return emitted
+
+
+def _add_up(entries: RowEntries) -> RowEntries:
+    """The entries of a row with each column once, without zeros."""
+    sums: dict[int, float] = defaultdict(float)
+    for number, value in entries:
+        sums[number] += value
+    return [(number, value) for number, value in sums.items() if value]
 
 
 def _add_spot_rows(program: LinearProgram, setting: PlanningContext) -> None:

@@ -129,6 +129,44 @@ def _check_budgets(plan: VerifiedPlan) -> Iterator[Violation]:
                 yield Violation(rule, f"year {year}", 12 * year, spent, most)
 
 
+def _check_carbon(plan: VerifiedPlan) -> Iterator[Violation]:
+    """The emission of each year within its limit: the power of accelerators and grids as the catalogue and the request
+    have them, for the hours that nodes are used; owned nodes for all hours from their delivery."""
+    yearly, months = plan.setting.rules.limits.carbon_kg_per_year, plan.setting.terms.months
+    if yearly is None:
+        return
+    grams: dict[int, float] = defaultdict(float)
+    share = plan.setting.assumptions["idle_draw_fraction"].value
+    for use in plan.decisions.shares:
+        resource = plan.resource(use.candidate)
+        of_work = 1.0 if resource.node is None else 1 - share
+        grams[budget_year(use.month)] += of_work * use.node_hours * _grams_per_hour(plan, resource)
+    for order in plan.decisions.bought:
+        if order.resource.node is not None:
+            idle = share * plan.setting.terms.hours_per_month * _grams_per_hour(plan, order.resource)
+            for month in delivered_months(order.resource, order.month, plan.setting.assumptions, plan.setting.terms):
+                grams[budget_year(month)] += order.quantity * idle
+    for year, most in enumerate(budget_by_year(yearly, months)):
+        if exceeds(grams[year] / 1000, most):
+            yield Violation("carbon_kg_per_year", f"year {year + 1}", 12 * (year + 1), grams[year] / 1000, most)
+
+
+def _grams_per_hour(plan: VerifiedPlan, resource: Resource) -> float:
+    """Grams of CO2e of an hour of work of a node; infinite where a figure is unknown."""
+    a, request = plan.setting.assumptions, plan.request
+    if resource.node is not None:
+        grid = request.site.grid_gco2e_per_kwh
+        kw: float | None = resource.node.max_power_kw * a["pue"].value
+    else:
+        listed = plan.catalog.grid_carbon.get((resource.provider, resource.region))
+        stated = request.grid_gco2e_per_kwh.get(f"{resource.provider} {resource.region}")
+        grid = stated if stated is not None else listed.grid_gco2e_per_kwh if listed else None
+        watts = plan.catalog.names.by_name[resource.accelerator].tdp_w
+        of_accelerators = a["server_power_over_accelerator_power"].value * a["cloud_pue"].value
+        kw = None if watts is None else watts / 1000 * resource.accelerators_per_node * of_accelerators
+    return math.inf if grid is None or kw is None else grid * kw * a["server_power_fraction"].value
+
+
 def _counts(payment: Payment, of_hardware: bool) -> bool:
     is_paid = payment.amount > 0 and payment.category != "resale"
     return is_paid and (payment.category in CAPEX_CATEGORIES) == of_hardware
@@ -225,5 +263,6 @@ LIMIT_CHECKS = (
     _check_quotas,
     _check_budgets,
     _check_commitment_targets,
+    _check_carbon,
     _check_money,
 )

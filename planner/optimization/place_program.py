@@ -15,8 +15,8 @@ Minimise  sum cost[k,p] u + sum cost[i,a] y - sum (rate[l,t] - use[g,t]) c   sub
 
 Work up to a deadline and work that may be spread have columns for their shares of each month. Every plan of the model
 gives a solution here that costs no more, so any bound of this program holds for the model. It leaves out what only
-makes plans dearer: whole gangs on shared nodes, whole nodes for parts of a workload, jobs at once, quotas and budgets;
-and it takes the best of each gang for work that may be spread.
+makes plans dearer: whole gangs on shared nodes, whole nodes for parts of a workload, jobs at once, quotas, budgets and
+the emission of overflow; and it takes the best of each gang for work that may be spread.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from planner.optimization.limit_constraints import add_ownership_constraints
+from planner.optimization.limit_constraints import add_carbon_rows, add_ownership_constraints
 from planner.optimization.linear_program import ANY_HOUR, LinearProgram, ProgramColumn, RowEntries
 from planner.optimization.model import StrategyScope, add_start_columns
 from planner.optimization.solution import PlanningContext
 from planner.optimization.stays import Place, Stay, list_stays
+from planner.supply.carbon import node_energy
 from planner.supply.homes import is_owned_place
+from planner.supply.limits import budget_year
 from pricing.units import HOURS_PER_DAY
 
 ROUNDING = 1e-9
@@ -84,6 +86,7 @@ def build_place_program(setting: PlanningContext, allowed: StrategyScope) -> Pla
             builder.add_homes(index, stays)
     builder.add_levels()
     add_ownership_constraints(builder.program, setting, allowed.shared)
+    add_carbon_rows(builder.program, setting, allowed.shared, builder.emitted)
     return PlaceProgram(builder.program, builder.homes)
 
 
@@ -95,8 +98,18 @@ class _Builder:
     homes: dict[tuple[int, Place], list[int]] = field(default_factory=lambda: defaultdict(list))
     levels: dict[_Level, dict[int, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
     started: dict[tuple[int, int], list[int]] = field(init=False)
+    emitted: dict[int, RowEntries] = field(default_factory=lambda: defaultdict(list))
+    """By year, the emission of work at places in the cloud, where carbon is limited; that of owned nodes and of what
+    exceeds them is none here."""
+    kg_per_hour: dict[Place, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.setting.rules.limits_carbon:
+            rules, assumptions = self.setting.rules, self.setting.assumptions
+            for resource in self.setting.market.resources:
+                if resource.node is None:
+                    energy = node_energy(resource, rules.carbon, assumptions)
+                    self.kg_per_hour[resource.place] = energy.extra_kg_per_hour or 0.0
         self.started = add_start_columns(self.program, self.allowed.shared, self.setting.demands)
 
     def add_homes(self, index: int, stays: Sequence[Stay]) -> None:
@@ -214,6 +227,8 @@ class _Builder:
         return sides
 
     def _add_work(self, stay: Stay, slot: int, column: int, hours: float, rate: float) -> None:
+        if kg := self.kg_per_hour.get(stay.place):
+            self.emitted[budget_year(int(stay.months[slot]))].append((column, kg * hours))
         if stay.is_shared:
             month, block = int(stay.months[slot]), int(stay.blocks[slot])
             elsewhere = frozenset(stay.overflows_to)

@@ -4,7 +4,8 @@ Three kinds of rows share the columns: `cash`, a row for each payment to one res
 `amount`, so that a strategy's amounts add up to its total cost), `purchase` and `use`, whose own money has
 separate columns and is in the cash rows already. A resource has the same columns in all three.
 Other views of the same money follow, a `value` of one `measure` each: `effective` (adds up to the total cost too),
-`unit_cost`, `owning`, `bridge` (adds up to the saving of the recommendation) and `depreciation`.
+`unit_cost`, `owning`, `bridge` (adds up to the saving of the recommendation) and `depreciation`; and `emission`, energy
+and carbon of each month and place, where a value that is not known has no row.
 Where money was converted or negotiated, rows of no strategy follow: `exchange_rate` and `negotiated_price`, in words.
 """
 
@@ -30,8 +31,15 @@ COLUMNS = (
     "usable_to", "upfront", "per_month", "use_cost", "amount", "currency", "measure", "value",
 )  # fmt: skip
 
-NON_MONEY_MEASURES = ("internal_rate_annual", "payback_month", "discounted_payback_month", "break_even_multiple")
-"""A number of months, a rate or a multiple; all others are amounts in the plan's currency."""
+NON_MONEY_MEASURES = (
+    "internal_rate_annual",
+    "payback_month",
+    "discounted_payback_month",
+    "break_even_multiple",
+    "energy_kwh",
+    "carbon_kg",
+)
+"""A number of months, a rate, a multiple, energy or carbon; all others are amounts in the plan's currency."""
 
 Row = dict[str, str | float]
 
@@ -42,7 +50,8 @@ def render(plan: Plan) -> bytes:
     writer = csv.DictWriter(table, COLUMNS, restval="")
     writer.writeheader()
     of_strategies = (row for strategy in plan.strategies for row in _strategy_rows(plan, strategy))
-    for row in (*of_strategies, *_measure_rows(plan), *_price_note_rows(plan)):
+    emitted = (row for strategy in plan.strategies for row in _emission_rows(plan, strategy))
+    for row in (*of_strategies, *_measure_rows(plan), *emitted, *_price_note_rows(plan)):
         writer.writerow({key: _cell_text(value) for key, value in row.items()})
     return table.getvalue().encode("utf-8-sig")
 
@@ -83,6 +92,14 @@ def _measure_rows(plan: Plan) -> Iterator[Row]:
         name = f"{bought.count} x {bought.name}, ordered in month {bought.month}"
         for measure, value, month in _depreciation_measures(plan, bought):
             yield _measure_row(plan, "depreciation", bought.strategy, measure, value, month, name=name)
+
+
+def _emission_rows(plan: Plan, strategy: Strategy) -> Iterator[Row]:
+    for row in strategy.emissions:
+        place = {"provider": row.provider, "region": row.region}
+        for measure, value in (("energy_kwh", row.energy_kwh), ("carbon_kg", row.carbon_kg)):
+            if value is not None:
+                yield _measure_row(plan, "emission", strategy.name, measure, value, row.month, **place)
 
 
 def _measure_row(

@@ -95,7 +95,7 @@ def find_value_problem(assumption: Assumption, value: float) -> tuple[str, str] 
         return "not a fraction", "0 to below 1 (8 % is 0.08)"
     if value == 0 and assumption.name in MUST_BE_POSITIVE:
         return "zero value", f"more than 0 {assumption.unit}"
-    if assumption.name == "pue" and value < 1:
+    if assumption.name in ("pue", "cloud_pue") and value < 1:
         return "a PUE below 1 is impossible", "1 or more"
     if assumption.unit == "months" and value != round(value):
         return "not a whole number of months", "a whole number"

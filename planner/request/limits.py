@@ -1,5 +1,5 @@
-"""What no strategy of a plan may pass, the quotas of its accounts, and what is asked about its risk and under
-uncertainty: parts of a request."""
+"""What no strategy of a plan may pass, the quotas of its accounts, and what is asked about its risk, under uncertainty
+and against calls of other models: parts of a request."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from pricing.quota import Quota, QuotaUnit, unknown_kinds
 
 YearlyAmounts = Money | Annotated[list[Money], Field(min_length=1, max_length=10)]
 """One amount for each year of the plan (months 1 to 12 are the first), or one amount a year in order."""
+
+YearlyKilograms = Amount | Annotated[list[Amount], Field(min_length=1, max_length=10)]
+"""Kilograms in each year of the plan, or those of each year in order."""
 
 
 class PlanLimits(RequestModel):
@@ -28,6 +31,8 @@ class PlanLimits(RequestModel):
     """Largest maximum power of all owned nodes together, in kW."""
     owned_racks: Positive | None = None
     """Largest number of racks for owned nodes."""
+    carbon_kg_per_year: YearlyKilograms | None = None
+    """Largest emission of all nodes in each year of the plan, in kg CO2e; nodes of unknown carbon are not used."""
     purchase_options: tuple[PurchaseKind, ...] = ()
     """The only kinds of purchase option in the cloud (on_demand, spot, reserved ...); empty: any."""
     commitment_coverage_min: Fraction | None = None
@@ -141,3 +146,44 @@ class UncertaintyRequest(RequestModel):
     """Weight of the mean of the dearest cases in what is least; 0: the mean of all cases alone."""
     tail_level: Annotated[float, Field(ge=0.5, le=0.99)] = 0.9
     """Share of cases that are not among the dearest: 0.9 takes the dearest tenth."""
+
+
+class CallPrice(RequestModel):
+    """The price per token, as you state it, of calling another provider's model for the work of a workload."""
+
+    workload: Text
+    """Workload whose work would be called."""
+    name: str = ""
+    """Model and provider that would be called."""
+    input_per_million: Money
+    """Price of a million input (prompt) tokens."""
+    output_per_million: Money
+    """Price of a million output (generated) tokens."""
+    input_tokens_per_unit: Amount = 0
+    """Input tokens of one work unit of the workload."""
+    output_tokens_per_unit: Amount | None = None
+    """Output tokens of one work unit; default: 1 where the work unit is tokens."""
+    as_of: Date | None = None
+    """Date of the price."""
+    source: str = ""
+    """Where the price is from."""
+
+    @model_validator(mode="after")
+    def _check_amounts(self) -> Self:
+        if not self.cost_per_unit > 0:
+            raise ValueError("a unit of work must cost more than 0: state prices and tokens of a unit")
+        return self
+
+    @property
+    def tokens_per_unit(self) -> float:
+        """Tokens of one work unit, input and output."""
+        return self.input_tokens_per_unit + self._output
+
+    @property
+    def cost_per_unit(self) -> float:
+        """Price of one work unit."""
+        return (self.input_tokens_per_unit * self.input_per_million + self._output * self.output_per_million) / 1e6
+
+    @property
+    def _output(self) -> float:
+        return 1.0 if self.output_tokens_per_unit is None else self.output_tokens_per_unit

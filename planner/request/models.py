@@ -29,7 +29,7 @@ from planner.request.field_types import (
     Text,
     YearMonth,
 )
-from planner.request.limits import PlanLimits, QuotaLine, RiskRequest, UncertaintyRequest, require_quota_rows
+from planner.request.limits import CallPrice, PlanLimits, QuotaLine, RiskRequest, UncertaintyRequest, require_quota_rows
 from planner.request.neural_network import NeuralNetwork
 from planner.request.ownership import Existing, Finance, OwnSystem, Site
 from planner.request.serving import Serving
@@ -128,6 +128,12 @@ class Demand(RequestModel):
             raise ValueError("growth_per_month needs a single value per month, not a value for each month")
         return self
 
+    def is_tied_to_hours(self, kind: str) -> bool:
+        """Whether work of that kind is tied to hours of the week; other work may run at any hour of its month."""
+        if self.total_units is not None:
+            return False
+        return self.daily_shape != "flat" or kind not in ("training", "batch") or self.requests_per_second is not None
+
     @property
     def monthly(self) -> float | dict[str, float] | list[float] | None:
         """The value of whichever monthly kind was given; None for total_units."""
@@ -163,6 +169,19 @@ def _default_from_sweep(field: str) -> BeforeValidator:
 
 
 INVALID_SWEEP = object()
+RecoveryLevel = Literal["pilot_light", "warm_standby", "active_active"]
+
+
+class Recovery(RequestModel):
+    """A second place for a workload, for the loss of the first: its data there, and nodes by the level."""
+
+    level: RecoveryLevel
+    """Readiness: pilot_light, the data alone; warm_standby, a share of the service (standby_fraction);
+    active_active, all of it."""
+    place: Text
+    """Provider and region of the second place (aws us-west-2); the workload itself runs elsewhere."""
+    replicated_gb_per_month: Amount = 0
+    """Changed data in GB per month that is copied there."""
 
 
 class Workload(RequestModel):
@@ -242,6 +261,8 @@ class Workload(RequestModel):
     """Provider and region where its data is (aws us-east-1); work elsewhere transfers the data."""
     transfer_gb_per_month: Amount = 0
     """Data in GB per month that moves to the work when it runs outside `data_region`."""
+    recovery: Recovery | None = None
+    """Second place for disaster recovery; null: none."""
     budget_per_month: PositiveMoney | None = None
     """Monthly budget in the currency of the plan."""
     notes: str = ""
@@ -251,6 +272,15 @@ class Workload(RequestModel):
     def _check_spread(self) -> Self:
         if self.spread and (self.kind in ("inference", "interactive") or self.demand.daily_shape != "flat"):
             raise ValueError("spread: only work that may run at any hour can be spread over several places")
+        return self
+
+    @model_validator(mode="after")
+    def _check_recovery(self) -> Self:
+        tied = self.demand.is_tied_to_hours(self.kind)
+        if self.recovery and self.recovery.level != "pilot_light" and not tied:
+            raise ValueError(
+                "recovery.level: work that may run at any hour has no nodes in readiness: state pilot_light"
+            )
         return self
 
     @model_validator(mode="after")
@@ -319,8 +349,13 @@ class Request(RequestModel):
     """Where owned nodes stand and who operates them."""
     finance: Finance = Finance()
     """How owned nodes are paid for and taxed."""
+    grid_gco2e_per_kwh: dict[Text, Amount] = Field(default_factory=dict)
+    """Your own carbon intensity of the electricity of regions, in g CO2e per kWh, by provider and region
+    (aws us-east-1)."""
     limits: PlanLimits = PlanLimits()
     """Limits on every strategy."""
+    call_prices: Annotated[tuple[CallPrice, ...], Field(max_length=100)] = ()
+    """Prices per token to compare a self-run model with."""
     risk: RiskRequest | None = None
     """Risk analysis; null: none."""
     uncertainty: UncertaintyRequest | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from planner.request.field_types import Date, Money, Positive, PositiveMoney, RequestModel, Text, YearMonth
+from planner.request.field_types import Amount, Date, Money, Positive, PositiveMoney, RequestModel, Text, YearMonth
 
 UnitCount = Annotated[int, Field(ge=1, le=100_000)]
 
@@ -79,6 +79,8 @@ class Site(RequestModel):
     kW, whichever needs more racks; own_room: a room of one's own, annuitised."""
     energy_included: bool = False
     """Whether the rent of the facility includes electricity."""
+    grid_gco2e_per_kwh: Amount | None = None
+    """Carbon intensity of the electricity of the site, in g CO2e per kWh; null: unknown."""
     staff: Literal["shared", "whole"] = "shared"
     """Staffing: shared: fractions of operators; whole: whole operators, at least staff_minimum."""
 

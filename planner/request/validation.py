@@ -8,7 +8,7 @@ from typing import Any
 
 from planner.request.assumptions import DEFAULTS_CURRENCY, Assumptions, find_value_problem, load_defaults
 from planner.request.calendar import month_names, monthly_values, resolve_deadline
-from planner.request.errors import InputProblem
+from planner.request.errors import InputProblem, unknown_name
 from planner.request.field_types import MONTHS_MAX
 from planner.request.models import DEMAND_KINDS, Request, Workload
 from pricing.units import HOURS_PER_MONTH
@@ -30,6 +30,8 @@ def validate_form(request: Request) -> Iterator[InputProblem]:
     yield from _validate_existing_nodes(request, names[0])
     yield from _validate_existing_commitments(request)
     yield from _validate_uncertain_ranges(request)
+    yield from _validate_carbon(request)
+    yield from _validate_call_prices(request)
     for index, workload in enumerate(request.workloads):
         yield from _validate_months(f"workloads[{index}].demand", workload, names)
         yield from _validate_consistency(f"workloads[{index}]", workload)
@@ -63,6 +65,30 @@ def _validate_serving(path: str, workload: Workload) -> Iterator[InputProblem]:
     ):  # fmt: skip
         if is_wrong:
             yield InputProblem(f"{path}.{field}", f"{path}.{field}", why, "", expected)
+
+
+def _validate_carbon(request: Request) -> Iterator[InputProblem]:
+    """A limit on carbon needs the grid of nodes that are there and draw in any case."""
+    if request.limits.carbon_kg_per_year is None or request.site.grid_gco2e_per_kwh is not None:
+        return
+    if request.existing.nodes:
+        path, expected = "site.grid_gco2e_per_kwh", "g CO2e per kWh of the site of existing.nodes"
+        yield InputProblem(path, path, "limits.carbon_kg_per_year needs it", "", expected)
+
+
+def _validate_call_prices(request: Request) -> Iterator[InputProblem]:
+    """Each is for a workload of the request whose work can be counted in tokens."""
+    workloads = {workload.name: workload for workload in request.workloads}
+    for index, price in enumerate(request.call_prices):
+        path = f"call_prices[{index}]"
+        if price.workload not in workloads:
+            yield unknown_name(f"{path}.workload", price.workload, list(workloads))
+            continue
+        unit = workloads[price.workload].unit
+        if price.output_tokens_per_unit is None and "token" not in unit.casefold():
+            at = f"{path}.output_tokens_per_unit"
+            expected = f"the tokens of one work unit of {price.workload}, which is counted in {unit or 'units'}"
+            yield InputProblem(at, at, "not stated", "", expected)
 
 
 def _validate_quote_dates(request: Request) -> Iterator[InputProblem]:

@@ -11,7 +11,16 @@ from planner.result.comparison import Changes
 from planner.result.financial_views import FinancialViews
 from planner.result.marginal_values import MarginalValue
 from planner.result.message import Message
-from planner.result.plans import SCHEMA_VERSION, BreakEven, Plan, QuotaRequest, Recommendation, RequestedWorkload
+from planner.result.plans import (
+    SCHEMA_VERSION,
+    BreakEven,
+    CallComparison,
+    Plan,
+    QuotaRequest,
+    Recommendation,
+    RecoveryOption,
+    RequestedWorkload,
+)
 from planner.result.risk import Risk, SwitchingValue
 from planner.result.sources import Assumption, Gap, InputProvenance, InputReading, PriceUsed, RefusedRow, ThroughputUsed
 from planner.result.strategies import (
@@ -22,6 +31,7 @@ from planner.result.strategies import (
     CashRow,
     Category,
     DatedOrder,
+    Emission,
     Purchase,
     Status,
     Strategy,
@@ -42,10 +52,12 @@ __all__ = [
     "Assumption",
     "AuditTrail",
     "BreakEven",
+    "CallComparison",
     "CashRow",
     "Category",
     "Changes",
     "DatedOrder",
+    "Emission",
     "FinancialViews",
     "Gap",
     "InputProvenance",
@@ -59,6 +71,7 @@ __all__ = [
     "QuotaRequest",
     "RateUsed",
     "Recommendation",
+    "RecoveryOption",
     "RefusedRow",
     "RequestedWorkload",
     "Risk",

@@ -117,6 +117,57 @@ class QuotaRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class RecoveryOption:
+    """A level of disaster recovery of a workload, planned with all else equal, in the recommended strategy."""
+
+    workload: str
+    """Workload."""
+    place: str
+    """Provider and region of the second place."""
+    level: Literal["pilot_light", "warm_standby", "active_active"]
+    """Readiness: pilot_light, the data alone; warm_standby, a share; active_active, all of it."""
+    is_chosen: bool
+    """Whether the plan has this level."""
+    nodes: float | None
+    """Most nodes at once in the second place; null: the level cannot be planned."""
+    cost_added: float | None
+    """Total cost above the plan without a second place of this workload, in the plan's currency; null: unknown."""
+    present_cost_added: float | None
+    """The same as present cost, in the plan's currency; null: unknown."""
+    hours_to_part: float
+    """Hours from the loss of the first place until a part of the service is back."""
+    hours_to_all: float
+    """Hours until all of the service is back."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallComparison:
+    """A self-run model against calls at a stated price per token. Costs are over the whole plan."""
+
+    workload: str
+    """Workload."""
+    called: str
+    """Model and provider that would be called, as stated."""
+    as_of: date | None
+    """Date of the price; null: not stated."""
+    source: str
+    """Source of the price, as stated."""
+    tokens_per_month: float
+    """Tokens a month as planned, input and output, on average."""
+    own_cost: float
+    """Cost of the workload in the recommended strategy, with its standby, in the plan's currency."""
+    call_cost: float
+    """Cost of calling for the same work, in the plan's currency."""
+    own_cost_per_million: float
+    """Own cost of a million tokens, in the plan's currency."""
+    call_cost_per_million: float
+    """Price of a million tokens at the workload's share of input and output, in the plan's currency."""
+    meet_tokens_per_month: float | None
+    """Least volume in tokens a month at which the workload alone costs no more than calls; 0: at every volume; null: at
+    none up to a thousand times the planned volume."""
+
+
+@dataclass(frozen=True, slots=True)
 class RequestedWorkload:
     """The workload as it was understood, for the reader of a plan; `demand` has one total per month in `unit`."""
 
@@ -220,6 +271,10 @@ class Plan:
     """Load block of each hour of the week, from Monday 0:00; empty: unknown (plans of before)."""
     commitments: CommitmentReport | None = None
     """Savings, use, ends and exits of the commitments of the recommended strategy; null: it has none."""
+    recovery: tuple[RecoveryOption, ...] = ()
+    """Levels of disaster recovery of each workload with a second place."""
+    calls: tuple[CallComparison, ...] = ()
+    """Self-run models against stated prices per token."""
     uncertainty: Uncertainty | None = None
     """What to commit to now where figures are uncertain; null: not requested."""
     content_digest: str = ""

@@ -12,15 +12,15 @@ from planner.result.message import Message
 class Gap:
     """Something that is missing or estimated, and what it ruled out or changed.
 
-    `kind`: no_price, no_specification, no_throughput, no_capacity_figure, memory, not_ownable, estimated, predicted,
-    old_price, private_price (one that does not hold on the day), renamed, not_planned, limited_use, sale_not_confirmed,
-    sale_ends, budget, quota.
+    `kind`: no_price, no_specification, no_throughput, no_capacity_figure, no_carbon_figure, memory, not_ownable,
+    estimated, predicted, old_price, private_price (one that does not hold on the day), renamed, not_planned,
+    limited_use, sale_not_confirmed, sale_ends, budget, quota.
     `subject` names the thing, `effect` says what follows from it (a str only until every room gives messages).
     """
 
     kind: str
-    """Code of the kind of gap: no_price, no_specification, no_throughput, no_capacity_figure, memory, not_ownable,
-    estimated, predicted, old_price, private_price, renamed, not_planned, limited_use,
+    """Code of the kind of gap: no_price, no_specification, no_throughput, no_capacity_figure, no_carbon_figure,
+    memory, not_ownable, estimated, predicted, old_price, private_price, renamed, not_planned, limited_use,
     sale_not_confirmed, sale_ends, budget or quota."""
     subject: str
     """The thing that is missing or estimated."""

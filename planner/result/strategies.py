@@ -207,6 +207,27 @@ class WorkloadCost:
 
 
 @dataclass(frozen=True, slots=True)
+class Emission:
+    """The energy of all nodes of a place in a month, at the meter of its site, and the emission of its grid.
+
+    Location-based: without certificates that a provider buys, and without making the hardware.
+    """
+
+    month: int
+    """Month, from 1."""
+    provider: str
+    """Provider; empty: the site of owned nodes."""
+    region: str
+    """Region; empty: the site of owned nodes."""
+    node_hours: float
+    """Node-hours used."""
+    energy_kwh: float | None
+    """Energy in kWh, cooling and losses included; null: the power of a node is unknown."""
+    carbon_kg: float | None
+    """Emission in kg CO2e; null: the energy or the grid is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
 class Strategy:
     """One way to serve the whole demand, solved to proven optimality.
 
@@ -238,6 +259,8 @@ class Strategy:
     """Dated payments."""
     workloads: tuple[WorkloadCost, ...] = ()
     """Cost of each workload; they add up to the total cost."""
+    emissions: tuple[Emission, ...] = ()
+    """Energy and carbon by month and place."""
     reasons: tuple[Message, ...] = ()
     """Why the strategy is infeasible; empty otherwise."""
     candidates: int = 0

@@ -5,7 +5,7 @@ Volumes are priced by the provider's marginal tiers: each step applies to the pa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner.request.assumptions import Assumptions
 from planner.request.models import Request, Workload
@@ -56,12 +56,32 @@ class DataCostLookup:
             else self._volume_cost(provider, region, "egress_internet", workload.egress_gb_per_month)
         )
         moved = None if egress is None else self._transfer_cost(workload, provider, region)
-        return None if storage is None or egress is None or moved is None else DataCosts(storage, egress, moved)
+        copy = None if moved is None else self._copy_cost(workload, provider, region)
+        if storage is None or egress is None or moved is None or copy is None:
+            return None
+        return DataCosts(storage + copy.storage, egress, moved + copy.transfer)
 
     def owned(self, workload: Workload, assumptions: Assumptions) -> DataCosts | None:
         """A month's data at owned nodes: storage with its replica in the cloud, egress, data from the cloud."""
         moved = self._transfer_cost(workload, "", "")
-        return None if moved is None else owned_data_costs(workload, assumptions, moved)
+        copy = None if moved is None else self._copy_cost(workload, "", "", assumptions["own_egress_per_gb"].value)
+        if moved is None or copy is None:
+            return None
+        own = owned_data_costs(workload, assumptions, moved + copy.transfer)
+        return replace(own, storage=own.storage + copy.storage)
+
+    def _copy_cost(
+        self, workload: Workload, provider: str, region: str, own_egress_per_gb: float = 0.0
+    ) -> DataCosts | None:
+        """A month of the copy in the second place for recovery: its storage there, and the changes that go there."""
+        if workload.recovery is None:
+            return DataCosts()
+        second, _, place = workload.recovery.place.partition(" ")
+        storage = self._volume_cost(second, place, "object_storage", workload.storage_gb)
+        volume = workload.recovery.replicated_gb_per_month
+        item = "transfer_inter_region" if second == provider else "egress_internet"
+        moved = self._volume_cost(provider, region, item, volume) if provider else volume * own_egress_per_gb
+        return None if storage is None or moved is None else DataCosts(storage, 0.0, moved)
 
     def _transfer_cost(self, workload: Workload, provider: str, region: str) -> float | None:
         """Moving data from its region: free inside it, transfer between regions of a provider, else egress."""

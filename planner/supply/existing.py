@@ -93,7 +93,8 @@ def _commitment_resource(line: LiveCommitment, covered: range, request: Request,
 
 
 def validate_existing(request: Request, catalog: Catalog) -> Iterator[InputProblem]:
-    """Unknown names and purchase options of existing commitments, and unknown regions of workloads' data."""
+    """Unknown names and purchase options of existing commitments, and unknown regions of workloads' data and of
+    stated grids."""
     for index, line in enumerate(request.existing.commitments):
         path = f"existing.commitments[{index}]"
         if line.provider not in catalog.providers:
@@ -106,9 +107,11 @@ def validate_existing(request: Request, catalog: Catalog) -> Iterator[InputProbl
         if line.instance_type not in types:
             yield unknown_name(f"{path}.instance_type", line.instance_type, types)
         yield from _validate_option(f"{path}.purchase_option", line.purchase_option)
+    for place in request.grid_gco2e_per_kwh:
+        yield from validate_place(f"grid_gco2e_per_kwh.{place}", place, catalog)
     for index, workload in enumerate(request.workloads):
         if workload.data_region is not None:
-            yield from _validate_data_region(f"workloads[{index}].data_region", workload.data_region, catalog)
+            yield from validate_place(f"workloads[{index}].data_region", workload.data_region, catalog)
 
 
 def _validate_option(path: str, written: str) -> Iterator[InputProblem]:
@@ -119,7 +122,8 @@ def _validate_option(path: str, written: str) -> Iterator[InputProblem]:
         yield InputProblem(path, path, "no such commitment", written, expected)
 
 
-def _validate_data_region(path: str, written: str, catalog: Catalog) -> Iterator[InputProblem]:
+def validate_place(path: str, written: str, catalog: Catalog) -> Iterator[InputProblem]:
+    """A problem where a provider and region (aws us-east-1) are none of the catalogue."""
     provider, _, region = written.partition(" ")
     if (provider, region) not in catalog.regions:
         yield unknown_name(path, written, [f"{known} {place}" for known, place in catalog.regions])

@@ -10,6 +10,7 @@ from planner.request.limits import PlanLimits, YearlyAmounts
 from planner.request.ownership import Site
 from planner.result import Category
 from planner.supply.candidates import Resource
+from planner.supply.carbon import CarbonFigures
 from planner.supply.quotas import quota_units_per_node
 from planner.workloads.demand import WorkloadDemand
 from pricing.quota import Quota
@@ -27,6 +28,7 @@ class LimitRules:
     limits: PlanLimits = field(default_factory=PlanLimits)
     site: Site = field(default_factory=Site)
     quotas: tuple[Quota, ...] = ()
+    carbon: CarbonFigures = field(default_factory=CarbonFigures)
 
     def counted(self, resource: Resource) -> tuple[tuple[Quota, float], ...]:
         """The quotas that its nodes count against, with the units that one node uses; none for owned nodes."""
@@ -59,6 +61,10 @@ class LimitRules:
     def budgets(self) -> bool:
         """Whether it matters when money is paid."""
         return self.limits.capex_per_year is not None or self.limits.opex_per_year is not None
+
+    @property
+    def limits_carbon(self) -> bool:
+        return self.limits.carbon_kg_per_year is not None
 
 
 def budget_year(month: int) -> int:

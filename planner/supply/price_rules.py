@@ -31,6 +31,7 @@ def plan_start(request: Request) -> date:
 def named_providers(request: Request) -> set[str]:
     """The providers that a request names: to rent from, or as holders of commitments or quotas."""
     asked = {*request.providers, *(name for workload in request.workloads for name in workload.providers)}
+    asked |= {each.recovery.place.partition(" ")[0] for each in request.workloads if each.recovery is not None}
     held = {commitment.provider for commitment in request.existing.commitments}
     return asked | held | {quota.provider for quota in request.quotas}
 
@@ -184,6 +185,8 @@ def may_run_in(catalog: Catalog, request: Request, workload: Workload, provider:
         return False
     if workload.regions and place not in workload.regions:
         return False
+    if workload.recovery is not None and workload.recovery.place == f"{provider} {place}":
+        return False  # a second place is another place
     for residency in (workload.residency, request.residency):
         if residency:
             region = catalog.regions[provider, place]

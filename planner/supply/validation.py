@@ -40,6 +40,10 @@ def validate_request(request: Request, catalog: Catalog) -> tuple[InputProblem, 
     problems += assumptions.validate_assumptions(request.assumptions, figures, request.currency)
     problems += existing.validate_existing(request, catalog)
     problems += onprem.validate_owned_systems(request, catalog)
+    if any(workload.recovery is not None for workload in request.workloads):
+        from planner.supply.recovery import validate_recovery
+
+        problems += validate_recovery(request, catalog)
     problems += validate_form(request)
     ended = cache(lambda name: describe_ended(name, catalog))  # many workloads name few accelerators
     for index, workload in enumerate(request.workloads):

@@ -9,10 +9,11 @@ block.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner.request.calendar import month_names, monthly_values, resolve_deadline
-from planner.request.models import Demand, Request, Workload
+from planner.request.models import DEMAND_KINDS, Demand, Request, Workload
 from planner.workloads.load_levels import group_levels
 
 WEEK = 168
@@ -100,6 +101,17 @@ def compute_demands(
     return PortfolioDemand(tuple(needs), hours, names, tuple(blocks.index(column) for column in columns))
 
 
+def scale_demand(demand: Demand, share: float) -> Demand:
+    """That share of a demand, in every month."""
+    kind = next(name for name in DEMAND_KINDS if getattr(demand, name) is not None)
+    value = getattr(demand, kind)
+    if isinstance(value, Mapping):
+        scaled: object = {month: amount * share for month, amount in value.items()}
+    else:
+        scaled = [amount * share for amount in value] if isinstance(value, list) else value * share
+    return demand.model_copy(update={kind: scaled})
+
+
 def _mean(levels: list[float]) -> float:
     """Their mean; exactly the level where they are one."""
     return levels[0] if len(set(levels)) == 1 else math.fsum(levels) / len(levels)
@@ -131,9 +143,7 @@ def _compute_demand(
 
 def _weekly_shape(demand: Demand, kind: str) -> tuple[float, ...] | None:
     """168 levels with mean 1, or None for work that may run at any hour of its month."""
-    if demand.total_units is not None:
-        return None
-    if demand.daily_shape == "flat" and kind in ("training", "batch") and demand.requests_per_second is None:
+    if not demand.is_tied_to_hours(kind):
         return None
     raw = _hourly_levels(demand.daily_shape)
     mean = math.fsum(raw) / len(raw)

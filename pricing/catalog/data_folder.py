@@ -153,3 +153,18 @@ def tell_write_failures(place: Path) -> Iterator[None]:
     except OSError as error:
         problem = error.strerror or str(error)
         raise ProviderFailure("not_written", f"{error.filename or place}: {problem}") from error
+
+
+FileStamp = tuple[Path, int, int] | None
+"""A file with its size and time of change; None without a file."""
+
+
+def stamp_file(path: Path | None) -> FileStamp:
+    """The stamp of a file; sizes and times of 0 where it cannot be read."""
+    if path is None:
+        return None
+    try:
+        file_stat = path.stat()
+    except OSError:
+        return (path, 0, 0)  # reading it will report the problem
+    return (path, file_stat.st_size, file_stat.st_mtime_ns)

@@ -26,7 +26,7 @@ from pricing.machines import PlainMachine
 from pricing.offering import Offering
 from pricing.price import Price
 from pricing.providers import CatalogLayout, list_catalog_files
-from pricing.regions import Provider, Region, Source
+from pricing.regions import GridCarbon, Provider, Region, Source
 from pricing.retirement import EndedFamily
 from pricing.sale import SaleTerm
 from pricing.systems import ServerSystem
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-VERSION = 9
+VERSION = 10
 """Raised whenever the tables change, so that an older file is never read."""
 
 SETTLED_NS = 5 * 10**9
@@ -60,6 +60,7 @@ TABLE_NAMES: dict[type, str] = {
     Fabric: "fabrics",
     EndedFamily: "ended_families",
     PlainMachine: "machines",
+    GridCarbon: "grid_carbon",
 }
 """The table of each kind of value; a snapshot has them under the same names."""
 INDEX = "CREATE INDEX by_offering ON prices (offering)"

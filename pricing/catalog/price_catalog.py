@@ -23,7 +23,7 @@ from pricing.offering import Offering
 from pricing.price import Price, parse_purchase_option
 from pricing.private_prices import RateCard
 from pricing.providers import CatalogLayout
-from pricing.regions import Provider, Region, Source
+from pricing.regions import GridCarbon, Provider, Region, Source
 from pricing.retirement import EndedFamily
 from pricing.sale import SaleTerm, find_sale_term
 from pricing.systems import ServerSystem
@@ -107,7 +107,9 @@ class Catalog:
         )
         card, exchange = (path if path.is_file() or path.parent != data else None for path in given)
         return _open_with_user_files(
-            data_folder.current_layout(EMBEDDED_LAYOUT, data), _stamp_file(card), _stamp_file(exchange)
+            data_folder.current_layout(EMBEDDED_LAYOUT, data),
+            data_folder.stamp_file(card),
+            data_folder.stamp_file(exchange),
         )
 
     @classmethod
@@ -200,6 +202,11 @@ class Catalog:
     def machines(self) -> tuple[PlainMachine, ...]:
         """Types with CPUs only or with FPGAs, at each price: shown and compared with, never planned."""
         return tuple(self._store.table(PlainMachine))
+
+    @cached_property
+    def grid_carbon(self) -> dict[tuple[str, str], GridCarbon]:
+        """Carbon intensity by (provider, region); regions without a figure are not in it."""
+        return {(grid.provider, grid.region): grid for grid in self._store.table(GridCarbon)}
 
     @cached_property
     def options(self) -> tuple[str, ...]:
@@ -357,22 +364,10 @@ def _open_catalog(layout: CatalogLayout) -> Catalog:
     return Catalog(layout)
 
 
-FileStamp = tuple[Path, int, int] | None
-"""A file with its size and time of change; None without a file."""
-
-
-def _stamp_file(path: Path | None) -> FileStamp:
-    if path is None:
-        return None
-    try:
-        file_stat = path.stat()
-    except OSError:
-        return (path, 0, 0)  # reading it will report the problem
-    return (path, file_stat.st_size, file_stat.st_mtime_ns)
-
-
 @lru_cache(maxsize=8)
-def _open_with_user_files(layout: CatalogLayout, card: FileStamp, exchange: FileStamp) -> Catalog:
+def _open_with_user_files(
+    layout: CatalogLayout, card: data_folder.FileStamp, exchange: data_folder.FileStamp
+) -> Catalog:
     """Cached until a file changes: the service calls this for every plan."""
     if card is None and exchange is None:
         return _open_catalog(layout)

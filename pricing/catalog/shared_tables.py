@@ -1,4 +1,5 @@
-"""Rows of the shared tables: how types are sold and joined, what ended, and machines without an accelerator."""
+"""Rows of the shared tables: how types are sold and joined, what ended, carbon of grids, machines without an
+accelerator."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from pricing.exchange_rates import parse_currency_code
 from pricing.fabric import Fabric
 from pricing.machines import MachineKind, PlainMachine
 from pricing.price import parse_purchase_option
+from pricing.regions import GridCarbon
 from pricing.retirement import ENDED_COLUMNS, EndedFamily
 from pricing.sale import SaleTerm
 
@@ -42,6 +44,15 @@ def parse_fabric(row: TableRow) -> Fabric | None:
         **{column: row.text(column, empty=True) for column in ("rdma", "topology", "machine_type")},
         **{column: row.number(column) for column in ("network_gbps", "rdma_gbps")},
         **{column: row.whole(column) for column in ("nodes_joined", "network_interfaces", "hosts")},
+    )
+
+
+def parse_grid_carbon(row: TableRow) -> GridCarbon | None:
+    """One row of grid_carbon.csv; None after its faults were noted."""
+    return row.build(
+        GridCarbon,
+        **{column: row.text(column) for column in ("provider", "region", "year", "source")},
+        grid_gco2e_per_kwh=row.positive("grid_gco2e_per_kwh"),
     )
 
 

@@ -17,6 +17,7 @@ from pricing.catalog.shared_tables import (
     YES_NO,
     parse_ended_family,
     parse_fabric,
+    parse_grid_carbon,
     parse_machine,
     parse_sale_term,
 )
@@ -28,7 +29,7 @@ from pricing.machines import MACHINE_COLUMNS, PlainMachine
 from pricing.offering import Offering, Status
 from pricing.price import Method, Price, parse_purchase_option
 from pricing.providers import CatalogLayout
-from pricing.regions import Provider, Region, Source
+from pricing.regions import GRID_CARBON_COLUMNS, GridCarbon, Provider, Region, Source
 from pricing.retirement import ENDED_COLUMNS, EndedFamily
 from pricing.sale import SALE_COLUMNS, SaleTerm
 from pricing.systems import ServerSystem
@@ -63,6 +64,7 @@ class Snapshot:
     fabrics: tuple[Fabric, ...] = ()
     ended_families: tuple[EndedFamily, ...] = ()
     machines: tuple[PlainMachine, ...] = ()
+    grid_carbon: tuple[GridCarbon, ...] = ()
 
 
 def read_snapshot(layout: CatalogLayout) -> Snapshot:
@@ -81,6 +83,9 @@ def read_snapshot(layout: CatalogLayout) -> Snapshot:
     )
     machines = _read_overridden_rows(
         layout, "machines.csv", MACHINE_COLUMNS, partial(parse_machine, sources=known), lambda its: its.key, faults
+    )
+    grids = _read_overridden_rows(
+        layout, "grid_carbon.csv", GRID_CARBON_COLUMNS, parse_grid_carbon, lambda its: its.key, faults
     )
     folders = [_ProviderFolder(name, path, names, known, faults) for name, path in layout.folders]
     if not folders:
@@ -102,6 +107,7 @@ def read_snapshot(layout: CatalogLayout) -> Snapshot:
         fabrics=fabrics,
         ended_families=tuple(ended_families),
         machines=tuple(each for each in machines if each.provider in dict(layout.folders)),
+        grid_carbon=grids,
     )
 
 

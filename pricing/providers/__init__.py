@@ -2,7 +2,8 @@
 
 A folder has provider.toml and regions.csv (maintained by hand), offerings.csv, prices.csv, tiers.csv and snapshot.toml
 (made by the import command or by a refresh). It may have sources.csv, accelerators.csv, aliases.csv, fabric.csv,
-machines.csv and sale.csv with additions to the shared tables, and history.csv: superseded prices, which no plan reads.
+grid_carbon.csv, machines.csv and sale.csv with additions to the shared tables, and history.csv:
+superseded prices, which no plan reads.
 A folder with a `fetch.py` can be refreshed. All folders have the same layout.
 
 Installed plug-ins add folders by an entry point of the group `gpu_planner.providers`: its name is the provider's, its
@@ -20,11 +21,19 @@ from functools import cache
 from pathlib import Path
 
 SHARED_TABLES = (
-    "accelerators.csv", "aliases.csv", "ended.csv", "fabric.csv", "machines.csv", "sale.csv", "sources.csv",
-    "systems.csv",
+    "accelerators.csv", "aliases.csv", "ended.csv", "fabric.csv", "grid_carbon.csv", "machines.csv", "sale.csv",
+    "sources.csv", "systems.csv",
 )  # fmt: skip
 PROVIDER_TABLES = ("provider.toml", "offerings.csv", "prices.csv", "regions.csv", "tiers.csv")
-OPTIONAL_TABLES = ("accelerators.csv", "aliases.csv", "fabric.csv", "machines.csv", "sale.csv", "sources.csv")
+OPTIONAL_TABLES = (
+    "accelerators.csv",
+    "aliases.csv",
+    "fabric.csv",
+    "grid_carbon.csv",
+    "machines.csv",
+    "sale.csv",
+    "sources.csv",
+)
 """Tables that a folder may have in addition to the shared ones of the same names."""
 PLUG_IN_GROUP = "gpu_planner.providers"
 

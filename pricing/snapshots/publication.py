@@ -41,7 +41,7 @@ from pricing.transfer_storage_prices import Tier
 Row = TypeVar("Row", Price, Offering, Region, Tier)
 QUARANTINE_COLUMNS = ("subject", "reason", "price_before", "before_as_of", "price_after", "after_as_of")
 SALE_TABLE = "sale.csv"
-CURATED_FILES = ("provider.toml", "accelerators.csv", "aliases.csv", "fabric.csv")
+CURATED_FILES = ("provider.toml", "accelerators.csv", "aliases.csv", "fabric.csv", "grid_carbon.csv")
 """Copied from the previous snapshot if it has them."""
 
 

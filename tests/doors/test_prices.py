@@ -312,6 +312,8 @@ def test_what_an_import_of_fact_tables_took_in_is_told_in_words():
         accelerators=3,
         systems=1,
         machines=7,
+        grids=3,
+        grids_read=4,
         tiers_read=2000,
         tiers_used=1,
         tiers_left={"a price that a newer one replaces": 1990, "an item that no plan uses": 9},

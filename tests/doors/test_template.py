@@ -76,7 +76,7 @@ def test_months_lists_and_equal_bytes(planner, tmp_path):
     assert [column.field for column in table.columns][-3:] == ["2027-11", "2027-12", "2028-01"]
     sheet = openpyxl.load_workbook(tmp_path / "a.xlsx")["Plan"]
     lists = [rule for rule in sheet.data_validations.dataValidation if rule.type == "list"]
-    assert len(lists) == 6  # kind, GPU, traffic pattern, throughput per, interruptible, may be owned
+    assert len(lists) == 7  # kind, GPU, traffic, throughput per, interruptible, may be owned, recovery
     assert sheet["A4"].comment.text == "A unique name. Required."
 
 

@@ -10,6 +10,7 @@ from planner.request.models import Request
 from planner.request.validation import list_amounts
 
 DOCUMENT = {
+    "call_prices": [{"workload": "a", "input_per_million": 1, "output_per_million": 2, "output_tokens_per_unit": 1}],
     "limits": {"opex_per_year": 300_000, "capex_per_year": [1, 2]},
     "systems": [{"name": "box", "price": 9000}],
     "existing": {"commitments": [{"fee_per_month": 5}]},
@@ -17,6 +18,8 @@ DOCUMENT = {
     "workloads": [{"name": "a"}, {"name": "b", "budget_per_month": 100}],
 }
 AMOUNTS = {
+    "call_prices[0].input_per_million",
+    "call_prices[0].output_per_million",
     "limits.opex_per_year", "limits.capex_per_year[0]", "limits.capex_per_year[1]", "systems[0].price",
     "existing.commitments[0].fee_per_month", "assumptions.electricity_price_per_kwh",
     "assumptions.price_of_8x_h100_server", "workloads[1].budget_per_month",
@@ -29,10 +32,13 @@ def test_the_schema_tells_which_values_are_money():
     schema = Request.model_json_schema()
     fields = [pair for model in schema["$defs"].values() for pair in model["properties"].items()]
     marked = {name for name, field in fields if "x-money" in str(field)}
-    assert marked == {"budget_per_month", "price", "fee_per_month", "capex_per_year", "opex_per_year"}
+    assert marked == {
+        "budget_per_month", "price", "fee_per_month", "capex_per_year", "opex_per_year", "input_per_million",
+        "output_per_million",
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize("part", ["limits", "systems", "existing", "assumptions", "workloads"])
+@pytest.mark.parametrize("part", ["limits", "systems", "existing", "assumptions", "workloads", "call_prices"])
 def test_no_amount_becomes_another_currency_in_silence(part):
     """300,000 USD a year were 300,000 EUR with --currency EUR."""
     document = {"currency": "USD", part: DOCUMENT[part]}

@@ -11,7 +11,7 @@ import pytest
 from planner.application import plan
 from planner.finance.cashflow import Terms
 from planner.optimization import home_selection, plan_search
-from planner.optimization.dominance import full_choice_set
+from planner.optimization.dominance import build_choice_set, full_choice_set
 from planner.optimization.model import StrategyScope, build_program
 from planner.optimization.place_program import build_place_program
 from planner.optimization.plan_search import EFFORTS, search_plan
@@ -19,7 +19,9 @@ from planner.optimization.solution import PlanningContext
 from planner.optimization.solver import relax_program, solve_program
 from planner.reports import load
 from planner.request import assumptions as figures
+from planner.request.limits import PlanLimits
 from planner.supply.candidates import build_market
+from planner.supply.carbon import SITE, CarbonFigures
 from planner.supply.limits import LimitRules
 from planner.supply.onprem import buyable_nodes
 from planner.workloads.demand import compute_demands
@@ -94,6 +96,35 @@ def test_no_plan_is_below_the_program_by_place(instance, seed):
     assert relax_program(by_place).bound <= found.objective
     assert found.bound <= best.objective * (1 + 1e-6)
     assert found.objective >= best.objective * 0.6  # it leaves out little, nodes that small services share above all
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_no_plan_within_a_limit_on_carbon_is_below_the_program_by_place(instance, seed):
+    """Half of what the cheapest plan emits: us-east-2 is clean, the site of owned nodes in between. Nothing that a plan
+    within the limit needs is pruned."""
+    setting, allowed = instance(seed)
+    carbon = CarbonFigures({("aws", "us-east-1"): 0.4, ("aws", "us-east-2"): 0.02, SITE: 0.05})
+
+    def limited(kg: float) -> PlanningContext:
+        return replace(setting, rules=LimitRules(PlanLimits(carbon_kg_per_year=kg), carbon=carbon))
+
+    free = build_program(limited(1e12), allowed)
+    values = solve_program(free).values
+    rows = [number for number, limit in enumerate(free.row_limit) if limit is not None]
+    entries = list(zip(free.entry_row, free.entry_column, free.entry_value, strict=True))
+    emitted = [
+        sum(value * values[column] for at, column, value in entries if at == row) * free.row_scale[row] for row in rows
+    ]
+    half = limited(max(emitted) / 2)
+    best = solve_program(build_program(half, allowed))
+    if best.values:
+        found = solve_program(build_place_program(half, allowed).program)
+        assert found.bound <= best.objective * (1 + 1e-6)
+        choice = build_choice_set(half.market, half.demands, half.assumptions, half.terms, half.rules)
+        scope = StrategyScope(choice.shared, allowed.hourly_until)
+        pruned = solve_program(build_program(replace(half, choice=choice), scope))
+        assert pruned.objective == pytest.approx(best.objective, rel=2e-6)
 
 
 def test_the_program_by_place_is_exact_for_one_place_and_one_way_more(priced, ask):

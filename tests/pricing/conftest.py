@@ -81,6 +81,11 @@ gke_machine_type,note,source,date,confidence
 acme,a.large,400,InfiniBand,400,4,100 VMs in one scale set,,,,,,a page (copy; id 9),2026-05-01,vendor page
 acme,a.sixth,5-80,none,0,1,1 (no RDMA),,,,,,a page,2026-05-01,vendor page
 """,
+    "grid_carbon.csv": """\
+provider,region,grid_gco2e_per_kwh,carbon_free_share,year,source
+acme,here-1,379.069,,2021-2022,a repository
+acme,nowhere-1,100,0.5,2024,a region that the catalogue does not have
+""",
     "term_prices.csv": """\
 provider,region,instance_type,purchase_option,price_usd_per_hour,as_of,source_id,method,sources_seen,note,source,confidence
 acme,here-1,a.large,reserved_3y,4,2026-09-01,src2,listed; on the page,1,,a page,secondary

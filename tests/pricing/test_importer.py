@@ -9,6 +9,7 @@ import pytest
 from pricing.catalog.price_catalog import ROOT, Catalog
 from pricing.errors import InvalidSnapshot
 from pricing.offering import Offering
+from pricing.regions import GridCarbon
 from tools.importer import import_facts
 
 
@@ -100,6 +101,13 @@ def test_tiers_are_numeric_and_say_where_the_source_ends(small, tmp_path):
     assert made.reference_tiers("acme", "block_storage") == ()
 
 
+def test_carbon_intensity_is_that_of_regions_of_the_catalogue(small, tmp_path):
+    report = import_facts(small.facts, small.target, small.curated)
+    made = Catalog.read(small.target, tmp_path / "cache")
+    assert (report.grids, report.grids_read) == (1, 2)
+    assert made.grid_carbon == {("acme", "here-1"): GridCarbon("acme", "here-1", 379.069, "2021-2022", "a repository")}
+
+
 def test_a_second_run_changes_nothing_and_rows_may_come_in_any_order(small):
     first = import_facts(small.facts, small.target, small.curated)
     made = tree(small.target)
@@ -109,6 +117,7 @@ def test_a_second_run_changes_nothing_and_rows_may_come_in_any_order(small):
         "data/accelerators.csv",
         "data/machines.csv",
         "data/fabric.csv",
+        "data/grid_carbon.csv",
         "data/sale.csv",
         "data/sources.csv",
         "data/systems.csv",
@@ -319,7 +328,7 @@ def test_every_missing_table_and_column_is_reported_once(tmp_path):
         import_facts(tmp_path / "facts", ROOT)
     missing = (
         "accelerators", "offerings", "sources", "systems", "transfer_storage_prices", "price_history", "price_suspect",
-            "sold_how", "fabric", "term_prices", "neocloud_prices", "cpu_prices",
+            "sold_how", "fabric", "term_prices", "neocloud_prices", "cpu_prices", "grid_carbon",
     )  # fmt: skip
     columns = "region, instance_type, purchase_option, price_usd_per_hour, as_of, source_id, method, note"
     expected = {f"facts/{name}.csv: the file is missing" for name in missing}

@@ -25,7 +25,8 @@ from tools.importer.fact_tables import CURATED_FOLDER, Facts
 @dataclass(frozen=True, slots=True)
 class ImportReport:
     """Counts of an import; `tiers_left` counts the skipped rows of transfer and storage prices, by
-    reason; `sale_left` what the terms of sale leave out; `no_folder` the rows of clouds that the target lacks."""
+    reason; `sale_left` what the terms of sale leave out; `no_folder` the rows of clouds that the target lacks;
+    `grids_read` carbon intensities, of which `grids` are of regions of the catalogue."""
 
     providers: tuple[str, ...]
     offerings: int
@@ -35,6 +36,8 @@ class ImportReport:
     accelerators: int
     systems: int
     machines: int
+    grids: int
+    grids_read: int
     tiers_read: int
     tiers_used: int
     tiers_left: dict[str, int]
@@ -74,6 +77,8 @@ def import_facts(folder: Path, target: Path, curated_folder: Path = CURATED_FOLD
         accelerators=len(facts.names.by_name),
         systems=len(snapshot.systems),
         machines=len(snapshot.machines),
+        grids=len(snapshot.grid_carbon),
+        grids_read=len(facts.grids),
         tiers_read=len(facts.tiers),
         tiers_used=used,
         tiers_left=left,

@@ -13,6 +13,7 @@ from pricing.catalog import snapshot_tables
 from pricing.csv_tables import format_sorted_table, quote_toml_strings
 from pricing.fabric import FABRIC_COLUMNS
 from pricing.machines import MACHINE_COLUMNS
+from pricing.regions import GRID_CARBON_COLUMNS
 from pricing.sale import SALE_COLUMNS
 from pricing.snapshots.price_history import HISTORY_COLUMNS, HISTORY_FILE
 from pricing.transfer_storage_prices import Tier
@@ -32,6 +33,7 @@ def build_catalog_files(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, 
             snapshot_tables.SOURCE_COLUMNS, (asdict(s) for s in facts.sources.values())
         ),
         "data/fabric.csv": format_sorted_table(FABRIC_COLUMNS, (asdict(fabric) for fabric in facts.fabrics)),
+        "data/grid_carbon.csv": _grid_carbon_table(facts),
         "data/machines.csv": format_sorted_table(MACHINE_COLUMNS, facts.machines),
         "data/sale.csv": format_sorted_table(SALE_COLUMNS, (asdict(term) for term in facts.sale[0])),
         "data/systems.csv": _system_table(facts),
@@ -54,6 +56,13 @@ def build_catalog_files(facts: Facts) -> tuple[dict[str, bytes], int, dict[str, 
         files |= {f"providers/{name}/{file}": content for file, content in tables.items()}
         files[f"providers/{name}/snapshot.toml"] = _snapshot_manifest(facts, name, tables, tiers)
     return files, len(facts.tiers) - left.total(), dict(sorted(left.items()))
+
+
+def _grid_carbon_table(facts: Facts) -> bytes:
+    """The carbon intensity of the regions that the catalogue has."""
+    known = {name: {row.values["region"] for row in rows} for name, rows in facts.regions.items()}
+    rows = (row.values for row in facts.grids if row.text("region") in known.get(row.text("provider"), ()))
+    return format_sorted_table(GRID_CARBON_COLUMNS, rows)
 
 
 def _accelerator_table(facts: Facts) -> bytes:

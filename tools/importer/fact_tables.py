@@ -41,6 +41,7 @@ FACT_TABLES: dict[str, tuple[str, ...]] = {
     ),
     "cpu_prices.csv": MACHINE_FACT_COLUMNS,
     "fabric.csv": FABRIC_FACT_COLUMNS,
+    "grid_carbon.csv": ("provider", "region", "grid_gco2e_per_kwh", "carbon_free_share", "year", "source"),
     "neocloud_prices.csv": LISTED_COLUMNS,
     "offerings.csv": (
         "provider", "family", "instance_type", "accelerator", "accelerator_count", "accelerator_memory_gib", "vcpus",
@@ -115,6 +116,7 @@ class Facts:
     sale_types: list[TableRow]
     networks: list[TableRow]
     plain: list[TableRow]
+    grids: list[TableRow]
 
     @property
     def options(self) -> set[tuple[str, str]]:
@@ -194,6 +196,7 @@ class Facts:
             sale_types=curated["sale_types.csv"],
             networks=tables["fabric.csv"],
             plain=tables["cpu_prices.csv"],
+            grids=tables["grid_carbon.csv"],
         )
 
 

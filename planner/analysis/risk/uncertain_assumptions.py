@@ -23,9 +23,19 @@ HARDWARE, ON_DEMAND, SPOT, COMMITMENT = (
     "commitment_price_level",
 )
 POLICY_ASSUMPTIONS = frozenset(
-    {"capacity_blocks_beyond_window", "old_spot_price_days", "old_price_days", "owned_price_max_age_years"}
+    {
+        "capacity_blocks_beyond_window",
+        "old_spot_price_days",
+        "old_price_days",
+        "owned_price_max_age_years",
+        "cloud_pue",
+        "failover_minutes",
+        "node_start_minutes",
+        "standby_fraction",
+    }
 )
-"""They limit which prices a plan uses or warns of, and change no cost."""
+"""Never varied: they limit which prices a plan uses or warns of, count carbon or hours of recovery at no cost, or
+are a choice (the share of a service in readiness)."""
 REPLANNED_ASSUMPTIONS = frozenset(
     {
         "lead_time_months",

@@ -49,6 +49,12 @@ KINDS = (
     ("inference", r"inferenc|serving|\bserve|online|endpoint|real ?time|\bapi\b|chat"),
 )
 """The kinds of workloads, as patterns over normalized texts."""
+RECOVERY_LEVELS = (
+    ("pilot_light", r"pilot"),
+    ("warm_standby", r"warm|standby"),
+    ("active_active", r"active"),
+)
+"""The levels of disaster recovery, as patterns over normalized texts."""
 
 
 @lru_cache(maxsize=4096)

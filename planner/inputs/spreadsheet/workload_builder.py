@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from planner.inputs.notation.dates import date_problem, is_ambiguous_date, last_finished_month
-from planner.inputs.notation.header_terms import match_kind
+from planner.inputs.notation.header_terms import RECOVERY_LEVELS, match_kind
 from planner.inputs.notation.numbers import KRONE, KRONES
 from planner.inputs.notation.units import (
     PER_MONTH,
@@ -33,6 +33,8 @@ SHAPES = (
     ("flat", r"flat|constant|steady|24 ?[/x] ?7|even|around the clock|uniform"),
 )
 
+NO_RECOVERY = ("", "none", "no", "n/a", "na")
+
 
 def build_workload(line: WorkloadRow, name: str, source: str) -> tuple[dict[str, Any], DemandStatement | None]:
     """The workload as a request has it, and its demand; after problems with placeholders."""
@@ -51,6 +53,7 @@ def build_workload(line: WorkloadRow, name: str, source: str) -> tuple[dict[str,
     workload |= _read_sizes(line, hardware, kind)
     workload |= _read_permissions(line)
     workload |= _read_amounts(line)
+    workload |= _read_recovery(line)
     return workload, stated
 
 
@@ -256,6 +259,31 @@ def _read_permissions(line: WorkloadRow) -> dict[str, Any]:
         if flag is not None and cell is not None:
             result |= line.record(meaning, cell, flag)
     return result
+
+
+def _read_recovery(line: WorkloadRow) -> dict[str, Any]:
+    """The second place of a row; both its level and its place must be stated."""
+    level, place = line.cell("recovery"), line.cell("recovery_place")
+    if level is None and (place is None or not line.text("recovery_place")):
+        return {}
+    if level is None or place is None:
+        cell = level or place
+        assert cell is not None
+        if normalize_text(cell.text) not in NO_RECOVERY:
+            expected = "two columns: disaster recovery (warm standby) and recovery place (aws eu-north-1)"
+            line.ledger.add_problem(cell, "a second place needs a level and a place", expected)
+        return {}
+    text = normalize_text(line.text("recovery"))
+    if text in NO_RECOVERY:
+        return {}
+    name = next((each for each, pattern in RECOVERY_LEVELS if re.search(pattern, text)), "")
+    if not name:
+        line.ledger.add_problem(level, "not a level of recovery", "pilot light, warm standby, active or none")
+        return {}
+    stated = line.record("recovery.level", level, name) | line.record(
+        "recovery.place", place, line.text("recovery_place")
+    )
+    return {"recovery": stated}
 
 
 def _read_amounts(line: WorkloadRow) -> dict[str, Any]:

@@ -36,6 +36,8 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "commitments_charged_pro_rata": "Commitments that outlive the plan are charged pro rata.",
     "data_charged_where_work_runs": "Storage and egress are charged where the work runs, in proportion to the work done"
     " there in a month.",
+    "carbon_of_grids": "Energy is counted at the meter of the site: of rented nodes in the hours of use, at the draw at"
+    " work; of owned nodes from delivery on. Carbon is that of the mean grid of the region.",
     "work_timing": "Training and batch work may run at any hour of its month; services and interactive work follow"
     " their shape.",
     "workloads_have_homes": "Each workload lives in one place for the whole plan: one instance type in one region, or"

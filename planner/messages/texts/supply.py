@@ -140,6 +140,10 @@ TEXTS: Mapping[str, str | Callable[..., str]] = {
     "owned_height_unknown": NOT_PLANNED + "its height is unknown, and racks are counted by height: state {assumption}",
     "owned_power_estimated": "maximum power {power_kw:.2f} kW estimated as {times_accelerator_power:g} x that of its"
     " accelerators",
+    "grid_carbon_unknown": "no carbon intensity of its grid is known: its emissions are not counted; state"
+    " grid_gco2e_per_kwh of the region, or of the site",
+    "node_power_unknown": "its power is unknown: its energy and emissions are not counted",
+    "not_used_under_carbon_limit": "not used, since carbon is limited: {reason}",
     "rack_counted_by_power": "its height is unknown: its share of a rack is counted by its power alone",
     "existing_price_unknown": "no price is known: its support, insurance and resale are counted as 0",
     "memory_without_ecc": "{accelerator} is listed without error-correcting memory: bit errors may go unnoticed",

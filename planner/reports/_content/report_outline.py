@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from planner.reports._content.call_prices import call_prices_section, call_sentences
 from planner.reports._content.cash_flow import cash_sections
 from planner.reports._content.changes import changes_section, full_changes_section
 from planner.reports._content.commitments import commitments_section
+from planner.reports._content.emissions import emissions_section
 from planner.reports._content.evidence import (
     assumptions_section,
     break_even_section,
@@ -23,6 +25,7 @@ from planner.reports._content.financial_views import (
     unit_economics_section,
 )
 from planner.reports._content.negotiation import negotiation_section
+from planner.reports._content.recovery import recovery_section
 from planner.reports._content.risk import risk_section
 from planner.reports._content.sections import (
     Section,
@@ -42,8 +45,8 @@ from planner.result import Plan
 def decision_sections(plan: Plan) -> list[Section]:
     """The first sections of a report: recommendation, strategies, changes and savings."""
     first = recommendation_section(plan)
-    if sentence := uncertainty_sentence(plan):
-        first = replace(first, blocks=(*first.blocks, make_bullets([sentence])))
+    if sentences := [*filter(None, [uncertainty_sentence(plan)]), *call_sentences(plan)]:
+        first = replace(first, blocks=(*first.blocks, make_bullets(sentences)))
     sections = [first, strategies_section(plan), changes_section(plan), bridge_section(plan)]
     return [section for section in sections if section is not None]
 
@@ -60,8 +63,11 @@ def evidence_sections(plan: Plan, *, in_full: bool = False) -> list[Section]:
             usage_section(plan, chosen),
             workloads_section(plan, chosen),
             unit_economics_section(plan),
+            emissions_section(plan, chosen),
         ]
     sections += [
+        call_prices_section(plan),
+        recovery_section(plan),
         quota_section(plan),
         negotiation_section(plan),
         owning_section(plan),

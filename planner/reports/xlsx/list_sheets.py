@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from dataclasses import astuple
 
 from planner.reports._content.bill_of_materials import list_materials
+from planner.reports._content.call_prices import meeting_text
+from planner.reports._content.emissions import OWN_SITE
 from planner.reports._content.evidence import workload_field
 from planner.reports._content.number_format import in_words, month_name
+from planner.reports._content.recovery import LEVELS
 from planner.reports._content.uncertainty import RULES, trigger_text
 from planner.reports.xlsx.workbook import Cell, Column, PlanWorkbook
 from planner.result import Plan, describe_orders
@@ -258,6 +261,59 @@ def _uncertainty_list(plan: Plan) -> SheetList:
     )
 
 
+def _emissions_list(plan: Plan) -> SheetList:
+    columns = (
+        ("strategy", 9, "text"), ("month", 7, "count"), ("month name", 9, "text"), ("provider", 10, "text"),
+        ("region", 16, "wrap"), ("node-hours", 12, "figure"), ("energy, kWh", 14, "figure"),
+        ("carbon, kg CO2e", 14, "figure"),
+    )  # fmt: skip
+    rows = [
+        (
+            s.name, row.month, month_name(plan, row.month), row.provider, row.region or OWN_SITE, row.node_hours,
+            row.energy_kwh, row.carbon_kg,
+        )
+        for s in plan.strategies for row in s.emissions
+    ]  # fmt: skip
+    note = "At the meter of the site, by the mean emission of its grid. An empty cell is not known; it is not zero."
+    return note, columns, rows
+
+
+def _recovery_list(plan: Plan) -> SheetList:
+    money = plan.currency
+    columns = (
+        ("workload", 26, "wrap"), ("place", 20, "wrap"), ("level", 34, "wrap"), ("in the plan", 8, "text"),
+        ("nodes there", 10, "figure"), (f"cost added, {money}", 16, "money"),
+        (f"present cost added, {money}", 16, "money"), ("hours to a part", 10, "figure"),
+        ("hours to all", 10, "figure"),
+    )  # fmt: skip
+    rows = [
+        (
+            each.workload, each.place, LEVELS[each.level], "yes" if each.is_chosen else "no", each.nodes,
+            each.cost_added, each.present_cost_added, each.hours_to_part, each.hours_to_all,
+        )
+        for each in plan.recovery
+    ]  # fmt: skip
+    return "Levels of disaster recovery, each planned in the recommended strategy with all else equal.", columns, rows
+
+
+def _calls_list(plan: Plan) -> SheetList:
+    money = plan.currency
+    columns = (
+        ("workload", 26, "wrap"), ("called", 26, "wrap"), ("price as of", 11, "date"), ("source", 26, "wrap"),
+        ("tokens a month", 18, "count"), (f"own, {money} per million", 14, "figure"),
+        (f"called, {money} per million", 14, "figure"), (f"own cost, {money}", 16, "money"),
+        (f"calls, {money}", 16, "money"), ("same cost at, tokens a month", 24, "wrap"),
+    )  # fmt: skip
+    rows = [
+        (
+            each.workload, each.called, each.as_of, each.source, each.tokens_per_month, each.own_cost_per_million,
+            each.call_cost_per_million, each.own_cost, each.call_cost, meeting_text(each),
+        )
+        for each in plan.calls
+    ]  # fmt: skip
+    return "Self-run models against stated prices per token; costs over the whole plan.", columns, rows
+
+
 LISTS = {
     "Savings rates": _savings_list,
     "Commitments": _commitments_list,
@@ -265,6 +321,9 @@ LISTS = {
     "Uncertainty": _uncertainty_list,
     "Resources": _resources_list,
     "Purchases": _purchases_list,
+    "Emissions": _emissions_list,
+    "Recovery": _recovery_list,
+    "Build or call": _calls_list,
     "Throughput": _throughput_list,
     "Gaps": _gaps_list,
     "Bill of materials": _materials_list,
@@ -273,5 +332,6 @@ LISTS = {
     "As read": _readings_list,
 }
 NONE_IF_EMPTY = (
-    "Savings rates", "Commitments", "Ladder", "Uncertainty", "Bill of materials", "Quotas", "Negotiation", "As read",
+    "Savings rates", "Commitments", "Emissions", "Recovery", "Build or call", "Ladder", "Uncertainty",
+    "Bill of materials", "Quotas", "Negotiation", "As read",
 )  # fmt: skip

@@ -12,6 +12,7 @@ from fractions import Fraction
 from tests.fuzz.plans import facts
 from tests.fuzz.plans.answer import CLOSE, Answer, Fault, Row, Speed, key_of, place_of
 from tests.fuzz.plans.check_work import nodes_for, replicas
+from tests.fuzz.plans.facts import HOURS
 from tests.fuzz.plans.question import Work
 
 SLACK = 1 + CLOSE
@@ -177,7 +178,17 @@ def budgets_are_kept(answer: Answer) -> Iterator[Fault]:
 
 def site_is_kept(answer: Answer) -> Iterator[Fault]:
     """Power and racks of all owned nodes on site, from delivery on."""
-    limits, months = answer.question.limits, len(answer.question.months)
+    limits, on_site = answer.question.limits, _on_site(answer)
+    for field, size in (("owned_power_kw", answer.power_kw), ("owned_racks", answer.racks)):
+        for month, nodes in on_site.items() if limits.get(field) else ():
+            taken = math.fsum(count * size(system) for system, count in nodes.items())
+            if taken > limits[field] * SLACK:
+                yield Fault(field, f"month {month}", taken, limits[field])
+
+
+def _on_site(answer: Answer) -> dict[int, dict[str, float]]:
+    """Owned nodes by month and system, from delivery on."""
+    months = len(answer.question.months)
     on_site: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for line, system, covers, _ in answer.held_nodes:
         for month in covers:
@@ -187,11 +198,50 @@ def site_is_kept(answer: Answer) -> Iterator[Fault]:
             migrating = round(answer.assumed["migration_months"])
             for month in range(each["usable_from"] - migrating, min(each["usable_to"], months) + 1):
                 on_site[month][each["name"]] += each["count"]
-    for field, size in (("owned_power_kw", answer.power_kw), ("owned_racks", answer.racks)):
-        for month, nodes in on_site.items() if limits.get(field) else ():
-            taken = math.fsum(count * size(system) for system, count in nodes.items())
-            if taken > limits[field] * SLACK:
-                yield Fault(field, f"month {month}", taken, limits[field])
+    return on_site
+
+
+def carbon_is_kept(answer: Answer) -> Iterator[Fault]:
+    """Emission of each year and of each place and month: hours of use of rented nodes; all hours of owned ones from
+    delivery on, at work or idle."""
+    months, a = len(answer.question.months), answer.assumed
+    kwh: dict[tuple[int, str, str], float] = defaultdict(float)
+    for use in answer.uses:
+        kwh[use["month"], use["provider"], use["region"]] += use["node_hours"] * _kw_of_use(answer, use)
+    for month, nodes in _on_site(answer).items():
+        for system, count in nodes.items():
+            kwh[month, "", ""] += (
+                count
+                * HOURS
+                * answer.power_kw(system)
+                * a["pue"]
+                * a["idle_draw_fraction"]
+                * (a["server_power_fraction"])
+            )
+    shown = {(row["month"], row["provider"], row["region"]): row for row in answer.strategy["emissions"]}
+    for key in kwh.keys() | shown.keys():
+        energy = shown[key]["energy_kwh"] if key in shown else 0.0
+        if energy is not None and not math.isclose(energy, kwh[key], rel_tol=1e-6, abs_tol=1e-6):
+            yield Fault("energy", str(key), energy, kwh[key])
+    if (yearly := answer.question.limits.get("carbon_kg_per_year")) is None:
+        return
+    for year, most in enumerate(answer.question.by_year(yearly)):
+        keys = [key for key in kwh if (key[0] - 1) // 12 == year]
+        kg = math.fsum(kwh[key] * answer.question.grid(*key[1:]) / 1000 for key in keys if kwh[key])
+        if kg > most * SLACK + CLOSE:
+            yield Fault("carbon_kg_per_year", f"year {year + 1} of {months} months", kg, most)
+
+
+def _kw_of_use(answer: Answer, use: Row) -> float:
+    """The draw of a rented node at work, of an owned one what work adds; 0 where a power is unknown."""
+    a = answer.assumed
+    if not use["provider"]:
+        return answer.power_kw(use["name"]) * a["server_power_fraction"] * a["pue"] * (1 - a["idle_draw_fraction"])
+    watts = facts.accelerators()[use["accelerator"]]["tdp_w"]
+    if not watts or not answer.question.document.get("allow_estimates", True):
+        return 0.0
+    kw = float(watts) / 1000 * use["accelerators_per_node"] * a["server_power_over_accelerator_power"]
+    return kw * a["server_power_fraction"] * a["cloud_pue"]
 
 
 def commitment_targets_are_kept(answer: Answer) -> Iterator[Fault]:
@@ -294,5 +344,6 @@ def advice_is_right(plan: Row, document: Row) -> Iterator[Fault]:
 
 CHECKS = (
     places_are_permitted, ways_of_paying_suit, all_is_sold, days_are_ordered_as_sold, spot_is_limited,
-    budgets_are_kept, site_is_kept, commitment_targets_are_kept, quotas_are_held, strategies_do_what_they_say,
+    budgets_are_kept, site_is_kept, carbon_is_kept, commitment_targets_are_kept, quotas_are_held,
+    strategies_do_what_they_say,
 )  # fmt: skip

@@ -15,7 +15,8 @@ SMALL: dict[str, Row] = {
         "providers": ["aws"],
         "regions": ["us-east-1", "eu-west-1", "eu-south-2", "ap-northeast-1"],
         "strategies": ["cloud"],
-        "limits": {"opex_per_year": 400_000},
+        "limits": {"opex_per_year": 400_000, "carbon_kg_per_year": 400_000},
+        "grid_gco2e_per_kwh": {"aws eu-south-2": 100},
         "workloads": [
             {"name": "service", "kind": "inference", "unit": "tokens", "spare_replicas": 1, "residency": ["EU"],
              "demand": {"requests_per_second": 90, "units_per_request": 50, "daily_shape": "business_hours"},
@@ -127,6 +128,8 @@ DEFECTS: dict[str, tuple[str, str, Change, str]] = {
     "a use that costs nothing": ("rented", "cloud", lambda s: first(uses(s, "batch"), cost=0.0), "cost of a use"),
     "a bound above the cost": ("rented", "cloud", lambda s: s.update(bound=s["present_cost"] * 1.1), "bound"),
     "a budget passed": ("rented", "cloud", lambda s: times(s["cash"], "amount", 1e6), "opex_per_year"),
+    "energy left out": ("rented", "cloud", lambda s: s["emissions"].pop(), "energy"),
+    "carbon passed": ("rented", "cloud", lambda s: times(s["uses"], "node_hours", 1e7), "carbon_kg_per_year"),
     "a commitment that nobody bought": ("committed", "cloud", lambda s: s["purchases"].clear(), "hours bought"),
     "half a node bought": ("committed", "cloud", lambda s: first(s["purchases"], count=0.5), "unsound purchase"),
     "a quota passed": ("committed", "cloud", lambda s: first(s["purchases"], count=3), "quota"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from tests.fuzz.plans.workloads import RATES, Document, add_details, draw_workload
+from tests.fuzz.plans.workloads import DATA_REGIONS, RATES, Document, add_details, draw_workload
 
 AS_OF = "2026-11-21"
 RATES_FILE = "rates.csv"
@@ -50,6 +50,8 @@ def draw(seed: int) -> Drawn:
             row.pop("residency", None)
     if chance.random() < 0.25:
         _add_details(chance, document)
+    _limit_carbon(random.Random(f"carbon {seed}"), document)  # draws of its own: the other parts of a seed stay
+    _compare(random.Random(f"compare {seed}"), document)
     if chance.random() < FAULTY_SHARE:
         change, named = chance.choice(FAULTS)
         return Drawn(change(document), named)
@@ -153,6 +155,37 @@ def _commitment_targets(chance: random.Random) -> Document:
         "commitment_ending_per_quarter_max": [0.25, 0.5],
     }
     return {name: chance.choice(values) for name, values in choices.items() if chance.random() < 0.08}
+
+
+def _limit_carbon(chance: random.Random, document: Document) -> None:
+    """A limit on carbon, with grids of the asker's own."""
+    if chance.random() > 0.08:
+        return
+    years = -(-document["months"] // 12)
+    _join(document, {"limits": {"carbon_kg_per_year": _yearly(chance, years, [100, 2_000, 30_000, 400_000])}})
+    if chance.random() < 0.7 or document.get("existing", {}).get("nodes"):
+        _join(document, {"site": {"grid_gco2e_per_kwh": chance.choice([0, 40, 450])}})
+    if chance.random() < 0.4:
+        document["grid_gco2e_per_kwh"] = {"aws us-east-1": 500, "aws eu-south-2": 120}
+
+
+def _compare(chance: random.Random, document: Document) -> None:
+    """A second place without nodes or data, which the checker need not know, and a price of calls."""
+    row = chance.choice(document["workloads"])
+    places = [
+        place
+        for place in DATA_REGIONS
+        if place.split()[0] in document.get("providers", place) and place.split()[1] in document.get("regions", place)
+    ]
+    if chance.random() < 0.02 and places and "storage_gb" not in row:
+        row["recovery"] = {
+            "level": "pilot_light", "place": chance.choice(places), "replicated_gb_per_month": 0,
+        }  # fmt: skip
+    if chance.random() < 0.02:
+        tokens = {"input_tokens_per_unit": chance.choice([0, 700]), "output_tokens_per_unit": chance.choice([1, 90])}
+        prices = {"input_per_million": chance.choice([0, 0.4]), "output_per_million": chance.choice([0.2, 3, 60])}
+        named = {"workload": row["name"], "name": "a vendor", "as_of": AS_OF, "source": "a price list"}
+        document["call_prices"] = [named | tokens | prices]
 
 
 def _yearly(chance: random.Random, years: int, amounts: list[int]) -> float | list[int]:

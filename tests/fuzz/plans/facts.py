@@ -77,6 +77,13 @@ def fabrics() -> dict[tuple[str, str], Row]:
 
 
 @functools.cache
+def grids() -> dict[tuple[str, str], float]:
+    """Grams of CO2e for each kWh."""
+    rows = read_table("pricing/data/grid_carbon.csv")
+    return {(row["provider"], row["region"]): float(row["grid_gco2e_per_kwh"]) for row in rows}
+
+
+@functools.cache
 def defaults() -> dict[str, Row]:
     return {row["name"]: row for row in read_table("planner/request/assumptions.csv")}
 

@@ -73,7 +73,7 @@ def _lift(document: Document, row: Document, limit: str) -> None:
         row.pop("memory_gib_total", None)
     elif limit in ("substitution", "interruptible", "may_be_owned", "spread"):
         row[limit] = True
-    elif limit == "purchase_options":
+    elif limit in ("purchase_options", "carbon_kg_per_year"):
         document.get("limits", {}).pop(limit, None)  # another workload may have done it already
     elif limit == "spot_fraction_max":
         row[limit] = 1
@@ -109,7 +109,7 @@ def _raise_limit(document: Document, parameters: Document) -> None:
         for row in document["quotas"]:
             if (row["provider"], row["region"], row["code"]) == (provider, region, code):
                 row["limit"] = needed + (row["used"] or 0)
-    elif name in ("capex_per_year", "opex_per_year"):
+    elif name in ("capex_per_year", "opex_per_year", "carbon_kg_per_year"):
         yearly = Question(document).by_year(limits[name])
         yearly[int(subject.removeprefix("year ")) - 1] = needed
         limits[name] = yearly

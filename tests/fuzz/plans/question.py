@@ -172,6 +172,14 @@ class Question:
         own = work.row.get("spot_fraction_max")
         return own if own is not None else self.limits.get("spot_fraction_max", 1.0)
 
+    def grid(self, provider: str, region: str) -> float:
+        """Grams of CO2e for each kWh at a place; infinite where nobody knows."""
+        if not provider:
+            own = self.document.get("site", {}).get("grid_gco2e_per_kwh")
+            return math.inf if own is None else own
+        stated = self.document.get("grid_gco2e_per_kwh", {}).get(f"{provider} {region}")
+        return stated if stated is not None else facts.grids().get((provider, region), math.inf)
+
     def by_year(self, yearly: float | list[float]) -> list[float]:
         amounts = yearly if isinstance(yearly, list) else [yearly]
         return [amounts[min(year, len(amounts) - 1)] for year in range(-(-len(self.months) // 12))]

@@ -1,0 +1,98 @@
+"""Build or call: the cost of a self-run model against a stated price per token, and the volume at which they meet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from planner.request.errors import InternalError, InvalidRequest
+from planner.request.limits import CallPrice
+from planner.request.models import Request, Workload
+from planner.result import CallComparison, Plan, Strategy
+from planner.supply.recovery import standby_name
+from planner.workloads.demand import scale_demand
+
+MILLION = 1e6
+LEAST_STANDING, LEAST_PACKED = 1e-6, 1e-2
+"""Of the planned volume: where the search for the least volume begins. A service takes whole nodes however little it
+does; work that may run at any hour costs about as much a token at any volume."""
+VOLUME_MAX = 1_000.0
+"""Times the planned volume: the search ends there."""
+STEPS_MAX = 60
+"""Most plans for one price."""
+TOLERANCE = 1e-4
+"""Of a volume: plans are within their gap."""
+
+
+def compare_call_prices(
+    request: Request, baseline: Plan, replan: Callable[[Request], Strategy]
+) -> tuple[CallComparison, ...]:
+    """A row for each price of the request; none where nothing can be recommended. The volume is that of
+    the workload planned alone in the recommended strategy, all months scaled alike."""
+    if baseline.recommendation.strategy is None:
+        return ()
+    workloads = {workload.name: workload for workload in request.workloads}
+    return tuple(
+        _compare_price(request, baseline, workloads[price.workload], price, replan) for price in request.call_prices
+    )
+
+
+def _compare_price(
+    request: Request, baseline: Plan, workload: Workload, price: CallPrice, replan: Callable[[Request], Strategy]
+) -> CallComparison:
+    name = baseline.recommendation.strategy
+    assert name is not None
+    names = {workload.name, *([standby_name(workload.name, workload.recovery.level)] if workload.recovery else [])}
+    own_cost = math.fsum(row.cost for row in baseline.strategy(name).workloads if row.workload in names)
+    [described] = (each for each in baseline.workloads if each.name == workload.name)
+    units = math.fsum(described.demand)
+    tokens = units * price.tokens_per_unit
+    call_cost = units * price.cost_per_unit
+    changes = {"strategies": (name,), "risk": None, "uncertainty": None, "call_prices": ()}
+
+    def cost_per_month(volume: float) -> float | None:
+        """The cost of that many tokens a month, on average over the plan; None where they cannot be done, are more than
+        a request may ask for, or no verified plan of them is reached."""
+        scaled = scale_demand(workload.demand, volume * baseline.months / tokens)
+        alone = workload.model_copy(update={"demand": scaled})
+        try:
+            solved = replan(request.model_copy(update={**changes, "workloads": (alone,)}))
+        except (InvalidRequest, InternalError):
+            return None
+        return None if solved.status == "infeasible" else solved.total_cost / baseline.months
+
+    per_month = tokens / baseline.months
+    least = LEAST_STANDING if workload.demand.is_tied_to_hours(workload.kind) else LEAST_PACKED
+    return CallComparison(
+        workload=workload.name,
+        called=price.name,
+        as_of=price.as_of,
+        source=price.source,
+        tokens_per_month=per_month,
+        own_cost=own_cost,
+        call_cost=call_cost,
+        own_cost_per_million=own_cost / tokens * MILLION,
+        call_cost_per_million=call_cost / tokens * MILLION,
+        meet_tokens_per_month=find_meeting_volume(cost_per_month, call_cost / tokens, per_month, least),
+    )
+
+
+def find_meeting_volume(
+    cost_per_month: Callable[[float], float | None], price_per_token: float, planned: float, least: float
+) -> float | None:
+    """The least volume a month at which a cost that never falls with volume is no more than calls at a price; 0: at
+    every volume; None: at none up to VOLUME_MAX times the planned one. The search begins at `least` times that.
+
+    Whole nodes make the cost a stair. The least volume v with cost(v) = price x v is reached from below by v -> cost(v)
+    / price, which never passes it since the cost never falls.
+    """
+    volume = planned * least
+    for step in range(STEPS_MAX):
+        cost = cost_per_month(volume) if volume <= planned * VOLUME_MAX else None
+        if cost is None:
+            return None
+        reached = cost / price_per_token
+        if reached <= volume * (1 + TOLERANCE):
+            return reached if step else 0.0
+        volume = reached
+    return None

@@ -1,0 +1,39 @@
+"""Disaster recovery as a section of the readable report: its levels side by side."""
+
+from __future__ import annotations
+
+from planner.reports._content.number_format import NO_VALUE, format_money, format_number
+from planner.reports._content.sections import Section, make_table
+from planner.result import Plan, RecoveryOption
+
+LEVELS = {
+    "pilot_light": "pilot light",
+    "warm_standby": "warm standby",
+    "active_active": "active in two places",
+}
+NOTE = (
+    "* in the plan. Cost is above the same plan without a second place of that workload, in the recommended strategy."
+    " Hours count from the loss of the first place: failover_minutes, and where nodes must start node_start_minutes"
+    " and the restart of the workload. The nodes that start then are not reserved: a provider may have none."
+)
+
+
+def recovery_section(plan: Plan) -> Section | None:
+    """A row for each level of each workload with a second place; None where there is none."""
+    if not plan.recovery:
+        return None
+    titles = ("workload", "level", "place", "nodes there", f"added, {plan.currency}", "hours to a part", "hours to all")
+    table = make_table(titles, [_option_row(each) for each in plan.recovery], range(3, 7))
+    return Section(f"Disaster recovery, {plan.months} months", (table, NOTE))
+
+
+def _option_row(each: RecoveryOption) -> tuple[str, ...]:
+    return (
+        each.workload,
+        LEVELS[each.level] + (" *" if each.is_chosen else ""),
+        each.place,
+        "cannot be planned" if each.nodes is None else format_number(each.nodes),
+        NO_VALUE if each.cost_added is None else format_money(each.cost_added),
+        format_number(each.hours_to_part, 2),
+        format_number(each.hours_to_all, 2),
+    )

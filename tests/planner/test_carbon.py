@@ -143,7 +143,7 @@ def test_a_stated_grid_must_be_of_a_known_region(catalog, ask):
 def verified(catalog, ask, monkeypatch):
     """What verification was given of a plan at its limit."""
     given = []
-    monkeypatch.setattr("planner.solve_strategies.verify_plan", given.append)
+    monkeypatch.setattr("planner.optimization.solve_strategies.verify_plan", given.append)
     plan(ask(spread(), **TWO, **on_demand(carbon_kg_per_year=15_000)), catalog)
     return given[0]
 

@@ -35,6 +35,8 @@ from planner.supply.homes import round_up_to_gangs
 from pricing.units import HOURS_PER_DAY
 
 REPLAY_TOLERANCE = 1e-5
+EXPLAIN_WORK = 2e6
+"""Work of each search for what is in the way of an impossible strategy: beyond it that is not known."""
 NEGLIGIBLE_SHARE = 1e-7
 """Of a task: a smaller share is left by the solver's tolerance."""
 
@@ -176,7 +178,7 @@ def compute_shortage(name: StrategyName, setting: PlanningContext) -> Shortage:
     """The share of each workload's work that cannot be done at best under `name`."""
     program = build_program(setting, strategy_scope(name, setting))
     relaxed = allow_shortage(program)
-    solution = solve_program(relaxed)
+    solution = solve_program(relaxed, work=EXPLAIN_WORK)
     missing: dict[int, float] = defaultdict(float)
     for column, value in zip(relaxed.columns, solution.values, strict=False):
         if column.kind == "short" and value > 0:
@@ -195,13 +197,14 @@ def relax_each_limit(name: StrategyName, setting: PlanningContext) -> list[Limit
 def _find_enough(program: LinearProgram, limit: RequestLimit) -> LimitRelief:
     """The least amount of a limit that suffices, rounded up to a figure that was tried: the least itself holds only to
     the solver's tolerance."""
-    solution = solve_program(relax_limit(program, limit))
+    solution = solve_program(relax_limit(program, limit), work=EXPLAIN_WORK)
     if not solution.values:
         return LimitRelief(limit, None, solution.status != "unsolved")
     least = limit.amount + solution.objective
     for margin in (0.0, 1e-4, 1e-3, 1e-2):
         enough = _round_up(least * (1 + margin))
-        if solve_program(raise_limit(program, limit, enough - limit.amount), gap=1.0).values:
+        raised = raise_limit(program, limit, enough - limit.amount)
+        if solve_program(raised, work=EXPLAIN_WORK, gap=1.0).values:
             return LimitRelief(limit, enough, is_known=True)
     return LimitRelief(limit, None, is_known=False)
 
@@ -237,7 +240,8 @@ def relax_each_target(name: StrategyName, setting: PlanningContext) -> list[Targ
 def _meets_target(name: StrategyName, setting: PlanningContext, field_name: str, percent: int) -> bool:
     limits = setting.rules.limits.model_copy(update={field_name: percent / 100})
     relaxed = replace(setting, rules=replace(setting.rules, limits=limits))
-    return bool(solve_program(build_program(relaxed, strategy_scope(name, relaxed)), gap=1.0).values)
+    program = build_program(relaxed, strategy_scope(name, relaxed))
+    return bool(solve_program(program, work=EXPLAIN_WORK, gap=1.0).values)
 
 
 def _round_up(amount: float) -> float:

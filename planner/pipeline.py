@@ -29,7 +29,7 @@ from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
 from planner.optimization.solution import PlanningContext
 from planner.optimization.solve_strategies import solve_strategies, solve_verified
-from planner.optimization.strategy import SolvedStrategy
+from planner.optimization.strategy import SolvedStrategy, impossible_strategy
 from planner.request import assumptions as figures
 from planner.request.calendar import order_ahead_months
 from planner.request.errors import InvalidRequest
@@ -104,10 +104,7 @@ def _solve_case(
     context, existing_gaps = _build_context(request, catalog, assumed, nodes, throughputs)
     unserved = explain_unserved_workloads(request, context.demands, context.market, catalog, nodes, assumed)
     if unserved:
-        solved = [
-            SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=unserved))
-            for name in request.strategies
-        ]
+        solved = [impossible_strategy(name, unserved) for name in request.strategies]
     else:
         rebuild, owned = (partial(_rebuild_context, catalog, nodes, throughputs, sold) for sold in (None, ()))
         reasons = partial(explain_infeasibility, basis=ReplanningBasis(request, context, rebuild, owned))

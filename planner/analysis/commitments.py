@@ -192,10 +192,8 @@ def _quote_on_demand(quote: Quote, catalog: Catalog) -> Quote | None:
 def _effective_cost(order: ResourceOrder, setting: PlanningContext) -> float:
     """Payments for the months within the plan, the upfront part spread over the term (FOCUS, EffectiveCost)."""
     paid = math.fsum(payment.amount for payment in purchase_payments(setting, order))
-    quote, covered = (
-        order.resource.quote,
-        covered_months(order.resource, order.month, setting.assumptions, setting.terms),
-    )
+    quote = order.resource.quote
+    covered = covered_months(order.resource, order.month, setting.assumptions, setting.terms)
     if order.resource.held is not None or quote is None or not quote.price.term_months:
         return paid
     return paid * len(covered) / (quote.price.term_months if setting.terms.charge_beyond_horizon else len(covered))
@@ -240,13 +238,12 @@ def _cost_exit(
 ) -> CommitmentExit:
     """Leaving with a fraction `rest` of the term to come."""
     remaining, lost = (in_all - upfront) * rest, upfront * rest
-    costs = {
-        "none": remaining + lost,
-        "refund": max(0.0, remaining + lost - (leaving.limit_usd or math.inf) * usd)
-        if leaving.fee_fraction == 0
-        else None,
-    }
-    return CommitmentExit(month, remaining, lost, costs.get(leaving.exit))
+    cost: float | None = None
+    if leaving.exit == "none":
+        cost = remaining + lost
+    elif leaving.exit == "refund" and leaving.fee_fraction == 0:
+        cost = max(0.0, remaining + lost - (leaving.limit_usd or math.inf) * usd)
+    return CommitmentExit(month, remaining, lost, cost)
 
 
 def _list_ends(planned: Sequence[PlannedCommitment], setting: PlanningContext) -> Iterator[CommitmentEnd]:

@@ -148,7 +148,7 @@ def _list_known_costs(
 def _measure_cost(
     target: NegotiationTarget, solved: SolvedStrategy, setting: PlanningContext, multiple: float
 ) -> SolvedCost:
-    if solved.strategy.status == "infeasible":  # a search that ended before it solution a plan
+    if solved.strategy.status == "infeasible":  # a search that ended before it found a plan
         return SolvedCost(multiple, math.inf, -math.inf, 0.0)
     spend = spend_at_price(target, solved, setting) / multiple
     return SolvedCost(multiple, solved.strategy.present_cost, proven_bound(solved), spend)

@@ -74,7 +74,7 @@ def split_program(program: LinearProgram) -> list[ProgramPart] | None:
     is_open = np.bincount(row, minlength=len(fixed)) > 0
     if ((row_lower > FEASIBILITY) | (row_upper < -FEASIBILITY))[~is_open].any():
         return None
-    part = _number_parts(_join_columns(row, column, is_free, len(fixed)), is_free)
+    part = _number_parts(_join_columns(row, column, len(fixed), len(lower)), is_free)
     part_of_row = np.full(len(fixed), -1)
     part_of_row[row] = part[column]
     columns, rows, entries = (_group_places(numbers) for numbers in (part, part_of_row, part[column]))
@@ -104,13 +104,13 @@ def split_program(program: LinearProgram) -> list[ProgramPart] | None:
     return parts
 
 
-def _join_columns(row: Numbers, column: Numbers, is_free: NDArray[np.bool_], rows: int) -> Numbers:
+def _join_columns(row: Numbers, column: Numbers, rows: int, columns: int) -> Numbers:
     """For each column the least number of all columns that rows join it to."""
     import numpy as np
 
-    least = np.arange(len(is_free))
+    least = np.arange(columns)
     while True:
-        of_row = np.full(rows, len(is_free))
+        of_row = np.full(rows, columns)
         np.minimum.at(of_row, row, least[column])
         joined = least.copy()
         np.minimum.at(joined, column, of_row[row])

@@ -29,7 +29,7 @@ from planner.optimization.solver import GAP_TARGET, TIME_LIMIT_S, Solution, solv
 from planner.request.calendar import days_of_month
 from planner.request.errors import InternalError
 from planner.result import Strategy, StrategyName
-from planner.result.message import message
+from planner.result.message import Message, message
 from planner.supply.candidates import Candidate, Resource
 from planner.supply.homes import round_up_to_gangs
 from pricing.units import HOURS_PER_DAY
@@ -117,10 +117,15 @@ def months_to_first_use(setting: PlanningContext) -> int:
     return waiting - ahead + round(setting.assumptions["migration_months"].value)
 
 
+def impossible_strategy(name: StrategyName, reasons: tuple[Message, ...] = ()) -> SolvedStrategy:
+    """A strategy without a plan."""
+    return SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0, reasons=reasons))
+
+
 def solve_strategy(name: StrategyName, setting: PlanningContext, bound: float = -math.inf) -> SolvedStrategy:
     """The least-cost way to serve all demands under `name`; status infeasible (with no reasons yet) where there is
     none. `bound`: the bound of a strategy that may do all that this one may."""
-    empty = SolvedStrategy(Strategy(name, "infeasible", 0.0, 0.0, 0.0, 0.0))
+    empty = impossible_strategy(name)
     owned = (item for item in setting.choice.shared if item.resource.what == "owned")
     if name == "onprem" and not any(item.candidates for item in owned):
         return empty

@@ -83,15 +83,29 @@ def find_placements(
 
     `fabric` joins the nodes of a rented type; None for nodes whose owner joins them.
     """
-    workload, rates = search.need.workload, search.rates
     least = _eligibility_problem(search, part) or _minimum_gang(search, part)
-    if per_node is None or isinstance(least, Message):
-        return least if per_node is not None and isinstance(least, Message) else message("accelerator_count_unknown")
-    if workload.serving is not None:
+    if per_node is None:
+        return message("accelerator_count_unknown")
+    if isinstance(least, Message):
+        return least
+    if search.need.workload.serving is not None:
         return _place_replicas(search, part, per_node)
     shared = _place_shared(search, part, per_node, memory_gib)
     if shared is not None:
         return shared if isinstance(shared, Message) else [shared]
+    return _place_gangs(search, part, per_node, memory_gib, fabric, least)
+
+
+def _place_gangs(
+    search: PlacementSearch,
+    part: Accelerator,
+    per_node: float,
+    memory_gib: float | None,
+    fabric: Fabric | None,
+    least: float,
+) -> list[Placement] | Message:
+    """The sizes of a gang that the workload allows, from the `least` on."""
+    workload, rates = search.need.workload, search.rates
     placements: list[Placement] = []
     for gang in _gang_sizes(search.need, per_node, least):
         nodes = max(1, math.ceil(gang / per_node - 1e-9))
@@ -119,7 +133,7 @@ def _place_replicas(search: PlacementSearch, part: Accelerator, per_node: float)
     from planner.workloads.served_placement import serve_replica
 
     workload = search.need.workload
-    counts = [workload.gang] if workload.gang else [count for count in REPLICA_SIZES if count <= per_node]
+    counts = (workload.gang,) if workload.gang else REPLICA_SIZES
     placements: list[Placement] = []
     outcome: Message = message("node_too_small", needed_accelerators=workload.gang or 1)
     for count in counts:

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from planner.performance.serving.serving_results import ServingResult, shipped_results
-from planner.performance.serving.speed_model import SERVED, Effects, ServingPoint, cycle_seconds
+from planner.performance.serving.speed_model import SERVED, Effects, ServingPoint, cycle_seconds, split_cycle
 from planner.performance.throughput.accelerator_scores import read_table
 
 INTERVALS_FILE = Path(__file__).parent / "data" / "intervals.csv"
@@ -38,19 +38,14 @@ all of the accelerator; no result of the model; none of either."""
 
 @dataclass(frozen=True, slots=True)
 class RateEstimate:
-    """Output tokens a second of the replica with the bounds of 80 % of cases, their basis (BASES), the nearest results
-    that it rests on, and seconds of a cycle."""
+    """Output tokens a second of the replica with the bounds of 80 % of cases, their basis (BASES), and the nearest
+    results that it rests on."""
 
     output_tokens_per_s: float
     low: float
     high: float
     basis: str
     nearest: tuple[ServingResult, ...]
-
-    def scaled(self, factor: float) -> RateEstimate:
-        return RateEstimate(
-            self.output_tokens_per_s * factor, self.low * factor, self.high * factor, self.basis, self.nearest
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +95,6 @@ def oldest_year() -> int:
     return min(year for year in years if year is not None)
 
 
-def estimate_rate(
-    point: ServingPoint, known: KnownResults | None = None, coefficients: Effects | None = None
-) -> RateEstimate:
-    """The rate of a replica, from the shipped results unless `known` has others."""
-    known = shipped_known(point.model.family) if known is None else known
-    correction, basis, nearest = correct_cycle(point, known)
-    rate = point.concurrency / (cycle_seconds(point, coefficients) * math.exp(correction))
-    low, high = load_intervals()[point.fit, basis]
-    return RateEstimate(rate, rate * low, rate * high, basis, nearest)
-
-
 @dataclass(frozen=True, slots=True)
 class NearbyResults:
     """The results that may correct the cycles of one replica at any number of requests at once: each with its distance
@@ -153,6 +137,16 @@ def find_nearby(point: ServingPoint, known: KnownResults) -> NearbyResults:
         if distance < least + WITHIN_REACH
     )
     return NearbyResults(near, (point.fit, point.part.name) in known.parts, point.part.name)
+
+
+def correct_split(
+    point: ServingPoint, nearby: NearbyResults
+) -> tuple[dict[str, float], str, tuple[ServingResult, ...]]:
+    """Seconds of each part of the corrected cycle, the basis of the correction, and the results nearest to the
+    question."""
+    correction, basis, nearest = nearby.correct(point.concurrency)
+    factor = math.exp(correction)
+    return {part: seconds * factor for part, seconds in split_cycle(point).items()}, basis, nearest
 
 
 def correct_cycle(point: ServingPoint, known: KnownResults) -> tuple[float, str, tuple[ServingResult, ...]]:

@@ -22,6 +22,7 @@ from planner.performance.serving.rate_estimates import (
     NearbyResults,
     RateEstimate,
     add_results,
+    correct_split,
     find_nearby,
     known_results,
     load_intervals,
@@ -38,7 +39,6 @@ from planner.performance.serving.speed_model import (
     cache_copies,
     first_token_seconds,
     missing_figure,
-    split_cycle,
 )
 from planner.performance.serving.staffing import ServiceQueue
 from planner.request.neural_network import NeuralNetwork
@@ -226,9 +226,7 @@ def _time_limit(question: ServedQuestion, concurrency: int) -> str | None:
 
 def _load_times(question: ServedQuestion, concurrency: int) -> _LoadTimes:
     point, serving = question.point(concurrency), question.serving
-    correction, basis, nearest = question.nearby.correct(concurrency)
-    factor = math.exp(correction)
-    split = {part: seconds * factor for part, seconds in split_cycle(point).items()}
+    split, basis, nearest = correct_split(point, question.nearby)
     cycle = math.fsum(split.values())
     prompt = math.fsum(split[part] for part in PROMPT_PARTS) / cycle
     deviate = NormalDist().inv_cdf(serving.percentile / 100)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from planner.performance.serving.rate_estimates import (
     BASES,
     KnownResults,
+    correct_split,
     find_nearby,
     known_results,
     load_intervals,
 )
 from planner.performance.serving.serving_results import ServingResult, shipped_results
-from planner.performance.serving.speed_model import SERVED, STATIC, ServingPoint, first_token_seconds, split_cycle
+from planner.performance.serving.speed_model import SERVED, STATIC, first_token_seconds
 
 LOADS = (SERVED, "offline", STATIC)
 TIMES = ("time to first token", "time per output token")
@@ -73,7 +74,7 @@ def _add_errors(
 ) -> None:
     point = result.point
     assert point is not None
-    split, basis = corrected_split(point, known)
+    split, basis, _ = correct_split(point, find_nearby(point, known))
     cycle = math.fsum(split.values())
     if result.output_tokens_per_s:
         rates.append((point.load, basis, math.log(result.output_tokens_per_s / (point.concurrency / cycle))))
@@ -81,12 +82,6 @@ def _add_errors(
         times[TIMES[0]].append(math.log(result.ttft_s / first_token_seconds(point, split)))
     if point.fit == SERVED and result.tpot_s:
         times[TIMES[1]].append(math.log(result.tpot_s / cycle))
-
-
-def corrected_split(point: ServingPoint, known: KnownResults) -> tuple[dict[str, float], str]:
-    """Seconds of each part of the corrected cycle, and the basis of the correction."""
-    correction, basis, _ = find_nearby(replace(point), known).correct(point.concurrency)
-    return {part: seconds * math.exp(correction) for part, seconds in split_cycle(point).items()}, basis
 
 
 def _summarise_rates(basis: str, load: str, rates: Sequence[tuple[str, str, float]]) -> ErrorSummary:

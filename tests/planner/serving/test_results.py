@@ -8,7 +8,7 @@ import json
 import pytest
 
 from planner.performance.serving.model_config import network_of_config
-from planner.performance.serving.rate_estimates import estimate_rate
+from planner.performance.serving.rate_estimates import correct_split, find_nearby, shipped_known
 from planner.performance.serving.result_errors import summarise_errors
 from planner.performance.serving.served_models import load_families
 from planner.performance.serving.serving_results import RESULT_COLUMNS, RESULTS_FILE, read_results, shipped_results
@@ -70,7 +70,8 @@ def test_rows_that_are_no_results_are_named(written, tmp_path):
 def test_errors_by_hand(written, factor, error):
     """Measured at twice the estimate, the estimate errs by 50 %; at half of it by 100 %."""
     (result,) = read_results(written({}), embedded_names()).results
-    estimate = estimate_rate(result.point).output_tokens_per_s
+    split, *_ = correct_split(result.point, find_nearby(result.point, shipped_known(result.family)))
+    estimate = result.point.concurrency / sum(split.values())
     table = read_results(written({"output_tokens_per_s": repr(factor * estimate)}), embedded_names())
     (rate, *_), left = summarise_errors(table.results)
     assert (rate.question, rate.load, rate.results, rate.covered, left) == ("rate", "served", 1, 0.0, {})

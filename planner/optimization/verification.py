@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator
+from datetime import date
 
 from planner.optimization.limit_verification import LIMIT_CHECKS
 from planner.optimization.verified_plan import (
@@ -20,7 +21,7 @@ from planner.optimization.verified_plan import (
     active_units,
     exceeds,
 )
-from planner.request.calendar import order_ahead_months
+from planner.request.calendar import name_month, order_ahead_months
 from planner.request.errors import InternalError
 from planner.supply.candidates import Candidate
 from planner.supply.homes import is_owned_place
@@ -30,6 +31,7 @@ from planner.supply.price_rules import (
     last_start,
     may_run,
     plan_start,
+    plans_beyond_window,
     sale_refusal,
     use_refusal,
 )
@@ -64,6 +66,7 @@ def find_violations(plan: VerifiedPlan) -> tuple[Violation, ...]:
         _check_gangs,
         _check_parallel_jobs,
         _check_days,
+        _check_dated_orders,
         _check_sale,
         _check_permission,
         *LIMIT_CHECKS,
@@ -256,6 +259,26 @@ def _check_days(plan: VerifiedPlan) -> Iterator[Violation]:
             yield Violation("ordered_in_the_past", order.resource.title, order.month, order.month, first)
         if last is not None and order.month > last:
             yield Violation("ordered_too_early", order.resource.title, order.month, order.month, last)
+
+
+def _check_dated_orders(plan: VerifiedPlan) -> Iterator[Violation]:
+    """Every order of dated days starts within the days in which it can be ordered on the plan's date."""
+    if plans_beyond_window(plan.setting.assumptions):
+        return
+    sold = {
+        (r.provider, r.region, r.name, r.purchase_option): r.quote.sale
+        for r in (order.resource for order in plan.decisions.bought)
+        if r.quote is not None
+    }
+    for each in plan.strategy.purchases:
+        sale = sold.get((each.provider, each.region, each.name, each.purchase_option))
+        if sale is None or sale.order_ahead_days is None:
+            continue
+        first = date.fromisoformat(f"{name_month(plan.setting.demands.month_names[0], each.month)}-01")
+        for order in each.orders:
+            ahead = (first - plan.request.as_of).days + order.first_day - 1
+            if ahead > sale.order_ahead_days:
+                yield Violation("order_starts_too_late", each.name, each.month, ahead, sale.order_ahead_days)
 
 
 def _check_sale(plan: VerifiedPlan) -> Iterator[Violation]:

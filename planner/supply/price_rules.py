@@ -9,7 +9,7 @@ from planner.request.assumptions import Assumptions
 from planner.request.calendar import month_names
 from planner.request.models import Request, Workload
 from planner.result.message import Message, message
-from planner.supply.purchase_options import PurchaseOption
+from planner.supply.purchase_options import PurchaseOption, days_before_last_order
 from planner.supply.spot_prices import count_spot_at_bound, find_spot_bounds
 from planner.workloads.demand import WorkloadDemand
 from pricing.catalog.price_catalog import Catalog
@@ -68,14 +68,15 @@ def last_start(
     """The last month of a plan from `start` in which a price can be started: 0 where that is before the plan, None
     where no limit is known.
 
-    Dated capacity is ordered on the plan's date. A commitment is owed for its whole term, so its last start leaves
-    room for all of it before the type ends.
+    Dated capacity is ordered on the plan's date, and every order of a month starts within the time allowed. A
+    commitment is owed for its whole term, so its last start leaves room for all of it before the type ends.
     """
     limits, term = [], quote.sale
     if term is None:
         return None
     if option.UNIT == "node_day" and term.order_ahead_days is not None and not plans_beyond_window(assumptions):
-        latest = request.as_of + timedelta(days=term.order_ahead_days)
+        ahead = term.order_ahead_days - days_before_last_order(quote.price.kind)
+        latest = request.as_of + timedelta(days=ahead)
         limits.append(_months_between(start, latest) + 1)
     if option.COMMITS and option.UNIT != "money" and term.ends is not None:
         limits.append(_months_between(start, term.ends) - max(1, quote.price.term_months) + 1)

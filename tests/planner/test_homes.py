@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from datetime import date, timedelta
 
 import pytest
 
@@ -190,7 +191,8 @@ def test_days_in_february_are_those_of_the_month(priced, ask, hours):
 
 
 def test_days_are_ordered_in_the_lengths_that_are_sold(priced, ask, hours):
-    """24 days of each of two nodes are blocks of 21 and of 3 days; 20 days of one are blocks of 14 and of 6."""
+    """24 days of each of two nodes are blocks of 3 and of 21 days, the short one first so that the last starts soonest;
+    20 days of one are blocks of 6 and of 14."""
     catalog = priced({(*EAST, "p5.48xlarge", "capacity_block"): 25.0})
     gang = hours("H100", 0, "gang", gang=16, may_be_owned=False)
     one = hours("H100", 0, "one", gang=8, may_be_owned=False)
@@ -199,7 +201,24 @@ def test_days_are_ordered_in_the_lengths_that_are_sold(priced, ask, hours):
     found = cloud_of(plan(ask(gang, one, months=2, start="2026-12", strategies=["cloud"], assumptions=STABLE), catalog))
     orders = [[(each.nodes, each.first_day, each.days) for each in bought.orders] for bought in found.purchases]
     assert [bought.count for bought in found.purchases] == [48, 20]
-    assert orders == [[(2, 1, 21), (2, 22, 3)], [(1, 1, 14), (1, 15, 6)]]
+    assert orders == [[(2, 1, 3), (2, 4, 21)], [(1, 1, 6), (1, 7, 14)]]
+
+
+@pytest.mark.parametrize(("as_of", "months"), [("2026-11-21", [1, 2]), ("2026-11-10", [1])])
+def test_every_block_of_a_month_starts_within_eight_weeks(catalog, ask, hours, as_of, months):
+    """From 21 November to 1 January are 41 days, so blocks of 3 and 21 days start 41 and 44 days ahead. From the 10th
+    they are 52: a second block could start after the 56th day, so January has none."""
+    gang = hours("H100", 24 * 24 * 32, gang=32, may_be_owned=False, providers=["aws"])
+    asked = ask(gang, months=3, start="2026-12", as_of=as_of, strategies=["cloud"], effort="quick")
+    blocks = [each for each in cloud_of(plan(asked, catalog)).purchases if each.purchase_option == "capacity_block"]
+    assert [each.month for each in blocks] == months
+    starts = [
+        date(2026 + (each.month > 1), 12 if each.month == 1 else each.month - 1, order.first_day)
+        for each in blocks
+        for order in each.orders
+    ]
+    assert len(starts) == 2 * len(months)
+    assert max(starts) - date.fromisoformat(as_of) <= timedelta(days=56)
 
 
 # homes

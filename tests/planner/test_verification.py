@@ -188,6 +188,15 @@ def _with_higher_peaks(plan: VerifiedPlan) -> VerifiedPlan:
     return replace(plan, setting=replace(plan.setting, demands=replace(demands, needs=needs)))
 
 
+def _with_later_orders(plan: VerifiedPlan) -> VerifiedPlan:
+    """Every order of dated days 60 days later, its month and all else as planned."""
+    purchases = tuple(
+        replace(each, orders=tuple(replace(order, first_day=order.first_day + 60) for order in each.orders))
+        for each in plan.strategy.purchases
+    )
+    return _totals(plan, purchases=purchases)
+
+
 DEFECTS = {
     "less work than asked": (lambda p: _with_use(p, "steady", lambda u: _scaled(u, 0.9)), "work_done"),
     "more work than asked": (lambda p: _with_use(p, "steady", lambda u: _scaled(u, 1.1)), "work_done"),
@@ -212,6 +221,7 @@ DEFECTS = {
     "half a day of a node": (lambda p: _with_order(p, "capacity_block", quantity=2.5), "whole_purchases"),
     "fewer days than used": (lambda p: _with_order(p, "capacity_block", quantity=1.0), "hours_bought"),
     "a day ordered too early": (lambda p: _with_order(p, "capacity_block", month=3), "ordered_too_early"),
+    "a block that starts after the eighth week": (_with_later_orders, "order_starts_too_late"),
     "committed to in the past": (lambda p: _asked(p, start="2026-12", as_of=date(2027, 1, 15)), "ordered_in_the_past"),
     "less covered than asked": (
         lambda p: _with_limits(p, commitment_coverage_min=0.999),

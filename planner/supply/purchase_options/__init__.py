@@ -20,6 +20,7 @@ from pricing.plugins import check_plugin
 from pricing.price import Price
 
 CommitmentUnit = Literal["node", "node_day", "money"]
+LONGEST_MONTH_DAYS = 31
 
 
 class PurchaseOption(Protocol):
@@ -49,3 +50,9 @@ def list_order_days(kind: str, days: int) -> tuple[int, ...]:
     """The days of each order that together last so many, one after the other; one where its length is free."""
     split = getattr(load_purchase_options()[kind], "split_days", None)
     return split(days) if split is not None else (days,)
+
+
+@cache
+def days_before_last_order(kind: str) -> int:
+    """The most days of a month that pass before the last order of its days starts."""
+    return max(sum(list_order_days(kind, days)[:-1]) for days in range(1, LONGEST_MONTH_DAYS + 1))

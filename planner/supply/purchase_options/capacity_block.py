@@ -27,12 +27,13 @@ def payments(price: Price, month: int, quantity: float, terms: Terms) -> tuple[P
 
 
 def split_days(days: int) -> tuple[int, ...]:
-    """The fewest blocks that last so many days one after the other, the longest first.
+    """The fewest blocks that last so many days one after the other, the longest last: so the last one starts as early
+    as can be, within the time in which it can be ordered.
 
     >>> split_days(14), split_days(24), split_days(31), split_days(200)
-    ((14,), (21, 3), (28, 3), (182, 14, 4))
+    ((14,), (3, 21), (3, 28), (4, 14, 182))
     """
     if days <= DAYS_ONE_BY_ONE:
         return (days,) if days else ()
     longest = min(days // DAYS_OF_A_WEEK * DAYS_OF_A_WEEK, LONGEST_DAYS)
-    return (longest, *split_days(days - longest))
+    return (*split_days(days - longest), longest)

@@ -110,8 +110,10 @@ def all_is_sold(answer: Answer) -> Iterator[Fault]:
             if over > date.fromisoformat(row["ends"]):
                 yield Fault("term beyond the end", each["name"], str(over), row["ends"])
         in_time = question.as_of + timedelta(days=int(row["order_ahead_days"] or 100_000))
-        if each["unit"] == "node_day" and not a["capacity_blocks_beyond_window"] and begins > in_time:
-            yield Fault("days beyond the window", each["name"], str(begins), str(in_time))
+        if each["unit"] == "node_day" and not a["capacity_blocks_beyond_window"]:
+            last = begins + timedelta(days=max(order["first_day"] for order in each["orders"]) - 1)
+            if last > in_time:
+                yield Fault("days beyond the window", each["name"], str(last), str(in_time))
 
 
 def _first_day(months: tuple[str, ...], month: int) -> date:

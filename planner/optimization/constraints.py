@@ -1,4 +1,9 @@
-"""Constraints of every plan: all work is done, no capacity is used twice, gangs and services have whole nodes."""
+"""Constraints of every plan: all work is done, no capacity is used twice, gangs and services have whole nodes.
+
+Committed money pays, in each hour, for nodes that run in that hour: work of G nodes at once at price p takes G p of it,
+however few its hours are. Of work that is all done at one place in a month, a share f takes f G p in every hour that it
+runs; where a part is done elsewhere or in another month, money pays for all G nodes or for none.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from collections.abc import Sequence
 from planner.optimization.home_constraints import add_home_rows
 from planner.optimization.linear_program import (
     ANY_HOUR,
+    CandidateActivity,
     DemandTask,
     LinearProgram,
     ProgramColumn,
@@ -49,7 +55,8 @@ def _add_shared_rows(
         if step.shared is None:
             continue
         item = shared[step.shared]
-        if column.kind == "work" and step.candidate.nodes_per_gang > 1 and not step.by_hour:
+        at_any_hour = not demands.needs[step.candidate.need].serving
+        if column.kind == "work" and (at_any_hour if item.weights else step.candidate.nodes_per_gang > 1):
             spanning[column.owner, column.month].append(number)
             if item.by_month:
                 continue
@@ -57,12 +64,17 @@ def _add_shared_rows(
             block = ANY_HOUR if item.by_month else column.block
             used[step.shared, column.month, block].append((number, column.node_hours * item.weight(step.candidate)))
     for (owner, month), numbers in sorted(spanning.items()):
-        index = program.steps[owner].shared
+        step = program.steps[owner]
+        index = step.shared
         assert index is not None
         if shared[index].by_month:
             used[index, month, ANY_HOUR].append(_add_gang_days(program, owner, month, numbers))
+            continue
+        units = step.candidate.nodes_per_gang * shared[index].weight(step.candidate)
+        if shared[index].weights and _is_done_in_month(step, demands):
+            program.row(-math.inf, 0.0, [*((f, units) for f in numbers), *((y, -1.0) for y in started[index, month])])
         else:
-            _add_gang_rows(program, owner, month, numbers, started[index, month])
+            _add_gang_rows(program, owner, month, numbers, [(y, -1 / units) for y in started[index, month]])
     for (index, month, block), entries in sorted(used.items()):
         hours = shared[index].hours(demands.block_hours[block] if block != ANY_HOUR else math.fsum(demands.block_hours))
         program.row(-math.inf, 0.0, entries + [(y, -hours) for y in started[index, month]])
@@ -70,18 +82,22 @@ def _add_shared_rows(
             _link_small_uses(program, entries, started[index, month], hours)
 
 
-def _add_gang_rows(
-    program: LinearProgram, owner: int, month: int, shares: Sequence[int], starts: Sequence[int]
-) -> None:
-    """A gang works in a month only if all of its nodes are there."""
+def _is_done_in_month(step: CandidateActivity, demands: PortfolioDemand) -> bool:
+    """Whether all work of a month is done at this place in the month."""
+    need = demands.needs[step.candidate.need]
+    return need.deadline is None and not need.may_spread
+
+
+def _add_gang_rows(program: LinearProgram, owner: int, month: int, shares: Sequence[int], starts: RowEntries) -> None:
+    """A gang works in a month only if all that it takes is there; `starts` have the gangs that a unit is there for,
+    negative."""
     z = program.column(ProgramColumn("gang", owner, month), 0.0, 1.0, whole=True)
     by_task: dict[DemandTask, list[int]] = defaultdict(list)
     for number in shares:
         by_task[program.columns[number].task].append(number)
     for numbers in by_task.values():
         program.row(-math.inf, 0.0, [*((f, 1.0) for f in numbers), (z, -1.0)])
-    nodes = float(program.steps[owner].candidate.nodes_per_gang)
-    program.row(-math.inf, 0.0, [(z, nodes), *((y, -1.0) for y in starts)])
+    program.row(-math.inf, 0.0, [(z, 1.0), *starts])
 
 
 def _add_gang_days(program: LinearProgram, owner: int, month: int, shares: Sequence[int]) -> tuple[int, float]:

@@ -26,6 +26,7 @@ Subject to
     H f <= h r                           nodes are whole where they are counted
     sum H f / nodes per gang <= P h      at most P gangs of a job at once
     sum f <= z, nodes z <= sum_a y       a gang on shared nodes has all of them
+    nodes price sum f <= sum_a y         money pays in each hour for what runs then (constraints.py)
     H f <= 24 nodes d, sum nodes d <= y  and all of their days
 and the limits of the request (limit_constraints.py).
 """

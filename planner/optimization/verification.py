@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from planner.optimization.limit_verification import LIMIT_CHECKS
+from planner.optimization.solution import CandidateUse
 from planner.optimization.verified_plan import (
     NODE_HOURS_ROUNDING,
     ROUNDING,
@@ -64,6 +65,7 @@ def find_violations(plan: VerifiedPlan) -> tuple[Violation, ...]:
         _check_standing_work,
         _check_homes,
         _check_gangs,
+        _check_money,
         _check_parallel_jobs,
         _check_days,
         _check_dated_orders,
@@ -228,6 +230,28 @@ def _check_gangs(plan: VerifiedPlan) -> Iterator[Violation]:
             count = active[resource.key, use.month]
             if span > count:
                 yield Violation("gang_larger_than_bought", need.workload.name, use.month, span, count)
+
+
+def _check_money(plan: VerifiedPlan) -> Iterator[Violation]:
+    """Committed money pays in each hour for nodes that run in that hour: of work that may run at any hour, in none of
+    its hours at a place for more nodes of a gang than it suffices for."""
+    active = active_units(plan)
+    gang_hours: dict[tuple[int, tuple[str, ...], int, int], float] = defaultdict(float)
+    paid: list[tuple[CandidateUse, tuple[int, tuple[str, ...], int, int]]] = []
+    for use in plan.decisions.shares:
+        candidate, resource = use.candidate, plan.resource(use.candidate)
+        if not plan.need(candidate).serving:
+            together = (candidate.need, resource.place, candidate.nodes_per_gang, use.month)
+            gang_hours[together] += use.node_hours / candidate.nodes_per_gang
+            if resource.pool:
+                paid.append((use, together))
+    for use, together in paid:
+        resource = plan.resource(use.candidate)
+        assert resource.quote is not None
+        most = gang_hours[together] * active[resource.pool, use.month] / resource.quote.price.price_per_hour
+        if use.node_hours > most * (1 + ROUNDING) + NODE_HOURS_ROUNDING:
+            name = plan.need(use.candidate).workload.name
+            yield Violation("money_in_each_hour", name, use.month, use.node_hours, most)
 
 
 def _check_parallel_jobs(plan: VerifiedPlan) -> Iterator[Violation]:

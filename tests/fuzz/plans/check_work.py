@@ -163,6 +163,25 @@ def nodes_are_there(answer: Answer) -> Iterator[Fault]:
             yield Fault("hours bought", str(line), hours, exists[line])
 
 
+def money_pays_what_runs(answer: Answer) -> Iterator[Fault]:
+    """Committed money is so much in each hour: it pays for no more nodes of a job at once, however short the job is."""
+    exists = _hours_bought(answer)
+    for use in answer.uses:
+        key, work = key_of(use), answer.work(use)
+        if facts.kind_of(use["purchase_option"]) != "savings_plan" or work.stands or not use["units"]:
+            continue
+        beside = [
+            each for each in answer.by_workload[work.name]
+            if each["month"] == use["month"] and place_of(each) == place_of(use)
+        ]  # fmt: skip
+        speed = answer.speed(use)
+        span = speed.span if speed else 1
+        running = math.fsum(each["node_hours"] for each in beside) / span
+        at_once = exists["money", facts.pool_of(key), use["month"]] / HOURS / answer.prices[key]["price_per_hour"]
+        if use["node_hours"] > running * at_once * SLACK + 1e-2:
+            yield Fault("money in each hour", f"{work.name} {key} {use['month']}", use["node_hours"], running * at_once)
+
+
 def _hours_bought(answer: Answer) -> dict[tuple[str, facts.Key, int], float]:
     """Node-hours of owned and committed nodes and of days, and money, by kind, key and month."""
     months = len(answer.question.months)
@@ -234,5 +253,5 @@ def jobs_at_once(answer: Answer) -> Iterator[Fault]:
 
 CHECKS = (
     amounts_are_sound, work_is_done, hours_suit_the_work, standing_nodes_are_whole, homes_are_kept, nodes_are_there,
-    gangs_are_whole, jobs_at_once,
+    gangs_are_whole, jobs_at_once, money_pays_what_runs,
 )  # fmt: skip

@@ -76,7 +76,7 @@ class _Search:
     def __init__(self, question: Question, best: float, cut: bool) -> None:
         self.linear, self.given, self.capacity = question.linear, question.given, question.capacity
         self.best, self.cut, self.solved = best, cut, 0
-        order = ("start", "gang days", "some", "hired", "nodes", "gangs", "whole", "others", "shared")
+        order = ("start", "gang days", "paid", "some", "hired", "nodes", "gangs", "whole", "others", "shared")
         self.whole = sorted(self.linear.whole, key=lambda name: order.index(name[0]))
         self.spanning = [
             name for name in self.linear.numbers if name[0] == "hours" and self._span(name) > 1 and self._is_there(name)

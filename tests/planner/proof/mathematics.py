@@ -87,7 +87,7 @@ class Mathematics:
         variables = {
             name: self.model.add_variables(
                 pd.Series(self.lower[name]), pd.Series(self.upper[name]),
-                coords=[pd.RangeIndex(len(costs), name="i")], name=name, integer=name in "ydzvno",
+                coords=[pd.RangeIndex(len(costs), name="i")], name=name, integer=name in ("y", "d", "z", "v", "n", "o"),
             )
             for name, costs in self.cost.items()
         }  # fmt: skip
@@ -200,7 +200,7 @@ class Mathematics:
             self._gang_days(j, t, f, node_hours)
             return
         self._take(way.source, t, b, "f", f, node_hours)
-        if way.span > 1 and source.kind == "nodes":
+        if (way.span > 1 and source.kind == "nodes") or source.pool:
             self._span(j, t, (one[0], one[2]), f)
 
     def _stand(self, one: tuple, t: int, b: int, ways: list[int], v: int, *, alone: bool) -> None:
@@ -278,20 +278,27 @@ class Mathematics:
         days.add(days.row((j, t), 0.0), "f", f, node_hours)
 
     def _span(self, j: int, t: int, task: tuple, f: int) -> None:
-        """A gang on shared nodes has all of them."""
+        """A gang on shared nodes has all of them. Committed money pays in each hour for what runs in it: for the part
+        of a gang that it suffices for; for all of it or none where not all of its work is there in the month."""
+        given, way = self.given, self.given.ways[j]
+        source, work = given.sources[way.source], given.works[way.work]
         if (j, t) not in self.gangs:
-            z = self.gangs[j, t] = self._variable("z", 0.0, 1.0)
+            in_part = source.pool and work.deadline is None and not work.spread
+            z = self.gangs[j, t] = self._variable("part" if in_part else "z", 0.0, 1.0)
             nodes = self._family("all its nodes", "<=")
             row = nodes.row((j, t), 0.0)
-            nodes.add(row, "z", z, self.given.ways[j].span)
-            for kind, y in self.covering[self.given.ways[j].source, t]:
-                nodes.add(row, kind, y, -1.0)
+            nodes.add(row, "part" if in_part else "z", z, way.span * source.weight)
+            for i in [n for n, s in enumerate(given.sources) if s.kind == "money" and s.pool == source.pool] or [
+                way.source
+            ]:
+                for kind, y in self.covering[i, t]:
+                    nodes.add(row, kind, y, -1.0)
         family = self._family("a whole gang", "<=")
         is_new = (j, t, task) not in family.rows
         row = family.row((j, t, task), 0.0)
         family.add(row, "f", f, 1.0)
         if is_new:
-            family.add(row, "z", self.gangs[j, t], -1.0)
+            family.add(row, "part" if in_part else "z", self.gangs[j, t], -1.0)
 
     def _limits(self) -> None:
         given = self.given

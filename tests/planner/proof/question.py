@@ -131,6 +131,28 @@ class Question:
             whole = linear.column(("gang days", n, t), 0.0, most, whole=True)
             linear.row(-INFINITY, 0.0, [*((x, 1.0) for x in columns), (whole, -24.0 * way.span)])
             self.entries["days", way.source, t].append((whole, 24.0 * way.span))
+        if source.pool:
+            self._pay_gangs(n, t, columns)
+
+    def _pay_gangs(self, n: int, t: int, columns: list[tuple]) -> None:
+        """Money pays in each hour for what runs in it. A gang of G nodes takes G times their price, in all of its
+        hours: where all its work of the month is here, money for a part of G pays for that part of its hours; else
+        for all nodes or none."""
+        given, linear = self.given, self.linear
+        way = given.ways[n]
+        work = given.works[way.work]
+        hours = (max(work.monthly) if work.deadline is not None else work.monthly[t]) / way.speed
+        number = next(
+            i for i, s in enumerate(given.sources) if s.kind == "money" and s.pool == given.sources[way.source].pool
+        )
+        a_gang = way.span * given.sources[way.source].weight
+        money = self.capacity.get((number, t), ())
+        if work.deadline is None and not work.spread:
+            linear.row(-INFINITY, 0.0, [*((x, a_gang) for x in columns), *((y, -hours) for y in money)])
+        else:
+            paid = linear.column(("paid", n, t), 0.0, 1.0, whole=True)
+            linear.row(-INFINITY, 0.0, [*((x, 1.0) for x in columns), (paid, -hours)])
+            linear.row(-INFINITY, 0.0, [(paid, a_gang), *((y, -1.0) for y in money)])
 
     def cost(self, name: tuple, t: int, amount: float) -> None:
         """Paid at the end of month t for each unit of a column."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 
 from measure import Figure
 from portfolio import portfolio, setting_of
@@ -35,7 +36,7 @@ def one(workloads: int, months: int, effort: str, goal_s: float, goal_percent: f
     title = f"{workloads} workloads x {months} months, {effort}"
     began = time.process_time()
     setting = setting_of(portfolio(workloads, months, effort=effort), Catalog.embedded())
-    found = search_plan(setting, strategy_scope("hybrid", setting))
+    found = search_plan(setting, partial(strategy_scope, "hybrid"))
     took, best = time.process_time() - began, found.solution
     above = 100 * (best.objective - best.bound) / best.objective
     sys.stderr.write(f"  {title}: {best.objective:,.0f}, {above:.3f} % above the bound, {took:.1f} s\n")

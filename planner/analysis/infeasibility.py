@@ -92,7 +92,9 @@ def _explain_shortfall(name: StrategyName, basis: ReplanningBasis) -> tuple[Mess
     Where not even all of them are in the way, each workload that is left with work undone comes with what would let all
     of it be done: more jobs at once, a later deadline, or single limits of the request that would have to be lifted."""
     setting = basis.setting
-    targets = [_describe_target(each) for each in relax_each_target(name, setting) if each.attainable is not None]
+    targets = [
+        _describe_target(each, setting) for each in relax_each_target(name, setting) if each.attainable is not None
+    ]
     if targets:
         return tuple(targets)
     reliefs = relax_each_limit(name, setting)
@@ -177,8 +179,15 @@ def _list_ways_to_finish(name: StrategyName, index: int, basis: ReplanningBasis)
         yield message("would_be_done", workload=need.workload.name, without=found.limits)
 
 
-def _describe_target(relief: TargetRelief) -> Message:
-    return message("target_too_high", limit=relief.name, target=relief.target, attainable=relief.attainable)
+def _describe_target(relief: TargetRelief, setting: PlanningContext) -> Message:
+    """A target that is in the way; where the choice is partial, what was left out was not looked at."""
+    return message(
+        "target_too_high",
+        limit=relief.name,
+        target=relief.target,
+        attainable=relief.attainable,
+        in_part=setting.choice.is_partial,
+    )
 
 
 def _describe_low_limit(limit: RequestLimit, enough: float) -> Message:

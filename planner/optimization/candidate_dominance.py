@@ -39,7 +39,8 @@ class DominanceSetting:
     @property
     def limits_places(self) -> bool:
         """Whether a limit makes the choice of a place matter to other workloads."""
-        return self.rules.budgets or bool(self.rules.quotas) or self.rules.limits_carbon
+        rules = self.rules
+        return rules.budgets or bool(rules.quotas) or rules.limits_carbon or bool(rules.commitment_targets)
 
     def kg_per_hour(self, candidate: Candidate) -> float:
         """Emission of an hour of work of a node, where carbon is limited and so is known."""
@@ -54,7 +55,7 @@ def without_useless_starts(shared: Iterable[SharedResource], setting: DominanceS
     """Commitments to nodes without the starts that cost no less than all their hours on demand at the same place."""
     resources = setting.market.resources
     on_demand: dict[Place, tuple[float, ...]] = {}
-    if not setting.rules.budgets:
+    if not (setting.rules.budgets or setting.rules.commitment_targets):
         for number, rates in setting.rates.items():
             resource = resources[number]
             if resource.purchase_option == "on_demand" and not setting.rules.counted(resource):
@@ -208,6 +209,8 @@ def _are_comparable(best: SharedResource, item: SharedResource, rules: LimitRule
     a, b = best.resource.quote, item.resource.quote
     assert a is not None
     assert b is not None
+    if rules.commitment_targets and a.price.term_months != b.price.term_months:
+        return False
     return not rules.budgets or (a.price.term_months, a.price.upfront) == (b.price.term_months, b.price.upfront)
 
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from planner.optimization.home_constraints import add_home_rows
 from planner.optimization.linear_program import (
     ANY_HOUR,
-    CandidateActivity,
     DemandTask,
     LinearProgram,
     ProgramColumn,
@@ -23,7 +22,7 @@ from planner.optimization.linear_program import (
 from planner.optimization.solution import PlanningContext
 from planner.request.calendar import days_of_month
 from planner.supply.costs import SharedResource
-from planner.workloads.demand import PortfolioDemand
+from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 from planner.workloads.placement import parallel_limit
 from pricing.units import HOURS_PER_DAY
 
@@ -71,7 +70,7 @@ def _add_shared_rows(
             used[index, month, ANY_HOUR].append(_add_gang_days(program, owner, month, numbers))
             continue
         units = step.candidate.nodes_per_gang * shared[index].weight(step.candidate)
-        if shared[index].weights and _is_done_in_month(step, demands):
+        if shared[index].weights and is_done_in_month(demands.needs[step.candidate.need]):
             program.row(-math.inf, 0.0, [*((f, units) for f in numbers), *((y, -1.0) for y in started[index, month])])
         else:
             _add_gang_rows(program, owner, month, numbers, [(y, -1 / units) for y in started[index, month]])
@@ -82,9 +81,8 @@ def _add_shared_rows(
             _link_small_uses(program, entries, started[index, month], hours)
 
 
-def _is_done_in_month(step: CandidateActivity, demands: PortfolioDemand) -> bool:
-    """Whether all work of a month is done at this place in the month."""
-    need = demands.needs[step.candidate.need]
+def is_done_in_month(need: WorkloadDemand) -> bool:
+    """Whether all work of a month is done in that month, at one place."""
     return need.deadline is None and not need.may_spread
 
 

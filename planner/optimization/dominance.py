@@ -17,8 +17,9 @@ Work that shares nodes keeps all of its places by the hour: it may cost nothing 
 Limits weaken the rules, since cost alone no longer decides: a resource that counts against an enforced quota dominates
 none, spot dominates only spot where its share is limited, under a budget only resources with the same timing of
 payments are compared, under a limit on carbon none replaces one that emits less, and owned nodes that share limited
-power, racks, carbon or operators all remain. Existing capacity is never removed. What ends within the plan replaces
-only what ends no later.
+power, racks, carbon or operators all remain. With targets on commitments every term at a place remains; a place that
+another replaces could still keep a target for less, so the choice is then called partial. Existing capacity is never
+removed. What ends within the plan replaces only what ends no later.
 """
 
 from __future__ import annotations
@@ -51,13 +52,16 @@ from planner.supply.homes import Home, home_of
 from planner.supply.limits import LimitRules
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 
+FULL_COLUMNS = 6_000
+"""Programs of at most so many columns are not pruned where there are targets on commitments."""
+
 
 def build_choice_set(
     market: Market, demands: PortfolioDemand, assumptions: Assumptions, terms: Terms, rules: LimitRules | None = None
 ) -> ChoiceSet:
     """The market without dominated candidates. Owned systems that renting would beat stay: onprem must own."""
     rules = rules or LimitRules()
-    if rules.commitment_targets:  # cost alone does not decide
+    if rules.commitment_targets and _count_columns(market, demands) <= FULL_COLUMNS:
         return full_choice_set(market, assumptions, terms, len(demands.needs))
     rates = hourly_rates(market, assumptions, terms)
     setting = DominanceSetting(
@@ -85,7 +89,21 @@ def build_choice_set(
     overflow = tuple(c if index in owned else () for index, c in enumerate(by_unit))
     used = {c.resource: rates[c.resource] for candidates in (*remaining, *overflow) for c in candidates}
     count = len({*(c for cs in (*remaining, *overflow) for c in cs), *(c for s in shared for c in s.candidates)})
-    return ChoiceSet(remaining, overflow, used, tuple(shared), len(market.candidates), len(market.candidates) - count)
+    return ChoiceSet(
+        remaining,
+        overflow,
+        used,
+        tuple(shared),
+        len(market.candidates),
+        len(market.candidates) - count,
+        is_partial=bool(rules.commitment_targets),
+    )
+
+
+def _count_columns(market: Market, demands: PortfolioDemand) -> int:
+    """About how many decisions there are without pruning."""
+    months, blocks = len(demands.month_names), len(demands.block_hours)
+    return sum(months * (blocks if demands.needs[c.need].serving else 1) for c in market.candidates)
 
 
 def full_choice_set(market: Market, assumptions: Assumptions, terms: Terms, needs: int) -> ChoiceSet:

@@ -29,7 +29,7 @@ USED_SHARE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class HomeRanking:
-    """The places of each workload: those that are used, and all as they lose least. `bound`: no plan costs less.
+    """The places of each workload: those that are used, and the others as they lose least. `bound`: no plan costs less.
     `cut_by_clock`: the last resort of the solver ended it."""
 
     bound: float
@@ -48,9 +48,13 @@ def rank_homes(by_place: PlaceProgram, needs: int) -> HomeRanking | None:
     for (need, place), columns in by_place.homes.items():
         loss = min((relaxed.reduced_costs[column] for column in columns), default=0.0) if relaxed.values else 0.0
         losses[need].append((round(loss, 2), place))  # equal but for rounding is equal
-    nearest = tuple(tuple(place for _, place in sorted(each)) for each in losses)
+    used = _used_places(by_place, relaxed.values, needs)
+    nearest = tuple(
+        tuple(place for _, place in sorted(each) if place not in there)
+        for each, there in zip(losses, used, strict=True)
+    )
     bound = relaxed.bound if relaxed.values else -math.inf
-    return HomeRanking(bound, _used_places(by_place, relaxed.values, needs), nearest, relaxed.cut_by_clock)
+    return HomeRanking(bound, used, nearest, relaxed.cut_by_clock)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -10,6 +11,8 @@ from planner.supply.candidates import Candidate
 ANY_HOUR = -1
 """The block of work that may run at any hour of its month."""
 
+FEASIBILITY = 1e-6
+"""Of a scaled row: what the solver may leave."""
 DemandTask = tuple[int, int, int]
 """A piece of demand that is to be done: workload, month (0: all up to a deadline), block (ANY_HOUR: any of the
 month)."""
@@ -128,6 +131,15 @@ class LinearProgram:
         self.entry_row.append(row)
         self.entry_column.append(column)
         self.entry_value.append(value)
+
+
+def keeps_rows(program: LinearProgram, values: Sequence[float]) -> bool:
+    """Whether values of the columns keep every row, to the solver's tolerance."""
+    activity = [0.0] * len(program.row_lower)
+    for row, column, value in zip(program.entry_row, program.entry_column, program.entry_value, strict=True):
+        activity[row] += value * values[column]
+    rows = zip(program.row_lower, activity, program.row_upper, strict=True)
+    return all(lower - FEASIBILITY <= found <= upper + FEASIBILITY for lower, found, upper in rows)
 
 
 def allow_shortage(program: LinearProgram) -> LinearProgram:

@@ -1,6 +1,7 @@
 """The planning problem by place: a program far smaller than the model, below whose optimum no plan is.
 
-Work of all workloads at a place that is worth the same is added up. Decide:
+Work of all workloads at a place that is worth the same is added up, but for work at any hour that committed money may
+pay, which is told apart. Decide:
 
     u[k,p]      whether workload k lives at place p, where all of its work is at first paid by the hour
     y[i,a]      units of a shared resource i started in a: the columns of the model
@@ -12,6 +13,7 @@ Minimise  sum cost[k,p] u + sum cost[i,a] y - sum (rate[l,t] - use[g,t]) c   sub
     sum_p u = 1                                      one home
     sum_g c <= sum_k hours[k,l,t,b] u[k,p]           no more is done instead than there is (equal: no hour is sold)
     sum_l c <= hours[b] sum_a y                      no shared capacity is used twice
+    nodes price sum_b c <= hours[k,l] sum_a y        money pays in each hour for what runs then, of work at any hour
 
 Work up to a deadline and work that may be spread have columns for their shares of each month. Every plan of the model
 gives a solution here that costs no more, so any bound of this program holds for the model. It leaves out what only
@@ -27,6 +29,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from planner.optimization.constraints import is_done_in_month
 from planner.optimization.limit_constraints import add_carbon_rows, add_ownership_constraints
 from planner.optimization.linear_program import ANY_HOUR, LinearProgram, ProgramColumn, RowEntries
 from planner.optimization.model import StrategyScope, add_start_columns
@@ -61,6 +64,8 @@ class _Level(NamedTuple):
     """Shared resources of other places that may do it, too."""
     span: int
     """Nodes of one gang."""
+    need: int
+    """The workload, of work at any hour where committed money may pay it; else -1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,7 @@ class _Group:
     weight: float
     by_month: bool
     use_costs: tuple[float, ...]
+    is_money: bool
 
 
 def build_place_program(setting: PlanningContext, allowed: StrategyScope) -> PlaceProgram:
@@ -102,6 +108,9 @@ class _Builder:
     """By year, the emission of work at places in the cloud, where carbon is limited; that of owned nodes and of what
     exceeds them is none here."""
     kg_per_hour: dict[Place, float] = field(default_factory=dict)
+    groups: dict[Place, list[_Group]] = field(init=False)
+    money: frozenset[Place] = field(init=False)
+    """Places where committed money may pay."""
 
     def __post_init__(self) -> None:
         if self.setting.rules.limits_carbon:
@@ -110,6 +119,8 @@ class _Builder:
                 if resource.node is None:
                     energy = node_energy(resource, rules.carbon, assumptions)
                     self.kg_per_hour[resource.place] = energy.extra_kg_per_hour or 0.0
+        self.groups = _list_groups(self.setting, self.allowed)
+        self.money = frozenset(place for place, there in self.groups.items() if any(g.is_money for g in there))
         self.started = add_start_columns(self.program, self.allowed.shared, self.setting.demands)
 
     def add_homes(self, index: int, stays: Sequence[Stay]) -> None:
@@ -156,7 +167,7 @@ class _Builder:
 
     def add_levels(self) -> None:
         """What shared resources do at each level, and no more than they can in all."""
-        groups = _list_groups(self.setting, self.allowed)
+        groups = self.groups
         capacity: dict[tuple[tuple[int, ...], int, int], RowEntries] = defaultdict(list)
         for level, entries in self.levels.items():
             others = (self.allowed.shared[item].resource.place for item in level.elsewhere)
@@ -164,12 +175,30 @@ class _Builder:
                 *groups.get(level.place, ()),
                 *(g for place in others for g in groups[place] if not level.elsewhere.isdisjoint(g.items)),
             ]
-            covering = [entry for group in there for entry in self._cover(level, group, capacity)]
+            covered = [(group, list(self._cover(level, group, capacity))) for group in there]
+            for group, doing in covered:
+                if group.is_money and level.need >= 0 and doing:
+                    self._hold_money(level, group, doing, max(entries.values()))
+            covering = [entry for _, doing in covered for entry in doing]
             lower = 0.0 if math.isinf(level.rate) else -math.inf
             if covering or lower == 0.0:
                 self.program.row(lower, 0.0, [*covering, *((u, -hours) for u, hours in entries.items())])
         for (items, month, _), uses in capacity.items():
             self.program.row(-math.inf, 0.0, [*uses, *((y, -1.0) for i in items for y in self.started[i, month])])
+
+    def _hold_money(self, level: _Level, group: _Group, doing: RowEntries, hours: float) -> None:
+        """Of work of so many node-hours in all, money for a part of a gang's nodes does no more than that part; of work
+        of which a part is done in other months or places it does all or none."""
+        of_gang = level.span * group.weight
+        starts = [(y, -1.0) for item in group.items for y in self.started[item, level.month]]
+        shares = [(column, each / hours) for column, each in doing]
+        if is_done_in_month(self.setting.demands.needs[level.need]):
+            if hours < level.span * math.fsum(self.setting.demands.block_hours):  # else hours of the month tell
+                self.program.row(-math.inf, 0.0, [*((c, share * of_gang) for c, share in shares), *starts])
+        else:
+            z = self.program.column(ProgramColumn("gang", -1, level.month), 0.0, 1.0, whole=True)
+            self.program.row(-math.inf, 0.0, [*shares, (z, -1.0)])
+            self.program.row(-math.inf, 0.0, [(z, of_gang), *starts])
 
     def _cover(
         self, level: _Level, group: _Group, capacity: dict[tuple[tuple[int, ...], int, int], RowEntries]
@@ -232,7 +261,9 @@ class _Builder:
         if stay.is_shared:
             month, block = int(stay.months[slot]), int(stay.blocks[slot])
             elsewhere = frozenset(stay.overflows_to)
-            self.levels[_Level(stay.place, month, block, _round_up(rate), elsewhere, stay.span)][column] += hours
+            need = stay.need if block == ANY_HOUR and stay.place in self.money else -1
+            level = _Level(stay.place, month, block, _round_up(rate), elsewhere, stay.span, need)
+            self.levels[level][column] += hours
 
     def _impossible(self, need: int) -> tuple[int, float]:
         """The entry of a task that cannot be done."""
@@ -258,5 +289,6 @@ def _list_groups(setting: PlanningContext, allowed: StrategyScope) -> dict[Place
     groups: dict[Place, list[_Group]] = defaultdict(list)
     for (place, _), weights in alike.items():
         first = allowed.shared[next(iter(weights))]
-        groups[place].append(_Group(tuple(weights), min(weights.values()), first.by_month, first.use_costs))
+        is_money = bool(first.weights)
+        groups[place].append(_Group(tuple(weights), min(weights.values()), first.by_month, first.use_costs, is_money))
     return groups

@@ -7,9 +7,10 @@ and a bound; then the whole problem is searched from that plan, where it is not 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from planner.optimization.dominance import build_choice_set
 from planner.optimization.home_selection import (
     HomeChoice,
     HomeRanking,
@@ -19,7 +20,7 @@ from planner.optimization.home_selection import (
     keep_homes,
     rank_homes,
 )
-from planner.optimization.linear_program import LinearProgram
+from planner.optimization.linear_program import LinearProgram, keeps_rows
 from planner.optimization.model import StrategyScope, build_program, count_columns
 from planner.optimization.place_program import PlaceProgram, build_place_program
 from planner.optimization.program_parts import solve_parts
@@ -32,6 +33,8 @@ SMALL_COLUMNS = 6_000
 """Programs of at most so many columns are solved whole, to the smallest gap."""
 EXACT_COLUMNS = 15_000
 """Programs of at most so many columns are searched to the smallest gap, where they are searched whole."""
+ALL_HOMES_COLUMNS = 8_000
+"""Programs by place of at most so many columns choose among all homes, and their bound is that of all."""
 MORE_HOMES = 4
 """Times as many homes where a selection cannot do all of the work."""
 
@@ -69,9 +72,33 @@ class SearchedPlan:
     choice: HomeChoice | None = None
 
 
-def search_plan(setting: PlanningContext, allowed: StrategyScope, bound: float = -math.inf) -> SearchedPlan:
-    """The best plan that the effort of the request finds. `bound`: a bound that is known already, of a strategy that
-    may do all that this one may."""
+def search_plan(
+    setting: PlanningContext, scope_of: Callable[[PlanningContext], StrategyScope], bound: float = -math.inf
+) -> SearchedPlan:
+    """The best plan of a strategy that the effort of the request finds. `bound`: a bound that is known already, of a
+    strategy that may do all that this one may.
+
+    Where what is left out could keep targets on commitments for less, the bound is that of the same problem without
+    these targets, whose plan is the answer where it keeps them.
+    """
+    if not setting.choice.is_partial:
+        return _search_choice(setting, scope_of(setting), bound)
+    rules = setting.rules.without_commitment_targets()
+    choice = build_choice_set(setting.market, setting.demands, setting.assumptions, setting.terms, rules)
+    without = replace(setting, rules=rules, choice=choice)
+    free = _search_choice(without, scope_of(without), bound)
+    if not free.solution.values:
+        return free
+    targeted = replace(free.setting, rules=setting.rules)
+    program = build_program(targeted, free.allowed)
+    if keeps_rows(program, free.solution.values):
+        return replace(free, setting=targeted, program=program)
+    found = _search_choice(setting, scope_of(setting), -math.inf)
+    return _prove(replace(found, solution=replace(found.solution, bound=-math.inf)), free.solution.bound)
+
+
+def _search_choice(setting: PlanningContext, allowed: StrategyScope, bound: float) -> SearchedPlan:
+    """The best plan of the choice as it is, with its bound."""
     limits, columns = EFFORTS[setting.effort], count_columns(setting, allowed)
     if columns <= SMALL_COLUMNS:
         program = build_program(setting, allowed)
@@ -109,14 +136,15 @@ class _Search:
     whole: LinearProgram | None
 
     def search_nearest(self, nearest: int) -> SearchedPlan:
-        """The program by place chooses homes and starts among so many of the nearest, the model all the rest. Where
-        that cannot do all of the work, more homes: in the end all of them."""
+        """The program by place chooses homes and starts among so many of the nearest (all where it is small), the model
+        all the rest. Where that cannot do all of the work, more homes: in the end all of them."""
         limits, ranking = self.limits, self.ranking
-        choice = choose_homes(self.by_place, ranking, nearest, limits.work, limits.gap)
+        has_all = len(self.by_place.program.columns) <= ALL_HOMES_COLUMNS
+        choice = choose_homes(self.by_place, ranking, None if has_all else nearest, limits.work, limits.gap)
         if choice is not None:
             plan = self._solve_homes(choice.used, choice)
             if plan.solution.values:
-                return replace(plan, choice=choice)
+                return _prove(replace(plan, choice=choice), choice.bound if has_all else -math.inf)
         more, most = nearest, max(map(len, ranking.nearest), default=0)
         while True:
             kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.optimization.linear_program import LinearProgram
+from planner.optimization.linear_program import FEASIBILITY, LinearProgram
 from planner.optimization.solver import NO_SOLUTION, Solution, solve_program
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ PART_COLUMNS = 1_000
 """Smaller parts are solved with others, in programs of about so many columns."""
 LEAST_WORK = 0.1
 """Share of the work that each part may take at least; else it has its share by its columns."""
-FEASIBILITY = 1e-6
 
 
 @dataclass(frozen=True, slots=True)

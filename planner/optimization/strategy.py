@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from planner.finance.cashflow import present_cost
 from planner.optimization import solution as replay
@@ -129,8 +130,7 @@ def solve_strategy(name: StrategyName, setting: PlanningContext, bound: float = 
     owned = (item for item in setting.choice.shared if item.resource.what == "owned")
     if name == "onprem" and not any(item.candidates for item in owned):
         return empty
-    rules = strategy_scope(name, setting)
-    found = search_plan(setting, rules, bound)
+    found = search_plan(setting, partial(strategy_scope, name), bound)
     solution = found.solution
     if solution.status == "unsolved":
         cut = solution.cut_by_clock

@@ -59,7 +59,8 @@ class SharedResource:
 @dataclass(frozen=True, slots=True)
 class ChoiceSet:
     """The input of the solver. `hourly[need]` are candidates by the hour at a home in the cloud, `overflow[need]` those
-    for what exceeds owned nodes; `rates` are their present costs."""
+    for what exceeds owned nodes; `rates` are their present costs. `is_partial`: what is left out could keep targets on
+    commitments for less; without these targets it could not."""
 
     hourly: tuple[tuple[Candidate, ...], ...]
     overflow: tuple[tuple[Candidate, ...], ...]
@@ -67,6 +68,7 @@ class ChoiceSet:
     shared: tuple[SharedResource, ...]
     candidates: int
     pruned: int
+    is_partial: bool = False
 
 
 def hourly_rates(market: Market, assumptions: Assumptions, terms: Terms) -> dict[int, tuple[float, ...]]:

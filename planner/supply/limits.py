@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from planner.request.limits import PlanLimits, YearlyAmounts
 from planner.request.ownership import Site
@@ -56,6 +56,9 @@ class LimitRules:
     def commitment_targets(self) -> dict[str, float]:
         """The targets on commitments of the request, by the names of their fields."""
         return {name: value for name in COMMITMENT_TARGETS if (value := getattr(self.limits, name)) is not None}
+
+    def without_commitment_targets(self) -> LimitRules:
+        return replace(self, limits=self.limits.model_copy(update=dict.fromkeys(COMMITMENT_TARGETS)))
 
     @property
     def budgets(self) -> bool:

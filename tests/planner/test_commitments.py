@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.application import plan
+from planner.optimization import dominance
 
 EAST = ("aws", "us-east-1", "g4dn.xlarge")
 AZURE = ("azure", "eastus", "Standard_NC4as_T4_v3")
@@ -166,6 +167,26 @@ def test_a_ladder_staggers_the_ends_of_terms(priced, ask):
     assert [(e.quarter, e.fraction) for e in found.commitments.ends] == [("2027-Q4", 0.5), ("2028-Q1", 0.5)]
     paid_beyond = 2 * 2 * 6 if asked.commitments_beyond_horizon == "full" else 0
     assert found.strategy("cloud").total_cost == pytest.approx(730 * (144 + 2 * (20 + 60) + paid_beyond))
+
+
+@pytest.mark.parametrize(
+    ("limits", "cost", "bound"),
+    [
+        ({"commitment_coverage_min": 0.5}, 216, 216),  # kept by the plan without it
+        ({"commitment_coverage_min": 0.75}, 252, 216),
+        ({"commitment_coverage_min": 0.76}, 288, 216),
+    ],
+)
+def test_where_the_market_is_pruned_the_bound_is_that_without_targets(priced, ask, monkeypatch, limits, cost, bound):
+    """A second region where every way costs a quarter more is left out, which could matter to a target but not to
+    cost."""
+    monkeypatch.setattr(dominance, "FULL_COLUMNS", 0)
+    dear = {("aws", "us-west-2", *key[2:]): 1.25 * price for key, price in PRICES.items() if key[1] == "us-east-1"}
+    asked = ask(SEASON, strategies=["cloud"], limits=limits, discount_rate_annual=0.0)
+    found = plan(asked, priced(PRICES | dear)).strategy("cloud")
+    assert found.total_cost == pytest.approx(730 * cost)
+    assert found.bound == pytest.approx(730 * bound)
+    assert found.status == ("optimal" if cost == bound else "within_gap")
 
 
 def test_a_coverage_target_that_nothing_can_keep_is_refused_with_what_would_do(priced, ask):

@@ -147,9 +147,9 @@ def test_the_program_by_place_is_exact_for_one_place_and_one_way_more(priced, as
     catalog = priced({(*EAST, "g4dn.xlarge", "on_demand"): 0.5, (*EAST, "g4dn.xlarge", "reserved_3y_no_upfront"): 0.2})
     seen = []
 
-    def keep(setting, allowed, bound):
-        seen.append(solve_program(build_place_program(setting, allowed).program).objective)
-        return search_plan(setting, allowed, bound)
+    def keep(setting, scope_of, bound):
+        seen.append(solve_program(build_place_program(setting, scope_of(setting)).program).objective)
+        return search_plan(setting, scope_of, bound)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("planner.optimization.strategy.search_plan", keep)
@@ -161,15 +161,18 @@ def test_the_program_by_place_is_exact_for_one_place_and_one_way_more(priced, as
 @pytest.mark.one_in(12)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("limits", [PART, {"whole_columns": 0}, {}])
-@pytest.mark.parametrize("stepwise", [0, 30_000])
-def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(instance, monkeypatch, seed, limits, stepwise):
+@pytest.mark.parametrize(("stepwise", "all_homes"), [(0, 0), (30_000, 0), (30_000, 30_000)])
+def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(
+    instance, monkeypatch, seed, limits, stepwise, all_homes
+):
     monkeypatch.setattr(home_selection, "STEPWISE_COLUMNS", stepwise)
+    monkeypatch.setattr(plan_search, "ALL_HOMES_COLUMNS", all_homes)
     monkeypatch.setattr(plan_search, "SMALL_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "EXACT_COLUMNS", 0)
     monkeypatch.setattr(plan_search, "EFFORTS", {"standard": replace(EFFORTS["standard"], nearest=1, **limits)})
     setting, allowed = instance(seed)
     best = solve_program(build_program(setting, allowed))
-    found = search_plan(setting, allowed)
+    found = search_plan(setting, lambda _: allowed)
     assert found.solution.objective >= best.bound * (1 - 1e-6)
     assert found.solution.objective <= best.objective * 1.1
     assert found.solution.bound <= best.objective * (1 + 1e-6)

@@ -202,6 +202,8 @@ def _type_ends(
     return f"{text}; instead {successor}, from {price_per_hour:,.4f} {currency} an hour on demand ({region})"
 
 
+IN_PART = " in the regions that cost least (the others were not searched)"
+
 TEXTS: dict[str, str | Callable[..., str]] = {
     "workload_unserved": _workload_unserved,
     "would_be_served": _would_be_served,
@@ -217,7 +219,10 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "slice_holds_gang": "{workload}: {provider} {instance_type} is one slice of {chips:g} chips, which holds its gang",
     "requested_offering_retired": _requested_offering_retired,
     "limit_too_low": _limit_too_low,
-    "target_too_high": "{limit}: {target:.0%} is impossible; {attainable:.0%} is possible under all other limits",
+    "target_too_high": lambda limit, target, attainable, in_part: (
+        f"{limit}: {target:.0%} is impossible{IN_PART if in_part else ''}; {attainable:.0%} is possible under all"
+        " other limits"
+    ),
     "no_single_limit_in_the_way": lambda limits: f"no limit alone is in the way, of these: {', '.join(limits)}",
     "limit_not_examined": "{limit}: whether it alone is in the way was not found within the work of the search",
     "shortage_not_examined": "why no plan is possible was not found within the work of the search",

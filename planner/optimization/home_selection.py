@@ -156,7 +156,7 @@ def close_homes(program: LinearProgram, setting: PlanningContext, kept: Sequence
 
 
 def fix_starts(program: LinearProgram, choice: HomeChoice) -> LinearProgram:
-    """The program with as many units at each start as were chosen, or one more or less; none where none was."""
+    """The program with as many whole units at each start as were chosen, and no money where none was."""
     lower, upper = list(program.lower), list(program.upper)
     for number, column in enumerate(program.columns):
         if column.kind == "start" and lower[number] < upper[number]:
@@ -164,8 +164,7 @@ def fix_starts(program: LinearProgram, choice: HomeChoice) -> LinearProgram:
             if units < NO_UNITS:
                 upper[number] = 0.0
             elif program.whole[number]:
-                lower[number] = max(lower[number], round(units) - 1.0)
-                upper[number] = min(upper[number], round(units) + 1.0)
+                lower[number] = upper[number] = min(max(lower[number], float(round(units))), upper[number])
     return replace(program, lower=lower, upper=upper)
 
 

@@ -35,8 +35,8 @@ EXACT_COLUMNS = 15_000
 """Programs of at most so many columns are searched to the smallest gap, where they are searched whole."""
 ALL_HOMES_COLUMNS = 8_000
 """Programs by place of at most so many columns choose among all homes, and their bound is that of all."""
-MORE_HOMES = 4
-"""Times as many homes where a selection cannot do all of the work."""
+MORE_HOMES, FAR_GAP = 4, 0.05
+"""Times as many homes where a selection cannot do all of the work, or its plan is farther than this from the bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +137,23 @@ class _Search:
 
     def search_nearest(self, nearest: int) -> SearchedPlan:
         """The program by place chooses homes and starts among so many of the nearest (all where it is small), the model
-        all the rest. Where that cannot do all of the work, more homes: in the end all of them."""
+        all the rest. Where its plan is far from the bound, more homes; where that cannot do all of the work, more for
+        the model, in the end all of them."""
         limits, ranking = self.limits, self.ranking
         has_all = len(self.by_place.program.columns) <= ALL_HOMES_COLUMNS
-        choice = choose_homes(self.by_place, ranking, None if has_all else nearest, limits.work, limits.gap)
-        if choice is not None:
-            plan = self._solve_homes(choice.used, choice)
+        best: SearchedPlan | None = None
+        for count in (None,) if has_all else (nearest, nearest * MORE_HOMES, nearest * MORE_HOMES**2):
+            choice = choose_homes(self.by_place, ranking, count, limits.work, limits.gap)
+            if choice is None:
+                continue
+            plan = replace(self._solve_homes(choice.used, choice), choice=choice)
             if plan.solution.values:
-                return _prove(replace(plan, choice=choice), choice.bound if has_all else -math.inf)
+                plan = _prove(plan, choice.bound if has_all else -math.inf)
+                best = plan if best is None else _cheaper(best, plan)
+                if _is_near(best, FAR_GAP):
+                    break
+        if best is not None:
+            return best
         more, most = nearest, max(map(len, ranking.nearest), default=0)
         while True:
             kept = [used.union(near[:more]) for used, near in zip(ranking.used, ranking.nearest, strict=True)]

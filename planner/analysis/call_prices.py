@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from planner.request.errors import InternalError, InvalidRequest
+from planner.request.errors import InvalidRequest
 from planner.request.limits import CallPrice
 from planner.request.models import Request, Workload
 from planner.result import CallComparison, Plan, Strategy
@@ -13,9 +13,8 @@ from planner.supply.recovery import standby_name
 from planner.workloads.demand import scale_demand
 
 MILLION = 1e6
-LEAST_STANDING, LEAST_PACKED = 1e-6, 1e-2
-"""Of the planned volume: where the search for the least volume begins. A service takes whole nodes however little it
-does; work that may run at any hour costs about as much a token at any volume."""
+LEAST_VOLUME = 1e-6
+"""Of the planned volume: where the search for the least volume begins."""
 VOLUME_MAX = 1_000.0
 """Times the planned volume: the search ends there."""
 STEPS_MAX = 60
@@ -51,18 +50,17 @@ def _compare_price(
     changes = {"strategies": (name,), "risk": None, "uncertainty": None, "call_prices": ()}
 
     def cost_per_month(volume: float) -> float | None:
-        """The cost of that many tokens a month, on average over the plan; None where they cannot be done, are more than
-        a request may ask for, or no verified plan of them is reached."""
+        """The cost of that many tokens a month, on average over the plan; None where they cannot be done or are more
+        than a request may ask for."""
         scaled = scale_demand(workload.demand, volume * baseline.months / tokens)
         alone = workload.model_copy(update={"demand": scaled})
         try:
             solved = replan(request.model_copy(update={**changes, "workloads": (alone,)}))
-        except (InvalidRequest, InternalError):
+        except InvalidRequest:
             return None
         return None if solved.status == "infeasible" else solved.total_cost / baseline.months
 
     per_month = tokens / baseline.months
-    least = LEAST_STANDING if workload.demand.is_tied_to_hours(workload.kind) else LEAST_PACKED
     return CallComparison(
         workload=workload.name,
         called=price.name,
@@ -73,20 +71,20 @@ def _compare_price(
         call_cost=call_cost,
         own_cost_per_million=own_cost / tokens * MILLION,
         call_cost_per_million=call_cost / tokens * MILLION,
-        meet_tokens_per_month=find_meeting_volume(cost_per_month, call_cost / tokens, per_month, least),
+        meet_tokens_per_month=find_meeting_volume(cost_per_month, call_cost / tokens, per_month),
     )
 
 
 def find_meeting_volume(
-    cost_per_month: Callable[[float], float | None], price_per_token: float, planned: float, least: float
+    cost_per_month: Callable[[float], float | None], price_per_token: float, planned: float
 ) -> float | None:
     """The least volume a month at which a cost that never falls with volume is no more than calls at a price; 0: at
-    every volume; None: at none up to VOLUME_MAX times the planned one. The search begins at `least` times that.
+    every volume; None: at none up to VOLUME_MAX times the planned one.
 
     Whole nodes make the cost a stair. The least volume v with cost(v) = price x v is reached from below by v -> cost(v)
     / price, which never passes it since the cost never falls.
     """
-    volume = planned * least
+    volume = planned * LEAST_VOLUME
     for step in range(STEPS_MAX):
         cost = cost_per_month(volume) if volume <= planned * VOLUME_MAX else None
         if cost is None:

@@ -102,7 +102,8 @@ def _explain_shortfall(name: StrategyName, basis: ReplanningBasis) -> tuple[Mess
     unknown = [message("limit_not_examined", limit=each.limit.title) for each in reliefs if not each.is_known]
     physical = None if too_low else compute_shortage(name, _without_limits(setting))
     if physical is None or (physical.is_known and not physical.shares):
-        titles = tuple(each.limit.title for each in reliefs if each.is_known)
+        # a target that no share of commitments alone would meet is in the way together with the limits
+        titles = (*(each.limit.title for each in reliefs if each.is_known), *setting.rules.commitment_targets)
         limits = too_low or ([message("no_single_limit_in_the_way", limits=titles)] if titles else [])
         return (*limits, *unknown, *_describe_undone_work(compute_shortage(name, setting), setting))
     if not physical.is_known:

@@ -22,7 +22,7 @@ from planner.result.marginal_values import MarginalValue
 MORE_WORK = 0.01
 MORE_OF_A_LIMIT = 0.1
 WORK = 1e7
-"""Work of the search for each value; one without a solution within it is left out."""
+"""Work of the search for each value; one that it does not find, nor prove impossible, is not known."""
 
 
 def compute_marginal_values(
@@ -61,7 +61,8 @@ def _build_marginal(
 ) -> MarginalValue:
     solution = solve_program(program, work=WORK)
     extra_cost = solution.objective - now if solution.values else None
-    return MarginalValue(kind, subject, unit, added, extra_cost, None if extra_cost is None else extra_cost / added)
+    per_unit = None if extra_cost is None else extra_cost / added
+    return MarginalValue(kind, subject, unit, added, extra_cost, per_unit, is_known=solution.status != "unsolved")
 
 
 def _build_with_fixed_purchases(name: StrategyName, setting: PlanningContext, decisions: Decisions) -> LinearProgram:

@@ -7,13 +7,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from planner.finance.cashflow import Payment, present_cost
-from planner.optimization.solution import ResourceOrder, list_payments
+from planner.optimization.solution import (
+    ResourceOrder,
+    list_payments,
+    overhead_payments,
+    purchase_payments,
+    use_payments,
+)
 from planner.optimization.verified_plan import ROUNDING, VerifiedPlan, Violation, active_units, exceeds
 from planner.request.calendar import name_quarter
 from planner.supply import onprem
 from planner.supply.candidates import Resource
 from planner.supply.limits import CAPEX_CATEGORIES, budget_by_year, budget_year
-from planner.supply.payments import CLOUD_BILL_CATEGORIES, covered_months, delivered_months
+from planner.supply.payments import covered_months, delivered_months
 from pricing.units import HOURS_PER_DAY
 
 CENT = 0.01
@@ -71,14 +77,23 @@ def _check_operators(plan: VerifiedPlan) -> Iterator[Violation]:
 
 
 def _check_support_fee(plan: VerifiedPlan) -> Iterator[Violation]:
-    """The support plan costs at least its minimum fee in each month with a cloud bill."""
+    """The support plan costs at least its minimum fee in each month with a cloud bill, of data alone too."""
     least = plan.setting.assumptions["cloud_support_minimum_per_month"].value
+    if not least:
+        return
+    decisions, setting = plan.decisions, plan.setting
+    paid = [p for order in decisions.bought if order.resource.node is None for p in purchase_payments(setting, order)]
+    paid += [
+        p for use in decisions.shares if plan.resource(use.candidate).node is None for p in use_payments(setting, use)
+    ]
+    paid += [
+        p for each in decisions.overheads if each.kind == "cloud_support" for p in overhead_payments(setting, each)
+    ]
     billed: dict[int, float] = defaultdict(float)
     support: dict[int, float] = defaultdict(float)
-    for _, payment in list_payments(plan.decisions, plan.setting) if least else ():
-        if payment.category in CLOUD_BILL_CATEGORIES:
-            billed[payment.month] += payment.amount
-            support[payment.month] += payment.amount if payment.category == "cloud_support" else 0.0
+    for payment in paid:
+        billed[payment.month] += payment.amount
+        support[payment.month] += payment.amount if payment.category == "cloud_support" else 0.0
     for month, amount in billed.items():
         if amount > CENT and support[month] < least - CENT:
             yield Violation("support_fee", "cloud_support", month, support[month], least)

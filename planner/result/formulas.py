@@ -17,6 +17,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 SUM, PRODUCT, NEGATION, POWER, ATOM = 1, 2, 3, 4, 5
 """How tightly a text binds: one that binds less tightly than its place needs stands in brackets."""
@@ -64,14 +65,17 @@ def referenced_names(node: FormulaNode) -> frozenset[str]:
     return frozenset().union(*map(referenced_names, node.sides))
 
 
-def evaluate_formula(node: FormulaNode, values: Mapping[str, float]) -> float:
-    """The value of a formula. Raises KeyError for a name without a value."""
+def evaluate_formula(
+    node: FormulaNode, values: Mapping[str, Any], operations: Mapping[tuple[str, int], Callable[..., Any]] | None = None
+) -> Any:
+    """The value of a formula: a float; an array where `operations` are those of arrays and a value is one. Raises
+    KeyError for a name without a value."""
     if node.number is not None:
         return node.number
     if node.is_name:
         return values[node.text]
-    sides = [evaluate_formula(side, values) for side in node.sides]
-    return _OPERATIONS[node.text, len(sides)](*sides)
+    sides = [evaluate_formula(side, values, operations) for side in node.sides]
+    return (operations or OPERATIONS)[node.text, len(sides)](*sides)
 
 
 def _annuity_value(rate: float, periods: float, payment: float) -> float:
@@ -80,7 +84,7 @@ def _annuity_value(rate: float, periods: float, payment: float) -> float:
     return -payment * (periods if rate == 0 else -math.expm1(-periods * math.log1p(rate)) / rate)
 
 
-_OPERATIONS: dict[tuple[str, int], Callable[..., float]] = {
+OPERATIONS: Mapping[tuple[str, int], Callable[..., float]] = {
     ("+", 2): lambda a, b: a + b,
     ("-", 2): lambda a, b: a - b,
     ("*", 2): lambda a, b: a * b,
@@ -90,6 +94,7 @@ _OPERATIONS: dict[tuple[str, int], Callable[..., float]] = {
     ("MAX", 2): max,
     ("PV", 3): _annuity_value,
 }
+"""On numbers, by the sign or the function and how many sides it has."""
 
 
 @dataclass(slots=True)

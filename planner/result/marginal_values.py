@@ -12,7 +12,7 @@ class MarginalValue:
 
     demand: `added` more work in every month, in `unit`, with everything bought and committed to kept as it is; `worth`
     is None where that leaves work undone. limit: the limit raised by `added`, planned anew. `per_unit` is worth /
-    added.
+    added. Both are None where the search ended before it knew (`is_known`).
     """
 
     kind: Literal["demand", "limit"]
@@ -24,6 +24,8 @@ class MarginalValue:
     added: float
     """Increase, in `unit`."""
     worth: float | None
-    """Change of the present cost, in the plan's currency; negative: saves; null: work would be left undone."""
+    """Change of the present cost, in the plan's currency; negative: saves; null: work left undone, or not known."""
     per_unit: float | None
     """`worth` / `added`, in the plan's currency per unit; null: as `worth`."""
+    is_known: bool = True
+    """Whether the search ended with a plan, or with proof that there is none."""

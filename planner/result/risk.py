@@ -220,7 +220,8 @@ class ReoptimisedDraws:
 class DelayedPurchase:
     """A strategy solved where nothing can be ordered in its first `months`; the cloud bridges, and is counted.
 
-    `present_cost` and `difference` (to not waiting) are None where that is impossible. Renting and commitments start
+    `present_cost` and `difference` (to not waiting) are None where that is impossible, or where the search ended before
+    it knew (`is_known`). Renting and commitments start
     when they like. With figures that are known, waiting never saves: it tells what time to learn costs.
     """
 
@@ -229,11 +230,13 @@ class DelayedPurchase:
     months: int
     """Months without any order."""
     present_cost: float | None
-    """Present cost with that delay, in the plan's currency; null: infeasible."""
+    """Present cost with that delay, in the plan's currency; null: infeasible, or not known."""
     difference: float | None
-    """That cost less the cost without delay, in the plan's currency; null: infeasible."""
+    """That cost less the cost without delay, in the plan's currency; null: infeasible, or not known."""
     nodes_bought: float
     """Owned nodes bought."""
+    is_known: bool = True
+    """Whether the search ended with a plan, or with proof that there is none."""
 
 
 @dataclass(frozen=True, slots=True)

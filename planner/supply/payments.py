@@ -19,8 +19,6 @@ from planner.supply.purchase_options import PurchaseOption, load_purchase_option
 from planner.workloads.demand import WorkloadDemand
 from pricing.price import AdjustedPrice, Price
 
-CLOUD_BILL_CATEGORIES = frozenset({"on_demand", "spot", "commitment", "cloud_support"})
-"""Categories that make up a cloud bill. In a month with one, the support plan has a minimum fee."""
 RUNNING_CATEGORIES = frozenset({"power", "space", "staff", "support"})
 """Costs of an owned node that belong to the month of their payment; its other costs belong to all months of use."""
 
@@ -174,14 +172,12 @@ def support_minimum_payments(month: int, amount: float, terms: Terms) -> tuple[P
     return tuple(row for row in rows if row.amount)
 
 
-def support_top_up(rows: Iterable[Payment], least: float, terms: Terms) -> Iterator[Payment]:
-    """Payments that raise the support plan to its minimum fee `least` in each month with a cloud bill."""
-    if not least:
-        return
+def support_top_up(billed: Iterable[Payment], least: float, terms: Terms) -> Iterator[Payment]:
+    """Payments that raise the support plan to its minimum fee `least` in each month with a cloud bill: `billed` is all
+    that is on it, for nodes and for data."""
     support: dict[int, float] = defaultdict(float)
-    for row in rows:
-        if row.category in CLOUD_BILL_CATEGORIES:
-            support[row.month] += row.amount if row.category == "cloud_support" else 0.0
+    for row in billed if least else ():
+        support[row.month] += row.amount if row.category == "cloud_support" else 0.0
     for month, paid in support.items():
         yield from support_minimum_payments(month, max(0.0, least - paid), terms)
 

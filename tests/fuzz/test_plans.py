@@ -28,7 +28,7 @@ from tests.golden.runner import case_folder, run_command
 ROOT = Path(__file__).parents[2]
 FOUND = sorted(Path(__file__).with_name("found").glob("*.json"))
 """Requests in which a fault was found and mended."""
-QUICK = 20
+QUICK = 10
 """Small requests in the tests of every day."""
 SLOW, OF_SLOW = 400, 50
 

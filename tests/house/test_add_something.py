@@ -87,7 +87,9 @@ def test_the_purchase_option_is_planned_and_billed_by_the_hour(copy):
     shutil.rmtree(copy / "tried/providers")
 
 
-def test_a_cloud_is_made_of_its_price_list_and_shipped(copy):
+@pytest.fixture(scope="module")
+def shipped(copy) -> Path:
+    """The copy with the guide's cloud in it."""
     (commands,) = re.findall(r"```console\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
     for command in commands.splitlines():
         line = command.removeprefix("$ ")
@@ -96,18 +98,16 @@ def test_a_cloud_is_made_of_its_price_list_and_shipped(copy):
         else:
             subprocess.run(["bash", "-ec", line], cwd=copy, check=True)
     shutil.rmtree(copy / "tried")
-    assert "crusoe" in planner(copy, "offers", "--provider", "crusoe", "--accelerator", "H100")
-    listed = planner(copy, "cloud", "list")
+    return copy
+
+
+def test_a_cloud_is_made_of_its_price_list_and_shipped(shipped):
+    assert "crusoe" in planner(shipped, "offers", "--provider", "crusoe", "--accelerator", "H100")
+    listed = planner(shipped, "cloud", "list")
     assert re.search(r"^crusoe +crusoe +embedded, on request", listed, re.MULTILINE)
-    run(
-        copy,
-        "-m",
-        "pytest",
-        "-q",
-        "-n",
-        "0",
-        "-k",
-        "crusoe",
-        "tests/pricing/test_providers.py",
-        "tests/house/test_walks.py",
-    )
+
+
+@pytest.mark.slow
+def test_the_shared_tests_of_providers_pass_with_it(shipped):
+    files = ("tests/pricing/test_providers.py", "tests/house/test_walks.py")
+    run(shipped, "-m", "pytest", "-q", "-n", "0", "-k", "crusoe", *files)

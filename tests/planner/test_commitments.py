@@ -200,3 +200,21 @@ def test_a_coverage_target_that_nothing_can_keep_is_refused_with_what_would_do(p
     assert [reason.parameters["attainable"] for reason in told] == [pytest.approx(0.5)]
     kept = plan(ask(east, azure, strategies=["cloud"], limits={"commitment_coverage_min": 0.5}), catalog)
     assert kept.status == "optimal"
+
+
+def test_targets_that_only_go_with_a_quota_lifted_are_named_beside_it(priced, ask):
+    """The one type has a quota of no nodes. Without it, a tenth of the use must be in commitments and no more than a
+    quarter of them may end in one quarter: of one node for two months that is all or none. Quota and targets together
+    are in the way, none alone."""
+    quota = {
+        "provider": "aws", "region": "us-east-1", "code": "L-1", "title": "G", "unit": "node", "limit": 0, "used": 0,
+        "types": "g4dn.*", "kinds": "on_demand reserved", "as_of": "2026-11-20", "source_id": "x",
+    }  # fmt: skip
+    limits = {"quotas": "hold", "commitment_coverage_min": 0.1, "commitment_ending_per_quarter_max": 0.25}
+    catalog = priced({(*EAST, "on_demand"): 10.0, (*EAST, "reserved_1y_no_upfront"): 6.0})
+    asked = ask(service("serve", 1), strategies=["cloud"], months=2, limits=limits, quotas=[quota])
+    [cloud] = plan(asked, catalog).strategies
+    [told] = [reason for reason in cloud.reasons if reason.code == "no_single_limit_in_the_way"]
+    assert set(told.parameters["limits"]) == {
+        "quota aws us-east-1 L-1", "commitment_coverage_min", "commitment_ending_per_quarter_max",
+    }  # fmt: skip

@@ -328,6 +328,18 @@ def test_support_with_a_least_fee_and_tax(cloud, hours):
     assert steps_of(old, cloud(job, assumptions=figures)) == pytest.approx({"assumption": -3 * 180})
 
 
+def test_a_bill_of_data_alone_has_the_least_fee_of_support(cloud, hours):
+    """A node paid all upfront in the first month: in the second and third only storage is billed, and 200 each are
+    due as well. Without the least fee 3 x 200 less."""
+    job = hours("T4", 730, may_be_owned=False, storage_gb=1000)
+    prices = {(*T4, "on_demand"): 5.0, (*T4, "reserved_1y_all_upfront"): 0.1}
+    old = cloud(job, prices=prices, assumptions={"cloud_support_minimum_per_month": 200})
+    [strategy] = old.strategies
+    assert [row.month for row in strategy.cash if row.category == "commitment"] == [1]
+    assert [row.amount for row in strategy.cash if row.category == "cloud_support"] == [200, 200, 200]
+    assert steps_of(old, cloud(job, prices=prices)) == pytest.approx({"assumption": -3 * 200})
+
+
 def test_a_plan_of_before_is_read(cloud, hours):
     """What has a default may be missing: a plan written before a field was thought of can be compared."""
     made = cloud(hours("T4", 1000, may_be_owned=False))

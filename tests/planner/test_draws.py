@@ -13,7 +13,9 @@ import pytest
 import planner.pipeline
 from planner.analysis.risk import monte_carlo, uncertain_assumptions
 from planner.analysis.risk.response_surface import NotSeparable, decompose_cost, evaluate_terms
+from planner.finance.symbolic import SymbolicValue, larger_of
 from planner.result import Assumption
+from planner.result.formulas import parse_formula
 
 
 def figure(name: str, low: float, value: float, high: float) -> Assumption:
@@ -66,6 +68,9 @@ def test_summaries_by_hand():
 # -- sums of products
 
 
+PLANNED = {"h": 1.0, "s": 0.08, "i": 0.005, "g": 0.03, "l": 0.0}
+
+
 @dataclass(frozen=True)
 class Made:
     """A bill of one stream with a formula."""
@@ -73,8 +78,14 @@ class Made:
     formula: object
 
     def streams(self, moves):
-        given = {"h": 1.0, "s": 0.08, "i": 0.005, "g": 0.03, "l": 0.0} | dict(moves)
+        given = PLANNED | dict(moves)
         return {("x", "y"): self.formula(**given)}
+
+    def write_formula(self, _, names):
+        """As payments do it: called with figures that remember what is done to them."""
+        given = {n: SymbolicValue(v, n) if n in names else v for n, v in PLANNED.items()}
+        found = self.formula(**given)
+        return parse_formula(found.text) if isinstance(found, SymbolicValue) else None
 
 
 PARTS = (figure("h", 0.8, 1, 1.4), figure("s", 0.01, 0.08, 0.12), figure("i", 0.003, 0.005, 0.01),
@@ -84,6 +95,10 @@ FORMULAS = {
     "support": lambda h, s, i, g, l: 1e6 * h * (s + i) + 8 * l,  # noqa: ARG005, E741
     "growth beside": lambda h, s, i, g, l: h / (1 - s) * (1 + i) + l * (1 + g) ** 4.9,  # noqa: E741
     "nothing planned": lambda h, s, i, g, l: l * h * 3,  # noqa: ARG005, E741
+    # what ages by (1 - s) a year and loses i of it, but no less than a part that moves with g: planned, the age decides
+    "least loss": lambda h, s, i, g, l: 7 * h * (1 - larger_of(1 - (1 - s) ** 1.5 * (1 - i), 0.1 + g / 3)),  # noqa: ARG005, E741
+    # the bend is in one figure alone, and none of the values tried for the others shows that they matter beyond it
+    "least loss at work": lambda h, s, i, g, l: 7 * h * (1 - larger_of(1 - (1 - s) ** 1.5 * (1 - i), 0.14 + g / 9)),  # noqa: ARG005, E741
 }
 
 

@@ -86,8 +86,8 @@ def instance(priced, ask):
     return make
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.one_in(12)
+@pytest.mark.parametrize("seed", [4, *range(4), *range(5, 12)])  # the cheapest first: it runs every day
 def test_no_plan_is_below_the_program_by_place(instance, seed):
     setting, allowed = instance(seed)
     by_place = build_place_program(setting, allowed).program
@@ -158,8 +158,8 @@ def test_the_program_by_place_is_exact_for_one_place_and_one_way_more(priced, as
     assert seen == [pytest.approx(5256.0)]
 
 
-@pytest.mark.one_in(12)
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.one_in(24)
+@pytest.mark.parametrize("seed", [4, *range(4), *range(5, 8)])
 @pytest.mark.parametrize("limits", [PART, {"whole_columns": 0}, {}])
 @pytest.mark.parametrize(("stepwise", "all_homes"), [(0, 0), (30_000, 0), (30_000, 30_000)])
 def test_a_search_of_some_homes_gives_a_plan_and_a_bound_of_all(

@@ -164,6 +164,19 @@ def test_a_savings_plan_is_committed_money_that_covers_use_at_its_rates(priced, 
     assert {use.what for use in cloud.uses} == {"hourly"}
 
 
+@pytest.mark.parametrize("part", [1e-6, 1e-9])
+def test_the_least_work_is_paid_for(priced, ask, hours, part):
+    """A millionth of 1,460 hours a month at 0.5 by the hour or 0.3 committed for every hour: by the hour, a millionth
+    of 730 a month. The solver's tolerance hid the money that it would take, and the plan failed its verification."""
+    prices = {
+        (*PLACE, "g4dn.xlarge", "on_demand"): 0.5,
+        (*PLACE, "g4dn.xlarge", "savings_plan_1y_compute_no_upfront"): 0.3,
+    }
+    cloud = only_cloud(plan(ask(hours("T4", 1460 * part), strategies=["cloud"]), priced(prices)))
+    assert cloud.purchases == ()
+    assert cloud.total_cost == pytest.approx(730 * part * 12, rel=1e-6, abs=0)
+
+
 def test_one_savings_plan_covers_two_types_and_the_family_plan_only_its_own(priced, ask, hours):
     """730 hours a month on a T4 (0.5, compute 0.3, instance 0.28) and on an L4 (0.8, compute 0.6): the family plan
     for the T4 is cheaper than the general one, which still pays for the L4: (0.28 + 0.6) x 8,760."""

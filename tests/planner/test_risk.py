@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner.pipeline
-from planner.analysis.risk import BaselinePlan, monte_carlo, uncertain_assumptions
+from planner.analysis import marginal_values
+from planner.analysis.risk import BaselinePlan, monte_carlo, purchase_delay, uncertain_assumptions
 from planner.analysis.risk.cost_model import StrategyCostModel, _select_used_resources
 from planner.analysis.risk.replanning import with_throughputs
 from planner.analysis.risk.switching_values import search_switching_values
@@ -19,10 +20,13 @@ from planner.application import plan
 from planner.cli._estimate_settings import parse_settings
 from planner.finance.cashflow import present_cost
 from planner.optimization import solution
+from planner.optimization.solver import NO_SOLUTION
 from planner.reports import load
+from planner.reports._content import risk as risk_report
 from planner.reports._content.risk import risk_section
 from planner.reports.json import loads
 from planner.request.errors import InvalidRequest
+from planner.result.formulas import evaluate_formula, referenced_names
 
 FEW = settings(max_examples=settings.default.max_examples // 10)
 ON_DEMAND = {("aws", "us-east-1", "p5.48xlarge", "on_demand"): 55.04}
@@ -217,6 +221,18 @@ def test_arrays_give_what_each_draw_costs_by_itself(priced, ask, hours, measured
                 assert found[index] == pytest.approx(whole.cost(moves), rel=1e-9)
 
 
+def test_the_value_at_the_end_is_written_as_a_formula(priced, owning, case_of):
+    """Levels of prices are no assumptions: they stay as planned."""
+    case = case_of(owning(3), priced(ON_DEMAND))
+    bill = case.build_cost_models(["onprem"])["onprem"]
+    figures = uncertain_assumptions.list_repriced_assumptions(case.setting.assumptions)
+    [(stream, planned)] = [each for each in bill.streams({}).items() if each[0][1] == "resale"]
+    written = bill.write_formula(stream, [f.name for f in figures if uncertain_assumptions.is_drawn(f)])
+    values = {f.name: f.value for f in figures} | {"resale_loss_minimum_fraction": 0.5}
+    assert {"value_loss_annual", "resale_loss_minimum_fraction"} <= referenced_names(written) <= values.keys()
+    assert evaluate_formula(written, values) == pytest.approx(planned * 0.5 / 0.6)  # the least loss is 0.4 as planned
+
+
 def bill_of(case: BaselinePlan, name: str):
     return next(s for s in case.solved if s.strategy.name == name).decisions
 
@@ -270,6 +286,24 @@ def test_waiting_costs_and_never_saves(priced, owning):
     assert hybrid[-1].present_cost == pytest.approx(cloud, rel=1e-6)
     assert hybrid[-1].nodes_bought == 0
     assert by_strategy["onprem"][1].present_cost == pytest.approx(hybrid[1].present_cost, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("status", "known", "told"), [("infeasible", True, "impossible"), ("unsolved", False, "unknown")]
+)
+def test_a_search_that_ends_without_an_answer_is_not_told_as_impossible(
+    priced, owning, case_of, monkeypatch, status, known, told
+):
+    case = case_of(owning(3), priced(ON_DEMAND))
+    ended = dataclasses.replace(NO_SOLUTION, status=status)
+    for module in (purchase_delay, marginal_values):
+        monkeypatch.setattr(module, "solve_program", lambda *_, **__: ended)
+    waited = purchase_delay.compute_delay_costs([3], case.solved, case.setting)
+    [onprem] = [wait for wait in waited if wait.strategy == "onprem"]
+    assert (onprem.present_cost, onprem.difference, onprem.is_known) == (None, None, known)
+    assert risk_report._waiting_cell(onprem) == told
+    [more] = marginal_values.compute_marginal_values(case.solved, "onprem", case.setting, of_demand=True)
+    assert (more.worth, more.per_unit, more.is_known) == (None, None, known)
 
 
 @pytest.mark.slow

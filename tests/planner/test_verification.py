@@ -302,6 +302,22 @@ def test_every_defect_at_once_is_told_in_natural_units(solved):
         verify_plan(replace(solved, decisions=Decisions(overheads=(Overhead("staff", 9, -1.0),))))
 
 
+def test_a_bill_of_data_alone_needs_the_least_fee_of_support(priced_module):
+    """Where the nodes cost nothing, storage is all that is on the bill."""
+    stored = {**STEADY, "storage_gb": 1000}
+    plan = _solve(priced_module, "cloud", stored, assumptions={"cloud_support_minimum_per_month": 200})
+    assert not find_violations(plan)
+    paid = {each.month: each.quantity for each in plan.decisions.overheads}
+    assert paid == pytest.approx({1: 200, 2: 200, 3: 200})
+    free = tuple(replace(r, quote=r.quote and replace(r.quote, price=replace(r.quote.price, price_per_hour=0.0)))
+                 for r in plan.setting.market.resources)  # fmt: skip
+    market = replace(plan.setting.market, resources=free)
+    without = replace(
+        plan, setting=replace(plan.setting, market=market), decisions=replace(plan.decisions, overheads=())
+    )
+    assert {(v.month, v.found) for v in find_violations(without) if v.rule == "support_fee"} == {(1, 0), (2, 0), (3, 0)}
+
+
 def test_a_small_use_beside_a_large_one_is_paid(catalog):
     """300 requests a month need a node all month, however many nodes another job takes: 3 x 730 hours of the cheapest
     eight accelerators that do it, g4dn.metal at 7.824 USD an hour, are 17,134.56 USD. They cost 0 before."""

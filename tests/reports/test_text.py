@@ -180,11 +180,15 @@ def test_marginal_costs_are_figures_that_can_be_read(small_plan):
         MarginalValue("limit", "share on spot", "of the work", 0.05, -3502.6, -70051.9),
         MarginalValue("limit", "opex_per_year year 1", "a year", 200_000.0, -6.4e-10, -3.2e-15),
         MarginalValue("demand", "train", "samples", 216_000.0, 299.2, 299.2 / 216_000),
+        MarginalValue("demand", "serve", "requests", 10.0, None, None),
+        MarginalValue("demand", "tune", "samples", 10.0, None, None, is_known=False),
     )
     plan = dataclasses.replace(small_plan, margins=rows)
-    lines = section(shown(plan), "Marginal cost")[-3:]
+    lines = section(shown(plan), "Marginal cost")[-5:]
     assert [re.split(r" {2,}", line.strip()) for line in lines] == [
         ["share on spot: of the work", "0.05", "-3,503", "-70,052"],
         ["opex_per_year year 1: a year", "200,000", "-", "-"],
         ["train: samples", "216,000", "299", "1.385 per thousand samples"],
+        ["serve: requests", "10", "cannot be served", "-"],
+        ["tune: samples", "10", "unknown", "-"],
     ]

@@ -92,20 +92,22 @@ class StrategyState:
 def list_payments(state: StrategyState) -> list[Payment]:
     """Every payment of a state."""
     figures, terms = state.assumptions, state.terms
-    rows = [
-        row
-        for (place, month), amount in state.purchases.items()
-        for row in paying.new_unit_payments(*_node_and_price(state, place), month, amount, figures, terms)
-    ]
+    billed: list[Payment] = []
+    rows: list[Payment] = []
+    for (place, month), amount in state.purchases.items():
+        paid = rows if place[3] == "owned" else billed
+        paid += paying.new_unit_payments(*_node_and_price(state, place), month, amount, figures, terms)
     for (_, place, month), work in state.work.items():
-        rows += use_payments(state, place, month, work.hours)
+        paid = rows if place[3] == "owned" else billed
+        paid += use_payments(state, place, month, work.hours)
         if work.share and work.data:
-            rows += _data_payments(state, place, month, work.share * work.data)
+            paid += _data_payments(state, place, month, work.share * work.data)
+    rows += billed
     for month, count in state.staff.items():
         rows += (replace(p, amount=p.amount * count) for p in onprem.staff_payments(month, 1, state.assumptions))
     for name, existing_nodes in state.existing.items():
         rows += existing_node_payments(state, name, existing_nodes)
-    rows += paying.support_top_up(rows, state.assumptions["cloud_support_minimum_per_month"].value, state.terms)
+    rows += paying.support_top_up(billed, state.assumptions["cloud_support_minimum_per_month"].value, state.terms)
     return [*rows, *(Payment(month, at, "commitment", amount) for (month, at), amount in state.unexplained.items())]
 
 

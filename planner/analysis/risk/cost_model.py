@@ -15,10 +15,13 @@ from typing import TypeVar
 
 from planner.analysis.risk.uncertain_assumptions import COMMITMENT, HARDWARE, ON_DEMAND, SPOT
 from planner.finance.cashflow import Payment, Terms, present_cost, present_cost_by
+from planner.finance.symbolic import SymbolicError, SymbolicValue, formula_text
 from planner.optimization import solution
 from planner.optimization.solution import CandidateUse, Decisions, PlanningContext, ResourceOrder
 from planner.request.assumptions import Assumptions
 from planner.result import Assumption
+from planner.result.audit_trail import discount_factor
+from planner.result.formulas import FormulaNode, parse_formula
 from planner.supply.candidates import Resource
 
 AssumptionOverrides = Mapping[str, float]
@@ -56,6 +59,28 @@ class StrategyCostModel:
         rows, setting = self._list_repriced_payments(moves)
         streams = (((title, payment.category), payment) for title, payment in rows)
         return present_cost_by(streams, setting.terms.discount_rate_monthly)
+
+    def write_formula(self, stream: tuple[str, str], names: Iterable[str]) -> FormulaNode | None:
+        """The present cost of a stream as a formula of those of `names` that are assumptions, all else as planned; None
+        where one of them is a yearly change or the rate of a loan, which arrays of formulas do not compute."""
+        known = self.setting.assumptions
+        traced = {n: replace(known[n], value=SymbolicValue(known[n].value, n)) for n in names if n in known}
+        assumptions = {**known, **traced}
+        setting = replace(self.setting, assumptions=assumptions, terms=self.terms_of(assumptions))
+        rate = self.setting.terms.discount_rate_monthly
+        try:
+            rows = solution.list_payments(self.decisions, setting)
+            paid = [
+                payment.amount * discount_factor(payment.month, payment.at, rate)
+                for title, payment in rows
+                if (title, payment.category) == stream
+            ]
+        except SymbolicError:
+            return None
+        texts = [formula_text(amount) for amount in paid]
+        if any("PV(" in text for text in texts) or any(getattr(amount, "growth", None) for amount in paid):
+            return None
+        return parse_formula(" + ".join(texts))
 
     def _affects_payments(self, moves: AssumptionOverrides) -> bool:
         """Whether a payment may depend on the values that move: directly, in the terms, or in a price."""

@@ -21,35 +21,31 @@ def compute_delay_costs(
     months: Sequence[int], solved: Sequence[SolvedStrategy], setting: PlanningContext
 ) -> tuple[DelayedPurchase, ...]:
     """Every requested wait, for each feasible strategy that may own."""
-    rows = []
-    for each in solved:
-        if each.strategy.name not in OWNING_STRATEGIES or each.strategy.status == "infeasible":
-            continue
-        at_once = each.strategy.present_cost
-        for wait in sorted(set(months)):
-            cost, nodes = _solve_delayed(each, wait, setting)
-            rows.append(
-                DelayedPurchase(each.strategy.name, wait, cost, None if cost is None else cost - at_once, nodes)
-            )
-    return tuple(rows)
+    return tuple(
+        _solve_delayed(each, wait, setting)
+        for each in solved
+        if each.strategy.name in OWNING_STRATEGIES and each.strategy.status != "infeasible"
+        for wait in sorted(set(months))
+    )
 
 
-def _solve_delayed(each: SolvedStrategy, wait: int, setting: PlanningContext) -> tuple[float | None, float]:
-    """Present cost and purchased nodes where the first order is possible `wait` months later; None where impossible."""
+def _solve_delayed(each: SolvedStrategy, wait: int, setting: PlanningContext) -> DelayedPurchase:
+    """The strategy where the first order is possible `wait` months later."""
+    name, cost = each.strategy.name, each.strategy.present_cost
     at_once = math.fsum(b.quantity for b in each.decisions.bought if is_new_hardware(b.resource))
     if wait == 0 or not at_once:
-        return each.strategy.present_cost, at_once
+        return DelayedPurchase(name, wait, cost, 0.0, at_once)
     rules = _delay_orders(strategy_scope(each.strategy.name, setting), wait, setting.terms.months)
     program = build_program(setting, rules)
     solution = solve_program(program)
     if not solution.values:
-        return None, 0.0
+        return DelayedPurchase(name, wait, None, None, 0.0, is_known=solution.status != "unsolved")
     nodes = (
         round(value)
         for column, value in zip(program.columns, solution.values, strict=True)
         if column.kind == "start" and is_new_hardware(rules.shared[column.owner].resource)
     )
-    return solution.objective, math.fsum(nodes)
+    return DelayedPurchase(name, wait, solution.objective, solution.objective - cost, math.fsum(nodes))
 
 
 def _delay_orders(rules: StrategyScope, wait: int, months: int) -> StrategyScope:

@@ -168,7 +168,8 @@ def marginal_cost_section(plan: Plan) -> Section | None:
 def _marginal_row(row: MarginalValue) -> tuple[str, ...]:
     subject = f"{row.subject}: {row.unit}"
     if row.worth is None or row.per_unit is None:
-        return (subject, format_quantity(row.added), "cannot be served" if row.kind == "demand" else NO_VALUE, NO_VALUE)
+        missing = "cannot be served" if row.kind == "demand" else NO_VALUE
+        return (subject, format_quantity(row.added), missing if row.is_known else "unknown", NO_VALUE)
     worth = format_money(row.worth)
     if worth == NO_VALUE:  # the solver's tolerance: a rate of it would be noise
         each = NO_VALUE

@@ -130,7 +130,7 @@ def _waiting_table(waits: tuple[DelayedPurchase, ...]) -> ReportTable:
 
 def _waiting_cell(wait: DelayedPurchase) -> str:
     if wait.present_cost is None or wait.difference is None:
-        return "impossible"
+        return "impossible" if wait.is_known else "unknown"
     more = f" (+{format_money(wait.difference)})" if round(wait.difference) > 0 else ""
     return format_money(wait.present_cost) + more
 

@@ -147,6 +147,8 @@ def read(request, catalog, strategy: str = "hybrid") -> Given | None:
     held, _ = holdings.list_existing_resources(request, catalog, assumed, terms, needed.month_names)
     found = build_market(request, needed, catalog, nodes, assumed, held)
     bill = _bill(a)
+    lead = round(a["lead_time_months"])
+    terms = replace(terms, order_ahead_months=min(lead, _months_ahead(request, needed.month_names[0])))
     sources = [_source(r, request, terms, assumed, a, bill) for r in found.resources]
     pools = {s.pool: n for n, s in enumerate(sources) if s.pool}
     works = tuple(_work(need, needed.block_hours, request) for need in needed.needs)
@@ -170,7 +172,7 @@ def read(request, catalog, strategy: str = "hybrid") -> Given | None:
         if not any(source.starts or source.fixed is not None for source in owned):
             return None
         can = {w.work for w in ways if _bought(sources[w.source]) and sources[w.source].starts}
-        wait = min(round(a["lead_time_months"] + a["migration_months"]), request.months)
+        wait = min(round(lead - terms.order_ahead_months + a["migration_months"]), request.months)
         until = tuple(wait if k in can else request.months for k in range(len(works)))
         allowed = {n for n, w in enumerate(ways) if w.work not in can or _stays(sources[w.source])}
     yearly = math.ceil(request.months / 12)
@@ -193,6 +195,13 @@ def read(request, catalog, strategy: str = "hybrid") -> Given | None:
 def _bill(a: dict[str, float]) -> float:
     """What one unit on a cloud bill costs with support, and tax on both."""
     return (1 + a["cloud_support_fraction"]) * (1 + a["cloud_tax_fraction"])
+
+
+def _months_ahead(request, first: str) -> int:
+    """How many months before the plan's first an order can go out: on the first day of a month, not before `as_of`."""
+    year, month = (int(part) for part in first.split("-"))
+    date = request.as_of
+    return (year - date.year) * 12 + month - date.month - (date.day > 1)
 
 
 def _days(month: str) -> int:
@@ -255,7 +264,7 @@ def _owned(resource, terms: Terms, assumed) -> Source:
     else:
         orders = [
             (month, covers)
-            for month in range(1, terms.months + 1)
+            for month in range(1 - terms.order_ahead_months, terms.months + 1)
             if (covers := onprem.usable_months(month, assumed, terms, node.finance))
         ]
         starts = tuple(

@@ -132,7 +132,7 @@ class Mathematics:
         yearly = self.given.capex if kind == "capex" else self.given.opex
         if yearly is not None and amount:
             family = self._family(kind, "<=")
-            year = (month - 1) // 12
+            year = max(month - 1, 0) // 12
             family.add(family.row((year,), yearly[year]), name, index, amount)
 
     def _choose_home(self, k: int) -> None:

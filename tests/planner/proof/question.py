@@ -52,7 +52,7 @@ class Question:
                 for at, _, category, amount in paid:
                     if amount > 0:
                         kind = "capex" if category in ("hardware", "installation") else "opex"
-                        self.entries[kind, (at - 1) // 12].append((name, amount))
+                        self.entries[kind, max(at - 1, 0) // 12].append((name, amount))
 
     def _uses(self, way, number: int) -> bool:
         source, given = self.given.sources[number], self.given

@@ -23,7 +23,6 @@ from planner.analysis.recommendation import find_break_evens, list_reasons, qual
 from planner.analysis.rightsizing import list_rightsizing_reasons
 from planner.analysis.risk import BaselinePlan, assess_risk, find_switching_values
 from planner.analysis.risk.replanning import AS_PREDICTED, Replanner, Throughputs, with_throughputs
-from planner.analysis.uncertainty import assess_uncertainty
 from planner.analysis.warnings import collect_gaps, list_doubts
 from planner.finance.cashflow import Terms
 from planner.optimization.dominance import build_choice_set
@@ -48,6 +47,7 @@ from planner.result.content_digest import digest_content
 from planner.result.message import message
 from planner.result.risk import NegotiationTarget
 from planner.result.strategies import CommitmentReport
+from planner.result.uncertainty import Uncertainty
 from planner.supply import existing as holdings
 from planner.supply import onprem, quotas
 from planner.supply.candidates import build_market
@@ -89,10 +89,33 @@ def _plan_with_case(request: Request, catalog: Catalog, inputs: InputProvenance)
     """The plan without comparisons with plans of changed requests, and its case to price it again."""
     basis = _prepare_basis(request, catalog)
     owned, case = _solve_case(basis, _make_replanner(request, catalog))
-    targets = _list_negotiation_targets(case, basis.catalog, basis.request.materiality_fraction)
+    uncertainty = None
+    if request.uncertainty is not None:
+        from planner.analysis.uncertainty import assess_uncertainty
+
+        uncertainty = assess_uncertainty(basis.request, case)
+    planned_choice = case.advice.strategy
+    case = replace(case, advice=_follow_scenarios(basis, case, uncertainty))
+    is_kept = case.advice.strategy == planned_choice
+    targets = _list_negotiation_targets(case, basis.catalog, basis.request.materiality_fraction) if is_kept else ()
     case = replace(case, advice=qualify_advice(case.advice, targets, case.solved, case.setting))
-    found = replace(_assemble_plan(basis, owned, inputs, case), negotiation=targets)
+    found = replace(_assemble_plan(basis, owned, inputs, case), negotiation=targets, uncertainty=uncertainty)
     return replace(found, content_digest=digest_content(found)), case
+
+
+def _follow_scenarios(basis: _PlanBasis, case: BaselinePlan, uncertainty: Uncertainty | None) -> Recommendation:
+    """The advice with the strategy that is best over the scenarios, where these were requested, and what they say of
+    it."""
+    if uncertainty is None or uncertainty.strategy is None:
+        return case.advice
+    from planner.analysis.uncertainty.choice_facts import add_choice_facts
+
+    request, advice, chosen = basis.request, case.advice, uncertainty.strategy
+    if chosen != advice.strategy:
+        advice = _recommend_strategy(request, case.setting, case.solved, basis.catalog, chosen)
+        advice = replace(advice, reasons=(message("flips_need_planned_figures"), *advice.reasons))
+    planned = next(s.strategy for s in case.solved if s.strategy.name == chosen)
+    return add_choice_facts(advice, uncertainty, planned, request.currency)
 
 
 def _solve_case(
@@ -228,7 +251,6 @@ def _assemble_plan(basis: _PlanBasis, owned: _OwnedSupply, inputs: InputProvenan
         margins=compute_marginal_values(solved, advice.strategy, context, of_demand=request.risk is not None),
         flips=find_switching_values(case),
         risk=assess_risk(request.risk, case),
-        uncertainty=assess_uncertainty(request, case) if request.uncertainty else None,
         commitments=_report_commitments(case, catalog, request),
         views=build_financial_views(request.finance, advice, solved, context),
         ledger=build_audit_trail(solved, context, prices, assumptions, case.terms_of),
@@ -248,10 +270,14 @@ def _report_commitments(case: BaselinePlan, catalog: Catalog, request: Request) 
 
 
 def _recommend_strategy(
-    request: Request, context: PlanningContext, solved: Sequence[SolvedStrategy], catalog: Catalog
+    request: Request,
+    context: PlanningContext,
+    solved: Sequence[SolvedStrategy],
+    catalog: Catalog,
+    preferred: str | None = None,
 ) -> Recommendation:
     strategies = tuple(s.strategy for s in solved)
-    advice = recommend(strategies, request.months, request.currency, request.materiality_fraction)
+    advice = recommend(strategies, request.months, request.currency, request.materiality_fraction, preferred)
     cut = [s.name for s in strategies if s.cut_by_clock]
     reasons = [
         *list_doubts(request, context, solved, catalog),

@@ -9,15 +9,17 @@ from dataclasses import replace
 
 from planner.finance.cashflow import Terms, present_cost, present_cost_by
 from planner.finance.time_value import break_even, first_whole_period
-from planner.optimization.solution import PlanningContext
+from planner.optimization.solution import PlanningContext, purchase_payments
 from planner.optimization.strategy import SolvedStrategy
 from planner.request.assumptions import Assumptions
-from planner.result import EXISTING_SUFFIX, BreakEven, Recommendation, Strategy
+from planner.result import EXISTING_SUFFIX, BreakEven, Purchase, Recommendation, Strategy
 from planner.result.financial_views import BridgeStep
 from planner.result.message import Message, ParameterValue, message
 from planner.result.risk import NegotiationTarget
+from planner.result.uncertainty import LadderStep
 from planner.supply import onprem
 from planner.supply.onprem import OwnedNode
+from planner.workloads.eligibility import is_stated_in_hours
 from pricing.catalog.quotes import Quote
 
 SIMPLEST_FIRST = ("cloud", "onprem", "hybrid")
@@ -28,8 +30,11 @@ SHORT_USE_MONTHS = 12
 """Owned hardware that is used for less is named."""
 
 
-def recommend(strategies: Sequence[Strategy], months: int, currency: str, materiality: float) -> Recommendation:
-    """The simplest strategy whose present cost is within `materiality` (a fraction) of the cheapest one's.
+def recommend(
+    strategies: Sequence[Strategy], months: int, currency: str, materiality: float, preferred: str | None = None
+) -> Recommendation:
+    """The simplest strategy whose present cost is within `materiality` (a fraction) of the cheapest one's, or the one
+    that is `preferred` over scenarios.
 
     Its runner-up is the cheapest plan with other decisions whose cost differs by more than either proof leaves open:
     below that, which of the two is cheaper is not known.
@@ -38,7 +43,7 @@ def recommend(strategies: Sequence[Strategy], months: int, currency: str, materi
     if not solved:
         return Recommendation(None, message("no_plan_possible"), None, 0.0, 0.0)
     simplest = pick_simplest({s.name: s.present_cost for s in solved}, materiality)
-    chosen = next(s for s in solved if s.name == simplest)
+    chosen = next(s for s in solved if s.name == (preferred or simplest))
     others = [s for s in solved if _list_decisions(s) != _list_decisions(chosen)]
     rivals = [s for s in others if abs(s.present_cost - chosen.present_cost) > _open_difference(s, chosen)]
     runner = min(rivals, key=lambda s: s.present_cost, default=None)
@@ -49,8 +54,8 @@ def recommend(strategies: Sequence[Strategy], months: int, currency: str, materi
         strategy=chosen.name,
         existing=_uses_existing(chosen),
         rented=any(use.what in ("hourly", "commitment") for use in chosen.uses),
-        owned=_sum_purchases(chosen, "owned"),
-        committed=_sum_purchases(chosen, "commitment"),
+        owned=list_amounts(sum_purchases(p for p in chosen.purchases if p.what == "owned"), currency),
+        committed=list_amounts(sum_purchases(p for p in chosen.purchases if p.what == "commitment"), currency),
         total_cost=chosen.total_cost,
         present_cost=chosen.present_cost,
         currency=currency,
@@ -61,20 +66,22 @@ def recommend(strategies: Sequence[Strategy], months: int, currency: str, materi
         materiality_fraction=materiality,
         requested=len(strategies),
         strategies=len(solved),
+        is_preferred=chosen.name != simplest,
+        first_decisions=None,
         conditions=(),
     )
-    alike = [
-        message(
-            "not_told_apart",
-            strategy=s.name,
-            difference=s.present_cost - chosen.present_cost,
-            open_difference=_open_difference(s, chosen),
-            currency=currency,
-        )
-        for s in others
-        if s not in rivals
-    ]
-    return Recommendation(chosen.name, sentence, runner.name if runner else None, saving, fraction, tuple(alike))
+    alike = tuple(_describe_undecided(s, chosen, currency) for s in others if s not in rivals)
+    return Recommendation(chosen.name, sentence, runner.name if runner else None, saving, fraction, alike)
+
+
+def _describe_undecided(other: Strategy, chosen: Strategy, currency: str) -> Message:
+    return message(
+        "not_told_apart",
+        strategy=other.name,
+        difference=other.present_cost - chosen.present_cost,
+        open_difference=_open_difference(other, chosen),
+        currency=currency,
+    )
 
 
 def qualify_advice(
@@ -84,14 +91,19 @@ def qualify_advice(
     setting: PlanningContext,
 ) -> Recommendation:
     """The advice with what it rests on: in its sentence the commitments without a known price that could change it; in
-    its reasons what the hardware would have to cost, the resale that is counted, and hardware that is used briefly."""
+    its reasons what is owed for commitments, what the hardware would have to cost, the resale that is counted, and
+    hardware that stands idle or is used briefly."""
     if advice.strategy is None:
         return advice
     currency = advice.sentence.parameters["currency"]
     unpriced = [_describe_term(each, currency) for each in targets if each.kind == "term"][:TERMS_NAMED_MAX]
     parameters = {**advice.sentence.parameters, "conditions": tuple(unpriced)}
     chosen = next(each for each in solved if each.strategy.name == advice.strategy)
-    reasons = [*_list_quote_facts(advice, targets, currency), *_list_ownership_facts(advice, chosen, setting, currency)]
+    reasons = [
+        *_list_commitment_facts(chosen, setting.terms, currency),
+        *_list_quote_facts(advice, targets, currency),
+        *_list_ownership_facts(advice, chosen, setting, currency),
+    ]
     return replace(
         advice, sentence=replace(advice.sentence, parameters=parameters), reasons=(*reasons, *advice.reasons)
     )
@@ -137,6 +149,57 @@ def _present_cost_of_runner_up(advice: Recommendation) -> float:
     return chosen + advice.worth
 
 
+def _list_commitment_facts(chosen: SolvedStrategy, terms: Terms, currency: ParameterValue) -> Iterator[Message]:
+    """The part of the cost that is owed for commitments whatever is used, and how long after the plan they last."""
+    plan = chosen.strategy
+    committed = math.fsum(row.amount for row in plan.cash if row.category == "commitment")
+    if committed > 0 and plan.total_cost > 0:
+        later = [p.usable_to for p in plan.purchases if p.what == "commitment" and p.usable_to > terms.months]
+        yield message(
+            "owed_whatever_is_used",
+            committed=committed,
+            total_cost=plan.total_cost,
+            months_after_plan=max(later, default=terms.months) - terms.months,
+            later_fees_counted=terms.charge_beyond_horizon,
+            currency=currency,
+        )
+
+
+def _list_idle_nodes(chosen: SolvedStrategy, setting: PlanningContext, currency: ParameterValue) -> Iterator[Message]:
+    """Existing nodes that no month needs even if all work on them fell into the same hours."""
+    for order in chosen.decisions.bought:
+        node, held = order.resource.node, order.resource.held
+        if node is None or held is None:
+            continue
+        needed: dict[int, int] = defaultdict(int)
+        for use in chosen.strategy.uses:
+            if use.what == "owned" and use.name == order.resource.name:
+                needed[use.month] += use.nodes_at_once
+        idle = held.count - max(needed.values(), default=0)
+        if idle > 0:
+            yield message(
+                "existing_nodes_idle",
+                name=node.name,
+                idle=idle,
+                count=held.count,
+                cost=math.fsum(p.amount for p in purchase_payments(setting, order)) * idle / held.count,
+                worth=onprem.resale_value(node, held.age_months, setting.assumptions) * idle,
+                currency=currency,
+            )
+
+
+def _describe_repair(chosen: SolvedStrategy, setting: PlanningContext) -> Iterator[Message]:
+    """The hours of owned nodes that repair takes from work that is stated in hours; other work has them added."""
+    used, down = 0.0, 0.0
+    for share in chosen.decisions.shares:
+        node = setting.market.resources[share.candidate.resource].node
+        if node is not None and is_stated_in_hours(setting.demands.needs[share.candidate.need].workload):
+            used += share.node_hours
+            down += share.node_hours * (1 - onprem.node_availability(node, setting.assumptions))
+    if down:
+        yield message("repair_in_stated_hours", node_hours=used, down_hours=down)
+
+
 def _list_ownership_facts(
     advice: Recommendation, chosen: SolvedStrategy, setting: PlanningContext, currency: ParameterValue
 ) -> Iterator[Message]:
@@ -160,6 +223,8 @@ def _list_ownership_facts(
             counted=any(held is not None and held.counts_value for _, held in there),
             currency=currency,
         )
+    yield from _list_idle_nodes(chosen, setting, currency)
+    yield from _describe_repair(chosen, setting)
     sold = -present_cost((row for row in cash if row.category == "resale" and row.amount < 0), rate)
     paid = math.fsum(row.amount for row in cash if row.category == "hardware")
     if sold > 0 and paid:
@@ -244,16 +309,20 @@ def build_cost_bridge(
     return tuple(sorted(steps, key=lambda step: -abs(step.difference)))
 
 
-def _sum_purchases(strategy: Strategy, what: str) -> tuple[Message, ...]:
-    """The purchases of one kind (`owned` or `commitment`), by name."""
+def sum_purchases(purchases: Iterable[Purchase | LadderStep]) -> dict[tuple[str, str], float]:
+    """The amounts of purchases, by name and unit."""
     amounts: dict[tuple[str, str], float] = defaultdict(float)
-    for purchase in strategy.purchases:
-        if purchase.what == what:
-            name = f"{purchase.name} {purchase.purchase_option}".removesuffix(" owned")
-            amounts[name, purchase.unit] += purchase.amount
+    for purchase in purchases:
+        name = f"{purchase.name} {purchase.purchase_option}".removesuffix(" owned")
+        amounts[name, purchase.unit] += purchase.amount
+    return dict(sorted(amounts.items()))
+
+
+def list_amounts(amounts: Mapping[tuple[str, str], float], currency: str) -> tuple[Message, ...]:
+    """Purchases by name and unit, in words."""
     return tuple(
-        message("purchase_amount", amount=amount, unit=unit, name=name)
-        for (name, unit), amount in sorted(amounts.items())
+        message("purchase_amount", amount=amount, unit=unit, currency=currency, name=name)
+        for (name, unit), amount in amounts.items()
     )
 
 

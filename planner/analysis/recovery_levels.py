@@ -62,6 +62,7 @@ def _list_options(
             present_cost_added=added[1],
             hours_to_part=time.hours_to_part,
             hours_to_all=time.hours_to_all,
+            is_stated=time.is_stated,
         )
 
 

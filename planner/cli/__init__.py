@@ -64,7 +64,7 @@ def commands() -> None:
       2  invalid input: every problem is listed with its place, and no files are written
       3  no feasible plan: the report has the reasons and the limits to relax
       4  a provider could not be read in full: the previous data stays in use
-      5  a budget or price-age gate failed (planner estimate)
+      5  a budget or price-age gate failed (planner estimate); a printed figure is not reproduced (planner study)
     124  a measured job stalled and was stopped; a job that fails passes on its own exit code (planner measure)
     130  interrupted
     """

@@ -42,6 +42,7 @@ PARTS = {
     "uncertainty": "uncertainty",
     "scenarios": "uncertainty.scenarios",
     "tail_weight": "uncertainty.tail_weight",
+    "carbon_limit": "limits.carbon_kg_per_year",
     "demand_range": "uncertainty.ranges.demand_change_annual",
 }
 """Options that set a field within a part of the request; the first of each part asks for it alone."""

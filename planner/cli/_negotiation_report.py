@@ -30,4 +30,8 @@ def _list_lines(plan: Plan) -> Iterator[str]:
     yield headline(plan)
     yield ""
     section = negotiation_section(plan)
-    yield from ("Nothing to compare with: no price changes the choice.",) if section is None else section_lines(section)
+    if section is not None:
+        yield from section_lines(section)
+        return
+    unknown = (str(reason) for reason in plan.recommendation.reasons if reason.code == "flips_need_planned_figures")
+    yield next(unknown, "Nothing to compare with: no price changes the choice.")

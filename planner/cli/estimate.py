@@ -73,6 +73,7 @@ class ReportFormatType(click.ParamType[str]):
 @click.option("--demand-range", metavar="LOW,HIGH", help=DEMAND_HELP)
 @click.option("--tail-weight", metavar="SHARE", help=TAIL_HELP)
 @click.option("--scenarios", metavar="N", help="Scenarios, 2 to 100; implies --uncertainty.  [default: 30]")
+@click.option("--carbon-limit", metavar="KG", help="Largest emission of each year, in kg CO2e.  [default: no limit]")
 @click.option("--map", "maps", multiple=True, metavar="COLUMN=FIELD", help=MAP_HELP)
 @click.option("--mapping", metavar="FILE", help="YAML of the meaning of columns, as --save-mapping writes it.")
 @click.option("--save-mapping", metavar="FILE", help="Write how the columns were read, for --mapping.")

@@ -39,6 +39,7 @@ class ReadingLog:
     in the order of their first occurrence."""
 
     workloads: list[dict[str, Any]] = field(default_factory=list)
+    call_prices: list[dict[str, Any]] = field(default_factory=list)
     assumptions: dict[str, float] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     tables: list[TableInterpretation] = field(default_factory=list)

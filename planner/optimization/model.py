@@ -213,7 +213,7 @@ def _max_useful_units(item: SharedResource, demands: PortfolioDemand) -> float:
         whole = math.ceil(units * (1 + 1e-9)) + 1
         if item.by_month and candidate.nodes_per_gang > 1:  # the last day of a gang is a day of all of its nodes
             whole += candidate.nodes_per_gang
-        most += max(candidate.nodes_per_gang, whole)
+        most += max(candidate.nodes_per_gang * item.weight(candidate), whole)
     return float(most)
 
 

@@ -138,6 +138,8 @@ class RecoveryOption:
     """Hours from the loss of the first place until a part of the service is back."""
     hours_to_all: float
     """Hours until all of the service is back."""
+    is_stated: bool
+    """Whether the request states failover_minutes and node_start_minutes; false: one of them is a planning value."""
 
 
 @dataclass(frozen=True, slots=True)

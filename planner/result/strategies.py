@@ -23,14 +23,14 @@ Category = Literal[
 ]  # fmt: skip
 
 
-def describe_amount(amount: float, unit: str) -> str:
-    """An amount that a name follows.
+def describe_amount(amount: float, unit: str, currency: str) -> str:
+    """An amount that a name follows; `currency` is that of amounts of money.
 
-    >>> describe_amount(3, "node"), describe_amount(21, "node_day"), describe_amount(0.6, "money")
-    ('3 x', '21 days of', '0.60 an hour of')
+    >>> [describe_amount(n, unit, "USD") for n, unit in ((3, "node"), (21, "node_day"), (0.6, "money"))]
+    ['3 x', '21 days of', '0.60 USD an hour of']
     """
-    words = {"node": f"{amount:,.0f} x", "node_day": f"{amount:,.0f} days of", "money": f"{amount:,.2f} an hour of"}
-    return words[unit]
+    money = f"{amount:,.2f} {currency} an hour of"
+    return {"node": f"{amount:,.0f} x", "node_day": f"{amount:,.0f} days of", "money": money}[unit]
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,12 @@ class StrategyUnderUncertainty:
     impossible_fraction: float
     """Weight of the scenarios in which the strategy is impossible even if they are known before."""
 
+    @property
+    def best_rule(self) -> RuleCosts | None:
+        """The costs of the best first decisions; None where there are none."""
+        by_name = {rule.rule: rule for rule in self.rules}
+        return by_name.get("least_objective", by_name.get("least_mean")) if self.objective is not None else None
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedScenario:
@@ -149,6 +155,11 @@ class LadderStep:
     break_even_utilisation: float | None
     """Share of its hours that must be used for it to cost less than the hour; null: not rented by the hour there, or
     never within the plan."""
+
+    @property
+    def amount(self) -> float:
+        """The largest quantity: of a step of now that of every scenario."""
+        return self.most
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,12 @@ MINUTES_PER_HOUR = 60.0
 
 
 class RecoveryTime(NamedTuple):
-    """Hours from the loss of the first place until a part of the service is back, and until all of it is."""
+    """Hours from the loss of the first place until a part of the service is back, and until all of it is; `is_stated`:
+    whether the request states every assumption in them."""
 
     hours_to_part: float
     hours_to_all: float
+    is_stated: bool
 
 
 def validate_recovery(request: Request, catalog: Catalog) -> Iterator[InputProblem]:
@@ -97,8 +99,9 @@ def recovery_time(workload: Workload, level: RecoveryLevel, assumptions: Assumpt
     `node_start_minutes`, and the workload its `restart_minutes` on them. Two active places go on: traffic is at both.
     """
     if level == "active_active":
-        return RecoveryTime(0.0, 0.0)
-    failover = assumptions["failover_minutes"].value
-    started = failover + assumptions["node_start_minutes"].value + workload.restart_minutes
-    part = failover if level == "warm_standby" else started
-    return RecoveryTime(part / MINUTES_PER_HOUR, started / MINUTES_PER_HOUR)
+        return RecoveryTime(0.0, 0.0, is_stated=True)
+    failover, node_start = (assumptions[name] for name in ("failover_minutes", "node_start_minutes"))
+    started = failover.value + node_start.value + workload.restart_minutes
+    part = failover.value if level == "warm_standby" else started
+    is_stated = failover.overridden and node_start.overridden
+    return RecoveryTime(part / MINUTES_PER_HOUR, started / MINUTES_PER_HOUR, is_stated)

@@ -35,7 +35,7 @@ def test_commands_are_found_by_walking_the_folder():
     found = {path[0] for path in COMMANDS if path}
     assert found == {
         "cloud", "diff", "doctor", "estimate", "measure", "memory", "negotiate", "offers", "prices", "quota", "serve",
-        "serving", "template", "terraform", "throughput", "usage", "version",
+        "serving", "study", "template", "terraform", "throughput", "usage", "version",
     }  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def test_the_help_names_every_option_and_says_what_it_does(planner, path):
             assert all(name in ran.out for name in parameter.opts)
 
 
-@pytest.mark.parametrize("name", ["estimate", "offers", "serve", "serving", "prices"])
+@pytest.mark.parametrize("name", ["estimate", "offers", "serve", "serving", "study", "prices"])
 def test_the_help_has_examples(planner, name):
     out = planner(name, "--help").out
     assert "Examples:" in out

@@ -7,11 +7,13 @@ kg a month and 28,809.71 a year, at 8.8 g in eu-north-1 668.81 kg a year. On dem
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from planner.application import plan
+from planner.cli._exit_codes import run
 from planner.optimization.limit_verification import _check_carbon
 from planner.request.errors import InvalidRequest
 
@@ -169,3 +171,27 @@ def test_nodes_that_services_share_emit_once(catalog, ask):
     found = plan(asked, catalog).strategy("cloud")
     assert sum(row.carbon_kg for row in found.emissions) == pytest.approx(28_809.71, abs=0.01)
     assert found.total_cost == pytest.approx(482_150.40)
+
+
+def test_the_option_of_the_command_is_the_limit_of_the_request(tmp_path, capfd):
+    """8,760 hours of eight H100 in us-east-1 emit 28,810 kg: 20,000 a year move the service to eu-north-1, whose grid
+    emits less than a tenth."""
+    request = {
+        "providers": ["aws"], "regions": ["us-east-1", "eu-north-1"], "strategies": ["cloud"], "start": "2026-12",
+        "limits": {"purchase_options": ["on_demand"]},
+        "workloads": [{
+            "name": "chat", "kind": "inference", "gang": 8,
+            "demand": {"accelerator_hours_per_month": 5840, "accelerator": "H100"},
+        }],
+    }  # fmt: skip
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(request), encoding="utf-8")
+    regions = {}
+    for options in ([], ["--carbon-limit", "20000"], ["--carbon-limit", "much"]):
+        code = run(["estimate", str(path), "--as-of", "2026-11-21", "--format", "json", *options])
+        out, err = capfd.readouterr()
+        if code == 2:
+            assert "--carbon-limit" in err
+            continue
+        regions[len(options)] = {use["region"] for use in json.loads(out)["strategies"][0]["uses"]}
+    assert regions == {0: {"us-east-1"}, 2: {"eu-north-1"}}

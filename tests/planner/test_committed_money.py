@@ -56,6 +56,13 @@ def test_money_is_worth_its_hours(priced, workloads, money, cost):
     assert found.present_cost == pytest.approx(cost, rel=1e-6)
 
 
+def test_money_suffices_for_a_gang_of_dear_nodes(priced):
+    """The second case above at 20 times its prices: 80 an hour for two nodes."""
+    dear = {key: 20 * price for key, price in PRICES.items()}
+    found = plan(asked(job("long", 8, 500)), priced(dear)).strategy("cloud")
+    assert found.present_cost == pytest.approx(20 * 12 * 2_920, rel=1e-6)
+
+
 def test_money_of_part_of_a_node_for_a_short_job_is_no_plan(priced):
     """1.5 an hour is 1,095 a month, more than the 1,000 that 500 hours at 2 take, but no hour has 2."""
     basis = pipeline._prepare_basis(asked(job("one", 4, 500)), priced(PRICES))

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from planner.analysis.financial_views.ownership_return import find_payback_month
 from planner.finance import time_value
 from planner.finance.cashflow import Payment, Terms
+from planner.studies import formulas as _formulas
+from planner.studies.formulas import SavingsPlanUse, rent_of_capital, savings_plan_bill, value_after_years
 from planner.supply.payments import add_support_and_tax
-from tests.validation import _formulas
-from tests.validation._formulas import SavingsPlanUse, rent_of_capital, savings_plan_bill, value_after_years
 
 rates = st.floats(-0.5, 2.0)
 amounts = st.floats(-1e6, 1e6).map(lambda x: round(x, 2))

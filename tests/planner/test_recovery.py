@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 from planner.application import plan
+from planner.reports.text import render
 from planner.request.errors import InvalidRequest
 
 AWS = {
@@ -81,6 +82,22 @@ def test_the_levels_stand_beside_each_other_with_cost_and_hours(catalog, ask):
     assert [(row.hours_to_part, row.hours_to_all) for row in found.recovery] == [
         pytest.approx((35 / 60, 35 / 60)), pytest.approx((5 / 60, 35 / 60)), (0, 0),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("stated", "marked"),
+    [({}, [True, True, False]), ({"failover_minutes": 3, "node_start_minutes": 6}, [False, False, False])],
+)
+def test_hours_of_our_own_are_marked_as_planning_values(catalog, ask, stated, marked):
+    """Two active places need no minutes. Of a drill: 3 minutes to the standby, 19 with new nodes and a
+    restart of 10."""
+    found = plan(ask(service("warm_standby"), **AWS, assumptions=stated), catalog)
+    assert [not row.is_stated for row in found.recovery] == marked
+    shown = " ".join(render(found).decode().split())
+    assert ("~ 0.42 ~ 0.42" in shown) is bool(marked[0])
+    assert ("planning value, not a measurement" in shown) is any(marked)
+    if stated:
+        assert (found.recovery[0].hours_to_all, found.recovery[1].hours_to_part) == pytest.approx((19 / 60, 3 / 60))
 
 
 def test_the_first_place_is_never_the_second(catalog, ask):

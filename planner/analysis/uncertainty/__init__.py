@@ -118,10 +118,10 @@ def _build_result(
         certain=tuple(name for name in figures.certain if name != THROUGHPUT),
         strategies=tuple(_describe_strategy(o, problem, least, is_chosen=o.name == chosen) for o in outcomes),
         strategy=chosen,
-        advice_holds=_chance_advice_holds(case, request, problem, outcomes),
+        advice_holds=_chance_advice_holds(chosen or case.advice.strategy, request, problem, outcomes),
         ladder=ladder,
         is_exact=problem.is_whole,
-        notes=tuple(_list_notes(case, problem, figures, outcomes, chosen)),
+        notes=tuple(_list_notes(case, problem, figures, outcomes)),
     )
 
 
@@ -202,15 +202,15 @@ def _describe_rule(rule: DecisionRule, costs: Sequence[float | None], problem: U
 
 
 def _chance_advice_holds(
-    case: BaselinePlan, request: Request, problem: UncertainProblem, outcomes: Sequence[StrategyOutcome]
+    recommended: str | None, request: Request, problem: UncertainProblem, outcomes: Sequence[StrategyOutcome]
 ) -> float | None:
-    """The weight of the scenarios in which the plan's strategy would be recommended by who knows them."""
+    """The weight of the scenarios in which the recommended strategy would be recommended by who knows them."""
     held = 0.0
     for i, weight in enumerate(problem.weights):
         costs: dict[str, float] = {o.name: cost for o in outcomes if (cost := o.known_costs[i]) is not None}
         if not costs:
             return None
-        if pick_simplest(costs, request.materiality_fraction) == case.advice.strategy:
+        if pick_simplest(costs, request.materiality_fraction) == recommended:
             held += weight
     return min(held, 1.0)
 
@@ -220,12 +220,9 @@ def _list_notes(
     problem: UncertainProblem,
     figures: UncertainFigures,
     outcomes: Sequence[StrategyOutcome],
-    chosen: str | None,
 ) -> Iterator[Message]:
     """What is decided now and what later, what was left out, and how far these programs are from the plan's."""
     yield message("uncertain_decided_now", months=problem.decide_months)
-    if chosen is not None and chosen != case.advice.strategy:
-        yield message("uncertain_other_strategy", strategy=chosen, planned=case.advice.strategy)
     if DEMAND in figures.certain:
         yield message("uncertain_demand_not_stated")
     if not problem.is_whole:

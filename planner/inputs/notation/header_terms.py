@@ -36,7 +36,10 @@ PRICED = (
     r"|k?usd|k?eur|teur|k?gbp|k?chf|jpy|cad|aud|sek|nok|dkk|pln|brl|inr)\b"
 )
 """Words of an amount of money: a header with one is never an amount of work, time or size."""
-MAY_BE_PRICED = frozenset({"budget", "team", "notes", "source", "name", "residency", "provider", "region", "kind"})
+MAY_BE_PRICED = frozenset({
+    "budget", "team", "notes", "source", "name", "residency", "provider", "region", "kind", "call_input_price",
+    "call_output_price",
+})  # fmt: skip
 """Meanings that a header with such a word may have nevertheless."""
 
 SHARE_OF_HOURS = re.compile(r"share|of (?:the )?(?:hours|time|month)|uptime|duty|busy|active")

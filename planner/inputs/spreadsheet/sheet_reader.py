@@ -12,6 +12,7 @@ from planner.inputs.parsed_file import ParsedFile, digest, placeholder_request
 from planner.inputs.reading_log import ReadingLog, RowKind
 from planner.inputs.sheet_options import SheetOptions
 from planner.inputs.spreadsheet.assumptions_sheet import is_assumptions_sheet, read_assumptions
+from planner.inputs.spreadsheet.call_prices import read_call_price
 from planner.inputs.spreadsheet.column_meanings import SINGLE_COLUMN_MEANINGS, SheetColumn
 from planner.inputs.spreadsheet.duplicates import DuplicateNames, columns_agree, find_duplicate_names
 from planner.inputs.spreadsheet.row_values import WorkloadRow
@@ -62,6 +63,7 @@ def read_sheets(
     )
     document: dict[str, Any] = {"assumptions": log.assumptions} if log.assumptions else {}
     document |= {"workloads": log.workloads} if log.workloads else placeholder_request()
+    document |= {"call_prices": log.call_prices} if log.call_prices else {}
     if log.amount[0]:
         document["currency"], log.places["currency"] = log.amount
     return ParsedFile(document, inputs, tuple(log.complaints), log.places, tuple(log.tables), tuple(log.estimated))
@@ -146,6 +148,7 @@ def _read_workload(line: WorkloadRow, naming: DuplicateNames, file: str) -> RowK
         line.ledger.names.pop(workload["name"].casefold(), None)
         return RowKind.NO_DEMAND
     line.ledger.workloads.append(workload)
+    read_call_price(line, workload["name"])
     return RowKind.WORKLOAD
 
 

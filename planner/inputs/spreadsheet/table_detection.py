@@ -28,7 +28,7 @@ from planner.inputs.spreadsheet.month_titles import apply_titles_to_months, drop
 TEXT_MEANINGS = frozenset({
     "notes", "source", "interruptible", "substitution", "accelerators", "may_be_owned", "residency", "precision",
     "daily_shape", "scaling", "per", "unit", "accelerator", "team", "kind", "provider", "region", "name", "period",
-    "instance_type", "start", "end", "included", "recovery", "recovery_place",
+    "instance_type", "start", "end", "included", "recovery", "recovery_place", "called_model",
 })  # fmt: skip
 DEMAND_MEANINGS = frozenset(
     ["accelerator_hours", "node_hours", "units_per_month", "total_units", "requests_per_second", "amount", "month"]

@@ -1,22 +1,14 @@
-"""Texts of the analysis: infeasibility, alternatives, rightsizing, warnings, recommendation, risk."""
+"""Texts of the analysis: infeasibility, alternatives, rightsizing, warnings, risk."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 
-from planner.result import describe_amount
-
 LISTED_MAX = 6
 """Reasons or accelerators listed in one sentence."""
-PURCHASES_LISTED_MAX = 3
 WHOLE_FROM = 1000
 """Larger amounts are printed in whole units."""
-STRATEGY_VERBS = {
-    "cloud": "Rent in the cloud",
-    "onprem": "Own the hardware",
-    "hybrid": "Mix owned and rented capacity",
-}
 LIFTED_LIMITS = {
     "memory": "with less memory per accelerator",
     "substitution": "on another accelerator (substitution: true)",
@@ -82,87 +74,6 @@ def _accelerator_mostly_idle(
     text = f"{workload}: the cheapest node by the hour that can do it, {rental}, would work {busy_fraction:.1%}"
     text += f" of the time (below {threshold_fraction:.0%}): too little to own or commit to one for it alone"
     return f"{text}." if cpu_measured else f"{text}; whether it needs a GPU is unknown: it was not measured on a CPU."
-
-
-def _recommended(
-    strategy: str,
-    existing: bool,
-    rented: bool,
-    owned: Sequence[str],
-    committed: Sequence[str],
-    total_cost: float,
-    present_cost: float,
-    currency: str,
-    months: int,
-    runner_up: str | None,
-    saving: float,
-    saving_fraction: float,
-    materiality_fraction: float,
-    requested: int,
-    strategies: int,
-    conditions: Sequence[str],
-) -> str:
-    verb = STRATEGY_VERBS[strategy]
-    if existing and not owned:
-        verb = "Use what you have already" + (" and rent in the cloud" if rented else "")
-    purchases = [
-        f"{verb} {_list_purchases(amounts)}"
-        for verb, amounts in (("buying", owned), ("committing to", committed))
-        if amounts
-    ]
-    text = ", ".join((verb, *([" and ".join(purchases)] if purchases else [])))
-    text += f": {total_cost:,.0f} {currency} over {months} months (present cost {present_cost:,.0f} {currency})"
-    if runner_up is None:
-        rest = "no other strategy differs" if strategies > 1 else "no other strategy is possible"
-        text += f"; {rest}." if requested > 1 else "."
-    elif saving >= 0:
-        text += f", {saving:,.0f} {currency} ({saving_fraction:.1%}) less than {runner_up}."
-    else:
-        text += f"; {runner_up} would save {-saving:,.0f} {currency}, within {materiality_fraction:.0%},"
-        text += " for more to manage."
-    return " ".join((text, *conditions))
-
-
-def _hardware_price_that_flips(
-    strategy: str,
-    systems: str,
-    price: float | None,
-    flip_price: float | None,
-    change_fraction: float | None,
-    cost_without: float,
-    cost_of_choice: float,
-    materiality_fraction: float,
-    currency: str,
-) -> str:
-    if change_fraction is None:
-        text = (
-            f"No price of {systems} would make {strategy} the choice, all else kept: without paying for them it would"
-        )
-        text += f" still cost {cost_without:,.0f} {currency} now, for what it rents and runs"
-        if cost_without >= cost_of_choice:
-            return text + "."
-        at_most = f"at {cost_of_choice:,.0f}, is the choice up to {materiality_fraction:.1%} more"
-        return f"{text}; the simpler plan, {at_most}."
-    side = "less" if change_fraction < 0 else "more"
-    share = f"{abs(change_fraction):.0%} {'below' if change_fraction < 0 else 'above'} what is counted"
-    at = f"At {flip_price:,.0f} {currency} or {side} for" if flip_price is not None else "With"
-    of = f" ({share}, {price:,.0f})" if price is not None else f" at {share} or {side}"
-    return f"{at} {systems}{of}, {strategy} would be the choice, all else kept."
-
-
-def _resale_counted(
-    resale: float, hardware_fraction: float, advice_holds: bool, runner_up: str | None, currency: str
-) -> str:
-    text = f"The hardware is counted as sold in the end for {hardware_fraction:.0%} of its price, worth {resale:,.0f}"
-    text += f" {currency} now"
-    if runner_up is None:
-        return f"{text}."
-    return f"{text}; without that the advice " + ("stays the same." if advice_holds else f"would be {runner_up}.")
-
-
-def _list_purchases(amounts: Sequence[str]) -> str:
-    more = len(amounts) - PURCHASES_LISTED_MAX
-    return ", ".join(amounts[:PURCHASES_LISTED_MAX]) + (f" and {more} more kinds" if more > 0 else "")
 
 
 def _throughput_not_measured(basis: str, low_fraction: float, high_fraction: float) -> str:
@@ -264,27 +175,6 @@ TEXTS: dict[str, str | Callable[..., str]] = {
         " and would cost about {cost:,.0f} {currency} by the hour where it is as much slower as it is smaller: measure"
         " it there, and state gang: {fraction:.3g}."
     ),
-    "no_plan_possible": "No plan is possible.",
-    "recommended": _recommended,
-    "not_told_apart": (
-        "{strategy} is planned otherwise and costs {difference:+,.0f} {currency}: the proofs leave"
-        " {open_difference:,.0f} {currency} open, so which of the two is cheaper is not known."
-    ),
-    "term_price_unknown": (
-        "No commitment to {provider} {region} {instance_type} has a known price, so {strategy} pays"
-        " {on_demand_per_hour:,.2f} {currency} an hour on demand: at {flip_per_hour:,.2f} or less ({purchase_option})"
-        " {strategy} would be the choice."
-    ),
-    "hardware_price_that_flips": _hardware_price_that_flips,
-    "resale_counted": _resale_counted,
-    "existing_nodes_worth": lambda now, at_end, counted, currency: (
-        f"What you own already would sell for about {now:,.0f} {currency} at the start and {at_end:,.0f} at the end"
-        f" of its use here: {'both are counted' if counted else 'neither is counted'}"
-        f" (existing_value: {'market' if counted else 'none'})."
-    ),
-    "owned_used_briefly": (
-        "{count} x {name} would be used for {months} months of the plan, of a life of {life_months}: the rest is sold."
-    ),
     "sized_for_one_stream": (
         "{workload}: its nodes are counted for one request at a time on each copy of the network"
         " ({units_per_second:,.4g} units a second an accelerator). Servers do many at once, and far more together:"
@@ -301,7 +191,6 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     "prices_newer_than_plan": (
         "{prices} prices of the catalogue are newer than the plan's date ({as_of}) and decide nothing."
     ),
-    "purchase_amount": lambda amount, unit, name: f"{describe_amount(amount, unit)} {name}",
     "capacity_unknown": (
         "no quota or stock was given: whatever has a price is assumed to be available in any number; check the capacity"
         " before you rely on it"
@@ -369,24 +258,4 @@ TEXTS: dict[str, str | Callable[..., str]] = {
         f"Priced draw by draw, because of a step or a minimum fee: {', '.join(strategies)}."
     ),
     "sold_nowhere_allowed": "sold nowhere that is allowed",
-    "uncertain_decided_now": lambda months: (
-        f"Decided now, the same in every scenario: the home of each workload, and the orders and commitments of the"
-        f" first {months} months. What comes later is the best for each scenario, as if it were known from then on."
-    ),
-    "uncertain_other_strategy": (
-        "Under uncertainty {strategy} is the better strategy; with the planned figures it is {planned}."
-    ),
-    "uncertain_demand_not_stated": (
-        "Demand is as planned in every scenario: state how far it may change a year"
-        " (uncertainty.ranges.demand_change_annual)."
-    ),
-    "uncertain_later_in_fractions": (
-        "{homes} homes of the workloads were searched: those in use, and those that the relaxations of the plan use."
-        " Later orders and commitments may be parts of nodes. Bounds hold for these homes."
-    ),
-    "uncertain_limits_left_out": "Budgets and quotas do not limit these scenarios; they limit the plan.",
-    "uncertain_program_distance": lambda strategy, cost, planned: (
-        f"With the planned figures the plan's own first decisions ({strategy}) cost {cost:,.0f} here and {planned:,.0f}"
-        " in the plan: the scenarios leave out whole gangs on shared nodes and parts of nodes."
-    ),
 }

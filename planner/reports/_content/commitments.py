@@ -70,8 +70,9 @@ def _exit_row(plan: Plan, each: PlannedCommitment, month: int) -> tuple[str, ...
     leaving = next((row for row in each.exits if row.month == month), None)
     remaining = NO_VALUE if leaving is None else format_money(leaving.remaining_fees + leaving.lost_upfront)
     cost = NO_VALUE if leaving is None else "not known" if leaving.cost is None else format_money(leaving.cost)
+    amount = describe_amount(each.amount, each.unit, plan.currency)
     return (
-        f"{describe_amount(each.amount, each.unit)} {each.name} {each.provider} {each.region} {each.purchase_option}",
+        f"{amount} {each.name} {each.provider} {each.region} {each.purchase_option}",
         f"{month_name(plan, each.month)}..{month_name(plan, each.last_month)}",
         format_percent(each.utilisation),
         remaining,

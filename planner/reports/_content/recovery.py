@@ -16,6 +16,11 @@ NOTE = (
     " Hours count from the loss of the first place: failover_minutes, and where nodes must start node_start_minutes"
     " and the restart of the workload. The nodes that start then are not reserved: a provider may have none."
 )
+PLANNING_VALUES = (
+    "~ a planning value, not a measurement: state the minutes of your own drill in assumptions (failover_minutes,"
+    " node_start_minutes). AWS publishes tens of minutes for a pilot light, minutes for a warm standby and potentially"
+    " none for two active places (Well-Architected Framework, Reliability Pillar, REL13-BP02)."
+)
 
 
 def recovery_section(plan: Plan) -> Section | None:
@@ -24,7 +29,8 @@ def recovery_section(plan: Plan) -> Section | None:
         return None
     titles = ("workload", "level", "place", "nodes there", f"added, {plan.currency}", "hours to a part", "hours to all")
     table = make_table(titles, [_option_row(each) for each in plan.recovery], range(3, 7))
-    return Section(f"Disaster recovery, {plan.months} months", (table, NOTE))
+    notes = (NOTE,) if all(each.is_stated for each in plan.recovery) else (NOTE, PLANNING_VALUES)
+    return Section(f"Disaster recovery, {plan.months} months", (table, *notes))
 
 
 def _option_row(each: RecoveryOption) -> tuple[str, ...]:
@@ -34,6 +40,5 @@ def _option_row(each: RecoveryOption) -> tuple[str, ...]:
         each.place,
         "cannot be planned" if each.nodes is None else format_number(each.nodes),
         NO_VALUE if each.cost_added is None else format_money(each.cost_added),
-        format_number(each.hours_to_part, 2),
-        format_number(each.hours_to_all, 2),
+        *(f"{'' if each.is_stated else '~ '}{format_number(h, 2)}" for h in (each.hours_to_part, each.hours_to_all)),
     )

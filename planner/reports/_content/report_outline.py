@@ -38,14 +38,14 @@ from planner.reports._content.sections import (
     usage_section,
     workloads_section,
 )
-from planner.reports._content.uncertainty import uncertainty_section, uncertainty_sentence
+from planner.reports._content.uncertainty import uncertainty_section
 from planner.result import Plan
 
 
 def decision_sections(plan: Plan) -> list[Section]:
     """The first sections of a report: recommendation, strategies, changes and savings."""
     first = recommendation_section(plan)
-    if sentences := [*filter(None, [uncertainty_sentence(plan)]), *call_sentences(plan)]:
+    if sentences := list(call_sentences(plan)):
         first = replace(first, blocks=(*first.blocks, make_bullets(sentences)))
     sections = [first, strategies_section(plan), changes_section(plan), bridge_section(plan)]
     return [section for section in sections if section is not None]

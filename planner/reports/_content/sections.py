@@ -103,14 +103,14 @@ def status_text(strategy: Strategy) -> str:
     return f"{words}, cut by clock" if strategy.cut_by_clock else words
 
 
-def purchases_text(strategy: Strategy, *, owned: bool) -> str:
+def purchases_text(strategy: Strategy, currency: str, *, owned: bool) -> str:
     """All hardware (`owned`) or all commitments, most first: "4 x p5.48xlarge aws us-east-1 reserved_1y"."""
     counts: dict[tuple[str, str], float] = defaultdict(float)
     for purchase in (each for each in strategy.purchases if (each.what == "owned") == owned):
         parts = (purchase.name, purchase.provider, purchase.region, _option_text(purchase))
         counts[" ".join(part for part in parts if part), purchase.unit] += purchase.amount
     most = sorted(counts.items(), key=lambda item: -item[1])[:LISTED_MAX]
-    listed = [f"{describe_amount(count, unit)} {name}" for (name, unit), count in most]
+    listed = [f"{describe_amount(count, unit, currency)} {name}" for (name, unit), count in most]
     if len(counts) > LISTED_MAX:
         listed.append(f"and {len(counts) - LISTED_MAX} more kinds")
     return plain_text("; ".join(listed)) or NO_VALUE
@@ -151,7 +151,11 @@ def _against_runner_up(plan: Plan) -> str:
     compared = f"{amount} less than" if chosen.worth > 0 else f"{amount} more than"
     if not round(chosen.worth):
         compared = "the same as"
-    return f"Present cost of {chosen.strategy}: {compared} the runner-up, {chosen.runner_up}."
+    cash = [plan.strategy(name).total_cost for name in (chosen.strategy, chosen.runner_up) if name]
+    return (
+        f"Present cost of {chosen.strategy}: {compared} the runner-up, {chosen.runner_up}; in cash "
+        f"{format_money(cash[0])} against {format_money(cash[1])}."
+    )
 
 
 def strategies_section(plan: Plan) -> Section:
@@ -159,8 +163,8 @@ def strategies_section(plan: Plan) -> Section:
     lines: list[tuple[str, Callable[[Strategy], str]]] = [
         (f"present cost, {plan.currency}", lambda s: format_money(s.present_cost)),
         (f"total cost, {plan.currency}", lambda s: format_money(s.total_cost)),
-        ("hardware purchases", lambda s: purchases_text(s, owned=True)),
-        ("commitments", lambda s: purchases_text(s, owned=False)),
+        ("hardware purchases", lambda s: purchases_text(s, plan.currency, owned=True)),
+        ("commitments", lambda s: purchases_text(s, plan.currency, owned=False)),
         ("rented node-hours", lambda s: format_money(_rented_hours(s))),
         (f"proven bound, {plan.currency}", lambda s: NO_BOUND if s.bound is None else format_money(s.bound)),
         ("gap to the bound", lambda s: NO_VALUE if s.gap_fraction is None else format_percent(s.gap_fraction, 3)),
@@ -218,7 +222,7 @@ def purchases_section(plan: Plan, chosen: Strategy) -> Section:
         (
             month_name(plan, p.month),
             p.what,
-            describe_amount(p.amount, p.unit).removesuffix(" x").removesuffix(" of"),
+            describe_amount(p.amount, p.unit, plan.currency).removesuffix(" x").removesuffix(" of"),
             month_range_name(plan, p.usable_from, p.usable_to),
             format_money(p.upfront),
             format_money(p.per_month),

@@ -19,7 +19,6 @@ from planner.reports._content.sections import Bullets, ReportTable, Section, mak
 from planner.result import Plan
 from planner.result.uncertainty import (
     LadderStep,
-    RuleCosts,
     StrategyUnderUncertainty,
     TriggerValue,
     Uncertainty,
@@ -56,24 +55,6 @@ def uncertainty_section(plan: Plan) -> Section | None:
     return Section("Decisions under uncertainty", tuple(blocks))
 
 
-def uncertainty_sentence(plan: Plan) -> str:
-    """The best first decisions against those of the plan, for the first screen; empty where it was not asked for."""
-    found = plan.uncertainty
-    each = next((s for s in found.strategies if s.strategy == found.strategy), None) if found else None
-    best = best_rule(found, each) if found and each else None
-    if found is None or each is None or best is None or best.mean_cost is None or best.tail_cost is None:
-        return ""
-    own = next(rule for rule in each.rules if rule.rule == "as_planned")
-    planned = "; those of the plan leave work undone in some"
-    if own.mean_cost is not None and own.tail_cost is not None:
-        planned = f", those of the plan {format_money(own.mean_cost)} and {format_money(own.tail_cost)}"
-    return (
-        f"Over {len(found.scenarios)} scenarios the best first decisions of {each.strategy} cost "
-        f"{format_money(best.mean_cost)} {plan.currency} on average and {format_money(best.tail_cost)} in the "
-        f"{tail_title(found)} of cases{planned}."
-    )
-
-
 def _describe_case(found: Uncertainty) -> str:
     least = "the mean cost"
     if found.tail_weight:
@@ -98,19 +79,13 @@ def _strategies_table(plan: Plan, found: Uncertainty) -> ReportTable:
     rows = []
     for each in found.strategies:
         mark = " *" if each.strategy == found.strategy else ""
-        best = best_rule(found, each)
+        best = each.best_rule
         gap = NO_VALUE if each.gap_fraction is None else format_percent(each.gap_fraction, 2)
         amounts = (each.stochastic_value, each.information_value, each.mean_regret, each.largest_regret)
         costs = (None, None) if best is None else (best.mean_cost, best.tail_cost)
         cells = [NO_VALUE if amount is None else format_money(amount) for amount in (*costs, *amounts)]
         rows.append((f"{each.strategy}{mark}", *cells[:2], gap, *cells[2:]))
     return make_table(titles, rows, range(1, len(titles)))
-
-
-def best_rule(found: Uncertainty, each: StrategyUnderUncertainty) -> RuleCosts | None:
-    """The costs of the best first decisions; None where there are none."""
-    name = "least_objective" if found.tail_weight else "least_mean"
-    return next((rule for rule in each.rules if rule.rule == name), None)
 
 
 def _rules_table(found: Uncertainty, chosen: StrategyUnderUncertainty) -> ReportTable:
@@ -176,11 +151,6 @@ def _trigger_value(trigger: TriggerValue) -> str:
 
 def _list_sentences(plan: Plan, found: Uncertainty, chosen: StrategyUnderUncertainty | None) -> Iterator[str]:
     """What follows for the reader, with the figures that were uncertain."""
-    if found.advice_holds is not None:
-        yield (
-            f"In {format_percent(found.advice_holds, 0)} of cases {plan.recommendation.strategy} is still the strategy "
-            "to recommend after a year, when the scenario is known."
-        )
     yield (
         "VSS, the value of the stochastic solution, is what the best first decisions save against those that are best "
         "for the mean of each figure. Regret is the cost above that of the cheapest strategy that knows the scenario."

@@ -50,7 +50,7 @@ def commitments_markdown(plan: Plan, commitments: Sequence[CommitmentEntry]) -> 
     """The list for readers: commitments by month, their amounts, and the commands."""
     lines = [f"# Commitments of plan {escape_markdown(plan.plan_id)}", "", HEAD.format(currency=plan.currency), ""]
     for item, steps in commitments:
-        amount = describe_amount(item.amount, item.unit)
+        amount = describe_amount(item.amount, item.unit, plan.currency)
         place = f"{escape_markdown(item.provider)} {escape_markdown(item.region)}"
         title = f"{month_name(plan, item.month)}: {amount} {escape_markdown(item.name)} in {place}"
         lines += [f"## {title}", "", escape_line(item.purchase_option), ""]

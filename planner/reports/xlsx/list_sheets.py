@@ -284,16 +284,18 @@ def _recovery_list(plan: Plan) -> SheetList:
         ("workload", 26, "wrap"), ("place", 20, "wrap"), ("level", 34, "wrap"), ("in the plan", 8, "text"),
         ("nodes there", 10, "figure"), (f"cost added, {money}", 16, "money"),
         (f"present cost added, {money}", 16, "money"), ("hours to a part", 10, "figure"),
-        ("hours to all", 10, "figure"),
+        ("hours to all", 10, "figure"), ("minutes are", 16, "wrap"),
     )  # fmt: skip
     rows = [
         (
             each.workload, each.place, LEVELS[each.level], "yes" if each.is_chosen else "no", each.nodes,
             each.cost_added, each.present_cost_added, each.hours_to_part, each.hours_to_all,
+            "stated" if each.is_stated else "planning values",
         )
         for each in plan.recovery
     ]  # fmt: skip
-    return "Levels of disaster recovery, each planned in the recommended strategy with all else equal.", columns, rows
+    note = "Levels of disaster recovery, each planned in the recommended strategy with all else equal. Planning values"
+    return f"{note} are no measurements: state the minutes of your own drill in assumptions.", columns, rows
 
 
 def _calls_list(plan: Plan) -> SheetList:

@@ -321,27 +321,64 @@ def strategies_do_what_they_say(answer: Answer) -> Iterator[Fault]:
 
 
 def advice_is_right(plan: Row, document: Row) -> Iterator[Fault]:
-    """Of the feasible strategies the simplest within the materiality of the cheapest; hybrid is never dearer."""
-    costs = {s["name"]: s["present_cost"] for s in plan["strategies"] if s["status"] != "infeasible"}
+    """Of the feasible strategies the simplest within the materiality of the cheapest, or of the least objective over
+    scenarios; hybrid is never dearer. No work costs less than nothing."""
+    solved = {s["name"]: s for s in plan["strategies"] if s["status"] != "infeasible"}
+    costs = {name: s["present_cost"] for name, s in solved.items()}
     advice = plan["recommendation"]
     if not costs:
         if advice["strategy"] is not None or plan["status"] != "infeasible":
             yield Fault("advice", "no strategy is feasible", advice["strategy"])
         return
     least = min(costs.values())
-    most = least + abs(least) * document.get("materiality_fraction", 0.02) + 1e-5
-    wanted = min((name for name, cost in costs.items() if cost <= most), key=SIMPLEST_FIRST.index)
+    uncertainty = (plan["uncertainty"] or {}).get("strategies", ())
+    objectives = {s["strategy"]: s["objective"] for s in uncertainty if s["objective"] is not None}
+    wanted = simplest_near(objectives or costs, document.get("materiality_fraction", 0.02))
     if advice["strategy"] != wanted:
-        yield Fault("advice", str(costs), advice["strategy"], wanted)
+        yield Fault("advice", str(objectives or costs), advice["strategy"], wanted)
     if "hybrid" in document.get("strategies", SIMPLEST_FIRST) and "hybrid" not in costs:
         yield Fault("hybrid", "infeasible though another is not", costs)
     if "hybrid" in costs and costs["hybrid"] > least + 1e-5 * max(1.0, abs(least)):
         yield Fault("hybrid", "dearer than another", costs)
-    chosen = costs.get(advice["strategy"], least)
-    others = {n: c for n, c in costs.items() if abs(c - chosen) > 1e-6 * max(1.0, chosen)}
-    runner = min(others, key=lambda name: others[name], default=None)
-    if advice["runner_up"] != runner or (runner and abs(advice["worth"] - (others[runner] - chosen)) > 0.01):
-        yield Fault("runner-up", str(costs), (advice["runner_up"], advice["worth"]), runner)
+    if advice["strategy"] in solved:
+        yield from runner_up_is_right(advice, solved)
+    for name, strategy in solved.items():
+        for row in strategy["workloads"]:
+            if row["cost_per_unit"] < 0:
+                yield Fault("unit cost", f"{name} {row['workload']}", row["cost_per_unit"], 0)
+
+
+def simplest_near(costs: dict[str, float], materiality: float) -> str:
+    least = min(costs.values())
+    most = least + abs(least) * materiality + 1e-5
+    return min((name for name, cost in costs.items() if cost <= most), key=SIMPLEST_FIRST.index)
+
+
+def runner_up_is_right(advice: Row, solved: dict[str, Row]) -> Iterator[Fault]:
+    """The cheapest plan with other decisions whose cost differs by more than either proof leaves open."""
+    chosen = solved[advice["strategy"]]
+    apart = {name: s["present_cost"] - chosen["present_cost"] for name, s in solved.items()}
+    rivals = [
+        name
+        for name, s in solved.items()
+        if decisions(s) != decisions(chosen)
+        and abs(apart[name]) > max(left_open(s), left_open(chosen), 1e-6 * max(1.0, abs(s["present_cost"])))
+    ]
+    runner = min(rivals, key=lambda name: apart[name], default=None)
+    if advice["runner_up"] != runner or (runner and abs(advice["worth"] - apart[runner]) > 0.01):
+        yield Fault("runner-up", str(apart), (advice["runner_up"], advice["worth"]), runner)
+
+
+def left_open(strategy: Row) -> float:
+    """What the proof leaves open of a plan's cost; everything where nothing bounds it."""
+    return math.inf if strategy["bound"] is None else strategy["present_cost"] - strategy["bound"]
+
+
+def decisions(strategy: Row) -> set[tuple[object, ...]]:
+    """What is bought and used where and when, to six digits."""
+    bought = ((p["month"], *key_of(p), f"{p['money_per_hour'] or p['count']:.6g}") for p in strategy["purchases"])
+    used = ((u["month"], u["workload"], *key_of(u), f"{u['node_hours']:.6g}") for u in strategy["uses"])
+    return {*bought, *used}
 
 
 CHECKS = (

@@ -163,6 +163,10 @@ IN_THE_PLAN: dict[str, tuple[str, Change, str]] = {
     "the dearer strategy advised": ("owned", lambda p: p["recommendation"].update(
         strategy=max(p["strategies"], key=lambda s: s["present_cost"])["name"]), "advice"),
     "another runner-up": ("owned", lambda p: p["recommendation"].update(worth=-5.0), "runner-up"),
+    "a rival within what the proofs leave open": ("owned", lambda p: times(
+        p["strategies"], "bound", 0.01), "runner-up"),
+    "work that costs less than nothing": ("rented", lambda p: first(
+        p["strategies"][0]["workloads"], cost_per_unit=-0.1), "unit cost"),
     "a month more": ("rented", lambda p: p["month_names"].append("2027-03"), "months and strategies"),
     "the oldest price hidden": ("rented", lambda p: p.update(oldest_price="2026-11-21"), "oldest price"),
 }  # fmt: skip

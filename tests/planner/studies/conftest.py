@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from planner.cli._exit_codes import run
+from planner.studies import PlanningConventions, ReproducedExample, reproduce
+from planner.studies.examples import read_examples
 from pricing.catalog.price_catalog import Catalog
-from tests.validation import PlanningConventions, ReproducedExample, reproduce
-from tests.validation._examples import read_examples
 
 FILE = Path(__file__).parent / "data" / "worked_examples.json"
 
@@ -40,6 +41,17 @@ def work(house):
         written = {"method": method, "inputs": inputs, "expected": expected, "tolerance": tolerance or {}, **texts}
         (found,) = reproduce(read_examples(json.dumps(written).encode(), "one.json"), house)
         return found
+
+    return one
+
+
+@pytest.fixture
+def study(capfd):
+    """The exit code, standard output and standard error of `planner study` with these arguments."""
+
+    def one(*arguments: object) -> tuple[int, str, str]:
+        code = run(["study", *map(str, arguments)])
+        return (code, *capfd.readouterr())
 
     return one
 

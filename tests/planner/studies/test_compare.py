@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.validation._comparison import compare_values
+from planner.studies.comparison import compare_values
 
 
 def held(expected, ours, tolerance) -> list[bool]:

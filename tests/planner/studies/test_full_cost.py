@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.validation import reproduce
-from tests.validation._conventions import build_study_node, count_published_costs
-from tests.validation._examples import read_examples
+from planner.studies import reproduce
+from planner.studies.conventions import build_study_node, count_published_costs
+from planner.studies.examples import read_examples
 
 HOURS = 730
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.validation import ReproducedExample, discover_methods, reproduce
-from tests.validation._examples import read_examples
-from tests.validation._inputs import Inputs, _entry_type
-from tests.validation._report import _flatten_values, number
+from planner.cli._study_report import _flatten_values, number
+from planner.studies import ReproducedExample, discover_methods, reproduce
+from planner.studies.examples import read_examples
+from planner.studies.inputs import StudyInputs, entry_type
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "studies.md"
 SHOWN = {
@@ -48,7 +48,7 @@ def row(result: ReproducedExample) -> str:
         f"{held} of {len(result.leaves)}",
         f"`{name}`",
         number(leaf.printed),
-        number(leaf.ours),
+        number(leaf.computed),
         in_full,
     )
     return f"| {' | '.join(cells)} |"
@@ -65,11 +65,11 @@ def test_the_table_is_what_the_program_says(rows):
     assert written[: len(rows)] == rows, "\n".join(rows)
 
 
-def names(inputs: type[Inputs]) -> set[str]:
+def names(inputs: type[StudyInputs]) -> set[str]:
     """All that a method reads, at any level."""
     found = set(inputs.model_fields)
     for field in inputs.model_fields.values():
-        entry = _entry_type(field.annotation)
+        entry = entry_type(field.annotation)
         found |= names(entry) if entry else set()
     return found
 
@@ -79,5 +79,5 @@ def test_every_method_and_all_that_it_reads_is_told():
     told = {line.split("`")[1]: line for line in text.splitlines() if line.startswith("| `")}
     assert list(told) == list(discover_methods())
     for method, line in told.items():
-        missing = [name for name in sorted(names(discover_methods()[method].Inputs)) if f"`{name}`" not in line]
+        missing = [name for name in sorted(names(discover_methods()[method].INPUTS)) if f"`{name}`" not in line]
         assert missing == [], method

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.request.errors import InvalidRequest
-from tests.validation import UnreadExample
-from tests.validation._examples import read_examples
+from planner.studies import UnreadExample
+from planner.studies.examples import read_examples
 
 GOOD = {
     "method": "linear_breakeven",

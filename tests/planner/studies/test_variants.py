@@ -115,14 +115,14 @@ def test_several_checkpoints(work):
 def test_the_formula_is_near_the_best_interval(work, mtbf):
     (daly,) = work("daly", {"cases": [{"mtbf_minutes": mtbf, "checkpoint_minutes": 5}]}, {"daly_minutes": [0]}).leaves
     (exact,) = work("daly", {"cases": [{"mtbf_minutes": mtbf, "checkpoint_minutes": 5}]}, {"exact_minutes": [0]}).leaves
-    assert daly.ours == pytest.approx(exact.ours, rel=1e-3)
+    assert daly.computed == pytest.approx(exact.computed, rel=1e-3)
 
 
 def test_the_time_a_job_takes(work):
     """W / Ts = M e^(R/M) (e^((t+d)/M) - 1) / t at the best t."""
     case = {"mtbf_minutes": 60, "checkpoint_minutes": 5, "restart_minutes": 6, "work_minutes": 100}
     (exact,) = work("daly", {"cases": [case]}, {"exact_minutes": [0]}).leaves
-    t = exact.ours
+    t = exact.computed
     total = 60 * math.exp(0.1) * math.expm1((t + 5) / 60) / t * 100
     assert work("daly", {"cases": [case]}, {"total_minutes": [total]}, CLOSE).ok
 

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 
 from measure import Figure
-from served_requests import simulate
+from served_requests import draw_requests, draw_trace, simulate
 
+from planner.inputs.service_load.request_trace import observe_trace, read_trace
 from planner.performance.serving.replicas import Replica, size_replica
 from planner.performance.serving.served_models import served_model
 from planner.performance.serving.speed_model import ServingPoint, cycle_seconds
@@ -33,9 +34,29 @@ def mean_cycle(network: NeuralNetwork, serving: Serving, accelerator: str, repli
                          serving.input_tokens, serving.output_tokens, requests)
         )  # fmt: skip
 
-    level = replica.tpot_s / modelled(replica.concurrency)
+    level = replica.cycle_s / modelled(replica.concurrency)
     by_requests = [0.0, *(level * modelled(requests) for requests in range(1, replica.concurrency + 1))]
     return by_requests.__getitem__
+
+
+def replayed_trace(network: NeuralNetwork) -> Iterator[Figure]:
+    """Replicas for a bursty trace in the form of the public one, with its own arrivals and lengths; and those that it
+    would have without its burstiness."""
+    trace = read_trace(draw_trace(5.0, is_bursty=True).encode())
+    observed = observe_trace(trace, "the trace")
+    requests = list(zip((at - trace.times[0] for at in trace.times), trace.output_tokens, strict=True))
+    for accelerator, count in (("H100-80GB-SXM", 2), ("L40S-48GB", 8)):
+        for changes in ({}, {"burstiness": 1}):
+            asked = Serving.model_validate({**observed.serving(), "ttft_ms": 3000, "tpot_ms": 50, **changes})
+            replica = size_replica(network, asked, embedded_names().resolve(accelerator), count, embedded_names())
+            assert isinstance(replica, Replica)
+            needed = replica.replicas_for(observed.demand()["requests_per_second"])
+            kept = simulate(replica, asked, needed, requests, mean_cycle(network, asked, accelerator, replica))
+            yield Figure(
+                f"{needed} x {count} {accelerator}, a bursty trace, burstiness {asked.burstiness:.3g}",
+                100 * kept.waited, kept.waited / (asked.percentile / 100) if not changes else None,
+                "of the percentile", 1.0, at_most=False, unit="%",
+            )  # fmt: skip
 
 
 def serving() -> Iterator[Figure]:
@@ -52,8 +73,9 @@ def serving() -> Iterator[Figure]:
         cycle = mean_cycle(network, asked, accelerator, replica)
         for rate in rates:
             needed = replica.replicas_for(rate)
-            kept = simulate(replica, asked, needed, rate, cycle)
-            one_less = simulate(replica, asked, needed - 1, rate, cycle) if needed > 1 else None
+            drawn = list(draw_requests(asked, rate))
+            kept = simulate(replica, asked, needed, drawn, cycle)
+            one_less = simulate(replica, asked, needed - 1, drawn, cycle) if needed > 1 else None
             less = "" if one_less is None else f"; one less: {one_less.waited:.1%}"
             yield Figure(
                 f"{needed} x {count} {accelerator}, {rate:g}/s, burstiness {burstiness:g}, waits within limit{less}",
@@ -61,6 +83,13 @@ def serving() -> Iterator[Figure]:
                 unit="%",
             )  # fmt: skip
             yield Figure("  TPOT within its limit", 100 * kept.generated, unit="%")
+    yield from replayed_trace(network)
+    part, sized = embedded_names().resolve("H100-80GB-SXM"), 500
+    began = time.perf_counter()
+    for number in range(sized):  # no two alike
+        size_replica(network, Serving(input_tokens=900 + number, output_tokens=400, tpot_ms=50), part, 2,
+                     embedded_names())  # fmt: skip
+    yield Figure("a replica sized, of another service each time", 1000 * (time.perf_counter() - began) / sized)
     queue = ServiceQueue(70, 1.0, 95, 1.0, 1.0)
     began = time.perf_counter()
     for number in range(SERVICES):

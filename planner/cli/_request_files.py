@@ -1,7 +1,8 @@
 """The request file of a command and the files that it refers to; problems carry their place.
 
 Only commands read these files, relative to the folder of the request: measurements (`measurements: [{file:
-job.measured.json}]`) and quotas. The service never opens a path from a request.
+job.measured.json}]`), what describes a served model (_service_files.py) and quotas. The service never opens a path
+from a request.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ def read_bytes(file: str, complaints: Sequence[InputProblem] = ()) -> bytes:
 def expand_document(
     document: Mapping[str, Any], settings: Mapping[str, Any], file: str
 ) -> tuple[dict[str, Any], list[InputProblem]]:
-    """The document of `file` merged with `settings` and with the quota and measurement files that it refers to."""
+    """The document of `file` merged with `settings` and with the files that it refers to."""
     from planner.application import merge_settings
 
     merged, conflicts = merge_settings(document, settings, option_flag)
     merged, missing = expand_quotas(merged, file)
-    merged, unread = _expand_measurements(merged, file)
+    merged, unread = _expand_workloads(merged, file)
     return merged, [*conflicts, *missing, *unread]
 
 
-def _expand_measurements(document: Mapping[str, Any], file: str) -> tuple[dict[str, Any], list[InputProblem]]:
-    """The document with the contents of its measurement files, and a problem for each that cannot be read.
+def _expand_workloads(document: Mapping[str, Any], file: str) -> tuple[dict[str, Any], list[InputProblem]]:
+    """The document with the contents of the files of its workloads, and a problem for each that cannot be read.
 
     Fields next to `file` in the request override those of the file. `file` is the path of the request.
     """
@@ -59,7 +60,13 @@ def _expand_measurements(document: Mapping[str, Any], file: str) -> tuple[dict[s
 
 
 def _expand_workload(workload: Any, path: str, folder: Path, complaints: list[InputProblem]) -> Any:
-    if not isinstance(workload, dict) or not isinstance(listed := workload.get("measurements"), list):
+    if not isinstance(workload, dict):
+        return workload
+    if workload.get("network") or workload.get("serving"):
+        from planner.cli._service_files import expand_service
+
+        workload = expand_service(workload, path, folder, complaints)
+    if not isinstance(listed := workload.get("measurements"), list):
         return workload
     measurements = []
     for index, each in enumerate(listed):

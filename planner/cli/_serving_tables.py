@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,14 +20,24 @@ if TYPE_CHECKING:
     from planner.analysis.serving_costs import ReplicaAssessment, UnservedAccelerator
     from planner.performance.serving.serving_results import ServingTable
     from planner.request.models import Request, Workload
+    from planner.workloads.demand import WorkloadDemand
     from pricing.accelerator import Accelerator
     from pricing.catalog.price_catalog import Catalog
 
-SERVING_OPTIONS = ("input_tokens", "output_tokens", "ttft_ms", "tpot_ms", "percentile", "burstiness", "engine")
-PLACES = {"input_tokens": "--input", "output_tokens": "--output", "ttft_ms": "--ttft", "tpot_ms": "--tpot"}
+SERVING_OPTIONS = (
+    "input_tokens", "output_tokens", "ttft_ms", "tpot_ms", "percentile", "burstiness", "engine", "trace", "measured",
+)  # fmt: skip
+FLAGS = {"input_tokens": "--input", "output_tokens": "--output", "ttft_ms": "--ttft", "tpot_ms": "--tpot"}
+OPTION_PLACES = {
+    **{f"workloads[0].serving.{name}": FLAGS.get(name, f"--{name}") for name in SERVING_OPTIONS},
+    "workloads[0].network.model": "--model", "workloads[0].network": "--model",
+    "workloads[0].network.precision": "--precision", "workloads[0].spare_replicas": "--spare",
+}  # fmt: skip
+"""The option of each field of the one service that options describe."""
 USUAL_COUNTS = (1, 2, 4, 8)
 USUAL_VENDOR = "NVIDIA"
 BASES = {
+    "own": "yours on it",
     "measured": "this model on it",
     "model_elsewhere": "this model elsewhere",
     "accelerator_not_served": "this model elsewhere, no result on it",
@@ -40,6 +49,7 @@ BASES = {
 def report_serving(
     file: str,
     options: Mapping[str, str | None],
+    measured: Sequence[str],
     rate_texts: Sequence[str],
     accelerator_names: Sequence[str],
     count_texts: Sequence[str],
@@ -55,7 +65,9 @@ def report_serving(
     catalog, more = open_catalog(None, None)
     faults += more
     named = _match_accelerators(accelerator_names, catalog, faults)
-    given = {name: text for name, text in options.items() if text is not None}
+    given: dict[str, Any] = {name: text for name, text in options.items() if text is not None}
+    if own := [rate for text in measured if (rate := _parse_measured(text, faults)) is not None]:
+        given["measured"] = own
     if file and given:
         faults.append(InputProblem("", "FILE", "cannot be combined with options of a service", file, "one of the two"))
     if not file and not given.get("model"):
@@ -64,8 +76,8 @@ def report_serving(
         raise InvalidRequest(tuple(faults))
     request, catalog, services = _read_services(file, given, catalog, faults)
     documents, blocks = [], []
-    for workload, mean_rate in services:
-        at = rates or [mean_rate]
+    for workload, own_rates in services:
+        at = rates or own_rates
         parts = named or _usual_accelerators(workload, catalog)
         sizes = counts or ([round(workload.gang)] if workload.gang else list(USUAL_COUNTS))
         rows, unserved = assess_serving(request, workload, catalog, parts, sizes, at, every_size=bool(counts))
@@ -88,6 +100,15 @@ def _parse_numbers(texts: Sequence[str], place: str, expected: str, faults: list
     return numbers
 
 
+def _parse_measured(text: str, faults: list[InputProblem]) -> dict[str, Any] | None:
+    replica, equals, file = text.partition("=")
+    accelerator, colon, count = replica.rpartition(":")
+    if not (equals and file and colon and accelerator and count.isascii() and count.isdigit()):
+        faults.append(InputProblem("", "--measured", "not understood", text, "ACCELERATOR:COUNT=FILE"))
+        return None
+    return {"accelerator": accelerator, "count": int(count), "file": file}
+
+
 def _match_accelerators(texts: Sequence[str], catalog: Catalog, faults: list[InputProblem]) -> list[Accelerator]:
     matched: dict[str, Accelerator] = {}
     for text in split_names(texts):
@@ -107,67 +128,58 @@ def _usual_accelerators(workload: Workload, catalog: Catalog) -> list[Accelerato
 
 
 def _read_services(
-    file: str, given: Mapping[str, str], catalog: Catalog, faults: Sequence[InputProblem]
-) -> tuple[Request, Catalog, list[tuple[Workload, float]]]:
-    """The services of the file or of the options, each with its mean arrivals in the first month; InvalidRequest with
-    `faults` and every further problem."""
+    file: str, given: Mapping[str, Any], catalog: Catalog, faults: Sequence[InputProblem]
+) -> tuple[Request, Catalog, list[tuple[Workload, list[float]]]]:
+    """The services of the file or of the options, each with its mean arrivals in the first month and those of its
+    highest hour; InvalidRequest with `faults` and every further problem."""
     from planner.application import process_document
     from planner.cli._request_files import expand_document, read_bytes
     from planner.inputs.file_reader import read_isolated as read
     from planner.pipeline import prepare_needs
 
     complaints: tuple[InputProblem, ...] = tuple(faults)
-    places: Mapping[str, str] = {}
     if file:
         source = read(read_bytes(file), file)
-        document, unread = expand_document(source.document, {}, file)
-        complaints, places = (*faults, *unread, *source.complaints), source.places
+        stated, places = source.document, source.places
+        complaints = (*complaints, *source.complaints)
     else:
-        document, places = _document_of_options(given, faults)
+        stated, places = _document_of_options(given), OPTION_PLACES
+    document, unread = expand_document(stated, {}, file)
+    if not file:
+        unread = [dataclasses.replace(each, path="") for each in unread]
     request, catalog, needs = process_document(
-        document, catalog, lambda request: prepare_needs(request, catalog), complaints, places
+        document, catalog, lambda request: prepare_needs(request, catalog), (*complaints, *unread), places
     )
     services = [need for need in needs if need.workload.serving is not None]
     if not services:
         raise InvalidRequest((InputProblem("workloads", file, "no workload has serving", "", "serving: {...}"),))
+    return request, catalog, [(need.workload, _arrival_rates(need)) for need in services]
+
+
+def _arrival_rates(need: WorkloadDemand) -> list[float]:
+    """Requests a second in the first month: the mean and, where it differs, that of the highest hour."""
     hours = 365 / 12 * 24
-    return request, catalog, [(need.workload, need.monthly[0] / hours / 3600) for need in services]
+    mean = need.monthly[0] / hours / 3600
+    shape = need.workload.demand.daily_shape
+    if isinstance(shape, str):
+        return [mean]
+    return sorted({mean, mean * max(shape) * len(shape) / sum(shape)})
 
 
-def _document_of_options(
-    given: Mapping[str, str], faults: Sequence[InputProblem]
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """A request with one service, and the option of each of its fields."""
+def _document_of_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A request with one service."""
     from pricing.clock import today
 
-    network, places = _network_of_option(given["model"], faults)
-    serving = {name: given[name] for name in SERVING_OPTIONS if name in given}
-    places |= {f"workloads[0].serving.{name}": PLACES.get(name, f"--{name}") for name in SERVING_OPTIONS}
-    places |= {"workloads[0].network.precision": "--precision", "workloads[0].spare_replicas": "--spare"}
+    model = given["model"]
+    network = {"config": model} if model.endswith(".json") else {"model": model, "run": "inference"}
     workload = {
-        "name": Path(given["model"]).name, "kind": "inference", "serving": serving,
-        "network": {**network, "run": "inference"} | {name: given[name] for name in ("precision",) if name in given},
-        "demand": {"requests_per_second": 1}, "spare_replicas": given.get("spare", 0),
+        "name": Path(model).name, "kind": "inference",
+        "serving": {name: given[name] for name in SERVING_OPTIONS if name in given},
+        "network": network | {name: given[name] for name in ("precision",) if name in given},
+        "spare_replicas": given.get("spare", 0),
+        **({} if "trace" in given else {"demand": {"requests_per_second": 1}}),
     }  # fmt: skip
-    return {"workloads": [workload], "as_of": today().isoformat()}, places
-
-
-def _network_of_option(model: str, faults: Sequence[InputProblem]) -> tuple[dict[str, Any], dict[str, str]]:
-    """A published model by name, or the network of a config.json."""
-    from planner.performance.serving.model_config import network_of_config
-
-    places = {"workloads[0].network.model": "--model", "workloads[0].network": "--model"}
-    if not model.endswith(".json"):
-        return {"model": model}, places
-    try:
-        document = json.loads(Path(model).read_bytes())
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "no JSON"
-        raise InvalidRequest((*faults, InputProblem("", "--model", f"cannot be read: {why}", model))) from None
-    network, problems = network_of_config(document) if isinstance(document, dict) else ({}, ("no JSON object",))
-    if problems:
-        raise InvalidRequest((*faults, *(InputProblem("", "--model", problem, model) for problem in problems)))
-    return network, places
+    return {"workloads": [workload], "as_of": today().isoformat()}
 
 
 def _service_lines(
@@ -183,6 +195,8 @@ def _service_lines(
         f"{workload.name}: {network.precision}, {serving.input_tokens:,.0f} tokens in, "
         f"{serving.output_tokens:,.0f} out, {limited}, {serving.engine}"
     )
+    if workload.notes:
+        yield f"  {workload.notes}"
     if rows:
         at = [f"at {rate:g}/s" for rate in rates]
         costs = (f"{currency}/acc-h", "per M in", "per M out")
@@ -220,7 +234,9 @@ def _service_document(
     assert workload.serving is not None
     return {
         "name": workload.name,
+        "notes": workload.notes,
         "serving": workload.serving.model_dump(),
+        "demand": workload.demand.model_dump(exclude_none=True),
         "requests_per_second": list(rates),
         "currency": currency,
         "accelerators": [_row_document(row) for row in rows],

@@ -16,8 +16,13 @@ import click
 @click.option("--percentile", metavar="P", help="Percentage of requests within the limits.  [default: 95]")
 @click.option("--burstiness", metavar="X", help="Squared coefficient of variation between arrivals.  [default: 1]")
 @click.option("--engine", metavar="NAME", help="vllm, sglang or trtllm.  [default: vllm]")
+@click.option("--trace", metavar="FILE",
+              help="Arrivals and lengths: a trace of requests, or a Prometheus history of vLLM.")  # fmt: skip
+@click.option("--measured", "measured", metavar="ACCELERATOR:COUNT=FILE", multiple=True,
+              help="Results of a load generator, or a Prometheus history; repeat.")  # fmt: skip
 @click.option("--rate", "rates", metavar="LIST", multiple=True,
-              help="Requests a second; repeat or use commas.  [default: 1]")  # fmt: skip
+              help="Requests a second; repeat or use commas.  [default: 1, or mean and highest hour of the trace]",
+              )  # fmt: skip
 @click.option("--spare", metavar="N", help="Spare replicas.  [default: 0]")
 @click.option("--accelerator", "accelerators", metavar="LIST", multiple=True, help="Only these; repeat or use commas.")
 @click.option("--count", "counts", metavar="LIST", multiple=True,
@@ -28,6 +33,7 @@ import click
               help="Output format.")  # fmt: skip
 def command(
     file: str,
+    measured: tuple[str, ...],
     rates: tuple[str, ...],
     accelerators: tuple[str, ...],
     counts: tuple[str, ...],
@@ -46,10 +52,11 @@ def command(
     Examples:
       planner serving --model llama-3-70b --precision fp8 --input 1000 --output 400 --ttft 2000 --tpot 50
       planner serving --model config.json --input 1000 --output 400 --accelerator H100 --count 1,2,4
+      planner serving --model llama-3-70b --trace requests.csv --measured H100:2=bench.json --ttft 2000
       planner serving --errors results.csv
     """
     from planner.cli._serving_tables import report_errors, report_serving
 
     if errors_file is not None:
         return report_errors(errors_file, format_name)
-    return report_serving(file, options, rates, accelerators, counts, format_name)
+    return report_serving(file, options, measured, rates, accelerators, counts, format_name)

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
 
 from pricing.exchange_rates import is_currency_code
 
@@ -72,3 +81,14 @@ Currency = Annotated[
 
 class RequestModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+def refuse_path(field: str, instead: str) -> Any:
+    """A validator of a model in which `field` would name a file: only commands read files."""
+
+    def _is_written_out(cls: type[BaseModel], value: Any) -> Any:  # noqa: ARG001  (pydantic binds by the name)
+        if isinstance(value, dict) and field in value:
+            raise ValueError(f"{instead} written out; only commands read a file that is named here")
+        return value
+
+    return model_validator(mode="before")(_is_written_out)

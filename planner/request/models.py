@@ -28,6 +28,7 @@ from planner.request.field_types import (
     RequestModel,
     Text,
     YearMonth,
+    refuse_path,
 )
 from planner.request.limits import CallPrice, PlanLimits, QuotaLine, RiskRequest, UncertaintyRequest, require_quota_rows
 from planner.request.neural_network import NeuralNetwork
@@ -65,12 +66,7 @@ class Measurement(RequestModel):
     source: str = ""
     """Where the measurement is from."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _is_written_out(cls, value: Any) -> Any:
-        if isinstance(value, dict) and "file" in value:
-            raise ValueError("a measurement written out; only commands read a file that is named here")
-        return value
+    _is_written_out = refuse_path("file", "a measurement")
 
     @model_validator(mode="after")
     def _one_rate(self) -> Self:

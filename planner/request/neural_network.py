@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from planner.request.field_types import Positive, Precision, RequestModel, Text
+from planner.request.field_types import Positive, Precision, RequestModel, Text, refuse_path
 
 COUNT_SUFFIXES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 INTEGER_PRECISIONS = ("int8", "int4")
@@ -92,6 +92,8 @@ class NeuralNetwork(RequestModel):
     parallelism: Parallelism | None = None
     """How the gang splits the network; default: ZeRO 3 over the gang for training, tensor parallelism within 8
     accelerators for inference."""
+
+    _is_written_out = refuse_path("config", "the figures of a config.json")
 
     @model_validator(mode="after")
     def _check_model_known(self) -> Self:

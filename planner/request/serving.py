@@ -6,14 +6,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.request.field_types import Positive, RequestModel, Text
+from planner.request.field_types import Positive, RequestModel, Text, refuse_path
 
 Engine = Literal["vllm", "sglang", "trtllm"]
 Variation = Annotated[float, Field(ge=0, le=10)]
 
 
 class ServedRate(RequestModel):
-    """A rate of this service that you measured, at the lengths of its requests."""
+    """A rate of this model that you measured; lengths that are not stated are those of the service."""
 
     accelerator: Text
     """Name of the accelerator, as any cloud writes it."""
@@ -23,8 +23,28 @@ class ServedRate(RequestModel):
     """Requests at once."""
     output_tokens_per_s: Positive
     """Output tokens per second of the replica."""
+    input_tokens: Positive | None = None
+    """Tokens of a prompt, mean over requests; null: those of the service."""
+    output_tokens: Positive | None = None
+    """Tokens generated for a request, mean over requests; null: those of the service."""
+    ttft_ms: Positive | None = None
+    """Mean time to first token in milliseconds at that concurrency, without waiting for a place; null: estimated."""
+    estimated: bool = False
+    """Whether another program estimated the rate (aiconfigurator): it counts no more than a measurement on another
+    accelerator."""
     source: str = ""
     """Where the measurement is from."""
+
+    _is_written_out = refuse_path("file", "a measurement")
+
+
+class Speculation(RequestModel):
+    """Speculative decoding as you measured it on this service."""
+
+    tokens_per_step: Annotated[float, Field(ge=1, le=100)]
+    """Tokens that a step yields for a request, mean: those accepted and the one that every step yields."""
+    step_time_ratio: Annotated[float, Field(ge=1, le=100)]
+    """Time of a step, drafts included, over that of a step without speculation at the same requests at once."""
 
 
 class Serving(RequestModel):
@@ -51,8 +71,16 @@ class Serving(RequestModel):
     """Software that serves."""
     concurrency_max: Annotated[int, Field(ge=1, le=8192)] = 512
     """Most requests at once of a replica (max_num_seqs of vLLM)."""
+    prefix_cached_fraction: Annotated[float, Field(ge=0, lt=1)] = 0
+    """Fraction of the input tokens that is found in the prefix cache, as you measured it (vllm:prefix_cache_hits over
+    queries); `measured` rates are with it."""
+    speculation: Speculation | None = None
+    """Speculative decoding; null: none. `measured` rates are with it."""
     measured: Annotated[tuple[ServedRate, ...], Field(max_length=1000)] = ()
-    """Rates that you measured; they correct the estimate of the published results."""
+    """Rates that you measured. Replicas of that accelerator and about that count have them as their level; elsewhere
+    they count beside the published results."""
+
+    _is_written_out = refuse_path("trace", "lengths of the requests, and a demand,")
 
     @model_validator(mode="after")
     def _tells_limits_apart(self) -> Self:

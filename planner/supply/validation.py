@@ -170,9 +170,11 @@ def _validate_accelerators(path: str, workload: Workload, catalog: Catalog) -> I
     written += [(f"{path}.measurements[{i}].accelerator", m.accelerator) for i, m in enumerate(workload.measurements)]
     if workload.demand.accelerator:
         written.append((f"{path}.demand.accelerator", workload.demand.accelerator))
-    for at, name in written:
+    rates = workload.serving.measured if workload.serving is not None else ()
+    single = {f"{path}.serving.measured[{i}].accelerator": rate.accelerator for i, rate in enumerate(rates)}
+    for at, name in (*written, *single.items()):
         try:
-            catalog.names.match(name)
+            catalog.names.resolve(name) if at in single else catalog.names.match(name)
         except UnknownName as error:
             if ended := describe_ended(name, catalog):
                 yield InputProblem(at, at, ended, name, INSTEAD)

@@ -21,7 +21,7 @@ def serve_replica(
         return replica
     per_hour, rate = replica.requests_per_s * 3600, replica.rate
     low, high = (per_hour * bound / rate.output_tokens_per_s for bound in (rate.low, rate.high))
-    basis = "measured" if rate.basis == "measured" else "served"
+    basis = "measured" if rate.basis in ("own", "measured") else "served"
     return Throughput(per_hour, low, high, basis, (describe_replica(replica),)), replica.queue
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -23,19 +24,19 @@ workloads:
 
 
 def test_replicas_and_costs_by_options(planner):
-    """Costs of a million tokens by hand: two H100 at the price shown, 1,622 output and 2.5 times as many input tokens a
-    second; prompts take 38.0 % of the time."""
+    """Costs of a million tokens by hand: two H100 at the price shown, 1,663 output and 2.5 times as many input tokens a
+    second; prompts take 39.0 % of the time."""
     ran = planner("serving", *LLAMA, "--ttft", "2000", "--rate", "2,20,200", "--accelerator", "H100-80GB-SXM",
                   "--format", "json")  # fmt: skip
     assert ran.code == 0, ran.err
     (service,) = json.loads(ran.out)["services"]
     (row,) = service["accelerators"]
-    assert (row["count"], row["concurrency"], row["limit"], row["basis"]) == (2, 73, "tpot", "measured")
-    assert row["replicas"] == [1, 6, 50]
+    assert (row["count"], row["concurrency"], row["limit"], row["basis"]) == (2, 78, "tpot", "measured")
+    assert row["replicas"] == [1, 6, 49]
     hour = 2 * row["price_per_accelerator_hour"]
     tokens = row["output_tokens_per_s"] * 3600
-    assert row["cost_per_million_output"] == pytest.approx(hour * (1 - 0.3802) / tokens * 1e6, rel=1e-3)
-    assert row["cost_per_million_input"] == pytest.approx(hour * 0.3802 / (2.5 * tokens) * 1e6, rel=1e-3)
+    assert row["cost_per_million_output"] == pytest.approx(hour * (1 - 0.3901) / tokens * 1e6, rel=1e-3)
+    assert row["cost_per_million_input"] == pytest.approx(hour * 0.3901 / (2.5 * tokens) * 1e6, rel=1e-3)
     assert "silicon_sample.csv" in row["nearest"][0]["source"]
 
 
@@ -112,9 +113,136 @@ def test_a_service_by_sheet_is_that_of_the_request(planner, tmp_path):
     assert plans[1]["throughput"][0]["explanation"][0]["code"] == "replica_estimate"
 
 
+def test_a_sheet_names_the_trace_of_a_service(planner, tmp_path):
+    """Lengths and the hours of the week are those of the trace, the rate that of the sheet: as in YAML."""
+    (tmp_path / "trace.csv").write_text(TRACE)
+    (tmp_path / "chat.yaml").write_text(SERVICE.replace("input_tokens: 1000, output_tokens: 400", "trace: trace.csv"))
+    (tmp_path / "chat.csv").write_text(
+        "Workload,Kind,Served model,Precision,Requests per second,Request trace,TTFT (s),TPOT (ms),Allowed GPUs\n"
+        "chat,inference,llama-3-70b,fp8,20,trace.csv,2,50,H100\n"
+    )
+    sheet = ("--months", "1", "--as-of", "2026-11-21", "--providers", "aws", "--strategies", "cloud")
+    ran = [planner("estimate", "--format", "json", *options) for options in (("chat.yaml",), (*sheet, "chat.csv"))]
+    assert [each.code for each in ran] == [0, 0], ran[1].err
+    costs = [json.loads(each.out)["strategies"][0]["total_cost"] for each in ran]
+    assert costs[0] == costs[1] > 0
+
+
 def test_a_served_model_without_lengths_in_a_sheet(planner, tmp_path):
     (tmp_path / "chat.csv").write_text("Workload,Served model,Requests per second,TTFT\nchat,llama-3-70b,20,2000\n")
     ran = planner("estimate", "chat.csv")
     assert ran.code == 2
     for problem in ("without input tokens", "without output tokens", "'TTFT' has no unit"):
         assert problem in ran.err
+
+
+BENCH = {"backend": "vllm", "model_id": "m", "completed": 300, "total_input_tokens": 300_000,
+         "total_output_tokens": 120_000, "request_throughput": 5.0, "output_throughput": 2000.0, "mean_ttft_ms": 400.0,
+         "mean_tpot_ms": 35.0, "mean_e2el_ms": 14_365.0, "max_concurrency": 72}  # fmt: skip
+TRACE = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
+    f"2023-11-16 {18 + at // 3600}:{at // 60 % 60:02}:{at % 60:02}.5000000,{500 + 1000 * (at % 2)},400\n"
+    for at in [*range(3600), *range(3600, 7200, 4)]
+)
+"""A request a second from 18 to 19 on a Thursday, one every four seconds from 19 to 20: 1 and 0.25 a second."""
+
+
+def test_files_of_measurements_and_traces_by_options(planner, tmp_path):
+    """3,600 requests in the first hour and 900 in the second, 4,500 / 7,196 s = 0.6253 a second; on every day 1 from 18
+    to 19 and 0.25 from 19 to 20, the other hours as the mean: (7 x 1 + 7 x 0.25 + 154 x 0.6253) / 168 = 0.6253. 1,800
+    of 4,500 prompts have 1,500 tokens, the others 500: 900, with a deviation of sqrt(0.4 x 0.6) x 1,000."""
+    (tmp_path / "bench.json").write_text(json.dumps(BENCH))
+    (tmp_path / "trace.csv").write_text(TRACE)
+    asked = ("serving", "--model", "llama-3-70b", "--precision", "fp8", "--tpot", "50", "--ttft", "2000",
+             "--accelerator", "H100-80GB-SXM,H200-141GB-SXM", "--count", "2", "--trace", "trace.csv", "--measured",
+             "H100:2=bench.json")  # fmt: skip
+    ran = planner(*asked, "--format", "json")
+    assert ran.code == 0, ran.err
+    (service,) = json.loads(ran.out)["services"]
+    assert service["serving"]["input_tokens"] == 900
+    assert service["serving"]["input_variation"] == pytest.approx(math.sqrt(0.4 * 0.6) * 1000 / 900, rel=1e-5)
+    assert service["requests_per_second"] == pytest.approx([0.6254, 1], rel=2e-3)
+    bases = {row["accelerator"]: (row["basis"], row["nearest"][0]["source"]) for row in service["accelerators"]}
+    assert bases["H100-80GB-SXM"] == ("own", "bench.json")
+    assert bases["H200-141GB-SXM"][0] == "model_elsewhere"
+    text = planner(*asked).out
+    assert "arrivals and lengths: 4,500 requests in 119.9 minutes of trace.csv" in text
+    assert "yours on it" in text
+
+
+def test_files_of_a_service_in_a_request(planner, tmp_path):
+    """The same plan as with the figures of the files written out; fields beside a file go before it."""
+    (tmp_path / "bench.json").write_text(json.dumps(BENCH))
+    (tmp_path / "trace.csv").write_text(TRACE)
+    config = {"hidden_size": 8192, "intermediate_size": 28672, "num_attention_heads": 64, "num_hidden_layers": 80,
+              "num_key_value_heads": 8, "vocab_size": 128256}  # fmt: skip
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    files = SERVICE.replace("model: llama-3-70b, precision: fp8, run: inference", "config: config.json, precision: fp8")
+    files = files.replace("input_tokens: 1000, output_tokens: 400,", (
+        "input_tokens: 1000, input_variation: 1, output_variation: 1, burstiness: 1, trace: trace.csv,"
+        "measured: [{file: bench.json, accelerator: H100, count: 2, source: lab}],"))  # fmt: skip
+    files = files.replace("{requests_per_second: 20}", "{requests_per_second: 20, daily_shape: flat}")
+    shape = ("parameters: 70553444352, layers: 80, hidden_size: 8192, attention_heads: 64, kv_heads: 8, head_size: 128,"
+             " vocabulary: 128256, feed_forward_size: 28672, precision: fp8, run: inference")  # fmt: skip
+    written = SERVICE.replace("model: llama-3-70b, precision: fp8, run: inference", shape)
+    written = written.replace("output_tokens: 400,", (
+        "output_tokens: 400, measured: [{accelerator: H100, count: 2, concurrency: 71.825, output_tokens_per_s: 2000,"
+        "input_tokens: 1000, output_tokens: 400, ttft_ms: 400, source: lab}],"))  # fmt: skip
+    plans = []
+    for name, text in (("files.yaml", files), ("written.yaml", written)):
+        (tmp_path / name).write_text(text)
+        ran = planner("estimate", name, "--format", "json")
+        assert ran.code == 0, ran.err
+        plans.append(json.loads(ran.out))
+    costs = [plan["strategies"][0]["total_cost"] for plan in plans]
+    assert costs[0] == costs[1] > 0
+    assert plans[0]["throughput"][0]["basis"] == "measured"
+
+
+def test_every_file_of_a_service_that_tells_nothing_is_named(planner, tmp_path):
+    (tmp_path / "bench.json").write_text("{}")
+    (tmp_path / "trace.csv").write_text("time,input_tokens,output_tokens\nsoon,1,1\n")
+    (tmp_path / "chat.yaml").write_text(
+        SERVICE.replace("model: llama-3-70b, precision: fp8, run: inference", "config: none.json").replace(
+            "input_tokens: 1000,", "trace: trace.csv, measured: [{file: bench.json}, {accelerator: Z9, count: 1,"
+            " concurrency: 1, output_tokens_per_s: 5}],"))  # fmt: skip
+    for command in ("estimate", "serving"):
+        ran = planner(command, "chat.yaml")
+        assert ran.code == 2
+        for said in ("none.json: cannot be read", "trace.csv:line 2: no request: soon, 1, 1",
+                     "bench.json: a result of no known program"):  # fmt: skip
+            assert said in ran.err
+        assert "Traceback" not in ran.err
+    (tmp_path / "chat.yaml").write_text(SERVICE.replace(
+        "input_tokens: 1000,", "input_tokens: 1000, measured: [{accelerator: Z9, count: 1, concurrency: 1,"
+        " output_tokens_per_s: 5}],"))  # fmt: skip
+    ran = planner("estimate", "chat.yaml")
+    assert ran.code == 2
+    assert "unknown accelerator; read Z9" in ran.err
+    ran = planner("serving", *LLAMA, "--measured", "H100=x", "--trace", "none.csv")
+    assert ran.code == 2
+    assert "--measured: not understood; read H100=x; expected ACCELERATOR:COUNT=FILE" in ran.err
+    assert "none.csv: cannot be read" in ran.err
+
+
+def test_a_service_over_http(client):
+    """The plan of the service in YAML, by the same request as JSON; files that a caller names are not read."""
+    workload = {
+        "name": "chat", "kind": "inference", "accelerators": ["H100"],
+        "network": {"model": "llama-3-70b", "precision": "fp8", "run": "inference"},
+        "serving": {"input_tokens": 1000, "output_tokens": 400, "ttft_ms": 2000, "tpot_ms": 50},
+        "demand": {"requests_per_second": 20},
+    }  # fmt: skip
+    request = {"as_of": "2026-11-21", "months": 1, "providers": ["aws"], "strategies": ["cloud"]}
+    answer = client.post("/plan", json={**request, "workloads": [workload]})
+    assert answer.status_code == 200, answer.text
+    plan = answer.json()
+    assert plan["throughput"][0]["explanation"][0]["code"] == "replica_estimate"
+    assert plan["strategies"][0]["total_cost"] > 0
+    for field, changed in (
+        ("serving", {**workload["serving"], "trace": "/etc/hostname"}),
+        ("serving", {**workload["serving"], "measured": [{"file": "/etc/hostname"}]}),
+        ("network", {"config": "/etc/hostname"}),
+    ):
+        answer = client.post("/plan", json={**request, "workloads": [{**workload, field: changed}]})
+        assert answer.status_code == 422
+        assert "only commands read a file that is named here" in answer.text

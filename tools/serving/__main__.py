@@ -18,7 +18,7 @@ from planner.performance.serving.serving_results import shipped_results
 from pricing.csv_tables import format_table
 from tools.serving.model_fitting import fit_coefficients
 from tools.serving.prompt_fitting import fit_prompt_times
-from tools.serving.validation import fit_intervals, format_errors, format_picks, validate_folds
+from tools.serving.validation import fit_intervals, format_errors, format_first_tokens, format_picks, validate_folds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for path, text in tables.items():
             path.write_text(text, encoding="utf-8")
         rate_estimates.load_intervals.cache_clear()
-    sys.stdout.write(format_errors(cases) + format_picks(picks))
+    sys.stdout.write(format_errors(cases) + format_first_tokens(cases) + format_picks(picks))
     return 0
 
 

@@ -13,15 +13,19 @@ from dataclasses import dataclass, replace
 
 from planner.performance.serving.rate_estimates import (
     BASES,
+    KnownResults,
     add_results,
-    correct_cycle,
+    correct_first_token,
+    correct_split,
+    find_nearby,
     known_results,
     load_intervals,
 )
-from planner.performance.serving.serving_results import ServingResult
-from planner.performance.serving.speed_model import PARTS, SERVED, STATIC, cycle_seconds
+from planner.performance.serving.serving_results import OWN, ServingResult
+from planner.performance.serving.speed_model import PARTS, SERVED, STATIC, Effects
 from tools.serving.limit_picks import BREAK_TOLERANCE, LimitPick, pick_under_limits
 from tools.serving.model_fitting import fit_coefficients, fitted_results, log_cycle
+from tools.serving.prompt_fitting import fit_prompt_times
 
 FOLDS = 8
 FEWEST = 20
@@ -38,17 +42,20 @@ LEFT_OUT: Mapping[str, Callable[[ServingResult], str]] = {
     "model and accelerator": lambda result: f"{result.family}|{_part_name(result)}",
     "source": lambda result: result.repository,
 }
-ONE_POINT, ONE_POINT_OF = "all but one of a curve", "model and accelerator"
+ONE_POINT, ONE_POINT_OF = {"published": "all but one of a curve", OWN: "all but one, measured"}, "model and accelerator"
+"""The question with one result of each curve shown, by the origin that it is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOutResult:
-    """A result, what was left out with it, and ln(measured / estimated) of its rate."""
+    """A result, what was left out with it, and ln(measured / estimated) of its rate and of its time to first token
+    (None where that was not measured)."""
 
     result: ServingResult
     left_out: str
     basis: str
     log_ratio: float
+    first_token_log_ratio: float | None
 
 
 def validate_folds(results: Sequence[ServingResult]) -> tuple[list[LeftOutResult], list[LimitPick]]:
@@ -69,26 +76,38 @@ def _validate(
     for fold in folds:
         kept = [result for result in usable if key(result) not in fold]
         coefficients = fit_coefficients(kept)
+        coefficients = {**coefficients, **fit_prompt_times(kept, coefficients)}
         known = known_results(kept, coefficients)
         hidden = [result for result in usable if key(result) in fold]
         curves = _group_curves(hidden)
         for curve in curves.values():
-            yield from pick_under_limits(name, curve, known, coefficients, one_shown=False)
+            yield from pick_under_limits(name, curve, known, coefficients)
             if name == ONE_POINT_OF:
-                yield from pick_under_limits(ONE_POINT, curve, known, coefficients, one_shown=True)
+                for origin, question in ONE_POINT.items():
+                    yield from pick_under_limits(question, curve, known, coefficients, shown=origin)
         for result in hidden:
             point = result.point
             assert point is not None
             if (point.fit, PARTS[0], "", "") not in coefficients:
                 continue
-            base = math.log(cycle_seconds(point, coefficients)) - log_cycle(result)
-            correction, basis, _ = correct_cycle(point, known)
-            yield LeftOutResult(result, name, basis, -(base + correction))
+            yield judge_result(result, name, known, coefficients)
             others = [other for other in curves[_curve_of(result)] if other is not result]
             if others and name == ONE_POINT_OF:
-                one = others[result.line % len(others)]
-                correction, basis, _ = correct_cycle(point, add_results(known, [one], coefficients))
-                yield LeftOutResult(result, ONE_POINT, basis, -(base + correction))
+                for origin, question in ONE_POINT.items():
+                    one = replace(others[result.line % len(others)], origin=origin)
+                    yield judge_result(result, question, add_results(known, [one], coefficients), coefficients)
+
+
+def judge_result(result: ServingResult, name: str, known: KnownResults, coefficients: Effects) -> LeftOutResult:
+    """A result against its estimate."""
+    point = result.point
+    assert point is not None
+    nearby = find_nearby(point, known)
+    split, basis, _ = correct_split(point, nearby, coefficients)
+    first = None
+    if point.load == SERVED and result.ttft_s:
+        first = math.log(result.ttft_s / correct_first_token(point, split, nearby, coefficients))
+    return LeftOutResult(result, name, basis, math.log(math.fsum(split.values())) - log_cycle(result), first)
 
 
 def _curve_of(result: ServingResult) -> tuple[object, ...]:
@@ -135,7 +154,7 @@ def format_picks(picks: Sequence[LimitPick]) -> str:
     """One line for each way of leaving out: picks, the share that breaks the limit, and the throughput unused."""
     over = f"{100 * (BREAK_TOLERANCE - 1):.0f} % over, %"  # of picks
     lines = ["", f"{'picks under a TPOT limit':28}{'picks':>8}{over:>14}{'unused, median %':>18}{'p90 %':>8}"]
-    for name in (*LEFT_OUT, ONE_POINT):
+    for name in (*LEFT_OUT, *ONE_POINT.values()):
         mine = [pick for pick in picks if pick.left_out == name]
         unused = [pick.unused for pick in mine if not pick.breaks]
         lines.append(
@@ -149,7 +168,7 @@ def format_errors(cases: Sequence[LeftOutResult]) -> str:
     """One line for each kind of question: results, median and 90th percentile of the error, share in the interval."""
     intervals = load_intervals()
     lines = [f"{'left out':28}{'load':10}{'results':>8}{'median %':>10}{'p90 %':>8}{'held %':>8}"]
-    for name in (*LEFT_OUT, ONE_POINT):
+    for name in (*LEFT_OUT, *ONE_POINT.values()):
         for load in ("served", "offline", STATIC):
             mine = [c for c in cases if c.left_out == name and c.result.point and c.result.point.load == load]
             if not mine:
@@ -164,4 +183,16 @@ def format_errors(cases: Sequence[LeftOutResult]) -> str:
                 f"{name:28}{load:10}{len(mine):8,}{100 * _quantile(errors, 0.5):10.1f}"
                 f"{100 * _quantile(errors, 0.9):8.1f}{100 * held / len(mine):8.0f}"
             )
+    return "\n".join(lines) + "\n"
+
+
+def format_first_tokens(cases: Sequence[LeftOutResult]) -> str:
+    """One line for each way of leaving out: results and the error of the time to first token."""
+    lines = ["", f"{'time to first token':28}{'results':>8}{'median %':>10}{'p90 %':>8}"]
+    for name in (*LEFT_OUT, *ONE_POINT.values()):
+        mine = [case.first_token_log_ratio for case in cases if case.left_out == name]
+        errors = [abs(math.expm1(-ratio)) for ratio in mine if ratio is not None]
+        lines.append(
+            f"{name:28}{len(errors):8,}{100 * _quantile(errors, 0.5):10.1f}{100 * _quantile(errors, 0.9):8.1f}"
+        )
     return "\n".join(lines) + "\n"

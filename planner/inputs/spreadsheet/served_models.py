@@ -1,4 +1,5 @@
-"""A served model in a row of a sheet: its name and precision, the lengths of its requests, and their limits."""
+"""A served model in a row of a sheet: its name and precision, the lengths of its requests or the file of a trace that
+tells them, and their limits."""
 
 from __future__ import annotations
 
@@ -25,10 +26,12 @@ def read_served_model(line: WorkloadRow, stated: DemandStatement | None) -> dict
     if precision is not None and (text := normalize_text(line.text("precision"))):
         network |= line.record("network.precision", precision, PRECISIONS.get(text, text))
     serving: dict[str, Any] = {}
+    if (trace := line.cell("request_trace")) is not None and (file := line.text("request_trace")):
+        serving |= line.record("serving.trace", trace, file)
     for meaning in TOKENS:
         if (number := line.number(meaning)) is not None:
             serving |= line.record(f"serving.{meaning}", number.cell, number.value)
-        else:
+        elif not serving.get("trace"):
             missing = meaning.replace("_", " ")
             line.ledger.add_problem(cell, f"a served model without {missing}", f"a column {missing}")
     for meaning, key in (("ttft", "ttft_ms"), ("tpot", "tpot_ms")):

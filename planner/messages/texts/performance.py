@@ -108,6 +108,7 @@ def _no_model_of_similar_size(parameters: float, missing_fields: Sequence[str]) 
 
 
 SERVED_BASES = {
+    "own": "your measurements on this accelerator",
     "measured": "measured results of this model on this accelerator",
     "model_elsewhere": "results of this model on other accelerators",
     "accelerator_not_served": "results of this model on other accelerators (none of any model on this one)",

@@ -4,21 +4,25 @@ Errors of the model on results of the same family are carried over by nearness: 
 
     correction = sum k r / sum k x max k / (max k + SHRINKAGE),      k = exp(-distance)
 
+Of what is left of the error after that, what the asker measured on the replica takes sum k r / sum k x max k: published
+results give the shape of the curve, the own ones its level, and at their own load the estimate is the measurement. The
+time to first token at the corrected cycle is corrected by its own residuals in the same ways.
+
 distance adds up squares of doublings (requests at once, input, output: 0.1 each; accelerators and tensor parallel 0.4),
-2 for another engine, 2 for other bits, 3 for another accelerator. data/intervals.csv has the bounds that hold 80 % of
-results left out, by how near the nearest result is (`basis`).
+2 for another engine, 2 for other bits, 3 for another accelerator, and 3 for an estimate of another program.
+data/intervals.csv has the bounds that hold 80 % of results left out, by how near the nearest result is (`basis`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from planner.performance.serving.serving_results import ServingResult, shipped_results
-from planner.performance.serving.speed_model import SERVED, Effects, ServingPoint, cycle_seconds, split_cycle
+from planner.performance.serving.serving_results import ESTIMATED, OWN, ServingResult, shipped_results
+from planner.performance.serving.speed_model import SERVED, Effects, ServingPoint, first_token_seconds, split_cycle
 from planner.performance.throughput.accelerator_scores import read_table
 
 INTERVALS_FILE = Path(__file__).parent / "data" / "intervals.csv"
@@ -31,9 +35,9 @@ WITHIN_REACH = 6.0
 """Results further than the nearest by more weigh less than 1 / 400 of it."""
 MEASURED_WITHIN = 1.5
 """A result nearer than this, on the same accelerator, counts as the replica measured: only its load differs."""
-BASES = ("measured", "model_elsewhere", "accelerator_not_served", "model_not_served", "neither_served")
-"""How near the nearest results are: this model on this accelerator; this model on another one; that, but no result at
-all of the accelerator; no result of the model; none of either."""
+BASES = (OWN, "measured", "model_elsewhere", "accelerator_not_served", "model_not_served", "neither_served")
+"""How near the nearest results are: measured by the asker; published, of this model on this accelerator; of this model
+on another one; that, but no result at all of the accelerator; no result of the model; none of either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +53,38 @@ class RateEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownResults:
-    """The results that correct the model, by family, with the model's residual of each; and the parts with results."""
+class KnownResult:
+    """A result with the residuals of the model, ln(measured / modelled): of the cycle, and of the time to first token
+    beside the measured cycle (None where it was not measured)."""
 
-    by_family: Mapping[tuple[str, str], Sequence[tuple[ServingResult, ServingPoint, float]]]
+    result: ServingResult
+    point: ServingPoint
+    cycle: float
+    first_token: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownResults:
+    """The results that correct the model, by family; and the parts with results."""
+
+    by_family: Mapping[tuple[str, str], Sequence[KnownResult]]
     parts: frozenset[tuple[str, str]]
 
 
 def known_results(results: Sequence[ServingResult], coefficients: Effects | None = None) -> KnownResults:
     """Those of `results` with a rate at a known load."""
-    by_family: dict[tuple[str, str], list[tuple[ServingResult, ServingPoint, float]]] = {}
+    by_family: dict[tuple[str, str], list[KnownResult]] = {}
     parts: set[tuple[str, str]] = set()
     for each in results:
         point = each.point
         if point is None or each.output_tokens_per_s is None:
             continue
-        residual = math.log(point.concurrency / each.output_tokens_per_s / cycle_seconds(point, coefficients))
-        by_family.setdefault((point.fit, each.family), []).append((each, point, residual))
+        split = split_cycle(point, coefficients)
+        residual, first = math.log(point.concurrency / each.output_tokens_per_s / math.fsum(split.values())), None
+        if each.ttft_s and point.load == SERVED:
+            measured = {part: seconds * math.exp(residual) for part, seconds in split.items()}
+            first = math.log(each.ttft_s / first_token_seconds(point, measured, coefficients))
+        by_family.setdefault((point.fit, each.family), []).append(KnownResult(each, point, residual, first))
         parts.add((point.fit, point.part.name))
     return KnownResults(by_family, frozenset(parts))
 
@@ -96,79 +115,127 @@ def oldest_year() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class NearbyResults:
-    """The results that may correct the cycles of one replica at any number of requests at once: each with its distance
-    but for that number, the number's logarithm to base 2, and the residual of the model."""
+class NearResult:
+    """A known result with its distance from a replica but for the requests at once, and their logarithm to base 2."""
 
-    results: tuple[tuple[float, float, float, ServingResult], ...]
+    distance: float
+    log: float
+    known: KnownResult
+
+    def distance_at(self, log: float) -> float:
+        return self.distance + NEAR_PER_DOUBLING * (log - self.log) ** 2
+
+
+Residual = Callable[[KnownResult], float | None]
+
+
+def _cycle_residual(known: KnownResult) -> float | None:
+    return known.cycle
+
+
+def _first_token_residual(known: KnownResult) -> float | None:
+    return known.first_token
+
+
+@dataclass(frozen=True, slots=True)
+class NearbyResults:
+    """The results that may correct the times of one replica at any number of requests at once. `own` were measured by
+    the asker on the replica, or one like it: they correct what is left after the correction by the others."""
+
+    results: tuple[NearResult, ...]
     part_known: bool
     part: str
+    own: tuple[NearResult, ...] = ()
 
-    def correct(self, concurrency: float) -> tuple[float, str, tuple[ServingResult, ...]]:
-        """ln of the factor on the modelled cycle, the basis, and up to three results nearest to the question."""
-        if not self.results:
-            return 0.0, "model_not_served" if self.part_known else "neither_served", ()
+    def judge(self, concurrency: float) -> tuple[str, tuple[ServingResult, ...]]:
+        """The basis, and up to three results nearest to the question."""
         log = math.log2(concurrency)
-        distances = [base + NEAR_PER_DOUBLING * (log - at) ** 2 for base, at, _, _ in self.results]
-        weights = [math.exp(-distance) for distance in distances]
-        mean = math.fsum(w * each[2] for w, each in zip(weights, self.results, strict=True)) / math.fsum(weights)
-        order = sorted(range(len(distances)), key=lambda number: (distances[number], number))
-        nearest = tuple(self.results[number][3] for number in order[:3])
-        on_part = any(
-            distance < MEASURED_WITHIN and each[3].point is not None and each[3].point.part.name == self.part
-            for distance, each in zip(distances, self.results, strict=True)
-        )
-        basis = "measured" if on_part else "model_elsewhere" if self.part_known else "accelerator_not_served"
-        best = weights[order[0]]
-        return mean * best / (best + SHRINKAGE), basis, nearest
+        nearest = sorted((*self.own, *self.results), key=lambda each: each.distance_at(log))
+        if not nearest:
+            return "model_not_served" if self.part_known else "neither_served", ()
+        on_part = {
+            each.known.result.origin
+            for each in nearest
+            if each.distance_at(log) < MEASURED_WITHIN and each.known.point.part.name == self.part
+        }
+        elsewhere = "model_elsewhere" if self.part_known else "accelerator_not_served"
+        basis = OWN if OWN in on_part else "measured" if on_part else elsewhere
+        return basis, tuple(each.known.result for each in nearest[:3])
+
+    def correct_cycle(self, concurrency: float) -> float:
+        """ln of the factor on the modelled cycle."""
+        return self._correct(_cycle_residual, math.log2(concurrency))
+
+    def correct_first_token(self, concurrency: float) -> float:
+        """ln of the factor on the modelled time to first token at the corrected cycle."""
+        return self._correct(_first_token_residual, math.log2(concurrency))
+
+    def _correct(self, residual: Residual, log: float) -> float:
+        others = _shrink_residuals(self.results, residual, log)
+        own = [
+            (each, value - _shrink_residuals(self.results, residual, each.log))
+            for each in self.own
+            if (value := residual(each.known)) is not None
+        ]
+        mean, nearness = _weigh_residuals(own, log)
+        return others + mean * nearness
+
+
+def _weigh_residuals(residuals: Sequence[tuple[NearResult, float]], log: float) -> tuple[float, float]:
+    """The mean of residuals by nearness, and the nearness of the nearest: 1 at its place, 0 without any."""
+    if not residuals:
+        return 0.0, 0.0
+    weights = [math.exp(-near.distance_at(log)) for near, _ in residuals]
+    mean = math.fsum(weight * value for weight, (_, value) in zip(weights, residuals, strict=True)) / math.fsum(weights)
+    return mean, max(weights)
+
+
+def _shrink_residuals(near: Sequence[NearResult], residual: Residual, log: float) -> float:
+    """The correction by results of others: nothing where none is near."""
+    found = [(each, value) for each in near if (value := residual(each.known)) is not None]
+    mean, nearness = _weigh_residuals(found, log)
+    return mean * nearness / (nearness + SHRINKAGE)
 
 
 def find_nearby(point: ServingPoint, known: KnownResults) -> NearbyResults:
     """The results of the model's family, without those too far away to weigh beside the nearest one."""
     mine = known.by_family.get((point.fit, point.model.family), ()) if point.model.family else ()
-    candidates = [
-        (result_distance(replace(point, concurrency=other.concurrency), other), each, other, residual)
-        for each, other, residual in mine
-    ]
-    least = min((distance for distance, *_ in candidates), default=0.0)
-    near = tuple(
-        (distance, math.log2(other.concurrency), residual, each)
-        for distance, each, other, residual in candidates
-        if distance < least + WITHIN_REACH
-    )
-    return NearbyResults(near, (point.fit, point.part.name) in known.parts, point.part.name)
+    own, others = list[NearResult](), list[NearResult]()
+    for each in mine:
+        distance = replica_distance(point, each.point) + OTHER_PART * (each.result.origin == ESTIMATED)
+        near = NearResult(distance, math.log2(each.point.concurrency), each)
+        (own if each.result.origin == OWN and distance < MEASURED_WITHIN else others).append(near)
+    reach = min((each.distance for each in others), default=0.0) + WITHIN_REACH
+    nearby = tuple(each for each in others if each.distance < reach)
+    return NearbyResults(nearby, (point.fit, point.part.name) in known.parts, point.part.name, tuple(own))
 
 
 def correct_split(
-    point: ServingPoint, nearby: NearbyResults
+    point: ServingPoint, nearby: NearbyResults, coefficients: Effects | None = None
 ) -> tuple[dict[str, float], str, tuple[ServingResult, ...]]:
     """Seconds of each part of the corrected cycle, the basis of the correction, and the results nearest to the
     question."""
-    correction, basis, nearest = nearby.correct(point.concurrency)
-    factor = math.exp(correction)
-    return {part: seconds * factor for part, seconds in split_cycle(point).items()}, basis, nearest
+    basis, nearest = nearby.judge(point.concurrency)
+    factor = math.exp(nearby.correct_cycle(point.concurrency))
+    return {part: seconds * factor for part, seconds in split_cycle(point, coefficients).items()}, basis, nearest
 
 
-def correct_cycle(point: ServingPoint, known: KnownResults) -> tuple[float, str, tuple[ServingResult, ...]]:
-    """The correction at the requests at once of one point (NearbyResults.correct)."""
-    return find_nearby(point, known).correct(point.concurrency)
+def correct_first_token(
+    point: ServingPoint, split: Mapping[str, float], nearby: NearbyResults, coefficients: Effects | None = None
+) -> float:
+    """Seconds to the first token (speed_model.first_token_seconds) of a corrected cycle, corrected in its turn."""
+    return first_token_seconds(point, split, coefficients) * math.exp(nearby.correct_first_token(point.concurrency))
 
 
-def result_distance(point: ServingPoint, other: ServingPoint) -> float:
-    """How far a result is from the question; 0 is the same."""
-    near = math.fsum(
-        math.log2(a / b) ** 2
-        for a, b in (
-            (point.concurrency, other.concurrency),
-            (point.input_tokens, other.input_tokens),
-            (point.output_tokens, other.output_tokens),
-        )
-    )
-    far = math.log2(point.count / other.count) ** 2 + math.log2(point.tensor / other.tensor) ** 2
+def replica_distance(point: ServingPoint, other: ServingPoint) -> float:
+    """How far a result is from the question but for the requests at once; 0 is the same."""
+    lengths = math.log2(point.input_tokens / other.input_tokens) ** 2
+    lengths += math.log2(point.output_tokens / other.output_tokens) ** 2
+    sizes = math.log2(point.count / other.count) ** 2 + math.log2(point.tensor / other.tensor) ** 2
     distance = OTHER_ENGINE * (point.engine != other.engine)
     distance += OTHER_BITS * ((point.bits, point.compute) != (other.bits, other.compute))
     distance += OTHER_PART * (point.part.name != other.part.name)
-    return NEAR_PER_DOUBLING * near + FAR_PER_DOUBLING * far + distance
+    return NEAR_PER_DOUBLING * lengths + FAR_PER_DOUBLING * sizes + distance
 
 
 @cache

@@ -1,9 +1,11 @@
 """One replica of a service: the most requests at once within memory and limits, its rates and times.
 
-Times are those with all places in use. The mean time per output token is a cycle of the speed model. Over requests it
-varies with the prompts that fall into their decoding, B of them on average:
+Times are those with all places in use. A request takes O cycles of the speed model, of which its first token takes its
+part (speed_model.first_token_seconds). Over requests the times vary with the prompts that fall into their decoding, B
+of them on average:
 
-    tpot at percentile = cycle (1 + z f sqrt((1 + v^2) / B))     f share of prompts in a cycle, v variation of inputs
+    tpot               = (O cycle - first token) / (O - 1), no less than a cycle without prompts
+    tpot at percentile = tpot (1 + z f sqrt((1 + v^2) / B))     f share of prompts in a cycle, v variation of inputs
     ttft at percentile = first token (1 + z v x share of the prompt in it)
 
 with z the normal deviate of the percentile. Limits have no margin for the error of the estimate: on results left out
@@ -22,27 +24,27 @@ from planner.performance.serving.rate_estimates import (
     NearbyResults,
     RateEstimate,
     add_results,
+    correct_first_token,
     correct_split,
     find_nearby,
-    known_results,
     load_intervals,
     oldest_year,
     shipped_known,
 )
 from planner.performance.serving.served_models import ServedModel, served_model
-from planner.performance.serving.serving_results import ServingResult
+from planner.performance.serving.serving_results import ESTIMATED, OWN, ServingResult
 from planner.performance.serving.speed_model import (
     CACHE_BYTES,
     PROMPT_PARTS,
     WEIGHT_BITS,
     ServingPoint,
     cache_copies,
-    first_token_seconds,
     missing_figure,
+    output_token_seconds,
 )
 from planner.performance.serving.staffing import ServiceQueue
 from planner.request.neural_network import NeuralNetwork
-from planner.request.serving import Serving
+from planner.request.serving import ServedRate, Serving
 from planner.result.message import Message, message
 from pricing.accelerator import Accelerator, AcceleratorNames
 
@@ -58,7 +60,8 @@ COMPUTE = {"bf16": "fp16", "fp16": "fp16", "tf32": "fp16", "fp32": "fp16", "fp8"
 @dataclass(frozen=True, slots=True)
 class Replica:
     """`count` accelerators with `concurrency` requests at once, as many as `limit` allows: memory, ttft, tpot or
-    concurrency. Times are seconds; `ttft_s` without waiting for a place."""
+    concurrency. Times are seconds; `ttft_s` without waiting for a place; a request holds its place for as many cycles
+    as it has output tokens."""
 
     accelerator: str
     count: int
@@ -70,6 +73,7 @@ class Replica:
     ttft_at_percentile_s: float
     tpot_s: float
     tpot_at_percentile_s: float
+    cycle_s: float
     prompt_share: float
     queue: ServiceQueue
 
@@ -83,6 +87,7 @@ class _LoadTimes:
     """The times of a replica at a number of requests at once, and the basis of the estimate."""
 
     cycle_s: float
+    mean_tpot_s: float
     tpot_s: float
     first_token_s: float
     ttft_s: float
@@ -93,7 +98,7 @@ class _LoadTimes:
 
 @dataclass(frozen=True, slots=True)
 class ServedQuestion:
-    """A service on `count` accelerators of a part, with the results that correct its cycles."""
+    """A service on `count` accelerators of a part, with the results that correct its times."""
 
     network: NeuralNetwork
     model: ServedModel
@@ -103,10 +108,12 @@ class ServedQuestion:
     nearby: NearbyResults
 
     def point(self, concurrency: float) -> ServingPoint:
-        bits = WEIGHT_BITS.get(self.network.precision, 16.0)
+        bits, serving = WEIGHT_BITS.get(self.network.precision, 16.0), self.serving
+        speculation = serving.speculation
         return ServingPoint(
-            self.model, self.part, self.count, self.count, bits, COMPUTE[self.network.precision], self.serving.engine,
-            "served", self.serving.input_tokens, self.serving.output_tokens, concurrency,
+            self.model, self.part, self.count, self.count, bits, COMPUTE[self.network.precision], serving.engine,
+            "served", serving.input_tokens, serving.output_tokens, concurrency, serving.prefix_cached_fraction,
+            speculation.tokens_per_step if speculation else 1.0, speculation.step_time_ratio if speculation else 1.0,
         )  # fmt: skip
 
 
@@ -166,7 +173,7 @@ def _build_replica(question: ServedQuestion, concurrency: int, limit: str) -> Re
     queue = ServiceQueue(concurrency, wait, serving.percentile, serving.burstiness, serving.output_variation)
     return Replica(
         question.part.name, question.count, concurrency, limit, rate, requests_per_s, times.first_token_s, times.ttft_s,
-        times.cycle_s, times.tpot_s, times.prompt_share, queue,
+        times.mean_tpot_s, times.tpot_s, times.cycle_s, times.prompt_share, queue,
     )  # fmt: skip
 
 
@@ -179,19 +186,24 @@ def _ask(
         model = replace(model, family="as measured")
     known: KnownResults = shipped_known(model.family)
     question = ServedQuestion(network, model, serving, part, count, NearbyResults((), part_known=False, part=part.name))
-    own = [
-        ServingResult(
-            line, "own", model.family,
-            replace(question.point(rate.concurrency), part=names.resolve(rate.accelerator), count=float(rate.count),
-                    tensor=float(rate.count)),
-            "", rate.output_tokens_per_s, None, None, network.precision, rate.source or OWN_SOURCE, "",
-        )
-        for line, rate in enumerate(serving.measured, 1)
-    ]  # fmt: skip
-    on_part = [each for each in own if each.point is not None and each.point.part.name == part.name]
-    # As for jobs, measurements of one's own on the accelerator itself are used alone.
-    results = known_results(on_part) if on_part else add_results(known, own) if own else known
+    own = [_own_result(question, line, rate, names) for line, rate in enumerate(serving.measured, 1)]
+    results = add_results(known, own) if own else known
     return replace(question, nearby=find_nearby(question.point(1), results))
+
+
+def _own_result(question: ServedQuestion, line: int, rate: ServedRate, names: AcceleratorNames) -> ServingResult:
+    """A rate of the request as a result of the question's model."""
+    count = float(rate.count)
+    point = replace(
+        question.point(rate.concurrency), part=names.resolve(rate.accelerator), count=count, tensor=count,
+        input_tokens=rate.input_tokens or question.serving.input_tokens,
+        output_tokens=rate.output_tokens or question.serving.output_tokens,
+    )  # fmt: skip
+    ttft_s = rate.ttft_ms / 1000 if rate.ttft_ms else None
+    return ServingResult(
+        line, OWN, question.model.family, point, "", rate.output_tokens_per_s, ttft_s, None, question.network.precision,
+        rate.source or OWN_SOURCE, "", ESTIMATED if rate.estimated else OWN,
+    )  # fmt: skip
 
 
 def _requests_in_memory(question: ServedQuestion) -> int | Message:
@@ -227,13 +239,13 @@ def _time_limit(question: ServedQuestion, concurrency: int) -> str | None:
 def _load_times(question: ServedQuestion, concurrency: int) -> _LoadTimes:
     point, serving = question.point(concurrency), question.serving
     split, basis, nearest = correct_split(point, question.nearby)
-    cycle = math.fsum(split.values())
-    prompt = math.fsum(split[part] for part in PROMPT_PARTS) / cycle
+    cycle, prompts = math.fsum(split.values()), math.fsum(split[part] for part in PROMPT_PARTS)
+    first = correct_first_token(point, split, question.nearby)
+    tpot = output_token_seconds(point, split, first)
     deviate = NormalDist().inv_cdf(serving.percentile / 100)
-    spread = prompt * math.sqrt((1 + serving.input_variation**2) / concurrency)
-    first = first_token_seconds(point, split)
-    own = min(1.0, math.fsum(split[part] for part in PROMPT_PARTS) * serving.output_tokens / concurrency / first)
+    spread = prompts / cycle * math.sqrt((1 + serving.input_variation**2) / concurrency)
+    own = min(1.0, prompts * serving.output_tokens / concurrency / first)
     return _LoadTimes(
-        cycle, cycle * (1 + deviate * spread), first, first * (1 + deviate * serving.input_variation * own), prompt,
-        basis, nearest,
+        cycle, tpot, tpot * (1 + deviate * spread), first, first * (1 + deviate * serving.input_variation * own),
+        prompts / cycle, basis, nearest,
     )  # fmt: skip

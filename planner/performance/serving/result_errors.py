@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from planner.performance.serving.rate_estimates import (
     BASES,
     KnownResults,
+    correct_first_token,
     correct_split,
     find_nearby,
     known_results,
     load_intervals,
 )
 from planner.performance.serving.serving_results import ServingResult, shipped_results
-from planner.performance.serving.speed_model import SERVED, STATIC, first_token_seconds
+from planner.performance.serving.speed_model import SERVED, STATIC, output_token_seconds
 
 LOADS = (SERVED, "offline", STATIC)
 TIMES = ("time to first token", "time per output token")
@@ -74,14 +75,15 @@ def _add_errors(
 ) -> None:
     point = result.point
     assert point is not None
-    split, basis, _ = correct_split(point, find_nearby(point, known))
-    cycle = math.fsum(split.values())
+    nearby = find_nearby(point, known)
+    split, basis, _ = correct_split(point, nearby)
+    cycle, first = math.fsum(split.values()), correct_first_token(point, split, nearby)
     if result.output_tokens_per_s:
         rates.append((point.load, basis, math.log(result.output_tokens_per_s / (point.concurrency / cycle))))
     if point.fit == SERVED and result.ttft_s and result.output_tokens_per_s:
-        times[TIMES[0]].append(math.log(result.ttft_s / first_token_seconds(point, split)))
+        times[TIMES[0]].append(math.log(result.ttft_s / first))
     if point.fit == SERVED and result.tpot_s:
-        times[TIMES[1]].append(math.log(result.tpot_s / cycle))
+        times[TIMES[1]].append(math.log(result.tpot_s / output_token_seconds(point, split, first)))
 
 
 def _summarise_rates(basis: str, load: str, rates: Sequence[tuple[str, str, float]]) -> ErrorSummary:

@@ -42,10 +42,15 @@ LOADS = (("static", STATIC), ("steady", "steady"), ("offline", "offline"), ("fir
 ENGINES = {"tensorrt-llm": "trtllm", "": "unknown"}
 
 
+PUBLISHED, OWN, ESTIMATED = "published", "own", "estimated"
+"""Where a result is from: a public source, the asker, or another program's estimate that the asker gave."""
+
+
 @dataclass(frozen=True, slots=True)
 class ServingResult:
-    """One published result. `point` is None where the source prints too little of the load, which `lacking` names;
-    rates are of the whole deployment, times those of the mean or median request as the source has them."""
+    """One result. `point` is None where the source prints too little of the load, which `lacking` names; rates are of
+    the whole deployment, times those of the mean or median request as the source has them. `origin`: PUBLISHED, OWN or
+    ESTIMATED."""
 
     line: int
     group: str
@@ -58,6 +63,7 @@ class ServingResult:
     precision: str
     source: str
     date: str
+    origin: str = PUBLISHED
 
     @property
     def repository(self) -> str:

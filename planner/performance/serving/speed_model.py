@@ -13,6 +13,10 @@ request takes O cycles, so that
     prefill    B/O prompts a step: 2 A I / (n x peak); attention: 2 layers x width I^2 / (n x peak); start: 1 ms;
                prefill_exchange: the exchange of I tokens
 
+Of a prompt of which the fraction c is found in the prefix cache, prefill and exchange are of (1 - c) I tokens, and
+attention of I^2 - (c I)^2. Speculative decoding multiplies everything but prompts by the time of a step, over that of a
+step without it, and divides by the tokens that a step yields. Neither is in the published results.
+
 A mixture of experts with the fraction s of its experts at work on a token reads 0.03 + 0.97 (1 - (1 - s)^B) of its
 weights. data/coefficients.csv has c and the effects of engine, kind of model, bits and kind of load, fitted by
 `python -m tools.serving` to published results of served load and of static batches separately: they are never mixed.
@@ -61,7 +65,9 @@ WEIGHT_BITS = {"fp16": 16.0, "fp8": 8.0, "int8": 8.0, "fp4": 4.5, "int4": 4.5}
 @dataclass(frozen=True, slots=True)
 class ServingPoint:
     """A replica at work: `tensor` of its `count` accelerators hold one copy of the weights; `bits` a weight, `compute`
-    the precision of the arithmetic; `load` is served, offline, steady or static."""
+    the precision of the arithmetic; `load` is served, offline, steady or static. `cached` is the fraction of input
+    tokens found in the prefix cache; a step yields `tokens_per_step` and takes `step_ratio` of one without
+    speculation."""
 
     model: ServedModel
     part: Accelerator
@@ -74,6 +80,9 @@ class ServingPoint:
     input_tokens: float
     output_tokens: float
     concurrency: float
+    cached: float = 0.0
+    tokens_per_step: float = 1.0
+    step_ratio: float = 1.0
 
     @property
     def fit(self) -> str:
@@ -97,6 +106,7 @@ def cycle_parts(point: ServingPoint) -> tuple[float, ...]:
     bandwidth = count * (point.part.memory_bandwidth_gbs or math.nan) * 1e9
     operations = count * (peak_tflops(point.part, point.compute) or math.nan) * 1e12
     prompts = requests / point.output_tokens
+    new_tokens, new_pairs = point.input_tokens * (1 - point.cached), point.input_tokens**2 * (1 - point.cached**2)
     exchange = 0.0
     if point.tensor > 1:
         link = (point.part.interconnect_gbs or LINK_GBS) * 1e9
@@ -112,10 +122,10 @@ def cycle_parts(point: ServingPoint) -> tuple[float, ...]:
         model.layers * 10e-6 * (1 + math.log2(point.tensor)) if point.tensor > 1 else 0.0,
         requests * 10e-6,
         requests * exchange,
-        prompts * 2 * model.active_parameters * point.input_tokens / operations,
-        prompts * 2 * model.depth_times_width * point.input_tokens**2 / operations,
+        prompts * 2 * model.active_parameters * new_tokens / operations,
+        prompts * 2 * model.depth_times_width * new_pairs / operations,
         prompts * 1e-3,
-        prompts * point.input_tokens * exchange,
+        prompts * new_tokens * exchange,
     )
 
 
@@ -168,8 +178,10 @@ def split_cycle(point: ServingPoint, coefficients: Effects | None = None) -> dic
     for factor, term, level in list_levels(point):
         effects[factor] = effects.get(factor, 0.0) + known.get((point.fit, factor, term, level), 0.0)
     whole = effects.get(ALL, 0.0)
+    speculated = point.step_ratio / point.tokens_per_step
     return {
-        part: seconds * math.exp(known[point.fit, part, "", ""] + effects.get(FACTORS[part], 0.0) + whole)
+        part: (seconds if part in PROMPT_PARTS else seconds * speculated)
+        * math.exp(known[point.fit, part, "", ""] + effects.get(FACTORS[part], 0.0) + whole)
         for part, seconds in zip(PARTS, cycle_parts(point), strict=True)
     }
 
@@ -187,12 +199,21 @@ def prompt_seconds(point: ServingPoint, split: Mapping[str, float]) -> float:
 def first_token_seconds(point: ServingPoint, split: Mapping[str, float], coefficients: Effects | None = None) -> float:
     """Seconds from the start of a request to its first token at full load, without waiting for a place:
 
-    exp(prompt) P (1 + exp(queue) B^power) + exp(cycles) cycle + exp(fixed), for P the seconds of one prompt.
+    exp(prompt) P (1 + exp(queue) B^power) + exp(cycles) step + exp(fixed), for P the seconds of one prompt; a step is a
+    cycle without speculation.
     """
     known = load_coefficients() if coefficients is None else coefficients
     prompt, queue, power, cycles, fixed = (known["first_token", name, "", ""] for name in PROMPT_TERMS)
     own = prompt_seconds(point, split) * math.exp(prompt) * (1 + math.exp(queue) * math.pow(point.concurrency, power))
-    return own + math.exp(cycles) * math.fsum(split.values()) + math.exp(fixed)
+    return own + math.exp(cycles) * math.fsum(split.values()) * point.tokens_per_step + math.exp(fixed)
+
+
+def output_token_seconds(point: ServingPoint, split: Mapping[str, float], first_token_s: float) -> float:
+    """Mean seconds of an output token after the first, of requests that take a cycle for each of their tokens: no less
+    than a cycle without prompts."""
+    cycle, tokens = math.fsum(split.values()), point.output_tokens
+    generation = cycle - math.fsum(split[part] for part in PROMPT_PARTS)
+    return max(generation, (tokens * cycle - first_token_s) / (tokens - 1))
 
 
 @cache

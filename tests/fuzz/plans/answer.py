@@ -33,12 +33,14 @@ class Fault:
 
 @dataclass(frozen=True)
 class Speed:
-    """A gang on nodes of one type: the nodes that it spans, gangs at work on a node, units of a node-hour."""
+    """A gang on nodes of one type: the nodes that it spans, gangs at work on a node, units of a node-hour; of a
+    served model the estimate of its replica."""
 
     gang: float
     span: int
     busy: int
     units_per_node_hour: float
+    estimate: Row | None = None
 
     @property
     def granule(self) -> float:
@@ -78,10 +80,12 @@ class Answer:
         return self.question.works[use["workload"]]
 
     @cached_property
-    def rates(self) -> dict[tuple[str, str], list[tuple[float, float]]]:
-        found: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    def rates(self) -> dict[tuple[str, str], list[tuple[float, float, Row | None]]]:
+        found: dict[tuple[str, str], list[tuple[float, float, Row | None]]] = defaultdict(list)
         for row in self.plan["throughput"]:
-            found[row["workload"], row["accelerator"]].append((row["gang"], row["units_per_hour"]))
+            estimates = [each["parameters"] for each in row["explanation"] if each["code"] == "replica_estimate"]
+            rate = (row["gang"], row["units_per_hour"], estimates[0] if estimates else None)
+            found[row["workload"], row["accelerator"]].append(rate)
         return found
 
     @cached_property
@@ -95,11 +99,11 @@ class Answer:
         """What a node-hour of a use may do: one for each gang of the plan's throughputs."""
         work, per = self.work(use), use["accelerators_per_node"]
         found = []
-        for gang, rate in self.rates[work.name, use["accelerator"]]:
+        for gang, rate, estimate in self.rates[work.name, use["accelerator"]]:
             span, places = max(1, math.ceil(gang / per - 1e-9)), max(1, math.floor(per / gang + 1e-9))
             busy = places if work.stands else min(places, work.at_once or places)
             hours = self._billed_hours(work, use, gang, span)
-            found.append(Speed(gang, span, busy, rate * busy / span / hours))
+            found.append(Speed(gang, span, busy, rate * busy / span / hours, estimate))
         return found
 
     def _billed_hours(self, work: Work, use: Row, gang: float, span: int) -> float:

@@ -10,6 +10,7 @@ from tests.fuzz.plans import facts
 from tests.fuzz.plans.answer import CLOSE, Answer, Fault, Row, Speed, key_of, place_of
 from tests.fuzz.plans.facts import HOURS
 from tests.fuzz.plans.question import WEEK, Work
+from tests.fuzz.plans.served import count_replicas
 
 SLACK = 1 + CLOSE
 
@@ -83,7 +84,10 @@ def standing_nodes_are_whole(answer: Answer) -> Iterator[Fault]:
 
 
 def replicas(work: Work, units_an_hour: float, speed: Speed) -> int:
-    return math.ceil(units_an_hour / speed.gang_rate - 1e-9) + work.row.get("spare_replicas", 0)
+    spares = work.row.get("spare_replicas", 0)
+    if speed.estimate is not None:
+        return count_replicas(work.row["serving"], speed.estimate, units_an_hour, speed.gang_rate) + spares
+    return math.ceil(units_an_hour / speed.gang_rate - 1e-9) + spares
 
 
 def nodes_for(count: int, speed: Speed) -> int:

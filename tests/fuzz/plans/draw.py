@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from tests.fuzz.plans.served import serve_model
 from tests.fuzz.plans.workloads import DATA_REGIONS, RATES, Document, add_details, draw_workload
 
 AS_OF = "2026-11-21"
 RATES_FILE = "rates.csv"
 EXCHANGE_RATES = "date,from,to,rate,source\n2026-11-02,EUR,USD,1.25,drawn\n2026-11-03,GBP,USD,1.5,drawn\n"
-FAULTY_SHARE = 0.04
+FAULTY_SHARE, SERVED_SHARE = 0.04, 0.08
 PLACES = {
     "aws": ("us-east-1", "us-west-2", "eu-west-1", "eu-central-1", "ap-northeast-1"),
     "azure": ("eastus", "westeurope", "swedencentral", "southcentralus"),
@@ -50,7 +51,10 @@ def draw(seed: int) -> Drawn:
             row.pop("residency", None)
     if chance.random() < 0.25:
         _add_details(chance, document)
-    _limit_carbon(random.Random(f"carbon {seed}"), document)  # draws of its own: the other parts of a seed stay
+    served = random.Random(f"served {seed}")  # draws of its own: the other parts of a seed stay
+    if served.random() < SERVED_SHARE:
+        document["workloads"][-1] = serve_model(served, document["workloads"][-1])
+    _limit_carbon(random.Random(f"carbon {seed}"), document)
     _compare(random.Random(f"compare {seed}"), document)
     if chance.random() < FAULTY_SHARE:
         change, named = chance.choice(FAULTS)

@@ -15,27 +15,26 @@ BYTES_OF_A_REQUEST = 1400 * 163_840 * 2
 @pytest.mark.parametrize(
     ("accelerator", "count", "at_once", "tokens_per_s", "basis", "replicas"),
     [
-        ("H100-80GB-SXM", 2, 73, 1622, "measured", (1, 6, 50)),
-        ("H200-141GB-SXM", 2, 83, 1848, "model_elsewhere", (1, 5, 44)),
-        ("B200-180GB-SXM", 1, 105, 2299, "measured", (1, 4, 36)),
-        ("MI300X-192GB", 2, 106, 2333, "accelerator_not_served", (1, 4, 35)),
-        ("L40S-48GB", 8, 17, 435, "accelerator_not_served", (3, 20, 188)),
+        ("H100-80GB-SXM", 2, 78, 1663, "measured", (1, 6, 49)),
+        ("H200-141GB-SXM", 2, 89, 1887, "model_elsewhere", (1, 5, 43)),
+        ("B200-180GB-SXM", 1, 113, 2355, "measured", (1, 4, 35)),
+        ("MI300X-192GB", 2, 114, 2381, "accelerator_not_served", (1, 4, 34)),
+        ("L40S-48GB", 8, 19, 458, "accelerator_not_served", (3, 19, 178)),
     ],
 )
 def test_the_worked_service(sized, accelerator, count, at_once, tokens_per_s, basis, replicas):
-    """By hand from the shipped fit, of H100: a cycle of 73 requests is 45.02 ms, so 73 / 0.04502 = 1,622 tokens and
-    1,622 / 400 = 4.054 requests a second; a request takes its place for 400 x 45.02 ms = 18.01 s. At 2, 20 and 200
-    requests a second 36.0, 360.1 and 3,601 are at once (Little), in 0.49, 4.93 and 49.3 replicas of 73 places. One
-    leaves 37 places, 6.2 deviations of sqrt(36); five leave 4.9 of 19.0, 0.26 deviations: 55 % wait longer than the
-    0.97 s that TTFT leaves, so six. 50 leave 48.6, 0.81 deviations of 60: 1 / (1 + 0.81 x 2.507 x e^0.328 x 0.791) =
-    31 % wait, longer than 0.97 s e^(-48.6 x 0.972 / 18.01) = 7.3 % of those. Others alike with 44.92, 45.68, 45.43
-    and 39.05 ms.
+    """By hand from the shipped fit, of H100: a cycle of 78 requests is 46.90 ms, so 78 / 0.04690 = 1,663 tokens and
+    1,663 / 400 = 4.158 requests a second; a request takes its place for 400 x 46.90 ms = 18.76 s. At 2, 20 and 200
+    requests a second 37.5, 375.2 and 3,752 are at once (Little), in 0.48, 4.81 and 48.1 replicas of 78 places. One
+    leaves 40.5 places, 6.6 deviations of sqrt(37.5); five leave 14.8 of 19.4, 0.76 deviations: 33 % wait, 43 % of those
+    longer than the 1.08 s that TTFT leaves, so six. 49 leave 70, 1.14 deviations of 61.3: 17 % wait, longer than
+    1.08 s e^(-70 x 1.078 / 18.76) = 1.8 % of those; 48 have fewer places than requests.
     """
     replica = sized(accelerator, count)
     assert isinstance(replica, Replica)
     assert (replica.concurrency, replica.rate.basis) == (at_once, basis)
     assert replica.rate.output_tokens_per_s == pytest.approx(tokens_per_s, rel=0.005)
-    assert replica.requests_per_s == pytest.approx(at_once / (400 * replica.tpot_s))
+    assert replica.requests_per_s == pytest.approx(at_once / (400 * replica.cycle_s))
     assert tuple(replica.replicas_for(rate) for rate in (2, 20, 200)) == replicas
     assert replica.tpot_at_percentile_s <= 0.050
     assert replica.ttft_at_percentile_s + replica.queue.wait_limit_s == pytest.approx(2.0)
@@ -43,14 +42,16 @@ def test_the_worked_service(sized, accelerator, count, at_once, tokens_per_s, ba
 
 
 def test_tpot_at_the_percentile_by_hand(sized):
-    """73 requests on two H100: prompts are 38.0 % of a cycle of 45.02 ms, and vary over requests by
-    sqrt((1 + 1) / 73) = 16.6 %: 45.02 x (1 + 1.645 x 0.380 x 0.166) = 49.7 ms; 74 would take more than 50."""
+    """78 requests on two H100: 400 cycles of 46.90 ms less 0.768 s to the first token are 399 of 45.09 ms. Prompts are
+    39.0 % of a cycle, and vary over requests by sqrt((1 + 1) / 78) = 16.0 %: 45.09 x (1 + 1.645 x 0.390 x 0.160) =
+    49.7 ms; 79 would take more than 50."""
     replica = sized("H100-80GB-SXM", 2)
     assert replica.limit == "tpot"
-    assert replica.prompt_share == pytest.approx(0.380, abs=1e-3)
-    by_hand = replica.tpot_s * (1 + 1.6449 * replica.prompt_share * math.sqrt(2 / 73))
+    assert replica.prompt_share == pytest.approx(0.390, abs=1e-3)
+    assert replica.tpot_s == pytest.approx((400 * 0.046897 - 0.768) / 399, rel=1e-3)
+    by_hand = replica.tpot_s * (1 + 1.6449 * replica.prompt_share * math.sqrt(2 / 78))
     assert replica.tpot_at_percentile_s == pytest.approx(by_hand, rel=1e-4)
-    assert sized("H100-80GB-SXM", 2, percentile=50).concurrency > 73
+    assert sized("H100-80GB-SXM", 2, percentile=50).concurrency > 78
 
 
 def test_memory_holds_a_replica(sized):
@@ -78,18 +79,98 @@ def test_a_model_that_fits_nowhere(sized):
     assert refused.parameters["needed_gib"] > 756 / 8
 
 
-def test_a_replica_measured_by_the_asker_decides(sized):
-    """Twice the tokens of the estimate, measured at its own concurrency: the estimate follows it nearly there."""
-    before = sized("MI300X-192GB", 1, concurrency_max=32, tpot_ms=200, ttft_ms=8000)
+LOOSE = {"concurrency_max": 32, "tpot_ms": 200, "ttft_ms": 8000}
+
+
+def measured(rate, concurrency=32, accelerator="MI300X-192GB", count=1, **more):
+    return {
+        "accelerator": accelerator,
+        "count": count,
+        "concurrency": concurrency,
+        "output_tokens_per_s": rate,
+        **more,
+    }
+
+
+def test_a_rate_measured_by_the_asker_goes_before_published_ones(sized):
+    """At its own load the estimate is the rate; at half of that load the residual counts by e^-0.1."""
+    before = sized("MI300X-192GB", 1, **LOOSE)
     rate = 2 * before.rate.output_tokens_per_s
-    own = {"accelerator": "MI300X-192GB", "count": 1, "concurrency": 32, "output_tokens_per_s": rate}
-    after = sized("MI300X-192GB", 1, concurrency_max=32, tpot_ms=200, ttft_ms=8000, measured=[own])
-    assert (before.rate.basis, after.rate.basis) == ("accelerator_not_served", "measured")
-    assert after.rate.nearest[0].source == "your measurement"
-    assert 0.85 * rate < after.rate.output_tokens_per_s <= rate
+    twice, four_times = (sized("MI300X-192GB", 1, **LOOSE, measured=[measured(each)]) for each in (rate, 2 * rate))
+    assert (before.rate.basis, twice.rate.basis) == ("accelerator_not_served", "own")
+    assert twice.rate.nearest[0].source == "your measurement"
+    assert [each.rate.output_tokens_per_s for each in (twice, four_times)] == [
+        pytest.approx(rate),
+        pytest.approx(2 * rate),
+    ]
+    half = {**LOOSE, "concurrency_max": 16}
+    halves = [sized("MI300X-192GB", 1, **half, measured=[measured(each)]) for each in (rate, 2 * rate)]
+    gain = halves[1].rate.output_tokens_per_s / halves[0].rate.output_tokens_per_s
+    assert gain == pytest.approx(2 ** math.exp(-0.1))
+
+
+def test_a_rate_elsewhere_or_at_another_size_is_no_measurement_of_this_replica(sized):
+    """On another accelerator the published results still count; at eight accelerators instead of one the distance is
+    2 x 0.4 x 3^2 = 7.2."""
+    rate = measured(3000)
+    assert sized("H100-80GB-SXM", 2, measured=[rate]).rate.basis == "measured"
+    assert sized("MI300X-192GB", 8, **LOOSE, measured=[rate]).rate.basis == "model_elsewhere"
+
+
+def test_lengths_of_a_measurement_are_its_own(sized):
+    """The same tokens a second with prompts of a tenth are less of an achievement: the estimate is lower."""
+    same, short = (
+        sized("MI300X-192GB", 1, **LOOSE, measured=[measured(1500, **more)]).rate.output_tokens_per_s
+        for more in ({}, {"input_tokens": 100})
+    )
+    assert short < 0.95 * same
+
+
+def test_an_estimate_of_another_program_does_not_go_before_results(sized):
+    """It counts as far as a measurement on another accelerator: beside a published result at distance 0.5 it weighs
+    e^-2.5 of it, and it never becomes a measurement."""
+    wild = measured(20000, 64, "H100-80GB-SXM", 2)
+    before = sized("H100-80GB-SXM", 2)
+    estimated = sized("H100-80GB-SXM", 2, measured=[{**wild, "estimated": True}])
+    own = sized("H100-80GB-SXM", 2, measured=[wild])
+    assert (estimated.rate.basis, own.rate.basis) == ("measured", "own")
+    gain = estimated.rate.output_tokens_per_s / before.rate.output_tokens_per_s
+    assert 1.0 < gain < 1.6 < own.rate.output_tokens_per_s / before.rate.output_tokens_per_s
+
+
+def test_a_measured_time_to_first_token_counts(sized):
+    """With the rate as estimated and three times the time to first token, the estimate is three times as long."""
+    before = sized("MI300X-192GB", 1, **LOOSE, measured=[measured(1500)])
+    slow = 3000 * before.ttft_s
+    after = sized("MI300X-192GB", 1, **LOOSE, measured=[measured(1500, ttft_ms=slow)])
+    assert after.ttft_s == pytest.approx(3 * before.ttft_s)
+    assert after.concurrency == before.concurrency
 
 
 def test_no_limit_at_all_is_held_by_memory_or_the_most_at_once(sized):
     free = {"tpot_ms": None, "ttft_ms": None}
     assert sized("H100-80GB-SXM", 8, **free).limit == "concurrency"
     assert sized("H100-80GB-SXM", 8, **free, concurrency_max=8192).limit == "memory"
+
+
+def test_prefix_cache_and_speculation_scale_what_is_measured(sized):
+    """Prompts are 39 % of a cycle of 78 requests: with half of them cached, less is left, and more requests fit within
+    the same limit. Speculation at 2 tokens a step of 1.5 times does it for the rest. A rate of the asker's is already
+    with both: at its own load the estimate is the rate."""
+    plain = sized("H100-80GB-SXM", 2)
+    cached = sized("H100-80GB-SXM", 2, prefix_cached_fraction=0.5)
+    speculation = {"tokens_per_step": 2, "step_time_ratio": 1.5}
+    speculated = sized("H100-80GB-SXM", 2, speculation=speculation)
+    for each in (cached, speculated):
+        assert each.concurrency > plain.concurrency
+        assert each.rate.output_tokens_per_s > plain.rate.output_tokens_per_s
+    assert cached.prompt_share < plain.prompt_share < speculated.prompt_share
+    both = {"prefix_cached_fraction": 0.5, "speculation": speculation, "concurrency_max": 64}
+    own = sized("H100-80GB-SXM", 2, **both, measured=[measured(3000, 64, "H100", 2)])
+    assert own.concurrency == 64
+    assert own.rate.output_tokens_per_s == pytest.approx(3000)
+
+
+def test_without_gain_speculation_changes_nothing(sized):
+    same = sized("H100-80GB-SXM", 2, speculation={"tokens_per_step": 1, "step_time_ratio": 1})
+    assert same == sized("H100-80GB-SXM", 2)

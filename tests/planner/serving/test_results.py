@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 
 import pytest
 
 from planner.performance.serving.model_config import network_of_config
-from planner.performance.serving.rate_estimates import correct_split, find_nearby, shipped_known
+from planner.performance.serving.rate_estimates import (
+    correct_first_token,
+    correct_split,
+    find_nearby,
+    shipped_known,
+)
 from planner.performance.serving.result_errors import summarise_errors
 from planner.performance.serving.served_models import load_families
 from planner.performance.serving.serving_results import RESULT_COLUMNS, RESULTS_FILE, read_results, shipped_results
+from planner.performance.serving.speed_model import load_coefficients
 from planner.request.errors import InvalidRequest
 from pricing.accelerator import embedded_names
 from pricing.errors import InvalidSnapshot
 from tools.importer.serving_results import import_serving_results
 from tools.serving.__main__ import main
+from tools.serving.validation import judge_result
 
 ROW = dict.fromkeys(RESULT_COLUMNS, "") | {
     "group": "llama-3-70b@H100-80GB-SXM", "model": "Llama-3.3-70B", "total_params_b": "70.6",
@@ -76,6 +84,22 @@ def test_errors_by_hand(written, factor, error):
     (rate, *_), left = summarise_errors(table.results)
     assert (rate.question, rate.load, rate.results, rate.covered, left) == ("rate", "served", 1, 0.0, {})
     assert rate.median == rate.p90 == pytest.approx(error)
+
+
+@pytest.mark.parametrize("factor", [2.0, 0.5])
+def test_a_result_left_out_is_measured_over_estimated(written, factor):
+    """The intervals are of measured over estimated rates, as the plan applies them: a rate of twice the estimate has
+    ln 2, and a time to first token of half the estimate -ln 2."""
+    (result,) = read_results(written({}), embedded_names()).results
+    known = shipped_known(result.family)
+    nearby = find_nearby(result.point, known)
+    split, *_ = correct_split(result.point, nearby)
+    rate, first = result.point.concurrency / sum(split.values()), correct_first_token(result.point, split, nearby)
+    changes = {"output_tokens_per_s": repr(factor * rate), "ttft_ms": repr(1000 * first / factor)}
+    (result,) = read_results(written(changes), embedded_names()).results
+    case = judge_result(result, "model", known, load_coefficients())
+    assert case.log_ratio == pytest.approx(math.log(factor))
+    assert case.first_token_log_ratio == pytest.approx(-math.log(factor))
 
 
 def test_rows_without_a_known_load_are_counted(written):

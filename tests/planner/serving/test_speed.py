@@ -9,10 +9,12 @@ import pytest
 from planner.performance.serving.served_models import ServedModel, served_model
 from planner.performance.serving.speed_model import (
     PARTS,
+    PROMPT_PARTS,
     ServingPoint,
     cache_copies,
     cycle_parts,
     cycle_seconds,
+    first_token_seconds,
     read_fraction,
     split_cycle,
 )
@@ -73,3 +75,27 @@ def test_more_requests_never_make_a_cycle_shorter():
     assert times == sorted(times)
     assert times[0] > 70.55e9 / 6.7e12 / 2, "no more than twice as fast as the bandwidth allows"
     assert math.fsum(split_cycle(point()).values()) == pytest.approx(cycle_seconds(point()))
+
+
+def test_tokens_in_the_prefix_cache_are_not_worked_on_again():
+    """Half of 1,000 tokens found: 500 go through the weights, each sees all before it: 1000^2 - 500^2 pairs."""
+    every, cached = (dict(zip(PARTS, cycle_parts(point(**more)), strict=True)) for more in ({}, {"cached": 0.5}))
+    ratios = {part: cached[part] / every[part] for part in PARTS}
+    assert ratios == {part: {"prefill": 0.5, "prefill_exchange": 0.5, "attention": 0.75}.get(part, 1) for part in PARTS}
+
+
+def test_speculation_divides_the_steps_and_not_the_prompts():
+    """2.5 tokens a step that takes 1.25 times as long: half the time; a prompt takes what it took."""
+    plain, speculated = split_cycle(point()), split_cycle(point(tokens_per_step=2.5, step_ratio=1.25))
+    for part in PARTS:
+        assert speculated[part] == pytest.approx(plain[part] * (1 if part in PROMPT_PARTS else 0.5)), part
+
+
+def test_a_first_token_waits_for_whole_steps():
+    """Two tokens a step of twice the time: a token takes as long as before, a step twice. Its part of the first token
+    is the difference, e^1.86719 cycles."""
+    plain, speculated = point(), point(tokens_per_step=2.0, step_ratio=2.0)
+    cycle = cycle_seconds(plain)
+    assert cycle_seconds(speculated) == pytest.approx(cycle)
+    waits = [first_token_seconds(each, split_cycle(each)) for each in (plain, speculated)]
+    assert waits[1] - waits[0] == pytest.approx(math.exp(1.86719) * cycle)

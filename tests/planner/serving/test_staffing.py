@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from planner.inputs.service_load.request_trace import observe_trace, read_trace
 from planner.performance.serving.staffing import ServiceQueue
 from planner.request.serving import Serving
 
@@ -51,20 +52,42 @@ def test_the_rule_is_near_the_exact_queue(load, places, within):
 
 
 @pytest.fixture(scope="module")
-def simulate():
+def bench():
     spec = importlib.util.spec_from_file_location("served_requests", BENCH / "served_requests.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules["served_requests"] = module
     spec.loader.exec_module(module)
-    return module.simulate
+    return module
 
 
 @pytest.mark.parametrize("burstiness", [1.0, 4.0])
-def test_the_recommended_replicas_keep_the_percentile(simulate, sized, burstiness):
+def test_the_recommended_replicas_keep_the_percentile(bench, sized, burstiness):
     """L40S replicas have few places, so that waiting is what decides; every request takes a full cycle."""
     replica = sized("L40S", 4, burstiness=burstiness)
     serving = Serving(input_tokens=1000, output_tokens=400, ttft_ms=2000, tpot_ms=50, burstiness=burstiness)
     needed = replica.replicas_for(1.0)
-    kept = simulate(replica, serving, needed, 1.0, lambda _: replica.tpot_s, 3000)
+    requests = list(bench.draw_requests(serving, 1.0, 3000))
+    kept = bench.simulate(replica, serving, needed, requests, lambda _: replica.cycle_s)
     assert kept.waited >= 0.95
-    assert simulate(replica, serving, needed - 2, 1.0, lambda _: replica.tpot_s, 3000).waited < 0.95
+    assert bench.simulate(replica, serving, needed - 2, requests, lambda _: replica.cycle_s).waited < 0.95
+
+
+@pytest.mark.parametrize(("accelerator", "count", "is_bursty"), [("H100", 2, True), ("L40S", 8, True),
+                                                                ("L40S", 8, False)])  # fmt: skip
+def test_replicas_for_a_trace_keep_the_percentile_on_the_trace(bench, sized, accelerator, count, is_bursty):
+    """An hour of some 17,500 requests: its own arrivals and lengths, not drawn ones. Without its burstiness more than
+    half wait too long of a bursty one."""
+    trace = read_trace(bench.draw_trace(5.0, is_bursty=is_bursty).encode())
+    observed = observe_trace(trace, "trace.csv")
+    requests = list(zip((at - trace.times[0] for at in trace.times), trace.output_tokens, strict=True))
+
+    def simulate(burstiness):
+        fields = {**observed.serving(), "ttft_ms": 3000, "burstiness": burstiness}
+        replica = sized(accelerator, count, **fields)
+        needed = replica.replicas_for(observed.demand()["requests_per_second"])
+        serving = Serving.model_validate(fields)
+        return bench.simulate(replica, serving, needed, requests, lambda _: replica.cycle_s).waited
+
+    assert observed.burstiness > 10 if is_bursty else observed.burstiness < 1.2
+    assert simulate(observed.burstiness) >= 0.95
+    assert (simulate(1.0) < 0.5) == is_bursty

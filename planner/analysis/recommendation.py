@@ -168,22 +168,22 @@ def _list_commitment_facts(chosen: SolvedStrategy, terms: Terms, currency: Param
 def _list_idle_nodes(chosen: SolvedStrategy, setting: PlanningContext, currency: ParameterValue) -> Iterator[Message]:
     """Existing nodes that no month needs even if all work on them fell into the same hours."""
     for order in chosen.decisions.bought:
-        node, held = order.resource.node, order.resource.held
-        if node is None or held is None:
+        node, existing = order.resource.node, order.resource.held
+        if node is None or existing is None:
             continue
         needed: dict[int, int] = defaultdict(int)
         for use in chosen.strategy.uses:
             if use.what == "owned" and use.name == order.resource.name:
                 needed[use.month] += use.nodes_at_once
-        idle = held.count - max(needed.values(), default=0)
+        idle = existing.count - max(needed.values(), default=0)
         if idle > 0:
             yield message(
                 "existing_nodes_idle",
                 name=node.name,
                 idle=idle,
-                count=held.count,
-                cost=math.fsum(p.amount for p in purchase_payments(setting, order)) * idle / held.count,
-                worth=onprem.resale_value(node, held.age_months, setting.assumptions) * idle,
+                count=existing.count,
+                cost=math.fsum(p.amount for p in purchase_payments(setting, order)) * idle / existing.count,
+                worth=onprem.resale_value(node, existing.age_months, setting.assumptions) * idle,
                 currency=currency,
             )
 

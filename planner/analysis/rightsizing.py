@@ -63,7 +63,23 @@ def list_rightsizing_reasons(
     chosen = next((s for s in solved if s.strategy.name == strategy), None)
     if chosen is None:
         return ()
-    return (*_describe_sweeps(setting, chosen), *assess_workload_sizes(request, setting, chosen, catalog))
+    return (
+        *_describe_sweeps(setting, chosen),
+        *assess_workload_sizes(request, setting, chosen, catalog),
+        *_value_utilisation(setting, chosen, catalog),
+    )
+
+
+def _value_utilisation(setting: PlanningContext, chosen: SolvedStrategy, catalog: Catalog) -> Iterator[Message]:
+    """What better use of its accelerators would save, for each workload whose utilisation was measured."""
+    for need in setting.demands.needs:
+        measured = next((one for one in need.workload.measurements if one.utilisation is not None), None)
+        if measured is not None:
+            from planner.analysis.utilisation_worth import value_utilisation
+
+            cost = next((row.cost for row in chosen.strategy.workloads if row.workload == need.workload.name), 0.0)
+            part = catalog.names.resolve(measured.accelerator)
+            yield value_utilisation(need.workload.name, measured, part, cost * 12 / setting.terms.months)
 
 
 def assess_workload_sizes(

@@ -22,9 +22,9 @@ def expand_service(workload: Mapping[str, Any], path: str, folder: Path, complai
     expanded = dict(workload)
     network, serving = workload.get("network"), workload.get("serving")
     if isinstance(network, dict) and isinstance(network.get(CONFIG), str):
-        found, problems = read_config(folder / network[CONFIG], f"{path}.network.{CONFIG}")
+        parsed, problems = read_config(folder / network[CONFIG], f"{path}.network.{CONFIG}")
         complaints += problems
-        expanded["network"] = {**(found or PLACEHOLDER_NETWORK), **_without(network, CONFIG)}
+        expanded["network"] = {**(parsed or PLACEHOLDER_NETWORK), **_without(network, CONFIG)}
     if not isinstance(serving, dict):
         return expanded
     if isinstance(listed := serving.get("measured"), list):
@@ -65,8 +65,8 @@ def read_config(place: Path, path: str) -> tuple[dict[str, Any], list[InputProbl
         document = json.loads(data)
     except (ValueError, RecursionError):
         document = None
-    found, faults = network_of_config(document) if isinstance(document, dict) else ({}, ("no JSON object",))
-    return found, [InputProblem(path, str(place), fault) for fault in faults]
+    parsed, faults = network_of_config(document) if isinstance(document, dict) else ({}, ("no JSON object",))
+    return parsed, [InputProblem(path, str(place), fault) for fault in faults]
 
 
 def _expand_rates(listed: list[Any], path: str, folder: Path, complaints: list[InputProblem]) -> list[Any]:
@@ -80,8 +80,8 @@ def _expand_rates(listed: list[Any], path: str, folder: Path, complaints: list[I
         at = f"{path}[{index}].{FILE}"
         data = _read_bytes(folder / each[FILE], at, complaints)
         if data is not None:
-            found, problems = read_rates(data, each[FILE], _without(each, FILE), at)
-            rates += found
+            parsed, problems = read_rates(data, each[FILE], _without(each, FILE), at)
+            rates += parsed
             complaints += problems
     return rates
 

@@ -33,6 +33,8 @@ from planner.cli.estimate import CARD_HELP, RATES_HELP
     is_flag=True,
     help="Also list accelerators that cannot be rented or used, with the reason (JSON and CSV always do).",
 )
+@click.option("--errors", "errors_file", metavar="FILE",
+              help="Instead: errors of predictions on FILE, a table of results.")  # fmt: skip
 @click.option("--format", "format_name", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True,
               help="Output format.")  # fmt: skip
 def command(
@@ -41,6 +43,7 @@ def command(
     accelerators: tuple[str, ...],
     counts: tuple[str, ...],
     format_name: str,
+    errors_file: str | None,
     *,
     everything: bool,
     **options: tuple[str, ...] | str | None,
@@ -55,7 +58,12 @@ def command(
     Examples:
       planner throughput job.yaml
       planner throughput --all --count 8,64 job.yaml
+      planner throughput --errors results.csv
     """
+    if errors_file is not None:
+        from planner.cli._throughput_errors import report_errors
+
+        return report_errors(errors_file, format_name)
     from planner.cli._throughput_tables import report_throughput
 
     return report_throughput(file, workloads, accelerators, counts, options, format_name, everything=everything)

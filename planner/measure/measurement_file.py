@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from planner.measure.bottleneck_diagnosis import Finding, diagnose
@@ -202,10 +203,18 @@ def _measurement_fields(
         "per": description.scope,
         "precision": description.precision,
         "scaling": description.scaling,
+        "utilisation": _mean_utilisation(measured.window),
         "measured_on": as_of.isoformat(),
         "source": describe_source(measured, words),
     }
     return {key: value for key, value in fields.items() if value is not None}, None
+
+
+def _mean_utilisation(window: WindowStatistics) -> float | None:
+    """Of the accelerators used, to three digits; None where one of them is unknown, or none ran anything."""
+    busy = [device.busy for device in window.devices]
+    known = [value for value in busy if value is not None]
+    return round(fmean(known), 3) or None if known and len(known) == len(busy) else None
 
 
 def describe_source(measured: JobMeasurement, words: Words) -> str:

@@ -85,23 +85,32 @@ def max_scaling_efficiency(
     computing = _seconds_computing(network, shape, step) / (split.tensor * split.pipeline)
     tensor_exchange = _seconds_of_tensor(network, shape, split, links)
     copy_exchange = _seconds_of_copies(network, shape, split, copies, links)
+    other_exchange = _seconds_of_copies(network, shape, _with_other_exchange(split), copies, links)
     if isinstance(tensor_exchange, Message):
         return tensor_exchange
     if isinstance(copy_exchange, Message):
         return copy_exchange
+    assert not isinstance(other_exchange, Message)  # it uses the same links
     tensor = tensor_exchange / computing
     batches = step.micro_batches or 1.0
     # copies exchange gradients once a step, after all micro-batches; ZeRO 3 gathers its weights for each of them
-    exchange = copy_exchange * (batches if split.zero_stage == 3 else 1.0) / (computing * batches)
+    exchanges = batches if split.zero_stage == 3 else 1.0
+    exchange = copy_exchange * exchanges / (computing * batches)
     waited = max(0.0, exchange - BACKWARD)
     bubble = (split.pipeline - 1) / (batches + split.pipeline - 1)
     fraction = 1 / ((1 + tensor) / (1 - bubble) + waited)
     explanation = message(
         "scaling_bound", fraction=fraction, pipeline=split.pipeline, bubble_fraction=bubble, tensor=split.tensor,
         tensor_fraction=tensor, copies=copies, exchange=split.exchange, exchange_fraction=exchange,
-        waited_fraction=waited,
+        waited_fraction=waited, exchange_seconds=copy_exchange * exchanges,
+        other_exchange_seconds=other_exchange * exchanges,
     )  # fmt: skip
     return ScalingEfficiency(fraction, bubble, tensor, exchange, waited, explanation)
+
+
+def _with_other_exchange(split: Parallelism) -> Parallelism:
+    other = "parameter_server" if split.exchange == "all_reduce" else "all_reduce"
+    return split.model_copy(update={"exchange": other})
 
 
 def _seconds_computing(network: NeuralNetwork, shape: ModelShape, step: TrainingStep) -> float:

@@ -61,6 +61,8 @@ class Measurement(RequestModel):
     time_to_train trains to the same quality; replicas are independent; stream is one request at a time."""
     batch: Positive | None = None
     """Batch size, per device for weak scaling, otherwise of the whole job; shown, not used."""
+    utilisation: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Fraction of the time in which accelerators ran anything, as `planner measure` finds; the plan values the rest."""
     measured_on: Date | None = None
     """Date of the measurement."""
     source: str = ""

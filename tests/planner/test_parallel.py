@@ -99,6 +99,12 @@ class TestByHand:
         slow = GangLinks(8, 600, 10)
         ring, server = (split_over(16, Parallelism(exchange=how), slow) for how in ("all_reduce", "parameter_server"))
         assert server.copies == pytest.approx(16 * ring.copies)
+        assert "by all-reduce for 1814% of that time (11.2 s a step; by parameter servers 179 s)" in text_of(
+            ring.explanation
+        )
+        assert "by parameter servers for 29024% of that time (179 s a step; by all-reduce 11.2 s)" in text_of(
+            server.explanation
+        )
 
     def test_what_is_not_split_keeps_all(self) -> None:
         assert split_over(1, Parallelism()).fraction == 1

@@ -47,25 +47,23 @@ def coefficient(term, level=""):
 
 
 def test_another_accelerator_by_the_formula(part):
-    """A100-80GB-SXM (312 TFLOPS, 2039 GB/s, 80 GiB, 400 W) to H100-80GB-SXM (989.4, 3350, 80, 700), training at bf16.
+    """A100-80GB-SXM (312 TFLOPS, 2039 GB/s, 80 GiB) to H100-80GB-SXM (989.4, 3350, 80), training at bf16.
 
     half way    0.5 ln(989.4 x 3350) - 0.5 ln(312 x 2039)                          = 0.8253
-    size, balance, capacity, power: slope (all + training) times
-                0.8253, ln(989.4 / 312) - ln(3350 / 2039) = 0.6576, -0.4965, ln(700 / 400) = 0.5596
-    and the effects of architecture (itself, in training, at fp16) and of the part; vendor and class cancel.
+    balance     slope times ln(989.4 / 312) - ln(3350 / 2039)                      = 0.6576
+    capacity    slope times ln(80 / 3350) - ln(80 / 2039)                          = -0.4965
+    and the effects of architecture (itself, at fp16) and of the part; vendor and class cancel.
     """
     half = 0.5 * math.log(989.4 * 3350 / (312 * 2039))
     assert half == pytest.approx(0.8253, abs=1e-4)
-    steps = {"size": half, "balance": 0.6576, "capacity": math.log(2039 / 3350), "power": math.log(700 / 400)}
-    slopes = {name: coefficient(name) + coefficient(name, "training") for name in steps}
+    steps = {"balance": 0.6576, "capacity": math.log(2039 / 3350)}
     effects = {"Hopper": 1, "Ampere": -1}
     more = sum(
-        sign * (coefficient("architecture", name) + coefficient("architecture_family", f"{name}|training")
-                + coefficient("architecture_precision", f"{name}|fp16"))
+        sign * (coefficient("architecture", name) + coefficient("architecture_precision", f"{name}|fp16"))
         for name, sign in effects.items()
-    )  # fmt: skip
+    )
     more += coefficient("accelerator", "H100-80GB-SXM") - coefficient("accelerator", "A100-80GB-SXM")
-    expected = math.exp(half + sum(slopes[name] * steps[name] for name in steps) + more)
+    expected = math.exp(half + sum(coefficient(name) * steps[name] for name in steps) + more)
     found = predict_throughput([on(part("A100-80GB-SXM"), 8, 100.0)], part("H100-80GB-SXM"), 8)
     assert found.units_per_hour == pytest.approx(100 * expected, rel=1e-3)
     assert 1.6 < expected < 2.6  # public training runs on both: 1.5 to 2.6 times (llm-foundry, MLPerf, Lambda)
@@ -78,13 +76,28 @@ def test_another_accelerator_by_the_formula(part):
     )
 
 
+def test_fp32_is_the_plain_ratio(part):
+    """V100-16GB-SXM2 (15.67 TFLOPS at FP32, 897 GB/s) to RTX-2080-Ti-11GB (13.45, 616):
+    sqrt(13.45 x 616 / (15.67 x 897)) = 0.7677."""
+    found = predict_throughput([on(part("V100-16GB-SXM2"), 1, 100.0, "fp32")], part("RTX-2080-Ti-11GB"), 1)
+    assert found.units_per_hour == pytest.approx(76.77, abs=0.01)
+
+
+def test_decoding_one_stream_follows_bandwidth(part):
+    """The base of decode is bandwidth to nine tenths: A100-80GB-SXM to H100-80GB-SXM 0.1 ln(989.4 / 312) + 0.9 ln(3350
+    / 2039) = 0.5622, of training 0.8253; all other terms are the same."""
+    a100, h100 = part("A100-80GB-SXM"), part("H100-80GB-SXM")
+    gain = {f: accelerator_score(h100, f, "bf16") - accelerator_score(a100, f, "bf16") for f in ("decode", "training")}
+    assert gain["training"] - gain["decode"] == pytest.approx(0.8253 - 0.5622, abs=1e-4)
+
+
 def test_the_same_architecture_is_surer(part):
     found = predict_throughput([on(part("A100-80GB-SXM"), 8, 100.0)], part("A100-40GB-SXM"), 8)
     assert found.basis == "predicted_same_architecture"
     assert found.high / found.units_per_hour == pytest.approx(math.exp(spreads()["same_architecture"]))
     table = spreads()
     assert table["same_architecture"] < table["same_vendor"] < table["across_vendors"]
-    assert table["accelerator_not_fitted"] < table["architecture_not_fitted"]
+    assert table["across_vendors"] <= table["architecture_not_fitted"]
 
 
 def test_more_of_the_same_loses_at_each_doubling(part):
@@ -179,6 +192,7 @@ def test_every_coefficient_belongs_to_something_known():
     for term, level in load_coefficients():
         if term in known:
             assert level in known[term]
+        assert not term.startswith("source_")
         if term.startswith("architecture_"):
             assert level.split("|")[0] in known["architecture"]
     assert len([1 for term, _ in load_coefficients() if term == "accelerator"]) > 60

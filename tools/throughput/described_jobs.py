@@ -17,18 +17,9 @@ from functools import cache
 from planner.performance.throughput.intervals import MEASURED, NEW, EstimateInterval, LogInterval, estimates_csv
 from planner.performance.throughput.network_estimates.benchmark_runs import FAMILIES, BenchmarkRun, public_runs
 from planner.performance.throughput.network_estimates.utilisation import predict_utilisation, runs_of_family
+from planner.performance.throughput.result_errors import PredictionErrors, Residual, summarise, weighted_quantile
 from pricing.text_tables import align_columns
-from tools.throughput.errors import (
-    COVERAGE_TARGET,
-    ErrorSummary,
-    FoldKey,
-    Residual,
-    cross_validate,
-    group_weights,
-    share_part,
-    summarise,
-    weighted_quantile,
-)
+from tools.throughput.errors import COVERAGE_TARGET, FoldKey, cross_validate, group_weights, share_part
 
 TAIL_MIN = 0.03
 """Three groups and fewer cannot give 80 % by the rule; this much of either end is then left out."""
@@ -58,7 +49,7 @@ FOLDS: dict[str, tuple[FoldKey[BenchmarkRun], str]] = {
 """What is left out in turn, and the kind of accelerator whose interval then applies."""
 
 
-def error_table(measurements: Iterable[Mapping[str, str]]) -> list[tuple[str, ErrorSummary]]:
+def error_table(measurements: Iterable[Mapping[str, str]]) -> list[tuple[str, PredictionErrors]]:
     """The fold and the errors of each kind of job; takes seconds."""
     runs = public_runs(measurements)
     rows = []

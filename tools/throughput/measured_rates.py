@@ -1,279 +1,217 @@
-"""Errors of predictions from measurements, and the intervals that follow from them.
+"""Errors of predictions from measurements on results left out of the fit, and the intervals that follow from them.
 
-Four tasks: another accelerator at the same count; more of the same with the batch per device constant; more of the same
-for a fixed job; and both at once. Each is compared with the baseline that the model must beat:
-
-    y(b, n2) = y(a, n1) x n2/n1 x e^log2(n2/n1) x (F_b/F_a)^0.4 x (B_b/B_a)^0.6 x k_b/k_a
-
-with k fitted by accelerator on the same folds (exponents 0.05 and 0.95 for decode), and e 0.976 (weak), 0.99
-(replicas), 0.89 (strong), 0.83 (time to train).
+What is left out: each source (all benchmarks of one publisher: how users meet the model, with work and ways of
+measuring of their own), each year with all that follow it (a fit of what was published before), each benchmark,
+accelerator and architecture. Intervals of steps to another accelerator come from sources left out, those to another
+count from
+benchmarks left out, since the ways to grow have too few sources.
 """
 
 from __future__ import annotations
 
-import math
-import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from functools import partial
+from itertools import pairwise
+from statistics import fmean
 
 from planner.performance.throughput import intervals
-from planner.performance.throughput.accelerator_scores import accelerator_score, missing_specification, peak_tflops
-from planner.performance.throughput.scaling import log_efficiency
-from pricing.accelerator import Accelerator, AcceleratorNames
-from pricing.text_tables import align_columns
-from tools.throughput.errors import (
-    COVERAGE_TARGET,
-    ErrorSummary,
-    FoldKey,
-    Residual,
-    cross_validate,
-    group_weights,
-    summarise,
+from planner.performance.throughput.published_results import PublishedResult
+from planner.performance.throughput.result_errors import (
+    Case,
+    PredictionErrors,
+    predict_pair,
+    summarise_cases,
     weighted_quantile,
 )
-from tools.throughput.model_fitting import FittedThroughput, comparable_blocks, fit_model, scaling_pairs
-from tools.throughput.published_results import PublishedResult, merge_results
+from planner.performance.throughput.result_pairs import ACCELERATOR, ResultPair, prediction_pairs, scaling_pairs
+from pricing.accelerator import AcceleratorNames
+from pricing.text_tables import align_columns
+from tools.throughput.errors import COVERAGE_TARGET, FoldKey, cross_validate, group_weights
+from tools.throughput.model_fitting import FittedThroughput, fit_model
 
-BASELINE_EFFICIENCY = {"weak": 0.976, "replicas": 0.99, "strong": 0.89, "time_to_train": 0.83, "stream": 0.5}
 GROUPS_MIN = 3
 """Benchmarks that must have grown in one way before this way can be predicted."""
-PAIRS_BOTH_MAX = 20
-"""Pairs of one cell for the fourth task, drawn with a fixed seed: cells with many results would drown the others."""
-TASKS = {
-    "accelerator": "another accelerator, same count",
-    "weak": "more of the same, batch per device held",
-    "strong": "more of the same, job held: throughput",
-    "time_to_train": "more of the same, job held: time to train",
-    "replicas": "more independent replicas",
-    "stream": "more accelerators for one stream",
-    "both": "accelerator and count",
-}
-HEAD = ("cases", "groups", "median / p90", "baseline", "in the 80 % interval")
+SOURCES_MIN = 3
+"""Sources before a year from which that year is predicted."""
+PRIOR_SCALES = (0.5, 1.0, 2.0)
+"""Of all priors together, for the check of their choice."""
+SOURCE, YEAR, GROUP = "source", "year", "group"
+NESTED = "source-with-priors-chosen-without-it"
+DISTANCE_STEPS = ("same_architecture", "same_vendor", "across_vendors", "architecture_not_fitted")
+"""Steps to another accelerator, each no narrower than the one before."""
 NEW_PARTS = ("accelerator", "architecture")
 """Folds after which the accelerator predicted is not in the fit."""
-Pair = tuple[PublishedResult, PublishedResult]
-
-
-@dataclass(frozen=True, slots=True)
-class PredictedStep:
-    """The kind of a prediction; `step` joins its kinds of steps with plus signs."""
-
-    task: str
-    step: str
-    family: str
-    vendors: str
-
-    @property
-    def steps(self) -> list[str]:
-        return self.step.split("+")
-
-
-Case = Residual[PredictedStep]
+GROUP_POWER = 0.5
+"""A case weighs as its group's size to minus this in an interval."""
+HEAD = ("", "cases", "groups", "median / p90 %", "ratio", "in the 80 % interval")
+Cases = dict[str, list[Case]]
 
 
 def folds_by_title(names: AcceleratorNames) -> dict[str, FoldKey[PublishedResult]]:
-    """The folds: benchmark groups, sources of results, accelerators, architectures."""
+    """The folds that leave out all results of one key."""
     parts = names.by_name
     return {
-        "group": lambda result: (result.group,),
-        "source": lambda result: (result.group.split(":")[0],),
+        SOURCE: lambda result: (result.publisher,),
+        GROUP: lambda result: (result.group,),
         "accelerator": lambda result: (result.accelerator,),
         "architecture": lambda result: (parts[result.accelerator].architecture,),
     }
 
 
 def validate_folds(
-    results: Sequence[PublishedResult], names: AcceleratorNames, report: Callable[[str], object]
-) -> dict[str, list[Case]]:
-    """The residuals of every fold by its title; `report` is called with each title before its turn."""
-
-    def predict(is_left_out: Callable[[PublishedResult], bool], rest: list[PublishedResult]) -> list[Case]:
-        coverage = _FoldCoverage.from_results(rest)
-        pairs = prediction_pairs(results, names, is_left_out)
-        pairs = [(task, pair) for task, pair in pairs if coverage.can_predict(task, pair[1])]
-        return predict_pairs(pairs, fit_model(rest, names), fit_baseline(rest, names), names.by_name) if pairs else []
-
-    cases = {}
+    results: Sequence[PublishedResult], names: AcceleratorNames, report: Callable[[str], object], titles: Sequence[str]
+) -> Cases:
+    """The residuals of every fold of `titles`; `report` is called with each title before its turn."""
+    cases: Cases = {}
     for title, key in folds_by_title(names).items():
-        report(title)
-        cases[title] = cross_validate(results, key, predict)
+        if title in titles:
+            report(title)
+            cases[title] = cross_validate(results, key, lambda left, rest: _predict_left(results, names, left, rest))
+    for title, validate in ((YEAR, validate_years), (NESTED, validate_choice)):
+        if title in titles:
+            report(title)
+            cases[title] = validate(results, names)
     return cases
+
+
+def _predict_left(
+    results: Sequence[PublishedResult],
+    names: AcceleratorNames,
+    is_left_out: Callable[[PublishedResult], bool],
+    rest: Sequence[PublishedResult],
+    prior_scale: float = 1.0,
+) -> list[Case]:
+    coverage = _FoldCoverage.from_results(rest)
+    pairs = [pair for pair in prediction_pairs(results, names, is_left_out) if coverage.can_predict(pair)]
+    return predict_pairs(pairs, fit_model(rest, names, prior_scale), names) if pairs else []
+
+
+def predict_pairs(pairs: Sequence[ResultPair], model: FittedThroughput, names: AcceleratorNames) -> list[Case]:
+    """The residual of every pair by a fit."""
+    parts = dict(names.by_name)
+    return [predict_pair(pair, parts, model.coefficients, model.scalings) for pair in pairs]
 
 
 @dataclass(frozen=True, slots=True)
 class _FoldCoverage:
-    """Families of work, and ways to grow, that the rest of a fold has results of."""
+    """Ways to grow that the rest of a fold has results of."""
 
-    families: frozenset[str]
     scalings: frozenset[str]
 
     @classmethod
     def from_results(cls, rest: Sequence[PublishedResult]) -> _FoldCoverage:
         groups: dict[str, set[str]] = defaultdict(set)
-        for first, _ in scaling_pairs(rest):
-            groups[first.scaling].add(first.group)
-        scalings = frozenset(scaling for scaling, names in groups.items() if len(names) >= GROUPS_MIN)
-        return cls(frozenset(result.family for result in rest), scalings)
+        for pair in scaling_pairs(rest):
+            groups[pair.scaling].add(pair.first.group)
+        return cls(frozenset(scaling for scaling, names in groups.items() if len(names) >= GROUPS_MIN))
 
-    def can_predict(self, task: str, result: PublishedResult) -> bool:
-        return result.family in self.families and (task == "accelerator" or result.scaling in self.scalings)
-
-
-def validate_unseen(
-    known: Sequence[PublishedResult], new: Sequence[PublishedResult], names: AcceleratorNames
-) -> list[Case]:
-    """Every case of `new` results, predicted by the fit of the known ones."""
-    pairs = prediction_pairs(new, names, lambda _: True)
-    return predict_pairs(pairs, fit_model(known, names), fit_baseline(known, names), names.by_name)
+    def can_predict(self, pair: ResultPair) -> bool:
+        return pair.task == ACCELERATOR or pair.scaling in self.scalings
 
 
-def prediction_pairs(
-    results: Sequence[PublishedResult], names: AcceleratorNames, is_predicted: Callable[[PublishedResult], bool]
-) -> list[tuple[str, Pair]]:
-    """Pairs to predict the second of from the first, with their task; at least one of the two `is_predicted`."""
-    pairs: list[tuple[str, Pair]] = []
-    for block in comparable_blocks(results, names):
-        pairs += [("accelerator", (a, b)) for a in block for b in block if a.accelerator != b.accelerator]
-    pairs += [(a.scaling, (a, b)) for a, b in scaling_pairs(results)]
-    pairs += [("both", pair) for pair in _combined_pairs(results, names)]
-    return [(task, (a, b)) for task, (a, b) in pairs if is_predicted(a) or is_predicted(b)]
+def validate_years(results: Sequence[PublishedResult], names: AcceleratorNames) -> list[Case]:
+    """Each year's pairs (with the later result of that year) by a fit of the years before."""
+    cases: list[Case] = []
+    for year in sorted({result.year for result in results if result.year is not None}):
+        before = [result for result in results if result.year is not None and result.year < year]
+        known = [result for result in results if result.year is not None and result.year <= year]
+        if len({result.publisher for result in before}) >= SOURCES_MIN:
+            cases += _predict_left(known, names, partial(_is_of_year, year), before)
+    return cases
 
 
-def _combined_pairs(results: Sequence[PublishedResult], names: AcceleratorNames) -> Iterable[Pair]:
-    cells: dict[str, list[PublishedResult]] = defaultdict(list)
-    for result in merge_results(results, by_submitter=False):
-        if missing_specification(names.by_name[result.accelerator], result.precision) is None:
-            cells[result.cell].append(result)
-    chance = random.Random(0)  # noqa: S311  (a sample, no secret)
-    for _, cell in sorted(cells.items()):
-        pairs = [(a, b) for a in cell for b in cell if a.accelerator != b.accelerator and a.count != b.count]
-        yield from pairs if len(pairs) <= PAIRS_BOTH_MAX else chance.sample(pairs, PAIRS_BOTH_MAX)
+def _is_of_year(year: int, result: PublishedResult) -> bool:
+    return result.year == year
 
 
-def predict_pairs(
-    pairs: Sequence[tuple[str, Pair]],
-    model: FittedThroughput,
-    efficiency: Mapping[str, float],
-    parts: Mapping[str, Accelerator],
-) -> list[Case]:
-    """Each pair predicted by the model and by the baseline."""
-    return [_predict_pair(task, a, b, model, efficiency, parts) for task, (a, b) in pairs]
+def validate_choice(results: Sequence[PublishedResult], names: AcceleratorNames) -> list[Case]:
+    """Each source by a fit whose priors were scaled by what serves the other sources best, each left out in turn:
+    the error of a choice that has not seen what it is judged on."""
+    key = folds_by_title(names)[SOURCE]
 
+    def predict(is_left_out: Callable[[PublishedResult], bool], rest: list[PublishedResult]) -> list[Case]:
+        def mean_error(scale: float) -> float:
+            cases = cross_validate(rest, key, lambda left, few: _predict_left(rest, names, left, few, scale))
+            return fmean(abs(case.log_error) for case in cases if case.subject.task == ACCELERATOR)
 
-def _predict_pair(
-    task: str,
-    a: PublishedResult,
-    b: PublishedResult,
-    model: FittedThroughput,
-    efficiency: Mapping[str, float],
-    parts: Mapping[str, Accelerator],
-) -> Case:
-    first, second = parts[a.accelerator], parts[b.accelerator]
-    linear, steps = math.log(b.count / a.count), []
-    predicted = baseline = linear
-    if a.count != b.count:
-        predicted += log_efficiency(a.scaling, a.family, a.count, b.count, model.scalings)
-        baseline += math.log2(b.count / a.count) * math.log(BASELINE_EFFICIENCY[a.scaling])
-        steps.append(intervals.count_step(a.scaling, a.count, b.count))
-    if first.name != second.name:
-        known = model.coefficients
-        predicted += accelerator_score(second, b.family, b.precision, known) - accelerator_score(
-            first, a.family, a.precision, known
-        )
-        baseline += _baseline_score(second, b, efficiency) - _baseline_score(first, a, efficiency)
-        steps.append(intervals.accelerator_step(first, second, known))
-    measured = math.log(b.rate / a.rate)
-    vendors = first.vendor if first.vendor == second.vendor else "across vendors"
-    step = PredictedStep(task, "+".join(steps), b.family, vendors)
-    return Residual(step, b.group, predicted - measured, baseline_error=baseline - measured)
+        return _predict_left(results, names, is_left_out, rest, min(PRIOR_SCALES, key=mean_error))
 
-
-def _baseline_score(part: Accelerator, result: PublishedResult, efficiency: Mapping[str, float]) -> float:
-    share = 0.05 if result.family == "decode" else 0.4
-    rate, bandwidth = peak_tflops(part, result.precision) or math.nan, part.memory_bandwidth_gbs or math.nan
-    return share * math.log(rate) + (1 - share) * math.log(bandwidth) + efficiency.get(part.name, 0.0)
-
-
-def fit_baseline(results: Sequence[PublishedResult], names: AcceleratorNames) -> dict[str, float]:
-    """ln k of the baseline, by accelerator: medians within blocks, three times over."""
-    blocks = comparable_blocks(results, names)
-    known: dict[str, float] = {}
-    for _ in range(3):
-        off: dict[str, list[float]] = defaultdict(list)
-        for block in blocks:
-            left = [(r, math.log(r.rate) - _baseline_score(names.by_name[r.accelerator], r, {})) for r in block]
-            level = median(value - known.get(r.accelerator, 0.0) for r, value in left)
-            for result, value in left:
-                off[result.accelerator].append(value - level)
-        known = {name: median(values) for name, values in off.items()}
-    return known
+    return cross_validate(results, key, predict)
 
 
 def fit_spreads(cases: Mapping[str, Sequence[Case]]) -> dict[str, float]:
-    """By kind of step, the spread that covers COVERAGE_TARGET of the cases left out; a far step has at least the spread
-    of a near one.
+    """By kind of step, the spread that covers COVERAGE_TARGET of the cases left out (see the module); no wider step has
+    less than the narrower one before it: a far count than a near one, another vendor than another architecture.
 
-    Every group weighs as its number of cases to the power 1/2. `cases` by fold: groups and sources for accelerators in
-    the fit, the others for those that are not.
+    Steps to another accelerator go by their distance, whether or not it was fitted.
     """
     cases_by_step: dict[str, list[Case]] = defaultdict(list)
-    for fold, residuals in cases.items():
-        for case in residuals:
-            step = case.subject.step
-            if "+" not in step and (fold in NEW_PARTS) == step.endswith("not_fitted"):
+    for case in cases[SOURCE]:
+        if case.subject.task == ACCELERATOR:
+            for step in {case.subject.distance_step, *case.subject.steps}:
                 cases_by_step[step].append(case)
-    spreads = {
-        step: weighted_quantile([abs(case.log_error) for case in near], COVERAGE_TARGET, group_weights(near, 0.5))
-        for step, near in cases_by_step.items()
-    }
-    return {step: max(value, spreads.get(step.removesuffix("_far"), 0.0)) for step, value in spreads.items()}
+    for case in cases[GROUP]:
+        if not case.subject.distance:
+            cases_by_step[case.subject.steps[0]].append(case)
+    spreads: dict[str, float] = {}
+    for step in intervals.STEPS:
+        own = covering_spread(cases_by_step[step]) if step in cases_by_step else 0.0
+        spreads[step] = max(own, *(spreads.get(narrower, 0.0) for narrower in _narrower_steps(step)))
+    return spreads
 
 
-def format_errors(cases: Mapping[str, Sequence[Case]]) -> str:
-    """Errors in per cent by what was left out."""
+def _narrower_steps(step: str) -> Iterator[str]:
+    yield step.removesuffix("_far")
+    yield step.removeprefix(intervals.STREAM_STEP)
+    ordered = [f"{step[: -len(kind)]}{narrower}" for narrower, kind in pairwise(DISTANCE_STEPS) if step.endswith(kind)]
+    yield from ordered[-1:]
+
+
+def covering_spread(cases: Sequence[Case]) -> float:
+    """The spread that covers COVERAGE_TARGET of these cases, groups weighted down by their size."""
+    errors = [abs(case.log_error) for case in cases]
+    return weighted_quantile(errors, COVERAGE_TARGET, group_weights(cases, GROUP_POWER))
+
+
+def nested_interval(cases: Sequence[Case], names_of: Mapping[str, str]) -> Callable[[Case], intervals.LogInterval]:
+    """For each case of another accelerator the interval of its distance made without the source of its group
+    (`names_of`): of streams, too, which have one source and would have none of their own."""
+    spreads: dict[tuple[str, str], float] = {}
+
+    def interval(case: Case) -> intervals.LogInterval:
+        source, distance = names_of[case.group], case.subject.distance
+        if (source, distance) not in spreads:
+            others = [c for c in cases if c.subject.distance == distance and names_of[c.group] != source]
+            spreads[source, distance] = covering_spread(others)
+        return intervals.LogInterval.symmetric(spreads[source, distance])
+
+    return interval
+
+
+def format_errors(cases: Mapping[str, Sequence[Case]], results: Sequence[PublishedResult]) -> str:
+    """Errors in per cent by what was left out; another accelerator by sources with intervals made without them."""
     lines: list[str] = []
     for title, residuals in cases.items():
-        lines += (f"left out: each {title}", "", *_fold_lines(title, residuals))
+        shown = [c for c in residuals if title not in NEW_PARTS or "architecture_not_fitted" in c.subject.steps]
+        lines += (f"left out: each {title}", "", *error_lines(summarise_cases(shown or residuals)), "")
+        if title == SOURCE:
+            publishers = {result.group: result.publisher for result in results}
+            to_accelerator = [case for case in residuals if case.subject.task == ACCELERATOR]
+            nested = summarise_cases(to_accelerator, nested_interval(to_accelerator, publishers))
+            lines += ("left out: each source, from its interval too", "", *error_lines(nested), "")
     return "\n".join(lines) + "\n"
 
 
-def format_file_errors(cases: Sequence[Case]) -> str:
-    """The same for one set of results that the fit does not have."""
-    return "\n".join(_fold_lines("", cases)) + "\n"
+def error_lines(summaries: Sequence[PredictionErrors]) -> Iterator[str]:
+    rows = [
+        (one.title.replace("_", " "), f"{one.cases:,d}", str(one.groups), _format_pair(one.median, one.p90),
+         _format_pair(one.ratio_median, one.ratio_p90), f"{one.covered:.0%}")
+        for one in summaries
+    ]  # fmt: skip
+    yield from (f"  {text}" for text in align_columns(HEAD, rows, HEAD[1:]))
 
 
-def _fold_lines(title: str, cases: Sequence[Case]) -> Iterator[str]:
-    if title in NEW_PARTS:
-        cases = [case for case in cases if case.subject.step.endswith("not_fitted")]
-    to_accelerator = [case for case in cases if case.subject.task == "accelerator"]
-    single_steps = [case for case in cases if "+" not in case.subject.step]
-    for attribute, residuals in (
-        ("task", cases), ("family", to_accelerator), ("vendors", to_accelerator), ("step", single_steps),
-    ):  # fmt: skip
-        if residuals:
-            rows = [_format_row(summary) for summary in summarise_by(residuals, attribute)]
-            yield from (f"  {text}" for text in align_columns((attribute, *HEAD), rows, HEAD))
-            yield ""
-
-
-def summarise_by(cases: Sequence[Case], attribute: str) -> list[ErrorSummary]:
-    """A summary for each value of an attribute of PredictedStep, most cases first."""
-    cases_by_value: dict[str, list[Case]] = defaultdict(list)
-    for case in cases:
-        cases_by_value[str(getattr(case.subject, attribute))].append(case)
-    ranked = sorted(cases_by_value.items(), key=lambda item: (-len(item[1]), item[0]))
-    return [summarise(value, residuals, _step_interval) for value, residuals in ranked]
-
-
-def _step_interval(case: Case) -> intervals.LogInterval:
-    return intervals.step_interval(case.subject.steps)
-
-
-def _format_row(summary: ErrorSummary) -> tuple[str, ...]:
-    return (
-        TASKS.get(summary.title, summary.title.replace("_", " ")), f"{summary.cases:,d}", str(summary.groups),
-        f"{100 * summary.median:.1f} / {100 * summary.p90:.0f}",
-        f"{100 * summary.baseline_median:.1f} / {100 * summary.baseline_p90:.0f}", f"{summary.covered:.0%}",
-    )  # fmt: skip
+def _format_pair(middle: float, p90: float) -> str:
+    return f"{100 * middle:.1f} / {100 * p90:.0f}"

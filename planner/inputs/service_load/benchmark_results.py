@@ -131,11 +131,11 @@ def read_rates(
         return [], problems
     for place, record in curve if curve is not None else records:
         try:
-            found = dict(record) if curve is not None else _read_record(record)
+            figures_of_run = dict(record) if curve is not None else _read_record(record)
         except UnknownLoad as fault:
             refuse(place, str(fault), "" if _find_format(record) else EXPECTED)
             continue
-        rate = {"source": name, **found, **stated}
+        rate = {"source": name, **figures_of_run, **stated}
         missing = [figure for figure in REQUIRED if rate.get(figure) is None]
         if missing:
             refuse(place, f"the file does not tell {' or '.join(missing)}", f"{', '.join(missing)} stated beside it")
@@ -161,19 +161,19 @@ def _read_record(record: Record) -> dict[str, Any]:
     for applies, why in known.refusals:
         if applies(figures):
             raise UnknownLoad(why)
-    found: dict[str, Any] = {name: figures.find(path) for name, path in known.texts.items()}
+    rate: dict[str, Any] = {name: figures.find(path) for name, path in known.texts.items()}
     for name, expressions in known.figures.items():
         for expression in expressions:
             try:
-                found[name] = expression(figures)
+                rate[name] = expression(figures)
             except MissingFigure:
                 continue
             except ZeroDivisionError:
-                raise UnknownLoad(f"{name} cannot be found: a figure that it is divided by is 0") from None
+                raise UnknownLoad(f"{name} cannot be computed: a figure that it is divided by is 0") from None
             break
-    if zero := [name for name in REQUIRED if found.get(name) == 0]:
+    if zero := [name for name in REQUIRED if rate.get(name) == 0]:
         raise UnknownLoad(f"{zero[0]} is 0")
-    if "count" in found:
-        found["count"] = round(found["count"])
-    found = {name: value for name, value in found.items() if value}
-    return found | ({"estimated": True, "source": known.title} if known.estimated else {})
+    if "count" in rate:
+        rate["count"] = round(rate["count"])
+    rate = {name: value for name, value in rate.items() if value}
+    return rate | ({"estimated": True, "source": known.title} if known.estimated else {})

@@ -92,19 +92,19 @@ def _list_json(text: str) -> list[tuple[str, Record]]:
 
 
 def _list_json_lines(text: str) -> list[tuple[str, Record]]:
-    found = []
+    rows = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
         try:
-            found.append((f"line {number}", json.loads(line)))
+            rows.append((f"line {number}", json.loads(line)))
         except (ValueError, RecursionError):
             raise UnknownLoad("no JSON", f"line {number}") from None
-    return _check_records(found)
+    return _check_records(rows)
 
 
-def _check_records(found: Any) -> list[tuple[str, Record]]:
-    records = list(found)
+def _check_records(rows: Any) -> list[tuple[str, Record]]:
+    records = list(rows)
     for place, each in records:
         if not isinstance(each, Mapping):
             raise UnknownLoad("no JSON object", place)

@@ -201,7 +201,9 @@ def observe_trace(trace: RequestTrace, name: str) -> ObservedTraffic:
         start, end = max(first, hour * HOUR_S), min(last, (hour + 1) * HOUR_S)
         arrivals[hour % WEEK_HOURS] += len(by_hour.get(hour, ()))
         seconds[hour % WEEK_HOURS] += end - start
-    bursts = [(len(times), found) for times in by_hour.values() if (found := measure_burstiness(times)) is not None]
+    bursts = [
+        (len(times), burstiness) for times in by_hour.values() if (burstiness := measure_burstiness(times)) is not None
+    ]
     weight = sum(count for count, _ in bursts)
     (input_mean, input_variation), (output_mean, output_variation) = map(
         _describe_lengths, (trace.input_tokens, trace.output_tokens)
@@ -210,7 +212,7 @@ def observe_trace(trace: RequestTrace, name: str) -> ObservedTraffic:
         raise UnknownLoad("all prompts or all answers are empty")
     return ObservedTraffic(
         arrivals, seconds, input_mean, output_mean, input_variation, output_variation,
-        sum(count * found for count, found in bursts) / weight if weight else None, None,
+        sum(count * burstiness for count, burstiness in bursts) / weight if weight else None, None,
         describe_span(len(trace.times), last - first, name),
     )  # fmt: skip
 

@@ -20,7 +20,8 @@ def _gang_split(tensor: int, pipeline: int, copies: int, zero_stage: int, assume
 
 def _scaling_bound(
     fraction: float, pipeline: int, bubble_fraction: float, tensor: int, tensor_fraction: float, copies: int,
-    exchange: str, exchange_fraction: float, waited_fraction: float,
+    exchange: str, exchange_fraction: float, waited_fraction: float, exchange_seconds: float,
+    other_exchange_seconds: float,
 ) -> str:  # fmt: skip
     clauses = []
     if pipeline > 1:
@@ -28,10 +29,11 @@ def _scaling_bound(
     if tensor > 1:
         clauses.append(f"tensor parallelism over {tensor} adds {tensor_fraction:.1%} to the computing time")
     if copies > 1:
-        means = "parameter servers" if exchange == "parameter_server" else "all-reduce"
+        ways = ("all-reduce", "parameter servers")
+        means, other = reversed(ways) if exchange == "parameter_server" else ways
         clauses.append(
-            f"{copies} copies exchange by {means} for {exchange_fraction:.0%} of that time, and wait for "
-            f"{waited_fraction:.0%}"
+            f"{copies} copies exchange by {means} for {exchange_fraction:.0%} of that time ({exchange_seconds:.3g} s a "
+            f"step; by {other} {other_exchange_seconds:.3g} s), and wait for {waited_fraction:.0%}"
         )
     return f"at most {fraction:.3g} of linear: {', '.join(clauses) or 'the job is not split'}"
 

@@ -136,7 +136,7 @@ def _transfer_rate(
             base.accelerator, base.family, base.precision
         )
         log_ratio += log_speed
-        steps.append(accelerator_step(base.accelerator, target, load_coefficients()))
+        steps.append(accelerator_step(base.accelerator, target, base.family, load_coefficients()))
         explanation.append(
             message(
                 "transferred_to", accelerator=target.name, family=base.family, precision=base.precision,

@@ -1,15 +1,13 @@
 """Relative speed of one accelerator at a family of work: a sum of terms with the coefficients of data/coefficients.csv.
 
-    score = 1/2 ln F + 1/2 ln B                              F dense peak at the precision, B memory bandwidth
-          + size      * (1/2 ln F + 1/2 ln B)
+    score = share ln F + (1 - share) ln B                  F dense peak at the precision, B memory bandwidth
           + balance   * (ln F - ln B)
           + capacity  * (ln M - ln B)                        M memory
-          + power     * ln W                                 W thermal design power
-          + effects of its vendor, class, architecture (also by precision and by family) and of the accelerator itself
+          + effects of its vendor, class, architecture (also by precision) and of the accelerator itself
 
-Each slope is one for all families plus that of the family. Predictors are centred, so an unknown memory or power counts
-as the average one. Only differences of scores mean anything: exp(score_b - score_a) is the ratio of
-work per hour of two single accelerators.
+`share` is 1/2; 1/10 where one stream of tokens is decoded, which reads weights. At FP32 the first line is all: its
+effects were not the same from source to source. Predictors are centred, so an unknown memory counts as the average one.
+Only differences of scores mean anything: exp(score_b - score_a) is the ratio of work per hour of two accelerators.
 """
 
 from __future__ import annotations
@@ -27,7 +25,11 @@ from pricing.errors import InvalidSnapshot
 
 COEFFICIENTS = Path(__file__).parent / "data" / "coefficients.csv"
 COLUMNS = ("term", "level", "value")
-PREDICTORS = ("size", "balance", "capacity", "power")
+PREDICTORS = ("balance", "capacity")
+PEAK_SHARE = 0.5
+PEAK_SHARE_OF_FAMILY: Mapping[str, float] = {"decode": 0.1}
+PLAIN_PRECISION = "fp32"
+"""The precision at which only peak and bandwidth count."""
 PRECISION_FALLBACKS = {
     "fp4": ("fp4", "fp8", "fp16"),
     "fp8": ("fp8", "fp16"),
@@ -37,8 +39,7 @@ PRECISION_FALLBACKS = {
     "fp32": ("fp32",),
 }
 Coefficients = Mapping[tuple[str, str], float]
-"""By term and level: (balance, "") of all families, (balance, decode) of one, (architecture, Hopper), (centre,
-balance)."""
+"""By term and level: (balance, ""), (architecture, Hopper), (centre, balance)."""
 
 
 def computed_peak(accelerator: Accelerator, precision: str) -> tuple[str, float] | None:
@@ -67,32 +68,29 @@ def missing_specification(accelerator: Accelerator, precision: str) -> Message |
     return None
 
 
-def base_score(accelerator: Accelerator, precision: str) -> float:
-    """The geometric mean of peak and bandwidth, as a logarithm: the part of the score without coefficients."""
-    return 0.5 * math.log(
-        (peak_tflops(accelerator, precision) or math.nan) * (accelerator.memory_bandwidth_gbs or math.nan)
+def base_score(accelerator: Accelerator, family: WorkFamily, precision: str) -> float:
+    """Peak and bandwidth as a logarithm: the part of the score without coefficients. NaN where either is unknown."""
+    share = PEAK_SHARE_OF_FAMILY.get(family, PEAK_SHARE)
+    return share * math.log(peak_tflops(accelerator, precision) or math.nan) + (1 - share) * math.log(
+        accelerator.memory_bandwidth_gbs or math.nan
     )
 
 
 def predictors(accelerator: Accelerator, precision: str) -> dict[str, float | None]:
     """Values of PREDICTORS; None where a specification is unknown."""
     bandwidth = math.log(accelerator.memory_bandwidth_gbs or math.nan)
-    memory, power = accelerator.memory_gib, accelerator.tdp_w
     return {
-        "size": base_score(accelerator, precision),
         "balance": math.log(peak_tflops(accelerator, precision) or math.nan) - bandwidth,
-        "capacity": None if memory is None else math.log(memory) - bandwidth,
-        "power": None if power is None else math.log(power),
+        "capacity": None if accelerator.memory_gib is None else math.log(accelerator.memory_gib) - bandwidth,
     }
 
 
-def effect_levels(accelerator: Accelerator, family: WorkFamily, precision: str) -> Iterator[tuple[str, str]]:
+def effect_levels(accelerator: Accelerator, precision: str) -> Iterator[tuple[str, str]]:
     """The groups of an accelerator, each with an effect of its own where one was fitted."""
     yield "vendor", accelerator.vendor
     yield "class", accelerator.device_class
     yield "architecture", accelerator.architecture
     yield "accelerator", accelerator.name
-    yield "architecture_family", f"{accelerator.architecture}|{family}"
     yield "architecture_precision", f"{accelerator.architecture}|{PRECISION_FALLBACKS[precision][0]}"
 
 
@@ -102,12 +100,13 @@ def accelerator_score(
     """Logarithm of the relative speed; NaN where a specification is missing (`missing_specification`)."""
     if missing_specification(accelerator, precision):
         return math.nan
+    total = base_score(accelerator, family, precision)
+    if precision == PLAIN_PRECISION:
+        return total
     known = load_coefficients() if coefficients is None else coefficients
-    total = base_score(accelerator, precision)
     for name, value in predictors(accelerator, precision).items():
-        slope = known[name, ""] + known.get((name, family), 0.0)
-        total += 0.0 if value is None else slope * (value - known["centre", name])
-    return total + math.fsum(known.get(level, 0.0) for level in effect_levels(accelerator, family, precision))
+        total += 0.0 if value is None else known[name, ""] * (value - known["centre", name])
+    return total + math.fsum(known.get(level, 0.0) for level in effect_levels(accelerator, precision))
 
 
 def read_table(path: Path, columns: Sequence[str]) -> list[Mapping[str, str]]:

@@ -1,8 +1,9 @@
 """Intervals of predictions that hold 80 % of cases, read off cases that were left out of the fit.
 
 Both models write what is measured over what is predicted as a logarithm. data/intervals.csv has the steps of
-predictions from measurements: the 80th percentile of |ln(predicted / measured)| by kind of step; steps to another
-accelerator and to another count are taken as independent, so that their squares add. network_estimates/intervals.csv
+predictions from measurements: the 80th percentile of |ln(predicted / measured)| by kind of step, of sources left out
+(of benchmarks for steps to another count); steps to another accelerator and to another count are taken as independent,
+so that their squares add. network_estimates/intervals.csv
 has low and high of actual over predicted for jobs described by their network.
 """
 
@@ -15,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from planner.performance.throughput.accelerator_scores import Coefficients, read_table
+from planner.request.models import WorkFamily
 from pricing.accelerator import Accelerator
 from pricing.csv_tables import format_table
 
@@ -23,10 +25,13 @@ ESTIMATES_FILE = Path(__file__).parent / "network_estimates" / "intervals.csv"
 FAR_DOUBLINGS = 3.0
 """Doublings from which a step to another count is a far one."""
 STEPS = (
-    "same_architecture", "same_vendor", "across_vendors", "accelerator_not_fitted", "architecture_not_fitted",
-    "weak", "weak_far", "strong", "strong_far", "time_to_train", "time_to_train_far", "replicas", "replicas_far",
-    "stream",
+    "same_architecture", "same_vendor", "across_vendors", "architecture_not_fitted",
+    "stream_same_architecture", "stream_same_vendor", "stream_across_vendors", "stream_architecture_not_fitted",
+    "weak", "weak_far", "strong", "strong_far", "time_to_train", "time_to_train_far", "replicas", "stream",
 )  # fmt: skip
+STREAM_FAMILIES = ("prefill", "decode")
+STREAM_STEP = "stream_"
+"""Begins the steps to another accelerator of one stream, which err more: its results are of one source."""
 MEASURED, NEW = "measured", "new"
 """Accelerators of an estimate: with public runs, and without."""
 ESTIMATE_COLUMNS = ("family", "accelerator", "low", "high", "runs", "groups")
@@ -73,12 +78,16 @@ class EstimateInterval:
         return LogInterval(math.log(self.low), math.log(self.high))
 
 
-def accelerator_step(base: Accelerator, target: Accelerator, known: Coefficients) -> str:
-    """The kind of step from one accelerator to another, by the accelerators that the coefficients were fitted on."""
-    if not all(("architecture", part.architecture) in known for part in (base, target)):
-        return "architecture_not_fitted"
-    if not all(("accelerator", part.name) in known for part in (base, target)):
-        return "accelerator_not_fitted"
+def accelerator_step(base: Accelerator, target: Accelerator, family: WorkFamily, known: Coefficients) -> str:
+    """The kind of step from one accelerator to another: its distance, or that an architecture is not in the fit; of
+    one stream of tokens, or of all other work."""
+    fitted = all(("architecture", part.architecture) in known for part in (base, target))
+    step = accelerator_distance(base, target) if fitted else "architecture_not_fitted"
+    return f"{STREAM_STEP}{step}" if family in STREAM_FAMILIES else step
+
+
+def accelerator_distance(base: Accelerator, target: Accelerator) -> str:
+    """same_architecture, same_vendor or across_vendors."""
     if base.architecture == target.architecture:
         return "same_architecture"
     return "same_vendor" if base.vendor == target.vendor else "across_vendors"

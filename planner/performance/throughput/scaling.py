@@ -4,7 +4,7 @@
 
 Ranges are within 8 (a usual node), 8 to 64 and beyond 64. data/scaling.csv has ln(efficiency per doubling), fitted by
 least absolute deviations with groups of measurements weighted down by their size. Two ways to grow have a further term:
-fixed jobs of large language models beyond a node, and single streams that read prompts.
+fixed jobs of large language models beyond a node, and single streams that read prompts. Replicas lose nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from planner.request.models import WorkFamily
 SCALING_FILE = Path(__file__).parent / "data" / "scaling.csv"
 TERMS_BY_SCALING: Mapping[str, tuple[str, ...]] = {
     "weak": ("all",),
-    "replicas": ("all",),
+    "replicas": (),
     "stream": ("all", "prefill"),
     "strong": ("all", "beyond_8", "llm_beyond_8"),
     "time_to_train": ("all", "beyond_8", "beyond_64"),

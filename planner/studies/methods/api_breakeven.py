@@ -81,7 +81,7 @@ class ApiModel(StudyInputs):
 
 
 class ApiBreakevenInputs(StudyInputs):
-    """Models and APIs by name; what each group shares may be given beside it."""
+    """Models and APIs by name; what each group shares may be given once for all of it."""
 
     models: dict[str, ApiModel]
     api_usd_per_million: dict[str, ApiPrices]

@@ -89,7 +89,7 @@ class TrainedModel(StudyInputs):
 
 
 class EpochAmortisedInputs(StudyInputs):
-    """Models by name; what they share may be given beside them."""
+    """Models by name; what they share may be given once for all of them."""
 
     models: dict[str, TrainedModel]
 

@@ -66,7 +66,7 @@ class StudyFleet(StudyInputs):
 
 
 class GpuTcoInputs(StudyInputs):
-    """Fleets by name, at the top of the inputs themselves; what they share may be given beside them."""
+    """Fleets by name, at the top of the inputs themselves; what they share may be given once for all of them."""
 
     fleets: dict[str, StudyFleet]
 

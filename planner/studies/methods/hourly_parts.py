@@ -44,7 +44,7 @@ class HourlyCostSystem(StudyInputs):
 
 
 class HourlyPartsInputs(StudyInputs):
-    """Systems by name; what they share may be given beside them."""
+    """Systems by name; what they share may be given once for all of them."""
 
     systems: dict[str, HourlyCostSystem]
 

@@ -237,6 +237,7 @@ def add_details(chance: random.Random, row: Document) -> None:
     """What few requests say: more of a measurement, of the shape of a network, of how it is split."""
     for measured in row.get("measurements", ()):
         measured |= {"batch": chance.choice([8, 64]), "measured_on": "2026-05-02", "source": "our own"}
+        measured["utilisation"] = 0.34
     if (network := row.get("network")) is None:
         return
     network |= {"flash_attention": chance.random() < 0.5, "kv_cache_precision": chance.choice(["bf16", "fp8"])}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from planner.performance.throughput.intervals import ESTIMATES_FILE, load_estimate_intervals
+from planner.performance.throughput.result_errors import Residual, weighted_quantile
 from tools.throughput.__main__ import main
 from tools.throughput.described_jobs import (
     conformal_interval,
@@ -15,7 +16,6 @@ from tools.throughput.described_jobs import (
     intervals_csv,
     validate_runs,
 )
-from tools.throughput.errors import Residual, weighted_quantile
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "described.md"
 

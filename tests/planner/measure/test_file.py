@@ -56,6 +56,12 @@ def test_work_of_one_device_is_multiplied_by_the_count(replayed):
     assert (fields["per"], fields["count"], fields["units_per_second"]) == ("device", 4, pytest.approx(10))
 
 
+def test_a_plan_hears_how_busy_the_accelerators_were(replayed):
+    """Three at work for about 98 % of the time and one for 42: (3 x 0.98 + 0.42) / 4 = 0.84."""
+    fields = measurement_file.build_document(replayed("straggler"), DAY, text_of)["measurement"]
+    assert Measurement.model_validate(fields).utilisation == pytest.approx(0.84, abs=0.02)
+
+
 def test_time_to_solution(replayed):
     """36,000 units at 10 a second are an hour."""
     expected, low, high = replayed("compute_bound", rate=10.0, total_units=36_000).total_seconds

@@ -110,13 +110,17 @@ class FollowedPlan:
 def build_scenario_program(
     weight: float, setting: PlanningContext, allowed: StrategyScope, first_months: int, *, whole: bool
 ) -> ScenarioProgram:
-    """One scenario. `whole`: later decisions are in whole numbers, too; else in fractions, which costs no more."""
+    """One scenario. `whole`: later decisions are in whole numbers, too; else in fractions, which costs no more, but
+    that committed money then pays nothing of work that is spread over months or places: in fractions of whether it pays
+    a gang, money for one node would pay for all hours of four."""
     by_place = build_place_program(setting, allowed)
     first = dict(_list_first_decisions(by_place, allowed, first_months))
     program = by_place.program
     starts = [n for decision, entries in first.items() if decision[0] == "start" for n, _ in entries]
     most = {number: program.upper[number] for number in starts}
     upper = [math.inf if number in most else bound for number, bound in enumerate(program.upper)]
+    if not whole:
+        upper = [0.0 if column.kind == "gang" else bound for column, bound in zip(program.columns, upper, strict=True)]
     whole_starts = frozenset(number for number in starts if program.whole[number])
     kinds = program.whole if whole else [False] * len(program.whole)
     resources = tuple(item.resource for item in allowed.shared)

@@ -13,7 +13,9 @@ import pytest
 
 from planner import pipeline
 from planner.application import plan
-from planner.optimization.strategy import solve_strategy
+from planner.optimization.solver import solve_program
+from planner.optimization.strategy import solve_strategy, strategy_scope
+from planner.optimization.two_stage import build_scenario_program
 from planner.optimization.verification import find_violations
 from planner.optimization.verified_plan import VerifiedPlan
 from planner.request.models import parse_request
@@ -61,6 +63,21 @@ def test_money_suffices_for_a_gang_of_dear_nodes(priced):
     dear = {key: 20 * price for key, price in PRICES.items()}
     found = plan(asked(job("long", 8, 500)), priced(dear)).strategy("cloud")
     assert found.present_cost == pytest.approx(20 * 12 * 2_920, rel=1e-6)
+
+
+def test_later_decisions_in_fractions_save_no_money_up(priced):
+    """600 hours of two nodes within the year are 1,200 x 4 on demand. A plan for both costs 35,040; money for their
+    1,200 of 8,760 hours would cost 2,400, and pays them in no hour."""
+    due = job("due", 8, 0) | {
+        "demand": {"total_units": 600 * 3600, "deadline_month": 12},
+        "measurements": [{"accelerator": "L40S", "units_per_second": 1.0, "per": "job", "count": 8}],
+    }
+    basis = pipeline._prepare_basis(asked(due), priced(PRICES))
+    context, _ = pipeline._build_context(basis.request, basis.catalog, basis.assumptions, (), {})
+    scope = strategy_scope("cloud", context)
+    for whole in (True, False):
+        program = build_scenario_program(1.0, context, scope, 3, whole=whole).program
+        assert solve_program(program).objective == pytest.approx(4_800, rel=1e-5)
 
 
 def test_money_of_part_of_a_node_for_a_short_job_is_no_plan(priced):

@@ -219,7 +219,8 @@ TEXTS: dict[str, str | Callable[..., str]] = {
     ),
     "uncertain_later_in_fractions": (
         "{homes} homes of the workloads were searched: those in use, and those that the relaxations of the plan use."
-        " Later orders and commitments may be parts of nodes. Bounds hold for these homes."
+        " Later orders and commitments may be parts of nodes; committed money pays no work that is spread over months"
+        " or places. Bounds hold for these homes."
     ),
     "uncertain_limits_left_out": "Budgets and quotas do not limit these scenarios; they limit the plan.",
     "uncertain_program_distance": lambda strategy, cost, planned: (

@@ -86,10 +86,11 @@ def report_advice(
 
 def _advice_lines(advice: HardwareAdvice, choices_listed: Sequence[HardwareChoice]) -> Iterator[str]:
     need = advice.need
+    asked = [f"{need.cpus:g} vCPUs"] * bool(need.cpus) + [f"{need.host_memory_gib:g} GiB"] * bool(need.host_memory_gib)
+    node = f"each node: {', '.join(asked)}" if asked else "any node"
     yield (
         f"Each accelerator: {need.memory_gib:g} GiB, {need.memory_bandwidth_gbs:g} GB/s, {need.tflops:g} TFLOPS at"
-        f" {need.precision}; each node: {need.cpus:g} vCPUs, {need.host_memory_gib:g} GiB. Speed: {REFERENCE} is 1,"
-        f" {need.family.replace('_', ' ')}."
+        f" {need.precision}; {node}. Speed: {REFERENCE} is 1, {need.family.replace('_', ' ')}."
     )
     for kind in HARDWARE_KINDS:
         rows = [_row_cells(one) for one in choices_listed if one.kind == kind]

@@ -266,8 +266,10 @@ def commitment_targets_are_kept(answer: Answer) -> Iterator[Fault]:
         if each["provider"] and facts.term_months(each["purchase_option"]):
             year, month = map(int, answer.question.months[0].split("-"))
             index = year * 12 + month - 1 + each["usable_to"] - 1
-            is_money = each["unit"] == "money"
-            rate = each["money_per_hour"] if is_money else each["count"] * float(prices[key_of(each)]["price_per_hour"])
+            if each["unit"] == "money":  # in the currency of the request, unlike the files
+                rate = each["money_per_hour"] / answer.question.per_dollar
+            else:
+                rate = each["count"] * float(prices[key_of(each)]["price_per_hour"])
             ends[index // 12, index % 12 // 3] += rate
     most = limits.get("commitment_ending_per_quarter_max")
     if most and ends and max(ends.values()) > math.fsum(ends.values()) * most * SLACK:

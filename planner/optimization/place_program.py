@@ -103,6 +103,8 @@ class _Builder:
     program: LinearProgram = field(default_factory=LinearProgram)
     homes: dict[tuple[int, Place], list[int]] = field(default_factory=lambda: defaultdict(list))
     levels: dict[_Level, dict[int, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
+    task_hours: dict[_Level, float] = field(default_factory=lambda: defaultdict(float))
+    """The most node-hours of the whole tasks of which a level is a part."""
     started: dict[tuple[int, int], list[int]] = field(init=False)
     emitted: dict[int, RowEntries] = field(default_factory=lambda: defaultdict(list))
     """By year, the emission of work at places in the cloud, where carbon is limited; that of owned nodes and of what
@@ -178,7 +180,7 @@ class _Builder:
             covered = [(group, list(self._cover(level, group, capacity))) for group in there]
             for group, doing in covered:
                 if group.is_money and level.need >= 0 and doing:
-                    self._hold_money(level, group, doing, max(entries.values()))
+                    self._hold_money(level, group, doing)
             covering = [entry for _, doing in covered for entry in doing]
             lower = 0.0 if math.isinf(level.rate) else -math.inf
             if covering or lower == 0.0:
@@ -186,9 +188,10 @@ class _Builder:
         for (items, month, _), uses in capacity.items():
             self.program.row(-math.inf, 0.0, [*uses, *((y, -1.0) for i in items for y in self.started[i, month])])
 
-    def _hold_money(self, level: _Level, group: _Group, doing: RowEntries, hours: float) -> None:
-        """Of work of so many node-hours in all, money for a part of a gang's nodes does no more than that part; of work
-        of which a part is done in other months or places it does all or none."""
+    def _hold_money(self, level: _Level, group: _Group, doing: RowEntries) -> None:
+        """Money for a part of a gang's nodes does no more than that part of a task; where a part of the task is done in
+        other months or places it does all or none."""
+        hours = self.task_hours[level]
         of_gang = level.span * group.weight
         starts = [(y, -1.0) for item in group.items for y in self.started[item, level.month]]
         shares = [(column, each / hours) for column, each in doing]
@@ -264,6 +267,8 @@ class _Builder:
             need = stay.need if block == ANY_HOUR and stay.place in self.money else -1
             level = _Level(stay.place, month, block, _round_up(rate), elsewhere, stay.span, need)
             self.levels[level][column] += hours
+            of_task = float(stay.steady_hours[slot] + stay.spot_hours[slot])
+            self.task_hours[level] = max(self.task_hours[level], of_task)
 
     def _impossible(self, need: int) -> tuple[int, float]:
         """The entry of a task that cannot be done."""

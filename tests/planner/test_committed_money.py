@@ -13,6 +13,8 @@ import pytest
 
 from planner import pipeline
 from planner.application import plan
+from planner.optimization.model import build_program
+from planner.optimization.place_program import build_place_program
 from planner.optimization.solver import solve_program
 from planner.optimization.strategy import solve_strategy, strategy_scope
 from planner.optimization.two_stage import build_scenario_program
@@ -31,8 +33,8 @@ def job(name: str, gang: int, gang_hours: float) -> dict:
     return {"name": name, "kind": "training", **nodes, "demand": demand}
 
 
-def asked(*workloads: dict):
-    exact = {"failure_interval_accelerator_hours": 1e12}  # no hour is lost to failures
+def asked(*workloads: dict, **assumptions: float):
+    exact = {"failure_interval_accelerator_hours": 1e12, **assumptions}  # no hour is lost to failures
     return parse_request({
         "as_of": "2026-11-21", "months": 12, "strategies": ["cloud"], "discount_rate_annual": 0, "assumptions": exact,
         "workloads": list(workloads),
@@ -63,6 +65,18 @@ def test_money_suffices_for_a_gang_of_dear_nodes(priced):
     dear = {key: 20 * price for key, price in PRICES.items()}
     found = plan(asked(job("long", 8, 500)), priced(dear)).strategy("cloud")
     assert found.present_cost == pytest.approx(20 * 12 * 2_920, rel=1e-6)
+
+
+def test_the_bound_by_place_lets_money_pay_half_of_a_gang_beside_spot(priced):
+    """Two nodes for all 730 hours, at most half of the work on spot at 1: money for one node at 2 an hour pays the
+    other half, 1,460 + 730 a month. The program by place, below every plan, costs no more."""
+    half = job("half", 8, 730) | {"interruptible": True, "spot_fraction_max": 0.5}
+    priced_with_spot = priced(PRICES | {(*PLACE, "spot"): 1.0}, {(*PLACE, "spot"): "2026-11-21"})
+    basis = pipeline._prepare_basis(asked(half, spot_hours_to_interruption=1e12), priced_with_spot)
+    context, _ = pipeline._build_context(basis.request, basis.catalog, basis.assumptions, (), {})
+    scope = strategy_scope("cloud", context)
+    for program in (build_program(context, scope), build_place_program(context, scope).program):
+        assert solve_program(program).objective == pytest.approx(12 * 2_190, rel=1e-5)
 
 
 def test_later_decisions_in_fractions_save_no_money_up(priced):

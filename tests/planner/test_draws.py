@@ -68,7 +68,7 @@ def test_summaries_by_hand():
 # -- sums of products
 
 
-PLANNED = {"h": 1.0, "s": 0.08, "i": 0.005, "g": 0.03, "l": 0.0}
+PLANNED = {"h": 1.0, "s": 0.08, "i": 0.005, "g": 0.03, "f": 0.0}
 
 
 @dataclass(frozen=True)
@@ -89,16 +89,16 @@ class Made:
 
 
 PARTS = (figure("h", 0.8, 1, 1.4), figure("s", 0.01, 0.08, 0.12), figure("i", 0.003, 0.005, 0.01),
-         figure("g", -0.3, 0.03, 0.3), figure("l", -10, 0, 4500))  # fmt: skip
+         figure("g", -0.3, 0.03, 0.3), figure("f", -10, 0, 4500))  # fmt: skip
 FORMULAS = {
-    "product": lambda h, s, i, g, l: h * s * (1 + g) ** (59 / 12),  # noqa: ARG005, E741
-    "support": lambda h, s, i, g, l: 1e6 * h * (s + i) + 8 * l,  # noqa: ARG005, E741
-    "growth beside": lambda h, s, i, g, l: h / (1 - s) * (1 + i) + l * (1 + g) ** 4.9,  # noqa: E741
-    "nothing planned": lambda h, s, i, g, l: l * h * 3,  # noqa: ARG005, E741
+    "product": lambda h, s, g, **_: h * s * (1 + g) ** (59 / 12),
+    "support": lambda h, s, i, f, **_: 1e6 * h * (s + i) + 8 * f,
+    "growth beside": lambda h, s, i, g, f: h / (1 - s) * (1 + i) + f * (1 + g) ** 4.9,
+    "nothing planned": lambda h, f, **_: f * h * 3,
     # what ages by (1 - s) a year and loses i of it, but no less than a part that moves with g: planned, the age decides
-    "least loss": lambda h, s, i, g, l: 7 * h * (1 - larger_of(1 - (1 - s) ** 1.5 * (1 - i), 0.1 + g / 3)),  # noqa: ARG005, E741
+    "least loss": lambda h, s, i, g, **_: 7 * h * (1 - larger_of(1 - (1 - s) ** 1.5 * (1 - i), 0.1 + g / 3)),
     # the bend is in one figure alone, and none of the values tried for the others shows that they matter beyond it
-    "least loss at work": lambda h, s, i, g, l: 7 * h * (1 - larger_of(1 - (1 - s) ** 1.5 * (1 - i), 0.14 + g / 9)),  # noqa: ARG005, E741
+    "least loss at work": lambda h, s, i, g, **_: 7 * h * (1 - larger_of(1 - (1 - s) ** 1.5 * (1 - i), 0.14 + g / 9)),
 }
 
 
@@ -113,7 +113,7 @@ def test_a_cost_is_taken_apart_exactly(name):
 
 
 def test_a_least_fee_cannot_be_taken_apart_and_is_drawn_one_by_one():
-    least = Made(lambda h, s, i, g, l: max(0.05, h * s + i))  # noqa: ARG005, E741
+    least = Made(lambda h, s, i, **_: max(0.05, h * s + i))
     with pytest.raises(NotSeparable):
         decompose_cost(least, PARTS)
 

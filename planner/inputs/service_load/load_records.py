@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,12 +60,39 @@ class Figures:
         raise UnknownLoad(f"{path} is {str(value)[:40]!r}, expected a number not below 0")
 
 
-def list_records(data: bytes) -> list[tuple[str, Record]]:
-    """Every record of a file with its place. Raises UnknownLoad where it has none of the shapes."""
+def decode_text(data: bytes) -> str:
+    """The text of a file. Raises UnknownLoad where it is none."""
     try:
-        text = decode(data)[0].removeprefix("\ufeff")
+        return decode(data)[0].removeprefix("\ufeff")
     except UnicodeDecodeError:
         raise UnknownLoad("no text") from None
+
+
+def iterate_json_lines(text: str) -> Iterator[tuple[int, Record]]:
+    """The object on each line that is not blank, with its line. Raises UnknownLoad."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            raise UnknownLoad("no JSON", f"line {number}") from None
+        yield number, _check_object(row, f"line {number}")
+
+
+def iterate_rows(text: str) -> Iterator[tuple[int, Record]]:
+    """The rows of CSV with a head, each with its line. Raises UnknownLoad."""
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise UnknownLoad(str(error), f"line {reader.line_num}") from None
+
+
+def list_records(data: bytes) -> list[tuple[str, Record]]:
+    """Every record of a file with its place. Raises UnknownLoad where it has none of the shapes."""
+    text = decode_text(data)
     if not text.strip():
         raise UnknownLoad("an empty file")
     if text.lstrip()[:1] in "{[":
@@ -73,47 +100,28 @@ def list_records(data: bytes) -> list[tuple[str, Record]]:
     if KEY_VALUE_MARK in text:
         pairs = (line.partition(":") for line in text.splitlines())
         return [("", {key.strip(): value.strip() for key, colon, value in pairs if colon})]
-    return _list_rows(text)
+    return [(f"line {number}", row) for number, row in iterate_rows(text)]
 
 
 def _list_json(text: str) -> list[tuple[str, Record]]:
     try:
         document = json.loads(text)
     except ValueError:  # no JSON, or a number of too many digits
-        return _list_json_lines(text)
+        return [(f"line {number}", row) for number, row in iterate_json_lines(text)]
     except RecursionError:
         raise UnknownLoad("too deep for a result") from None
-    if isinstance(document, Mapping):
-        for name in LISTS:
-            if isinstance(document.get(name), list):
-                return _check_records((f"{name}[{index}]", each) for index, each in enumerate(document[name]))
-        return [("", document)]
-    return _check_records((f"[{index}]", each) for index, each in enumerate(document))
+    if not isinstance(document, Mapping):
+        return _check_records("", document)
+    listed = next((name for name in LISTS if isinstance(document.get(name), list)), None)
+    return [("", document)] if listed is None else _check_records(listed, document[listed])
 
 
-def _list_json_lines(text: str) -> list[tuple[str, Record]]:
-    rows = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            rows.append((f"line {number}", json.loads(line)))
-        except (ValueError, RecursionError):
-            raise UnknownLoad("no JSON", f"line {number}") from None
-    return _check_records(rows)
+def _check_records(name: str, records: list[Any]) -> list[tuple[str, Record]]:
+    places = ((f"{name}[{index}]", each) for index, each in enumerate(records))
+    return [(place, _check_object(each, place)) for place, each in places]
 
 
-def _check_records(rows: Any) -> list[tuple[str, Record]]:
-    records = list(rows)
-    for place, each in records:
-        if not isinstance(each, Mapping):
-            raise UnknownLoad("no JSON object", place)
-    return records
-
-
-def _list_rows(text: str) -> list[tuple[str, Record]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    try:
-        return [(f"line {reader.line_num}", row) for row in reader]
-    except csv.Error as error:
-        raise UnknownLoad(str(error), f"line {reader.line_num}") from None
+def _check_object(value: Any, place: str) -> Record:
+    if not isinstance(value, Mapping):
+        raise UnknownLoad("no JSON object", place)
+    return value

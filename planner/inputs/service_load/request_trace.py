@@ -15,17 +15,22 @@ is read as well, without the lengths of single requests (metric_history.py).
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
-from planner.inputs.service_load.load_records import UnknownLoad, list_records
+from planner.inputs.service_load.load_records import (
+    Record,
+    UnknownLoad,
+    decode_text,
+    iterate_json_lines,
+    iterate_rows,
+    list_records,
+)
 from planner.inputs.service_load.metric_history import is_history, read_traffic
 from planner.inputs.service_load.weekly_arrivals import (
     HOUR_S,
@@ -34,7 +39,6 @@ from planner.inputs.service_load.weekly_arrivals import (
     describe_span,
     measure_burstiness,
 )
-from planner.inputs.text_encoding import decode
 from planner.request.errors import InputProblem
 
 FAULTS_SHOWN = 10
@@ -144,46 +148,17 @@ def read_trace(data: bytes) -> RequestTrace:
     return RequestTrace(*([column[place] for place in order] for column in (times, inputs, outputs)))
 
 
-def _open_rows(data: bytes) -> tuple[TraceFormat, Iterator[tuple[int, Mapping[str, Any]]]]:
+def _open_rows(data: bytes) -> tuple[TraceFormat, Iterator[tuple[int, Record]]]:
     """The format of a trace, and its rows with their line."""
-    try:
-        text = decode(data)[0].removeprefix("\ufeff")
-    except UnicodeDecodeError:
-        raise UnknownLoad("no text") from None
-    rows = _json_lines(text) if text.lstrip()[:1] == "{" else _csv_rows(text)
+    text = decode_text(data)
+    written = iterate_json_lines(text) if text.lstrip()[:1] == "{" else iterate_rows(text)
+    rows = ((line, {str(name).strip(): value for name, value in row.items()}) for line, row in written)
     first = next(rows, None)
-    columns = {str(name).strip() for name in first[1]} if first is not None else set[str]()
+    columns = first[1].keys() if first is not None else set[str]()
     known = next((each for each in TRACES if {each.time, each.input_tokens, each.output_tokens} <= columns), None)
     if first is None or known is None:
         raise UnknownLoad("no trace of requests")
-
-    def every() -> Iterator[tuple[int, Mapping[str, Any]]]:
-        yield first
-        yield from rows
-
-    return known, every()
-
-
-def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    try:
-        for row in reader:
-            yield reader.line_num, {str(name).strip(): value for name, value in row.items()}
-    except csv.Error as error:
-        raise UnknownLoad(str(error), f"line {reader.line_num}") from None
-
-
-def _json_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            raise UnknownLoad("no JSON", f"line {number}") from None
-        if not isinstance(row, Mapping):
-            raise UnknownLoad("no JSON object", f"line {number}")
-        yield number, row
+    return known, chain((first,), rows)
 
 
 def observe_trace(trace: RequestTrace, name: str) -> ObservedTraffic:

@@ -6,17 +6,15 @@ point and names the missing figures; a row that is no result is refused with the
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
+from planner.performance.result_tables import RefusedResult, read_result_rows
 from planner.performance.serving.served_models import ServedFamily, load_families
 from planner.performance.serving.speed_model import STATIC, ServingPoint, missing_figure
-from planner.request.errors import InputProblem, InvalidRequest
 from pricing.accelerator import AcceleratorNames, embedded_names
 from pricing.csv_tables import parse_number
 from pricing.errors import UnknownName
@@ -72,14 +70,6 @@ class ServingResult:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedResult:
-    """A row that is no result, by its number in the file (the head is 1)."""
-
-    line: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class ServingTable:
     """The rows of a file: those that are results, and those that are not."""
 
@@ -95,33 +85,11 @@ def shipped_results() -> tuple[ServingResult, ...]:
 
 def read_results(path: Path, names: AcceleratorNames) -> ServingTable:
     """Every row of a table, used or refused with its line; InvalidRequest where it is no such table at all."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = "no UTF-8 text" if isinstance(error, UnicodeDecodeError) else error.strerror or str(error)
-        raise _table_problem(str(path), f"cannot be read: {why}") from None
-    reader = csv.DictReader(io.StringIO(text, newline=""), restval="", strict=True)
-    results: list[ServingResult] = []
-    refused: list[RefusedResult] = []
-    try:
-        if missing := [name for name in RESULT_COLUMNS if name not in (reader.fieldnames or ())]:
-            raise _table_problem(f"{path}:1", f"no column {', '.join(missing)}")
-        for row in reader:
-            outcome = "more cells than columns" if None in row else _parse_result(reader.line_num, row, names)
-            if isinstance(outcome, str):
-                refused.append(RefusedResult(reader.line_num, outcome))
-            else:
-                results.append(outcome)
-    except csv.Error as error:
-        raise _table_problem(f"{path}:{reader.line_num}", str(error)) from None
-    return ServingTable(tuple(results), tuple(refused))
+    parse_row = partial(_parse_result, names)
+    return ServingTable(*read_result_rows(path, RESULT_COLUMNS, EXPECTED_TABLE, parse_row))
 
 
-def _table_problem(place: str, why: str) -> InvalidRequest:
-    return InvalidRequest((InputProblem("", place, why, "", EXPECTED_TABLE),))
-
-
-def _parse_result(line: int, row: Mapping[str, str], names: AcceleratorNames) -> ServingResult | str:
+def _parse_result(names: AcceleratorNames, line: int, row: Mapping[str, str]) -> ServingResult | str:
     try:
         part = names.resolve(row["accelerator"])
     except UnknownName:

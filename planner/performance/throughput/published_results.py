@@ -7,8 +7,6 @@ Results of one setup that are far apart mix several setups, and are left out of 
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections import defaultdict
@@ -18,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Literal
 
-from planner.request.errors import InputProblem, InvalidRequest
+from planner.performance.result_tables import RefusedResult, read_result_rows
 from planner.request.models import WorkFamily
 from pricing.accelerator import AcceleratorNames
 from pricing.errors import UnknownName
@@ -86,19 +84,11 @@ class PublishedResult:
 
 
 @dataclass(frozen=True, slots=True)
-class SkippedRow:
-    """A row that is left out, by its number in the file (the head is 1), and the reason."""
-
-    line: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class ResultsTable:
     """The rows of a file: those that gave results (a row of two rates gives two), and those that gave none."""
 
-    used: list[list[PublishedResult]]
-    refused: list[SkippedRow]
+    used: tuple[list[PublishedResult], ...]
+    refused: tuple[RefusedResult, ...]
 
     @property
     def results(self) -> list[PublishedResult]:
@@ -107,29 +97,7 @@ class ResultsTable:
 
 def read_results(path: Path, names: AcceleratorNames) -> ResultsTable:
     """Every row of a table, used or refused with its line. Raises InvalidRequest where it is no such table at all."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = "no UTF-8 text" if isinstance(error, UnicodeDecodeError) else error.strerror or str(error)
-        raise InvalidRequest((InputProblem("", str(path), f"cannot be read: {why}", "", EXPECTED_TABLE),)) from None
-    reader = csv.DictReader(io.StringIO(text, newline=""), restval="")
-    table = ResultsTable([], [])
-    try:
-        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-        if missing:
-            raise InvalidRequest(
-                (InputProblem("", f"{path}:1", f"no column {', '.join(missing)}", "", EXPECTED_TABLE),)
-            )
-        for row in reader:
-            # Only the reader knows the line past empty lines and cells with line ends.
-            outcome = "more cells than columns" if None in row else _row_results(row, names)
-            if isinstance(outcome, str):
-                table.refused.append(SkippedRow(reader.line_num, outcome))
-            else:
-                table.used.append(outcome)
-    except csv.Error as error:
-        raise InvalidRequest((InputProblem("", f"{path}:{reader.line_num}", str(error), "", EXPECTED_TABLE),)) from None
-    return table
+    return ResultsTable(*read_result_rows(path, COLUMNS, EXPECTED_TABLE, lambda _, row: _row_results(row, names)))
 
 
 def _row_results(row: Mapping[str, str], names: AcceleratorNames) -> list[PublishedResult] | str:

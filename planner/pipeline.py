@@ -70,13 +70,12 @@ DOCUMENT_INPUT = InputProvenance("", "document", "")
 
 def plan(request: Request, catalog: Catalog, inputs: InputProvenance = DOCUMENT_INPUT) -> Plan:
     """The plan for `request` at the prices of `catalog`. Raises InvalidRequest with every problem of the request."""
-    found = _plan_with_case(request, catalog, inputs)[0]
+    found, case = _plan_with_case(request, catalog, inputs)
     if not request.call_prices and all(workload.recovery is None for workload in request.workloads):
         return found
     from planner.analysis.changed_requests import add_comparisons
 
-    assumed = _prepare_basis(request, catalog).assumptions
-    return add_comparisons(request, found, assumed, partial(_solve_first_strategy, catalog))
+    return add_comparisons(request, found, case.setting.assumptions, partial(_solve_first_strategy, catalog))
 
 
 def _solve_first_strategy(catalog: Catalog, request: Request) -> Strategy:

@@ -53,7 +53,7 @@ from planner.supply.limits import LimitRules
 from planner.workloads.demand import PortfolioDemand, WorkloadDemand
 
 FULL_COLUMNS = 6_000
-"""Programs of at most so many columns are not pruned where there are targets on commitments."""
+"""Markets of at most about so many decisions are not pruned where there are targets on commitments."""
 
 
 def build_choice_set(
@@ -61,7 +61,8 @@ def build_choice_set(
 ) -> ChoiceSet:
     """The market without dominated candidates. Owned systems that renting would beat stay: onprem must own."""
     rules = rules or LimitRules()
-    if rules.commitment_targets and _count_columns(market, demands) <= FULL_COLUMNS:
+    slots = [demands.count_slots(need) for need in demands.needs]
+    if rules.commitment_targets and sum(slots[c.need] for c in market.candidates) <= FULL_COLUMNS:
         return full_choice_set(market, assumptions, terms, len(demands.needs))
     rates = hourly_rates(market, assumptions, terms)
     setting = DominanceSetting(
@@ -98,12 +99,6 @@ def build_choice_set(
         len(market.candidates) - count,
         is_partial=bool(rules.commitment_targets),
     )
-
-
-def _count_columns(market: Market, demands: PortfolioDemand) -> int:
-    """About how many decisions there are without pruning."""
-    months, blocks = len(demands.month_names), len(demands.block_hours)
-    return sum(months * (blocks if demands.needs[c.need].serving else 1) for c in market.candidates)
 
 
 def full_choice_set(market: Market, assumptions: Assumptions, terms: Terms, needs: int) -> ChoiceSet:

@@ -87,13 +87,9 @@ def build_program(setting: PlanningContext, allowed: StrategyScope) -> LinearPro
 def count_columns(setting: PlanningContext, allowed: StrategyScope) -> int:
     """About how many decisions the program of a strategy has, before any of it is made."""
     demands, choice = setting.demands, setting.choice
-    columns = 0
-    for candidates in (*choice.hourly, *choice.overflow, *(item.candidates for item in allowed.shared)):
-        for candidate in candidates:
-            need = demands.needs[candidate.need]
-            months = need.deadline or setting.terms.months
-            columns += months * (len(demands.block_hours) if need.serving else 1)
-    return columns
+    offered = (*choice.hourly, *choice.overflow, *(item.candidates for item in allowed.shared))
+    slots = [demands.count_slots(need) for need in demands.needs]
+    return sum(slots[candidate.need] for candidates in offered for candidate in candidates)
 
 
 def list_steps(setting: PlanningContext, allowed: StrategyScope) -> Iterator[CandidateActivity]:

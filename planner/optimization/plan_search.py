@@ -144,7 +144,7 @@ class _Search:
         best: SearchedPlan | None = None
         for count in (None,) if has_all else (nearest, nearest * MORE_HOMES, nearest * MORE_HOMES**2):
             choice = choose_homes(self.by_place, ranking, count, limits.work, limits.gap)
-            if choice is None:
+            if choice is None or (best is not None and best.choice is not None and choice.is_same(best.choice)):
                 continue
             plan = replace(self._solve_homes(choice.used, choice), choice=choice)
             if plan.solution.values:

@@ -65,7 +65,7 @@ def find_violations(plan: VerifiedPlan) -> tuple[Violation, ...]:
         _check_standing_work,
         _check_homes,
         _check_gangs,
-        _check_money,
+        _check_committed_money,
         _check_parallel_jobs,
         _check_days,
         _check_dated_orders,
@@ -232,7 +232,7 @@ def _check_gangs(plan: VerifiedPlan) -> Iterator[Violation]:
                 yield Violation("gang_larger_than_bought", need.workload.name, use.month, span, count)
 
 
-def _check_money(plan: VerifiedPlan) -> Iterator[Violation]:
+def _check_committed_money(plan: VerifiedPlan) -> Iterator[Violation]:
     """Committed money pays in each hour for nodes that run in that hour: of work that may run at any hour, in none of
     its hours at a place for more nodes of a gang than it suffices for."""
     active = active_units(plan)

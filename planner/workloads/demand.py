@@ -79,6 +79,10 @@ class PortfolioDemand:
     month_names: tuple[str, ...]
     block_of_hour: tuple[int, ...]
 
+    def count_slots(self, need: WorkloadDemand) -> int:
+        """The months, and blocks of standing work, in which work of a workload may be done."""
+        return (need.deadline or len(self.month_names)) * (len(self.block_hours) if need.serving else 1)
+
 
 def compute_demands(
     request: Request, hours_per_month: float, units_per_accelerator_hour: dict[str, float]

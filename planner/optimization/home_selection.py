@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from planner.optimization.home_search import search_homes
 from planner.optimization.linear_program import LinearProgram
 from planner.optimization.model import StrategyScope
 from planner.optimization.place_program import PlaceProgram
@@ -22,6 +23,8 @@ from planner.supply.candidates import Candidate
 
 STEPWISE_COLUMNS, FIRST_STEP_GAP = 30_000, 2e-3
 """Programs by place with more columns are solved in two steps, the first to this gap."""
+SEARCHED, UNITS_GAP = 8, 5e-4
+"""Nearest homes of each workload that are searched by moves, and the gap of the units for what is found."""
 NO_UNITS = 1e-6
 USED_SHARE = 1e-3
 """Of a workload: a home of the relaxation that has less is left by rounding."""
@@ -75,21 +78,43 @@ class HomeChoice:
         )
 
 
+def find_homes(
+    by_place: PlaceProgram, setting: PlanningContext, allowed: StrategyScope, ranking: HomeRanking, work: float
+) -> HomeChoice | None:
+    """Homes found by moves among those that are used and the nearest ones (home_search.py), and the best units for
+    them; None where they cannot do all of the work."""
+    kept = [used.union(places[:SEARCHED]) for used, places in zip(ranking.used, ranking.nearest, strict=True)]
+    homes = search_homes(by_place, setting, allowed, kept)
+    closed = [
+        column
+        for (need, place), columns in by_place.homes.items()
+        for column in columns
+        if homes.get(need, place) != place and by_place.program.columns[column].month == 0
+    ]
+    return _choose(by_place, closed, len(ranking.used), work, UNITS_GAP)
+
+
 def choose_homes(
     by_place: PlaceProgram, ranking: HomeRanking, nearest: int | None, work: float, gap: float
 ) -> HomeChoice | None:
     """The best homes among those that are used and so many of the nearest for each workload (None: among all); None
     where they cannot do all of the work."""
+    closed = [
+        column
+        for (need, place), columns in by_place.homes.items()
+        for column in columns
+        if nearest is not None and place not in ranking.used[need] and place not in ranking.nearest[need][:nearest]
+    ]
+    return _choose(by_place, closed, len(ranking.used), work, gap)
+
+
+def _choose(by_place: PlaceProgram, closed: Sequence[int], needs: int, work: float, gap: float) -> HomeChoice | None:
+    """The choice of the program by place with some columns of homes closed."""
     program = by_place.program
-    if nearest is not None:
-        kept = [used.union(places[:nearest]) for used, places in zip(ranking.used, ranking.nearest, strict=True)]
-        upper = list(program.upper)
-        for (need, place), columns in by_place.homes.items():
-            if place not in kept[need]:
-                for column in columns:
-                    upper[column] = 0.0
-        program = replace(program, upper=upper)
-    found = _solve_stepwise(program, work, gap)
+    upper = list(program.upper)
+    for column in closed:
+        upper[column] = 0.0
+    found = _solve_stepwise(replace(program, upper=upper), work, gap)
     if not found.values:
         return None
     units = {
@@ -97,7 +122,7 @@ def choose_homes(
         for column, value in zip(program.columns, found.values, strict=True)
         if column.kind == "start"
     }
-    used = _used_places(by_place, found.values, len(ranking.used))
+    used = _used_places(by_place, found.values, needs)
     return HomeChoice(used, units, found.bound, found.cut_by_clock)
 
 

@@ -118,23 +118,15 @@ def add_start_columns(
     """The units of each shared resource by the month of their start; returns them by the months that they cover."""
     started: constraints.StartColumns = defaultdict(list)
     for index, item in enumerate(shared):
+        existing = item.resource.held
+        least = existing.count if existing is not None else 0.0  # paid for in any case
+        most = existing.count if existing is not None else _max_useful_units(item, demands)
         for start in item.starts:
-            column = _add_start_column(program, index, item, start.month, start.present_cost, demands)
+            kind = ProgramColumn("start", index, start.month)
+            column = program.column(kind, start.present_cost, most, whole=not item.weights, lower=least)
             for month in start.covers:
                 started[index, month].append(column)
     return started
-
-
-def _add_start_column(
-    program: LinearProgram, index: int, item: SharedResource, month: int, cost: float, demands: PortfolioDemand
-) -> int:
-    existing = item.resource.held
-    if existing is not None:
-        count = existing.count  # paid for in any case: lower bound and upper bound are equal
-        return program.column(ProgramColumn("start", index, month), cost, count, whole=True, lower=count)
-    return program.column(
-        ProgramColumn("start", index, month), cost, _max_useful_units(item, demands), whole=not item.weights
-    )
 
 
 def _is_divided(step: CandidateActivity, setting: PlanningContext, divided: Collection[int]) -> bool:

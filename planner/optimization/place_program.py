@@ -47,10 +47,13 @@ RATE_DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class PlaceProgram:
-    """The program, and the columns that bring work of a workload to a place."""
+    """The program, the columns that bring work of a workload to a place, and what it was made of: the stays of each
+    workload and the shared resources of each place."""
 
     program: LinearProgram
     homes: dict[tuple[int, Place], list[int]]
+    stays: list[list[Stay]]
+    groups: dict[Place, list[ResourceGroup]]
 
 
 class _Level(NamedTuple):
@@ -69,7 +72,7 @@ class _Level(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class ResourceGroup:
     """Shared resources that are used alike at a place: nodes, days of nodes, or money (`weight` an hour of a node)."""
 
     items: tuple[int, ...]
@@ -82,7 +85,8 @@ class _Group:
 def build_place_program(setting: PlanningContext, allowed: StrategyScope) -> PlaceProgram:
     """The program of one strategy."""
     builder = _Builder(setting, allowed)
-    for index, stays in enumerate(list_stays(setting, allowed)):
+    stays_by_need = list_stays(setting, allowed)
+    for index, stays in enumerate(stays_by_need):
         need = setting.demands.needs[index]
         if need.may_spread:
             builder.add_spread_work(index, stays)
@@ -93,7 +97,7 @@ def build_place_program(setting: PlanningContext, allowed: StrategyScope) -> Pla
     builder.add_levels()
     add_ownership_constraints(builder.program, setting, allowed.shared)
     add_carbon_rows(builder.program, setting, allowed.shared, builder.emitted)
-    return PlaceProgram(builder.program, builder.homes)
+    return PlaceProgram(builder.program, builder.homes, stays_by_need, builder.groups)
 
 
 @dataclass(slots=True)
@@ -110,7 +114,7 @@ class _Builder:
     """By year, the emission of work at places in the cloud, where carbon is limited; that of owned nodes and of what
     exceeds them is none here."""
     kg_per_hour: dict[Place, float] = field(default_factory=dict)
-    groups: dict[Place, list[_Group]] = field(init=False)
+    groups: dict[Place, list[ResourceGroup]] = field(init=False)
     money: frozenset[Place] = field(init=False)
     """Places where committed money may pay."""
 
@@ -188,7 +192,7 @@ class _Builder:
         for (items, month, _), uses in capacity.items():
             self.program.row(-math.inf, 0.0, [*uses, *((y, -1.0) for i in items for y in self.started[i, month])])
 
-    def _hold_money(self, level: _Level, group: _Group, doing: RowEntries) -> None:
+    def _hold_money(self, level: _Level, group: ResourceGroup, doing: RowEntries) -> None:
         """Money for a part of a gang's nodes does no more than that part of a task; where a part of the task is done in
         other months or places it does all or none."""
         hours = self.task_hours[level]
@@ -204,7 +208,7 @@ class _Builder:
             self.program.row(-math.inf, 0.0, [(z, of_gang), *starts])
 
     def _cover(
-        self, level: _Level, group: _Group, capacity: dict[tuple[tuple[int, ...], int, int], RowEntries]
+        self, level: _Level, group: ResourceGroup, capacity: dict[tuple[tuple[int, ...], int, int], RowEntries]
     ) -> Iterator[tuple[int, float]]:
         """Columns for the units of a group that do work of a level, with the node-hours that each does."""
         if not any((item, level.month) in self.started for item in group.items):
@@ -282,7 +286,7 @@ def _round_up(rate: float) -> float:
     return math.ceil(rate * scale - ROUNDING) / scale
 
 
-def _list_groups(setting: PlanningContext, allowed: StrategyScope) -> dict[Place, list[_Group]]:
+def _list_groups(setting: PlanningContext, allowed: StrategyScope) -> dict[Place, list[ResourceGroup]]:
     """The shared resources of each place: its nodes together, days of nodes, and each commitment to money."""
     resources = setting.market.resources
     alike: dict[tuple[Place, str], dict[int, float]] = defaultdict(dict)
@@ -291,9 +295,11 @@ def _list_groups(setting: PlanningContext, allowed: StrategyScope) -> dict[Place
             kind = f"money {index}" if item.weights else item.resource.unit
             here, weight = alike[resources[candidate.resource].place, kind], item.weight(candidate)
             here[index] = min(weight, here.get(index, weight))
-    groups: dict[Place, list[_Group]] = defaultdict(list)
+    groups: dict[Place, list[ResourceGroup]] = defaultdict(list)
     for (place, _), weights in alike.items():
         first = allowed.shared[next(iter(weights))]
         is_money = bool(first.weights)
-        groups[place].append(_Group(tuple(weights), min(weights.values()), first.by_month, first.use_costs, is_money))
+        groups[place].append(
+            ResourceGroup(tuple(weights), min(weights.values()), first.by_month, first.use_costs, is_money)
+        )
     return groups

@@ -16,6 +16,7 @@ from planner.optimization.home_selection import (
     HomeRanking,
     choose_homes,
     close_homes,
+    find_homes,
     fix_starts,
     keep_homes,
     rank_homes,
@@ -43,19 +44,20 @@ MORE_HOMES, FAR_GAP = 4, 0.05
 class SearchLimits:
     """How long to search: `whole_columns` of a program that is searched whole, `nearest` homes of each workload for the
     first plan, the `work` of a search, and the `gap` that ends it. `place_columns`: of a program by place that is
-    solved with all homes for its bound."""
+    solved with all homes for its bound. `near`: a gap within which homes that were found by moves are good enough."""
 
     whole_columns: int
     nearest: int
     work: float
     gap: float
     place_columns: int
+    near: float
 
 
 EFFORTS: Mapping[Effort, SearchLimits] = {
-    "quick": SearchLimits(SMALL_COLUMNS, 1, 1e7, 5e-3, 0),
-    "standard": SearchLimits(40_000, 2, 2e7, 5e-4, 30_000),
-    "proof": SearchLimits(400_000, 8, 4e8, 1e-6, 100_000),
+    "quick": SearchLimits(SMALL_COLUMNS, 1, 1e7, 5e-3, 0, FAR_GAP),
+    "standard": SearchLimits(40_000, 2, 2e7, 5e-4, 30_000, 5e-4),
+    "proof": SearchLimits(400_000, 8, 4e8, 1e-6, 100_000, GAP_TARGET),
 }
 
 
@@ -140,18 +142,16 @@ class _Search:
         all the rest. Where its plan is far from the bound, more homes; where that cannot do all of the work, more for
         the model, in the end all of them."""
         limits, ranking = self.limits, self.ranking
+        by_moves = find_homes(self.by_place, self.setting, self.allowed, ranking, limits.work)
+        best = self._solve_choice(by_moves, None, -math.inf)
+        if best is not None and _is_near(best, limits.near):
+            return best
         has_all = len(self.by_place.program.columns) <= ALL_HOMES_COLUMNS
-        best: SearchedPlan | None = None
         for count in (None,) if has_all else (nearest, nearest * MORE_HOMES, nearest * MORE_HOMES**2):
             choice = choose_homes(self.by_place, ranking, count, limits.work, limits.gap)
-            if choice is None or (best is not None and best.choice is not None and choice.is_same(best.choice)):
-                continue
-            plan = replace(self._solve_homes(choice.used, choice), choice=choice)
-            if plan.solution.values:
-                plan = _prove(plan, choice.bound if has_all else -math.inf)
-                best = plan if best is None else _cheaper(best, plan)
-                if _is_near(best, FAR_GAP):
-                    break
+            best = self._solve_choice(choice, best, choice.bound if has_all and choice is not None else -math.inf)
+            if best is not None and _is_near(best, FAR_GAP):
+                break
         if best is not None:
             return best
         more, most = nearest, max(map(len, ranking.nearest), default=0)
@@ -161,6 +161,17 @@ class _Search:
             if plan.solution.status != "infeasible" or more >= most:
                 return plan
             more *= MORE_HOMES
+
+    def _solve_choice(self, choice: HomeChoice | None, best: SearchedPlan | None, bound: float) -> SearchedPlan | None:
+        """The better of the best plan so far and that of a choice, with the better bound."""
+        if choice is None:
+            return best
+        if best is not None and best.choice is not None and choice.is_same(best.choice):
+            return _prove(best, bound)
+        plan = _prove(replace(self._solve_homes(choice.used, choice), choice=choice), bound)
+        if not plan.solution.values:
+            return best
+        return plan if best is None else _cheaper(best, plan)
 
     def search_all(self, plan: SearchedPlan) -> SearchedPlan:
         """The same with all homes, unless they give the same choice: then their bound of that plan alone."""

@@ -53,9 +53,10 @@ class PlaceOffers:
 
 @dataclass(frozen=True, slots=True)
 class WorkLevel:
-    """Work of one stay that nodes may do. By month: nodes that stand in each block, node-hours of work at any hour,
-    and what a node-hour of either saves."""
+    """Work of one stay that nodes may do, in gangs over `span` nodes. By month: nodes that stand in each block,
+    node-hours of work at any hour, and what a node-hour of either saves."""
 
+    span: int
     standing: Floats
     any_hour: Floats
     rates: Floats
@@ -63,9 +64,10 @@ class WorkLevel:
 
 @dataclass(frozen=True, slots=True)
 class IdleWork:
-    """Work that takes what others leave idle: node-hours in all, the most in a month, the last month (from 0), and what
-    a node-hour saves."""
+    """Work that takes what others leave idle: nodes of a gang, node-hours in all, the most in a month, the last month
+    (from 0), and what a node-hour saves."""
 
+    span: int
     hours: float
     most_a_month: float
     last_month: int
@@ -101,36 +103,61 @@ def list_offers(
 def most_saved(
     offers: PlaceOffers, levels: Sequence[WorkLevel], idle_work: Sequence[IdleWork], block_hours: Floats
 ) -> float:
-    """What the best terms save, after their cost: nodes, or money for parts of nodes alone."""
+    """What the best terms save, after their cost: nodes by the whole gangs of some size, for work of gangs that are no
+    larger, or money for parts of nodes."""
+    every_term, saved = (*offers.nodes, *offers.money), 0.0
+    for span in sorted({level.span for level in levels}):
+        served = [level for level in levels if level.span <= span]
+        peak = _peak_nodes(served, block_hours)
+        a_layer = span * math.ceil(max(1.0, peak / span / LAYERS) - ROUNDING)
+        saved = max(saved, _save(offers, every_term, served, idle_work, block_hours, peak, a_layer))
+    if offers.money and (peak := _peak_nodes(levels, block_hours)):
+        saved = max(saved, _save(offers, offers.money, levels, idle_work, block_hours, peak, peak / LAYERS))
+    return saved
+
+
+def _peak_nodes(levels: Sequence[WorkLevel], block_hours: Floats) -> float:
+    """The nodes that are busy with all of the work in some block of some month."""
     import numpy as np
 
     if not levels:
         return 0.0
+    standing = np.add.reduce([level.standing for level in levels])
+    any_hour = np.add.reduce([level.any_hour for level in levels])
+    return max(float(standing.max()), float((any_hour + standing @ block_hours).max() / block_hours.sum()))
+
+
+def _save(
+    offers: PlaceOffers,
+    terms: Sequence[Term],
+    levels: Sequence[WorkLevel],
+    idle_work: Sequence[IdleWork],
+    block_hours: Floats,
+    peak: float,
+    a_layer: float,
+) -> float:
+    """What nodes save in layers of so many."""
+    import numpy as np
+
     rates = np.array([level.rates for level in levels])
     order = np.argsort(-rates, axis=0, kind="stable")
     rates = np.take_along_axis(rates, order, 0)
     steps = rates - np.vstack([rates[1:], np.zeros((1, rates.shape[1]))])
     any_hour = np.take_along_axis(np.array([level.any_hour for level in levels]), order, 0).cumsum(axis=0)
     standing = np.take_along_axis(np.array([level.standing for level in levels]), order[:, :, None], 0).cumsum(axis=0)
-    hours = float(block_hours.sum())
-    peak = max(float(standing[-1].max()), float((any_hour[-1] + standing[-1] @ block_hours).max()) / hours)
-
-    def save(terms: Sequence[Term], a_layer: float) -> float:
-        layers = math.ceil((peak + float(offers.held.max())) / a_layer - ROUNDING)
-        nodes = np.arange(layers + 1) * a_layer
-        done = np.einsum("jtbn,b->jtn", np.minimum(standing[..., None], nodes), block_hours)
-        busy = np.minimum(any_hour[..., None] + done, nodes * hours)
-        saved = np.einsum("jt,jtn->tn", steps, busy)
-        held = np.minimum(np.rint(offers.held / a_layer).astype(np.int64), layers)[:, None]
-        more = np.minimum(np.arange(layers + 1) + held, layers)
-        saving = np.take_along_axis(saved, more, 1)
-        best, bought = _choose_terms(np.diff(saving, axis=1), terms, a_layer)
+    layers = math.ceil((peak + float(offers.held.max())) / a_layer - ROUNDING)
+    nodes = np.arange(layers + 1) * a_layer
+    done = np.einsum("jtbn,b->jtn", np.minimum(standing[..., None], nodes), block_hours)
+    busy = np.minimum(any_hour[..., None] + done, nodes * block_hours.sum())
+    saved = np.einsum("jt,jtn->tn", steps, busy)
+    held = np.minimum(np.rint(offers.held / a_layer).astype(np.int64), layers)[:, None]
+    saving = np.take_along_axis(saved, np.minimum(np.arange(layers + 1) + held, layers), 1)
+    best, bought = _choose_terms(np.diff(saving, axis=1), terms, a_layer)
+    if idle_work:
         there = np.minimum(bought[:, None] + held, layers)
-        idle = there * a_layer * hours - np.take_along_axis(busy[-1], there, 1)
-        return float(np.take_along_axis(saved, held, 1).sum()) + best + _fill_idle(idle[:, 0], idle_work)
-
-    found = save((*offers.nodes, *offers.money), max(1.0, math.ceil(peak / LAYERS - ROUNDING)))
-    return max(found, save(offers.money, peak / LAYERS)) if offers.money and peak else found
+        idle = there * a_layer * block_hours.sum() - np.take_along_axis(busy[-1], there, 1)
+        best += _fill_idle(idle[:, 0], there[:, 0] * a_layer, idle_work)
+    return float(np.take_along_axis(saved, held, 1).sum()) + best
 
 
 def _choose_terms(saving: Floats, terms: Sequence[Term], a_layer: float) -> tuple[float, NDArray[np.int64]]:
@@ -158,14 +185,15 @@ def _choose_terms(saving: Floats, terms: Sequence[Term], a_layer: float) -> tupl
     return float(best[0].sum()), bought
 
 
-def _fill_idle(idle: Floats, work: Sequence[IdleWork]) -> float:
-    """What idle node-hours by month save when work fills them, one after the other."""
+def _fill_idle(idle: Floats, nodes: Floats, work: Sequence[IdleWork]) -> float:
+    """What idle node-hours by month save when work fills them, one after the other, where nodes suffice for its
+    gangs."""
     import numpy as np
 
     saved = 0.0
     for each in work:
         months = slice(each.last_month + 1)
-        taken = np.minimum(np.maximum(idle[months], 0.0), each.most_a_month)
+        taken = np.where(nodes[months] >= each.span, np.clip(idle[months], 0.0, each.most_a_month), 0.0)
         taken *= min(1.0, each.hours / max(float(taken.sum()), ROUNDING))
         idle[months] -= taken
         saved += float(taken.sum()) * each.rate

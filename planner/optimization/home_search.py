@@ -113,7 +113,7 @@ class _StayPricer:
         if stay.is_shared:
             hours = float(stay.steady_hours[0] + stay.spot_hours[0])
             last = min(int(stay.months[-1]), stay.last_month) - 1
-            idle = IdleWork(hours, hours * stay.most_a_month, last, cost / hours)
+            idle = IdleWork(stay.span, hours, hours * stay.most_a_month, last, cost / hours)
             yield PricedStay(stay.need, stay.place, cost, idle_work=idle)
 
     def _price(self, stay: Stay, done: NDArray[np.bool_], share: float, after: float) -> PricedStay:
@@ -145,7 +145,7 @@ class _StayPricer:
             np.add.at(any_hour, at, hours)
         worth, total = (np.bincount(at, values, self.months) for values in (hours * rates, hours))
         mean = np.divide(worth, total, out=np.zeros(self.months), where=total > 0)
-        return WorkLevel(standing, any_hour, np.maximum(mean, 0.0))
+        return WorkLevel(stay.span, standing, any_hour, np.maximum(mean, 0.0))
 
 
 @dataclass(slots=True)

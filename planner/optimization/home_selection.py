@@ -63,10 +63,11 @@ def rank_homes(by_place: PlaceProgram, needs: int) -> HomeRanking | None:
 @dataclass(frozen=True, slots=True)
 class HomeChoice:
     """Places of each workload with whole units of the program by place, and its units by resource (its number) and
-    month of start. `bound`: of the program that it is a solution of."""
+    month of start; the `cost` of that solution, and the `bound` of its program."""
 
     used: tuple[frozenset[Place], ...]
     units: dict[tuple[int, int], float]
+    cost: float
     bound: float
     cut_by_clock: bool
 
@@ -123,7 +124,7 @@ def _choose(by_place: PlaceProgram, closed: Sequence[int], needs: int, work: flo
         if column.kind == "start"
     }
     used = _used_places(by_place, found.values, needs)
-    return HomeChoice(used, units, found.bound, found.cut_by_clock)
+    return HomeChoice(used, units, found.objective, found.bound, found.cut_by_clock)
 
 
 def _solve_stepwise(program: LinearProgram, work: float, gap: float) -> Solution:

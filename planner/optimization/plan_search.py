@@ -36,6 +36,8 @@ EXACT_COLUMNS = 15_000
 """Programs of at most so many columns are searched to the smallest gap, where they are searched whole."""
 ALL_HOMES_COLUMNS = 8_000
 """Programs by place of at most so many columns choose among all homes, and their bound is that of all."""
+UNITS_LOSS = 0.01
+"""Above the program by place, units that it chose are chosen again with all that it leaves out."""
 MORE_HOMES, FAR_GAP = 4, 0.05
 """Times as many homes where a selection cannot do all of the work, or its plan is farther than this from the bound."""
 
@@ -193,8 +195,9 @@ class _Search:
         found = None
         if choice is not None:
             found = solve_parts(fix_starts(closed, choice), limits.work, limits.gap, plan_only=True)
-        if found is None or not found.values:
-            found = solve_parts(closed, limits.work, limits.gap, plan_only=True)
+        if found is None or choice is None or found.objective > choice.cost * (1 + UNITS_LOSS) or not found.values:
+            free = solve_parts(closed, limits.work, limits.gap, plan_only=True)
+            found = free if found is None or not found.values or free.objective < found.objective else found
         cut = found.cut_by_clock or self.ranking.cut_by_clock or (choice is not None and choice.cut_by_clock)
         found = replace(found, bound=self.ranking.bound, cut_by_clock=cut)
         return _prove(SearchedPlan(part, scope, program, found, self.columns), -math.inf)

@@ -8,7 +8,7 @@ those that are nearest to being used, by their reduced costs; the model of these
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from planner.optimization.home_search import search_homes
@@ -62,10 +62,12 @@ def rank_homes(by_place: PlaceProgram, needs: int) -> HomeRanking | None:
 
 @dataclass(frozen=True, slots=True)
 class HomeChoice:
-    """Places of each workload with whole units of the program by place, and its units by resource (its number) and
-    month of start; the `cost` of that solution, and the `bound` of its program."""
+    """A solution of the program by place in whole units: the places of each workload, where that on owned nodes goes
+    with what exceeds them, and units by resource (its number) and month of start; its `cost`, and the `bound` of its
+    program."""
 
     used: tuple[frozenset[Place], ...]
+    overflow: dict[int, Place]
     units: dict[tuple[int, int], float]
     cost: float
     bound: float
@@ -73,7 +75,7 @@ class HomeChoice:
 
     def is_same(self, other: HomeChoice) -> bool:
         """Whether the other has the same homes and starts."""
-        return self.used == other.used and all(
+        return (self.used, self.overflow) == (other.used, other.overflow) and all(
             abs(self.units.get(start, 0.0) - other.units.get(start, 0.0)) < NO_UNITS
             for start in self.units.keys() | other.units.keys()
         )
@@ -124,7 +126,9 @@ def _choose(by_place: PlaceProgram, closed: Sequence[int], needs: int, work: flo
         if column.kind == "start"
     }
     used = _used_places(by_place, found.values, needs)
-    return HomeChoice(used, units, found.objective, found.bound, found.cut_by_clock)
+    columns = program.columns
+    overflow = {columns[u].owner: to for u, to in by_place.overflow.items() if found.values[u] > USED_SHARE}
+    return HomeChoice(used, overflow, units, found.objective, found.bound, found.cut_by_clock)
 
 
 def _solve_stepwise(program: LinearProgram, work: float, gap: float) -> Solution:
@@ -156,24 +160,36 @@ def _used_places(by_place: PlaceProgram, values: Sequence[float], needs: int) ->
 
 
 def keep_homes(
-    setting: PlanningContext, allowed: StrategyScope, kept: Sequence[frozenset[Place]]
+    setting: PlanningContext,
+    allowed: StrategyScope,
+    kept: Sequence[frozenset[Place]],
+    overflow: Mapping[int, Place] | None = None,
 ) -> tuple[PlanningContext, StrategyScope]:
-    """The same problem with only these places for each workload. Overflow of owned nodes and existing capacity stay,
-    and so do all shared resources, some with nobody to use them."""
-    stays = _keeps(setting, kept)
+    """The same problem with only these places for each workload, and for its `overflow` where one is named. Existing
+    capacity stays, and so do all shared resources, some with nobody to use them."""
+    stays, takes = _keeps(setting, kept), _takes_overflow(setting, overflow)
     hourly = tuple(tuple(filter(stays, candidates)) for candidates in setting.choice.hourly)
+    taking = tuple(tuple(filter(takes, candidates)) for candidates in setting.choice.overflow)
     shared = tuple(
         item if item.resource.held else replace(item, candidates=tuple(filter(stays, item.candidates)))
         for item in allowed.shared
     )
-    choice = replace(setting.choice, hourly=hourly)
+    choice = replace(setting.choice, hourly=hourly, overflow=taking)
     return replace(setting, choice=choice), replace(allowed, shared=shared)
 
 
-def close_homes(program: LinearProgram, setting: PlanningContext, kept: Sequence[frozenset[Place]]) -> LinearProgram:
-    """The whole program with no work at homes other than those of `keep_homes`: its solutions are solutions of both."""
-    stays = _keeps(setting, kept)
-    closed = [not step.overflow and not stays(step.candidate) for step in program.steps]
+def close_homes(
+    program: LinearProgram,
+    setting: PlanningContext,
+    kept: Sequence[frozenset[Place]],
+    overflow: Mapping[int, Place] | None = None,
+) -> LinearProgram:
+    """The whole program with no work other than that of `keep_homes`: its solutions are solutions of both."""
+    stays, takes = _keeps(setting, kept), _takes_overflow(setting, overflow)
+    closed = [
+        step.shared is None and not takes(step.candidate) if step.overflow else not stays(step.candidate)
+        for step in program.steps
+    ]
     upper = [
         0.0 if column.kind == "work" and closed[column.owner] else most
         for column, most in zip(program.columns, program.upper, strict=True)
@@ -198,3 +214,14 @@ def _keeps(setting: PlanningContext, kept: Sequence[frozenset[Place]]) -> Callab
     """Tells the candidates at a place that stays."""
     resources = setting.market.resources
     return lambda candidate: resources[candidate.resource].place in kept[candidate.need]
+
+
+def _takes_overflow(setting: PlanningContext, overflow: Mapping[int, Place] | None) -> Callable[[Candidate], bool]:
+    """Tells the candidates that may take overflow: all, where no place is named."""
+    named, resources = overflow or {}, setting.market.resources
+
+    def takes(candidate: Candidate) -> bool:
+        place = resources[candidate.resource].place
+        return named.get(candidate.need, place) == place
+
+    return takes

@@ -47,11 +47,12 @@ RATE_DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class PlaceProgram:
-    """The program, the columns that bring work of a workload to a place, and what it was made of: the stays of each
-    workload and the shared resources of each place."""
+    """The program, the columns that bring work of a workload to a place, where the overflow of those on owned nodes
+    goes, and what it was made of: the stays of each workload and the shared resources of each place."""
 
     program: LinearProgram
     homes: dict[tuple[int, Place], list[int]]
+    overflow: dict[int, Place]
     stays: list[list[Stay]]
     groups: dict[Place, list[ResourceGroup]]
 
@@ -97,7 +98,7 @@ def build_place_program(setting: PlanningContext, allowed: StrategyScope) -> Pla
     builder.add_levels()
     add_ownership_constraints(builder.program, setting, allowed.shared)
     add_carbon_rows(builder.program, setting, allowed.shared, builder.emitted)
-    return PlaceProgram(builder.program, builder.homes, stays_by_need, builder.groups)
+    return PlaceProgram(builder.program, builder.homes, builder.overflow, stays_by_need, builder.groups)
 
 
 @dataclass(slots=True)
@@ -106,6 +107,7 @@ class _Builder:
     allowed: StrategyScope
     program: LinearProgram = field(default_factory=LinearProgram)
     homes: dict[tuple[int, Place], list[int]] = field(default_factory=lambda: defaultdict(list))
+    overflow: dict[int, Place] = field(default_factory=dict)
     levels: dict[_Level, dict[int, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
     task_hours: dict[_Level, float] = field(default_factory=lambda: defaultdict(float))
     """The most node-hours of the whole tasks of which a level is a part."""
@@ -145,7 +147,7 @@ class _Builder:
         chosen = []
         for stay in stays:
             u = self.program.column(ProgramColumn("home", index, 0), 0.0, 1.0, whole=True)
-            self.homes[index, stay.place].append(u)
+            self._note_home(stay, u)
             chosen.append((u, 1.0))
             steady, spot = self._add_shares(stay)
             self.program.row(0.0, 0.0, [*((f, 1.0) for f in (*steady, *spot)), (u, -1.0)])
@@ -240,11 +242,16 @@ class _Builder:
             (there & (hours > 0) & (rates == math.inf)).any() for hours, rates in levels
         )
         u = self.program.column(kind, float(stay.cost()[there].sum()), 1.0 if possible else 0.0, whole=whole)
-        self.homes[stay.need, stay.place].append(u)
+        self._note_home(stay, u)
         for hours, rates in levels:
             for slot in (there & (hours > 0)).nonzero()[0].tolist():
                 self._add_work(stay, slot, u, float(hours[slot]), float(rates[slot]))
         return u
+
+    def _note_home(self, stay: Stay, column: int) -> None:
+        self.homes[stay.need, stay.place].append(column)
+        if stay.overflow is not None:
+            self.overflow[column] = stay.overflow
 
     def _add_shares(self, stay: Stay) -> tuple[list[int], list[int]]:
         """Columns for the shares of work by month: by steady ways, and on spot."""

@@ -187,10 +187,11 @@ class _Search:
     def _solve_homes(self, kept: Sequence[frozenset[Place]], choice: HomeChoice | None = None) -> SearchedPlan:
         """The problem of some homes; `choice`: with about so many units at each start, where those can do the work."""
         part, scope, program, limits = self.setting, self.allowed, self.whole, self.limits
+        overflow = None if choice is None else choice.overflow
         if program is not None:
-            closed = close_homes(program, part, kept)
+            closed = close_homes(program, part, kept, overflow)
         else:
-            part, scope = keep_homes(part, scope, kept)
+            part, scope = keep_homes(part, scope, kept, overflow)
             closed = program = build_program(part, scope)
         found = None
         if choice is not None:

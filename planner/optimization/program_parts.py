@@ -6,7 +6,7 @@ money or overflow joins them. Columns are in one part when a row has both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.optimization.linear_program import FEASIBILITY, LinearProgram
@@ -35,6 +35,7 @@ class ProgramPart:
 
 def solve_parts(program: LinearProgram, work: float, gap: float, *, plan_only: bool = False) -> Solution:
     """The same as `solve_program`, part by part: each to the relative gap."""
+    program = fix_settled(program)
     parts = split_program(program)
     if parts is None:
         return NO_SOLUTION
@@ -56,6 +57,37 @@ def solve_parts(program: LinearProgram, work: float, gap: float, *, plan_only: b
         tuple(values),
         cut_by_clock=any(each.cut_by_clock for each in solved),
     )
+
+
+def fix_settled(program: LinearProgram) -> LinearProgram:
+    """The program with columns fixed that are settled by the others: the only one left in an equation, and one that
+    costs nothing and that no row keeps from its upper bound. Some optimum has them so."""
+    import numpy as np
+
+    lower, upper = np.array(program.lower), np.array(program.upper)
+    row, column = np.array(program.entry_row, dtype=np.int64), np.array(program.entry_column, dtype=np.int64)
+    value, cost = np.array(program.entry_value), np.array(program.cost)
+    least, most = np.array(program.row_lower), np.array(program.row_upper)
+    while True:
+        is_free = upper > lower
+        free = is_free[column]
+        fixed = np.bincount(row[~free], (value * lower[column])[~free], minlength=len(least))
+        alone = free & (np.bincount(row[free], minlength=len(least)) == 1)[row] & (least == most)[row]
+        settled, at = column[alone], ((least - fixed)[row] / value)[alone]
+        possible = (at >= lower[settled] - FEASIBILITY) & (at <= upper[settled] + FEASIBILITY)
+        settled, at = settled[possible], at[possible]
+        highest, lowest = (
+            np.where(value > 0, upper[column], lower[column]),
+            np.where(value > 0, lower[column], upper[column]),
+        )
+        reach_up = np.bincount(row, value * highest, minlength=len(least)) > most
+        reach_down = np.bincount(row, value * lowest, minlength=len(least)) < least
+        held = np.bincount(column, np.where(value > 0, reach_up[row], reach_down[row]), minlength=len(lower)) > 0
+        raised = np.flatnonzero(is_free & ~held & (cost <= 0) & np.isfinite(upper))
+        lower[raised] = upper[raised]
+        lower[settled] = upper[settled] = at
+        if not len(settled) and not len(raised):
+            return replace(program, lower=lower.tolist(), upper=upper.tolist())
 
 
 def split_program(program: LinearProgram) -> list[ProgramPart] | None:

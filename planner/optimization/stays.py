@@ -61,6 +61,8 @@ class Stay:
     """Whether shared resources of the place may do its work."""
     overflows_to: tuple[int, ...]
     """Shared resources elsewhere that may take overflow of owned nodes."""
+    overflow: Place | None
+    """Where overflow of owned nodes goes."""
     last_month: int
     span: int
     """Nodes of a gang that spans nodes, else 1."""
@@ -191,6 +193,7 @@ class _StayBuilder:
 
         resources = self.setting.market.resources
         elsewhere: tuple[int, ...] = ()
+        to = resources[overflow[0].candidate.resource].place if overflow else None
         there = [*ways.steady, *ways.shared] or ways.spot
         most_a_month = self._most_a_month(there)
         last = max(resources[way.resource].last_month or self.setting.terms.months for way in there)
@@ -221,7 +224,7 @@ class _StayBuilder:
         share[spot >= steady] = 0.0
         return Stay(
             index, home.place, self.months, self.blocks, hours * (1 - share), steady / hours, hours * share,
-            spot / hours, data, most_a_month, bool(ways.shared), elsewhere, last,
+            spot / hours, data, most_a_month, bool(ways.shared), elsewhere, to, last,
             min(way.nodes_per_gang for way in there), divided,
         )  # fmt: skip
 

@@ -23,7 +23,7 @@ from planner.supply.candidates import Candidate
 
 STEPWISE_COLUMNS, FIRST_STEP_GAP = 30_000, 2e-3
 """Programs by place with more columns are solved in two steps, the first to this gap."""
-SEARCHED, UNITS_GAP = 8, 5e-4
+SEARCHED, UNITS_GAP = 4, 1e-3
 """Nearest homes of each workload that are searched by moves, and the gap of the units for what is found."""
 NO_UNITS = 1e-6
 USED_SHARE = 1e-3

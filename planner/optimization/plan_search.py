@@ -1,7 +1,8 @@
 """The search for the least-cost plan of a strategy, as long as its effort says. All of it is counted work, never time.
 
-A small problem is solved whole. Of others the program by place chooses homes (home_selection.py), which gives a plan
-and a bound; then the whole problem is searched from that plan, where it is not too large.
+A small problem is solved whole. Of others the relaxation of the program by place gives a bound, and a search on the cost
+of each home, or that program itself, chooses homes (home_selection.py), which gives a plan; then the whole problem is
+searched from that plan, where it is not too large.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ ALL_HOMES_COLUMNS = 8_000
 UNITS_LOSS = 0.01
 """Above the program by place, units that it chose are chosen again with all that it leaves out."""
 MORE_HOMES, FAR_GAP = 4, 0.05
-"""Times as many homes where a selection cannot do all of the work, or its plan is farther than this from the bound."""
+"""Times as many homes where a selection cannot do all of the work; the distance from the bound from which on the
+program by place chooses again, where it is small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,20 +142,15 @@ class _Search:
     whole: LinearProgram | None
 
     def search_nearest(self, nearest: int) -> SearchedPlan:
-        """The program by place chooses homes and starts among so many of the nearest (all where it is small), the model
-        all the rest. Where its plan is far from the bound, more homes; where that cannot do all of the work, more for
-        the model, in the end all of them."""
+        """Homes found by moves and their best units; the model decides all the rest. Where that plan is not near enough
+        to the bound, the program by place chooses among so many of the nearest (all where it is small). Where neither
+        can do all of the work, the model alone, with more homes and in the end all of them."""
         limits, ranking = self.limits, self.ranking
-        by_moves = find_homes(self.by_place, self.setting, self.allowed, ranking, limits.work)
-        best = self._solve_choice(by_moves, None, -math.inf)
-        if best is not None and _is_near(best, limits.near):
-            return best
+        best = self._solve_choice(find_homes(self.by_place, self.setting, self.allowed, ranking, limits.work))
         has_all = len(self.by_place.program.columns) <= ALL_HOMES_COLUMNS
-        for count in (None,) if has_all else (nearest, nearest * MORE_HOMES, nearest * MORE_HOMES**2):
-            choice = choose_homes(self.by_place, ranking, count, limits.work, limits.gap)
-            best = self._solve_choice(choice, best, choice.bound if has_all and choice is not None else -math.inf)
-            if best is not None and _is_near(best, FAR_GAP):
-                break
+        if best is None or (not _is_near(best, limits.near) and (has_all or limits.place_columns)):
+            choice = choose_homes(self.by_place, ranking, None if has_all else nearest, limits.work, limits.gap)
+            best = self._improve(best, choice, is_bound=has_all)
         if best is not None:
             return best
         more, most = nearest, max(map(len, ranking.nearest), default=0)
@@ -164,28 +161,33 @@ class _Search:
                 return plan
             more *= MORE_HOMES
 
-    def _solve_choice(self, choice: HomeChoice | None, best: SearchedPlan | None, bound: float) -> SearchedPlan | None:
-        """The better of the best plan so far and that of a choice, with the better bound."""
-        if choice is None:
-            return best
-        if best is not None and best.choice is not None and choice.is_same(best.choice):
-            return _prove(best, bound)
-        plan = _prove(replace(self._solve_homes(choice.used, choice), choice=choice), bound)
-        if not plan.solution.values:
-            return best
-        return plan if best is None else _cheaper(best, plan)
-
     def search_all(self, plan: SearchedPlan) -> SearchedPlan:
-        """The same with all homes, unless they give the same choice: then their bound of that plan alone."""
+        """The same with all homes."""
         choice = choose_homes(self.by_place, self.ranking, None, self.limits.work, self.limits.gap)
+        return self._improve(plan, choice, is_bound=True) or plan
+
+    def _improve(self, best: SearchedPlan | None, choice: HomeChoice | None, *, is_bound: bool) -> SearchedPlan | None:
+        """The better of the best plan so far and that of a choice, unless it is the same. `is_bound`: the choice is of
+        the whole problem, so that its bound holds for all plans."""
         if choice is None:
-            return plan
-        if plan.choice is None or not choice.is_same(plan.choice):
-            plan = _cheaper(plan, self._solve_homes(choice.used, choice))
-        return _prove(plan, choice.bound)
+            return best
+        if best is None or best.choice is None or not choice.is_same(best.choice):
+            found = self._solve_choice(choice)
+            best = _cheaper(best, found) if best is not None and found is not None else best or found
+        return _prove(best, choice.bound) if best is not None and is_bound else best
+
+    def _solve_choice(self, choice: HomeChoice | None) -> SearchedPlan | None:
+        """The plan of a choice with its units at each start; where these cannot do the work, or not for about as much,
+        with the best units for its homes. None where no units can."""
+        if choice is None:
+            return None
+        plan = self._solve_homes(choice.used, choice)
+        if not plan.solution.values or plan.solution.objective > choice.cost * (1 + UNITS_LOSS):
+            plan = _cheaper(plan, self._solve_homes(choice.used))
+        return replace(plan, choice=choice) if plan.solution.values else None
 
     def _solve_homes(self, kept: Sequence[frozenset[Place]], choice: HomeChoice | None = None) -> SearchedPlan:
-        """The problem of some homes; `choice`: with about so many units at each start, where those can do the work."""
+        """The problem of some homes; `choice`: with its units at each start, and its places for overflow."""
         part, scope, program, limits = self.setting, self.allowed, self.whole, self.limits
         overflow = None if choice is None else choice.overflow
         if program is not None:
@@ -193,12 +195,8 @@ class _Search:
         else:
             part, scope = keep_homes(part, scope, kept, overflow)
             closed = program = build_program(part, scope)
-        found = None
-        if choice is not None:
-            found = solve_parts(fix_starts(closed, choice), limits.work, limits.gap, plan_only=True)
-        if found is None or choice is None or found.objective > choice.cost * (1 + UNITS_LOSS) or not found.values:
-            free = solve_parts(closed, limits.work, limits.gap, plan_only=True)
-            found = free if found is None or not found.values or free.objective < found.objective else found
+        fixed = closed if choice is None else fix_starts(closed, choice)
+        found = solve_parts(fixed, limits.work, limits.gap, plan_only=True)
         cut = found.cut_by_clock or self.ranking.cut_by_clock or (choice is not None and choice.cut_by_clock)
         found = replace(found, bound=self.ranking.bound, cut_by_clock=cut)
         return _prove(SearchedPlan(part, scope, program, found, self.columns), -math.inf)

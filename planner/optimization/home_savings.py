@@ -1,4 +1,4 @@
-"""What nodes that are ordered and committed to at a place save at most, for given work that lives there.
+"""The most that nodes ordered and committed to at a place save, for given work that lives there.
 
 In a month, let L[j,b] be the nodes that stand in block b for the j dearest levels of work together (a level: work that
 costs as much by the hour), and V[j] the node-hours of their work at any hour. Then n nodes save
@@ -42,19 +42,19 @@ Term = tuple[int, int, float]
 @dataclass(frozen=True, slots=True)
 class PlaceOffers:
     """The terms of a whole node at a place, and those of money for a node, which may be for parts of one. By month:
-    `day_rates`, the least price of a node-hour in days; `held`, existing nodes; `use_costs` of a node-hour."""
+    `day_rates`, the least price of a node-hour in days; `existing`, existing nodes; `use_costs` of a node-hour."""
 
     nodes: tuple[Term, ...]
     money: tuple[Term, ...]
     day_rates: Floats
-    held: Floats
+    existing: Floats
     use_costs: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class WorkLevel:
     """Work of one stay that nodes may do, in gangs over `span` nodes. By month: nodes that stand in each block,
-    node-hours of work at any hour, and what a node-hour of either saves."""
+    node-hours of work at any hour, and the saving of a node-hour of either."""
 
     span: int
     standing: Floats
@@ -64,8 +64,8 @@ class WorkLevel:
 
 @dataclass(frozen=True, slots=True)
 class IdleWork:
-    """Work that takes what others leave idle: nodes of a gang, node-hours in all, the most in a month, the last month
-    (from 0), and what a node-hour saves."""
+    """Work that takes hours which others leave idle: nodes of a gang, node-hours in all, the most in a month, the last
+    month (from 0), and the saving of a node-hour."""
 
     span: int
     hours: float
@@ -83,7 +83,7 @@ def list_offers(
     offers = {}
     for place, there in groups.items():
         terms: dict[bool, set[Term]] = {False: set(), True: set()}
-        days, held, use_costs = np.full(months, np.inf), np.zeros(months), np.zeros(months)
+        days, existing, use_costs = np.full(months, np.inf), np.zeros(months), np.zeros(months)
         for group in there:
             if group.use_costs:
                 use_costs = np.array(group.use_costs)
@@ -95,24 +95,24 @@ def list_offers(
                     elif item.resource.held is None:
                         terms[group.is_money].add((first, end, start.present_cost * group.weight))
                     else:
-                        held[first:end] += item.resource.held.count / group.weight
-        offers[place] = PlaceOffers(tuple(sorted(terms[False])), tuple(sorted(terms[True])), days, held, use_costs)
+                        existing[first:end] += item.resource.held.count / group.weight
+        offers[place] = PlaceOffers(tuple(sorted(terms[False])), tuple(sorted(terms[True])), days, existing, use_costs)
     return offers
 
 
 def most_saved(
     offers: PlaceOffers, levels: Sequence[WorkLevel], idle_work: Sequence[IdleWork], block_hours: Floats
 ) -> float:
-    """What the best terms save, after their cost: nodes by the whole gangs of some size, for work of gangs that are no
+    """The saving of the best terms, after their cost: nodes by whole gangs of some size, for work of gangs that are no
     larger, or money for parts of nodes."""
     every_term, saved = (*offers.nodes, *offers.money), 0.0
     for span in sorted({level.span for level in levels}):
         served = [level for level in levels if level.span <= span]
         peak = _peak_nodes(served, block_hours)
         a_layer = span * math.ceil(max(1.0, peak / span / LAYERS) - ROUNDING)
-        saved = max(saved, _save(offers, every_term, served, idle_work, block_hours, peak, a_layer))
+        saved = max(saved, _save_by_layers(offers, every_term, served, idle_work, block_hours, peak, a_layer))
     if offers.money and (peak := _peak_nodes(levels, block_hours)):
-        saved = max(saved, _save(offers, offers.money, levels, idle_work, block_hours, peak, peak / LAYERS))
+        saved = max(saved, _save_by_layers(offers, offers.money, levels, idle_work, block_hours, peak, peak / LAYERS))
     return saved
 
 
@@ -127,7 +127,7 @@ def _peak_nodes(levels: Sequence[WorkLevel], block_hours: Floats) -> float:
     return max(float(standing.max()), float((any_hour + standing @ block_hours).max() / block_hours.sum()))
 
 
-def _save(
+def _save_by_layers(
     offers: PlaceOffers,
     terms: Sequence[Term],
     levels: Sequence[WorkLevel],
@@ -136,7 +136,7 @@ def _save(
     peak: float,
     a_layer: float,
 ) -> float:
-    """What nodes save in layers of so many."""
+    """The saving of nodes in layers of so many."""
     import numpy as np
 
     rates = np.array([level.rates for level in levels])
@@ -145,23 +145,23 @@ def _save(
     steps = rates - np.vstack([rates[1:], np.zeros((1, rates.shape[1]))])
     any_hour = np.take_along_axis(np.array([level.any_hour for level in levels]), order, 0).cumsum(axis=0)
     standing = np.take_along_axis(np.array([level.standing for level in levels]), order[:, :, None], 0).cumsum(axis=0)
-    layers = math.ceil((peak + float(offers.held.max())) / a_layer - ROUNDING)
+    layers = math.ceil((peak + float(offers.existing.max())) / a_layer - ROUNDING)
     nodes = np.arange(layers + 1) * a_layer
     done = np.einsum("jtbn,b->jtn", np.minimum(standing[..., None], nodes), block_hours)
     busy = np.minimum(any_hour[..., None] + done, nodes * block_hours.sum())
     saved = np.einsum("jt,jtn->tn", steps, busy)
-    held = np.minimum(np.rint(offers.held / a_layer).astype(np.int64), layers)[:, None]
-    saving = np.take_along_axis(saved, np.minimum(np.arange(layers + 1) + held, layers), 1)
+    existing = np.minimum(np.rint(offers.existing / a_layer).astype(np.int64), layers)[:, None]
+    saving = np.take_along_axis(saved, np.minimum(np.arange(layers + 1) + existing, layers), 1)
     best, bought = _choose_terms(np.diff(saving, axis=1), terms, a_layer)
     if idle_work:
-        there = np.minimum(bought[:, None] + held, layers)
+        there = np.minimum(bought[:, None] + existing, layers)
         idle = there * a_layer * block_hours.sum() - np.take_along_axis(busy[-1], there, 1)
         best += _fill_idle(idle[:, 0], there[:, 0] * a_layer, idle_work)
-    return float(np.take_along_axis(saved, held, 1).sum()) + best
+    return float(np.take_along_axis(saved, existing, 1).sum()) + best
 
 
 def _choose_terms(saving: Floats, terms: Sequence[Term], a_layer: float) -> tuple[float, NDArray[np.int64]]:
-    """What the best terms of each layer of nodes save together, `saving` by month and layer, and the layers bought by
+    """The saving of the best terms of all layers of nodes, `saving` by month and layer, and the layers bought by
     month."""
     import numpy as np
 
@@ -186,7 +186,7 @@ def _choose_terms(saving: Floats, terms: Sequence[Term], a_layer: float) -> tupl
 
 
 def _fill_idle(idle: Floats, nodes: Floats, work: Sequence[IdleWork]) -> float:
-    """What idle node-hours by month save when work fills them, one after the other, where nodes suffice for its
+    """The saving of idle node-hours by month when work fills them, one after the other, where nodes suffice for its
     gangs."""
     import numpy as np
 

@@ -36,7 +36,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class PricedStay:
-    """A workload at a place, one way of doing its work: its cost by the hour, and what of that nodes may save."""
+    """A workload at a place, one way of doing its work: its cost by the hour, and the work that nodes may save it."""
 
     need: int
     place: Place
@@ -46,9 +46,9 @@ class PricedStay:
 
 
 def search_homes(
-    by_place: PlaceProgram, setting: PlanningContext, allowed: StrategyScope, kept: Sequence[frozenset[Place]]
+    by_place: PlaceProgram, setting: PlanningContext, allowed: StrategyScope, places: Sequence[frozenset[Place]]
 ) -> dict[int, Place]:
-    """The homes found for the workloads among the places `kept` for each. Without those that may be spread over
+    """The homes found for the workloads among the `places` of each. Without those that may be spread over
     places, and those that no place can do alone."""
     import numpy as np
 
@@ -57,12 +57,12 @@ def search_homes(
     pricer = _StayPricer(offers, blocks, setting.terms.months)
     priced: list[PricedStay] = []
     options = defaultdict(list)
-    for need, stays, places in zip(setting.demands.needs, by_place.stays, kept, strict=True):
+    for need, stays, offered in zip(setting.demands.needs, by_place.stays, places, strict=True):
         if not need.may_spread:
-            priced += pricer.price_all(need, [stay for stay in stays if stay.place in places])
+            priced += pricer.price_all(need, [stay for stay in stays if stay.place in offered])
     for number, stay in enumerate(priced):
         options[stay.need].append(number)
-    search = _Search(priced, dict(options), offers, blocks)
+    search = _HomeMoves(priced, dict(options), offers, blocks)
     search.run()
     return {need: priced[number].place for need, number in search.home.items()}
 
@@ -77,18 +77,18 @@ class _StayPricer:
 
     def price_all(self, need: WorkloadDemand, stays: Sequence[Stay]) -> Iterator[PricedStay]:
         """Each stay; of work up to a deadline as it is spread over its months, done in the cheapest of them, or done in
-        what others leave idle."""
+        hours that others leave idle."""
         for stay in stays:
             if need.deadline is None:
                 ends = stay.last_month < self.months
                 after = min((self._cost_after(other, stay.last_month) for other in stays), default=math.inf)
                 if not ends or math.isfinite(after):
-                    yield self._price(stay, stay.months <= stay.last_month, 1.0, after if ends else 0.0)
+                    yield self._price_stay(stay, stay.months <= stay.last_month, 1.0, after if ends else 0.0)
             else:
                 yield from self._price_deadline(stay)
 
     def _cost_after(self, stay: Stay, month: int) -> float:
-        """What the work after a month costs at a stay in the cloud that does not end."""
+        """The cost of the work after a month at a stay in the cloud that does not end."""
         if stay.last_month < self.months or is_owned_place(stay.place):
             return math.inf
         return float(stay.cost()[stay.months > month].sum())
@@ -100,12 +100,14 @@ class _StayPricer:
         spot = np.where(stay.spot_hours > 0, np.minimum(stay.spot_rates, UNSOLD), 0.0)
         possible = (stay.months <= stay.last_month) & (rates < UNSOLD)
         if offers is not None and stay.is_shared:
+            days = offers.day_rates[stay.months - 1]
+            possible |= np.isfinite(days)
             for first, end, _ in (*offers.nodes, *offers.money):
                 possible |= (stay.months > first) & (stay.months <= min(end, stay.last_month))
-            rates, spot = (np.minimum(each, offers.day_rates[stay.months - 1]) for each in (rates, spot))
+            rates, spot = np.minimum(rates, days), np.minimum(spot, days)
         if not stay.most_a_month * possible.sum() >= 1 - ROUNDING:
             return
-        yield self._price(stay, possible, 1.0 / float(possible.sum()), 0.0)
+        yield self._price_stay(stay, possible, 1.0 / float(possible.sum()), 0.0)
         each = np.sort((rates * stay.steady_hours + spot * stay.spot_hours + stay.data)[possible])
         shares = np.diff(np.minimum(np.arange(len(each) + 1) * stay.most_a_month, 1.0))
         cost = float(shares @ each)
@@ -116,7 +118,7 @@ class _StayPricer:
             idle = IdleWork(stay.span, hours, hours * stay.most_a_month, last, cost / hours)
             yield PricedStay(stay.need, stay.place, cost, idle_work=idle)
 
-    def _price(self, stay: Stay, done: NDArray[np.bool_], share: float, after: float) -> PricedStay:
+    def _price_stay(self, stay: Stay, done: NDArray[np.bool_], share: float, after: float) -> PricedStay:
         """A stay with a share of the work of each slot that is `done` there, and the cost `after` it."""
         import numpy as np
 
@@ -130,11 +132,11 @@ class _StayPricer:
             rate = np.where(unsold, UNSOLD, rates)
             cheaper = np.minimum(rate, offers.day_rates[at])
             cost -= float(((rate - cheaper) * worked).sum())
-            levels.append(self._level(stay, worked, cheaper - offers.use_costs[at]))
+            levels.append(self._build_level(stay, worked, cheaper - offers.use_costs[at]))
         return PricedStay(stay.need, stay.place, cost, tuple(levels))
 
-    def _level(self, stay: Stay, hours: Floats, rates: Floats) -> WorkLevel:
-        """One level of work by month: its blocks save what they save on average."""
+    def _build_level(self, stay: Stay, hours: Floats, rates: Floats) -> WorkLevel:
+        """One level of work by month, at the mean rate of its blocks."""
         import numpy as np
 
         at = stay.months - 1
@@ -149,7 +151,7 @@ class _StayPricer:
 
 
 @dataclass(slots=True)
-class _Search:
+class _HomeMoves:
     """`stays`, by number; the numbers that are `options` of each workload, and its present one in `home`."""
 
     stays: Sequence[PricedStay]
@@ -163,11 +165,11 @@ class _Search:
     def run(self) -> None:
         """Moves until none gains."""
         for need, options in self.options.items():
-            self._move(need, min(options, key=lambda each: self._cost(frozenset((each,)))))
+            self._move_home(need, min(options, key=lambda each: self._price_place(frozenset((each,)))))
         while self._move_single() or self._move_together():
             pass
 
-    def _cost(self, living: frozenset[int]) -> float:
+    def _price_place(self, living: frozenset[int]) -> float:
         """The cost of all that live at one place."""
         if living not in self._costs:
             stays = [self.stays[number] for number in sorted(living)]
@@ -179,32 +181,32 @@ class _Search:
             self._costs[living] = cost
         return self._costs[living]
 
-    def _total(self) -> float:
-        return math.fsum(map(self._cost, self.living.values()))
+    def _sum_costs(self) -> float:
+        return math.fsum(map(self._price_place, self.living.values()))
 
-    def _move(self, need: int, to: int) -> None:
+    def _move_home(self, need: int, to: int) -> None:
         if need in self.home:
             self.living[self.stays[self.home[need]].place] -= {self.home[need]}
         self.home[need] = to
         self.living[self.stays[to].place] |= {to}
 
     def _cost_here(self, need: int) -> float:
-        """What a workload adds to the cost of its home."""
+        """The cost that a workload adds to its home."""
         living = self.living[self.stays[self.home[need]].place]
-        return self._cost(living) - self._cost(living - {self.home[need]})
+        return self._price_place(living) - self._price_place(living - {self.home[need]})
 
     def _cost_there(self, need: int, to: int) -> float:
-        """What it would add to that of another one."""
+        """The cost that it would add to another one."""
         living = self.living[self.stays[to].place] - {self.home[need]}
-        return self._cost(living | {to}) - self._cost(living)
+        return self._price_place(living | {to}) - self._price_place(living)
 
     def _move_single(self) -> bool:
         """Each workload to where it adds least; whether any moved."""
-        has_moved, least_gain = False, LEAST_GAIN * abs(self._total())
+        has_moved, least_gain = False, LEAST_GAIN * abs(self._sum_costs())
         for need, options in self.options.items():
             cost, best = min((self._cost_there(need, to), to) for to in options)
             if best != self.home[need] and cost < self._cost_here(need) - least_gain:
-                self._move(need, best)
+                self._move_home(need, best)
                 has_moved = True
         return has_moved
 
@@ -212,10 +214,10 @@ class _Search:
         """To each place all that can live there, and from each place all that live there; whether any moved."""
         has_moved = False
         for place in sorted({stay.place for stay in self.stays}):
-            total, before = self._total(), dict(self.home)
-            self._fill(place)
+            total, before = self._sum_costs(), dict(self.home)
+            self._fill_place(place)
             if not self._keep_gain(total, before):
-                self._empty(place)
+                self._empty_place(place)
                 has_moved |= self._keep_gain(total, before)
             else:
                 has_moved = True
@@ -223,32 +225,32 @@ class _Search:
 
     def _keep_gain(self, total: float, before: dict[int, int]) -> bool:
         """Whether the homes cost less than `total`; else they are again as before."""
-        if self._total() < total - LEAST_GAIN * abs(total):
+        if self._sum_costs() < total - LEAST_GAIN * abs(total):
             return True
         for need, number in before.items():
             if self.home[need] != number:
-                self._move(need, number)
+                self._move_home(need, number)
         return False
 
-    def _fill(self, place: Place) -> None:
+    def _fill_place(self, place: Place) -> None:
         """All that can live at a place, less those that are cheaper where they were."""
         before = {}
         for need, options in self.options.items():
             there = [each for each in options if self.stays[each].place == place]
             if there and self.home[need] not in there:
                 before[need] = self.home[need]
-                self._move(need, min(there, key=lambda each: self.stays[each].cost))
+                self._move_home(need, min(there, key=lambda each: self.stays[each].cost))
         leaving = True
         while leaving:
             leaving = False
             for need, back in before.items():
                 if self.home[need] != back and self._cost_there(need, back) < self._cost_here(need):
-                    self._move(need, back)
+                    self._move_home(need, back)
                     leaving = True
 
-    def _empty(self, place: Place) -> None:
+    def _empty_place(self, place: Place) -> None:
         """No workload at a place that can live elsewhere."""
         for need, options in self.options.items():
             elsewhere = [each for each in options if self.stays[each].place != place]
             if self.stays[self.home[need]].place == place and elsewhere:
-                self._move(need, min(elsewhere, key=lambda each: self._cost_there(need, each)))
+                self._move_home(need, min(elsewhere, key=lambda each: self._cost_there(need, each)))

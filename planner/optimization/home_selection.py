@@ -94,7 +94,7 @@ def find_homes(
         for column in columns
         if homes.get(need, place) != place and by_place.program.columns[column].month == 0
     ]
-    return _choose(by_place, closed, len(ranking.used), work, UNITS_GAP)
+    return _choose_open(by_place, closed, len(ranking.used), work, UNITS_GAP)
 
 
 def choose_homes(
@@ -108,10 +108,12 @@ def choose_homes(
         for column in columns
         if nearest is not None and place not in ranking.used[need] and place not in ranking.nearest[need][:nearest]
     ]
-    return _choose(by_place, closed, len(ranking.used), work, gap)
+    return _choose_open(by_place, closed, len(ranking.used), work, gap)
 
 
-def _choose(by_place: PlaceProgram, closed: Sequence[int], needs: int, work: float, gap: float) -> HomeChoice | None:
+def _choose_open(
+    by_place: PlaceProgram, closed: Sequence[int], needs: int, work: float, gap: float
+) -> HomeChoice | None:
     """The choice of the program by place with some columns of homes closed."""
     program = by_place.program
     upper = list(program.upper)

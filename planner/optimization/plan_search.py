@@ -1,7 +1,7 @@
 """The search for the least-cost plan of a strategy, as long as its effort says. All of it is counted work, never time.
 
-A small problem is solved whole. Of others the relaxation of the program by place gives a bound, and a search on the cost
-of each home, or that program itself, chooses homes (home_selection.py), which gives a plan; then the whole problem is
+A small problem is solved whole. Of others the relaxation of the program by place gives a bound. A search on the cost of
+each home, or that program itself, chooses homes (home_selection.py), which gives a plan; then the whole problem is
 searched from that plan, where it is not too large.
 """
 
@@ -150,7 +150,7 @@ class _Search:
         has_all = len(self.by_place.program.columns) <= ALL_HOMES_COLUMNS
         if best is None or (not _is_near(best, limits.near) and (has_all or limits.place_columns)):
             choice = choose_homes(self.by_place, ranking, None if has_all else nearest, limits.work, limits.gap)
-            best = self._improve(best, choice, is_bound=has_all)
+            best = self._take_better(best, choice, is_bound=has_all)
         if best is not None:
             return best
         more, most = nearest, max(map(len, ranking.nearest), default=0)
@@ -164,16 +164,18 @@ class _Search:
     def search_all(self, plan: SearchedPlan) -> SearchedPlan:
         """The same with all homes."""
         choice = choose_homes(self.by_place, self.ranking, None, self.limits.work, self.limits.gap)
-        return self._improve(plan, choice, is_bound=True) or plan
+        return self._take_better(plan, choice, is_bound=True) or plan
 
-    def _improve(self, best: SearchedPlan | None, choice: HomeChoice | None, *, is_bound: bool) -> SearchedPlan | None:
+    def _take_better(
+        self, best: SearchedPlan | None, choice: HomeChoice | None, *, is_bound: bool
+    ) -> SearchedPlan | None:
         """The better of the best plan so far and that of a choice, unless it is the same. `is_bound`: the choice is of
         the whole problem, so that its bound holds for all plans."""
         if choice is None:
             return best
         if best is None or best.choice is None or not choice.is_same(best.choice):
-            found = self._solve_choice(choice)
-            best = _cheaper(best, found) if best is not None and found is not None else best or found
+            plan = self._solve_choice(choice)
+            best = _cheaper(best, plan) if best is not None and plan is not None else best or plan
         return _prove(best, choice.bound) if best is not None and is_bound else best
 
     def _solve_choice(self, choice: HomeChoice | None) -> SearchedPlan | None:
